@@ -4,6 +4,8 @@ import PhotoLedger
 
 // The lines that the reports of imports have about erased assets (LIBRARY/imports/*.jsonl).
 //
+// Beside them is what imports have read at which path (`known-files`). It is a cache, so it goes as a whole.
+//
 // A line that names an asset contains its file's path; other lines contain the same path: a duplicate of it, its
 // sidecar, and in any report that it was not reached or skipped. All of them are overwritten in place, by a line of the
 // same length, so that an import that is writing the file continues after them. The lines that name the asset come
@@ -34,6 +36,9 @@ struct ImportTraces {
   /// - Complexity: O(n) in the bytes of all reports.
   func erase(_ assets: [LocalIdentifier]) throws -> Int {
     guard access(folder, F_OK) == 0 else { return 0 }
+    guard unlink("\(folder)/known-files") == 0 || errno == ENOENT else {
+      throw LibraryError.store("\(folder)/known-files", "remove", errno: errno)
+    }
     let names = Set(assets.map { $0.spelled(as: .asset) })
     let files = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".jsonl") }.sorted()
     let paths = try Set(files.flatMap { try Report(at: "\(folder)/\($0)", naming: names).paths })

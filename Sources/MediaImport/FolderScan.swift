@@ -42,6 +42,8 @@ struct ScannedFile: Sendable, Equatable {
   let byteCount: Int64
   /// The folder or archive that was named.
   var part = ""
+  /// What the file was at the time of the walk; nil where that was not asked.
+  var stamp: SourceStamp?
   /// What it holds, if it was read to its end already.
   var content: FileContent?
   /// The name of the library's own copy of a member of an archive; nil for a file at its path.
@@ -156,7 +158,7 @@ private struct Walk {
       ScannedFile(
         path: path, relativePath: FilePath(bytes: relative),
         role: !isFile ? .unusable("It is not a regular file.") : isSidecar ? .sidecar : .candidate,
-        byteCount: isFile ? Int64(status.st_size) : 0, part: part))
+        byteCount: isFile ? Int64(status.st_size) : 0, part: part, stamp: isFile ? SourceStamp(status) : nil))
   }
 
   mutating func addUnusable(_ path: FilePath, relative: [UInt8], _ reason: String) {

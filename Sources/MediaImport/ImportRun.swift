@@ -16,6 +16,10 @@ final class ImportRun {
   private let stop: StopFlag
   private let progress: ProgressCounter
   private let report: ReportFiles
+  /// Where what was read is noted for later imports.
+  private let knownFiles: KnownFiles?
+  /// What was read of files that have no outcome yet, and when the reading began.
+  private var contents: [Int: (content: FileContent, began: Date)] = [:]
 
   private var planner = ImportPlanner()
   private var summary = ImportSummary()
@@ -38,11 +42,12 @@ final class ImportRun {
 
   init(
     catalog: MediaCatalog, target: any ImportTarget, resources: ResourceStore, tool: ExifTool,
-    options: LibraryImport.Options, stop: StopFlag, progress: ProgressCounter, report: @escaping ReportFiles
+    options: LibraryImport.Options, stop: StopFlag, progress: ProgressCounter, known: KnownFiles? = nil,
+    report: @escaping ReportFiles
   ) {
     (self.found, self.target, self.resources, self.tool) = (catalog.files, target, resources, tool)
     (self.options, self.stop, self.progress, self.report) = (options, stop, progress, report)
-    self.catalog = catalog
+    (self.catalog, self.knownFiles) = (catalog, known)
     members = AlbumMembers(of: catalog)
   }
 
@@ -103,6 +108,19 @@ final class ImportRun {
     for (index, outcome) in outcomes { members.settle(index, found[index].path, outcome) }
     for file in reports { summary.count(file) }
     if !reports.isEmpty { try report(reports) }
+    try noteContents(of: outcomes)
+  }
+
+  /// Notes what was read for later imports, of files that have an outcome by their content.
+  private func noteContents(of outcomes: [Int: FileOutcome]) throws {
+    guard let knownFiles else { return }
+    try knownFiles.record(
+      outcomes.keys.sorted().compactMap { index in
+        guard let read = contents.removeValue(forKey: index), let condition = outcomes[index]?.condition else {
+          return nil
+        }
+        return (found[index].path, KnownFile(read.content, readAt: read.began, condition))
+      })
   }
 
   /// Imports the files of a batch, as many as there is time for.
@@ -224,6 +242,7 @@ extension ImportRun {
       return (position, candidates.map { (index: $0, file: found[$0], known: known($0)) })
     }
     let copies = catalog.copies
+    let began = options.now()
     let pace = Pace(options.batchDuration / 2, stop)
     let results = try await onThreads(work, width: width) {
       (position, files) throws(ImportError) -> [(Int, Result<HashedFile, ImportError>)]? in
@@ -245,6 +264,12 @@ extension ImportRun {
     var hashed: [HashedFile] = []
     for (position, result) in results.enumerated() {
       for (index, result) in result ?? [] {
+        // What was known already is not newer for being used.
+        if knownFiles != nil, found[index].content == nil, contents[index] == nil, case .success(let file) = result,
+          file.copy == nil
+        {
+          contents[index] = (file.content, began)
+        }
         switch result {
         case .success(let file) where position >= count: ahead.hashed[index] = file
         case .failure where position >= count: continue
@@ -447,6 +472,17 @@ struct FileWork: Sendable {
     guard number >= 0 else { throw LibraryError.store(path.description, "open", errno: errno) }
     let file = Descriptor(number)
     guard fsync(file.number) == 0 else { throw LibraryError.store(path.description, "make durable", errno: errno) }
+  }
+}
+
+extension FileOutcome {
+  /// What a later import has to know of a file whose content decided; nil if something else did.
+  fileprivate var condition: KnownFile.Condition? {
+    switch self {
+    case .asset, .resource, .duplicateOfAsset, .duplicateOfFile: .taken
+    case .skipped(.notMedia, _): .left
+    default: nil
+    }
   }
 }
 

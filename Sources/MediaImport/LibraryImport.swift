@@ -59,6 +59,9 @@ public struct LibraryImport: Sendable {
       "lost+found", ".git",
     ]
 
+    /// The clock that the times of files come from.
+    var now: @Sendable () -> Date = { Date() }
+
     var wishes: StatementWishes {
       StatementWishes(
         keywords: Set(Limits.keywords(keywords.sorted())), peopleAsKeywords: takesPeopleAsKeywords, timeZone: timeZone)
@@ -139,7 +142,11 @@ public struct LibraryImport: Sendable {
     let target: any ImportTarget = options.isRehearsal ? RehearsalTarget(real) : real
     var options = options
     options.excludedFolders.append(FilePath(library.store.folder.currentPath))
-    let importer = MediaImporter(target: target, resources: library.store.resources, tool: tool, options: options)
+    let known = KnownFiles(in: library.store.folder)
+    known.refresh()
+    let importer = MediaImporter(
+      target: target, resources: library.store.resources, tool: tool, options: options,
+      known: options.isRehearsal ? nil : known)
     defer { tool.close() }
     let parts = PartCounts()
     var summary = try await importer.run(
@@ -159,7 +166,9 @@ public struct LibraryImport: Sendable {
   }
 
   /// A name that sorts by time and is not used twice: `20261120T110447Z-5D6A2B4C`.
-  private func runName() -> String {
+  private func runName() -> String { Self.runName(in: library) }
+
+  static func runName(in library: PhotoLibrary) -> String {
     let surroundings = library.store.surroundings
     var seconds = time_t(surroundings.date().timeIntervalSince1970.rounded(.down))
     var parts = tm()
@@ -174,7 +183,7 @@ public struct LibraryImport: Sendable {
 }
 
 /// The right to import into a library, held while an import runs.
-private final class ImportTurn: Sendable {
+final class ImportTurn: Sendable {
   private let number: Int32
 
   init(_ library: LibraryFolder) throws {

@@ -33,17 +33,21 @@ struct MediaImporter: Sendable {
   private let resources: ResourceStore
   private let tool: ExifTool
   private let options: LibraryImport.Options
+  private let known: KnownFiles?
 
   /// Prepares an import.
   /// - Parameters:
   ///   - target: The library that records the assets.
   ///   - resources: The library's files.
   ///   - tool: Reads metadata.
+  ///   - options: How to go about it.
+  ///   - known: What earlier imports read, and where this one notes what it read; nil: neither.
   init(
     target: any ImportTarget, resources: ResourceStore, tool: ExifTool,
-    options: LibraryImport.Options = LibraryImport.Options()
+    options: LibraryImport.Options = LibraryImport.Options(), known: KnownFiles? = nil
   ) {
     (self.target, self.resources, self.tool, self.options) = (target, resources, tool, options)
+    self.known = known
   }
 
   /// Imports everything below `roots`.
@@ -59,14 +63,33 @@ struct MediaImporter: Sendable {
     _ roots: [FilePath], of export: MediaExport = .folders, in folder: LibraryFolder? = nil,
     progress: @escaping @Sendable (ImportProgress) -> Void = { _ in }, report: @escaping ReportFiles = { _ in }
   ) async throws -> ImportSummary {
+    try await run(export, in: folder, progress, report) { (reading) throws(ImportError) in
+      try await reading.catalog(of: roots)
+    }
+  }
+
+  /// Imports files of folders that have been found already, in the order of a walk.
+  func run(
+    files: [ScannedFile], progress: @escaping @Sendable (ImportProgress) -> Void, report: @escaping ReportFiles
+  ) async throws -> ImportSummary {
+    try await run(.folders, in: nil, progress, report) { (reading) throws(ImportError) in
+      try await reading.catalog(of: files)
+    }
+  }
+
+  private func run(
+    _ export: MediaExport, in folder: LibraryFolder?, _ progress: @escaping @Sendable (ImportProgress) -> Void,
+    _ report: @escaping ReportFiles, _ read: (SourceReading) async throws(ImportError) -> MediaCatalog
+  ) async throws -> ImportSummary {
     let stop = StopFlag()
     let reading = SourceReading(
-      export: export, options: options, tool: tool, copies: folder.map { MemberCopies(in: $0) }, stop: stop)
+      export: export, options: options, tool: tool, copies: folder.map { MemberCopies(in: $0) }, stop: stop,
+      known: known)
     return try await withTaskCancellationHandler {
-      let catalog = try await reading.catalog(of: roots)
+      let catalog = try await read(reading)
       let run = ImportRun(
         catalog: catalog, target: target, resources: resources, tool: tool, options: options, stop: stop,
-        progress: ProgressCounter(catalog.files, progress), report: report)
+        progress: ProgressCounter(catalog.files, progress), known: known, report: report)
       return try await run.run()
     } onCancel: {
       stop.set()

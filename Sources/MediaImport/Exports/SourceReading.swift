@@ -24,13 +24,20 @@ struct SourceReading: Sendable {
   let tool: ExifTool
   let copies: MemberCopies?
   let stop: StopFlag
+  /// What earlier imports read; nil: nothing is known.
+  var known: KnownFiles?
 
   private var width: Int { options.threadCount ?? tool.processCount * 2 }
 
   /// Reads all parts together.
   /// - Throws: ``ImportError`` for a root that is not there, or an archive that is rejected or damaged.
   func catalog(of roots: [FilePath]) async throws(ImportError) -> MediaCatalog {
-    let files = try await files(in: roots)
+    try await catalog(of: files(in: roots))
+  }
+
+  /// The same for files that have been found already.
+  func catalog(of found: [ScannedFile]) async throws(ImportError) -> MediaCatalog {
+    let files = withKnownContents(found)
     var catalog: MediaCatalog
     switch export {
     case .folders where options.readsSidecars:
@@ -46,6 +53,17 @@ struct SourceReading: Sendable {
     catalog.copies = copies
     try await join(&catalog)
     return catalog
+  }
+
+  /// Files that are what they were when an earlier import read them need not be read again.
+  private func withKnownContents(_ files: [ScannedFile]) -> [ScannedFile] {
+    guard let known else { return files }
+    return files.map { file in
+      guard file.role == .candidate, file.content == nil, let stamp = file.stamp else { return file }
+      var file = file
+      file.content = known.content(of: file.path, stamp)
+      return file
+    }
   }
 
   private var scan: FolderScan {

@@ -1,5 +1,5 @@
 import EventLog
-import Glibc
+package import Glibc
 
 /// The attributes that distinguish two states of a file, as reported by `fstat`.
 ///
@@ -15,7 +15,7 @@ package struct FileStamp: Equatable, Sendable {
   package let changedNanoseconds: Int64
   package let linkCount: Int
 
-  init(_ status: stat) {
+  package init(_ status: stat) {
     device = UInt64(status.st_dev)
     inode = UInt64(status.st_ino)
     byteCount = Int64(status.st_size)
@@ -103,6 +103,11 @@ package struct FileContent: Sendable, Equatable {
   package let stamp: FileStamp
 
   package var byteCount: Int64 { stamp.byteCount }
+
+  /// What an earlier reading found, for a file whose stamp says that it is still so.
+  package init(sha256: [UInt8], sha1: [UInt8], stamp: FileStamp) {
+    (self.sha256, self.sha1, self.stamp) = (sha256, sha1, stamp)
+  }
 
   /// Reads a file to its end.
   /// - Throws: ``LibraryError`` `.missingResource`, `.invalidResource` for a file that cannot be read,

@@ -56,7 +56,7 @@ public struct ChangeProposal: Sendable {
     case .createAsset: createdAssetCount += 1
     case .editAssets(let assets, _): editedAssets += assets
     case .addResources(_, let asset, _, _), .setRepresentative(let asset), .editContent(let asset, _),
-      .revertContent(let asset, _):
+      .revertContent(let asset, _), .relocate(_, let asset):
       editedAssets.append(asset)
     case .trashAssets(let assets): deletedAssets += assets
     case .restoreAssets(let assets): restoredAssets += assets

@@ -8,6 +8,8 @@ package enum ChangeRequest: Sendable {
   case createAsset(AssetCreation, as: LocalIdentifier)
   case editAssets([LocalIdentifier], AssetChanges)
   case addResources([ResourceDraft], to: LocalIdentifier, AssetChanges, retyping: [ResourceType: ResourceType])
+  /// Names the place that a referenced file was moved to.
+  case relocate(FileRelocation, of: LocalIdentifier)
   case trashAssets([LocalIdentifier])
   case restoreAssets([LocalIdentifier])
   case purgeAssets([LocalIdentifier])

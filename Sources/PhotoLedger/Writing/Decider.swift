@@ -68,6 +68,7 @@ struct Decider: ~Copyable {
     case .editAssets(let identifiers, let changes): try edit(identifiers, changes, &t)
     case .addResources(let drafts, let identifier, let changes, let types):
       try add(drafts, to: identifier, changes, retyping: types, &t)
+    case .relocate(let relocation, let identifier): try relocate(relocation, of: identifier, &t)
     case .trashAssets(let identifiers): try setTrashed(date, identifiers, &t)
     case .restoreAssets(let identifiers): try setTrashed(nil, identifiers, &t)
     case .purgeAssets(let identifiers): try purge(identifiers, &t)

@@ -5,6 +5,9 @@ import PhotoLedger
 
 extension Command {
   private static let reference = Option("reference", "reference the files at their paths instead of copying them")
+  private static let watching = Option("watch", "keep running, and import files as they come into the folders")
+  private static let acceptMissing = Option(
+    "accept-missing", "with --watch: go on however many files are missing, or if a folder is empty that had files")
   private static let folderAlbums = Option("folder-albums", "create an album for each folder that contains photos")
   private static let sidecars = Option(
     "sidecars", "read sidecars: XMP, JSON of exiftool and osxphotos, YAML of PhotoPrism with its albums")
@@ -22,7 +25,8 @@ extension Command {
   static let `import` = Command(
     words: ["import"], summary: "import photos and videos",
     operands: [Operand("FOLDER", .several, "folders, which are walked, or files")],
-    options: .opening + [reference, noCreation, folderAlbums, sidecars, people] + .importing + [.json],
+    options: .opening + [reference, watching, acceptMissing, noCreation, folderAlbums, sidecars, people] + .importing
+      + [.json],
     notes: """
       If there is no library yet, one is created, and its path is printed on standard error; an import that fails
       before it has added anything removes it again. With --no-create, or --as with any client other than the owner,
@@ -33,6 +37,12 @@ extension Command {
       every file is listed in the report that the summary names. The status is 1 if files vanished or could not be
       read meanwhile. exiftool must be installed.
 
+      With --watch the command does not end: it imports what is new in the folders, and then files as they come, once \
+      they have been left alone for a second. A line is printed for each batch. With --reference files are recognised \
+      by their content when they were moved or renamed, and missing ones are reported; nothing is removed from the \
+      library. If more than 1,000 files of a folder, or more than 5 % and more than 10, are missing at once, the \
+      command stops with status 1; --accept-missing accepts it. Ctrl-C ends it.
+
       \(selectionNotes)
       """,
     example: "import ~/Pictures /media/card/DCIM"
@@ -42,7 +52,11 @@ extension Command {
     options.makesFolderAlbums = invocation.has(folderAlbums)
     options.readsSidecars = invocation.has(sidecars)
     options.takesPeopleAsKeywords = invocation.has(people)
-    return try invocation.runImport(of: .folders, options)
+    guard invocation.has(watching) else {
+      if invocation.has(acceptMissing) { throw UsageError("--accept-missing needs --watch.") }
+      return try invocation.runImport(of: .folders, options)
+    }
+    return try invocation.runWatch(options, acceptsMissing: invocation.has(acceptMissing))
   }
 
   static let importTakeout = Command(
@@ -115,7 +129,7 @@ extension Invocation {
 
 extension Invocation {
   /// Opens the library for an import, or creates one; a created one that got nothing is removed again.
-  fileprivate func withLibraryOfImport(
+  func withLibraryOfImport(
     isCreating: Bool, isKept: Bool, _ body: (PhotoLibrary) throws -> ExitStatus
   ) throws -> ExitStatus {
     let location = try libraryLocation()
@@ -219,7 +233,7 @@ struct Importing {
 
 extension SharedProgressBar {
   /// Shows how far an import is.
-  fileprivate func show(_ progress: ImportProgress) {
+  func show(_ progress: ImportProgress) {
     let note =
       "\(TextLayout.bytes(UInt64(clamping: progress.bytesDone))), \(TextLayout.counted(progress.assetsAdded, "asset"))"
     show("importing", done: progress.filesDone, total: progress.filesFound, note: note)
@@ -228,7 +242,7 @@ extension SharedProgressBar {
 
 extension JSON {
   /// What an import did.
-  fileprivate init(_ summary: ImportSummary) {
+  init(_ summary: ImportSummary) {
     func number(_ value: some BinaryInteger) -> JSON { .integer(Int64(clamping: value)) }
     self = [
       "run": .text(summary.run),

@@ -1,0 +1,272 @@
+internal import Foundation
+internal import Glibc
+internal import PhotoLedger
+internal import Synchronization
+
+// What earlier imports read at which path, so that it need not be read again.
+//
+//     LIBRARY/imports/known-files
+//       "photoledger known files 1\n"
+//       records: length, checksum (FNV-1a), then path, size, times, SHA-256, SHA-1, condition
+//       the last record of a path counts; one of another condition withdraws what is known of it
+//
+// It is a cache of facts about folders, not about the library. Without it every file is read and hashed once more, and
+// nothing else is lost; so it is neither durable nor part of the store's format, an incomplete record ends its reading,
+// and the erasure of assets removes it. The records of a batch follow its commit, so that it never claims that a file
+// was imported which was not.
+//
+// A content counts for a path while the file's size and times are what they were. Times have a granularity: a file that
+// is written again within it looks the same. So the times of a file that changed less than a second before it was read
+// are recorded as unknown, and it is read again by the next import.
+
+/// The size and times of a file that an import reads.
+typealias SourceStamp = PhotoLedger.FileStamp
+
+/// What was read at a path.
+struct KnownFile: Sendable, Hashable {
+  /// What the file was when it was read; nil: too fresh to say.
+  var state: FileState?
+  var sha256: [UInt8]
+  var sha1: [UInt8]
+  var condition = Condition.taken
+
+  enum Condition: UInt8 {
+    /// The library had its content when it was read.
+    case taken
+    /// The same, and the file is no longer there.
+    case missing
+    /// It is no photo or video.
+    case left
+  }
+}
+
+/// The files that earlier imports have read.
+final class KnownFiles: Sendable {
+  private struct Table {
+    var files: [FilePath: KnownFile] = [:]
+    /// Made when it is asked for.
+    var paths: [[UInt8]: Set<FilePath>]?
+    var descriptor: Int32?
+    /// The file as this object left it.
+    var left: FileState?
+  }
+
+  static let name = ImportReportFile.folder + "/known-files"
+  private static let header = Array("photoledger known files 1\n".utf8)
+  private let library: LibraryFolder
+  private let table: Mutex<Table>
+
+  /// The library's folder of import files exists; call ``refresh()`` while no other import is running.
+  init(in library: LibraryFolder) {
+    self.library = library
+    table = Mutex(Table())
+  }
+
+  /// Reads what is known, unless that is what this object wrote last.
+  func refresh() {
+    table.withLock { table in
+      let now = library.status(of: Self.name).map { FileState(SourceStamp($0)) }
+      if now == table.left, now != nil { return }
+      if let number = table.descriptor { close(number) }
+      table = Table()
+      let bytes = Self.contents(in: library)
+      guard bytes.starts(with: Self.header) else { return }
+      var reader = RecordReader(bytes: bytes, offset: Self.header.count)
+      while let (path, file) = reader.next() { table.files[path] = file }
+      table.left = now
+    }
+  }
+
+  deinit { table.withLock { if let number = $0.descriptor { close(number) } } }
+
+  private static func contents(in library: LibraryFolder) -> [UInt8] {
+    let number = library.open(name, O_RDONLY)
+    guard number >= 0 else { return [] }
+    let file = Descriptor(number)
+    var status = stat()
+    guard fstat(file.number, &status) == 0 else { return [] }
+    var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
+    var filled = 0
+    while filled < bytes.count {
+      let count = bytes.withUnsafeMutableBytes { buffer in
+        Glibc.read(file.number, buffer.baseAddress.map { $0 + filled }, buffer.count - filled)
+      }
+      if count <= 0 { break }
+      filled += count
+    }
+    return Array(bytes[..<filled])
+  }
+
+  // MARK: Asking
+
+  subscript(path: FilePath) -> KnownFile? { table.withLock { $0.files[path] } }
+
+  /// The content of a file whose size and times are what they were when it was read.
+  func content(of path: FilePath, _ stamp: SourceStamp) -> FileContent? {
+    guard let file = self[path], file.state == FileState(stamp) else { return nil }
+    return FileContent(sha256: file.sha256, sha1: file.sha1, stamp: stamp)
+  }
+
+  /// The files below folders that are not missing, and what they were; one that was too fresh to say is like no file.
+  func states(below roots: [FilePath]) -> [(path: FilePath, state: FileState, isTaken: Bool)] {
+    table.withLock { table in
+      table.files.compactMap { path, file in
+        guard file.condition != .missing, roots.contains(where: { path.isBelow($0) }) else { return nil }
+        return (path, file.state ?? .unknown, file.condition == .taken)
+      }
+    }
+  }
+
+  /// The paths that had a content, in order.
+  func paths(ofContent sha256: [UInt8]) -> [FilePath] {
+    table.withLock { table in
+      let paths = table.paths ?? Dictionary(grouping: table.files.keys) { table.files[$0]?.sha256 ?? [] }
+        .mapValues { Set($0) }
+      table.paths = paths
+      return paths[sha256, default: []].sorted()
+    }
+  }
+
+  // MARK: Recording
+
+  /// Records what is known of some paths; nil: nothing any more.
+  /// - Throws: ``LibraryError`` if it cannot be written.
+  func record(_ files: [(path: FilePath, file: KnownFile?)]) throws {
+    try table.withLock { table in
+      var bytes: [UInt8] = []
+      for (path, file) in files where table.files[path] != file {
+        if let old = table.files[path] { table.paths?[old.sha256]?.remove(path) }
+        table.files[path] = file
+        if let file { table.paths?[file.sha256, default: []].insert(path) }
+        bytes += RecordReader.record(path, file)
+      }
+      if bytes.isEmpty { return }
+      try append(bytes, &table)
+      table.left = library.status(of: Self.name).map { FileState(SourceStamp($0)) }
+    }
+  }
+
+  private func append(_ bytes: [UInt8], _ table: inout Table) throws {
+    let path = library.path(of: Self.name)
+    if let number = table.descriptor { return try Self.write(bytes, to: number, path) }
+    // The first time, and so once an import: without what no longer counts, and behind no damaged record.
+    let draft = Self.name + ".new"
+    let number = library.open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0o644)
+    guard number >= 0 else { throw LibraryError.store(path, "make", errno: errno) }
+    table.descriptor = number
+    var all = Self.header
+    for (path, file) in table.files { all += RecordReader.record(path, file) }
+    try Self.write(all, to: number, path)
+    let code = library.rename(draft, to: Self.name)
+    guard code == 0 else { throw LibraryError.store(path, "make", errno: code) }
+  }
+
+  private static func write(_ bytes: [UInt8], to number: Int32, _ path: String) throws(LibraryError) {
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes { Glibc.write(number, $0.baseAddress, $0.count) }
+      if count > 0 {
+        rest = rest.dropFirst(count)
+      } else if errno != EINTR {
+        throw LibraryError.store(path, "write", errno: errno)
+      }
+    }
+  }
+}
+
+/// Reads records one after the other, and ends at the first that is not whole.
+private struct RecordReader {
+  let bytes: [UInt8]
+  var offset: Int
+
+  /// The most bytes of a path; the kernel's limit is 4096.
+  private static let pathLimit = 1 << 16
+  private static let fixedCount = 3 * 8 + 32 + 20 + 1
+
+  /// What stands for a condition when nothing is known any more.
+  private static let nothing: UInt8 = 255
+
+  static func record(_ path: FilePath, _ known: KnownFile?) -> [UInt8] {
+    let file =
+      known
+      ?? KnownFile(
+        state: nil, sha256: [UInt8](repeating: 0, count: 32), sha1: [UInt8](repeating: 0, count: 20))
+    let state = file.state ?? .unknown
+    var body: [UInt8] = []
+    body.reserveCapacity(fixedCount + path.bytes.count)
+    for number in [state.byteCount, state.modified, state.changed] {
+      withUnsafeBytes(of: number.littleEndian) { body.append(contentsOf: $0) }
+    }
+    precondition(file.sha256.count == 32 && file.sha1.count == 20, "A known file has both digests.")
+    body += file.sha256 + file.sha1 + [known?.condition.rawValue ?? nothing] + path.bytes
+    var record: [UInt8] = []
+    for number in [UInt32(body.count), checksum(body[...])] {
+      withUnsafeBytes(of: number.littleEndian) { record.append(contentsOf: $0) }
+    }
+    return record + body
+  }
+
+  mutating func next() -> (FilePath, KnownFile?)? {
+    guard bytes.count - offset >= 8 else { return nil }
+    let count = Int(number(offset, UInt32.self))
+    guard count > Self.fixedCount, count < Self.fixedCount + Self.pathLimit, bytes.count - offset - 8 >= count else {
+      return nil
+    }
+    let body = bytes[(offset + 8)..<(offset + 8 + count)]
+    guard Self.checksum(body) == number(offset + 4, UInt32.self) else { return nil }
+    offset += 8 + count
+    let start = body.startIndex
+    let state = FileState(
+      byteCount: number(start, Int64.self), modified: number(start + 8, Int64.self),
+      changed: number(start + 16, Int64.self))
+    let path = FilePath(bytes: body[(start + 77)...])
+    guard let condition = KnownFile.Condition(rawValue: body[start + 76]) else { return (path, .none) }
+    let file = KnownFile(
+      state: state.byteCount < 0 ? nil : state, sha256: Array(body[(start + 24)..<(start + 56)]),
+      sha1: Array(body[(start + 56)..<(start + 76)]), condition: condition)
+    return (path, file)
+  }
+
+  private func number<Number: FixedWidthInteger>(_ offset: Int, _ type: Number.Type) -> Number {
+    bytes.withUnsafeBytes { Number(littleEndian: $0.loadUnaligned(fromByteOffset: offset, as: type)) }
+  }
+
+  private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt32 {
+    bytes.reduce(2_166_136_261) { ($0 ^ UInt32($1)) &* 16_777_619 }
+  }
+}
+
+extension FileState {
+  /// What no file is.
+  static let unknown = FileState(byteCount: -1, modified: 0, changed: 0)
+
+  init(_ stamp: SourceStamp) {
+    self.init(
+      byteCount: stamp.byteCount, modified: stamp.modifiedSeconds &* 1_000_000_000 &+ stamp.modifiedNanoseconds,
+      changed: stamp.changedSeconds &* 1_000_000_000 &+ stamp.changedNanoseconds)
+  }
+}
+
+extension KnownFile {
+  /// How long before its reading a file must have been left alone.
+  static let settlingNanoseconds: Int64 = 1_000_000_000
+
+  /// - Parameters:
+  ///   - content: what was read.
+  ///   - began: when the reading began, by the clock that file times come from.
+  ///   - condition: what became of it.
+  init(_ content: FileContent, readAt began: Date, _ condition: Condition) {
+    let state = FileState(content.stamp)
+    let nanoseconds = Int64(began.timeIntervalSince1970 * 1e9)
+    let isOld = max(state.modified, state.changed) <= nanoseconds &- Self.settlingNanoseconds
+    self.init(state: isOld ? state : nil, sha256: content.sha256, sha1: content.sha1, condition: condition)
+  }
+}
+
+extension FilePath {
+  /// Whether the path is that of something in a folder or further below.
+  func isBelow(_ folder: FilePath) -> Bool {
+    let base = folder.bytes.last == Self.slash ? folder.bytes : folder.bytes + [Self.slash]
+    return bytes.count > base.count && bytes.starts(with: base)
+  }
+}

@@ -1,0 +1,328 @@
+import PhotoLedger
+import TestSupport
+import Testing
+
+@testable import MediaImport
+
+// Random histories of a tree of folders, against a naive model: after everything has been quiet for long, what was
+// taken is what is there, and what is missing is what was taken and is nowhere. Hints are lost, delayed, and of the
+// wrong folder; whatever the order, a file is taken only in a state that it had for the quiet time.
+
+@Suite("what a watch of folders decides")
+struct FolderWatchTests {
+  @Test("random histories end with everything taken that is there", arguments: 0..<300 as Range<UInt64>)
+  func histories(seed: UInt64) throws {
+    var world = World(seed: seed, losesHints: true, missingFloor: 1000)
+    for _ in 0..<world.generator.int(20..<120) {
+      world.change()
+      try world.pass(.milliseconds(world.generator.int(0..<1500)))
+    }
+    world.mount()
+    try world.pass(.seconds(200), step: .milliseconds(500))
+    #expect(world.taken == world.files, "seed \(seed)")
+    #expect(world.watch.takenCount == world.files.count, "seed \(seed)")
+    // What was taken and is not there was found elsewhere or is missing, and nothing else is.
+    #expect(world.missing.union(world.elsewhere) == world.everTaken.subtracting(world.files.keys), "seed \(seed)")
+  }
+
+  @Test("a restart takes nothing that is known, and finds what is gone")
+  func restart() throws {
+    var world = World(seed: 1)
+    for name in ["a/x.jpg", "a/y.jpg", "z.jpg"] { world.put(name) }
+    try world.pass(.seconds(20))
+    #expect(world.takeCount == 3)
+    world.removeUnseen("a/y.jpg")
+    world.restart()
+    try world.pass(.seconds(20))
+    #expect(world.takeCount == 3 && world.missing == [World.path("a/y.jpg")])
+  }
+
+  @Test("a root that is gone or empty changes nothing, and is said once", arguments: [true, false])
+  func unmounted(isGone: Bool) throws {
+    var world = World(seed: 2)
+    for index in 0..<40 { world.put("a/\(index).jpg") }
+    try world.pass(.seconds(20))
+    world.unmount(isGone: isGone)
+    try world.pass(.seconds(100))
+    #expect(world.said == ["away 40"] && world.missing.isEmpty && world.watch.takenCount == 40)
+    world.mount()
+    try world.pass(.seconds(20))
+    #expect(world.said == ["away 40", "returned"] && world.missing.isEmpty && world.takeCount == 40)
+  }
+
+  @Test(
+    "more than the limit missing at once is asked about",
+    arguments: [(40, 10, false), (40, 11, true), (400, 20, false), (400, 21, true)])
+  func manyMissing(count: Int, removed: Int, isAsked: Bool) throws {
+    var world = World(seed: 3)
+    for index in 0..<count { world.put("\(index).jpg") }
+    try world.pass(.seconds(20))
+    for index in 0..<removed { world.remove("\(index).jpg") }
+    try world.pass(.seconds(60))
+    #expect(world.watch.isOver == isAsked)
+    #expect(world.said == (isAsked ? ["ask \(removed) of \(count)"] : []))
+    #expect(world.missing.count == (isAsked ? 0 : removed))
+  }
+
+  @Test("a file is not taken while it is written, nor its unit")
+  func beingWritten() throws {
+    var world = World(seed: 4)
+    world.put("IMG_1.JPG")
+    world.put("IMG_1.MOV")
+    world.put("IMG_2.JPG")
+    for _ in 0..<10 {
+      world.hint(.writing(World.path("IMG_1.MOV")))
+      try world.pass(.seconds(2))
+      #expect(Set(world.taken.keys) == [World.path("IMG_2.JPG")])
+    }
+    world.hint(.closed(World.path("IMG_1.MOV")))
+    try world.pass(.seconds(3))
+    #expect(world.taken.count == 3)
+  }
+
+  @Test("a writer that never closes is waited for a limited time")
+  func patience() throws {
+    var world = World(seed: 5)
+    world.put("a.jpg")
+    world.hint(.writing(World.path("a.jpg")))
+    try world.pass(.seconds(20))
+    #expect(world.taken.isEmpty)
+    try world.pass(.seconds(15))
+    #expect(world.taken.count == 1)
+  }
+
+  @Test("a file is in the library's hands within two seconds of its last change")
+  func soon() throws {
+    var world = World(seed: 6)
+    try world.pass(.seconds(3))
+    world.put("new/deep/a.jpg")
+    try world.pass(.seconds(2), step: .milliseconds(50))
+    #expect(world.taken.count == 1)
+  }
+
+  @Test("units are names up to their first point")
+  func units() {
+    for (name, unit) in [("IMG_1.jpg.xmp", "IMG_1"), ("IMG_1", "IMG_1"), (".hidden.jpg", ".hidden"), ("a.b", "a")] {
+      #expect(FolderWatch.unit(Array(name.utf8)) == Array(unit.utf8))
+    }
+  }
+}
+
+/// A tree in memory, a watch of it, and what came of it.
+private struct World {
+  static let root = FilePath("/r")
+  static func path(_ name: String) -> FilePath { FilePath("/r/\(name)") }
+
+  var generator: SeededGenerator
+  var watch: FolderWatch
+  /// The files that are there; their sizes serve as their contents too.
+  private(set) var files: [FilePath: FileState] = [:]
+  /// Since when.
+  private var since: [FilePath: Duration] = [:]
+  private var isMounted = true
+  private var isGone = false
+  private var lastState: Int64 = 0
+  private var now = Duration.zero
+  private var hints: [(Duration, FolderWatch.Event)] = []
+  private(set) var taken: [FilePath: FileState] = [:]
+  private(set) var missing: Set<FilePath> = []
+  private(set) var takeCount = 0
+  private(set) var said: [String] = []
+  /// Files that are gone and were found at other paths.
+  private(set) var elsewhere: Set<FilePath> = []
+  private(set) var everTaken: Set<FilePath> = []
+  private let losesHints: Bool
+  private let rules: FolderWatch.Rules
+
+  init(seed: UInt64, losesHints: Bool = false, missingFloor: Int = 10) {
+    generator = SeededGenerator(seed: seed)
+    self.losesHints = losesHints
+    var rules = FolderWatch.Rules()
+    (rules.batchCount, rules.missingFloor) = (7, missingFloor)
+    self.rules = rules
+    watch = FolderWatch(roots: [Self.root], known: [], rules: rules)
+  }
+
+  mutating func restart() {
+    watch = FolderWatch(
+      roots: [Self.root], known: taken.map { ($0.key, $0.value, true) }, rules: rules)
+    now = .zero
+    since = since.mapValues { _ in .zero }
+    hints = []
+  }
+
+  // MARK: The tree
+
+  mutating func hint(_ event: FolderWatch.Event) { hints.append((now, event)) }
+
+  private mutating func hintAbout(_ path: FilePath) {
+    var folder = FilePath(bytes: path.folderBytes)
+    while folder.bytes.count >= Self.root.bytes.count {
+      let delay = Duration.milliseconds(generator.int(0..<300))
+      if losesHints, generator.chance(1, of: 10) {
+        // Lost; the kernel says so, sooner or later.
+        hints.append((now + .milliseconds(generator.int(0..<3000)), .lost))
+      } else {
+        hints.append((now + delay, .changed(folder)))
+      }
+      folder = FilePath(bytes: folder.folderBytes)
+    }
+  }
+
+  private mutating func newState() -> FileState {
+    lastState += 1
+    return FileState(byteCount: lastState, modified: lastState, changed: lastState)
+  }
+
+  /// Writes a file.
+  mutating func put(_ name: String) { put(name, newState(), since: now) }
+
+  private mutating func put(_ name: String, _ state: FileState, since time: Duration) {
+    let path = Self.path(name)
+    files[path] = state
+    since[path] = time
+    hintAbout(path)
+  }
+
+  mutating func removeUnseen(_ name: String) { files[Self.path(name)] = nil }
+
+  mutating func remove(_ name: String) {
+    files[Self.path(name)] = nil
+    hintAbout(Self.path(name))
+  }
+
+  mutating func unmount(isGone: Bool) {
+    (isMounted, self.isGone) = (false, isGone)
+    for folder in [Self.root, Self.path("a"), Self.path("b")] where generator.chance(1, of: 2) || folder == Self.root {
+      hints.append((now + .milliseconds(generator.int(0..<300)), .changed(folder)))
+    }
+  }
+
+  /// The kernel says nothing; that there is another file system is seen a little later.
+  mutating func mount() {
+    isMounted = true
+    hints.append((now + .milliseconds(generator.int(0..<5000)), .changed(Self.root)))
+  }
+
+  /// One random thing happens.
+  mutating func change() {
+    guard isMounted else { return generator.chance(1, of: 3) ? mount() : () }
+    let folders = ["", "a/", "b/", "a/c/", "b/c/"]
+    let name = generator.one(of: folders) + "f\(generator.int(0..<4)).jpg"
+    let existing = files.keys.sorted()
+    switch generator.int(0..<10) {
+    case 0..<4: put(name)
+    case 4: if let path = existing.randomElement(using: &generator) { put(Self.name(path)) }
+    case 5..<7:
+      // Moved or renamed: the same content elsewhere.
+      guard let path = existing.randomElement(using: &generator), files[Self.path(name)] == nil else { return }
+      guard var state = files[path] else { return }
+      state.changed = newState().changed
+      remove(Self.name(path))
+      put(name, state, since: now)
+    case 7:
+      // A whole folder with what is in it.
+      let (from, to) = (generator.one(of: ["a/", "b/", "a/c/"]), generator.one(of: ["b/c/", "d/", "a/e/"]))
+      if to.hasPrefix(from) || files.keys.contains(where: { Self.name($0).hasPrefix(to) }) { return }
+      for path in existing where Self.name(path).hasPrefix(from) {
+        guard let state = files[path], let time = since[path] else { continue }
+        remove(Self.name(path))
+        put(to + Self.name(path).dropFirst(from.count), state, since: time)
+      }
+    case 8: if let path = existing.randomElement(using: &generator) { remove(Self.name(path)) }
+    default: if generator.chance(1, of: 3), !files.isEmpty { unmount(isGone: generator.chance(1, of: 2)) }
+    }
+  }
+
+  private static func name(_ path: FilePath) -> String { String(path.description.dropFirst(3)) }
+
+  private func listing(_ folder: FilePath) -> FolderWatch.Listing {
+    if !isMounted {
+      return isGone || folder != Self.root ? .gone : .entries(files: [:], folders: [:], isEmpty: true)
+    }
+    var found: [[UInt8]: FileState] = [:]
+    var folders: [[UInt8]: UInt64] = [:]
+    for (path, state) in files where path.isBelow(folder) {
+      let rest = path.bytes.dropFirst(folder.bytes.count + 1)
+      guard let slash = rest.firstIndex(of: FilePath.slash) else {
+        found[Array(rest)] = state
+        continue
+      }
+      let name = Array(rest[..<slash])
+      folders[name] = name.reduce(7) { $0 &* 31 &+ UInt64($1) }
+    }
+    if found.isEmpty, folders.isEmpty, folder != Self.root { return .gone }
+    return .entries(files: found, folders: folders, isEmpty: false)
+  }
+
+  // MARK: Time
+
+  mutating func pass(_ duration: Duration, step: Duration = .milliseconds(100)) throws {
+    let end = now + duration
+    while now < end {
+      now += step
+      let due = hints.filter { $0.0 <= now }
+      hints.removeAll { $0.0 <= now }
+      for (_, event) in due { watch.receive(event, at: now) }
+      var count = 0
+      while let action = watch.next(at: now) {
+        try execute(action)
+        count += 1
+        try #require(count < 10_000, "A watch that always has something to do.")
+      }
+      if let deadline = watch.deadline { #expect(deadline > now, "What is due is done.") }
+    }
+  }
+
+  private mutating func execute(_ action: FolderWatch.Action) throws {
+    switch action {
+    case .list(let folder): watch.receive(.listed(folder, listing(folder)), at: now)
+    case .forget: break
+    case .take(let paths): take(paths)
+    case .resolve(let paths):
+      let elsewhere = paths.filter { path in
+        (!isMounted || files[path] == nil) && taken.contains {
+          $0.key != path && $0.value.byteCount == taken[path]?.byteCount && files[$0.key] == $0.value
+        }
+      }
+      for path in elsewhere {
+        taken[path] = nil
+        self.elsewhere.insert(path)
+      }
+      let there = paths.filter { isMounted && files[$0] != nil }
+      watch.receive(.resolved(elsewhere: Set(elsewhere).subtracting(there), there: Set(there)), at: now)
+    case .missing(let paths):
+      for path in paths {
+        #expect(files[path] == nil, "Only what is not there is missing.")
+        #expect(taken.removeValue(forKey: path) != nil, "Only what was taken is missing.")
+        missing.insert(path)
+      }
+    case .ask(_, let count, let all): said.append("ask \(count) of \(all)")
+    case .away(_, let count): said.append("away \(count)")
+    case .returned: said.append("returned")
+    }
+  }
+
+  private mutating func take(_ paths: [FilePath]) {
+    #expect(Set(paths).count == paths.count && paths.count <= 7)
+    var again: Set<FilePath> = []
+    for path in paths {
+      guard isMounted, let state = files[path], let since = since[path] else {
+        again.insert(path)
+        continue
+      }
+      // The watch may be a listing behind, but never takes what is younger than its quiet time by its own listings.
+      if watch.state(of: path) == state {
+        #expect(now - since >= .seconds(1), "\(path) was taken after \(now - since)")
+        taken[path] = state
+        missing.remove(path)
+        elsewhere.remove(path)
+        everTaken.insert(path)
+        takeCount += 1
+      } else {
+        again.insert(path)
+      }
+    }
+    watch.receive(.taken(again: again, left: []), at: now)
+  }
+}

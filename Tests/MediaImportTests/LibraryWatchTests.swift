@@ -1,0 +1,352 @@
+import Foundation
+import LibraryMaintenance
+import PhotoLedger
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import MediaImport
+
+@Suite("watching folders")
+struct LibraryWatchTests {
+  @Test("what is in a folder is imported, and then what comes, in new folders too", arguments: [Int.max, 0, 1])
+  func comes(watchLimit: Int) async throws {
+    let rig = try WatchedLibrary(watchLimit: watchLimit)
+    try rig.write("a.jpg", "a")
+    try await rig.watching {
+      try await rig.wait(for: 1)
+      try rig.write("b.jpg", "b")
+      try rig.write("new/deep/c.jpg", "c")
+      try rig.write("@eaDir/thumb.jpg", "thumb")
+      try await rig.wait(for: 3)
+      try rig.write("notes.txt", "", Data("words".utf8))
+      try rig.write("new/d.jpg", "d")
+      try await rig.wait(for: 4)
+    }
+    #expect(try rig.paths() == ["a.jpg", "b.jpg", "new/d.jpg", "new/deep/c.jpg"])
+    #expect(try rig.causes().count == 1)
+    #expect(try rig.rig.verify().isSound)
+    #expect(rig.scanned.isEmpty == (watchLimit == .max) && rig.scanned.count <= 1)
+  }
+
+  @Test("a file that is renamed, moved or copied and removed keeps its asset, and the library has its new path")
+  func moved() async throws {
+    let rig = try WatchedLibrary()
+    for name in ["a", "b", "c", "d"] { try rig.write("old/\(name).jpg", name) }
+    try await rig.watching {
+      try await rig.wait(for: 4)
+      let assets = try rig.rig.assets().map(\.id)
+      try rig.move("old/a.jpg", "old/renamed.jpg")
+      try await rig.wait(forPaths: ["old/b.jpg", "old/c.jpg", "old/d.jpg", "old/renamed.jpg"])
+      try rig.move("old", "new")
+      try await rig.wait(forPaths: ["new/b.jpg", "new/c.jpg", "new/d.jpg", "new/renamed.jpg"])
+      try FileManager.default.copyItem(atPath: rig.place("new/b.jpg"), toPath: rig.place("copy.jpg"))
+      try await rig.waitUntilKnown("copy.jpg")
+      try rig.remove("new/b.jpg")
+      try await rig.wait(forPaths: ["copy.jpg", "new/c.jpg", "new/d.jpg", "new/renamed.jpg"])
+      #expect(try rig.rig.assets().map(\.id) == assets)
+    }
+    #expect(rig.missing.isEmpty)
+    #expect(try rig.rig.verify().missingResources.isEmpty)
+    // Moved while no watch runs.
+    try rig.move("new/c.jpg", "c.jpg")
+    try await rig.watching { try await rig.wait(forPaths: ["c.jpg", "copy.jpg", "new/d.jpg", "new/renamed.jpg"]) }
+    #expect(rig.missing.isEmpty)
+  }
+
+  @Test("a missing file is said and stays an asset; when it returns it is the same one")
+  func missing() async throws {
+    let rig = try WatchedLibrary()
+    for name in ["a", "b"] { try rig.write("\(name).jpg", name) }
+    try await rig.watching {
+      try await rig.wait(for: 2)
+      let token = try rig.library.currentToken
+      try rig.remove("a.jpg")
+      try await waitUntil("a.jpg is missing") { rig.missing == [rig.place("a.jpg")] }
+      #expect(try rig.library.currentToken == token)
+      let asset = try #require(try rig.rig.assets().first { try rig.name(of: $0) == "a.jpg" })
+      let resource = try #require(try rig.library.resources(of: asset).first)
+      #expect(try await rig.library.state(of: resource, in: asset) == .missing)
+      try rig.write("elsewhere/a.jpg", "a")
+      try await rig.wait(forPaths: ["b.jpg", "elsewhere/a.jpg"])
+      #expect(try rig.rig.assets().count == 2)
+      let found = try #require(try rig.library.asset(asset.localIdentifier))
+      let now = try #require(try rig.library.resources(of: found).first)
+      #expect(try await rig.library.state(of: now, in: found, hashing: true) == .present)
+      #expect(found.modificationDate == asset.modificationDate)
+    }
+  }
+
+  @Test("a folder that is gone or empty changes nothing, and a restart says it too", arguments: [true, false])
+  func unmounted(isGone: Bool) async throws {
+    let rig = try WatchedLibrary()
+    for index in 0..<12 { try rig.write("p\(index).jpg", "\(index)") }
+    let aside = rig.root.path + ".aside"
+    @Sendable func unmount() throws {
+      #expect(rename(rig.root.path, aside) == 0)
+      if !isGone { #expect(mkdir(rig.root.path, 0o755) == 0) }
+    }
+    @Sendable func mount() throws {
+      if !isGone { #expect(rmdir(rig.root.path) == 0) }
+      #expect(rename(aside, rig.root.path) == 0)
+    }
+    try await rig.watching {
+      try await rig.wait(for: 12)
+      try unmount()
+      try await waitUntil("the folder is away") { rig.away == 1 }
+    }
+    let paths = try rig.paths()
+    try await rig.watching {
+      try await waitUntil("the folder is away at the start") { rig.away == 2 }
+      try mount()
+      try await waitUntil("the folder returned") { rig.returned == 1 }
+      try rig.write("late.jpg", "late")
+      try await rig.wait(for: 13)
+    }
+    #expect(try rig.missing.isEmpty && Set(rig.paths()) == Set(paths + ["late.jpg"]))
+    system("rm -rf '\(aside)'")
+  }
+
+  @Test("many missing files end a watch with a question, and another watch accepts it")
+  func manyMissing() async throws {
+    let rig = try WatchedLibrary()
+    for index in 0..<20 { try rig.write("p\(index).jpg", "\(index)") }
+    try await rig.watching { try await rig.wait(for: 20) }
+    for index in 0..<12 { try rig.remove("p\(index).jpg") }
+    let end = try await rig.watch().run([rig.asRoot]) { _ in }
+    #expect(end == .manyMissing(folder: rig.asRoot.description, missing: 12, of: 20))
+    #expect(try rig.rig.assets().count == 20)
+    rig.options.withLock { $0.acceptsMissing = true }
+    try await rig.watching { try await waitUntil("they are missing") { rig.missing.count == 12 } }
+    rig.options.withLock { $0.acceptsMissing = false }
+    #expect(try rig.rig.assets().count == 20)
+    // What is known to be missing is not asked about again.
+    try await rig.watching { try await rig.waitUntilWatching() }
+    #expect(rig.missing.count == 12)
+  }
+
+  @Test("unchanged files are not read again, by a watch and by an import")
+  func knownFiles() async throws {
+    let rig = try WatchedLibrary()
+    for index in 0..<5 { try rig.write("p\(index).jpg", "\(index)") }
+    try await rig.age()
+    try await rig.watching { try await rig.wait(for: 5) }
+    // Other bytes with the size and times of before are not noticed: the bytes were not read.
+    try rig.overwriteUnseen("p0.jpg")
+    let known = KnownFiles(in: rig.library.store.folder)
+    known.refresh()
+    try known.record([(rig.path("p0.jpg"), rig.known(of: "p0.jpg", as: known[rig.path("p0.jpg")]))])
+    try await rig.watching { try await rig.waitUntilWatching() }
+    let (summary, _) = try await rig.rig.run([rig.asRoot])
+    #expect(summary.duplicates == 5 && summary.assetsAdded == 0)
+    unlink(rig.library.url.path + "/imports/known-files")
+    #expect(try await rig.rig.run([rig.asRoot]).summary.assetsAdded == 1, "Without what is known it is read.")
+  }
+
+  @Test("a file that is written slowly is imported whole, once")
+  func slow() async throws {
+    let rig = try WatchedLibrary()
+    try await rig.watching {
+      try await rig.waitUntilWatching()
+      let whole = TinyMedia.scanned("slow", isWhole: true)
+      let path = rig.place("slow.jpg")
+      #expect(FileManager.default.createFile(atPath: path, contents: nil))
+      let file = try #require(FileHandle(forWritingAtPath: path))
+      for start in stride(from: 0, to: whole.count, by: max(1, whole.count / 6)) {
+        try file.write(contentsOf: whole[(whole.startIndex + start)...].prefix(max(1, whole.count / 6)))
+        // Longer than the quiet time, while the file is open.
+        try rig.write("other\(start).jpg", "other \(start)")
+        let count = start / max(1, whole.count / 6) + 1
+        try await rig.wait(for: count)
+      }
+      let others = try rig.rig.assets().count
+      try file.close()
+      try await rig.wait(for: others + 1)
+    }
+    #expect(try rig.rig.verify().missingResources.isEmpty)
+    #expect(try rig.paths().contains("slow.jpg"))
+  }
+
+  @Test("a still and its movie that come together are one asset; a watch waits for another import")
+  func waits() async throws {
+    let rig = try WatchedLibrary()
+    let turn = try ImportTurn({
+      try rig.library.store.folder.makeFolder(ImportReportFile.folder)
+      return rig.library.store.folder
+    }())
+    try rig.write("a.jpg", "a")
+    try await rig.watching {
+      try await waitUntil("the watch waits") { rig.waitingCount > 0 }
+      #expect(try rig.rig.assets().isEmpty)
+      turn.end()
+      try await rig.wait(for: 1)
+    }
+  }
+
+  @Test("a damaged end of what is known is not believed, and the rest is")
+  func damagedKnown() throws {
+    let rig = try WatchedLibrary()
+    try rig.library.store.folder.makeFolder(ImportReportFile.folder)
+    let known = KnownFiles(in: rig.library.store.folder)
+    known.refresh()
+    let state = FileState(byteCount: 1, modified: 2, changed: 3)
+    func file(_ byte: UInt8) -> KnownFile {
+      KnownFile(
+        state: state, sha256: [UInt8](repeating: byte, count: 32), sha1: [UInt8](repeating: byte, count: 20))
+    }
+    try known.record([("/a", 1), ("/b", 2), ("/c", 3)].map { (FilePath($0.0), file($0.1)) })
+    try known.record([(FilePath("/b"), nil)])
+    let path = rig.library.url.path + "/imports/known-files"
+    let whole = try Data(contentsOf: URL(filePath: path))
+    for count in 0...whole.count {
+      try whole.prefix(count).write(to: URL(filePath: path))
+      let again = KnownFiles(in: rig.library.store.folder)
+      again.refresh()
+      for (name, byte) in [("/a", 1), ("/c", 3)] as [(String, UInt8)] {
+        let found = again[FilePath(name)]
+        #expect(found == nil || found == file(byte))
+        if count == whole.count { #expect(found != nil) }
+      }
+      if count == whole.count { #expect(again[FilePath("/b")] == nil) }
+    }
+    var damaged = whole
+    damaged[damaged.count / 2] ^= 1
+    try damaged.write(to: URL(filePath: path))
+    let again = KnownFiles(in: rig.library.store.folder)
+    again.refresh()
+    let believed = ["/a", "/b", "/c"].compactMap { again[FilePath($0)] }
+    #expect(believed.allSatisfy { [file(1), file(2), file(3)].contains($0) })
+  }
+}
+
+/// A library and a folder that is watched.
+private final class WatchedLibrary: Sendable {
+  let rig: ImportedLibrary
+  let folder: TemporaryFolder
+  let options: Mutex<LibraryWatch.Options>
+  private let news = Mutex<[LibraryWatch.News]>([])
+
+  var library: PhotoLibrary { rig.library }
+  /// The folder that is watched.
+  var root: URL { URL(filePath: folder.path).resolvingSymlinksInPath().appending(path: "photos") }
+  var asRoot: FilePath { FilePath(root.path) }
+
+  init(watchLimit: Int = .max) throws {
+    rig = try ImportedLibrary()
+    folder = try TemporaryFolder()
+    var options = LibraryWatch.Options()
+    (options.quietTime, options.graceTime, options.watchLimit) = (.milliseconds(100), .milliseconds(600), watchLimit)
+    self.options = Mutex(options)
+    try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
+  }
+
+  // MARK: The folder
+
+  func place(_ name: String) -> String { "\(root.path)/\(name)" }
+  func path(_ name: String) -> FilePath { FilePath(place(name)) }
+
+  func write(_ name: String, _ comment: String, _ data: Data? = nil) throws {
+    try folder.write("photos/\(name)", data ?? ImportTests.still(comment))
+  }
+
+  func move(_ name: String, _ other: String) throws { #expect(rename(place(name), place(other)) == 0) }
+  func remove(_ name: String) throws { #expect(unlink(place(name)) == 0) }
+
+  /// Waits until the files of the folder are old enough for their times to count.
+  func age() async throws {
+    let newest = Date()
+    try await waitUntil("the files are a second old") { Date().timeIntervalSince(newest) > 1.1 }
+  }
+
+  /// Changes bytes of a file, not its size.
+  func overwriteUnseen(_ name: String) throws {
+    var data = try Data(contentsOf: URL(filePath: place(name)))
+    #expect(ImportTests.still("9").count == data.count)
+    data = ImportTests.still("9")
+    try data.write(to: URL(filePath: place(name)))
+  }
+
+  /// What is known of a file, as though it had been read with the times that it has now.
+  func known(of name: String, as file: KnownFile?) throws -> KnownFile? {
+    var status = stat()
+    #expect(stat(place(name), &status) == 0)
+    var file = file
+    file?.state = FileState(SourceStamp(status))
+    return file
+  }
+
+  // MARK: The library
+
+  /// The paths of all referenced files below the folder.
+  func paths() throws -> [String] {
+    try rig.assets().flatMap { try library.resources(of: $0) }.compactMap { resource in
+      guard case .referenced(let path) = resource.storage else { return nil }
+      return String(path.dropFirst(root.path.count + 1))
+    }.sorted()
+  }
+
+  func name(of asset: Asset) throws -> String? { try library.resources(of: asset).first?.originalFilename }
+
+  func causes() throws -> Set<String?> {
+    var causes: Set<String?> = []
+    try library.forEachLogEntry(LogFilter()) { entry in
+      if entry.commit.cause != nil { causes.insert(entry.commit.cause) }
+      return true
+    }
+    return causes
+  }
+
+  // MARK: The watch
+
+  func watch() throws -> LibraryWatch { try LibraryWatch(of: library, options: options.withLock { $0 }) }
+
+  /// Runs a watch during a body.
+  func watching(_ body: @Sendable () async throws -> Void) async throws {
+    news.withLock { $0.removeAll { if case .watching = $0 { true } else { false } } }
+    let watch = try watch()
+    let task = Task.detached { [asRoot, self] in
+      try await watch.run([asRoot]) { one in self.news.withLock { $0.append(one) } }
+    }
+    do {
+      try await body()
+    } catch {
+      task.cancel()
+      _ = try? await task.value
+      throw error
+    }
+    task.cancel()
+    #expect(try await task.value == .cancelled)
+  }
+
+  func wait(for count: Int) async throws {
+    try await waitUntil("\(count) assets") { try rig.assets().count == count }
+  }
+
+  func wait(forPaths paths: [String]) async throws {
+    try await waitUntil("the paths \(paths), instead of \(try self.paths())") { try self.paths() == paths }
+  }
+
+  func waitUntilKnown(_ name: String) async throws {
+    try await waitUntil("\(name) is known") {
+      let known = KnownFiles(in: library.store.folder)
+      known.refresh()
+      return known[path(name)] != nil
+    }
+  }
+
+  func waitUntilWatching() async throws {
+    try await waitUntil("all folders were read") {
+      news.withLock { $0.contains { if case .watching = $0 { true } else { false } } }
+    }
+  }
+
+  var missing: [String] {
+    news.withLock { $0.flatMap { if case .missing(let paths) = $0 { paths } else { [] as [String] } } }.sorted()
+  }
+  var away: Int { news.withLock { $0.count { if case .away = $0 { true } else { false } } } }
+  var returned: Int { news.withLock { $0.count { if case .returned = $0 { true } else { false } } } }
+  var waitingCount: Int { news.withLock { $0.count { if case .waiting = $0 { true } else { false } } } }
+  var scanned: [String] {
+    news.withLock { $0.compactMap { if case .scanning(let sentence) = $0 { sentence } else { nil } } }
+  }
+}
