@@ -135,7 +135,7 @@ public struct LibraryImport: Sendable {
   ) async throws -> ImportSummary {
     let turn = try ImportTurn(library.store.folder)
     defer { turn.end() }
-    let name = runName()
+    let name = library.newRunName()
     let cause = cause ?? "import \(name)"
     let file = ImportReportFile(in: library.store.folder, run: name, cause: cause, client: library.client)
     let real = LibraryTarget(library: library, cause: cause, run: name)
@@ -164,12 +164,12 @@ public struct LibraryImport: Sendable {
     try file.finish(summary)
     return summary
   }
+}
 
+extension PhotoLibrary {
   /// A name that sorts by time and is not used twice: `20261120T110447Z-5D6A2B4C`.
-  private func runName() -> String { Self.runName(in: library) }
-
-  static func runName(in library: PhotoLibrary) -> String {
-    let surroundings = library.store.surroundings
+  func newRunName() -> String {
+    let surroundings = store.surroundings
     var seconds = time_t(surroundings.date().timeIntervalSince1970.rounded(.down))
     var parts = tm()
     gmtime_r(&seconds, &parts)

@@ -32,6 +32,11 @@ struct ModelCommandTests {
     arguments: [
       (#"{"op":"asset.edit","assets":["$a"],"rating":6}"#, "'rating' must be a number of stars"),
       (#"{"op":"asset.edit","assets":["$a"],"addedKeywords":"sea"}"#, "'addedKeywords' must be a list of words"),
+      (#"{"op":"asset.edit","assets":["$a"],"dateShift":"1h"}"#, "'dateShift' must be a whole number of seconds"),
+      (
+        #"{"op":"asset.edit","assets":["$a"],"dateShift":60,"creationDate":"2024-05-31T18:30:00Z"}"#,
+        "both sets and shifts"
+      ),
       (#"{"op":"asset.edit","assets":["$a"],"burstSelectionTypes":["pick"]}"#, "autoPick, userPick"),
       (#"{"op":"asset.edit","assets":["$a"],"playbackVariation":"loop"}"#, "none, autoloop, mirror or longExposure"),
       (#"{"op":"asset.revertContent","asset":"$a","to":"jpeg"}"#, "compressed, raw"),

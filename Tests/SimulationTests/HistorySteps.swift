@@ -174,7 +174,8 @@ struct HistorySteps {
       changes.removedKeywords = Set(random.some(1, of: ["sea", "lake", "alp"])).subtracting(changes.addedKeywords)
     case 0, 1: changes.isFavorite = random.chance(1, of: 2)
     case 2, 3: changes.isHidden = random.chance(1, of: 3)
-    case 4, 5, 6: changes.creationDate = Date.drawn(&random).map { .set($0) } ?? .clear
+    case 4, 5: changes.creationDate = Date.drawn(&random).map { .set($0) } ?? .clear
+    case 6: changes.dateShift = Date.drawn(&random).map { Int($0.timeIntervalSince1970 * 8) % 7 - 3 } ?? 86_400
     case 7: changes.location = Location.drawn(&random).map { .set($0) } ?? .clear
     case 8: changes.mediaSubtypes = random.one(of: [[], .photoHDR, [.photoHDR, .photoPanorama]])
     default:

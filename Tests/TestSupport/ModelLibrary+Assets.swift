@@ -147,6 +147,10 @@ extension AssetChanges {
     if let isHidden { asset.isHidden = isHidden }
     assign(creationDate, to: &asset.creationDate)
     assign(localCreationDate, to: &asset.localCreationDate)
+    if let dateShift {
+      asset.creationDate = asset.creationDate.map { $0 + Double(dateShift) }
+      asset.localCreationDate = asset.localCreationDate.map { $0 + Double(dateShift) }
+    }
     assign(timeZoneOffset, to: &asset.timeZoneOffset)
     assign(location, to: &asset.location)
     if let mediaSubtypes { asset.mediaSubtypes = mediaSubtypes }

@@ -21,7 +21,7 @@ struct RoomOrder {
   /// Names of the standard library, and of lower modules, that some room declares as well.
   private static let standard: Set<String> = [
     "flatMap", "map", "filter", "forEach", "startIndex", "endIndex", "lock", "first", "last", "count", "index",
-    "statistics", "resume", "combine", "gather",
+    "statistics", "resume", "combine", "gather", "merge",
   ]
 
   private static let declaring: Set<Substring> = ["func", "var", "let", "case", "for"]

@@ -168,7 +168,7 @@ extension Rule {
     "CLMDB", "CMicroHTTPD", "CCrypt", "CSystem", "LMDB", "CountedTree", "EventLog", "EventLog/CBOR",
     "LibraryMaintenance", "MediaImport", "MediaImport/Rendering", "LibraryJSON", "LibraryJSON/Applying",
     "LibraryJSON/Records", "HTTPServing", "MediaImport/Exporting", "GalleryServer/Service", "GalleryServer/Access",
-    "MediaImport/Exports", "MediaImport/Archives", "MediaImport/Watching",
+    "MediaImport/Exports", "MediaImport/Archives", "MediaImport/Watching", "MediaImport/Duplicates",
     "GalleryServer/Blocks", "GalleryServer/Bytes", "GalleryServer/Feeds", "GalleryServer/Fetching",
     "GalleryServer/Pages", "GalleryServer/Renditions", "GalleryServer/Uploads",
     "Photos/Library", "Photos/Objects", "Photos/Fetching", "Photos/Changes", "Photos/Resources", "Photos/Images",

@@ -24,6 +24,11 @@ extension Operation {
       context.block.restoreAssets(try fields.identifiers("assets", context))
       return nil
     },
+    Operation(name: "asset.merge") { fields, context in
+      let keeper = try fields.identifier("asset", context)
+      context.block.merge(try fields.identifiers("others", context), into: keeper)
+      return nil
+    },
     Operation(name: "asset.purge") { fields, context in
       context.block.purgeAssets(try fields.identifiers("assets", context))
       return nil
@@ -54,6 +59,7 @@ extension OperationFields {
   fileprivate mutating func assetChanges() throws -> AssetChanges {
     var changes = AssetChanges()
     changes.values = try values(\.isByEdit)
+    changes.dateShift = try optional("dateShift", "a whole number of seconds", \.wholeValue)
     changes.caption = try assignment("caption", "text", \.textValue)
     changes.addedKeywords = try words("addedKeywords")
     changes.removedKeywords = try words("removedKeywords")

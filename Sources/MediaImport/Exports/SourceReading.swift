@@ -129,7 +129,7 @@ struct SourceReading: Sendable {
   }
 
   /// What sidecars say, by their positions. One that cannot be read says nothing.
-  private func statements(_ files: [ScannedFile]) async throws(ImportError) -> [Int: SidecarSource.Statement] {
+  func statements(_ files: [ScannedFile]) async throws(ImportError) -> [Int: SidecarSource.Statement] {
     let sidecars = files.indices.filter {
       [.sidecar, .candidate].contains(files[$0].role) && SidecarSource.endings.contains(files[$0].path.pathExtension)
     }

@@ -95,8 +95,8 @@ package struct Placeholder: Sendable, Hashable {
     return (light + 1.402 * red, light - 0.344136 * blue - 0.714136 * red, light + 1.772 * blue)
   }
 
-  /// The pixels of a binary PPM or PGM of 8x8 (`P6`, `P5`); nil for anything else.
-  static func pixels(ppm bytes: [UInt8]) -> [UInt8]? {
+  /// The pixels of a binary PPM or PGM of a square (`P6`, `P5`), three bytes each; nil for anything else.
+  static func pixels(ppm bytes: [UInt8], side: Int = side) -> [UInt8]? {
     let isGrey = bytes.starts(with: Array("P5".utf8))
     let body = side * side * (isGrey ? 1 : 3)
     guard bytes.count > body else { return nil }

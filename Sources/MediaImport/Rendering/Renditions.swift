@@ -104,7 +104,7 @@ extension MediaRenderer {
   }
 
   /// A file that the decoder of photos reads: checked to be a picture within the limits.
-  private func still(
+  func still(
     of source: URL, named name: String, in folder: borrowing WorkFolder, _ isCancelled: @escaping @Sendable () -> Bool
   ) throws -> String {
     guard let described = try description(of: source) else { throw noPicture(source) }
@@ -193,7 +193,7 @@ extension MediaRenderer {
   }
 
   /// Has files shrunk; which of them could be is seen by what is there afterwards.
-  private func shrink(
+  func shrink(
     _ files: [String], _ size: String, _ ending: String, in folder: borrowing WorkFolder, _ program: String,
     _ isCancelled: @escaping @Sendable () -> Bool
   ) throws {

@@ -180,7 +180,7 @@ private final class WatchRun {
     (self.watch, self.progress, self.news) = (watch, progress, news)
     let folder = watch.library.store.folder
     stop = try WatchStop()
-    name = LibraryImport.runName(in: watch.library)
+    name = watch.library.newRunName()
     cause = watch.options.cause ?? "watch \(name)"
     try folder.makeFolder(ImportReportFile.folder)
     report = ImportReportFile(in: folder, run: name, cause: cause, client: watch.library.client)

@@ -110,6 +110,19 @@ public final class ChangeBlock {
   /// Removes trashed assets permanently, with their memberships and their files.
   public func purgeAssets(_ assets: [LocalIdentifier]) { add(.purgeAssets(assets)) }
 
+  /// Merges duplicates into one asset; no counterpart in PhotoKit.
+  ///
+  /// The keeper is put before the first of the others in each album that has some of them and not the keeper, becomes
+  /// the cover where one of them was, is a favourite if any is, and gets the keywords of all. Its caption, rating, date
+  /// and location stay, or are those of the others if it has none. The others go to the trash, with their places and
+  /// files. Needs full access.
+  /// - Parameters:
+  ///   - assets: the others; of the same media type, and none of them in the trash.
+  ///   - keeper: the asset that stays.
+  public func merge(_ assets: [LocalIdentifier], into keeper: LocalIdentifier) {
+    add(.mergeAssets(assets, into: keeper))
+  }
+
   /// Makes a member of a burst its representative (BU-01).
   public func setRepresentative(ofBurst asset: LocalIdentifier) { add(.setRepresentative(asset)) }
 

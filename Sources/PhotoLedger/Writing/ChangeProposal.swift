@@ -61,6 +61,10 @@ public struct ChangeProposal: Sendable {
     case .trashAssets(let assets): deletedAssets += assets
     case .restoreAssets(let assets): restoredAssets += assets
     case .purgeAssets(let assets): purgedAssets += assets
+    case .mergeAssets(let assets, let keeper):
+      // Which albums it changes is known at the commit.
+      editedAssets.append(keeper)
+      deletedAssets += assets
     case .createCollection(_, let title, _, _): createdCollectionTitles.append(title)
     case .setTitle(_, let collection): editedCollections.append(collection)
     case .setCover(_, let album): editedCollections.append(album)

@@ -13,6 +13,8 @@ package enum ChangeRequest: Sendable {
   case trashAssets([LocalIdentifier])
   case restoreAssets([LocalIdentifier])
   case purgeAssets([LocalIdentifier])
+  /// Merges assets into one of them, and moves the others to the trash.
+  case mergeAssets([LocalIdentifier], into: LocalIdentifier)
   /// Erases the data of purged assets from the log.
   case eraseAssets([ObjectNumber])
   case createCollection(PhotoCollection.Kind, title: String, SmartAlbumQuery?, as: LocalIdentifier)
@@ -311,6 +313,9 @@ public struct AssetChanges: Sendable {
     get { values[.timeZoneOffset] }
     set { values[.timeZoneOffset] = newValue }
   }
+  /// Seconds by which the instant of capture and the wall time move, each if the asset has it: for a clock that was
+  /// wrong. The asset's dates when the block is committed count. An edit either sets the dates or moves them.
+  public var dateShift: Int?
   /// The place of capture.
   public var location: Assignment<Location>? {
     get { values[.location] }
@@ -393,6 +398,17 @@ public struct AssetChanges: Sendable {
 
   /// Changes nothing yet.
   public init() {}
+
+  /// The same changes of one asset, with the dates that a shift gives it.
+  func settled(for row: AssetRow) -> AssetChanges {
+    guard let dateShift else { return self }
+    var changes = self
+    changes.dateShift = nil
+    func moved(_ date: Date) -> Assignment<Date> { .set(date.addingTimeInterval(Double(dateShift))) }
+    if let date = row.creationDate { changes.creationDate = moved(date) }
+    if let date = row.localCreationDate { changes.localCreationDate = moved(date) }
+    return changes
+  }
 }
 
 extension AssetValues {

@@ -129,6 +129,11 @@ extension Decider {
   }
 
   func check(_ changes: AssetChanges) throws {
+    guard changes.dateShift == nil || changes.creationDate == nil && changes.localCreationDate == nil else {
+      throw LibraryError(
+        .malformedRequest,
+        "An edit both sets and shifts the date of capture; use two edits, of which the later is the shift.")
+    }
     try check(
       changes.creationDate?.value, changes.localCreationDate?.value, changes.timeZoneOffset?.value,
       changes.location?.value)
@@ -177,6 +182,10 @@ extension Decider {
   private func edit(
     of row: AssetRow, _ wanted: AssetChanges, _ t: borrowing WriteTransaction
   ) throws -> AssetEdit {
+    let wanted = wanted.settled(for: row)
+    for date in [wanted.creationDate?.value, wanted.localCreationDate?.value].compactMap(\.self) {
+      try AssetNumbers.check(date: date)
+    }
     var edit = AssetEdit(number: row.number, changes: propertyChanges(of: row, wanted))
     if wanted.concernsDetails {
       let old = try details(of: row, t)

@@ -17,6 +17,7 @@ extension Decider {
     case .full: return
     case .limited:
       switch request {
+      case .mergeAssets: throw permission.refusal(client, "merge assets")
       case .purgeAssets, .eraseAssets: throw permission.refusal(client, "remove assets permanently")
       case .shortenHistory: throw permission.refusal(client, "shorten the history")
       case .undo: throw permission.refusal(client, "undo commits")

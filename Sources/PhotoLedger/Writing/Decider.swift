@@ -14,6 +14,7 @@ import LMDB
 // error as for an identifier that never existed (AU-01).
 //
 //   Decider+Assets.swift        creation, edits, trash
+//   Decider+Merging.swift       merging duplicates
 //   Decider+Erasing.swift       erasing assets from the log
 //   Decider+Editing.swift       edits of content
 //   Decider+Bursts.swift        the representative of a burst
@@ -72,6 +73,7 @@ struct Decider: ~Copyable {
     case .trashAssets(let identifiers): try setTrashed(date, identifiers, &t)
     case .restoreAssets(let identifiers): try setTrashed(nil, identifiers, &t)
     case .purgeAssets(let identifiers): try purge(identifiers, &t)
+    case .mergeAssets(let identifiers, let keeper): try merge(identifiers, into: keeper, &t)
     case .eraseAssets(let numbers): try erase(numbers, &t)
     case .createCollection(let kind, let title, let query, let identifier):
       try create(kind, title, query, as: identifier, &t)

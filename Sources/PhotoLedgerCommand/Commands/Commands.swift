@@ -3,8 +3,8 @@ import LibraryJSON
 /// All commands, and how the program's help groups them.
 enum Commands {
   static let all: [Command] =
-    reading + files + editing + assetEdits + wordEdits + burstEdits + albumEdits + smartAlbumEdits + folderEdits
-    + picking + clients + audit + copies + care + proof
+    reading + files + editing + assetEdits + [.shift] + wordEdits + duplicates + burstEdits + albumEdits
+    + smartAlbumEdits + folderEdits + picking + clients + audit + copies + care + proof
 
   private static let reading: [Command] = [
     .demo, .initialize, .import, .importTakeout, .importICloud, .serve, .list, .sections, .show, .albums, .stat, .log,
@@ -12,9 +12,13 @@ enum Commands {
     .historyToken, .identifierCloud, .identifierLocal,
   ]
 
-  private static let files: [Command] = [.resourceList, .resourceGet, .resourceCheck, .exportFiles, .sidecarsWrite]
+  private static let files: [Command] = [
+    .resourceList, .resourceGet, .resourceCheck, .exportFiles, .sidecarsWrite, .metadataRead,
+  ]
 
   private static let editing: [Command] = [.editInput] + contentEdits
+
+  private static let duplicates: [Command] = [.duplicates] + merging
 
   private static let picking: [Command] = [.pick, .pickLoad]
 
@@ -41,7 +45,8 @@ enum Commands {
     ("Follow:", ["watch", "diff", "log", "history", "history token"]),
     ("Audit changes and access:", audit.map(\.name)),
     ("Files of assets:", files.map(\.name)),
-    ("Change assets:", (assetEdits + wordEdits).map(\.name)),
+    ("Change assets:", (assetEdits + [.shift] + wordEdits).map(\.name)),
+    ("Duplicates:", duplicates.map(\.name)),
     ("Edit the content of an asset:", editing.map(\.name)),
     ("Bursts:", burstEdits.map(\.name)),
     ("Change albums and folders:", (albumEdits + smartAlbumEdits + folderEdits).map(\.name)),

@@ -15,6 +15,9 @@ enum FetchArguments {
     allBursts, hidden, trash,
   ]
 
+  /// The options that choose assets for a command that has no order or window, and takes all members of bursts.
+  static let choosing = options.filter { !["sort", "limit", "offset", "all-bursts"].contains($0.name) }
+
   private static let allBursts = Option("all-bursts", "include all members of bursts")
   private static let hidden = Option("hidden", "include hidden assets")
   private static let trash = Option("trash", "show the trash instead of the library")
@@ -67,6 +70,17 @@ enum FetchArguments {
       album = try Self.album(invocation, in: other)
     }
     return try library.fetchAssets(options, in: album)
+  }
+
+  /// Fetches assets of which all members of bursts are chosen, for a command with the options ``choosing``.
+  /// - Parameter widened: sets what else is chosen in any case.
+  static func fetch(
+    _ invocation: Invocation, from library: PhotoLibrary, widened: (inout FetchOptions) -> Void
+  ) throws -> FetchResult<Asset> {
+    var options = try read(invocation)
+    options.includeAllBurstAssets = true
+    widened(&options)
+    return try library.fetchAssets(options, in: try album(invocation, in: library))
   }
 
   /// The options of a fetch of albums and folders.

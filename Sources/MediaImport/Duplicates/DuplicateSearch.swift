@@ -1,0 +1,174 @@
+internal import Foundation
+package import PhotoLedger
+
+// From the photos of a library to proposals.
+//
+//     assets ──▶ the picture that each shows ──▶ hashes: known by content, or made in batches ──▶ groups
+//
+// Nothing is changed: a proposal is merged by a person, with `ChangeBlock.merge`, or not at all. Cancelling the task
+// stops between two batches; what was made is kept, so the next search goes on.
+
+/// What a search found.
+package struct DuplicateSummary: Sendable {
+  /// The proposals.
+  package fileprivate(set) var groups: [DuplicateGroup] = []
+  /// The photos that were compared.
+  package fileprivate(set) var compared = 0
+  /// Photos that are too plain to be compared.
+  package fileprivate(set) var plain = 0
+  /// Photos that are missing or cannot be decoded.
+  package fileprivate(set) var failed = 0
+  /// Assets that are no photos, or are not editable here.
+  package fileprivate(set) var passedOver = 0
+  /// Whether the search was stopped; then there are no proposals.
+  package fileprivate(set) var wasInterrupted = false
+}
+
+/// Searches a library for assets that show one picture.
+package struct DuplicateSearch: Sendable {
+  /// The distances that can be asked for.
+  package static let distances = 0...8
+  /// The distance without a wish.
+  package static let usualDistance = 4
+  /// How many files one start of the programs is for.
+  private static let batchCount = 16
+
+  private let library: PhotoLibrary
+  private let distance: Int
+  private let renderer: MediaRenderer
+  private let width: Int
+
+  /// - Parameters:
+  ///   - library: the client's view.
+  ///   - distance: how many of the 64 coarse waves may differ.
+  ///   - threadCount: how many batches are made at the same time; nil: one for each processor.
+  ///   - searchPath: where programs are looked for; nil: `PATH`.
+  /// - Throws: ``ImportError`` `.toolMissing` without libvips or exiftool.
+  package init(
+    of library: PhotoLibrary, within distance: Int = usualDistance, threadCount: Int? = nil, searchPath: String? = nil
+  ) throws {
+    precondition(Self.distances.contains(distance), "A distance is from 0 to 8.")
+    (self.library, self.distance) = (library, distance)
+    width = threadCount ?? ProcessInfo.processInfo.activeProcessorCount
+    renderer = MediaRenderer(
+      searchPath: searchPath, workFolder: URL(filePath: library.store.folder.path(of: HashCache.folder)))
+    _ = try renderer.comparer()
+    _ = try ExifTool.find(searchPath)
+  }
+
+  /// Searches the assets of a result.
+  /// - Parameters:
+  ///   - assets: which.
+  ///   - isWhole: whether these are all that are ever searched, so that hashes of others are dropped.
+  ///   - progress: called with how many of how many files were read.
+  /// - Throws: ``LibraryError`` if the library or the cache cannot be read or written.
+  /// - Complexity: one decoding of each picture that was not read before; then as
+  ///   ``DuplicateGroup/find(among:within:)``.
+  package func run(
+    _ assets: FetchResult<Asset>, isWhole: Bool = false,
+    progress: @escaping @Sendable (Int, Int) -> Void = { _, _ in }
+  ) async throws -> DuplicateSummary {
+    let stop = StopFlag()
+    return try await withTaskCancellationHandler {
+      var summary = DuplicateSummary()
+      var pictures: [Picture] = []
+      try library.forEachAsset(of: assets) { asset, details in
+        if let picture = Picture(asset, details.resources) {
+          pictures.append(picture)
+        } else {
+          summary.passedOver += 1
+        }
+      }
+      let cache = try HashCache(in: library.store.folder)
+      try await fill(cache, with: pictures, stop, progress)
+      if isWhole { try cache.keep(Set(pictures.map(\.resource.sha256))) }
+      var candidates: [DuplicateCandidate] = []
+      for picture in pictures {
+        switch cache.entries[picture.resource.sha256] {
+        case .hash(let hash)?: candidates.append(picture.candidate(hash))
+        case .plain?: summary.plain += 1
+        case .failed?, nil: summary.failed += 1
+        }
+      }
+      summary.compared = candidates.count
+      summary.wasInterrupted = stop.isSet
+      if !stop.isSet { summary.groups = DuplicateGroup.find(among: candidates, within: distance) }
+      return summary
+    } onCancel: {
+      stop.set()
+    }
+  }
+
+  /// An asset with the picture that it shows.
+  private struct Picture: Sendable {
+    let asset: Asset
+    let resource: AssetResource
+    let isMoving: Bool
+
+    /// Nil for what is no photo, or may not be merged.
+    init?(_ asset: Asset, _ resources: [AssetResource]) {
+      let rendered = resources.first { $0.type == .fullSizePhoto }
+      guard asset.mediaType == .image, asset.canPerform(.delete), !asset.isTrashed, asset.pixelWidth > 0,
+        asset.pixelHeight > 0, let shown = rendered ?? resources.original(asset.originalResourceChoice)
+      else { return nil }
+      (self.asset, resource) = (asset, shown)
+      isMoving = resources.contains { $0.type == .pairedVideo }
+    }
+
+    func candidate(_ hash: PictureHash) -> DuplicateCandidate {
+      DuplicateCandidate(
+        id: asset.id, hash: hash, width: asset.pixelWidth, height: asset.pixelHeight, isRaw: asset.isRaw,
+        isEdited: asset.hasAdjustments, isMoving: isMoving, byteCount: resource.dataSize,
+        addedDate: asset.addedDate, burst: asset.burstIdentifier)
+    }
+  }
+
+  /// Makes the hashes that are not there yet.
+  private func fill(
+    _ cache: HashCache, with pictures: [Picture], _ stop: StopFlag, _ progress: @Sendable (Int, Int) -> Void
+  ) async throws {
+    let mark = renderer.programMark
+    var wanted: [AssetResource] = []
+    var seen: Set<[UInt8]> = []
+    for picture in pictures where seen.insert(picture.resource.sha256).inserted {
+      switch cache.entries[picture.resource.sha256] {
+      case .hash?, .plain?, .failed(mark)?: continue
+      case .failed?, nil: wanted.append(picture.resource)
+      }
+    }
+    let batches = stride(from: 0, to: wanted.count, by: Self.batchCount).map {
+      Array(wanted[$0..<min($0 + Self.batchCount, wanted.count)])
+    }
+    let (library, renderer) = (library, renderer)
+    var done = 0
+    for start in stride(from: 0, to: batches.count, by: width) {
+      if stop.isSet { return }
+      let round = Array(batches[start..<min(start + width, batches.count)])
+      let found = try await onThreads(round, width: width) { (batch) throws(ImportError) in
+        let urls = batch.map { library.url(of: $0) }
+        let results = renderer.pictureHashes(of: urls, isCancelled: { stop.isSet })
+        return zip(batch, results).compactMap { resource, result in
+          Self.entry(result, mark, stop).map { (content: resource.sha256, entry: $0) }
+        }
+      }
+      try cache.add(found.flatMap(\.self))
+      done += round.reduce(0) { $0 + $1.count }
+      progress(done, wanted.count)
+    }
+  }
+
+  /// What is kept of an outcome; nil for what may be another next time, as for a file that is missing.
+  private static func entry(
+    _ result: Result<PictureHash?, any Error>, _ mark: UInt64, _ stop: StopFlag
+  ) -> HashCache.Entry? {
+    switch result {
+    case .success(let hash?): return .hash(hash)
+    case .success(nil): return .plain
+    case .failure(let error):
+      guard let error = error as? ImportError, !stop.isSet,
+        [.toolFailed, .toolTimeout, .toolCrashed, .toolOutputTooLarge].contains(error.code)
+      else { return nil }
+      return .failed(mark)
+    }
+  }
+}
