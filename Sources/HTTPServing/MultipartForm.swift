@@ -110,7 +110,7 @@
       }
       guard (1...70).contains(boundary.count), boundary.allSatisfy(isBoundary) else {
         throw HTTPServerError(
-          description: "The boundary of the form must end its Content-Type, and have 1 to 70 letters, digits or hyphens.")
+          description: "The boundary of the form must end its Content-Type and have 1 to 70 letters, digits or hyphens.")
       }
     }
 

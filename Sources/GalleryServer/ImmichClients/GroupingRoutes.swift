@@ -17,7 +17,13 @@
   /// Albums and tags; stacks are rejected.
   enum GroupingRoutes {
     static let all: [Route] =
-      albums + tags + [ImmichClientRoutes.changing("POST", "/api/stacks") { _, _ in throw noStacks }]
+      albums + tags + [
+        ImmichClientRoutes.changing("POST", "/api/stacks") { call, body in
+          try body.checkKeys(["assetIds"])
+          _ = try body.identifiers("assetIds")
+          throw noStacks
+        }
+      ]
 
     static let noStacks = Problem(
       501, "change-not-supported", "This library has no stacks; the assets are there, each by itself.")

@@ -88,8 +88,8 @@
     /// Endings of the pictures that are taken in. What a file is, its content decides when it comes.
     private static let images =
       """
-      jpg jpeg jpe png gif tif tiff bmp heic heif hif avif webp jp2 jxl psd dng cr2 cr3 crw nef nrw arw sr2 srf raf rw2 \
-      orf pef srw x3f erf mrw dcr kdc 3fr iiq raw
+      jpg jpeg jpe png gif tif tiff bmp heic heif hif avif webp jp2 jxl psd dng cr2 cr3 crw nef nrw arw sr2 srf raf \
+      rw2 orf pef srw x3f erf mrw dcr kdc 3fr iiq raw
       """
 
     private static let videos = "mov mp4 m4v 3gp 3g2 avi mpg mpeg mts m2ts mkv webm wmv insv"
