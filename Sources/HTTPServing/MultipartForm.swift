@@ -11,8 +11,9 @@
   //
   //   rule of MHD_PostProcessor                                    answer
   //   -----------------------------------------------------------  ------------------------------------------------
-  //   takes everything behind `boundary=` for the boundary, even    the field must end with a boundary of 1 to 70
-  //   a NUL (CVE-2023-27371) or a lone quotation mark               characters that RFC 2046 allows
+  //   takes everything behind `boundary=` for the boundary, even    the field must end with a boundary of 2 to 70
+  //   a NUL (CVE-2023-27371) or a lone quotation mark; rejects      characters that RFC 2046 allows
+  //   one of a single character
   //   points into the head of the request, which is gone with       `Exchange.complete` calls `close`, which waits for
   //   the connection                                                a `read` that runs; a later one throws
   //   a line longer than its buffer is an error; any number of      `framingLimit` bounds all that is not content, for
@@ -108,9 +109,9 @@
       if boundary.first == UInt8(ascii: "\""), boundary.last == UInt8(ascii: "\""), boundary.count > 2 {
         boundary = boundary.dropFirst().dropLast()
       }
-      guard (1...70).contains(boundary.count), boundary.allSatisfy(isBoundary) else {
+      guard (2...70).contains(boundary.count), boundary.allSatisfy(isBoundary) else {
         throw HTTPServerError(
-          description: "The boundary of the form must end its Content-Type and have 1 to 70 letters, digits or hyphens.")
+          description: "The boundary of the form must end its Content-Type, and have 2 to 70 letters or digits.")
       }
     }
 

@@ -84,7 +84,8 @@ package final class MediaIntake: Sendable {
   ///   - key: an idempotency key of the client.
   ///   - cause: stands in the commit.
   ///   - statement: what is said about it; of a file that the client's library has already, nothing is changed.
-  /// - Throws: ``Refusal`` for a file that is not a photo or video, or a sidecar that cannot be read; ``ImportError`` `.toolMissing` without exiftool;
+  /// - Throws: ``Refusal`` for a file that is not a photo or video, or a sidecar that is not XMP; ``ImportError``
+  ///   `.toolMissing` without exiftool;
   ///   ``LibraryError`` as a change block has it, for a client that may not add, or without room.
   package func take(
     _ file: String, _ content: FileContent, named name: String?, into library: PhotoLibrary, key: String, cause: String,
@@ -178,13 +179,17 @@ package final class MediaIntake: Sendable {
   private func note(_ statement: Statement, in library: PhotoLibrary, named name: String?) throws -> MediaNote? {
     var note = MediaNote()
     if let sidecar = statement.sidecar {
+      let isReadable: Bool
       do throws(ImportError) {
         let path = FilePath(library.store.folder.path(of: sidecar))
-        note.layers.append(MetadataLayer(try running().tags(of: path), .xmp))
+        let tags = try running().tags(of: path)
+        isReadable = tags.text("FileType") == "XMP"
+        note.layers.append(MetadataLayer(tags, .xmp))
       } catch {
         guard error.concernsOneFile else { throw error }
-        throw Refusal(description: "The sidecar of \(name ?? "the file") cannot be read as XMP (\(error.code)).")
+        isReadable = false
       }
+      guard isReadable else { throw Refusal(description: "The sidecar of \(name ?? "the file") is not XMP.") }
     }
     var record = MetadataLayer(.upload)
     record.isFavorite = statement.isFavorite ? true : nil

@@ -10,7 +10,7 @@
   // A program that speaks as an uploader made for Immich does: the key in `X-API-Key`, forms in chunks without an
   // announced length, the list of what is there before anything is sent.
   //
-  // It is written from what such uploaders were seen to send, in words of our own; they themselves are not at hand here.
+  // It is written from what such uploaders were seen to send, in words of our own; they are not at hand here.
 
   extension GalleryAccess {
     /// The usual access, with the routes for uploaders made for Immich.

@@ -88,7 +88,7 @@
     func split(_ seed: UInt64) async throws {
       try await serving { address, sample in
         var random = SeededGenerator(seed: seed)
-        let boundary = ["b", "----x'y", String(repeating: "a", count: 70)].randomElement(using: &random) ?? "b"
+        let boundary = ["bo", "----x'y", String(repeating: "a", count: 70)].randomElement(using: &random) ?? "b"
         // What looks like a boundary, and is none.
         let pieces: [[UInt8]] = [
           [0x0D], [0x0A], [0x0D, 0x0A], [0], Array("--\(boundary.dropLast())".utf8), Array("\r\n--".utf8),
@@ -130,12 +130,12 @@
     func cut() async throws {
       try await serving { address, _ in
         let body = spelled(
-          [ModelPart(name: "a", content: [1, 2]), ModelPart(name: "f", filename: "f", content: [13, 10, 45, 45, 98])],
-          "b")
+          [ModelPart(name: "a", content: [1, 2]), ModelPart(name: "f", filename: "f", content: [13, 10, 45, 45, 97])],
+          "bo")
         let whole = body.count - 4
         for count in 0...body.count {
           let client = try RawClient(port: address.port)
-          client.send(Array(head("multipart/form-data; boundary=b", count).utf8) + body.prefix(count))
+          client.send(Array(head("multipart/form-data; boundary=bo", count).utf8) + body.prefix(count))
           let answer = client.readToEnd()
           if count < whole { #expect(answer.hasPrefix("HTTP/1.1 400"), "\(count): \(answer)") }
           if count >= whole + 2 { #expect(answer.hasPrefix("HTTP/1.1 200"), "\(count): \(answer)") }
@@ -147,10 +147,11 @@
       "what cannot be split is rejected before or while it comes",
       arguments: [
         "text/plain", "multipart/form-data", "multipart/form-data; boundary=", "multipart/form-data; boundary=\"",
-        "multipart/form-data; boundary=\"\"", "multipart/form-data; boundary=b; charset=utf-8",
-        "multipart/form-data; boundary=" + String(repeating: "b", count: 71), "multipart/mixed; boundary=b",
-        "multipart/form-data; boundary=b\"", "multipart/form-data; boundary=b b",
-        "multipart/form-data; boundary=b\r\nContent-Type: multipart/form-data; boundary=c",
+        "multipart/form-data; boundary=\"\"", "multipart/form-data; boundary=b",
+        "multipart/form-data; boundary=bo; charset=utf-8",
+        "multipart/form-data; boundary=" + String(repeating: "b", count: 71), "multipart/mixed; boundary=bo",
+        "multipart/form-data; boundary=bo\"", "multipart/form-data; boundary=bo bo",
+        "multipart/form-data; boundary=bo\r\nContent-Type: multipart/form-data; boundary=ci",
       ])
     func types(_ type: String) async throws {
       try await serving { address, _ in
@@ -168,9 +169,9 @@
       ])
     func framing(_ fields: String) async throws {
       try await serving { address, _ in
-        let body = "--b\r\n\(fields)\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n1\r\n--b--\r\n"
+        let body = "--bo\r\n\(fields)\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n1\r\n--bo--\r\n"
         let client = try RawClient(port: address.port)
-        client.send(head("multipart/form-data; boundary=b", body.utf8.count) + body)
+        client.send(head("multipart/form-data; boundary=bo", body.utf8.count) + body)
         #expect(client.readToEnd().hasPrefix("HTTP/1.1 400"))
       }
     }
@@ -178,14 +179,14 @@
     @Test("too many parts, names that are no text, and parts without one are rejected")
     func parts() async throws {
       try await serving { address, _ in
-        let many = spelled((0...MultipartForm.partLimit).map { ModelPart(name: "p\($0)", content: [1]) }, "b")
-        let nameless = Array("--b\r\nContent-Type: text/plain\r\n\r\n1\r\n--b--\r\n".utf8)
+        let many = spelled((0...MultipartForm.partLimit).map { ModelPart(name: "p\($0)", content: [1]) }, "bo")
+        let nameless = Array("--bo\r\nContent-Type: text/plain\r\n\r\n1\r\n--bo--\r\n".utf8)
         let broken =
-          Array("--b\r\nContent-Disposition: form-data; name=\"".utf8) + [0xC3, 0x28]
-          + Array("\"\r\n\r\n1\r\n--b--\r\n".utf8)
+          Array("--bo\r\nContent-Disposition: form-data; name=\"".utf8) + [0xC3, 0x28]
+          + Array("\"\r\n\r\n1\r\n--bo--\r\n".utf8)
         for body in [many, nameless, broken] {
           let client = try RawClient(port: address.port)
-          client.send(Array(head("multipart/form-data; boundary=b", body.count).utf8) + body)
+          client.send(Array(head("multipart/form-data; boundary=bo", body.count).utf8) + body)
           #expect(client.readToEnd().hasPrefix("HTTP/1.1 400"))
         }
       }
@@ -194,10 +195,10 @@
     @Test("a client that leaves in the middle of a form leaves nothing that reads its head")
     func leaves() async throws {
       try await serving { address, sample in
-        let body = spelled([ModelPart(name: "f", filename: "f", content: [UInt8](repeating: 7, count: 2_000_000))], "b")
+        let body = spelled([ModelPart(name: "f", filename: "f", content: [UInt8](repeating: 7, count: 2_000_000))], "bo")
         for count in [10, 300_000, 1_500_000] {
           let client = try RawClient(port: address.port)
-          client.send(Array(head("multipart/form-data; boundary=b", body.count).utf8) + body.prefix(count))
+          client.send(Array(head("multipart/form-data; boundary=bo", body.count).utf8) + body.prefix(count))
         }
         try await waitUntil("all three were abandoned") { sample.abandoned.withLock { $0 } == 3 }
       }

@@ -20,7 +20,7 @@
   // this is what is here, described in words of our own in `immich-clients.json`, which is served at
   // `/api/openapi.json` and held against every answer of the tests, as the description of /v1 is.
   //
-  // The routes are off unless the server is told to have them (`serve --immich-clients`): they add a reader of forms
+  // The routes are off unless the server is started with them (`serve --immich-clients`): they add a reader of forms
   // and a second field that carries a key, which most libraries have no use for, and a protocol that others change.
   // They are no part of the API's version 1, so its description stays free of them and their changes.
   //

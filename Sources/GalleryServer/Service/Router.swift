@@ -113,7 +113,7 @@
       + FeedRoutes.all + FileRoutes.all + BlockRoutes.all + UndoRoutes.all + LogRoutes.all + AuditRoutes.all
       + RenditionRoutes.all + DownloadRoutes.all + UploadRoutes.all.map { $0.needing(.add) }
       + HashRoutes.all.map { $0.needing(.add) }
-    /// The routes with those for Immich's clients, which a server has if it is told to.
+    /// The routes with those for Immich's clients, which a server has only if asked for.
     static let routesWithImmichClients = routes + ImmichClientRoutes.all
 
     private final class Node: Sendable {
