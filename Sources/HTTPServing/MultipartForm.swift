@@ -154,8 +154,11 @@
     /// Ends the form.
     /// - Throws: ``HTTPServerError`` if the closing boundary has not come.
     public func end() throws(HTTPServerError) {
-      let isWhole = state.withLock { Self.destroy(&$0) }
-      guard isWhole else {
+      // What has not begun ends without a complaint of the processor.
+      let (isWhole, partCount) = state.withLock { state in
+        (Self.destroy(&state), UnsafeMutablePointer<Collected>(bitPattern: collected)?.pointee.partCount ?? 0)
+      }
+      guard isWhole, partCount > 0 else {
         throw HTTPServerError(description: "The form ends before its closing boundary.")
       }
     }

@@ -19,8 +19,8 @@
   //
   // Invariant: at most one task of a reception runs (`isRunning`), and the connection is suspended exactly while
   // `isSuspended`, which changes with it under the lock: suspending it twice would break libmicrohttpd's lists, and a
-  // body in many small chunks goes on coming for the rest of what was read. The task resumes it, once. After the connection has gone the task still hands over
-  // what came before, and then says `abandon`.
+  // body in many small chunks goes on coming for the rest of what was read. The task resumes it, once. After the
+  // connection has gone the task still hands over what came before, and then says `abandon`.
   //
   // libmicrohttpd takes no response in the middle of a body. A receiver that rejects has the rest dropped, up to
   // `dropLimit`, and the response is sent at the end; a client that sends more is cut off.

@@ -162,10 +162,14 @@
           // What is no photo is rejected, and the uploader goes on.
           if answer.status == 422 { continue }
           let (made, isDuplicate) = try uploaded(answer)
-          if !isDuplicate { new += 1 } else { known += 1 }
           index[data.sha1Base64] = ["id": made]
           id = made
-          try mark(id, tag: tag)
+          if isDuplicate {
+            known += 1
+          } else {
+            new += 1
+            try mark(id, tag: tag)
+          }
         }
         if let there = albums[album] {
           #expect(try ask("PUT", "/api/albums/\(there)/assets", ["ids": [id]]).status == 200)

@@ -28,6 +28,8 @@
       let form: MultipartForm
 
       func take(_ bytes: [UInt8]) async -> HTTPResponse? {
+        // As a slow disk would hold it back.
+        for _ in 0..<20 { await Task.yield() }
         do throws(HTTPServerError) {
           for piece in try form.read(bytes) {
             sample.parts.withLock { parts in
@@ -192,10 +194,37 @@
       }
     }
 
+    @Test("a body in chunks of a few bytes suspends its connection once, however slow its receiver is")
+    func smallChunks() async throws {
+      try await serving { address, sample in
+        let part = ModelPart(name: "f", filename: "f", content: [UInt8](repeating: 7, count: 1_500_000))
+        let body = spelled([part], "bo")
+        let chunk = Array("3\r\n".utf8)
+        var sent = Array(
+          """
+          POST /form HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: chunked\r\n\
+          Content-Type: multipart/form-data; boundary=bo\r\n\r\n
+          """.utf8)
+        for start in stride(from: 0, to: body.count, by: 3) {
+          let bytes = body[start..<min(start + 3, body.count)]
+          sent += (bytes.count == 3 ? chunk : Array("\(bytes.count)\r\n".utf8)) + bytes + [0x0D, 0x0A]
+        }
+        sent += Array("0\r\n\r\n".utf8)
+        for _ in 0..<4 {
+          sample.parts.withLock { $0 = [] }
+          let client = try RawClient(port: address.port)
+          client.send(sent)
+          #expect(client.readToEnd().hasPrefix("HTTP/1.1 200"))
+          #expect(sample.parts.withLock { $0 } == [part])
+        }
+      }
+    }
+
     @Test("a client that leaves in the middle of a form leaves nothing that reads its head")
     func leaves() async throws {
       try await serving { address, sample in
-        let body = spelled([ModelPart(name: "f", filename: "f", content: [UInt8](repeating: 7, count: 2_000_000))], "bo")
+        let content = [UInt8](repeating: 7, count: 2_000_000)
+        let body = spelled([ModelPart(name: "f", filename: "f", content: content)], "bo")
         for count in [10, 300_000, 1_500_000] {
           let client = try RawClient(port: address.port)
           client.send(Array(head("multipart/form-data; boundary=bo", body.count).utf8) + body.prefix(count))
