@@ -90,7 +90,9 @@ let package = Package(
       dependencies: [
         "PhotoLedger", "LibraryMaintenance", "LibraryJSON", "MediaImport", "HTTPServing", "CSystem", libcrypt,
       ],
-      resources: [.embedInCode("Service/openapi.json"), .copy("Page")], swiftSettings: strict),
+      resources: [
+        .embedInCode("Service/openapi.json"), .embedInCode("ImmichClients/immich-clients.json"), .copy("Page"),
+      ], swiftSettings: strict),
     .executableTarget(
       name: "PhotoLedgerCommand",
       dependencies: [

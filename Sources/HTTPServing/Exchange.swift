@@ -38,6 +38,8 @@
       var received = 0
       var status: Int?
       var stream: HTTPStream?
+      /// Reads the head of the request, so it ends with the connection.
+      var form: MultipartForm?
     }
 
     private let server: HTTPServer
@@ -69,6 +71,13 @@
         watched?.expect(within: server.connections.requestSeconds)
         return receive(limit: limit, work)
       case .receive(let open): return flow(to: open)
+      case .receiveForm(let open):
+        let form: MultipartForm
+        do throws(HTTPServerError) { form = try MultipartForm(raw, request) } catch {
+          return reject(server.application.rejection(400, error.description))
+        }
+        state.withLock { $0.form = form }
+        return flow { request in await open(request, form) }
       }
     }
 
@@ -194,10 +203,11 @@
     /// The request is over, whether its response was sent or its client left.
     func complete() {
       defer { server.leave() }
-      let (status, stream, phase) = state.withLock { state in
-        defer { (state.phase, state.body) = (.done, []) }
-        return (state.status, state.stream, state.phase)
+      let (status, stream, phase, form) = state.withLock { state in
+        defer { (state.phase, state.body, state.form) = (.done, [], nil) }
+        return (state.status, state.stream, state.phase, state.form)
       }
+      form?.close()
       watched?.expect(within: server.connections.idleSeconds + server.connections.requestSeconds)
       if case .ready(let response) = phase { response.discard() }
       if case .flowing(let reception) = phase { reception.gone() }

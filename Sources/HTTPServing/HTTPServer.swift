@@ -8,7 +8,7 @@
   //   socket ─▶ epoll thread ─▶ head ─▶ application.plan(request) ─┬─ .answer ─────────────────────▶ response
   //                                                                ├─ .respond ─▶ suspend ─▶ task ─▶ resume, response
   //                                                                ├─ .gather ─▶ body ─▶ suspend ─▶ task ─▶ resume
-  //                                                                └─ .receive ─▶ pieces ─▶ HTTPReceiver ─▶ response
+  //                                                                └─ .receive, .receiveForm ─▶ pieces ─▶ HTTPReceiver
   //   response of a stream ─▶ content reader ─▶ bytes waiting? ─┬─ yes: write them
   //                                                             └─ no: suspend; the next `send` resumes
   //
@@ -29,7 +29,7 @@
   //   no ranges, conditions, or limits of bodies                  `HTTPRange`, `HTTPRequest`, `HTTPPlan.gather(limit:)`
   //   paths and queries are unescaped in place, %00 included      unescaping is off; `HTTPTarget` decodes strictly
   //   messages go to standard error                               `HTTPServerOptions.log`
-  //   MHD_PostProcessor had a CVE                                 never used
+  //   MHD_PostProcessor trusts boundaries and lengths of heads     `MultipartForm` gives it checked ones, within bounds
   //   no way to send a 1xx response                               `Reception` writes it to the suspended connection
   //
   // Invariant: an `Exchange` lives from the first call of the handler to `completed`, which libmicrohttpd calls once
@@ -96,6 +96,8 @@
     case gather(limit: Int, @Sendable (HTTPRequest) async -> HTTPResponse)
     /// By a receiver that is given the body while it comes; the closure opens it, before the first byte is taken.
     case receive(@Sendable (HTTPRequest) async -> HTTPReceiving)
+    /// As `receive`, for a body that is a form with files: the receiver has the form split the bytes that it takes.
+    case receiveForm(@Sendable (HTTPRequest, MultipartForm) async -> HTTPReceiving)
   }
 
   /// What became of a request.

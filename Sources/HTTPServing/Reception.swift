@@ -18,8 +18,9 @@
   // came with the last bytes; its idle limit finds it then.)
   //
   // Invariant: at most one task of a reception runs (`isRunning`), and the connection is suspended exactly while
-  // `isSuspended`; the task clears that and resumes it, once. After the connection has gone the task still hands over
-  // what came before, and then says `abandon`.
+  // `isSuspended`, which changes with it under the lock: suspending it twice would break libmicrohttpd's lists, and a
+  // body in many small chunks goes on coming for the rest of what was read. The task resumes it, once. After the
+  // connection has gone the task still hands over what came before, and then says `abandon`.
   //
   // libmicrohttpd takes no response in the middle of a body. A receiver that rejects has the rest dropped, up to
   // `dropLimit`, and the response is sent at the end; a client that sends more is cut off.
@@ -64,10 +65,10 @@
     }
 
     private enum Step {
-      case take(any HTTPReceiver, [UInt8], resumes: Bool)
+      case take(any HTTPReceiver, [UInt8])
       case finish((any HTTPReceiver)?, HTTPResponse?)
       case abandon((any HTTPReceiver)?)
-      case rest(resumes: Bool)
+      case rest
     }
 
     static let portion = 256 << 10
@@ -154,8 +155,11 @@
           state.isRunning = true
           return (true, true)
         }
-        state.isSuspended = true
-        MHD_suspend_connection(raw)
+        // The chunks that libmicrohttpd has read already come although the connection is suspended.
+        if !state.isSuspended {
+          state.isSuspended = true
+          MHD_suspend_connection(raw)
+        }
         return (true, false)
       }
       if starts { server.run { [self] in await run() } }
@@ -165,8 +169,8 @@
     /// The body is complete; the connection is suspended until the response is there.
     func end() {
       let starts = state.withLock { state in
+        if !state.isSuspended { MHD_suspend_connection(raw) }
         (state.isEnded, state.isSuspended) = (true, true)
-        MHD_suspend_connection(raw)
         defer { state.isRunning = true }
         return !state.isRunning
       }
@@ -187,8 +191,7 @@
     private func run() async {
       while true {
         switch state.withLock({ next(&$0) }) {
-        case .take(let receiver, let bytes, let resumes):
-          if resumes { MHD_resume_connection(raw) }
+        case .take(let receiver, let bytes):
           let refusal = await receiver.take(bytes)
           if let refusal { state.withLock { $0.refusal = refusal } }
         case .finish(let receiver, let refusal):
@@ -201,9 +204,7 @@
         case .abandon(let receiver):
           await receiver?.abandon()
           return
-        case .rest(let resumes):
-          if resumes { MHD_resume_connection(raw) }
-          return
+        case .rest: return
         }
       }
     }
@@ -214,18 +215,21 @@
         state.filling.count >= Self.portion || state.isEnded || state.isGone
       {
         defer { state.filling = [] }
-        return .take(receiver, state.filling, resumes: resumes(&state))
+        resume(&state)
+        return .take(receiver, state.filling)
       }
       if state.isEnded { return .finish(state.receiver, state.refusal) }
       if state.isGone { return .abandon(state.receiver) }
       state.isRunning = false
-      return .rest(resumes: resumes(&state))
+      resume(&state)
+      return .rest
     }
 
-    private func resumes(_ state: inout State) -> Bool {
-      guard state.isSuspended, !state.isEnded, !state.isGone else { return false }
+    /// Under the lock, so that a piece that comes meanwhile finds the connection as `isSuspended` says.
+    private func resume(_ state: inout State) {
+      guard state.isSuspended, !state.isEnded, !state.isGone else { return }
       state.isSuspended = false
-      return true
+      MHD_resume_connection(raw)
     }
   }
 #endif

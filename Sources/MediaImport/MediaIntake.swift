@@ -44,6 +44,21 @@ package final class MediaIntake: Sendable {
     package let token: Token
   }
 
+  /// What is said about a file beside its bytes, by the program that brings it.
+  package struct Statement: Sendable {
+    /// Whether it is marked as a favourite.
+    package var isFavorite = false
+    /// Whether it is hidden from ordinary fetches.
+    package var isHidden = false
+    /// When it was taken, in seconds since 1970; a record, which never replaces what the file says.
+    package var secondsSince1970: Int64?
+    /// The name of an XMP sidecar in the library's directory. It corrects the file.
+    package var sidecar: String?
+
+    /// Nothing.
+    package init() {}
+  }
+
   /// A file that is not taken: what is wrong with it, in a sentence.
   package struct Refusal: Error, Sendable, CustomStringConvertible {
     /// The sentence.
@@ -68,15 +83,18 @@ package final class MediaIntake: Sendable {
   ///   - library: the view of the client that brings it.
   ///   - key: an idempotency key of the client.
   ///   - cause: stands in the commit.
-  /// - Throws: ``Refusal`` for a file that is not a photo or video; ``ImportError`` `.toolMissing` without exiftool;
+  ///   - statement: what is said about it; of a file that the client's library has already, nothing is changed.
+  /// - Throws: ``Refusal`` for a file that is not a photo or video, or a sidecar that is not XMP; ``ImportError``
+  ///   `.toolMissing` without exiftool;
   ///   ``LibraryError`` as a change block has it, for a client that may not add, or without room.
   package func take(
-    _ file: String, _ content: FileContent, named name: String?, into library: PhotoLibrary, key: String, cause: String
+    _ file: String, _ content: FileContent, named name: String?, into library: PhotoLibrary, key: String, cause: String,
+    saying statement: Statement = Statement()
   ) async throws -> Taken {
     let digest = "content \(content.sha256.hexadecimal)"
     await gate.enter(digest)
     do {
-      let taken = try await takeAlone(file, content, name, library, key, cause)
+      let taken = try await takeAlone(file, content, name, library, key, cause, statement)
       await gate.leave(digest)
       return taken
     } catch {
@@ -86,7 +104,8 @@ package final class MediaIntake: Sendable {
   }
 
   private func takeAlone(
-    _ file: String, _ content: FileContent, _ name: String?, _ library: PhotoLibrary, _ key: String, _ cause: String
+    _ file: String, _ content: FileContent, _ name: String?, _ library: PhotoLibrary, _ key: String, _ cause: String,
+    _ statement: Statement
   ) async throws -> Taken {
     let path = FilePath(library.store.folder.path(of: file))
     let known = try await onThread { () -> Taken? in
@@ -98,13 +117,14 @@ package final class MediaIntake: Sendable {
     }
     if let known { return known }
     let metadata = try await onThread { try self.metadata(of: path, named: name) }
+    let note = try await onThread { try self.note(statement, in: library, named: name) }
     // Parts of one Live Photo that arrive at the same time must see each other.
     guard let identifier = metadata.contentIdentifier else {
-      return try await record(file, path, content, metadata, name, library, key, cause)
+      return try await record(file, path, content, metadata, note, name, library, key, cause)
     }
     await gate.enter(identifier)
     do {
-      let taken = try await record(file, path, content, metadata, name, library, key, cause)
+      let taken = try await record(file, path, content, metadata, note, name, library, key, cause)
       await gate.leave(identifier)
       return taken
     } catch {
@@ -155,6 +175,30 @@ package final class MediaIntake: Sendable {
     return metadata
   }
 
+  /// A statement as the layers of an import, nil for an empty one.
+  private func note(_ statement: Statement, in library: PhotoLibrary, named name: String?) throws -> MediaNote? {
+    var note = MediaNote()
+    if let sidecar = statement.sidecar {
+      let isReadable: Bool
+      do throws(ImportError) {
+        let path = FilePath(library.store.folder.path(of: sidecar))
+        let tags = try running().tags(of: path)
+        isReadable = tags.text("FileType") == "XMP"
+        note.layers.append(MetadataLayer(tags, .xmp))
+      } catch {
+        guard error.concernsOneFile else { throw error }
+        isReadable = false
+      }
+      guard isReadable else { throw Refusal(description: "The sidecar of \(name ?? "the file") is not XMP.") }
+    }
+    var record = MetadataLayer(.upload)
+    record.isFavorite = statement.isFavorite ? true : nil
+    record.isHidden = statement.isHidden ? true : nil
+    record.captureTime = statement.secondsSince1970.flatMap { CaptureTime(secondsSince1970: $0, source: "upload") }
+    if !record.isEmpty { note.layers.append(record) }
+    return note.layers.isEmpty ? nil : note
+  }
+
   private func running() throws(ImportError) -> ExifTool {
     try tool.withLock { (tool) throws(ImportError) in
       if let tool { return tool }
@@ -168,12 +212,13 @@ package final class MediaIntake: Sendable {
   package func close() { tool.withLock { $0 }?.close() }
 
   private func record(
-    _ file: String, _ path: FilePath, _ content: FileContent, _ metadata: MediaMetadata, _ name: String?,
-    _ library: PhotoLibrary, _ key: String, _ cause: String
+    _ file: String, _ path: FilePath, _ content: FileContent, _ metadata: MediaMetadata, _ note: MediaNote?,
+    _ name: String?, _ library: PhotoLibrary, _ key: String, _ cause: String
   ) async throws -> Taken {
     let stored = try await onThread { try library.store.resources.adopt(file, content) }
     let usual = "upload" + UniformType.filenameExtension(of: metadata.uniformTypeIdentifier)
-    let prepared = PreparedFile(index: 0, path: path, stored: stored, metadata: metadata, name: name ?? usual)
+    var prepared = PreparedFile(index: 0, path: path, stored: stored, metadata: metadata, name: name ?? usual)
+    prepared.note = note
     let target = LibraryTarget(library: library, cause: cause, run: key, key: key)
     var planner = ImportPlanner()
     let identifiers = planner.contentIdentifiers([prepared])

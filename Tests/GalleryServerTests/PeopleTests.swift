@@ -234,9 +234,10 @@
         "DELETE /v1/feeds/{feed}/fetches/{fetch}": .read, "POST /v1/downloads": .originals,
         "GET /v1/downloads/{download}": .originals, "POST /v1/uploads": .add, "PUT /v1/uploads": .add,
         "GET /v1/uploads/{upload}": .add, "PATCH /v1/uploads/{upload}": .add, "DELETE /v1/uploads/{upload}": .add,
+        "POST /api/assets": .add, "POST /api/search/metadata": .read,
         "POST /v1/uploads:check": .add, "GET /v1/assets/{asset}/resources/{sha256}": .originals,
       ]
-      for route in Router.routes where route.need != .nothing {
+      for route in Router.routesWithImmichClients where route.need != .nothing {
         let name = "\(route.method) \(route.path)"
         let wanted = exceptions[name] ?? Route.usualScope(route.method, route.need)
         #expect(route.scope == wanted, "\(name) needs '\(route.scope)': is that meant? Then name it here.")

@@ -120,7 +120,7 @@
 
     /// The answer, held against the API's description.
     static func checked(_ method: String, _ target: String, _ answer: Answer) -> Answer {
-      do { try Contract.served.get().check(method, target, answer) } catch { Issue.record("\(error)") }
+      do { try Contract.served(for: target).get().check(method, target, answer) } catch { Issue.record("\(error)") }
       return answer
     }
 

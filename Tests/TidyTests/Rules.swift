@@ -170,7 +170,7 @@ extension Rule {
     "LibraryJSON/Records", "HTTPServing", "MediaImport/Exporting", "GalleryServer/Service", "GalleryServer/Access",
     "MediaImport/Exports", "MediaImport/Archives", "MediaImport/Watching", "MediaImport/Duplicates",
     "GalleryServer/Blocks", "GalleryServer/Bytes", "GalleryServer/Feeds", "GalleryServer/Fetching",
-    "GalleryServer/Pages", "GalleryServer/Renditions", "GalleryServer/Uploads",
+    "GalleryServer/Pages", "GalleryServer/Renditions", "GalleryServer/Uploads", "GalleryServer/ImmichClients",
     "Photos/Library", "Photos/Objects", "Photos/Fetching", "Photos/Changes", "Photos/Resources", "Photos/Images",
     "Photos/Uploads", "Photos/StandIns", "ExtensionFoundation", "PhotosUI", "PhotosUI/StandIns",
     "StandIns/AVFoundation", "StandIns/CoreMedia", "StandIns/UniformTypeIdentifiers",

@@ -90,12 +90,15 @@
     private let people: People
     private let shares: Shares
     private let trustedProxies: Set<String>
+    /// Whether `X-API-Key` carries a key as a bearer token does.
+    private let readsAPIKeyField: Bool
 
     init(
-      folder: URL, environment: GalleryEnvironment, people: People, shares: Shares, trustedProxies: Set<String>
+      folder: URL, environment: GalleryEnvironment, people: People, shares: Shares, trustedProxies: Set<String>,
+      readsAPIKeyField: Bool = false
     ) throws {
       (self.environment, self.people, self.shares) = (environment, people, shares)
-      self.trustedProxies = trustedProxies
+      (self.trustedProxies, self.readsAPIKeyField) = (trustedProxies, readsAPIKeyField)
       file = ServerFile(url: folder.appending(path: "keys.json"), name: "keys")
       let keys = try file.read(Self.key)
       state = Mutex(State(keys: Dictionary(keys, uniquingKeysWith: { $1 })))
@@ -113,6 +116,7 @@
         guard parts.count == 2, parts[0].lowercased() == "bearer" else { throw .signInRequired }
         return try key(secret: String(parts[1]))
       }
+      if readsAPIKeyField, let secret = request.fields["x-api-key"] { return try key(secret: secret) }
       if let key = try proxied(request) { return key }
       guard let cookie = request.cookies[Self.cookie] else { return nil }
       var key = try key(secret: cookie)

@@ -133,6 +133,8 @@
     public var trustedProxies: Set<String> = []
     /// Whether an app may register itself without a key; it sees nothing until the owner answers it.
     public var allowsRegistration = true
+    /// Whether uploaders that were written for Immich are answered, under `/api`; not unless asked for.
+    public var allowsImmichClients = false
     /// How much clients may ask for.
     public var limits = GalleryLimits()
     /// How long a feed can go on after its key has expired, in seconds; what is withdrawn ends at once.

@@ -11,6 +11,7 @@
   //      fetches, windows, sections   FetchRoutes ── Fetches: results that are held, by (key, fetch, token)
   //      live changes                 FeedRoutes  ── Feed: one task a fetch follows `library.changes(to:)`
   //      uploads                      UploadRoutes── Uploads: bytes to files, at the end one commit
+  //      uploaders made for Immich    ImmichClientRoutes ── the same uploads, under /api, if asked for
   //      originals                    FileRoutes  ── a descriptor, sent by the kernel
   //      renditions, archives         RenditionRoutes, DownloadRoutes
   //      keys, health, description    KeyRoutes, HealthRoutes
@@ -136,7 +137,7 @@
       uploads = Uploads(library, environment)
       keyring = try Keyring(
         folder: folder, environment: environment, people: people, shares: shares,
-        trustedProxies: access.trustedProxies)
+        trustedProxies: access.trustedProxies, readsAPIKeyField: access.allowsImmichClients)
       picking = Pickings(environment: environment)
       watch = AccessWatch()
       try watch.begin(self)
@@ -183,11 +184,12 @@
     public func plan(_ request: HTTPRequest) -> HTTPPlan {
       do {
         let key = try admit(request)
-        let (route, parameters) = try Router.route(request)
+        let (route, parameters) = try Router.route(request, withImmichClients: access.allowsImmichClients)
         try route.check(key, request)
         return try route.plan(self, Call(request: request, parameters: parameters, key: key, server: self))
       } catch {
-        return .answer(Problem(error).response)
+        let isUploader = access.allowsImmichClients && ImmichClientRoutes.has(request.target)
+        return .answer(isUploader ? Problem(error).responseToUploader : Problem(error).response)
       }
     }
 

@@ -113,6 +113,8 @@
       + FeedRoutes.all + FileRoutes.all + BlockRoutes.all + UndoRoutes.all + LogRoutes.all + AuditRoutes.all
       + RenditionRoutes.all + DownloadRoutes.all + UploadRoutes.all.map { $0.needing(.add) }
       + HashRoutes.all.map { $0.needing(.add) }
+    /// The routes with those for Immich's clients, which a server has only if asked for.
+    static let routesWithImmichClients = routes + ImmichClientRoutes.all
 
     private final class Node: Sendable {
       let children: [String: Node]
@@ -120,7 +122,12 @@
       /// The routes whose paths end here, by their places in the list.
       let ends: [(place: Int, route: Route, placeholders: [Int])]
 
-      init(_ routes: [(place: Int, route: Route, path: [Substring])], depth: Int = 0) {
+      convenience init(_ routes: [Route]) {
+        self.init(
+          routes.enumerated().map { ($0.offset, $0.element, $0.element.path.split(separator: "/")) }, depth: 0)
+      }
+
+      private init(_ routes: [(place: Int, route: Route, path: [Substring])], depth: Int) {
         ends = routes.filter { $0.path.count == depth }.map { place, route, path in
           (place, route, path.indices.filter { path[$0].hasPrefix("{") })
         }
@@ -132,11 +139,13 @@
       }
     }
 
-    private static let root = Node(
-      routes.enumerated().map { ($0.offset, $0.element, $0.element.path.split(separator: "/")) })
+    private static let root = Node(routes)
+    private static let rootWithImmichClients = Node(routesWithImmichClients)
 
     /// The routes whose paths fit, in the order of the list.
-    private static func fitting(_ segments: [String]) -> [(place: Int, route: Route, placeholders: [Int])] {
+    private static func fitting(
+      _ segments: [String], from root: Node
+    ) -> [(place: Int, route: Route, placeholders: [Int])] {
       var nodes = [root]
       for segment in segments {
         nodes = nodes.flatMap { [$0.children[segment], $0.placeholder].compactMap(\.self) }
@@ -147,12 +156,14 @@
     }
 
     /// - Throws: ``Problem`` 404 for an unknown path, 405 for a known one with another method.
-    static func route(_ request: HTTPRequest) throws(Problem) -> (Route, [String]) {
+    static func route(
+      _ request: HTTPRequest, withImmichClients: Bool = false
+    ) throws(Problem) -> (Route, [String]) {
       // What answers GET answers HEAD: the server leaves the content out.
       let method = request.method == "HEAD" ? "GET" : request.method
       let segments = request.target.segments
       var allowed: [String] = []
-      for (_, route, placeholders) in fitting(segments) {
+      for (_, route, placeholders) in fitting(segments, from: withImmichClients ? rootWithImmichClients : root) {
         if route.method == method { return (route, placeholders.map { segments[$0] }) }
         allowed.append(route.method)
       }

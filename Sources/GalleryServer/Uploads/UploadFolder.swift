@@ -10,6 +10,7 @@
   //   LIBRARY/server/uploads/
   //     lock               held by the server that takes uploads of this library
   //     ID.bytes[.jpg]     what came; the ending helps exiftool with RAW files
+  //     ID.xmp             the sidecar that came with a file
   //     ID.json            the record of an upload that can be resumed
   //     ID.done            the record of one that is finished, with its answer
   //
@@ -80,6 +81,15 @@
       return done
     }
 
+    /// Writes the sidecar of an upload.
+    /// - Returns: its name in the library's directory.
+    func write(sidecar bytes: [UInt8], of record: UploadRecord) throws -> String {
+      let descriptor = try open(record.sidecar)
+      defer { close(descriptor) }
+      _ = try write(bytes, to: descriptor, at: 0, record.sidecar)
+      return place(record.sidecar)
+    }
+
     func truncate(_ descriptor: Int32, to count: UInt64) throws {
       guard ftruncate(descriptor, off_t(count)) == 0 else { throw Self.failure("cut", errno) }
     }
@@ -127,6 +137,7 @@
     /// Removes the bytes and the record of an unfinished upload.
     func remove(_ record: UploadRecord) {
       folder.remove(place(record.file))
+      folder.remove(place(record.sidecar))
       folder.remove(place("\(record.id).json"))
     }
 

@@ -28,6 +28,8 @@
     var name: String?
     /// The SHA-256 that the whole file has to have (RFC 9530).
     var sha256: [UInt8]?
+    /// The SHA-1 that the whole file has to have.
+    var sha1: [UInt8]?
 
     init() {}
 

@@ -12,8 +12,12 @@
     let name: String?
     /// The name of the file with the bytes.
     let file: String
+    /// The name of a sidecar's file beside it.
+    var sidecar: String { "\(id).xmp" }
     var length: UInt64?
     var sha256: [UInt8]?
+    /// The SHA-1 that the whole file has to have.
+    var sha1: [UInt8]?
     /// How many bytes are durable.
     var offset: UInt64 = 0
     /// Whether these are all.
@@ -32,6 +36,7 @@
       if let name { members.append(JSON.Member("name", .text(name))) }
       if let length { members.append(JSON.Member("length", .integer(Int64(length)))) }
       if let sha256 { members.append(JSON.Member("sha256", .text(sha256.hexadecimal))) }
+      if let sha1 { members.append(JSON.Member("sha1", .text(sha1.hexadecimal))) }
       if let result { members.append(JSON.Member("result", result.json)) }
       return .object(members)
     }
@@ -51,6 +56,7 @@
       (self.offset, self.isWhole) = (UInt64(offset), isWhole)
       length = json["length"]?.positionValue.map { UInt64($0) }
       sha256 = json["sha256"]?.textValue.flatMap { [UInt8](hexadecimal: $0, count: 32) }
+      sha1 = json["sha1"]?.textValue.flatMap { [UInt8](hexadecimal: $0, count: 20) }
       result = json["result"].flatMap { UploadResult($0) }
     }
   }

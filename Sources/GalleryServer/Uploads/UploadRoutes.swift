@@ -126,7 +126,7 @@
       }
     }
 
-    private static func checkMayAdd(_ library: PhotoLibrary) throws {
+    static func checkMayAdd(_ library: PhotoLibrary) throws {
       guard try library.authorizationStatus(for: .addOnly) != .authorized else { return }
       guard try [.authorized, .limited].contains(library.authorizationStatus(for: .readWrite)) else {
         throw Problem(403, "access-denied", "The client may not add to the library; the owner can grant it.")

@@ -116,11 +116,14 @@
     // MARK: Making
 
     /// Makes an upload, durably if it can be resumed.
+    /// - Parameter most: what the file cannot exceed, where its length is not known; room is asked for it.
     /// - Throws: ``Problem`` 413 for a file that is too large, 429 for a client with too many, 507 without room.
-    func create(_ head: UploadHead, contentLength: UInt64?, for client: String) throws -> Upload {
+    func create(
+      _ head: UploadHead, contentLength: UInt64?, expecting most: UInt64? = nil, for client: String
+    ) throws -> Upload {
       let quota = quota
       let length = head.length ?? (head.isLast != false ? contentLength : nil)
-      if let size = length ?? contentLength, size > quota.fileSize {
+      if let size = length ?? contentLength ?? most, size > quota.fileSize {
         var problem = Problem(
           413, "limit-exceeded", "The file has \(size) bytes; at most \(quota.fileSize) are accepted.")
         problem.fields = [("Upload-Limit", quota.field)]
@@ -130,11 +133,11 @@
       var record = UploadRecord(
         id: id, client: client, name: head.name, file: "\(id).bytes\(Self.ending(of: head.name))",
         touched: environment.now())
-      (record.length, record.sha256) = (length, head.sha256)
+      (record.length, record.sha256, record.sha1) = (length, head.sha256, head.sha1)
       return try state.withLock { state in
         let folder = try opened(&state)
         sweep(&state, folder)
-        try check(state, record, quota, room: folder.room)
+        try check(state, record, quota, expecting: length ?? most ?? 0, room: folder.room)
         let upload = Upload(record, isResumable: head.isLast != nil, in: folder)
         if upload.isResumable {
           folder.close(try folder.open(record.file))
@@ -152,9 +155,11 @@
       return isHarmless && (1...8).contains(ending.utf8.count) ? ".\(ending)" : ""
     }
 
-    private func check(_ state: State, _ record: UploadRecord, _ quota: UploadQuota, room: UInt64) throws {
+    private func check(
+      _ state: State, _ record: UploadRecord, _ quota: UploadQuota, expecting most: UInt64, room: UInt64
+    ) throws {
       let own = state.uploads.values.filter { $0.client == record.client }
-      let bytes = own.reduce(record.length ?? 0) { $0 + $1.reserved }
+      let bytes = own.reduce(most) { $0 + $1.reserved }
       guard own.count < quota.count, bytes <= quota.bytes else {
         var problem = Problem(
           429, "limit-exceeded",
@@ -162,7 +167,7 @@
         problem.fields = [("Retry-After", "60")]
         throw problem
       }
-      guard room >= quota.reserve, room - quota.reserve >= record.length ?? 0 else {
+      guard room >= quota.reserve, room - quota.reserve >= most else {
         throw Problem(507, "not-enough-space", "The server's disk has not enough space for this file; try again later.")
       }
     }
@@ -211,19 +216,34 @@
 
     // MARK: Completion
 
+    /// What came beside a file.
+    struct Beside: Sendable {
+      var statement = MediaIntake.Statement()
+      /// The bytes of an XMP sidecar.
+      var sidecar: [UInt8]?
+    }
+
     /// Puts a whole upload into the library, once.
-    /// - Parameter mayStill: throws if the key was withdrawn meanwhile.
-    func complete(_ upload: Upload, _ mayStill: @escaping @Sendable () throws -> Void) async -> HTTPResponse {
+    /// - Parameters:
+    ///   - beside: what came beside the file.
+    ///   - respond: spells the result; by default as `/v1/uploads` does.
+    ///   - mayStill: throws if the key was withdrawn meanwhile.
+    func complete(
+      _ upload: Upload, beside: Beside = Beside(), 
+      respond: (@Sendable (Result<UploadResult, Problem>) -> HTTPResponse)? = nil,
+      _ mayStill: @escaping @Sendable () throws -> Void
+    ) async -> HTTPResponse {
       await upload.finish { [self] in
         do {
           try mayStill()
-          let result = try await result(of: upload)
+          let result = try await result(of: upload, beside)
           try await offload { [self] in try keep(result, of: upload) }
-          return result.response(upload.path)
+          return respond?(.success(result)) ?? result.response(upload.path)
         } catch {
           // Not the upload's fault: its bytes stay, and a later request tries again.
           if upload.isResumable { upload.unfinish() } else { try? await offload { [self] in forget(upload) } }
-          return Self.problem(error).response
+          let problem = Self.problem(error)
+          return respond?(.failure(problem)) ?? problem.response
         }
       }.value
     }
@@ -235,7 +255,7 @@
       forget(upload)
     }
 
-    private func result(of upload: Upload) async throws -> UploadResult {
+    private func result(of upload: Upload, _ beside: Beside) async throws -> UploadResult {
       let record = upload.record
       let folder = try await offload { [self] in try state.withLock { try opened(&$0) } }
       let content = try await offload { try FileContent(of: folder.path(of: record)) }
@@ -246,13 +266,22 @@
             The file has the SHA-256 \(content.sha256.hexadecimal), but Repr-Digest states another; send it again.
             """)
       }
+      if let expected = record.sha1, expected != content.sha1 {
+        return .refused(
+          status: 400, type: "invalid-resource",
+          detail: "The file has the SHA-1 \(content.sha1.hexadecimal), but the request states another; send it again.")
+      }
       guard content.byteCount > 0 else {
         return .refused(status: 422, type: "invalid-resource", detail: "The file is empty.")
+      }
+      var statement = beside.statement
+      if let sidecar = beside.sidecar {
+        statement.sidecar = try await offload { try folder.write(sidecar: sidecar, of: record) }
       }
       do {
         let taken = try await intake.take(
           folder.libraryName(of: record), content, named: record.name, into: library.as(record.client),
-          key: "upload \(upload.id)", cause: "upload")
+          key: "upload \(upload.id)", cause: "upload", saying: statement)
         let outcome =
           switch taken.outcome {
           case .created: "created"

@@ -5,7 +5,7 @@ internal import PhotoLedger
 //
 //     embedded         exiftool, from the file itself
 //     corrections      sidecars in which people edited: XMP, JSON of osxphotos, YAML of PhotoPrism
-//     records          what a service wrote down: Google's JSON, Apple's CSV
+//     records          what a service wrote down: Google's JSON, Apple's CSV, the fields beside an upload
 //
 //     caption, rating        corrections ▸ records ▸ embedded
 //     date, place            corrections ▸ embedded ▸ records
@@ -39,6 +39,8 @@ struct MetadataLayer: Sendable, Hashable {
     case takeout
     /// In a CSV file of an export of iCloud Photos.
     case iCloud
+    /// In the fields that came with an upload.
+    case upload
     /// On the command line.
     case option
 

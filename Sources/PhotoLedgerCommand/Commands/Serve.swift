@@ -9,6 +9,9 @@ extension Command {
   fileprivate static let withoutRegistration = Option(
     "no-registration", "let no app register itself; the owner gives keys")
 
+  fileprivate static let immichClients = Option(
+    "immich-clients", "answer uploaders that were written for Immich, such as immich-go, under /api")
+
   fileprivate static let page = Option(
     "page", "FOLDER", "the folder of the gallery's page, read at each request; for work on the page itself")
 
@@ -23,7 +26,7 @@ extension Command {
       Option("tls-key", "FILE", "the certificate's private key, PEM"),
       Option(
         "trust-proxy", "ADDRESS", isRepeatable: true, "a numeric address whose X-Forwarded-User names the person"),
-      withoutRegistration, onRequest, page, .json,
+      withoutRegistration, immichClients, onRequest, page, .json,
     ],
     notes: """
       Prints the address and a link that signs its first visitor in as the owner, once; then a line on standard error
@@ -118,6 +121,7 @@ extension Invocation {
     private func galleryAccess() throws -> GalleryAccess {
       var access = GalleryAccess()
       access.allowsRegistration = !has(Command.withoutRegistration)
+      access.allowsImmichClients = has(Command.immichClients)
       for address in texts("trust-proxy") {
         var bytes = in6_addr()
         guard [AF_INET, AF_INET6].contains(where: { inet_pton($0, address, &bytes) == 1 }) else {

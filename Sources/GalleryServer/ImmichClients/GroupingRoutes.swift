@@ -1,0 +1,208 @@
+#if Gallery
+  import Foundation
+  import HTTPServing
+  import LibraryJSON
+  import PhotoLedger
+
+  // What belongs together: albums, and tags, which are keywords here.
+  //
+  //   tag "Places/Italy/Rome"     identifier: base64url of "Places/Italy/Rome"     keyword of an asset: "Rome"
+  //
+  // A tag that no asset has is nothing in this library, so making one records nothing: its identifier says all about
+  // it. Of a tag's path the last part becomes the keyword, as in imports.
+  //
+  // A list of assets is answered one by one: what is not there, or is a member already, fails alone. The rest is one
+  // change block.
+
+  /// Albums and tags; stacks are rejected.
+  enum GroupingRoutes {
+    static let all: [Route] =
+      albums + tags + [
+        ImmichClientRoutes.changing("POST", "/api/stacks") { call, body in
+          try body.checkKeys(["assetIds"])
+          _ = try body.identifiers("assetIds")
+          throw noStacks
+        }
+      ]
+
+    static let noStacks = Problem(
+      501, "change-not-supported", "This library has no stacks; the assets are there, each by itself.")
+
+    // MARK: Albums
+
+    private static let albums: [Route] = [
+      ImmichClientRoutes.reading("GET", "/api/albums") { call in
+        try call.checkQuery([])
+        guard let library = try call.listedLibrary() else { return [] }
+        return .list(Array(try library.fetchCollections(with: .album)).map { .object(describe($0)) })
+      },
+      ImmichClientRoutes.reading("GET", "/api/albums/{album}") { call in
+        try call.checkQuery(["withoutAssets"])
+        let withoutAssets = try call.query("withoutAssets") == "true"
+        guard let library = try call.listedLibrary() else { throw Problem.notFound }
+        let album = try album(call, in: library)
+        if withoutAssets { return .object(describe(album)) }
+        let members = try members(of: album, in: library)
+        return .object(
+          describe(album) + [
+            .init("assetCount", .integer(Int64(members.count))),
+            .init("assets", .list(members.map { ["id": .text($0.uuidString)] })),
+          ])
+      },
+      ImmichClientRoutes.changing("POST", "/api/albums") { call, body in
+        try body.checkKeys(["albumName", "description", "assetIds", "shared"])
+        let library = try call.changedLibrary()
+        guard let title = try body.text("albumName", atMost: 4096), !title.isEmpty else {
+          throw Problem.malformed("The body needs 'albumName', the title of the album.")
+        }
+        _ = try body.text("description", atMost: 65_536)
+        let named = body["assetIds"] == nil ? [] : try body.identifiers("assetIds")
+        let known = try Named(named, in: library).known
+        let receipt = try library.performChangesAndWait(cause: ImmichClientRoutes.cause) { change in
+          let album = change.createAlbum(title: title)
+          if !known.isEmpty { change.album(album).add(known.map(\.id)) }
+        }
+        let made = try receipt.created.first.flatMap { try library.collection($0) }
+        guard let made else { throw Problem.notFound }
+        return (201, .object(describe(made)))
+      },
+      ImmichClientRoutes.changing("PUT", "/api/albums/{album}/assets") { call, body in
+        try body.checkKeys(["ids"])
+        let library = try call.changedLibrary()
+        let album = try album(call, in: library)
+        let named = try Named(try body.identifiers("ids"), in: library)
+        let members = Set(try members(of: album, in: library))
+        let added = named.known.map(\.id).filter { !members.contains($0) }
+        if !added.isEmpty {
+          try library.performChangesAndWait(cause: ImmichClientRoutes.cause) { $0.album(album.id).add(added) }
+        }
+        return (200, named.outcomes(done: added))
+      },
+    ]
+
+    private static func album(_ call: Call, in library: PhotoLibrary) throws -> PhotoCollection {
+      guard let album = try library.collection(call.parameters[0]), album.kind == .album else { throw Problem.notFound }
+      return album
+    }
+
+    private static func describe(_ album: PhotoCollection) -> [JSON.Member] {
+      [
+        .init("id", .text(album.id.uuidString)), .init("albumName", .text(album.localizedTitle ?? "")),
+        .init("description", ""), .init("shared", false),
+      ]
+    }
+
+    /// The members of an album, those in the trash included: they keep their places.
+    private static func members(of album: PhotoCollection, in library: PhotoLibrary) throws -> [LocalIdentifier] {
+      try [false, true].flatMap { isTrash in
+        try library.fetchAssets(ListingRoutes.everything(isTrash: isTrash), in: album).map(\.id)
+      }
+    }
+
+    /// What of a list the client sees.
+    private struct Named {
+      let identifiers: [String]
+      var assets: [String: Asset] = [:]
+
+      init(_ identifiers: [String], in library: PhotoLibrary) throws {
+        self.identifiers = identifiers
+        for identifier in identifiers { assets[identifier] = try library.asset(identifier) }
+      }
+
+      /// The assets in the order of the list, each once.
+      var known: [Asset] {
+        var seen: Set<LocalIdentifier> = []
+        return identifiers.compactMap { assets[$0] }.filter { seen.insert($0.id).inserted }
+      }
+
+      /// What became of each identifier.
+      func outcomes(done: [LocalIdentifier]) -> JSON {
+        let done = Set(done)
+        return .list(
+          identifiers.map { identifier in
+            let id = JSON.text(String(identifier.prefix(64)))
+            guard let asset = assets[identifier] else { return ["id": id, "success": false, "error": "not_found"] }
+            if done.contains(asset.id) { return ["id": id, "success": true] }
+            return ["id": id, "success": false, "error": "duplicate"]
+          })
+      }
+    }
+
+    // MARK: Tags
+
+    private static let tags: [Route] = [
+      ImmichClientRoutes.changing("PUT", "/api/tags") { call, body in
+        try body.checkKeys(["tags"])
+        _ = try call.changedLibrary()
+        guard let values = body["tags"]?.textsValue, values.count <= 1000 else {
+          throw Problem.malformed("'tags' is a list of at most 1,000 tags.")
+        }
+        return (200, .list(try values.map { tag(try checked($0)) }))
+      },
+      ImmichClientRoutes.changing("PUT", "/api/tags/{tag}/assets") { call, body in
+        try body.checkKeys(["ids"])
+        let library = try call.changedLibrary()
+        guard let value = value(ofTag: call.parameters[0]) else { throw Problem.notFound }
+        let named = try Named(try body.identifiers("ids"), in: library)
+        return (200, named.outcomes(done: try add([keyword(of: try checked(value))], to: named.known, of: library)))
+      },
+      ImmichClientRoutes.changing("PUT", "/api/tags/assets") { call, body in
+        try body.checkKeys(["tagIds", "assetIds"])
+        let library = try call.changedLibrary()
+        guard let names = body["tagIds"]?.textsValue, names.count <= 1000 else {
+          throw Problem.malformed("'tagIds' is a list of at most 1,000 identifiers of tags.")
+        }
+        let keywords = try names.map { name in
+          guard let value = value(ofTag: name) else { throw Problem.notFound }
+          return keyword(of: try checked(value))
+        }
+        let named = try Named(try body.identifiers("assetIds"), in: library)
+        let added = try add(Set(keywords), to: named.known, of: library)
+        return (200, ["count": .integer(Int64(added.count))])
+      },
+    ]
+
+    /// A tag as these clients know it.
+    static func tag(_ value: String) -> JSON {
+      [
+        "id": .text(Keyring.spelled(Array(value.utf8))), "name": .text(keyword(of: value)), "value": .text(value),
+      ]
+    }
+
+    /// The path of a tag by its identifier; nil for what is none.
+    private static func value(ofTag identifier: String) -> String? {
+      let usual = identifier.replacing("-", with: "+").replacing("_", with: "/")
+      let padding = String(repeating: "=", count: (4 - usual.utf8.count % 4) % 4)
+      guard let data = Data(base64Encoded: usual + padding), Keyring.spelled(Array(data)) == identifier else {
+        return nil
+      }
+      return String(validating: data, as: UTF8.self)
+    }
+
+    private static func checked(_ value: String) throws(Problem) -> String {
+      let keyword = keyword(of: value)
+      guard !keyword.isEmpty, keyword.utf8.count <= 256, value.utf8.count <= 1024, !value.utf8.contains(0) else {
+        throw .malformed("The tag '\(value.prefix(40))' is none; a tag has 1 to 256 bytes behind its last slash.")
+      }
+      return value
+    }
+
+    private static func keyword(of value: String) -> String {
+      value.split(separator: "/").last.map { $0.trimmingCharacters(in: .whitespaces) } ?? ""
+    }
+
+    /// - Returns: the assets that got a keyword which they had not.
+    private static func add(
+      _ keywords: Set<String>, to assets: [Asset], of library: PhotoLibrary
+    ) throws -> [LocalIdentifier] {
+      let lacking = try assets.filter { asset in
+        !keywords.isSubset(of: try library.extendedMetadata(of: asset).keywords)
+      }.map(\.id)
+      if lacking.isEmpty { return [] }
+      var changes = AssetChanges()
+      changes.addedKeywords = keywords
+      try library.performChangesAndWait(cause: ImmichClientRoutes.cause) { $0.edit(lacking, changes) }
+      return lacking
+    }
+  }
+#endif

@@ -1,0 +1,159 @@
+#if Gallery
+  import Foundation
+  import HTTPServing
+  import LibraryJSON
+  import PhotoLedger
+
+  // What is there, for an uploader that compares SHA-1 hashes before it sends anything.
+  //
+  //   POST /api/search/metadata {"page": 3, "size": 1000}
+  //        the library, in the order of addition ────────────────┬── then its trash, if `withDeleted`
+  //        │ 1 … 1000 │ 1001 … 2000 │ 2001 … 3000 │ …
+  //                                   ▲ one page is read, however many there are
+  //
+  // New assets come at the end of the library, so the pages before them stay what they are.
+  //
+  // Invariant: each asset that is listed has a checksum, and no checksum is listed twice: uploaders keep a table by it.
+  // An asset whose SHA-1 was not recorded (Importing) is left out, and so is a later asset with the same file; a file
+  // that is uploaded because of that is found by its SHA-256, and answered as a duplicate.
+
+  /// Which assets there are.
+  enum ListingRoutes {
+    static let pageLimit = 1000
+
+    static let all: [Route] = [
+      ImmichClientRoutes.changing("POST", "/api/search/metadata") { call, body in
+        (200, try search(call, body))
+      }.needing(.read),
+      ImmichClientRoutes.reading("GET", "/api/assets/statistics") { call in
+        try call.checkQuery([])
+        let shown = try call.listedLibrary()?.fetchAssets(everything(isTrash: false))
+        let images = try shown?.countOfAssets(with: .image) ?? 0
+        let videos = try shown?.countOfAssets(with: .video) ?? 0
+        return [
+          "images": .integer(Int64(images)), "videos": .integer(Int64(videos)),
+          "total": .integer(Int64(images + videos)),
+        ]
+      },
+      ImmichClientRoutes.reading("GET", "/api/assets/{asset}") { call in
+        try call.checkQuery([])
+        guard let library = try call.listedLibrary(), let asset = try library.asset(call.parameters[0]) else {
+          throw Problem.notFound
+        }
+        return try describe(asset, in: library, by: call)
+      },
+    ]
+
+    /// Everything that the client sees: an uploader asks whether a file is there, not whether it is shown.
+    static func everything(isTrash: Bool) -> FetchOptions {
+      var options = FetchOptions()
+      (options.includeHiddenAssets, options.includeAllBurstAssets) = (true, true)
+      options.showsTrash = isTrash
+      return options
+    }
+
+    // MARK: Pages
+
+    private static func search(_ call: Call, _ body: JSON) throws -> JSON {
+      try body.checkKeys([
+        "page", "size", "checksum", "withExif", "withDeleted", "withArchived", "isVisible", "visibility",
+      ])
+      let page = try body.whole("page", in: 1...1_000_000_000) ?? 1
+      let size = try body.whole("size", in: 1...pageLimit) ?? 250
+      let withTrash = try body.flag("withDeleted")
+      for name in ["withExif", "withArchived", "isVisible"] { _ = try body.flag(name) }
+      guard let library = try call.listedLibrary() else { return answer([], of: 0, next: nil) }
+      if let text = body["checksum"]?.textValue {
+        let hash = try checksum(text, "'checksum'")
+        let found = try library.assets(withSHA1: hash).first { withTrash || !$0.isTrashed }
+        return answer(try [found].compactMap(\.self).map { try describe($0, in: library, by: call) }, of: 1, next: nil)
+      }
+      let shown = try library.fetchAssets(everything(isTrash: false))
+      let trash = withTrash ? try library.fetchAssets(everything(isTrash: true)) : nil
+      let total = shown.count + (trash?.count ?? 0)
+      let range = min((page - 1) * size, total)..<min(page * size, total)
+      var assets = try shown.objects(at: range.clamped(to: 0..<shown.count))
+      if let trash, range.upperBound > shown.count {
+        let start = max(range.lowerBound - shown.count, 0)
+        assets += try trash.objects(at: start..<(range.upperBound - shown.count))
+      }
+      let items = try assets.compactMap { asset -> JSON? in
+        guard let hash = try original(of: asset, in: library)?.sha1,
+          try library.assets(withSHA1: hash).first?.id == asset.id
+        else { return nil }
+        return try describe(asset, in: library, by: call)
+      }
+      return answer(items, of: total, next: range.upperBound < total ? page + 1 : nil)
+    }
+
+    private static func answer(_ items: [JSON], of total: Int, next: Int?) -> JSON {
+      [
+        "assets": [
+          "total": .integer(Int64(total)), "count": .integer(Int64(items.count)), "items": .list(items),
+          "nextPage": next.map { .text("\($0)") } ?? .null,
+        ]
+      ]
+    }
+
+    /// A SHA-1 as these clients spell it: in base64, or in hexadecimal digits.
+    static func checksum(_ text: String, _ name: String) throws(Problem) -> [UInt8] {
+      if let hash = [UInt8](hexadecimal: text, count: 20) { return hash }
+      if text.utf8.count == 28, let data = Data(base64Encoded: text), data.count == 20 { return Array(data) }
+      throw .malformed("\(name) is not the SHA-1 of a file: 28 characters of base64 or 40 hexadecimal digits.")
+    }
+
+    /// The file that an asset is to these clients.
+    static func original(of asset: Asset, in library: PhotoLibrary) throws -> AssetResource? {
+      let resources = try library.resources(of: asset)
+      return resources.first { [.photo, .video, .audio].contains($0.type) } ?? resources.first(where: \.isOriginal)
+    }
+
+    // MARK: One asset
+
+    static func describe(_ asset: Asset, in library: PhotoLibrary, by call: Call) throws -> JSON {
+      let file = try original(of: asset, in: library)
+      let words = try library.extendedMetadata(of: asset)
+      let taken = asset.creationDate ?? asset.addedDate
+      return [
+        "id": .text(asset.id.uuidString), "ownerId": .text(call.uploaderIdentifier),
+        "deviceAssetId": "", "deviceId": "", "type": kind(asset.mediaType),
+        "originalFileName": .text(file?.originalFilename ?? ""),
+        "checksum": .text(file?.sha1.map { Data($0).base64EncodedString() } ?? ""),
+        "fileCreatedAt": .text(instant(taken)), "fileModifiedAt": .text(instant(taken)),
+        "localDateTime": .text(instant(asset.localCreationDate ?? taken)),
+        "updatedAt": .text(instant(asset.modificationDate ?? asset.addedDate)),
+        "isFavorite": .bool(asset.isFavorite), "isArchived": .bool(asset.isHidden), "isTrashed": .bool(asset.isTrashed),
+        "visibility": asset.isHidden ? "archive" : "timeline",
+        "tags": .list(words.keywords.map { GroupingRoutes.tag($0) }),
+        "exifInfo": exif(asset, file, words),
+      ]
+    }
+
+    private static func exif(_ asset: Asset, _ file: AssetResource?, _ words: ExtendedMetadata) -> JSON {
+      [
+        "fileSizeInByte": .integer(Int64(clamping: file?.dataSize ?? 0)),
+        "exifImageWidth": .integer(Int64(asset.pixelWidth)), "exifImageHeight": .integer(Int64(asset.pixelHeight)),
+        "dateTimeOriginal": asset.creationDate.map { .text(instant($0).dropLast() + "+00:00") } ?? .null,
+        "latitude": asset.location.map { .number($0.latitude) } ?? .null,
+        "longitude": asset.location.map { .number($0.longitude) } ?? .null,
+        "description": .text(words.caption ?? ""), "rating": .integer(Int64(asset.rating.rawValue)),
+      ]
+    }
+
+    private static func kind(_ type: MediaType) -> JSON {
+      switch type {
+      case .image: "IMAGE"
+      case .video: "VIDEO"
+      case .audio: "AUDIO"
+      case .unknown: "OTHER"
+      }
+    }
+
+    /// An instant with milliseconds, which is the only form that some uploaders read.
+    static func instant(_ date: Date) -> String {
+      let parts = DateText.instant(date).dropLast().split(separator: ".")
+      let fraction = (parts.count > 1 ? String(parts[1]) : "") + "000"
+      return "\(parts[0]).\(fraction.prefix(3))Z"
+    }
+  }
+#endif
