@@ -132,7 +132,9 @@
     func cut() async throws {
       try await serving { address, _ in
         let body = spelled(
-          [ModelPart(name: "a", content: [1, 2]), ModelPart(name: "f", filename: "f", content: [13, 10, 45, 45, 97])],
+          [
+            ModelPart(name: "a", content: [1, 2]), ModelPart(name: "f", filename: "f", content: [13, 10, 45, 45, 97]),
+          ],
           "bo")
         let whole = body.count - 4
         for count in 0...body.count {

@@ -281,9 +281,10 @@ private struct World {
     case .take(let paths): take(paths)
     case .resolve(let paths):
       let elsewhere = paths.filter { path in
-        (!isMounted || files[path] == nil) && taken.contains {
-          $0.key != path && $0.value.byteCount == taken[path]?.byteCount && files[$0.key] == $0.value
-        }
+        (!isMounted || files[path] == nil)
+          && taken.contains {
+            $0.key != path && $0.value.byteCount == taken[path]?.byteCount && files[$0.key] == $0.value
+          }
       }
       for path in elsewhere {
         taken[path] = nil

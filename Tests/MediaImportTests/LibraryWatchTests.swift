@@ -170,10 +170,11 @@ struct LibraryWatchTests {
   @Test("a still and its movie that come together are one asset; a watch waits for another import")
   func waits() async throws {
     let rig = try WatchedLibrary()
-    let turn = try ImportTurn({
-      try rig.library.store.folder.makeFolder(ImportReportFile.folder)
-      return rig.library.store.folder
-    }())
+    let turn = try ImportTurn(
+      {
+        try rig.library.store.folder.makeFolder(ImportReportFile.folder)
+        return rig.library.store.folder
+      }())
     try rig.write("a.jpg", "a")
     try await rig.watching {
       try await waitUntil("the watch waits") { rig.waitingCount > 0 }

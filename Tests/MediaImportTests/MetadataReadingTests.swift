@@ -142,9 +142,10 @@ struct MetadataReadingTests {
     equal.replaceSubrange(place, with: Data("The fairy".utf8))
     try rig.folder.write("equal.jpg", equal)
     let (summary, reports) = try await rig.read()
-    #expect(reports.mapValues(\.outcome) == [
-      "here.jpg": .recorded, "gone.jpg": .missing, "longer.jpg": .altered, "equal.jpg": .altered,
-    ])
+    #expect(
+      reports.mapValues(\.outcome) == [
+        "here.jpg": .recorded, "gone.jpg": .missing, "longer.jpg": .altered, "equal.jpg": .altered,
+      ])
     #expect(!summary.isComplete && reports["gone.jpg"]?.message?.contains("gone.jpg") == true)
     for name in names.dropFirst() { #expect(try rig.words(name).fileMetadata == nil, "\(name)") }
   }

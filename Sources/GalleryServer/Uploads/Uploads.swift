@@ -229,7 +229,7 @@
     ///   - respond: spells the result; by default as `/v1/uploads` does.
     ///   - mayStill: throws if the key was withdrawn meanwhile.
     func complete(
-      _ upload: Upload, beside: Beside = Beside(), 
+      _ upload: Upload, beside: Beside = Beside(),
       respond: (@Sendable (Result<UploadResult, Problem>) -> HTTPResponse)? = nil,
       _ mayStill: @escaping @Sendable () throws -> Void
     ) async -> HTTPResponse {

@@ -120,7 +120,9 @@ final class KnownFiles: Sendable {
   /// The paths that had a content, in order.
   func paths(ofContent sha256: [UInt8]) -> [FilePath] {
     table.withLock { table in
-      let paths = table.paths ?? Dictionary(grouping: table.files.keys) { table.files[$0]?.sha256 ?? [] }
+      let paths =
+        table.paths
+        ?? Dictionary(grouping: table.files.keys) { table.files[$0]?.sha256 ?? [] }
         .mapValues { Set($0) }
       table.paths = paths
       return paths[sha256, default: []].sorted()
