@@ -25,8 +25,7 @@ package struct FileRelocation: Hashable, Sendable {
 }
 
 extension ChangeBlock {
-  /// Names the place that a referenced file of an asset was moved to. The caller
-  /// has read the content there.
+  /// Names the place that a referenced file of an asset was moved to; the caller has read the content there.
   package func relocate(_ relocation: FileRelocation, of asset: LocalIdentifier) {
     add(.relocate(relocation, of: asset))
   }
