@@ -36,8 +36,10 @@ struct ImportTraces {
   /// - Complexity: O(n) in the bytes of all reports.
   func erase(_ assets: [LocalIdentifier]) throws -> Int {
     guard access(folder, F_OK) == 0 else { return 0 }
-    guard unlink("\(folder)/known-files") == 0 || errno == ENOENT else {
-      throw LibraryError.store("\(folder)/known-files", "remove", errno: errno)
+    for file in ["known-files", "known-files.new"] {
+      guard unlink("\(folder)/\(file)") == 0 || errno == ENOENT else {
+        throw LibraryError.store("\(folder)/\(file)", "remove", errno: errno)
+      }
     }
     let names = Set(assets.map { $0.spelled(as: .asset) })
     let files = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".jsonl") }.sorted()

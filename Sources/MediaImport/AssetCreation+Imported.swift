@@ -73,6 +73,21 @@ extension AssetChanges {
       timeZoneOffset = facts.timeZoneOffset.map { .set($0) }
     }
     if video.location == nil, let location = facts.location { self.location = .set(location) }
+    complete(video, with: still.facts)
+  }
+
+  /// Takes what is said beside the other half of a Live Photo, as far as the asset has nothing of it.
+  mutating func complete(_ half: Asset, with facts: StatedFacts) {
+    if facts.isFavorite { isFavorite = true }
+    if facts.isHidden { isHidden = true }
+    addedKeywords = facts.keywords
+    if half.rating == .unset, facts.rating != .unset { rating = facts.rating }
+    if half.creationDate == nil, creationDate == nil, let time = facts.captureTime {
+      creationDate = .set(time.date)
+      localCreationDate = time.localReading.map { .set($0.date) }
+      timeZoneOffset = time.offsetSeconds.map { .set($0) }
+    }
+    if half.location == nil, location == nil, let place = facts.location { location = .set(place) }
   }
 }
 

@@ -46,6 +46,8 @@ struct ScannedFile: Sendable, Equatable {
   var stamp: SourceStamp?
   /// What it holds, if it was read to its end already.
   var content: FileContent?
+  /// Whether an earlier import read it, and not this one.
+  var isKnown = false
   /// The name of the library's own copy of a member of an archive; nil for a file at its path.
   var copy: String?
   /// What files that may belong together have in common; nil: the path without its extension.

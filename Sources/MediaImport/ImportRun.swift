@@ -265,7 +265,7 @@ extension ImportRun {
     for (position, result) in results.enumerated() {
       for (index, result) in result ?? [] {
         // What was known already is not newer for being used.
-        if knownFiles != nil, found[index].content == nil, contents[index] == nil, case .success(let file) = result,
+        if knownFiles != nil, !found[index].isKnown, contents[index] == nil, case .success(let file) = result,
           file.copy == nil
         {
           contents[index] = (file.content, began)

@@ -166,8 +166,16 @@ struct LibraryTarget: ImportTarget {
     case .pairedStill(let still, let video):
       block.addResources(
         still.resources.map { .staged(AssetResource($0)) }, to: video,
-        changing: AssetChanges(completing: try existing(video), with: still), retyping: [.video: .pairedVideo])
+        changing: try completing(try existing(video), with: still), retyping: [.video: .pairedVideo])
     }
+  }
+
+  private func completing(_ video: Asset, with still: ImportedAsset) throws -> AssetChanges {
+    var changes = AssetChanges(completing: video, with: still)
+    let words = try library.extendedMetadata(of: video)
+    if words.caption == nil, let caption = still.facts.caption { changes.caption = .set(caption) }
+    if words.fileMetadata == nil, let said = still.facts.metadata { changes.fileMetadata = .set(said) }
+    return changes
   }
 
   private func existing(_ identifier: LocalIdentifier) throws -> Asset {

@@ -110,9 +110,9 @@ package final class MediaIntake: Sendable {
     let path = FilePath(library.store.folder.path(of: file))
     let known = try await onThread { () -> Taken? in
       if let earlier = try self.repetition(content, library, key) { return earlier }
-      guard try Self.maySee(library), let asset = try library.assets(withContent: content.sha256).first else {
-        return nil
-      }
+      guard try Self.maySee(library) else { return nil }
+      let same = try library.assets(withContent: content.sha256)
+      guard let asset = same.first(where: { !$0.isTrashed }) ?? same.first else { return nil }
       return Taken(outcome: .duplicate, asset: asset.id, token: try library.currentToken)
     }
     if let known { return known }

@@ -129,9 +129,11 @@ package struct MetadataReading: Sendable {
       var done = 0
       for result in results {
         for start in stride(from: 0, to: result.count, by: Self.batchCount) {
-          let batch = try result.objects(at: start..<min(start + Self.batchCount, result.count))
+          let range = start..<min(start + Self.batchCount, result.count)
+          // As they are now: a run over many assets takes hours.
+          let batch = try result.objects(at: range).compactMap { try library.asset($0.id.uuidString) }
           for answer in try await run.read(batch) { report(answer) }
-          done += batch.count
+          done += range.count
           progress(done)
         }
       }
@@ -246,7 +248,8 @@ private struct MetadataRun {
     var note = MediaNote()
     for place in item.places { if let said = notes[place] { note.join(said) } }
     let said = StatedFacts(note.layers, beside: metadata, StatementWishes()).metadata ?? AssetMetadata()
-    let readable: Set<String> = options.readsSidecars && isOutside ? MetadataLayer.Source.ofSidecars : []
+    // What a sidecar said stays where none of its kind says anything now: it may not have been found, or not be readable.
+    let readable = MetadataLayer.Source.ofSidecars.intersection(note.layers.map(\.source.rawValue))
     let found = said.keeping(item.kept ?? AssetMetadata(), unlessFrom: readable)
     let fields = found.differences(from: item.kept ?? AssetMetadata())
     let report = MetadataReport(

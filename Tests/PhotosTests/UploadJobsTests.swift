@@ -316,6 +316,21 @@ struct UploadJobsTests {
     }
   }
 
+  @Test("a copy that a killed process left is removed when its client's jobs go on")
+  func leftCopy() async throws {
+    let (server, uploads) = (try UploadServer(), try UploadGallery())
+    try await uploads.gallery.shared {
+      try PHPhotoLibrary.shared().setUploadJobExtensionEnabled(true)
+      let first = try await job(try await saved(bytes(1000)), request(server.url()))
+      _ = try await ended()
+      let left = uploads.gallery.library.url.appending(path: "uploads/whole-\(first.prefix { $0 != "/" })")
+      try Data("left".utf8).write(to: left)
+      _ = try await job(try await saved(bytes(2000)), request(server.url()))
+      try await waitUntil("the copy is removed") { !FileManager.default.fileExists(atPath: left.path) }
+      try await waitUntil("both jobs have ended") { jobs(.acknowledge).count == 2 }
+    }
+  }
+
   @Test("an upload extension as an app has it backs up what is there and what comes", arguments: Language.allCases)
   func program(language: Language) async throws {
     let (server, uploads) = (try UploadServer(authorization: "Bearer t"), try UploadGallery())

@@ -144,6 +144,10 @@
       try checkView(library)
       var options = FetchOptions()
       if let predicate { options.condition = try Condition(format: predicate, for: .asset) }
+      // Where files lie is in no answer, so a count must not tell it either.
+      guard library.client == PhotoLibrary.owner || !options.condition.asks(for: .path) else {
+        throw Problem.malformed("'path' is for the library's owner; ask for 'originalFilename'.")
+      }
       if !mediaTypes.isEmpty {
         let numbers = mediaTypes.map { String($0.rawValue) }.joined(separator: ", ")
         options.condition = .and([options.condition, try Condition(format: "mediaType IN {\(numbers)}", for: .asset)])

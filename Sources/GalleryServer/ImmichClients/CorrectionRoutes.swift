@@ -81,8 +81,8 @@
         guard let text = json.textValue else { throw Problem.malformed("'description' is not a text.") }
         caption = text.isEmpty ? .clear : .set(text)
       }
-      if body["isFavorite"] != nil { isFavorite = try body.flag("isFavorite") }
-      if body["isArchived"] != nil { isHidden = try body.flag("isArchived") }
+      if let json = body["isFavorite"], json != .null { isFavorite = try body.flag("isFavorite") }
+      if let json = body["isArchived"], json != .null { isHidden = try body.flag("isArchived") }
       if let text = try body.text("visibility", atMost: 20) { isHidden = try Self.isHidden(text) }
       if let json = body["rating"], json != .null {
         guard let stars = json.wholeValue, let rating = AssetRating(rawValue: max(stars, 0)), stars >= -1 else {

@@ -78,6 +78,8 @@
         }
         return nil
       } catch {
+        // The rest is dropped, and takes no room meanwhile.
+        await forget()
         return Problem(error).responseToUploader
       }
     }
@@ -169,7 +171,10 @@
       case let other?: throw .malformed("'isFavorite' of the form is '\(other.prefix(20))'; send true or false.")
       }
       if let visibility = try text("visibility") { beside.statement.isHidden = try Correction.isHidden(visibility) }
-      if let created = try text("fileCreatedAt"), let date = try Correction.date(created, "'fileCreatedAt'") {
+      // An uploader that knows no date sends the file's time of modification, which is none of capture.
+      if let created = try text("fileCreatedAt"), created != (try text("fileModifiedAt")),
+        let date = try Correction.date(created, "'fileCreatedAt'")
+      {
         beside.statement.secondsSince1970 = Int64(date.date.timeIntervalSince1970.rounded(.down))
       }
       return beside

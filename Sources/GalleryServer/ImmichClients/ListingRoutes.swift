@@ -56,34 +56,64 @@
 
     private static func search(_ call: Call, _ body: JSON) throws -> JSON {
       try body.checkKeys([
-        "page", "size", "checksum", "withExif", "withDeleted", "withArchived", "isVisible", "visibility",
+        "page", "size", "checksum", "withExif", "withDeleted", "withArchived", "isVisible", "visibility", "order",
+        "trashedAfter", "trashedBefore",
       ])
       let page = try body.whole("page", in: 1...1_000_000_000) ?? 1
       let size = try body.whole("size", in: 1...pageLimit) ?? 250
-      let withTrash = try body.flag("withDeleted")
+      // Whatever the time that they name, uploaders ask so for the trash alone.
+      let trashTimes = try [body.text("trashedAfter", atMost: 40), body.text("trashedBefore", atMost: 40)]
+      let onlyTrash = trashTimes.contains { $0 != nil }
+      let withTrash = try body.flag("withDeleted") || onlyTrash
+      let visibility = try body.text("visibility", atMost: 20)
+      _ = try body.text("order", atMost: 10)
       for name in ["withExif", "withArchived", "isVisible"] { _ = try body.flag(name) }
       guard let library = try call.listedLibrary() else { return answer([], of: 0, next: nil) }
-      if let text = body["checksum"]?.textValue {
+      if let text = try body.text("checksum", atMost: 64) {
         let hash = try checksum(text, "'checksum'")
-        let found = try library.assets(withSHA1: hash).first { withTrash || !$0.isTrashed }
+        let same = try library.assets(withSHA1: hash).filter { $0.isTrashed ? withTrash : !onlyTrash }
+        let found = Self.chosen(same)
         return answer(try [found].compactMap(\.self).map { try describe($0, in: library, by: call) }, of: 1, next: nil)
       }
-      let shown = try library.fetchAssets(everything(isTrash: false))
-      let trash = withTrash ? try library.fetchAssets(everything(isTrash: true)) : nil
-      let total = shown.count + (trash?.count ?? 0)
+      guard let seen = try shown(visibility) else { return answer([], of: 0, next: nil) }
+      let lists = try [onlyTrash ? nil : false, withTrash ? true : nil].compactMap(\.self).map { isTrash in
+        var options = seen
+        options.showsTrash = isTrash
+        return try library.fetchAssets(options)
+      }
+      let total = lists.reduce(0) { $0 + $1.count }
       let range = min((page - 1) * size, total)..<min(page * size, total)
-      var assets = try shown.objects(at: range.clamped(to: 0..<shown.count))
-      if let trash, range.upperBound > shown.count {
-        let start = max(range.lowerBound - shown.count, 0)
-        assets += try trash.objects(at: start..<(range.upperBound - shown.count))
+      var assets: [Asset] = []
+      var start = 0
+      for list in lists {
+        let part = range.clamped(to: start..<start + list.count)
+        if !part.isEmpty { assets += try list.objects(at: part.lowerBound - start..<part.upperBound - start) }
+        start += list.count
       }
       let items = try assets.compactMap { asset -> JSON? in
         guard let hash = try original(of: asset, in: library)?.sha1,
-          try library.assets(withSHA1: hash).first?.id == asset.id
+          chosen(try library.assets(withSHA1: hash))?.id == asset.id
         else { return nil }
         return try describe(asset, in: library, by: call)
       }
       return answer(items, of: total, next: range.upperBound < total ? page + 1 : nil)
+    }
+
+    /// Which of the assets with one file stands for it: uploaders want one identifier for a checksum.
+    static func chosen(_ same: [Asset]) -> Asset? { same.first { !$0.isTrashed } ?? same.first }
+
+    /// What is shown to an uploader that names a visibility; nil: nothing is.
+    private static func shown(_ visibility: String?) throws -> FetchOptions? {
+      var options = everything(isTrash: false)
+      switch visibility {
+      case nil: break
+      case "timeline": options.includeHiddenAssets = false
+      case "archive": options.condition = try Condition(format: "isHidden == YES", for: .asset)
+      case "hidden", "locked": return nil
+      case let other?:
+        throw Problem.malformed("'visibility' is '\(other)'; pass timeline, archive, hidden or locked.")
+      }
+      return options
     }
 
     private static func answer(_ items: [JSON], of total: Int, next: Int?) -> JSON {

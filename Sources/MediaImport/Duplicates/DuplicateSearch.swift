@@ -117,7 +117,8 @@ package struct DuplicateSearch: Sendable {
 
     func candidate(_ hash: PictureHash) -> DuplicateCandidate {
       DuplicateCandidate(
-        id: asset.id, hash: hash, width: asset.pixelWidth, height: asset.pixelHeight, isRaw: asset.isRaw,
+        id: asset.id, hash: hash, width: min(asset.pixelWidth, 1 << 24), height: min(asset.pixelHeight, 1 << 24),
+        isRaw: asset.isRaw,
         isEdited: asset.hasAdjustments, isMoving: isMoving, byteCount: resource.dataSize,
         addedDate: asset.addedDate, burst: asset.burstIdentifier)
     }

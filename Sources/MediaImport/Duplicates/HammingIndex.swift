@@ -29,7 +29,7 @@ struct HammingIndex {
   init(_ numbers: [UInt64]) {
     precondition(numbers.count < 1 << 31, "An index holds at most 2^31 numbers.")
     self.numbers = numbers
-    let width = min(22, max(8, Int.bitWidth - max(1, numbers.count).leadingZeroBitCount))
+    let width = min(21, max(8, Int.bitWidth - max(1, numbers.count).leadingZeroBitCount))
     let count = 64 / width
     var (bands, start) = ([Band](), 0)
     for band in 0..<count {

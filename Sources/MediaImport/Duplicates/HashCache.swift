@@ -40,12 +40,22 @@ final class HashCache {
     self.library = library
     try library.makeFolder(Self.folder)
     let path = library.path(of: Self.folder)
+    // The folder and its file are the library's own; a link there leads to somebody else's.
+    let number = library.open(Self.folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+    guard number >= 0 else { throw LibraryError.store(path, "open", errno: errno) }
+    close(number)
     for name in (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
-    where name != PictureHash.recipe && !name.hasPrefix("photoledger-work-") {
+    where name != PictureHash.recipe && name.wholeMatch(of: #/h[0-9]+|new-[0-9]+/#) != nil {
       library.remove("\(Self.folder)/\(name)")
     }
-    descriptor = library.open(Self.name, O_RDWR | O_CREAT | O_APPEND, 0o600)
-    guard descriptor >= 0 else { throw LibraryError.store("\(path)/\(PictureHash.recipe)", "open", errno: errno) }
+    descriptor = library.open(Self.name, O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW | O_NONBLOCK, 0o600)
+    var status = stat()
+    guard descriptor >= 0, fstat(descriptor, &status) == 0 else {
+      throw LibraryError.store("\(path)/\(PictureHash.recipe)", "open", errno: errno)
+    }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw LibraryError.store("\(path)/\(PictureHash.recipe)", "open", errno: EINVAL)
+    }
     load()
   }
 
@@ -64,7 +74,9 @@ final class HashCache {
         if let entry = Self.entry(record) { entries[Array(record[..<32])] = entry }
       }
     }
-    // A torn end would shift the records after it.
+    // A torn end would shift the records after it; whole ones that another search added meanwhile stay.
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, Int(status.st_size) % Self.size != 0 else { return }
     if ftruncate(descriptor, off_t(recordCount * Self.size)) != 0 { entries = [:] }
   }
 

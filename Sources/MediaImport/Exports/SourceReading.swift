@@ -62,6 +62,7 @@ struct SourceReading: Sendable {
       guard file.role == .candidate, file.content == nil, let stamp = file.stamp else { return file }
       var file = file
       file.content = known.content(of: file.path, stamp)
+      file.isKnown = file.content != nil
       return file
     }
   }

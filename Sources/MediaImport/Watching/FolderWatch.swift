@@ -44,6 +44,9 @@ struct FolderWatch {
   struct Rules: Sendable {
     /// How long a file must stay the same before it is taken.
     var quiet = Duration.seconds(1)
+    /// The same in a folder whose changes the kernel does not report: a writer there is not seen, and a network's
+    /// sizes may be some seconds old.
+    var unhintedQuiet = Duration.seconds(10)
     /// How long hints about a folder are collected.
     var collecting = Duration.milliseconds(200)
     /// How long a file that is being written is waited for after the last sign of its writer.
@@ -72,6 +75,8 @@ struct FolderWatch {
     case changed(FilePath)
     /// A file is being written, or its writer has closed it.
     case writing(FilePath), closed(FilePath)
+    /// The kernel does not report what happens in a folder.
+    case unhinted(FilePath)
     /// The answer to `list`.
     case listed(FilePath, Listing)
     /// The answer to `take`: the files that have to be tried again, and those that the library does not have for what
@@ -123,6 +128,8 @@ struct FolderWatch {
     var files: [[UInt8]: File] = [:]
     /// The subfolders with their numbers; nil: known from earlier, and not listed yet.
     var subfolders: [[UInt8]: UInt64?] = [:]
+    /// Whether the kernel reports what happens in it.
+    var isHinted = true
   }
 
   private struct Root {
@@ -214,6 +221,7 @@ struct FolderWatch {
       if folders[folder] != nil { collected.add(folder, at: now + rules.collecting) }
     case .writing(let file): writing[file] = now
     case .closed(let file): writing[file] = nil
+    case .unhinted(let folder): folders[folder]?.isHinted = false
     case .listed(let folder, let listing): listed(folder, listing, now)
     case .taken(let again, let left): settle(again, left, now)
     case .resolved(let elsewhere, let there):
@@ -265,7 +273,7 @@ struct FolderWatch {
       return
     }
     switch listing {
-    case .unreadable: return
+    case .unreadable: returning.add(path, at: now + rules.returning)
     case .gone:
       drop(path, now)
       // It may have come back since.
@@ -361,10 +369,11 @@ struct FolderWatch {
     guard let files = folders[path]?.files else { return }
     let pending = files.filter { $0.value.since != nil && !$0.value.isReady }
     if pending.isEmpty { return }
+    let quiet = folders[path]?.isHinted == false ? max(rules.quiet, rules.unhintedQuiet) : rules.quiet
     var isWaiting = false
     for unit in Dictionary(grouping: pending.keys, by: Self.unit).values {
       let isQuiet = unit.allSatisfy { name in
-        guard let since = files[name]?.since, now - since >= rules.quiet else { return false }
+        guard let since = files[name]?.since, now - since >= quiet else { return false }
         let written = writing[path.appending(name)]
         return written.map { now - $0 >= rules.patience } ?? true
       }
@@ -377,7 +386,7 @@ struct FolderWatch {
         ready.append(path.appending(name))
       }
     }
-    if isWaiting { rechecked.add(path, at: now + rules.quiet) }
+    if isWaiting { rechecked.add(path, at: now + quiet) }
   }
 
   /// What the names of files that belong together have in common.

@@ -79,12 +79,17 @@ final class KnownFiles: Sendable {
 
   deinit { table.withLock { if let number = $0.descriptor { close(number) } } }
 
+  /// The most bytes that are read; some ten million files.
+  private static let byteLimit = 1 << 31
+
   private static func contents(in library: LibraryFolder) -> [UInt8] {
-    let number = library.open(name, O_RDONLY)
+    let number = library.open(name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
     guard number >= 0 else { return [] }
     let file = Descriptor(number)
     var status = stat()
-    guard fstat(file.number, &status) == 0 else { return [] }
+    guard fstat(file.number, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_size <= byteLimit else {
+      return []
+    }
     var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
     var filled = 0
     while filled < bytes.count {
@@ -108,12 +113,14 @@ final class KnownFiles: Sendable {
   }
 
   /// The files below folders that are not missing, and what they were; one that was too fresh to say is like no file.
-  func states(below roots: [FilePath]) -> [(path: FilePath, state: FileState, isTaken: Bool)] {
-    table.withLock { table in
-      table.files.compactMap { path, file in
-        guard file.condition != .missing, roots.contains(where: { path.isBelow($0) }) else { return nil }
-        return (path, file.state ?? .unknown, file.condition == .taken)
-      }
+  /// - Parameter isHeld: whether the library has a content; a file that was taken and whose content it lacks is unknown.
+  func states(
+    below roots: [FilePath], where isHeld: ([UInt8]) throws -> Bool = { _ in true }
+  ) rethrows -> [(path: FilePath, state: FileState, isTaken: Bool)] {
+    try table.withLock(\.files).compactMap { path, file in
+      guard file.condition != .missing, roots.contains(where: { path.isBelow($0) }) else { return nil }
+      if file.condition == .taken, try !isHeld(file.sha256) { return nil }
+      return (path, file.state ?? .unknown, file.condition == .taken)
     }
   }
 
@@ -182,7 +189,7 @@ private struct RecordReader {
   var offset: Int
 
   /// The most bytes of a path; the kernel's limit is 4096.
-  private static let pathLimit = 1 << 16
+  private static let pathLimit = 4096
   private static let fixedCount = 3 * 8 + 32 + 20 + 1
 
   /// What stands for a condition when nothing is known any more.
@@ -250,8 +257,9 @@ extension FileState {
 }
 
 extension KnownFile {
-  /// How long before its reading a file must have been left alone.
-  static let settlingNanoseconds: Int64 = 1_000_000_000
+  /// How long before its reading a file must have been left alone: more than the two seconds that the times of the
+  /// coarsest file systems (those of memory cards) differ by.
+  static let settlingNanoseconds: Int64 = 3_000_000_000
 
   /// - Parameters:
   ///   - content: what was read.

@@ -191,23 +191,33 @@ private final class WatchRun {
       selection: NameSelection(included: importing.includedNames, excluded: importing.excludedNames),
       excluded: (importing.excludedFolders + [FilePath(folder.currentPath)]).map { FolderScan.canonical($0) })
     events = FolderEvents(watchLimit: watch.options.watchLimit)
-    self.roots = try Self.checked(roots, known)
+    self.roots = try Self.checked(roots, known, outside: listing.excluded)
     var rules = FolderWatch.Rules()
     rules.quiet = watch.options.quietTime
     rules.grace = watch.options.graceTime
     rules.tracksMissing = importing.leavesFilesInPlace
     rules.acceptsMissing = watch.options.acceptsMissing
-    decider = FolderWatch(roots: self.roots, known: known.states(below: self.roots), rules: rules)
+    // What the library has no longer, after an undo or a restore, is taken as though it came now.
+    let library = watch.library
+    let taken = try known.states(below: self.roots) { try !library.assets(withContent: $0).isEmpty }
+    decider = FolderWatch(roots: self.roots, known: taken, rules: rules)
     start = watch.options.clock()
     nextLook = rules.returning
   }
 
   /// The folders as the kernel names them, none inside another.
-  private static func checked(_ roots: [FilePath], _ known: KnownFiles) throws(ImportError) -> [FilePath] {
+  private static func checked(
+    _ roots: [FilePath], _ known: KnownFiles, outside excluded: [FilePath]
+  ) throws(ImportError) -> [FilePath] {
     var checked: [FilePath] = []
     for root in roots {
       var path = FolderScan.canonical(root)
       if !path.isAbsolute { path = FilePath(FileManager.default.currentDirectoryPath).appending(path.bytes) }
+      guard !excluded.contains(where: { path == $0 || path.isBelow($0) }) else {
+        throw ImportError(
+          .notFound, path: root.description,
+          "\(root) is the library's own folder, or one that is excluded; name another folder.")
+      }
       var status = stat()
       if path.withCString({ stat($0, &status) }) == 0 {
         guard status.st_mode & S_IFMT == S_IFDIR else {
@@ -304,7 +314,10 @@ private final class WatchRun {
   private func list(_ folder: FilePath) {
     guard let root = root(of: folder) else { return }
     if folder == root { identities[root] = identity(of: root) }
-    if let reason = events.follow(folder), reasons.insert(reason).inserted { news(.scanning(reason.sentence(folder))) }
+    if let reason = events.follow(folder) {
+      decider.receive(.unhinted(folder), at: now)
+      if reasons.insert(reason).inserted { news(.scanning(reason.sentence(folder))) }
+    }
     decider.receive(.listed(folder, listing.list(folder, root: root)), at: now)
   }
 
@@ -394,9 +407,12 @@ extension WatchRun {
     guard watch.options.importing.leavesFilesInPlace else { return }
     var relocations: [Relocation] = []
     for (path, outcome) in outcomes.sorted(by: { $0.key < $1.key }) {
-      guard case .duplicateOfAsset = outcome, let content = known[path]?.sha256 else { continue }
+      // What the library cannot name is no place to give to an asset.
+      guard case .duplicateOfAsset = outcome, let content = known[path]?.sha256,
+        String(validating: path.bytes, as: UTF8.self) != nil
+      else { continue }
       relocations += try references(to: content) { former in
-        former != path && decider.isThere(rootOf: former) && !Self.exists(former)
+        former != path && decider.isThere(rootOf: former) && !mayHold(former, content)
       }.map { ($0.asset, $0.path, path, content) }
     }
     try await relocate(relocations)
@@ -443,6 +459,13 @@ extension WatchRun {
     return places.first { $0.nameBytes == path.nameBytes } ?? places.first
   }
 
+  /// Whether a path has a content still; another file may have its name by now. What cannot be read may have it.
+  private func mayHold(_ path: FilePath, _ content: [UInt8]) -> Bool {
+    guard Self.exists(path) else { return false }
+    if let file = known[path], let state = Self.state(of: path), file.state == state { return file.sha256 == content }
+    return (try? FileContent(of: path)).map { $0.sha256 == content } ?? true
+  }
+
   /// The assets that reference a file with a content, by its path.
   private func references(
     to content: [UInt8], where isMeant: (FilePath) -> Bool
@@ -469,7 +492,11 @@ extension WatchRun {
     news(.moved(relocations.map { LibraryWatch.Move(from: $0.from.description, to: $0.to.description) }))
   }
 
-  private static func exists(_ path: FilePath) -> Bool { state(of: path) != nil }
+  /// Whether a file may be there: an error other than its absence says nothing about it.
+  private static func exists(_ path: FilePath) -> Bool {
+    var status = stat()
+    return path.withCString { stat($0, &status) } == 0 || (errno != ENOENT && errno != ENOTDIR)
+  }
 
   private static func state(of path: FilePath) -> FileState? {
     var status = stat()

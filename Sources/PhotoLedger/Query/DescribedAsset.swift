@@ -55,6 +55,17 @@ extension Condition {
     }
   }
 
+  /// Whether some part asks for a property.
+  package func asks(for key: PropertyKey) -> Bool {
+    switch self {
+    case .always, .never: false
+    case .comparison(let own, _, _), .oneOf(let own, _), .bits(let own, _, _, _), .text(let own, _, _, _): own == key
+    case .pair(let one, _, let two): one == key || two == key
+    case .and(let parts), .or(let parts): parts.contains { $0.asks(for: key) }
+    case .not(let part): part.asks(for: key)
+    }
+  }
+
   /// What of the condition a row decides; it admits every asset that the condition admits.
   var rowPart: Condition {
     guard asksForDetails else { return self }

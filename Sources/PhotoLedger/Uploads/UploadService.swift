@@ -1,4 +1,5 @@
 package import Foundation
+import Glibc
 import Synchronization
 
 // Upload jobs are executed by the process that has the library open as their client.
@@ -217,6 +218,7 @@ final class UploadService: Sendable {
       let book = try uploads.jobs.book(of: client)
       let open = book.client.settings == nil ? [] : book.ordered.filter { $0.allows(.process) }
       let running = state.withLock { $0.running.count }
+      if running == 0 { removeCopies(of: book.jobs.values) }
       if open.isEmpty, running == 0 { break }
       for job in open { begin(job, library) }
       await sleep()
@@ -224,6 +226,11 @@ final class UploadService: Sendable {
     // Jobs that were begun end before the lock does, so that no other process takes them up meanwhile.
     for task in state.withLock({ Array($0.running.values) }) { await task.value }
     _ = consume lock
+  }
+
+  /// Removes the copies that a process left which was killed between the end of a job and their removal; none runs.
+  private func removeCopies(of jobs: some Sequence<UploadJob>) {
+    for job in jobs { unlink(uploads.jobs.copy(for: job).path) }
   }
 
   private func hasWork() throws -> Bool {

@@ -22,6 +22,10 @@ extension Decider {
   private func check(_ query: SmartAlbumQuery) throws {
     let condition = try query.condition(at: date)
     try condition.check(for: .asset)
+    guard client == PhotoLibrary.owner || !condition.asks(for: .path) else {
+      throw LibraryError(
+        .unsupportedPredicate, "A smart album of '\(client)' cannot ask for 'path'; ask for 'originalFilename'.")
+    }
     _ = try query.terms()
     guard query.format.utf8.count <= 65_536 else {
       throw LibraryError(.limitExceeded, "The condition of a smart album may have at most 65,536 bytes.")

@@ -36,16 +36,21 @@ extension Decider {
     _ relocation: FileRelocation, of identifier: LocalIdentifier, _ t: inout WriteTransaction
   ) throws {
     guard permission.access == .full else { throw permission.refusal(client, "name the paths of files") }
-    let row = try asset(identifier, t)
+    guard let object = try visibleObject(identifier, t), object.isAsset,
+      let row = try projections.asset(object.number, in: t)
+    else { return }
     let old = try details(of: row, t)
     var new = old
-    for index in new.resources.indices
-    where new.resources[index].sha256 == relocation.sha256
-      && new.resources[index].storage == .referenced(path: relocation.from)
-    {
+    var isChanged = false
+    for index in new.resources.indices where new.resources[index].sha256 == relocation.sha256 {
+      // Byte by byte: two spellings of one name by Unicode are two files.
+      guard case .referenced(let path) = new.resources[index].storage, path.utf8.elementsEqual(relocation.from.utf8),
+        !path.utf8.elementsEqual(relocation.to.utf8)
+      else { continue }
       new.resources[index].storage = .referenced(path: relocation.to)
+      isChanged = true
     }
-    if new == old { return }
+    if !isChanged { return }
     var edit = AssetEdit(number: row.number, changes: [])
     edit.details = Replacement(old: old, new: new)
     try record([(row, edit)], .edited, &t)
