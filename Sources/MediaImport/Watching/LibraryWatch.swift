@@ -223,7 +223,7 @@ private final class WatchRun {
         guard status.st_mode & S_IFMT == S_IFDIR else {
           throw ImportError(.notFound, path: root.description, "\(root) is not a folder; only folders can be watched.")
         }
-      } else if known.states(below: [path]).isEmpty {
+      } else if known.states(below: [path], where: { _ in true }).isEmpty {
         _ = try FolderScan.status(ofRoot: root)
       }
       checked.append(path)

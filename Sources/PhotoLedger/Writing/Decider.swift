@@ -138,7 +138,7 @@ struct Decider: ~Copyable {
   }
 
   /// The object with an identifier, if the client may know of it.
-  private func visibleObject(
+  func visibleObject(
     _ identifier: LocalIdentifier, _ t: borrowing WriteTransaction
   ) throws -> (number: ObjectNumber, isAsset: Bool)? {
     guard let object = try projections.object(identifier, in: t), permission.access != .full else {
