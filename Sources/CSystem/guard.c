@@ -2,7 +2,9 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 // What the handler says; written before it is installed, and by nobody afterwards.
@@ -29,7 +31,15 @@ static void say(const char *text) {
   }
 }
 
+// The thread that says it; the others, whose faults may come at the same moment, wait for its end.
+static atomic_long speaker;
+
 static void end_by_fault(int number) {
+  long nobody = 0, self = syscall(SYS_gettid);
+  if (!atomic_compare_exchange_strong(&speaker, &nobody, self)) {
+    if (nobody == self) _exit(1);
+    for (;;) pause();
+  }
   say(guarded_sentence);
   for (size_t i = 0; i < fault_count; i++) {
     if (faults[i].number == number) say(faults[i].name);
@@ -44,7 +54,7 @@ void psys_end_faults_with(const char *sentence) {
     struct sigaction own;
     memset(&own, 0, sizeof own);
     own.sa_handler = end_by_fault;
-    own.sa_flags = SA_RESETHAND | SA_NODEFER;
+    own.sa_flags = SA_NODEFER;
     sigaction(faults[i].number, &own, NULL);
   }
 }

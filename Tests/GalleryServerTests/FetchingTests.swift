@@ -94,6 +94,18 @@
       }
     }
 
+    @Test("where files lie is the owner's to ask, since no answer tells it to anybody else")
+    func paths() async throws {
+      try await TestGallery.serving { gallery in
+        _ = try await gallery.makeAssets(1)
+        try await gallery.library.performChanges { $0.setAuthorizationStatus(.authorized, of: "app") }
+        let app = try gallery.key(of: "app")
+        let body = ["where": "isFavorite == YES OR NOT path BEGINSWITH '/'"]
+        #expect(try gallery.ask("POST", "/v1/fetches", json: body).status == 200)
+        #expect(try gallery.ask("POST", "/v1/fetches", json: body, key: app.secret).status == 400)
+      }
+    }
+
     @Test("as lines a fetch is all its assets at one state, whatever happens meanwhile")
     func lines() async throws {
       try await TestGallery.serving { gallery in

@@ -98,6 +98,14 @@
           < 200 {"assets":{"items":[{"id":"$hill"},{"id":"$sea","isTrashed":true}]}}
           > POST /api/search/metadata {}
           < 200 {"assets":{"total":1,"items":[{"id":"$hill"}]}}
+          > POST /api/search/metadata {"order":"asc","visibility":"timeline","trashedAfter":"0001-01-01T00:00:00.000Z"}
+          < 200 {"assets":{"total":1,"items":[{"id":"$sea","isTrashed":true}]}}
+          > POST /api/search/metadata {"order":"asc","visibility":"timeline"}
+          < 200 {"assets":{"total":1,"items":[{"id":"$hill"}]}}
+          > POST /api/search/metadata {"visibility":"archive"}
+          < 200 {"assets":{"total":0,"items":[]}}
+          > POST /api/search/metadata {"visibility":"locked"}
+          < 200 {"assets":{"total":0,"items":[]}}
           > GET /api/assets/statistics
           < 200 {"images":1,"videos":0,"total":1}
           > PUT /api/jobs/thumbnailGeneration {"command":"resume","force":true}

@@ -302,6 +302,7 @@
         ("", #"{"level":"readWrite"}"#), ("", #"{"preselected":[\#(names)],"limit":0,"continuous":true}"#),
         ("", #"{"album":"\#(probe.albums.first ?? "none")"}"#), ("", #"{"select":"\#(strangers[0])"}"#),
         ("", #"{"name":"hidden person","password":"something"}"#), ("", #"{"where":"isFavorite == YES"}"#),
+        ("", #"{"where":"path BEGINSWITH \"/\""}"#),
         ("", #"{"client":"hidden client","assets":[\#(names)]}"#),
         ("", #"{"size":1000,"withDeleted":true}"#), ("", #"{"ids":[\#(names)]}"#), ("", #"{"isFavorite":true}"#),
         ("", #"{"ids":[\#(names)],"rating":3}"#), ("", #"{"albumName":"own","assetIds":[\#(names)]}"#),

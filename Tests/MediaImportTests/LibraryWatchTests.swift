@@ -54,6 +54,43 @@ struct LibraryWatchTests {
     #expect(rig.missing.isEmpty)
   }
 
+  @Test("files that exchange their names keep their assets, which have the paths that their contents have now")
+  func exchanged() async throws {
+    let rig = try WatchedLibrary()
+    for name in ["a", "b"] { try rig.write("\(name).jpg", name) }
+    try await rig.watching {
+      try await rig.wait(for: 2)
+      try rig.move("a.jpg", "c.jpg")
+      try rig.move("b.jpg", "a.jpg")
+      try rig.move("c.jpg", "b.jpg")
+      try await waitUntil("each asset has the path of its content") {
+        try rig.rig.assets().allSatisfy { asset in
+          try rig.library.store.resources.state(of: rig.library.resources(of: asset)[0], hashing: true) == .present
+        }
+      }
+    }
+    #expect(try rig.paths() == ["a.jpg", "b.jpg"])
+    #expect(try rig.rig.assets().count == 2 && rig.missing.isEmpty)
+  }
+
+  @Test("what was undone meanwhile is taken again by the next watch")
+  func undone() async throws {
+    let rig = try WatchedLibrary()
+    try rig.write("a.jpg", "a")
+    try await rig.age()
+    try await rig.watching { try await rig.wait(for: 1) }
+    try await rig.library.undo(.commit(rig.library.currentToken))
+    #expect(try rig.rig.assets().isEmpty)
+    try await rig.watching { try await rig.wait(for: 1) }
+  }
+
+  @Test("the library's own folder is not watched")
+  func ownFolder() async throws {
+    let rig = try WatchedLibrary()
+    let watch = try LibraryWatch(of: rig.library, options: rig.options.withLock(\.self))
+    await #expect(throws: ImportError.self) { _ = try await watch.run([FilePath(rig.library.url.path)]) { _ in } }
+  }
+
   @Test("a missing file is said and stays an asset; when it returns it is the same one")
   func missing() async throws {
     let rig = try WatchedLibrary()

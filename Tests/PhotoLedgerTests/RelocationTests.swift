@@ -56,6 +56,32 @@ struct RelocationTests {
     #expect(try Self.paths(of: id, in: small.library) == [move.to])
   }
 
+  @Test("two spellings of a name by Unicode are two places")
+  func normalization() async throws {
+    let small = try SmallLibrary()
+    let id = try await small.assets(1)[0]
+    let resource = try #require(try small.library.resources(of: small.asset(id)).first)
+    let (composed, decomposed) = ("/p/caf\u{E9}.jpg", "/p/cafe\u{301}.jpg")
+    let first = try Self.relocation(of: resource, to: composed)
+    try await small.change { $0.relocate(first, of: id) }
+    let second = FileRelocation(sha256: resource.sha256, from: composed, to: decomposed)
+    try await small.change { $0.relocate(second, of: id) }
+    #expect(try Self.paths(of: id, in: small.library).map { Array($0.utf8) } == [Array(decomposed.utf8)])
+  }
+
+  @Test("a file of an asset that is gone is moved without notice")
+  func gone() async throws {
+    let small = try SmallLibrary()
+    let id = try await small.assets(1)[0]
+    let resource = try #require(try small.library.resources(of: small.asset(id)).first)
+    let move = try Self.relocation(of: resource, to: "/elsewhere/1.jpg")
+    try await small.change { $0.deleteAssets([id]) }
+    try await small.change { $0.purgeAssets([id]) }
+    let token = try small.library.currentToken
+    try await small.library.performChanges { $0.relocate(move, of: id) }
+    #expect(try small.library.currentToken == token)
+  }
+
   @Test("a client without full access names no paths", arguments: [AuthorizationStatus.limited, .denied])
   func refused(_ status: AuthorizationStatus) async throws {
     let small = try SmallLibrary()

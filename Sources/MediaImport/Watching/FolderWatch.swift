@@ -44,9 +44,9 @@ struct FolderWatch {
   struct Rules: Sendable {
     /// How long a file must stay the same before it is taken.
     var quiet = Duration.seconds(1)
-    /// The same in a folder whose changes the kernel does not report: a writer there is not seen, and a network's
-    /// sizes may be some seconds old.
-    var unhintedQuiet = Duration.seconds(10)
+    /// How often that time in a folder whose changes the kernel does not report: a writer there is not seen, and a
+    /// network's sizes may be some seconds old.
+    var unhintedFactor = 10
     /// How long hints about a folder are collected.
     var collecting = Duration.milliseconds(200)
     /// How long a file that is being written is waited for after the last sign of its writer.
@@ -369,7 +369,7 @@ struct FolderWatch {
     guard let files = folders[path]?.files else { return }
     let pending = files.filter { $0.value.since != nil && !$0.value.isReady }
     if pending.isEmpty { return }
-    let quiet = folders[path]?.isHinted == false ? max(rules.quiet, rules.unhintedQuiet) : rules.quiet
+    let quiet = folders[path]?.isHinted == false ? rules.quiet * rules.unhintedFactor : rules.quiet
     var isWaiting = false
     for unit in Dictionary(grouping: pending.keys, by: Self.unit).values {
       let isQuiet = unit.allSatisfy { name in
