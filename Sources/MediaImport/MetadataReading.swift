@@ -248,7 +248,7 @@ private struct MetadataRun {
     var note = MediaNote()
     for place in item.places { if let said = notes[place] { note.join(said) } }
     let said = StatedFacts(note.layers, beside: metadata, StatementWishes()).metadata ?? AssetMetadata()
-    // What a sidecar said stays where none of its kind says anything now: it may not have been found, or not be readable.
+    // What a sidecar said stays where none of its kind says anything now: it may not be found, or not be readable.
     let readable = MetadataLayer.Source.ofSidecars.intersection(note.layers.map(\.source.rawValue))
     let found = said.keeping(item.kept ?? AssetMetadata(), unlessFrom: readable)
     let fields = found.differences(from: item.kept ?? AssetMetadata())

@@ -170,6 +170,12 @@
         let asset = try #require(try gallery.library.asset(id))
         #expect(asset.isFavorite && asset.isHidden && asset.rating == .five)
         #expect(asset.creationDate == Date(timeIntervalSince1970: 1_557_126_489) && asset.localCreationDate == nil)
+        // The time of the file's modification, sent for want of a date, is none.
+        let (other, _) = try uploader.uploaded(
+          try uploader.upload(
+            TinyMedia.jpeg(.init(dateTimeOriginal: nil, comment: "modified")), named: "modified.jpg",
+            ["fileModifiedAt": "2019-05-06T07:08:09.000Z"]))
+        #expect(try #require(try gallery.library.asset(other)).creationDate == nil)
         let words = try gallery.library.extendedMetadata(of: asset)
         #expect(words.caption == "From beside" && words.keywords == ["boat"])
         let (dated, _) = try uploader.uploaded(try uploader.upload(photo("dated"), named: "dated.jpg"))

@@ -48,7 +48,7 @@
     ) {
       var fields = [
         "deviceAssetId": "\(name)-\(data.count)", "deviceId": "test", "assetType": "image", "duration": "0",
-        "fileCreatedAt": "2019-05-06T07:08:09.000Z", "fileModifiedAt": "2019-05-06T07:08:09.000Z",
+        "fileCreatedAt": "2019-05-06T07:08:09.000Z", "fileModifiedAt": "2019-05-07T07:08:09.000Z",
         "isFavorite": "false", "isReadOnly": "false", "fileExtension": ".jpg", "visibility": "timeline",
       ]
       fields.merge(said) { $1 }
