@@ -24,8 +24,9 @@
           "schemathesis", "run", "http://\(gallery.address)/v1/openapi.json",
           "-H", "Authorization: Bearer \(gallery.owner)", "--max-examples", "\(examples)",
           "--phases", "examples,coverage,fuzzing", "--generation-deterministic", "--request-timeout", "90",
-          // Streams, whose events it takes for text; uploads, whose 104 it takes for the answer, and whose pieces have a
-          // media type that it cannot make; what waits for a rendition; and the session, whose end is that of the key.
+          // Streams, whose events it takes for text; uploads, whose 104 it takes for the answer, and whose pieces have
+          // a media type that it cannot make; what waits for a rendition; and the session, whose end is that of the
+          // key.
           "--exclude-operation-id", "appendUpload",
           "--exclude-path-regex", "(feed|stream|changes|events|uploads|/session)$|/renditions/",
           "--checks",

@@ -113,7 +113,8 @@ final class KnownFiles: Sendable {
   }
 
   /// The files below folders that are not missing, and what they were; one that was too fresh to say is like no file.
-  /// - Parameter isHeld: whether the library has a content; a file that was taken and whose content it lacks is unknown.
+  /// - Parameter isHeld: whether the library has a content; a file that was taken and whose content it lacks is not
+  ///   known.
   func states(
     below roots: [FilePath], where isHeld: ([UInt8]) throws -> Bool
   ) rethrows -> [(path: FilePath, state: FileState, isTaken: Bool)] {
