@@ -101,7 +101,7 @@
         try await gallery.library.performChanges { $0.setAuthorizationStatus(.authorized, of: "app") }
         let app = try gallery.key(of: "app")
         let body = ["where": "isFavorite == YES OR NOT path BEGINSWITH '/'"]
-        #expect(try gallery.ask("POST", "/v1/fetches", json: body).status == 200)
+        #expect(try gallery.ask("POST", "/v1/fetches", json: body).status == 201)
         #expect(try gallery.ask("POST", "/v1/fetches", json: body, key: app.secret).status == 400)
       }
     }
