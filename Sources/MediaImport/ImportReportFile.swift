@@ -84,7 +84,7 @@ final class ImportReportFile: Sendable {
       encoder.outputFormatting = [.withoutEscapingSlashes, .sortedKeys]
       var text = Data()
       for line in isNew ? [head] + lines : lines { text += try encoder.encode(line) + [UInt8(ascii: "\n")] }
-      try Self.write(text, to: number, path)
+      try writeWhole(Array(text), to: number, path)
       guard fsync(number) == 0 else { throw LibraryError.store(path, "make durable", errno: errno) }
     }
   }
@@ -99,18 +99,6 @@ final class ImportReportFile: Sendable {
       throw error
     }
     return number
-  }
-
-  private static func write(_ text: Data, to number: Int32, _ path: String) throws(LibraryError) {
-    var rest = text[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Glibc.write(number, $0.baseAddress, $0.count) }
-      if count > 0 {
-        rest = rest.dropFirst(count)
-      } else if errno != EINTR {
-        throw LibraryError.store(path, "write", errno: errno)
-      }
-    }
   }
 
   private static func line(_ report: FileReport) -> Line {

@@ -443,15 +443,7 @@ private struct FileMaker: Sendable {
     let number = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
     guard number >= 0 else { throw LibraryError.store(path, "make", errno: errno) }
     defer { close(number) }
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Glibc.write(number, $0.baseAddress, $0.count) }
-      if count > 0 {
-        rest = rest.dropFirst(count)
-      } else if errno != EINTR {
-        throw LibraryError.store(path, "write", errno: errno)
-      }
-    }
+    try writeWhole(bytes, to: number, path)
   }
 }
 

@@ -158,7 +158,7 @@ final class KnownFiles: Sendable {
 
   private func append(_ bytes: [UInt8], _ table: inout Table) throws {
     let path = library.path(of: Self.name)
-    if let number = table.descriptor { return try Self.write(bytes, to: number, path) }
+    if let number = table.descriptor { return try writeWhole(bytes, to: number, path) }
     // The first time, and so once an import: without what no longer counts, and behind no damaged record.
     let draft = Self.name + ".new"
     let number = library.open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0o644)
@@ -166,21 +166,9 @@ final class KnownFiles: Sendable {
     table.descriptor = number
     var all = Self.header
     for (path, file) in table.files { all += RecordReader.record(path, file) }
-    try Self.write(all, to: number, path)
+    try writeWhole(all, to: number, path)
     let code = library.rename(draft, to: Self.name)
     guard code == 0 else { throw LibraryError.store(path, "make", errno: code) }
-  }
-
-  private static func write(_ bytes: [UInt8], to number: Int32, _ path: String) throws(LibraryError) {
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Glibc.write(number, $0.baseAddress, $0.count) }
-      if count > 0 {
-        rest = rest.dropFirst(count)
-      } else if errno != EINTR {
-        throw LibraryError.store(path, "write", errno: errno)
-      }
-    }
   }
 }
 
