@@ -26,10 +26,12 @@ extension PhotoLibrary {
   /// Rebuilds the library in a directory, also one that cannot be opened because tables of projections, or of the log
   /// that follow from the events, are missing: those are made again.
   ///
-  /// A store whose tables were created, but whose rebuild was interrupted, is rebuilt when it is opened next. -
-  /// Parameters: - url: the directory of the library. - environment: clock, randomness and the name of the process. -
-  /// policy: how to handle an event that cannot be applied, as in ``rebuild(unreadableEvents:progress:)``. - progress:
-  /// the progress handler; return `false` to cancel.
+  /// A store whose tables were created, but whose rebuild was interrupted, is rebuilt when it is opened next.
+  /// - Parameters:
+  ///   - url: the directory of the library.
+  ///   - environment: clock, randomness and the name of the process.
+  ///   - policy: how to handle an event that cannot be applied, as in ``rebuild(unreadableEvents:progress:)``.
+  ///   - progress: the progress handler; return `false` to cancel.
   /// - Throws: ``LibraryError``: as ``rebuild(unreadableEvents:progress:)`` and opening do.
   /// - Complexity: O(n log n) in events.
   public static func rebuild(

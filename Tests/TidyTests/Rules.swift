@@ -31,7 +31,7 @@ extension Rule {
   static let all: [Rule] = [
     lineLength, noReminders, noForcedTry, guardedState, noFoundationBelow, arrows, arrowsOfTests, logKnowsNoPhoto,
     onlyOneTouchesLMDB,
-    documented, passedIn, fileLength, knownRoom, prose,
+    documented, fieldsOfComments, passedIn, fileLength, knownRoom, prose,
   ]
 
   private static func inSources(_ path: String) -> Bool { path.hasPrefix("Sources/") || path.hasPrefix("Migrations/") }
@@ -48,6 +48,16 @@ extension Rule {
     return source.text.indices.flatMap { index in
       words.filter { source.text[index].holds($0) }.map { Finding(source, index, "holds \($0)") }
     }
+  }
+
+  /// Else the page shows the parameters as a part of the sentence before them.
+  static let fieldsOfComments = Rule("a field of a documentation comment begins its line") { source in
+    source.text.indices.filter { index in
+      let line = source.text[index].drop { $0 == " " }
+      let fields = [" - Parameter", " - Returns:", " - Throws:", " - Complexity:"]
+      return line.hasPrefix("/// ")
+        && (line.hasSuffix(" -") || fields.contains { line.dropFirst(4).drop { $0 == " " }.dropFirst().holds($0) })
+    }.map { Finding(source, $0, "a field begins within the line, or its dash ends the line before") }
   }
 
   static let noForcedTry = Rule("no error is forced away") { source in

@@ -99,6 +99,11 @@ struct RuleTests {
     Case(rule: .lineLength, path: "A.swift", contents: "\n" + String(repeating: "é", count: 121), line: 2),
     Case(rule: .lineLength, path: "A.swift", contents: String(repeating: "é", count: 120), line: nil),
     Case(rule: .noReminders, path: "A.swift", contents: "// TO" + "DO: later", line: 1),
+    Case(rule: .fieldsOfComments, path: "A.swift", contents: "/// A sentence. -\n/// Returns: it.", line: 1),
+    Case(rule: .fieldsOfComments, path: "A.swift", contents: "/// A sentence. - Returns: it.", line: 1),
+    Case(
+      rule: .fieldsOfComments, path: "A.swift",
+      contents: "/// A sentence.\n/// - Parameters:\n///   - a: one - or two.\n/// - Returns: it.", line: nil),
     Case(rule: .noForcedTry, path: "A.swift", contents: "let a = try" + "! b()", line: 1),
     Case(rule: .noForcedTry, path: "A.swift", contents: "// try" + "! is refused\nlet a = \"try" + "! b\"", line: nil),
     Case(rule: .guardedState, path: "A.swift", contents: "final class A: @unchecked " + "Sendable {}", line: 1),

@@ -56,8 +56,10 @@ extension LibraryStore {
   /// Ways back over fewer events are not worth remembering what they lead to.
   private static let shortWay = 4
 
-  /// The state of an object after an event: forward from the cached state, or backward from the current one. -
-  /// Parameters: - back: goes back, and returns the number of events. - apply: applies an event to the state.
+  /// The state of an object after an event: forward from the cached state, or backward from the current one.
+  /// - Parameters:
+  ///   - back: goes back, and returns the number of events.
+  ///   - apply: applies an event to the state.
   func past<Value>(
     _ states: PastStates<Value>, of number: ObjectNumber, at sequence: UInt64, _ t: borrowing StoreReading,
     back: () throws -> (value: Value?, eventCount: Int), apply: (Event, inout Value?) throws -> Void

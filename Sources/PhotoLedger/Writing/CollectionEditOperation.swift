@@ -39,8 +39,8 @@ extension PhotoCollection {
 }
 
 extension PhotoLibrary {
-  /// Whether this client may currently perform an operation on a collection (PHCollection.canPerform(_:), CB-10). -
-  /// Returns: false for a collection that is transient, deleted, or not visible to the client.
+  /// Whether this client may currently perform an operation on a collection (PHCollection.canPerform(_:), CB-10).
+  /// - Returns: false for a collection that is transient, deleted, or not visible to the client.
   /// - Throws: ``LibraryError`` if the store cannot be read.
   /// - Complexity: O(log n).
   public func canPerform(_ operation: CollectionEditOperation, on collection: PhotoCollection) throws -> Bool {
