@@ -16,14 +16,14 @@ extension StoreCore {
     let past = try snapshots?.reading { opened, s -> Past? in
       let way = try opened.way(from: sequence, to: head, log, s, t)
       guard let first = way.first, let last = way.last else { return nil }
-      var reader = PastReader(self, to: sequence)
+      var reader = Rewind(self, to: sequence)
       try reader.goBack(over: (last.end + 1)..<(head + 1), in: t)
       for stretch in way.reversed() { try reader.goBack(over: stretch, opened, s) }
       try reader.goBack(over: (sequence + 1)..<(first.start + 1), in: t)
       return reader.past
     }
     if let past = past ?? nil { return past }
-    var reader = PastReader(self, to: sequence)
+    var reader = Rewind(self, to: sequence)
     try reader.goBack(over: (sequence + 1)..<(head + 1), in: t)
     return reader.past
   }
