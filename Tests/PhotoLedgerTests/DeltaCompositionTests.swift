@@ -76,15 +76,15 @@ struct DeltaCompositionTests {
       for from in stride(from: 0, to: head, by: 3) {
         for to in [from + 1, from + 2, from + 9, head] where to <= head {
           var (one, many) = (
-            DeltaReader(log: core.log, projections: core.projections),
-            DeltaReader(log: core.log, projections: core.projections)
+            DeltaReader(core),
+            DeltaReader(core)
           )
           let composed = try one.composed(after: from, through: to, in: t)
           let deltas = try many.deltas(after: from, through: to, in: t)
           #expect(text(composed) == text(Delta(composing: deltas)), "from \(from) to \(to)")
         }
       }
-      var reader = DeltaReader(log: core.log, projections: core.projections)
+      var reader = DeltaReader(core)
       let back = try reader.composed(after: head - 2, through: head, in: t)?.assets.values.first
       #expect(back?.isVisiblyChanged == true && back?.before == back?.after && back?.after != nil)
     }
@@ -104,10 +104,10 @@ struct DeltaCompositionTests {
     defer { try? core.environment.write { t in try t.put(number, row, in: commits) } }
     try core.environment.read { t in
       for to in [number, head] {
-        var one = DeltaReader(log: core.log, projections: core.projections)
+        var one = DeltaReader(core)
         let error = #expect(throws: LibraryError.self) { try one.composed(after: 0, through: to, in: t) }
         #expect(error?.code == .corrupted)
-        var many = DeltaReader(log: core.log, projections: core.projections)
+        var many = DeltaReader(core)
         #expect(throws: LibraryError.self) { try many.deltas(after: 0, through: to, in: t) }
       }
     }

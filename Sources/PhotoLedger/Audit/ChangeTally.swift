@@ -103,12 +103,8 @@ struct SelectionView {
     projections = core.projections
     for later in try core.projections.history(of: client, after: sequence, in: t).reversed() {
       guard let record = try core.log.event(at: later, in: t), record.content != nil else { continue }
-      switch try Event(record) {
-      case .arranged(let arranged) where arranged.container == client:
-        for place in arranged.places { selected[place.child] = place.old != nil }
-      case .assetPurged(let existence): selected[existence.row.number] = true
-      case .assetCreated(let existence): selected[existence.row.number] = false
-      default: break
+      try Event(record).forEachPlacement { place in
+        if place.container == client { selected[place.child] = place.old != nil }
       }
     }
   }

@@ -223,7 +223,7 @@ private struct LogReader {
       // One event can name a hundred thousand objects, whose rows lie on as many pages.
       if index % 512 == 511 { t.letGoOfPages() }
     }
-    var sentence = event.sentence(known)
+    var sentence = event.words.sentence(known)
     if record.isErased { sentence += " Part of it was erased." }
     return LogEntry(
       sequence: record.sequence, token: token, commit: commit, type: type,

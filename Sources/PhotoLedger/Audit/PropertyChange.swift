@@ -82,17 +82,6 @@ extension PhotoLibrary {
   }
 }
 
-/// A property before and after an event.
-private struct PropertyValues {
-  var name: String
-  var old = LogValue.null
-  var new = LogValue.null
-
-  init(_ name: String, _ old: LogValue = .null, _ new: LogValue = .null) {
-    (self.name, self.old, self.new) = (name, old, new)
-  }
-}
-
 extension AuditReader {
   /// The changes of an object by an event.
   /// - Parameter assetCount: the count of visible assets of an album; updated.
@@ -192,34 +181,7 @@ extension AuditReader {
   }
 }
 
-extension AssetEdit {
-  fileprivate var values: [PropertyValues] {
-    let fields = changes.map { change in
-      PropertyValues(
-        change.field.name, LogValue(change.old, of: change.field), LogValue(change.new, of: change.field))
-    }
-    guard let details else { return fields }
-    let words = zip(details.old.fields, details.new.fields).filter { $0 != $1 }
-    return fields + words.map { PropertyValues($1.name, $0.value, $1.value) }
-  }
-}
-
-extension CollectionEdited {
-  fileprivate var values: [PropertyValues] {
-    var values: [PropertyValues] = []
-    if let title { values.append(PropertyValues("localizedTitle", .optional(title.old), .optional(title.new))) }
-    if let date = modificationDate {
-      values.append(PropertyValues("modificationDate", .date(date.old), .date(date.new)))
-    }
-    if let date = deletedDate { values.append(PropertyValues("deletedDate", .optional(date.old), .optional(date.new))) }
-    if let cover { values.append(PropertyValues("cover", .asset(cover.old), .asset(cover.new))) }
-    return values
-  }
-}
-
 extension LogValue {
-  fileprivate static func optional(_ text: String?) -> LogValue { text.map(LogValue.text) ?? .null }
-
   fileprivate static func commit(_ number: UInt64) -> LogValue {
     number == 0 ? .null : .integer(Int64(clamping: number))
   }

@@ -13,7 +13,7 @@ import LMDB
 //     selection                      └──▶ tree B ◀── reversed delta ─── tree B of now
 //                                    walk of both: what left, what came
 //
-// Tree B at X is fetched as of X (LibraryStore+FetchingPast.swift), or now where X is the head. The walk is
+// Tree B at X is fetched as of X (LibraryStore+Fetching.swift), or now where X is the head. The walk is
 // O(n) in the two results, and it is the only one: such a change takes away or brings a share of all objects, so k is
 // of the order of n. A selection that grows or shrinks is not of this kind; its commits are deltas as those of an
 // album.
@@ -82,12 +82,7 @@ extension LibraryStore {
       let moment = try moment(ofCommit: commit, t)
       let access = try permission(of: result.client, at: moment, t).access
       let query = try query(result.plan.query, seeing: access, t)
-      let isNow = try core.log.head(t).commit == commit
-      let core =
-        try isNow
-        ? fetch(query, result.window, as: result.client, t)
-        : fetch(query, result.window, as: result.client, at: moment, t)
-      return core.shown(like: result)
+      return try fetch(query, result.window, as: result.client, at: moment, t).shown(like: result)
     }
   }
 

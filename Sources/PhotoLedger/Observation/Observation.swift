@@ -172,7 +172,7 @@ package final class Observation: StorePart, SharedResults {
   ) throws -> [Delta] {
     try reading { t in
       guard try core.log.head(t).commit > commit else { return [] }
-      var reader = DeltaReader(log: core.log, projections: core.projections, readsDetails: withDetails)
+      var reader = DeltaReader(core, readsDetails: withDetails)
       return try reader.deltas(after: commit, through: limit, in: t)
     }
   }
@@ -223,7 +223,7 @@ package final class Observation: StorePart, SharedResults {
       composed = Delta(composing: kept)
     } else {
       composed = try reading { t in
-        var reader = DeltaReader(log: core.log, projections: core.projections, readsDetails: withDetails)
+        var reader = DeltaReader(core, readsDetails: withDetails)
         return try reader.composed(after: from, through: to, in: t)
       }
     }

@@ -144,14 +144,14 @@ extension Projections {
       var row = known
       try edit.apply(to: &row)
       try reorder(edit.number, from: stood, to: try put(row, &t), &t)
-      guard edit.changesDetails, var details = try details(edit.number, in: t) else { continue }
-      try edit.apply(to: &details)
-      try reindex(edit.number, from: edit.details?.old, to: details, &t)
-      try put(details, edit.number, &t)
-      for resource in edit.details?.old.resources ?? [] {
-        try forget(resource, of: edit.number, keeping: details.resources, &t)
+      guard let (old, new) = edit.details.map({ ($0.old, $0.new) }), let known = try details(edit.number, in: t) else {
+        continue
       }
-      for resource in details.resources { try note(resource, of: edit.number, &t) }
+      guard known == old else { throw RowMismatch(number: edit.number, field: "details") }
+      try reindex(edit.number, from: old, to: new, &t)
+      try put(new, edit.number, &t)
+      for resource in old.resources { try forget(resource, of: edit.number, keeping: new.resources, &t) }
+      for resource in new.resources { try note(resource, of: edit.number, &t) }
     }
     try apply(edited.shifts, &t)
   }

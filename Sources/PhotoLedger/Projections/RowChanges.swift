@@ -3,9 +3,12 @@ import Foundation
 // What an event does to a row, as pure functions.
 //
 // The same few lines serve the projections (forward, in the write transaction), a value that is pinned to an earlier
-// commit, and change details (both backward, with `Event.inverse`): there is no second description of an event's
-// meaning that could disagree with the first. Each function checks that the row holds the old value that the event
-// names; if not, log and projection have parted, and the caller reports `.corrupted`.
+// commit, and change details (both backward): there is no second description of an event's meaning that could disagree
+// with the first. Each function checks that the row holds the old value that the event names; if not, log and
+// projection have parted, and the caller reports `.corrupted`.
+//
+// `Event.forEachChange` says which rows an event changes, for every reader of the log, forward and back. The projections
+// have a switch of their own, since they keep indexes and stored orders beside the rows (Projections+Apply.swift).
 
 /// An event and a row that disagree about the value before the event.
 struct RowMismatch: Error {
@@ -21,13 +24,6 @@ extension AssetEdit {
         throw RowMismatch(number: number, field: change.field.name)
       }
     }
-  }
-
-  /// Carries the edit out on the details.
-  func apply(to details: inout AssetDetails) throws(RowMismatch) {
-    guard let replaced = self.details else { return }
-    guard details == replaced.old else { throw RowMismatch(number: number, field: "details") }
-    details = replaced.new
   }
 }
 
@@ -121,96 +117,139 @@ extension ClientEdited {
   }
 }
 
+extension Event {
+  /// Gives each row that the event changes, with the function that changes it, and each place.
+  ///
+  /// This is the one description of what an event does to rows. A caller that keeps the rows of many objects and one
+  /// that wants a single row pass different closures; the kinds of rows that a caller leaves out are not its concern.
+  /// - Parameters:
+  ///   - isReverted: whether the event is taken back instead of carried out.
+  ///   - asset: gets the number of an asset and its change; so do `collection` and `client`. Where members are counted, a
+  ///     container is given to both of these, since it can be an album, a selection or a pick, which has no row.
+  ///   - details: gets the files and words of an asset before and after; nil where the asset does not exist.
+  ///   - isFolder: whether a container holds collections; only then do the rows of its members name it.
+  ///   - place: gets each place that is given, taken or changed, after the rows.
+  /// - Complexity: O(k) for k rows and places.
+  func forEachChange(
+    isReverted: Bool = false,
+    asset: (ObjectNumber, (inout AssetRow?) throws -> Void) throws -> Void = { _, _ in },
+    details: (ObjectNumber, _ old: AssetDetails?, _ new: AssetDetails?) throws -> Void = { _, _, _ in },
+    collection: (ObjectNumber, (inout CollectionRow?) throws -> Void) throws -> Void = { _, _ in },
+    client: (ObjectNumber, (inout ClientRow?) throws -> Void) throws -> Void = { _, _ in },
+    isFolder: (ObjectNumber) throws -> Bool = { _ in true },
+    place: (Placement) throws -> Void = { _ in }
+  ) throws {
+    func countMembers(_ change: Int, in places: [ContainerPlace]) throws {
+      for place in places {
+        try collection(place.container) { $0?.memberCount += change }
+        try client(place.container) { $0?.selectionCount += change }
+      }
+    }
+    func countShown(_ shifts: [CountShift]) throws {
+      for shift in shifts { try collection(shift.album) { try edit(&$0, shift.album) { try shift.apply(to: &$0) } } }
+    }
+    let event = isReverted ? inverseButForEdits : self
+    switch event {
+    case .assetCreated(let existence):
+      let number = existence.row.number
+      try asset(number) { $0 = existence.row }
+      try details(number, nil, existence.details)
+      try countMembers(1, in: existence.places)
+    case .assetPurged(let existence):
+      let number = existence.row.number
+      try asset(number) { $0 = nil }
+      try details(number, existence.details, nil)
+      try countMembers(-1, in: existence.places)
+    case .assetsEdited(let edited):
+      for index in edited.edits.indices {
+        // Only the edits of rows that the caller has are inverted: an event can list many.
+        let one = edited.edits[isReverted ? edited.edits.count - 1 - index : index]
+        try asset(one.number) { row in
+          try edit(&row, one.number) { try (isReverted ? one.inverse : one).apply(to: &$0) }
+        }
+        guard let words = isReverted ? one.details?.inverse : one.details else { continue }
+        try details(one.number, words.old, words.new)
+      }
+      try countShown(isReverted ? edited.shifts.map(\.inverse) : edited.shifts)
+    case .collectionCreated(let existence):
+      try collection(existence.row.number) { $0 = existence.row }
+      try collection(existence.row.parent) { try edit(&$0, existence.row.parent) { $0.memberCount += 1 } }
+    case .collectionErased(let existence):
+      try collection(existence.row.number) { $0 = nil }
+      try collection(existence.row.parent) { try edit(&$0, existence.row.parent) { $0.memberCount -= 1 } }
+    case .collectionEdited(let edited):
+      try collection(edited.number) { try edit(&$0, edited.number) { try edited.apply(to: &$0) } }
+    case .arranged(let arranged):
+      try countShown(arranged.shifts)
+      try arranged.forEachChange(collection: collection, client: client, isFolder: isFolder)
+    case .clientRegistered(let row): try client(row.number) { $0 = row }
+    case .clientErased(let row): try client(row.number) { $0 = nil }
+    case .clientEdited(let edited):
+      try client(edited.number) { try edit(&$0, edited.number) { try edited.apply(to: &$0) } }
+    case .pickRecorded(let pick): try client(pick.client) { try edit(&$0, pick.client) { $0.pickCount += 1 } }
+    case .pickErased(let pick): try client(pick.client) { try edit(&$0, pick.client) { $0.pickCount -= 1 } }
+    case .libraryCreated, .libraryForked, .historyShortened, .assetErased, .nothingChanged: break
+    }
+    try event.forEachPlacement(place)
+  }
+
+  /// The inverse; edits of assets as they are.
+  private var inverseButForEdits: Event { if case .assetsEdited = self { self } else { inverse } }
+}
+
+extension Arranged {
+  /// Gives the rows of the container and of those members that it names as their parent; shifts aside.
+  fileprivate func forEachChange(
+    collection: (ObjectNumber, (inout CollectionRow?) throws -> Void) throws -> Void,
+    client: (ObjectNumber, (inout ClientRow?) throws -> Void) throws -> Void,
+    isFolder: (ObjectNumber) throws -> Bool
+  ) throws {
+    switch verb {
+    case .granted, .withdrawn: try client(container) { try edit(&$0, container) { apply(toClient: &$0) } }
+    case .picked: break
+    case .inserted, .removed, .moved, .replaced, .spread:
+      try collection(container) { try edit(&$0, container) { try apply(toContainer: &$0) } }
+      guard try isFolder(container) else { break }
+      for place in places where (place.old == nil) != (place.new == nil) {
+        try collection(place.child) { try edit(&$0, place.child) { try apply(place, toChild: &$0) } }
+      }
+    }
+  }
+}
+
+/// Changes a row, which must be there.
+private func edit<Row>(_ row: inout Row?, _ number: ObjectNumber, _ body: (inout Row) throws -> Void) throws {
+  guard var edited = row else { throw RowMismatch(number: number, field: "existence") }
+  try body(&edited)
+  row = edited
+}
+
 /// Carries one event out on the row of one client, which may come or go by it.
-func apply(_ event: Event, toClient number: ObjectNumber, _ row: inout ClientRow?) throws(RowMismatch) {
-  func edit(_ body: (inout ClientRow) throws(RowMismatch) -> Void) throws(RowMismatch) {
-    guard var edited = row else { throw RowMismatch(number: number, field: "existence") }
-    try body(&edited)
-    row = edited
-  }
-  switch event {
-  case .clientRegistered(let registered) where registered.number == number: row = registered
-  case .clientErased(let erased) where erased.number == number: row = nil
-  case .clientEdited(let edited) where edited.number == number:
-    try edit { (row) throws(RowMismatch) in try edited.apply(to: &row) }
-  case .pickRecorded(let pick) where pick.client == number:
-    try edit { (row) throws(RowMismatch) in row.pickCount += 1 }
-  case .pickErased(let pick) where pick.client == number:
-    try edit { (row) throws(RowMismatch) in row.pickCount -= 1 }
-  case .arranged(let arranged) where arranged.container == number:
-    try edit { (row) throws(RowMismatch) in arranged.apply(toClient: &row) }
-  case .assetPurged(let existence) where existence.places.contains { $0.container == number }:
-    try edit { (row) throws(RowMismatch) in row.selectionCount -= 1 }
-  case .assetCreated(let existence) where existence.places.contains { $0.container == number }:
-    try edit { (row) throws(RowMismatch) in row.selectionCount += 1 }
-  default: break
-  }
+func apply(_ event: Event, toClient number: ObjectNumber, _ row: inout ClientRow?) throws {
+  try event.forEachChange(client: { if $0 == number { try $1(&row) } })
 }
 
 /// Carries one event out on the row of one asset, which may come or go by it.
-func apply(_ event: Event, toAsset number: ObjectNumber, _ row: inout AssetRow?) throws(RowMismatch) {
-  switch event {
-  case .assetCreated(let existence) where existence.row.number == number: row = existence.row
-  case .assetPurged(let existence) where existence.row.number == number: row = nil
-  case .assetsEdited(let edited):
-    for edit in edited.edits where edit.number == number {
-      guard var edited = row else { throw RowMismatch(number: number, field: "existence") }
-      try edit.apply(to: &edited)
-      row = edited
-    }
-  default: break
-  }
+func apply(_ event: Event, toAsset number: ObjectNumber, _ row: inout AssetRow?) throws {
+  try event.forEachChange(asset: { if $0 == number { try $1(&row) } })
 }
 
 /// Carries one event out on the details of one asset.
-func apply(_ event: Event, toAsset number: ObjectNumber, _ details: inout AssetDetails?) throws(RowMismatch) {
-  switch event {
-  case .assetCreated(let existence) where existence.row.number == number: details = existence.details
-  case .assetPurged(let existence) where existence.row.number == number: details = nil
-  case .assetsEdited(let edited):
-    for edit in edited.edits where edit.number == number && edit.changesDetails {
-      guard var edited = details else { throw RowMismatch(number: number, field: "existence") }
-      try edit.apply(to: &edited)
-      details = edited
-    }
-  default: break
+func apply(_ event: Event, toAsset number: ObjectNumber, _ details: inout AssetDetails?) throws {
+  try event.forEachChange(details: { if $0 == number { try replace(&details, of: number, from: $1, to: $2) } })
+}
+
+/// Gives an asset other details; those that an edit replaces must be there.
+func replace(
+  _ details: inout AssetDetails?, of number: ObjectNumber, from old: AssetDetails?, to new: AssetDetails?
+) throws {
+  if old != nil, new != nil, details != old {
+    throw RowMismatch(number: number, field: details == nil ? "existence" : "details")
   }
+  details = new
 }
 
 /// Carries one event out on the row of one collection, which may come or go by it.
-func apply(_ event: Event, toCollection number: ObjectNumber, _ row: inout CollectionRow?) throws(RowMismatch) {
-  func edit(_ body: (inout CollectionRow) throws(RowMismatch) -> Void) throws(RowMismatch) {
-    guard var edited = row else { throw RowMismatch(number: number, field: "existence") }
-    try body(&edited)
-    row = edited
-  }
-  switch event {
-  case .collectionCreated(let existence) where existence.row.number == number: row = existence.row
-  case .collectionErased(let existence) where existence.row.number == number: row = nil
-  case .collectionCreated(let existence) where existence.row.parent == number:
-    try edit { (row) throws(RowMismatch) in row.memberCount += 1 }
-  case .collectionErased(let existence) where existence.row.parent == number:
-    try edit { (row) throws(RowMismatch) in row.memberCount -= 1 }
-  case .assetPurged(let existence) where existence.places.contains { $0.container == number }:
-    try edit { (row) throws(RowMismatch) in row.memberCount -= 1 }
-  case .assetCreated(let existence) where existence.places.contains { $0.container == number }:
-    try edit { (row) throws(RowMismatch) in row.memberCount += 1 }
-  case .collectionEdited(let edited) where edited.number == number:
-    try edit { (row) throws(RowMismatch) in try edited.apply(to: &row) }
-  case .assetsEdited(let edited):
-    for shift in edited.shifts where shift.album == number {
-      try edit { (row) throws(RowMismatch) in try shift.apply(to: &row) }
-    }
-  case .arranged(let arranged):
-    for shift in arranged.shifts where shift.album == number {
-      try edit { (row) throws(RowMismatch) in try shift.apply(to: &row) }
-    }
-    if arranged.container == number {
-      try edit { (row) throws(RowMismatch) in try arranged.apply(toContainer: &row) }
-    }
-    if let place = arranged.places.first(where: { $0.child == number }) {
-      try edit { (row) throws(RowMismatch) in try arranged.apply(place, toChild: &row) }
-    }
-  default: break
-  }
+func apply(_ event: Event, toCollection number: ObjectNumber, _ row: inout CollectionRow?) throws {
+  try event.forEachChange(collection: { if $0 == number { try $1(&row) } })
 }

@@ -65,19 +65,18 @@ extension PhotoLibrary {
       statistics.eventCount = head.sequence
       statistics.commitCount = head.commit
       statistics.setAsideCount = try t.count(of: core.projections.aside)
-      let now = moment ?? Moment(commit: head.commit, sequence: head.sequence, date: today)
-      try store.forEachAsset(at: now, t) { row in
+      try store.forEachAsset(at: moment, t) { row in
         statistics.count(row)
       } changed: { row in
         statistics.count(row)
       }
-      try store.forEachDetails(at: now, t) { details in
+      try store.forEachDetails(at: moment, t) { details in
         for resource in details.resources {
           statistics.resourceCount += 1
           statistics.resourceBytes += resource.dataSize
         }
       }
-      try store.forEachCollection(at: now, t) { statistics.count($0) }
+      try store.forEachCollection(at: moment, t) { statistics.count($0) }
       return statistics
     }
   }

@@ -3,8 +3,19 @@ import EventLog
 import Foundation
 import LMDB
 
-// Carrying a fetch out: every row in scope is judged and given its key by the plan, the keys are sorted and become a
-// tree. While an equal query is followed, its live tree is the answer and nothing is read.
+// Executing a fetch: every row in scope is judged and given its key by the plan, the keys are sorted and become a tree.
+// While an equal query is followed, its live tree is the answer and nothing is read.
+//
+// One reader serves fetches of now and as of a moment. Where both differ is in the functions below it: a row or a place
+// has a way back (LibraryStore+Rows.swift), and a scan of all objects has an overlay (LibraryStore+Past.swift). So a
+// result as of a moment is the one that a library would have given which had stopped there, and can be followed from
+// there to now.
+//
+//     scope                     now                                    as of a moment
+//     the library's assets      rows where they lie, on several cores  rows where they lie, and those of the overlay
+//     members, listed objects   each row where it lies                 each row as of the moment
+//
+// Rejected: a fetch of now as one whose overlay is empty. It would decode each row, which costs more than the rest.
 
 extension LibraryStore {
   /// A query with its access; a client's own collections are its own at all times, so the state does not matter.
@@ -19,144 +30,166 @@ extension LibraryStore {
     return query
   }
 
-  /// The result of a query as the transaction's state gives it.
-  ///
-  /// - Parameter client: whose access the query has; the result is followed in the client's name.
+  /// The result of a query as of a moment.
+  /// - Parameters:
+  ///   - client: whose access the query has; the result is followed in the client's name.
+  ///   - moment: the state to read; nil: the one that the transaction sees.
+  /// - Complexity: O(n log n) in the objects of the scope, and what happened to them since the moment.
   func fetch(
-    _ query: Query, _ window: Window, wantsIncrementalChanges: Bool = true, as client: String,
+    _ query: Query, _ window: Window, wantsIncrementalChanges: Bool = true, as client: String, at moment: Moment? = nil,
     _ t: borrowing StoreReading
   ) throws -> ResultCore {
     let head = try core.log.head(t)
-    if let shared = sharedResult(query, at: head.commit) {
+    let moment = moment?.commit == head.commit ? nil : moment
+    if moment == nil, let shared = sharedResult(query, at: head.commit) {
       return shared.shown(in: window, wantsIncrementalChanges: wantsIncrementalChanges, as: client)
     }
     let plan = QueryPlan(query)
     var holders = Holders()
     if case .containing(let object) = query.scope {
-      holders.containers = Set(try core.projections.places(of: object, in: t).map(\.container))
-      holders.isSeen = try isSeen(object, by: query.access, t)
+      holders.containers = Set(try places(of: object, at: moment?.sequence ?? Self.now, t).keys)
+      holders.isSeen = try isSeen(object, by: query.access, moment, t)
     }
     let order: ResultOrder
-    if let stored = StoredAnswer(query) {
+    if moment == nil, let stored = StoredAnswer(query) {
       order = .narrow(CountedTree(sorted: try core.projections.keys(of: stored, in: t)))
     } else {
-      order = plan.hasWideKeys ? .wide(try tree(plan, holders, t)) : .narrow(try tree(plan, holders, t))
+      order = plan.hasWideKeys ? .wide(try tree(plan, holders, moment, t)) : .narrow(try tree(plan, holders, moment, t))
     }
     return ResultCore(
       library: core.mark, plan: plan, wantsIncrementalChanges: wantsIncrementalChanges, window: window,
-      commit: head.commit, sequence: head.sequence, order: order, holders: holders, client: client)
+      commit: moment?.commit ?? head.commit, sequence: moment?.sequence ?? head.sequence, order: order,
+      holders: holders, client: client)
   }
 
   /// Whether a way of seeing shows an object of either kind.
-  private func isSeen(_ object: ObjectNumber, by access: Access, _ t: borrowing StoreReading) throws -> Bool {
-    if let row = try core.projections.collection(object, in: t) { return access.shows(row) }
-    return try core.projections.shows(object, to: access, in: t)
+  private func isSeen(
+    _ object: ObjectNumber, by access: Access, _ moment: Moment?, _ t: borrowing StoreReading
+  ) throws -> Bool {
+    if let row = try core.someRow(ofCollection: object, t) { return access.shows(row) }
+    return try shows(object, to: access, at: moment, t)
   }
 
   private func tree<Key: PlannedKey>(
-    _ plan: QueryPlan, _ holders: Holders, _ t: borrowing StoreReading
+    _ plan: QueryPlan, _ holders: Holders, _ moment: Moment?, _ t: borrowing StoreReading
   ) throws -> CountedTree<Key> {
     var keys = GatheredKeys<Key>()
-    let access = plan.query.access
-    switch plan.query.entity {
-    case _ where !plan.query.isOpen: break
-    case .asset where plan.query.search != nil:
-      try forEachDescribed(plan, t) { admit in
-        try forEachAsset(foundBy: plan.query, t, admit)
-      } body: {
-        keys.append(plan.key($0, $1))
+    let query = plan.query
+    let isWhole = query.scope == .library && query.access.selection == nil && query.search == nil
+    switch query.entity {
+    case _ where !query.isOpen: break
+    case .asset where isWhole && plan.asksForDetails:
+      for number in try admittedAssets(plan, moment, t) {
+        if let key: Key = try key(of: number, nil, plan, moment, t) { keys.append(key) }
       }
-    case .asset where plan.asksForDetails:
-      try forEachDescribed(plan, t) { admit in
-        try forEachAsset(in: plan.query.scope, access, t, admit)
-      } body: {
-        keys.append(plan.key($0, $1))
+    case .asset where isWhole && moment == nil: keys = try scanAssets(plan, t)
+    case .asset where isWhole:
+      try forEachAsset(at: moment, t) { row in
+        if plan.admits(row) { keys.append(plan.key(row, nil)) }
+      } changed: { row in
+        if plan.admits(row) { keys.append(plan.key(row, nil)) }
       }
-    case .asset where plan.query.scope == .library && access.selection == nil: keys = try scanAssets(plan, t)
     case .asset:
-      try forEachAsset(in: plan.query.scope, access, t) { row, place in
-        if plan.admits(row) { keys.append(plan.key(row, place)) }
+      for (number, place) in try assets(of: query, moment, t) {
+        if let key: Key = try key(of: number, place, plan, moment, t) { keys.append(key) }
+      }
+    case .collection where query.scope == .library:
+      try forEachCollection(at: moment, t) { row in
+        let row = row.seen(by: query.access)
+        if plan.admits(row) { keys.append(plan.key(row, nil)) }
       }
     case .collection:
-      try forEachCollection(in: plan.query.scope, holders, t) { row, place in
-        let row = row.seen(by: access)
-        if plan.admits(row) { keys.append(plan.key(row, place)) }
+      let access = query.access
+      for (number, place) in try collections(in: query.scope, holders, moment, t) {
+        let row = try collectionRow(number, at: moment?.sequence ?? Self.now, t)?.seen(by: access)
+        if let row, plan.admits(row) { keys.append(plan.key(row, place)) }
       }
     }
     return CountedTree(sorted: keys.sorted())
   }
 
-  private func forEachAsset(
-    in scope: Query.Scope, _ access: Access, _ t: borrowing StoreReading, _ body: (AssetView, OrderKey?) -> Void
-  ) throws {
-    guard let selection = access.selection else { return try forEachAsset(in: scope, t, body) }
-    // A selection's members come in the order of their numbers, which is the library's.
-    if scope == .library { return try forEachAsset(in: .members(of: selection), t) { row, _ in body(row, nil) } }
-    var failure: (any Error)?
-    try forEachAsset(in: scope, t) { row, place in
-      do {
-        if try core.projections.shows(row.number, to: access, in: t) { body(row, place) }
-      } catch {
-        failure = failure ?? error
-      }
+  /// The assets of the library that their rows admit.
+  private func admittedAssets(
+    _ plan: QueryPlan, _ moment: Moment?, _ t: borrowing StoreReading
+  ) throws -> [ObjectNumber] {
+    var admitted: [ObjectNumber] = []
+    try forEachAsset(at: moment, t) { row in
+      if plan.admits(row) { admitted.append(row.number) }
+    } changed: { row in
+      if plan.admits(row) { admitted.append(row.number) }
     }
-    if let failure { throw failure }
+    return admitted
   }
 
-  private func forEachAsset(
-    in scope: Query.Scope, _ t: borrowing StoreReading, _ body: (AssetView, OrderKey?) -> Void
-  ) throws {
-    let projections = core.projections
-    switch scope {
-    case .library:
-      try t.forEach(in: projections.assets, from: 0) { number, bytes in
-        try bytes.withUnsafeBytes { body(try AssetView(number: number, bytes: $0), nil) }
-        return .proceed
+  /// The key of an asset in a scope; nil if the plan does not admit it, by its row or by its details.
+  private func key<Key: PlannedKey>(
+    of number: ObjectNumber, _ place: OrderKey?, _ plan: QueryPlan, _ moment: Moment?, _ t: borrowing StoreReading
+  ) throws -> Key? {
+    let sequence = moment?.sequence ?? Self.now
+    guard moment != nil || plan.asksForDetails else {
+      var key: Key?
+      try core.projections.withAsset(number, in: t) { row in if plan.admits(row) { key = plan.key(row, place) } }
+      return key
+    }
+    guard let row = try assetRow(number, at: sequence, t), plan.admits(row) else { return nil }
+    if plan.asksForDetails {
+      guard let details = try assetDetails(number, at: sequence, t) else {
+        throw core.projections.corruption("the details of asset \(number)")
       }
-    case .members(let album):
-      try projections.forEachMember(of: album, in: t) { key, number in
-        try projections.withAsset(number, in: t) { body($0, key) }
-        return true
-      }
-    case .objects(let numbers):
-      for number in numbers.sorted() { try projections.withAsset(number, in: t) { body($0, nil) } }
-    case .listed(let places):
-      for (number, place) in places.sorted(by: { $0.value < $1.value }) {
-        try projections.withAsset(number, in: t) { body($0, place) }
-      }
-    case .containing: break
+      if !plan.meetsCondition(row, details) { return nil }
+    }
+    return plan.key(row, place)
+  }
+
+  private typealias Placed = (number: ObjectNumber, place: OrderKey?)
+
+  /// The visible assets of a query's scope that have the words of its search, in no order.
+  /// - Complexity: for a search of now, O(m log n) for m assets that the words find.
+  private func assets(of query: Query, _ moment: Moment?, _ t: borrowing StoreReading) throws -> [Placed] {
+    guard let text = query.search else { return try assets(in: query.scope, query.access, moment, t) }
+    let found = try assets(try core.projections.assets(matching: text, in: t), at: moment, t, where: text.finds)
+    if query.scope == .library, query.access.selection == nil { return found.map { ($0, nil) } }
+    guard moment == nil else {
+      let numbers = Set(found)
+      return try assets(in: query.scope, query.access, moment, t).filter { numbers.contains($0.number) }
+    }
+    return try found.compactMap { number -> Placed? in
+      guard let place = try place(of: number, in: query.scope, at: Self.now, t),
+        try core.projections.shows(number, to: query.access, in: t)
+      else { return nil }
+      return (number, place)
     }
   }
 
-  private func forEachCollection(
-    in scope: Query.Scope, _ holders: Holders, _ t: borrowing StoreReading,
-    _ body: (CollectionRow, OrderKey?) -> Void
-  ) throws {
-    let projections = core.projections
+  /// The visible assets of a scope, in no order.
+  private func assets(
+    in scope: Query.Scope, _ access: Access, _ moment: Moment?, _ t: borrowing StoreReading
+  ) throws -> [Placed] {
+    if scope == .library {
+      // A selection's members are all that a limited client sees; their places there order nothing.
+      guard let selection = access.selection else { return [] }
+      return try members(of: selection, at: moment?.sequence ?? Self.now, t).map { ($0.number, nil) }
+    }
+    let found = try placed(in: scope, moment, t)
+    return access.selection == nil ? found : try found.filter { try shows($0.number, to: access, at: moment, t) }
+  }
+
+  /// The collections of a scope, in no order.
+  private func collections(
+    in scope: Query.Scope, _ holders: Holders, _ moment: Moment?, _ t: borrowing StoreReading
+  ) throws -> [Placed] {
+    if case .containing = scope { return holders.isSeen ? holders.containers.sorted().map { ($0, nil) } : [] }
+    return try placed(in: scope, moment, t)
+  }
+
+  /// The objects of a scope that lists some.
+  private func placed(in scope: Query.Scope, _ moment: Moment?, _ t: borrowing StoreReading) throws -> [Placed] {
     switch scope {
-    case .library:
-      try t.forEach(in: projections.collections, from: 0) { number, bytes in
-        body(try CollectionRow(number: number, encoded: bytes.withUnsafeBytes { Array($0) }), nil)
-        return .proceed
-      }
-    case .members(let folder):
-      try projections.forEachMember(of: folder, in: t) { key, number in
-        if let row = try projections.collection(number, in: t) { body(row, key) }
-        return true
-      }
-    case .objects(let numbers):
-      for number in numbers.sorted() {
-        if let row = try projections.collection(number, in: t) { body(row, nil) }
-      }
-    case .listed(let places):
-      for (number, place) in places.sorted(by: { $0.value < $1.value }) {
-        if let row = try projections.collection(number, in: t) { body(row, place) }
-      }
-    case .containing where !holders.isSeen: break
-    case .containing:
-      for number in holders.containers.sorted() {
-        if let row = try projections.collection(number, in: t) { body(row, nil) }
-      }
+    case .library, .containing: []
+    case .members(let container):
+      try members(of: container, at: moment?.sequence ?? Self.now, t).map { ($0.number, $0.key) }
+    case .objects(let numbers): numbers.sorted().map { ($0, nil) }
+    case .listed(let places): places.map { ($0.key, $0.value) }
     }
   }
 
@@ -191,20 +224,24 @@ extension LibraryStore {
   private func key<Key: PlannedKey>(
     of number: ObjectNumber, in result: ResultCore, _ t: borrowing StoreReading
   ) throws -> Key? {
-    var place: OrderKey?
-    if case .members(let container) = result.plan.query.scope {
-      place = try self.place(of: number, in: container, at: result.sequence, t)
-      guard place != nil else { return nil }
-    }
-    if case .listed(let places) = result.plan.query.scope {
-      place = places[number]
-      guard place != nil else { return nil }
-    }
+    guard let place = try place(of: number, in: result.plan.query.scope, at: result.sequence, t) else { return nil }
     switch result.plan.query.entity {
     case .asset: return try assetRow(number, at: result.sequence, t).map { result.plan.key($0, place) }
     case .collection:
       let row = try collectionRow(number, at: result.sequence, t)?.seen(by: result.plan.query.access)
       return row.map { result.plan.key($0, place) }
+    }
+  }
+
+  /// The place of an object in a scope; nil if the scope does not hold it, and nil within if the scope gives no places.
+  private func place(
+    of number: ObjectNumber, in scope: Query.Scope, at sequence: UInt64, _ t: borrowing StoreReading
+  ) throws -> OrderKey?? {
+    switch scope {
+    case .library, .containing: .some(nil)
+    case .members(let container): try place(of: number, in: container, at: sequence, t).map { .some($0) }
+    case .objects(let numbers): numbers.contains(number) ? .some(nil) : nil
+    case .listed(let places): places[number].map { .some($0) }
     }
   }
 }

@@ -356,12 +356,7 @@ extension PhotoLibrary {
         let token = try store.core.token(begun.frame.commit, for: client, by: permission, t)
         return FetchResult(ResultState(begun, token: token), store: store, load: load)
       }
-      let core =
-        if let moment {
-          try store.fetch(query, window, wantsIncrementalChanges: isFollowed, as: client, at: moment, t)
-        } else {
-          try store.fetch(query, window, wantsIncrementalChanges: isFollowed, as: client, t)
-        }
+      let core = try store.fetch(query, window, wantsIncrementalChanges: isFollowed, as: client, at: moment, t)
       let token = try store.core.token(core.commit, for: client, by: permission, t)
       return FetchResult(ResultState(core, token: token), store: store, load: load)
     }

@@ -185,9 +185,6 @@ extension LibraryStore {
     let frame = begun.frame
     let (query, window, isFollowed) = (frame.plan.query, frame.window, frame.wantsIncrementalChanges)
     return try reading { t in
-      if try core.log.head(t).commit == frame.commit {
-        return try fetch(query, window, wantsIncrementalChanges: isFollowed, as: frame.client, t)
-      }
       let moment = try moment(ofCommit: frame.commit, t)
       return try fetch(query, window, wantsIncrementalChanges: isFollowed, as: frame.client, at: moment, t)
     }

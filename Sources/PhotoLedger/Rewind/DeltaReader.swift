@@ -10,8 +10,8 @@ import LMDB
 //     rows              ←─────── ←──── ←──────── rows of the projections
 //     deltas           │  40→41  │41→42│  42→43  │
 //
-// Objects that were created inside the range are computed forward from their creation, so that following an import
-// reads only its events. Both directions use the functions of RowChanges.swift.
+// The walk itself is `Rewind`'s; here is what is recorded on the way. An asset that was created inside the range and not
+// touched since is as its creation says, so that following an import reads only its events.
 //
 // A lagging follower needs the range as one delta. Then no intermediate states are recorded: an object's row is
 // recorded at its last event, and again at the beginning. The rows at both ends do not show whether a property was
@@ -21,22 +21,16 @@ import LMDB
 
 /// Computes the effects of the commits of a log range.
 struct DeltaReader {
-  let log: EventLog
-  let projections: Projections
-
-  private var assets: [ObjectNumber: AssetRow?] = [:]
-  private var collections: [ObjectNumber: CollectionRow?] = [:]
-  private var places: [ObjectNumber: [ContainerPlace]] = [:]
-  private var details: [ObjectNumber: AssetDetails?] = [:]
+  private let core: StoreCore
+  private var rewind: Rewind
+  private var notes: Notes
   /// Whether the files and words of assets are read as well.
   private let readsDetails: Bool
-  /// The objects whose states are worked out forward from their creation: each event must be loaded once for them.
-  private var createdHere: Set<ObjectNumber> = []
 
-  init(log: EventLog, projections: Projections, readsDetails: Bool = false) {
-    self.log = log
-    self.projections = projections
-    self.readsDetails = readsDetails
+  init(_ core: StoreCore, readsDetails: Bool = false) {
+    (self.core, self.readsDetails) = (core, readsDetails)
+    rewind = Rewind(core, to: LibraryStore.now)
+    notes = Notes(projections: core.projections, readsDetails: readsDetails)
   }
 
   private struct LoadedCommit {
@@ -55,15 +49,14 @@ struct DeltaReader {
   ///   - limit: the last commit that is wanted; nil: the head of the transaction.
   ///   - t: a transaction that sees those commits.
   /// - Complexity: O(k log n) for k objects touched.
-  mutating func deltas<T: TransactionReading & ~Copyable>(
-    after commit: UInt64, through limit: UInt64? = nil, in t: borrowing T
+  mutating func deltas(
+    after commit: UInt64, through limit: UInt64? = nil, in t: borrowing StoreReading
   ) throws -> [Delta] {
-    let commits = try log.commits(after: commit, in: t)
-    let head = try log.head(t).commit
+    let commits = try core.log.commits(after: commit, in: t)
+    let head = try core.log.head(t).commit
     if head > commit { try Self.checkRows(commits, after: commit, Int(clamping: head - commit)) }
-    loaded = try Self.read(commits, log, projections, t)
-    try loadStates(touchedBy: loaded, in: t)
-    if let limit { try skip(after: limit) }
+    loaded = try Self.read(commits, core, t)
+    if let limit { try skip(after: limit, t) }
     var deltas: [Delta] = []
     deltas.reserveCapacity(loaded.count)
     while let one = loaded.popLast() {
@@ -71,7 +64,7 @@ struct DeltaReader {
       var delta = Delta(from: number - 1, to: number, lastSequence: one.commit.lastSequence)
       delta.commits = [CommitSummary(one.commit)]
       delta.hasDetails = readsDetails
-      try goBack(over: [one], in: &delta)
+      try goBack(over: [one], in: &delta, t)
       deltas.append(delta)
     }
     return deltas.reversed()
@@ -93,31 +86,30 @@ struct DeltaReader {
     composition?.finish()
     let wanted = commits.prefix { $0.number <= limit }
     guard let last = wanted.last, wanted.count == Int(last.number - commit) else { return nil }
-    try loadStates(touchedBy: loaded, in: t)
-    try skip(after: limit)
+    try skip(after: limit, t)
     var delta = Delta(from: commit, to: last.number, lastSequence: last.lastSequence)
     delta.commits = wanted.map { CommitSummary($0) }
     delta.hasDetails = readsDetails
-    try goBack(over: loaded, in: &delta)
+    try goBack(over: loaded, in: &delta, t)
     if let composition { try takeBack(composition, in: &delta, t) }
     return delta
   }
 
   /// Reads the events of commits that follow one another.
-  private static func read<T: TransactionReading & ~Copyable>(
-    _ commits: [Commit], _ log: EventLog, _ projections: Projections, _ t: borrowing T
+  private static func read(
+    _ commits: [Commit], _ core: StoreCore, _ t: borrowing StoreReading
   ) throws -> [LoadedCommit] {
     guard let first = commits.first, let last = commits.last else { return [] }
     var loaded: [LoadedCommit] = []
     var index = 0
-    try log.read(after: first.firstSequence - 1, in: t) { record in
+    try core.log.read(after: first.firstSequence - 1, in: t) { record in
       if record.sequence > last.lastSequence { return .stop }
       if record.sequence > commits[index].lastSequence { index += 1 }
       guard index < commits.count, record.commit == commits[index].number else {
         throw LibraryError(.corrupted, "The log has no row for commit \(record.commit); run `verify`.")
       }
       if loaded.last?.commit.number != record.commit { loaded.append(LoadedCommit(commit: commits[index])) }
-      loaded[loaded.count - 1].events.append(try projections.event(record, in: t))
+      loaded[loaded.count - 1].events.append(try core.projections.event(record, in: t))
       return .proceed
     }
     return loaded
@@ -142,9 +134,9 @@ struct DeltaReader {
   private mutating func read(
     after commit: UInt64, composingThrough limit: UInt64, _ t: borrowing StoreReading
   ) throws -> (commits: [Commit], kept: [LoadedCommit]) {
-    let (log, projections, width) = (log, projections, UInt64(Self.commitsAtOnce))
+    let (core, width) = (core, UInt64(Self.commitsAtOnce))
     var (commits, kept) = ([Commit](), [LoadedCommit]())
-    let head = try log.head(t).commit
+    let head = try core.log.head(t).commit
     var reached = commit
     while reached < head {
       // A damaged head can name any number, so no more is planned than is read next.
@@ -153,9 +145,9 @@ struct DeltaReader {
       let parts = try t.onSeveralCores(Int(partCount)) { index, t in
         let after = start + UInt64(index) * width
         let count = Int(min(width, head - after))
-        let commits = try log.commits(after: after, limit: count, in: t)
+        let commits = try core.log.commits(after: after, limit: count, in: t)
         try Self.checkRows(commits, after: after, count)
-        return (commits, try Self.read(commits, log, projections, t))
+        return (commits, try Self.read(commits, core, t))
       }
       reached = start + min(partCount * width, head - start)
       for part in parts { commits += part.0 }
@@ -163,7 +155,7 @@ struct DeltaReader {
         let number = one.commit.number
         if number <= limit, composition != nil {
           one.events = try one.events.compactMap { event in
-            try checked { () throws(RowMismatch) in try composition?.add(event, of: number) }
+            try Self.checked { () throws(RowMismatch) in try composition?.add(event, of: number) }
           }
         }
         if !one.events.isEmpty { kept.append(one) }
@@ -172,127 +164,69 @@ struct DeltaReader {
     return (commits, kept)
   }
 
-  // MARK: The state at the end of the range
-
-  private mutating func loadStates<T: TransactionReading & ~Copyable>(
-    touchedBy loaded: [LoadedCommit], in t: borrowing T
-  ) throws {
-    for one in loaded {
-      for event in one.events { try load(event, in: t) }
-    }
-  }
-
-  private mutating func load<T: TransactionReading & ~Copyable>(_ event: Event, in t: borrowing T) throws {
-    switch event {
-    case .assetCreated(let existence) where composition != nil:
-      // Its edits are not among the events, so it is not worked out from its creation.
-      try loadAsset(existence.row.number, event, in: t)
-      for place in existence.places { try loadContainer(place.container, event, in: t) }
-    case .assetCreated(let existence):
-      assets.updateValue(existence.row, forKey: existence.row.number)
-      if readsDetails { details.updateValue(existence.details, forKey: existence.row.number) }
-      // What an undo brings back comes with its places.
-      places[existence.row.number] = existence.places
-      createdHere.insert(existence.row.number)
-      for place in existence.places { try loadContainer(place.container, event, in: t) }
-    case .collectionCreated(let existence):
-      collections.updateValue(existence.row, forKey: existence.row.number)
-      places[existence.row.number] = [ContainerPlace(container: existence.row.parent, key: existence.key)]
-      createdHere.insert(existence.row.number)
-      try loadCollection(existence.row.parent, event, in: t)
-    case .assetPurged(let existence):
-      try loadAsset(existence.row.number, event, in: t)
-      if createdHere.contains(existence.row.number) { places[existence.row.number] = [] }
-      // The albums look the same without it, but a result of its albums loses them.
-      for place in existence.places { try loadContainer(place.container, event, in: t) }
-    case .assetsEdited(let edited):
-      for edit in edited.edits { try loadAsset(edit.number, event, in: t) }
-      for shift in edited.shifts { try loadCollection(shift.album, event, in: t) }
-    case .collectionEdited(let edited): try loadCollection(edited.number, event, in: t)
-    case .arranged(let arranged):
-      if !arranged.verb.isAboutAccess { try loadCollection(arranged.container, event, in: t) }
-      for shift in arranged.shifts { try loadCollection(shift.album, event, in: t) }
-      let holdsAssets = arranged.verb.isAboutAccess || kind(of: arranged.container) == .album
-      for place in arranged.places {
-        if holdsAssets {
-          try loadAsset(place.child, event, in: t)
-        } else {
-          try loadCollection(place.child, event, in: t)
-        }
-        if createdHere.contains(place.child) { move(place.child, in: arranged.container, to: place.new) }
-      }
-    case .libraryCreated, .collectionErased, .nothingChanged, .clientRegistered, .clientErased, .clientEdited,
-      .pickRecorded, .pickErased, .historyShortened, .assetErased, .libraryForked:
-      break
-    }
-  }
-
-  private mutating func loadAsset<T: TransactionReading & ~Copyable>(
-    _ number: ObjectNumber, _ event: Event, in t: borrowing T
-  ) throws {
-    if createdHere.contains(number) {
-      try checked { () throws(RowMismatch) in try apply(event, toAsset: number, &assets[number]!) }
-      if details[number] != nil {
-        try checked { () throws(RowMismatch) in try apply(event, toAsset: number, &details[number]!) }
-      }
-    } else if assets[number] == nil {
-      assets.updateValue(try projections.asset(number, in: t), forKey: number)
-      if readsDetails { details.updateValue(try projections.details(number, in: t), forKey: number) }
-      places[number] = try projections.places(of: number, in: t)
-    }
-  }
-
-  private mutating func loadCollection<T: TransactionReading & ~Copyable>(
-    _ number: ObjectNumber, _ event: Event, in t: borrowing T
-  ) throws {
-    if createdHere.contains(number) {
-      try checked { () throws(RowMismatch) in try apply(event, toCollection: number, &collections[number]!) }
-    } else if collections[number] == nil {
-      collections.updateValue(try projections.collection(number, in: t), forKey: number)
-      places[number] = try projections.places(of: number, in: t)
-    }
-  }
-
-  /// Loads a container that may be a selection or a pick, which have no row of a collection.
-  private mutating func loadContainer<T: TransactionReading & ~Copyable>(
-    _ number: ObjectNumber, _ event: Event, in t: borrowing T
-  ) throws {
-    if collections[number] == nil, try projections.collection(number, in: t) == nil { return }
-    try loadCollection(number, event, in: t)
-  }
-
-  private func kind(of container: ObjectNumber) -> PhotoCollection.Kind? { collections[container]??.kind }
-
-  private mutating func move(_ child: ObjectNumber, in container: ObjectNumber, to key: OrderKey?) {
-    places[child, default: []].removeAll { $0.container == container }
-    if let key { places[child, default: []].append(ContainerPlace(container: container, key: key)) }
-  }
-
   // MARK: Back over commits
 
-  /// Reverts the commits after one without reporting them.
-  private mutating func skip(after limit: UInt64) throws {
+  /// Reverts the commits after one without recording them.
+  private mutating func skip(after limit: UInt64, _ t: borrowing StoreReading) throws {
     while let last = loaded.last, last.commit.number > limit {
-      for event in last.events.reversed() { try undo(event) }
+      for event in last.events.reversed() { try revert(event, t) }
       loaded.removeLast()
     }
   }
 
-  /// Goes back over commits, given oldest first, and notes what they did as one.
-  private mutating func goBack(over loaded: [LoadedCommit], in delta: inout Delta) throws {
-    for one in loaded { noteClients(of: one, in: &delta) }
+  /// Goes back over commits, given oldest first, and records what they did as one.
+  private mutating func goBack(
+    over loaded: [LoadedCommit], in delta: inout Delta, _ t: borrowing StoreReading
+  ) throws {
+    notes.delta = delta
+    notes.isRecording = true
     for one in loaded.reversed() {
-      let unsettled = noteStates(after: one, in: &delta)
-      for event in one.events.reversed() {
-        notePlaces(of: event, in: &delta)
-        try undo(event)
-      }
-      settle(unsettled, in: &delta)
+      for event in one.events.reversed() { try revert(event, t) }
+      notes.settle(rewind.past)
     }
-    delta.assets.setEach { number, touch in touch.before = assets[number] ?? nil }
-    delta.details.setEach { number, touch in touch.before = details[number] ?? nil }
+    swap(&delta, &notes.delta)
+    delta.assets.setEach { number, touch in touch.before = rewind.past.assets[number] ?? nil }
+    delta.details.setEach { number, touch in touch.before = notes.details[number] ?? nil }
     delta.noteErased()
-    delta.collections.setEach { number, touch in touch.before = collections[number] ?? nil }
+    delta.collections.setEach { number, touch in touch.before = rewind.past.collections[number] ?? nil }
+  }
+
+  private mutating func revert(_ event: Event, _ t: borrowing StoreReading) throws {
+    try meetObjects(of: event, t)
+    try Self.revert(event, &rewind, &notes, t)
+    notes.add(event)
+  }
+
+  /// Notes the objects whose places an event changed; their rows may be as they were.
+  private mutating func meetObjects(of event: Event, _ t: borrowing StoreReading) throws {
+    switch event {
+    case .assetCreated(let existence) where composition == nil && rewind.past.assets[existence.row.number] == nil:
+      // No later event touched it. Otherwise the edits that were composed did, perhaps.
+      rewind.hold(existence.row)
+      notes.begin(existence)
+    case .arranged(let arranged):
+      let isFolder = try !arranged.verb.isAboutAccess && rewind.isFolder(arranged.container, t)
+      for place in arranged.places {
+        if isFolder {
+          try notes.meet(collection: place.child, try rewind.hold(collection: place.child, t), t)
+        } else {
+          try notes.meet(asset: place.child, try rewind.hold(asset: place.child, t), t)
+        }
+      }
+    default: break
+    }
+  }
+
+  private static func revert(
+    _ event: Event, _ rewind: inout Rewind, _ notes: inout Notes, _ t: borrowing StoreReading
+  ) throws {
+    try rewind.revert(event, t) { number, row in
+      try notes.meet(asset: number, row, t)
+    } details: { number, later, earlier in
+      try notes.replaceDetails(of: number, later, earlier)
+    } collection: { number, row in
+      try notes.meet(collection: number, row, t)
+    }
   }
 
   /// Takes the composed edits of assets back.
@@ -301,17 +235,17 @@ struct DeltaReader {
     delta.context.reserveCapacity(delta.context.count + composition.entries.count)
     var untouched: [ObjectNumber] = []
     for (number, entry) in composition.entries {
-      guard let row = assets[number] else {
+      guard let row = rewind.past.assets[number] else {
         untouched.append(number)
         continue
       }
       let touch = delta.assets[number] ?? Delta.Touch(before: row, after: row, isVisiblyChanged: false)
       delta.assets[number] = try Self.takeBack(entry, of: number, touch)
-      if delta.context[number] == nil { delta.context[number] = places[number] }
+      if delta.context[number] == nil { delta.context[number] = notes.places[number] }
     }
     // Nothing but edits touched these, so they are in the store as they were at the end. In the order of the store.
     untouched.sort()
-    let (projections, runs) = (projections, untouched.inRuns(of: Self.commitsAtOnce).map(Array.init))
+    let (projections, runs) = (core.projections, untouched.inRuns(of: Self.commitsAtOnce).map(Array.init))
     let found = try t.onSeveralCores(runs.count) { index, t in
       try runs[index].compactMap { number in
         try composition.entries[number].map { entry in
@@ -341,106 +275,114 @@ struct DeltaReader {
     return touch
   }
 
+  private static func checked<R>(_ body: () throws(RowMismatch) -> R) throws -> R {
+    do {
+      return try body()
+    } catch {
+      throw Projections.corruption("the \(error.field) of object \(error.number)")
+    }
+  }
+}
+
+/// What is recorded of the objects that a walk back meets.
+private struct Notes {
+  let projections: Projections
+  let readsDetails: Bool
+  /// Where each object stands, and the files and words of each asset.
+  private(set) var places: [ObjectNumber: [ContainerPlace]] = [:]
+  private(set) var details: [ObjectNumber: AssetDetails?] = [:]
+  /// The delta of the commits that are reverted, unless they are skipped.
+  var delta = Delta(from: 0, to: 0, lastSequence: 0)
+  var isRecording = false
   /// The objects of a commit that are not known to look different, with their rows after it.
-  private struct Unsettled {
-    var assets: [(number: ObjectNumber, after: AssetRow?)] = []
-    var collections: [(number: ObjectNumber, after: CollectionRow?)] = []
+  private var unsettledAssets: [ObjectNumber: AssetRow?] = [:]
+  private var unsettledCollections: [ObjectNumber: CollectionRow?] = [:]
+
+  init(projections: Projections, readsDetails: Bool) {
+    (self.projections, self.readsDetails) = (projections, readsDetails)
   }
 
-  /// Records the final positions of the objects of a commit, unless a later one already did.
-  private func noteStates(after one: LoadedCommit, in delta: inout Delta) -> Unsettled {
-    var unsettled = Unsettled()
-    for event in one.events {
-      for number in event.touched {
-        if let row = assets[number] {
-          let touch = delta.assets[number]
-          if touch == nil {
-            delta.assets[number] = Delta.Touch(before: nil, after: row, isVisiblyChanged: false)
-            if let words = details[number] { delta.details[number] = Delta.DetailsTouch(before: nil, after: words) }
-          }
-          if touch?.isVisiblyChanged != true { unsettled.assets.append((number, row)) }
-        } else if let row = collections[number] {
-          let touch = delta.collections[number]
-          if touch == nil { delta.collections[number] = Delta.Touch(before: nil, after: row, isVisiblyChanged: false) }
-          if touch?.isVisiblyChanged != true || touch?.isChangedForCreator != true {
-            unsettled.collections.append((number, row))
-          }
-        }
-        if let standing = places[number], delta.context[number] == nil { delta.context[number] = standing }
-      }
-      if case .assetsEdited(let edited) = event {
-        for edit in edited.edits where edit.changesContent {
-          delta.assets[edit.number]?.isContentChanged = true
-          delta.assets[edit.number]?.isVisiblyChanged = true
-        }
-      }
+  /// Takes what stands in the creation of an asset that no later event touched.
+  mutating func begin(_ existence: AssetExistence) {
+    places[existence.row.number] = existence.places
+    if readsDetails { details.updateValue(existence.details, forKey: existence.row.number) }
+  }
+
+  /// Records an asset as it is after the event that is reverted next, unless a later event of its commit already did.
+  mutating func meet(asset number: ObjectNumber, _ row: AssetRow?, _ t: borrowing StoreReading) throws {
+    if places[number] == nil {
+      places[number] = try projections.places(of: number, in: t)
+      if readsDetails { details.updateValue(try projections.details(number, in: t), forKey: number) }
     }
-    return unsettled
+    guard isRecording, unsettledAssets[number] == nil, delta.assets[number]?.isVisiblyChanged != true else { return }
+    unsettledAssets.updateValue(row, forKey: number)
+    guard delta.assets[number] == nil else { return }
+    delta.assets[number] = Delta.Touch(before: nil, after: row, isVisiblyChanged: false)
+    if let words = details[number] { delta.details[number] = Delta.DetailsTouch(before: nil, after: words) }
+    delta.context[number] = places[number]
+  }
+
+  /// The same for a collection.
+  mutating func meet(collection number: ObjectNumber, _ row: CollectionRow?, _ t: borrowing StoreReading) throws {
+    if places[number] == nil { places[number] = try projections.places(of: number, in: t) }
+    guard isRecording, unsettledCollections[number] == nil else { return }
+    let touch = delta.collections[number]
+    if touch?.isVisiblyChanged == true, touch?.isChangedForCreator == true { return }
+    unsettledCollections.updateValue(row, forKey: number)
+    guard touch == nil else { return }
+    delta.collections[number] = Delta.Touch(before: nil, after: row, isVisiblyChanged: false)
+    delta.context[number] = places[number]
+  }
+
+  mutating func replaceDetails(of number: ObjectNumber, _ later: AssetDetails?, _ earlier: AssetDetails?) throws {
+    if readsDetails { try replace(&details[number, default: nil], of: number, from: later, to: earlier) }
+  }
+
+  /// Records the places, the content and the permissions that a reverted event changed.
+  mutating func add(_ event: Event) {
+    event.forEachPlacement { place in
+      // Events come newest first, so the first one has the final place.
+      if isRecording {
+        let member = ContainerMember(container: place.container, child: place.child)
+        delta.places[member] = Delta.Placing(
+          before: place.old, after: delta.places[member].map(\.after) ?? place.new)
+      }
+      places[place.child]?.removeAll { $0.container == place.container }
+      if let key = place.old { places[place.child]?.append(ContainerPlace(container: place.container, key: key)) }
+    }
+    guard isRecording else { return }
+    switch event {
+    case .assetsEdited(let edited):
+      for edit in edited.edits where edit.changesContent {
+        delta.assets[edit.number]?.isContentChanged = true
+        delta.assets[edit.number]?.isVisiblyChanged = true
+      }
+    case .clientRegistered(let row): noteStatus(of: row.number, .notDetermined, row.readWrite.status)
+    case .clientEdited(let edited):
+      if let status = edited.statuses[.readWrite] { noteStatus(of: edited.number, status.old, status.new) }
+    default: break
+    }
+  }
+
+  private mutating func noteStatus(of client: ObjectNumber, _ old: AuthorizationStatus, _ new: AuthorizationStatus) {
+    delta.clients[client] = Replacement(old: old, new: delta.clients[client]?.new ?? new)
   }
 
   /// Records which objects the reverted commit changed.
-  private func settle(_ unsettled: Unsettled, in delta: inout Delta) {
-    for (number, after) in unsettled.assets where after != assets[number] ?? nil {
+  mutating func settle(_ past: Past) {
+    for (number, after) in unsettledAssets where after != past.assets[number] ?? nil {
       delta.assets[number]?.isVisiblyChanged = true
     }
-    for (number, after) in unsettled.collections {
-      let before = collections[number] ?? nil
+    for (number, after) in unsettledCollections {
+      let before = past.collections[number] ?? nil
       let creator = (after ?? before).map { Access.limited($0.creator) } ?? .full
       if before?.visible != after?.visible { delta.collections[number]?.isVisiblyChanged = true }
       if before?.seen(by: creator).visible != after?.seen(by: creator).visible {
         delta.collections[number]?.isChangedForCreator = true
       }
     }
-  }
-
-  private func noteClients(of one: LoadedCommit, in delta: inout Delta) {
-    for event in one.events {
-      switch event {
-      case .clientRegistered(let row):
-        delta.clients[row.number] = Replacement(old: .notDetermined, new: row.readWrite.status)
-      case .clientEdited(let edited):
-        guard let status = edited.statuses[.readWrite] else { break }
-        delta.clients[edited.number] = Replacement(
-          old: delta.clients[edited.number]?.old ?? status.old, new: status.new)
-      default: break
-      }
-    }
-  }
-
-  private func notePlaces(of event: Event, in delta: inout Delta) {
-    event.forEachPlacement { note($0.child, in: $0.container, from: $0.old, to: $0.new, &delta) }
-  }
-
-  /// Records a change of position; events are read newest first, so the first one has the final position.
-  private func note(
-    _ child: ObjectNumber, in container: ObjectNumber, from old: OrderKey?, to new: OrderKey?, _ delta: inout Delta
-  ) {
-    let member = ContainerMember(container: container, child: child)
-    delta.places[member] = Delta.Placing(before: old, after: delta.places[member].map(\.after) ?? new)
-  }
-
-  private mutating func undo(_ event: Event) throws {
-    let inverse = event.inverse
-    for number in event.touched {
-      if assets[number] != nil {
-        try checked { () throws(RowMismatch) in try apply(inverse, toAsset: number, &assets[number]!) }
-        if details[number] != nil {
-          try checked { () throws(RowMismatch) in try apply(inverse, toAsset: number, &details[number]!) }
-        }
-      } else if collections[number] != nil {
-        try checked { () throws(RowMismatch) in try apply(inverse, toCollection: number, &collections[number]!) }
-      }
-    }
-    switch event {
-    case .arranged(let arranged):
-      for place in arranged.places { move(place.child, in: arranged.container, to: place.old) }
-    case .collectionCreated(let existence): places[existence.row.number] = []
-    case .assetPurged(let existence):
-      for place in existence.places { move(existence.row.number, in: place.container, to: place.key) }
-    case .assetCreated(let existence):
-      for place in existence.places { move(existence.row.number, in: place.container, to: nil) }
-    default: break
-    }
+    unsettledAssets.removeAll(keepingCapacity: true)
+    unsettledCollections.removeAll(keepingCapacity: true)
   }
 }
 
@@ -452,18 +394,5 @@ extension Dictionary {
       body(keys[index], &values[index])
       formIndex(after: &index)
     }
-  }
-}
-
-private func checked<R>(_ body: () throws(RowMismatch) -> R) throws -> R {
-  do {
-    return try body()
-  } catch {
-    throw LibraryError(
-      .corrupted,
-      """
-      The log and the store disagree about the \(error.field) of object \(error.number); \
-      run `verify`, then `rebuild`.
-      """)
   }
 }

@@ -10,6 +10,9 @@
 // The ends do not show whether a property was changed and changed back. So the value before each commit is recorded as
 // well, until the asset is known to have changed.
 //
+// This stays apart from the walk back (Rewind.swift): it reads forward, holds no row, and takes the edits out of the
+// events before these are walked. An asset that was edited a thousand times is loaded once and reverted once.
+//
 // An asset that is purged may be brought back by an undo. Where it began follows from the row that the purge recorded,
 // so the edits after that are not composed with those before.
 

@@ -16,14 +16,14 @@ extension StoreCore {
     let past = try snapshots?.reading { opened, s -> Past? in
       let way = try opened.way(from: sequence, to: head, log, s, t)
       guard let first = way.first, let last = way.last else { return nil }
-      var reader = PastReader(self, to: sequence)
+      var reader = Rewind(self, to: sequence)
       try reader.goBack(over: (last.end + 1)..<(head + 1), in: t)
       for stretch in way.reversed() { try reader.goBack(over: stretch, opened, s) }
       try reader.goBack(over: (sequence + 1)..<(first.start + 1), in: t)
       return reader.past
     }
     if let past = past ?? nil { return past }
-    var reader = PastReader(self, to: sequence)
+    var reader = Rewind(self, to: sequence)
     try reader.goBack(over: (sequence + 1)..<(head + 1), in: t)
     return reader.past
   }
@@ -118,6 +118,7 @@ extension LibraryStore {
       if changed[number] == nil, number.isReached(by: sequence) { members.append((key, number)) }
       return true
     }
+    if changed.isEmpty { return members }
     for (number, key) in changed { if let key, number.isReached(by: sequence) { members.append((key, number)) } }
     return members.sorted { $0.key < $1.key }
   }
@@ -160,14 +161,19 @@ extension LibraryStore {
 
   // MARK: All objects
 
+  /// What was otherwise at a moment; nothing now.
+  private func past(at moment: Moment?, _ t: borrowing StoreReading) throws -> Past {
+    try moment?.past(core, t) ?? Past(at: Self.now)
+  }
+
   /// Iterates over the rows of all assets at a moment, in place or from the overlay; in no order.
   /// - Complexity: O(n) in the assets that existed.
   func forEachAsset(
-    at moment: Moment, _ t: borrowing StoreReading, unchanged: (AssetView) -> Void, changed: (AssetRow) -> Void
+    at moment: Moment?, _ t: borrowing StoreReading, unchanged: (AssetView) -> Void, changed: (AssetRow) -> Void
   ) throws {
-    let past = try moment.past(core, t)
+    let past = try past(at: moment, t)
     try t.forEach(in: core.projections.assets, from: 0) { number, bytes in
-      guard number <= moment.sequence else { return .stop }
+      guard number <= past.sequence else { return .stop }
       if past.assets[number] == nil {
         try bytes.withUnsafeBytes { unchanged(try AssetView(number: number, bytes: $0)) }
       }
@@ -178,8 +184,8 @@ extension LibraryStore {
 
   /// Gives the row of every collection of a moment, the deleted ones and the root included; in no order.
   /// - Complexity: O(n) in collections.
-  func forEachCollection(at moment: Moment, _ t: borrowing StoreReading, _ body: (CollectionRow) -> Void) throws {
-    let past = try moment.past(core, t)
+  func forEachCollection(at moment: Moment?, _ t: borrowing StoreReading, _ body: (CollectionRow) -> Void) throws {
+    let past = try past(at: moment, t)
     try t.forEach(in: core.projections.collections, from: 0) { number, bytes in
       if past.collections[number] == nil, past.reaches(number) {
         body(try CollectionRow(number: number, encoded: bytes.withUnsafeBytes { Array($0) }))
@@ -191,17 +197,17 @@ extension LibraryStore {
 
   /// Gives the files and words of every asset of a moment, in no order.
   /// - Complexity: O(n) in the assets that were there.
-  func forEachDetails(at moment: Moment, _ t: borrowing StoreReading, _ body: (AssetDetails) -> Void) throws {
-    let past = try moment.past(core, t)
+  func forEachDetails(at moment: Moment?, _ t: borrowing StoreReading, _ body: (AssetDetails) -> Void) throws {
+    let past = try past(at: moment, t)
     try t.forEach(in: core.projections.details, from: 0) { number, bytes in
-      guard number <= moment.sequence else { return .stop }
+      guard number <= past.sequence else { return .stop }
       if !past.details.contains(number) {
         body(try AssetDetails(encoded: bytes.withUnsafeBytes { Array($0) }))
       }
       return .proceed
     }
     for number in past.details {
-      if let details = try assetDetails(number, at: moment.sequence, t) { body(details) }
+      if let details = try assetDetails(number, at: past.sequence, t) { body(details) }
     }
   }
 

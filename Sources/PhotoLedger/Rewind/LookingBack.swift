@@ -16,7 +16,7 @@ extension Moment {
     let past: Past
     if let found, found.head < head {
       // Objects touched since the last request, in their state at that time and so at the moment too.
-      var reader = PastReader(core, to: sequence)
+      var reader = Rewind(core, to: sequence)
       try reader.goBack(over: (found.head + 1)..<(head + 1), in: t)
       var later = reader.past
       later.overlay(found.past)

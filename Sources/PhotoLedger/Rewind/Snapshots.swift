@@ -204,7 +204,7 @@ private struct SnapshotMaker {
   ) throws {
     guard let last = stretches.last else { return }
     let head = try core.log.head(t).sequence
-    var tail = PastReader(core, to: last.end)
+    var tail = Rewind(core, to: last.end)
     try tail.goBack(over: (last.end + 1)..<(head + 1), in: t)
     var state = tail.past
     for (done, stretch) in stretches.reversed().enumerated() {
@@ -223,7 +223,7 @@ private struct SnapshotMaker {
 
   /// What a stretch changed, in the state before it.
   private func past(before stretch: Stretch, from state: Past, _ t: borrowing StoreReading) throws -> Past {
-    var reader = PastReader(core, to: stretch.start, from: state)
+    var reader = Rewind(core, to: stretch.start, from: state)
     try reader.goBack(over: (stretch.start + 1)..<(stretch.end + 1), in: t)
     return reader.past
   }

@@ -352,8 +352,8 @@ extension Decider {
     var edited: AssetRow? = row
     do {
       try PhotoLedger.apply(event, toAsset: row.number, &edited)
-    } catch {
-      throw projections.corruption("the \(error.field) of asset \(error.number)")
+    } catch let mismatch as RowMismatch {
+      throw projections.corruption("the \(mismatch.field) of asset \(mismatch.number)")
     }
     row = edited ?? row
   }
