@@ -9,7 +9,7 @@
   //   request ─▶ HTTPServing ─▶ GalleryServer.plan ─▶ Keyring: which key? ─▶ Router: which route? ─▶ its handler
   //                                                                                                    │
   //      fetches, windows, sections   FetchRoutes ── Fetches: results that are held, by (key, fetch, token)
-  //      live changes                 FeedRoutes  ── Feed: one task a fetch follows `library.changes(to:)`
+  //      live changes, and the log    FeedRoutes  ── Feed: one task a fetch follows its list
   //      uploads                      UploadRoutes── Uploads: bytes to files, at the end one commit
   //      uploaders made for Immich    ImmichClientRoutes ── the same uploads, under /api, if asked for
   //      originals                    FileRoutes  ── a descriptor, sent by the kernel
