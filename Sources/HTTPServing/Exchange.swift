@@ -62,7 +62,7 @@
     /// Takes the head; libmicrohttpd calls again for the body and at its end.
     func begin() -> MHD_Result {
       watched?.expect(within: nil)
-      if let refusal = request.refusal { return reject(server.application.rejection(400, refusal)) }
+      if let refusal = request.refusal { return reject(server.application.rejection(request, 400, refusal)) }
       switch server.application.plan(request) {
       case .answer(let response): return request.hasBody ? reject(response) : wait(for: response)
       case .respond(let work): return receive(limit: 0, work)
@@ -74,7 +74,7 @@
       case .receiveForm(let open):
         let form: MultipartForm
         do throws(HTTPServerError) { form = try MultipartForm(raw, request) } catch {
-          return reject(server.application.rejection(400, error.description))
+          return reject(server.application.rejection(request, 400, error.description))
         }
         state.withLock { $0.form = form }
         return flow { request in await open(request, form) }
@@ -82,14 +82,14 @@
     }
 
     private func flow(to open: @escaping @Sendable (HTTPRequest) async -> HTTPReceiving) -> MHD_Result {
-      let reception = Reception(server, connection) { [self] in answer($0) }
+      let reception = Reception(server, connection, request) { [self] in answer($0) }
       state.withLock { $0.phase = .flowing(reception) }
-      reception.begin(request, allowsInterim: isHTTP11 && !server.isTLS, open)
+      reception.begin(allowsInterim: isHTTP11 && !server.isTLS, open)
       return MHD_Result.YES
     }
 
     private func tooLarge(_ limit: Int) -> HTTPResponse {
-      server.application.rejection(413, "The body of this request may have at most \(limit) bytes.")
+      server.application.rejection(request, 413, "The body of this request may have at most \(limit) bytes.")
     }
 
     /// Answers before the body has come; libmicrohttpd closes the connection then.
@@ -150,7 +150,7 @@
           state.body = []
           return .work(work, whole)
         case .flowing(let reception):
-          switch reception.called(request) {
+          switch reception.called() {
           case .again: return .nothing
           case .refused(let response):
             state.phase = .sent

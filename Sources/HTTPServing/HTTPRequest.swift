@@ -27,14 +27,14 @@
       self.method = method
       fields = HTTPFields(headOf: connection)
       peer = ConnectionWatch.connection(connection)?.peer ?? ""
+      var (decoded, reason) = (HTTPTarget(), String?.none)
       do throws(HTTPServerError) {
-        let decoded = try HTTPTarget(path: path, query: HTTPFields(queryOf: connection))
+        decoded = try HTTPTarget(path: path, query: HTTPFields(queryOf: connection))
         try Self.checkFraming(fields)
-        (target, refusal) = (decoded, nil)
       } catch {
-        target = HTTPTarget()
-        refusal = error.description
+        reason = error.description
       }
+      (target, refusal) = (decoded, reason)
     }
 
     /// Rejects a head whose body could end elsewhere for a proxy in front (RFC 9112, 6.3): libmicrohttpd takes the

@@ -76,14 +76,16 @@
     /// Decides from its head how a request is answered; called on a thread that serves other connections too.
     func plan(_ request: HTTPRequest) -> HTTPPlan
     /// Answers a request that the server itself rejects: a malformed target, a body that is too long.
-    func rejection(_ status: Int, _ sentence: String) -> HTTPResponse
+    func rejection(_ request: HTTPRequest, _ status: Int, _ sentence: String) -> HTTPResponse
     /// Receives what became of a request, when its response was sent or its client had left.
     func finished(_ record: HTTPRecord)
   }
 
   extension HTTPApplication {
     /// A sentence as plain text.
-    public func rejection(_ status: Int, _ sentence: String) -> HTTPResponse { .plain(status, sentence) }
+    public func rejection(_ request: HTTPRequest, _ status: Int, _ sentence: String) -> HTTPResponse {
+      .plain(status, sentence)
+    }
   }
 
   /// How a request is answered.

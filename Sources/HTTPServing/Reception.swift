@@ -23,7 +23,8 @@
   // connection has gone the task still hands over what came before, and then says `abandon`.
   //
   // libmicrohttpd takes no response in the middle of a body. A receiver that rejects has the rest dropped, up to
-  // `dropLimit`, and the response is sent at the end; a client that sends more is cut off.
+  // `drainLimit`, and the response is sent at the end; a client that sends more is cut off. A rejection of the head is
+  // sent at once where the body is longer than `dropLimit`, or where its length is not known.
 
   /// Receives the body of a request piece by piece; one task at a time calls it, never a thread of connections.
   public protocol HTTPReceiver: Sendable {
@@ -73,23 +74,27 @@
 
     static let portion = 256 << 10
     static let dropLimit = 8 << 20
+    /// How much is dropped of a body that was rejected in the middle: what it costs is the client's to send.
+    static let drainLimit = 64 << 20
 
     private let state = Mutex(State())
     private let connection: UInt
     private let server: HTTPServer
+    private let request: HTTPRequest
     /// Passes the response on; the connection is suspended then.
     private let answer: @Sendable (HTTPResponse) -> Void
 
-    init(_ server: HTTPServer, _ connection: UInt, answer: @escaping @Sendable (HTTPResponse) -> Void) {
-      (self.server, self.connection, self.answer) = (server, connection, answer)
+    init(
+      _ server: HTTPServer, _ connection: UInt, _ request: HTTPRequest,
+      answer: @escaping @Sendable (HTTPResponse) -> Void
+    ) {
+      (self.server, self.connection, self.request, self.answer) = (server, connection, request, answer)
     }
 
     private var raw: OpaquePointer? { OpaquePointer(bitPattern: connection) }
 
     /// Suspends the connection and opens the receiver.
-    func begin(
-      _ request: HTTPRequest, allowsInterim: Bool, _ open: @escaping @Sendable (HTTPRequest) async -> HTTPReceiving
-    ) {
+    func begin(allowsInterim: Bool, _ open: @escaping @Sendable (HTTPRequest) async -> HTTPReceiving) {
       MHD_suspend_connection(raw)
       server.run { [self] in
         let receiving = await open(request)
@@ -131,7 +136,7 @@
 
     /// A call of the handler without bytes. libmicrohttpd repeats the call for the head when a connection is resumed
     /// that was suspended in it.
-    func called(_ request: HTTPRequest) -> Call {
+    func called() -> Call {
       state.withLock { state in
         guard request.hasBody, !state.isReopened else { return .ended }
         state.isReopened = true
@@ -147,7 +152,7 @@
         state.isReopened = true
         if state.refusal != nil {
           state.dropped += piece.count
-          return (state.dropped <= Self.dropLimit, false)
+          return (state.dropped <= Self.drainLimit, false)
         }
         state.filling.append(contentsOf: piece)
         guard state.filling.count >= Self.portion else { return (true, false) }
@@ -199,7 +204,7 @@
             await receiver?.abandon()
             return answer(refusal)
           }
-          let lost = server.application.rejection(500, "The body of this request was lost.")
+          let lost = server.application.rejection(request, 500, "The body of this request was lost.")
           return answer(await receiver?.finish() ?? lost)
         case .abandon(let receiver):
           await receiver?.abandon()

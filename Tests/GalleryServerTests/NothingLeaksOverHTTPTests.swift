@@ -270,7 +270,8 @@
         let albums = try (probe.albums.prefix(2) + [nonsense[1]]).map { try FetchRequest(["album": .text($0)]).name }
         return try albums + [
           FetchRequest([:]).name, FetchRequest(["sort": ["creationDate:desc"], "hidden": true]).name,
-          FetchRequest(["trash": true]).name, FetchRequest(["smartAlbum": "smartAlbumFavorites"]).name, "none",
+          FetchRequest(["trash": true]).name, FetchRequest(["smartAlbum": "smartAlbumFavorites"]).name,
+          FetchRequest(["log": true]).name, "none",
         ]
       case "key", "person", "client", "session", "item", "share":
         return (probe.names[name] ?? []) + nonsense
@@ -302,7 +303,7 @@
         ("", #"{"level":"readWrite"}"#), ("", #"{"preselected":[\#(names)],"limit":0,"continuous":true}"#),
         ("", #"{"album":"\#(probe.albums.first ?? "none")"}"#), ("", #"{"select":"\#(strangers[0])"}"#),
         ("", #"{"name":"hidden person","password":"something"}"#), ("", #"{"where":"isFavorite == YES"}"#),
-        ("", #"{"where":"path BEGINSWITH \"/\""}"#),
+        ("", #"{"where":"path BEGINSWITH \"/\""}"#), ("", #"{"log":true}"#),
         ("", #"{"client":"hidden client","assets":[\#(names)]}"#),
         ("", #"{"size":1000,"withDeleted":true}"#), ("", #"{"ids":[\#(names)]}"#), ("", #"{"isFavorite":true}"#),
         ("", #"{"ids":[\#(names)],"rating":3}"#), ("", #"{"albumName":"own","assetIds":[\#(names)]}"#),

@@ -60,11 +60,20 @@ def scrub(browser, steps=200):
 
 
 def wheel(browser, turns=60):
-    """Turns the wheel down, and up now and then; the elements that the grid has afterwards."""
+    """Turns the wheel down, and up now and then; the most elements that the grid had in a frame."""
+    page(browser, """
+        window.mostNodes = 0;
+        const look = () => {
+          window.mostNodes = Math.max(window.mostNodes, grid.element.querySelectorAll('*').length);
+          requestAnimationFrame(look);
+        };
+        look();
+        return null;
+    """)
     for turn in range(turns):
         browser.driver.execute_cdp_cmd("Input.dispatchMouseEvent", {
             "type": "mouseWheel", "x": 700, "y": 400, "deltaX": 0, "deltaY": 900 if turn % 20 < 15 else -1500})
-    return page(browser, "await frame(); return grid.element.querySelectorAll('*').length")
+    return page(browser, "await frame(); return window.mostNodes")
 
 
 def heap(browser):
@@ -83,19 +92,18 @@ LOOK = """
 """
 
 
-def moved(browser, add, rounds=5, count=40):
-    """How many pixels a tile in the middle moves while photos come above it, in whole 64ths, the browser's unit of layout.
+def moved(browser, change, rounds=5, count=40):
+    """How many pixels a tile in the middle moves while others change above it, in whole 64ths, the browser's unit of layout.
 
-    `add` adds so many photos that stand before all others.
+    `change` changes so many photos that stand before it, in one commit, and gives the commit's answer.
     """
     page(browser, "grid.scroller.setTop(list.blocks.height / 2); grid.scrolled(); await frame(); return null")
     settled(browser)
     name, place = wait(lambda: page(browser, LOOK), "a tile in the middle")
     most = 0
     for _ in range(rounds):
-        before = page(browser, "return list.count")
-        add(count)
-        wait(lambda: page(browser, "return list.count") == before + count, "the page has what was added")
+        token = change(count)["token"]
+        wait(lambda: page(browser, "return list.token") == token, "the page has what was changed")
         top = browser.js("return document.querySelector(`.tile[data-id='${arguments[0]}']`).getBoundingClientRect().top", name)
         most = max(most, abs(top - place))
     return int(most * 64) / 64

@@ -7,7 +7,7 @@ from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.ui import Select
 
-from gallery import Browser, PageTest, wait
+from gallery import SERVER_GONE, Browser, PageTest, wait
 
 HOSTILE = '"><img src=x onerror="window.hit=1"><script>window.hit=1</script>'
 
@@ -111,7 +111,7 @@ class HistoryTests(HistoryTest):
         self.assertIn(HOSTILE, first.text, "the cause is text")
         self.assertIn("“IMG_0000.jpg”", first.text)
         self.assertTrue(self.browser.all(".history-day h2"))
-        # An album changes no photo: the poll finds it.
+        # An album changes no photo: the log's own feed has it.
         made = self.commit({"op": "album.create", "title": "Sea"})
         self.browser.one(f'.history-day:first-child .commit:first-child[data-token="{made["token"]}"]')
         self.commit({"op": "asset.edit", "assets": self.ids[:1], "isFavorite": False})
@@ -119,6 +119,33 @@ class HistoryTests(HistoryTest):
         tokens = self.browser.js("return [...document.querySelectorAll('.commit')].map((one) => one.dataset.token)")
         self.assertEqual(len(tokens), len(set(tokens)), "no commit is there twice")
         self.assertIsNone(self.browser.js("return window.hit"))
+
+    def asked(self):
+        """How often the page has asked for the log."""
+        script = "return performance.getEntriesByType('resource').filter((one) => one.name.includes('/v1/log')).length"
+        return self.browser.js(script)
+
+    def test_a_commit_of_another_client_is_shown_without_a_question(self):
+        self.gallery.commit({"op": "client.register", "client": "other"},
+                            {"op": "client.authorize", "client": "other", "status": "authorized"})
+        other = self.gallery.key("other")
+        self.show("#/history")
+        def cost():
+            """How many questions about the log the page has asked until it showed one more commit."""
+            asked = self.asked()
+            made = self.gallery.commit({"op": "album.create", "title": "Sand"}, key=other)
+            self.browser.one(f'.history-day:first-child .commit:first-child[data-token="{made["token"]}"]')
+            self.assertIn("other", self.browser.text(f'[data-token="{made["token"]}"] .commit-who'))
+            return self.asked() - asked
+        # What was committed while the page opened is asked for; then each commit comes by itself.
+        wait(lambda: cost() == 0, "the log is followed")
+        self.assertEqual([cost() for _ in range(3)], [0, 0, 0])
+        # A history that is narrowed asks, since the filter is the server's to apply.
+        self.show("#/history?client=other")
+        self.gallery.commit({"op": "album.create", "title": "Mine"})
+        made = self.gallery.commit({"op": "album.create", "title": "Theirs"}, key=other)
+        self.browser.one(f'.commit:first-child[data-token="{made["token"]}"]')
+        self.assertNotIn("Mine", self.browser.text(".history"))
 
     def test_undo_shows_its_plan_and_conflicts_first_and_can_be_undone(self):
         photo = self.ids[2]
@@ -208,6 +235,21 @@ class HistoryTests(HistoryTest):
         self.assertRegex(large, r"^3\d\d albums and folders created\n")
         self.assertRegex(large, r"and 1\d\d further events")
         self.assertIn("Library created", commits[-1])
+
+
+class AwayTests(HistoryTest):
+    expected_errors = (*SERVER_GONE, "503")
+
+    def test_the_history_goes_on_where_it_was_after_the_server_was_away(self):
+        self.show("#/history")
+        self.browser.one(".commit")
+        self.gallery.stop()
+        self.browser.wait_text("cannot be reached", ".banner")
+        self.gallery.command("album", "create", "Meanwhile")
+        self.gallery.start()
+        self.browser.wait_text("Meanwhile", ".commit:first-child .sentences")
+        tokens = self.browser.js("return [...document.querySelectorAll('.commit')].map((one) => one.dataset.token)")
+        self.assertEqual(len(tokens), len(set(tokens)), "no commit is there twice")
 
 
 class MomentTests(HistoryTest):

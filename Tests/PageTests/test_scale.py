@@ -6,6 +6,7 @@ benchmark S36 does that.
 """
 
 import base64
+import itertools
 import json
 import os
 import random
@@ -44,6 +45,7 @@ class Invented:
         self.process.stdin.flush()
         answer = json.loads(self.process.stdout.readline())
         assert "error" not in answer, answer
+        return answer
 
     def close(self):
         self.process.stdin.close()
@@ -74,8 +76,25 @@ class ScaleTests(unittest.TestCase):
 
     def add_above(self, count):
         """Adds photos that are newer than all others."""
-        self.invented.add(range(self.second, self.second + count))
+        answer = self.invented.add(range(self.second, self.second + count))
         type(self).second += count
+        return answer
+
+    def newest(self, count):
+        fetch = self.gallery.ask("POST", "/v1/fetches", {"sort": ["creationDate:desc"], "limit": count}).json["fetch"]
+        items = self.gallery.ask("GET", f"/v1/fetches/{fetch}/items?count={count}&form=columns").json
+        return items["columns"]["localIdentifier"]
+
+    def change_above(self, count):
+        """Takes photos away above, brings them back, and puts some of them below, turn by turn."""
+        turn = next(self.turns)
+        if turn % 3 == 0:
+            self.away = self.newest(count)
+            return self.gallery.commit({"op": "asset.trash", "assets": self.away})
+        if turn % 3 == 1:
+            return self.gallery.commit({"op": "asset.restore", "assets": self.away})
+        return self.gallery.commit(
+            {"op": "asset.edit", "assets": self.away[::2], "creationDate": "1990-01-01T00:00:00Z"})
 
     def test_the_last_photo_is_reached_at_one_device_pixel_a_pixel(self):
         browser = self.opened(1)
@@ -99,6 +118,12 @@ class ScaleTests(unittest.TestCase):
         browser = self.opened(1)
         settled(browser)
         self.assertEqual(moved(browser, self.add_above), 0)
+
+    def test_what_is_looked_at_does_not_move_while_photos_leave_and_change_above_it(self):
+        self.turns = itertools.count()
+        browser = self.opened(2)
+        settled(browser)
+        self.assertEqual(moved(browser, self.change_above, rounds=9), 0)
 
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@
 
   // A live feed: one stream of server-sent events for many fetches.
   //
-  //   library.changes(to: result) ──▶ task of a fetch ──▶ message ──▶ HTTPStream ──▶ client
+  //   list.changes(in: library) ───▶ task of a fetch ──▶ message ──▶ HTTPStream ──▶ client
   //        one follower a fetch          suspended while the client is slow; commits meanwhile are composed into one
   //
   //   event: feed         the name of the stream, by which fetches are added and removed while it is open
@@ -63,6 +63,7 @@
     /// The library as the server sees it.
     private let whole: PhotoLibrary
     private let fetches: Fetches
+    private let watch: AccessWatch
     private let sections: SectionChoice?
     private let renditions: RenditionColumns
     private let messages: EncodedMessages
@@ -71,7 +72,7 @@
 
     init(_ cursor: FeedCursor, name: String, key: Keyring.Key, sections: SectionChoice?, for server: GalleryServer) {
       (self.name, holder, self.sections) = (name, key, sections)
-      (whole, fetches, now) = (server.library, server.fetches, server.environment.now)
+      (whole, fetches, watch, now) = (server.library, server.fetches, server.watch, server.environment.now)
       renditions = RenditionColumns(library: server.library.as(key.client), renditions: server.renditions)
       messages = server.messages
       announcements = RenditionAnnouncements(renditions, stream)
@@ -154,12 +155,8 @@
       guard let number else { return }
       let task = Task.detached { [self] in
         do {
-          if fetch.collections == nil {
-            try await deliver(fetch, of: Asset.self, from: token, number)
-          } else {
-            try await deliver(fetch, of: PhotoCollection.self, from: token, number)
-          }
-          // The library was closed.
+          try await deliver(fetch, as: fetch.list, from: token, number)
+          // The library was closed, or the server stops.
           end()
         } catch is HTTPStreamClosed {
           end()
@@ -178,27 +175,27 @@
     }
 
     /// Delivers the changes of a fetch until it is removed or the feed ends.
-    private func deliver<Element: FeedElement>(
-      _ fetch: FetchRequest, of _: Element.Type, from token: Token?, _ number: Int
+    private func deliver<List: FeedList>(
+      _ fetch: FetchRequest, as _: List.Type, from token: Token?, _ number: Int
     ) async throws {
       let library = try view(fetch)
       let renditions = RenditionColumns(library: library, renditions: renditions.renditions)
-      let result = try await offload { [fetches] in
-        try Fetches.checkMayRead(library)
-        return try Element.run(fetch, at: token, of: library, fetches)
+      let list = try await offload { [fetches] in
+        try List.checkMayFollow(library)
+        return try List.run(fetch, at: token, of: library, fetches)
       }
       if token == nil {
-        try await send("state", Message.state(result, of: fetch).description, fetch, number, result.token)
+        try await send("state", Message.state(list, of: fetch).description, fetch, number, list.token)
       }
-      for try await details in library.changes(to: result) {
-        let after = details.fetchResultAfterChanges
-        Element.hold(after, of: fetch, for: library.client, fetches)
-        if Message.isSmall(details) {
+      for try await change in list.changes(in: library, watch) {
+        let after = change.listAfter
+        after.hold(of: fetch, for: library.client, fetches)
+        if change.isSmall {
           let name = EncodedMessages.Name(
-            client: library.client, fetch: fetch, before: details.fetchResultBeforeChanges.token, after: after.token,
+            client: library.client, fetch: fetch, before: change.tokenBefore, after: after.token,
             sections: sections?.tag, renditions: renditions.renditions.revision)
           let message = try messages.message(name) {
-            try Message.change(details, of: fetch, sections: sections, renditions)
+            try change.json(of: fetch, sections: sections, renditions)
           }
           try await send("change", message.text, fetch, number, after.token, alone: message.cursor)
         } else {

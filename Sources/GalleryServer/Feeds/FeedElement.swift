@@ -2,13 +2,8 @@
   import LibraryJSON
   import PhotoLedger
 
-  // What feeds and polls can follow: assets, and albums with folders. Both have one form of messages; they differ in
-  // how objects are written, and in that only assets have sections.
-  //
-  //   FetchRequest ─ collections? ─┬─ no ──▶ FetchResult<Asset>            items: columns
-  //                                └─ yes ─▶ FetchResult<PhotoCollection>  items: objects
-  //
-  // Rejected: a second stream for collections (a page would hold two cursors, which could be of two states).
+  // The objects of fetches that are followed: assets, and albums with folders. They differ in how they are written, and
+  // in that only assets have sections. See FeedList.swift for what is followed besides.
 
   /// An object of the library that a feed follows.
   protocol FeedElement: Hashable, Sendable {

@@ -8,9 +8,8 @@
     static let all: [Route] = [
       Route("GET", "/v1/feed") { server, call in
         try call.checkQuery(["fetch", "after", "sections", "timeZone"])
-        let library = try call.library()
         guard let key = call.key else { throw Problem.signInRequired }
-        try Fetches.checkMayRead(library)
+        try Fetches.checkMayRead(try call.library())
         let cursor = try FeedCursor(call, orAt: call.request.fields["last-event-id"])
         try cursor.check()
         for (fetch, _) in cursor.tokens { _ = try call.library(of: fetch) }
@@ -70,29 +69,25 @@
         // Nothing changed: the empty change that leads to the state of now.
         let now = answer.results.first?.token ?? token
         let unchanged = try await offload { () throws -> JSON in
-          try fetch.collections == nil
-            ? emptyChange(fetch, of: Asset.self, from: token, to: now, poll)
-            : emptyChange(fetch, of: PhotoCollection.self, from: token, to: now, poll)
+          try emptyChange(fetch, as: fetch.list, from: token, to: now, poll)
         }
         return .json(unchanged, [("Cache-Control", "no-store")])
       },
     ]
 
-    private static func emptyChange<Element: FeedElement>(
-      _ fetch: FetchRequest, of _: Element.Type, from token: Token, to now: Token, _ poll: Poll
+    private static func emptyChange<List: FeedList>(
+      _ fetch: FetchRequest, as _: List.Type, from token: Token, to now: Token, _ poll: Poll
     ) throws -> JSON {
       let library = try poll.view(fetch)
-      let before = try Element.run(fetch, at: token, of: library, poll.fetches)
-      return try Message.change(
-        library.changeDetails(from: before, to: now), of: fetch, sections: poll.sections,
-        RenditionColumns(library: library, renditions: poll.renditions))
+      let before = try List.run(fetch, at: token, of: library, poll.fetches)
+      return try before.change(to: now, in: library).json(
+        of: fetch, sections: poll.sections, RenditionColumns(library: library, renditions: poll.renditions))
     }
 
     private static func poll(_ call: Call, _ cursor: FeedCursor) throws -> Poll {
       Poll(
         cursor: cursor, view: { try call.library(of: $0) }, fetches: call.server.fetches,
-        sections: try SectionChoice(call),
-        renditions: call.server.renditions)
+        watch: call.server.watch, sections: try SectionChoice(call), renditions: call.server.renditions)
     }
   }
 #endif

@@ -44,9 +44,9 @@
     /// How many ranges, pairs and sections a message of a feed holds; a larger change is sent as a new state.
     static let rangeLimit = 10_000
 
-    static func state<Element>(_ result: FetchResult<Element>, of fetch: FetchRequest) -> JSON {
+    static func state(_ list: some FeedList, of fetch: FetchRequest) -> JSON {
       [
-        "fetch": .text(fetch.name), "token": .text(result.token.description), "count": .integer(Int64(result.count)),
+        "fetch": .text(fetch.name), "token": .text(list.token.description), "count": .integer(Int64(list.count)),
       ]
     }
 
@@ -72,25 +72,32 @@
       let changed = details.changedIndexes ?? []
       let touched = inserted.union(changed)
       let indexes = IndexSet(touched.prefix(itemLimit))
+      return Self.change(
+        of: fetch, from: details.fetchResultBeforeChanges.token, to: after, removed: details.removedIndexes ?? [],
+        inserted: inserted, changed: changed, moved: details.moved.map { JSON([$0.before, $0.after]) },
+        items: .object([
+          .init("indexes", JSON(ranges: indexes)),
+          try Element.items(try after.objects(at: indexes), renditions),
+          .init("isComplete", .bool(touched.count <= itemLimit)),
+        ]), sections: try choice.map { try Element.sections(details, $0) }, cause: details.commits.last?.cause)
+    }
+
+    /// The one form of a step, of whatever list.
+    /// - Parameters:
+    ///   - items: the inserted and changed objects, as far as the message has them.
+    ///   - sections: those whose count changed; nil if they were not asked for.
+    static func change(
+      of fetch: FetchRequest, from before: Token, to after: some FeedList, removed: IndexSet = [],
+      inserted: IndexSet = [], changed: IndexSet = [], moved: [JSON] = [], items: JSON, sections: JSON?, cause: String?
+    ) -> JSON {
       var members: [JSON.Member] = [
-        .init("fetch", .text(fetch.name)),
-        .init("before", .text(details.fetchResultBeforeChanges.token.description)),
-        .init("after", .text(after.token.description)),
-        .init("count", .integer(Int64(after.count))),
-        .init("removed", JSON(ranges: details.removedIndexes ?? [])),
-        .init("inserted", JSON(ranges: inserted)),
-        .init("changed", JSON(ranges: changed)),
-        .init("moved", .list(details.moved.map { JSON([$0.before, $0.after]) })),
-        .init(
-          "items",
-          .object([
-            .init("indexes", JSON(ranges: indexes)),
-            try Element.items(try after.objects(at: indexes), renditions),
-            .init("isComplete", .bool(touched.count <= itemLimit)),
-          ])),
+        .init("fetch", .text(fetch.name)), .init("before", .text(before.description)),
+        .init("after", .text(after.token.description)), .init("count", .integer(Int64(after.count))),
+        .init("removed", JSON(ranges: removed)), .init("inserted", JSON(ranges: inserted)),
+        .init("changed", JSON(ranges: changed)), .init("moved", .list(moved)), .init("items", items),
       ]
-      if let choice { members.append(.init("sections", try Element.sections(details, choice))) }
-      members.append(.init("cause", JSON(details.commits.last?.cause)))
+      if let sections { members.append(.init("sections", sections)) }
+      members.append(.init("cause", JSON(cause)))
       return .object(members)
     }
   }

@@ -21,6 +21,7 @@
     /// The library as a fetch looks at it, see ``Call/library(of:)``.
     let view: @Sendable (FetchRequest) throws -> PhotoLibrary
     let fetches: Fetches
+    let watch: AccessWatch
     let sections: SectionChoice?
     let renditions: Renditions
 
@@ -36,41 +37,37 @@
       var (answer, states) = (Answer(messages: [], cursor: cursor, results: []), [String: Token]())
       for (fetch, token) in cursor.tokens {
         let library = try view(fetch)
-        try Fetches.checkMayRead(library)
         // All fetches of a view are led to one state of it.
         let now = try states[library.client] ?? library.currentToken
         states[library.client] = now
-        if fetch.collections == nil {
-          try read(fetch, of: Asset.self, from: token, to: now, library, &answer)
-        } else {
-          try read(fetch, of: PhotoCollection.self, from: token, to: now, library, &answer)
-        }
+        try read(fetch, as: fetch.list, from: token, to: now, library, &answer)
       }
       return answer
     }
 
-    private func read<Element: FeedElement>(
-      _ fetch: FetchRequest, of _: Element.Type, from token: Token?, to now: Token, _ library: PhotoLibrary,
+    private func read<List: FeedList>(
+      _ fetch: FetchRequest, as _: List.Type, from token: Token?, to now: Token, _ library: PhotoLibrary,
       _ answer: inout Answer
     ) throws {
-      var result = try Element.run(fetch, at: token ?? now, of: library, fetches)
+      try List.checkMayFollow(library)
+      var list = try List.run(fetch, at: token ?? now, of: library, fetches)
       if token == nil {
-        answer.messages.append(Message.state(result, of: fetch))
+        answer.messages.append(Message.state(list, of: fetch))
       } else {
-        let details = try library.changeDetails(from: result, to: now)
-        if !Message.isEmpty(details) {
+        let change = try list.change(to: now, in: library)
+        if !change.isUnseen {
           let columns = RenditionColumns(library: library, renditions: renditions)
-          answer.messages.append(try Message.change(details, of: fetch, sections: sections, columns))
+          answer.messages.append(try change.json(of: fetch, sections: sections, columns))
         }
-        result = details.fetchResultAfterChanges
-        Element.hold(result, of: fetch, for: library.client, fetches)
+        list = change.listAfter
+        list.hold(of: fetch, for: library.client, fetches)
       }
-      answer.cursor.set(result.token, of: fetch)
+      answer.cursor.set(list.token, of: fetch)
       answer.results.append(
         (
-          result.token,
-          { [result] in
-            var changes = library.changes(to: result).makeAsyncIterator()
+          list.token,
+          { [list, watch] in
+            var changes = list.changes(in: library, watch).makeAsyncIterator()
             // The reading that follows fails likewise, and reports it.
             _ = try? await changes.next()
           }

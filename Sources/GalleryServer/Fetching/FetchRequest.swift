@@ -12,8 +12,24 @@
   // order of `members`, what is not asked left out; so equal questions have equal names, and share what is cached by
   // name.
 
-  /// What a fetch of assets asks for, or of albums and folders.
+  /// What a fetch of assets asks for, or of albums and folders, or of the log.
   struct FetchRequest: Hashable, Sendable {
+    /// What a fetch is a list of.
+    enum Subject {
+      case assets, collections, log
+
+      /// What a fetch of it is called where it has no place.
+      var sentence: String {
+        switch self {
+        case .assets: "The fetch is one of assets"
+        case .collections: "The fetch is one of collections"
+        case .log: "The fetch is the log, whose events are read at GET /v1/log"
+        }
+      }
+    }
+
+    /// Whether it asks for the log instead of assets.
+    var isLog = false
     /// Which collections instead of assets: `all`, `top` or the identifier of a folder.
     var collections: String?
     /// The client whose view is asked for; nil: that of the key. For the owner, see ``Call/library(of:)``.
@@ -41,8 +57,7 @@
     static let nameLimit = 2048
     static let keys = [
       "collections", "selectionOf", "where", "search", "sort", "album", "smartAlbum", "hidden", "trash", "allBursts",
-      "mediaTypes", "sources",
-      "limit", "offset",
+      "mediaTypes", "sources", "limit", "offset", "log",
     ]
 
     /// The keys of a fetch of collections.
@@ -78,6 +93,10 @@
       sources = try read("sources", { $0.textsValue.flatMap { SourceTypes(names: $0) } }, "a list of \(names)") ?? []
       limit = try read("limit", \.positionValue, "a whole number, 0 or more") ?? 0
       offset = try read("offset", \.positionValue, "a whole number, 0 or more") ?? 0
+      isLog = try read("log", \.boolValue, "true or false") ?? false
+      if isLog, let other = members.first(where: { $0.key != "log" && $0.value != .null }) {
+        throw .malformed("'\(other.key)' is not about the log; pass 'log' alone.")
+      }
       if album != nil, smartAlbum != nil {
         throw .malformed("'album' and 'smartAlbum' both choose an album; pass one.")
       }
@@ -125,10 +144,14 @@
       if isShowingAllBursts { members.append(JSON.Member("allBursts", .bool(true))) }
       if !mediaTypes.isEmpty { members.append(JSON.Member("mediaTypes", .list(mediaTypes.map { .text("\($0)") }))) }
       if !sources.isEmpty { members.append(JSON.Member("sources", .list(sources.names.map { .text($0) }))) }
+      if isLog { members.append(JSON.Member("log", .bool(true))) }
       if limit > 0 { members.append(JSON.Member("limit", .integer(Int64(limit)))) }
       if offset > 0 { members.append(JSON.Member("offset", .integer(Int64(offset)))) }
       return members
     }
+
+    /// What the fetch is a list of.
+    var subject: Subject { isLog ? .log : collections == nil ? .assets : .collections }
 
     /// The name of the fetch.
     var name: String { Keyring.spelled(Array(JSON.object(members).description.utf8)) }
@@ -138,9 +161,7 @@
     ///   - library: the view of the client.
     ///   - now: where to find an album that the view does not have yet.
     func run(in library: PhotoLibrary, orAlbumsOf now: PhotoLibrary) throws -> FetchResult<Asset> {
-      guard collections == nil else {
-        throw Problem.malformed("The fetch is one of collections, and this is about assets.")
-      }
+      guard subject == .assets else { throw Problem.malformed("\(subject.sentence), and this is about assets.") }
       try checkView(library)
       var options = FetchOptions()
       if let predicate { options.condition = try Condition(format: predicate, for: .asset) }
@@ -192,7 +213,7 @@
       options.sort = try sort.map { try SortTerm($0, for: .collection) }
       (options.fetchLimit, options.fetchOffset) = (limit, offset)
       switch collections {
-      case nil: throw Problem.malformed("The fetch is one of assets, and this is about collections.")
+      case nil: throw Problem.malformed("\(subject.sentence), and this is about collections.")
       case "all": return try library.fetchCollections(options)
       case "top": return try library.fetchCollections(in: nil, options)
       case let name?:

@@ -19,19 +19,16 @@
         let library = try call.library(of: fetch)
         try Fetches.checkMayRead(library)
         let token = try call.moment()?.view(of: library).currentToken
-        let location = [(name: "Location", value: "/v1/fetches/\(fetch.name)")]
-        if fetch.collections != nil {
-          let result = try PhotoCollection.run(fetch, at: token, of: library, call.server.fetches)
-          return .json(describe(result, of: fetch), status: 201, location)
-        }
-        let result = try call.server.fetches.result(fetch, at: token, of: library)
-        return .json(describe(result, of: fetch), status: 201, location)
+        return .json(
+          try describe(fetch, as: fetch.list, at: token, of: library, call), status: 201,
+          [(name: "Location", value: "/v1/fetches/\(fetch.name)")])
       }.needing(.read),
       .reading("GET", "/v1/fetches/{fetch}") { call in
         try call.checkQuery(["token", "at"])
         let fetch = try call.server.fetches.request(named: call.parameters[0])
-        let description =
-          try fetch.collections == nil ? describe(held(call).1, of: fetch) : describe(collections(call), of: fetch)
+        let library = try call.library(of: fetch)
+        try Fetches.checkMayRead(library)
+        let description = try describe(fetch, as: fetch.list, at: try call.token(in: library), of: library, call)
         let fields = Self.fields(tag: "\"\(description["token"]?.textValue ?? "")-f\"")
         if call.holds(fields) { return HTTPResponse(304, Headers.common + fields) }
         return .json(description, fields)
@@ -187,10 +184,14 @@
       [("ETag", tag), ("Cache-Control", "private, no-cache"), ("Vary", "Authorization, Cookie")]
     }
 
-    private static func describe<Element>(_ result: FetchResult<Element>, of fetch: FetchRequest) -> JSON {
-      [
-        "fetch": .text(fetch.name), "token": .text(result.token.description), "count": .integer(Int64(result.count)),
-        "cursor": .text(FeedCursor([(fetch, result.token)]).spelled),
+    private static func describe<List: FeedList>(
+      _ fetch: FetchRequest, as _: List.Type, at token: Token?, of library: PhotoLibrary, _ call: Call
+    ) throws -> JSON {
+      try List.checkMayFollow(library)
+      let list = try List.run(fetch, at: token, of: library, call.server.fetches)
+      return [
+        "fetch": .text(fetch.name), "token": .text(list.token.description), "count": .integer(Int64(list.count)),
+        "cursor": .text(FeedCursor([(fetch, list.token)]).spelled),
       ]
     }
   }

@@ -12,9 +12,11 @@
   //   assetData      the file                     streamed to server/uploads     ─┼─▶ Uploads.complete: one commit
   //   sidecarData    an XMP                       kept, at most 1 MiB            ─┘
   //
-  // The fields may stand before or behind the file. Nothing is done with any of it before the closing boundary has
-  // come, so a form that is cut at any byte leaves nothing. From there on it is a plain upload: its SHA-256 and SHA-1
-  // are computed, the SHA-1 is held against `x-immich-checksum`, and the file is taken as every other one.
+  // The fields may stand before or behind the file. Whether there is room for the file is asked before the form is
+  // read, for as many bytes as the form announces, so a form without room is answered from its head. Nothing is done
+  // with any of it before the closing boundary has come, so a form that is cut at any byte leaves nothing. From there
+  // on it is a plain upload: its SHA-256 and SHA-1 are computed, the SHA-1 is held against `x-immich-checksum`, and the
+  // file is taken as every other one.
   //
   // Fields that say what the file says better itself, or what only another program needs (the device, the duration, the
   // extension), are read and left.
@@ -36,12 +38,19 @@
         do {
           try server.uploads.enter()
           do {
-            try await offload { try UploadRoutes.checkMayAdd(try call.library()) }
+            let upload = try await offload {
+              try UploadRoutes.checkMayAdd(try call.library())
+              var head = UploadHead()
+              head.sha1 = sha1
+              // The length of the form is more than that of the file, and all that is known.
+              let length = request.contentLength.map { UInt64($0) }
+              return try server.uploads.create(head, contentLength: nil, expecting: length, for: client)
+            }
+            return .take(FormUploadReceiver(call, form, upload), interim: nil)
           } catch {
             server.uploads.leave()
             throw error
           }
-          return .take(FormUploadReceiver(call, form, client: client, sha1: sha1), interim: nil)
         } catch { return .refuse(Problem(error).responseToUploader) }
       }
     }.needing(.add)
@@ -53,18 +62,20 @@
       /// The part whose content comes.
       var part = ""
       var fields: [String: [UInt8]] = [:]
-      var upload: (upload: Upload, turn: Int)?
+      /// The upload; nil once it was dropped.
+      var upload: Upload?
+      /// The turn in which the file is written; nil before its part.
+      var turn: Int?
     }
 
     private let call: Call
     private let form: MultipartForm
-    private let client: String
-    private let sha1: [UInt8]?
     /// Guarded by its lock, which is held while the disk works; one task at a time calls.
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
-    init(_ call: Call, _ form: MultipartForm, client: String, sha1: [UInt8]?) {
-      (self.call, self.form, self.client, self.sha1) = (call, form, client, sha1)
+    init(_ call: Call, _ form: MultipartForm, _ upload: Upload) {
+      (self.call, self.form) = (call, form)
+      state = Mutex(State(upload: upload))
     }
 
     private var uploads: Uploads { call.server.uploads }
@@ -96,9 +107,9 @@
           throw Problem.malformed("The form has '\(part.name.prefix(40))' twice; send it once.")
         }
         state.fields[part.name] = []
-        if part.name == "assetData" { state.upload = try begin(part) }
+        if part.name == "assetData", let upload = state.upload { state.turn = try begin(upload, part) }
       case .bytes(let bytes):
-        if state.part == "assetData", let (upload, turn) = state.upload {
+        if state.part == "assetData", let upload = state.upload, let turn = state.turn {
           return try upload.write(bytes, turn: turn, uploads.quota)
         }
         let limit = state.part == "sidecarData" ? FormUpload.sidecarLimit : FormUpload.fieldLimit
@@ -109,20 +120,12 @@
       }
     }
 
-    private func begin(_ part: MultipartForm.Part) throws -> (Upload, Int) {
+    private func begin(_ upload: Upload, _ part: MultipartForm.Part) throws -> Int {
       guard let filename = part.filename else {
         throw Problem.malformed("'assetData' of the form must be a file, with a file name.")
       }
-      var head = UploadHead()
-      head.name = try UploadHead.name(filename)
-      head.sha1 = sha1
-      // The length of the form is more than that of the file, and all that is known.
-      let length = call.request.contentLength.map { UInt64($0) }
-      let upload = try uploads.create(head, contentLength: nil, expecting: length, for: client)
-      do { return (upload, try upload.begin(at: 0, head, contentLength: nil)) } catch {
-        uploads.forget(upload)
-        throw error
-      }
+      uploads.name(upload, try UploadHead.name(filename))
+      return try upload.begin(at: 0, UploadHead(), contentLength: nil)
     }
 
     // MARK: The end
@@ -146,7 +149,7 @@
     private func sealed() throws -> (Upload, Uploads.Beside) {
       do throws(HTTPServerError) { try form.end() } catch { throw Problem.malformed(error.description) }
       return try state.withLock { state in
-        guard let (upload, turn) = state.upload else {
+        guard let upload = state.upload, let turn = state.turn else {
           throw Problem.malformed("The form has no 'assetData', the file to add.")
         }
         let beside = try Self.beside(state.fields)
@@ -204,7 +207,7 @@
       try? await offload { [self] in
         let upload = state.withLock { state in
           defer { state.upload = nil }
-          return state.upload?.upload
+          return state.upload
         }
         if let upload { uploads.forget(upload) }
       }

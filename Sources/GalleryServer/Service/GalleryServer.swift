@@ -9,7 +9,7 @@
   //   request ─▶ HTTPServing ─▶ GalleryServer.plan ─▶ Keyring: which key? ─▶ Router: which route? ─▶ its handler
   //                                                                                                    │
   //      fetches, windows, sections   FetchRoutes ── Fetches: results that are held, by (key, fetch, token)
-  //      live changes                 FeedRoutes  ── Feed: one task a fetch follows `library.changes(to:)`
+  //      live changes, and the log    FeedRoutes  ── Feed: one task a fetch follows its list
   //      uploads                      UploadRoutes── Uploads: bytes to files, at the end one commit
   //      uploaders made for Immich    ImmichClientRoutes ── the same uploads, under /api, if asked for
   //      originals                    FileRoutes  ── a descriptor, sent by the kernel
@@ -188,8 +188,7 @@
         try route.check(key, request)
         return try route.plan(self, Call(request: request, parameters: parameters, key: key, server: self))
       } catch {
-        let isUploader = access.allowsImmichClients && ImmichClientRoutes.has(request.target)
-        return .answer(isUploader ? Problem(error).responseToUploader : Problem(error).response)
+        return .answer(response(of: Problem(error), to: request))
       }
     }
 
@@ -208,15 +207,21 @@
       return key
     }
 
+    /// A problem document, in the form that the client of a path reads.
+    private func response(of problem: Problem, to request: HTTPRequest) -> HTTPResponse {
+      let isUploader = access.allowsImmichClients && ImmichClientRoutes.has(request.target)
+      return isUploader ? problem.responseToUploader : problem.response
+    }
+
     /// A problem document, as all other errors of the API are.
-    public func rejection(_ status: Int, _ sentence: String) -> HTTPResponse {
+    public func rejection(_ request: HTTPRequest, _ status: Int, _ sentence: String) -> HTTPResponse {
       let type =
         switch status {
         case 413: "limit-exceeded"
         case 500...: "internal-error"
         default: "malformed-request"
         }
-      return Problem(status, type, sentence).response
+      return response(of: Problem(status, type, sentence), to: request)
     }
 
     /// Counts the request and writes its line of the log.

@@ -26,6 +26,8 @@
       var descriptor: Int32 = -1
       /// How many bytes are in the file.
       var written: UInt64
+      /// How many bytes the request that writes may bring, as far as it said.
+      var expected: UInt64
       /// The latest turn.
       var turn = 0
       var isGone = false
@@ -40,9 +42,9 @@
     private let state: Mutex<State>
     private let folder: UploadFolder
 
-    init(_ record: UploadRecord, isResumable: Bool, in folder: UploadFolder) {
+    init(_ record: UploadRecord, isResumable: Bool, expecting expected: UInt64 = 0, in folder: UploadFolder) {
       (id, client, self.isResumable, self.folder) = (record.id, record.client, isResumable, folder)
-      state = Mutex(State(record: record, written: record.offset))
+      state = Mutex(State(record: record, written: record.offset, expected: expected))
     }
 
     var record: UploadRecord { state.withLock { $0.record } }
@@ -51,8 +53,11 @@
     /// How many bytes came, durable or not.
     var written: UInt64 { state.withLock { $0.written } }
 
-    /// What counts against the client's bytes.
-    var reserved: UInt64 { state.withLock { max($0.record.length ?? 0, $0.written) } }
+    /// What counts against the client's bytes: what came, and what was announced.
+    var reserved: UInt64 { state.withLock { max($0.record.length ?? $0.expected, $0.written) } }
+
+    /// Names an upload whose name comes behind its head, before its first byte.
+    func name(_ name: String?, file: String) { state.withLock { ($0.record.name, $0.record.file) = (name, file) } }
 
     // MARK: Writing
 
@@ -124,6 +129,7 @@
     func seal(turn: Int, isLast: Bool) throws -> UploadRecord {
       try state.withLock { state in
         guard state.turn == turn else { throw Self.overtaken }
+        state.expected = 0
         try settle(&state, isWhole: isLast)
         return state.record
       }
@@ -133,6 +139,7 @@
     func pause(turn: Int) throws {
       try state.withLock { state in
         guard state.turn == turn, !state.isGone else { return }
+        state.expected = 0
         if isResumable { try settle(&state) } else { drop(&state) }
       }
     }
@@ -142,6 +149,7 @@
       try state.withLock { state in
         guard !state.isGone else { throw Problem.notFound }
         state.turn += 1
+        state.expected = 0
         try settle(&state)
         return state.record
       }

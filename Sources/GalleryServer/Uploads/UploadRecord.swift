@@ -9,9 +9,9 @@
     let id: String
     /// The client of the key that made it; only that client finds it.
     let client: String
-    let name: String?
+    var name: String?
     /// The name of the file with the bytes.
-    let file: String
+    var file: String
     /// The name of a sidecar's file beside it.
     var sidecar: String { "\(id).xmp" }
     var length: UInt64?

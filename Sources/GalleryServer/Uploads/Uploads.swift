@@ -115,7 +115,8 @@
 
     // MARK: Making
 
-    /// Makes an upload, durably if it can be resumed.
+    /// Makes an upload, durably if it can be resumed. What it may bring is counted from here on, so that uploads which
+    /// begin together do not exceed together what one of them might.
     /// - Parameter most: what the file cannot exceed, where its length is not known; room is asked for it.
     /// - Throws: ``Problem`` 413 for a file that is too large, 429 for a client with too many, 507 without room.
     func create(
@@ -123,7 +124,8 @@
     ) throws -> Upload {
       let quota = quota
       let length = head.length ?? (head.isLast != false ? contentLength : nil)
-      if let size = length ?? contentLength ?? most, size > quota.fileSize {
+      let expected = length ?? contentLength ?? most
+      if let size = expected, size > quota.fileSize {
         var problem = Problem(
           413, "limit-exceeded", "The file has \(size) bytes; at most \(quota.fileSize) are accepted.")
         problem.fields = [("Upload-Limit", quota.field)]
@@ -131,14 +133,19 @@
       }
       let id = Keyring.spelled(environment.randomBytes(18))
       var record = UploadRecord(
-        id: id, client: client, name: head.name, file: "\(id).bytes\(Self.ending(of: head.name))",
-        touched: environment.now())
+        id: id, client: client, name: head.name, file: Self.file(id, head.name), touched: environment.now())
       (record.length, record.sha256, record.sha1) = (length, head.sha256, head.sha1)
       return try state.withLock { state in
         let folder = try opened(&state)
         sweep(&state, folder)
-        try check(state, record, quota, expecting: length ?? most ?? 0, room: folder.room)
-        let upload = Upload(record, isResumable: head.isLast != nil, in: folder)
+        try check(state, record, quota, expecting: expected ?? 0)
+        // A part of an upload that can be resumed takes what room there is.
+        let room = folder.room
+        guard room >= quota.reserve, room - quota.reserve >= length ?? most ?? 0 else {
+          throw Problem(
+            507, "not-enough-space", "The server's disk has not enough space for this file; try again later.")
+        }
+        let upload = Upload(record, isResumable: head.isLast != nil, expecting: expected ?? 0, in: folder)
         if upload.isResumable {
           folder.close(try folder.open(record.file))
           try folder.keep(record)
@@ -148,6 +155,11 @@
       }
     }
 
+    /// Names an upload whose name comes behind its head, before its first byte.
+    func name(_ upload: Upload, _ name: String?) { upload.name(name, file: Self.file(upload.id, name)) }
+
+    private static func file(_ id: String, _ name: String?) -> String { "\(id).bytes\(ending(of: name))" }
+
     /// The ending of a name, if it is a harmless one.
     private static func ending(of name: String?) -> String {
       let ending = FilePath(name ?? "").pathExtension
@@ -156,8 +168,8 @@
     }
 
     private func check(
-      _ state: State, _ record: UploadRecord, _ quota: UploadQuota, expecting most: UInt64, room: UInt64
-    ) throws {
+      _ state: State, _ record: UploadRecord, _ quota: UploadQuota, expecting most: UInt64
+    ) throws(Problem) {
       let own = state.uploads.values.filter { $0.client == record.client }
       let bytes = own.reduce(most) { $0 + $1.reserved }
       guard own.count < quota.count, bytes <= quota.bytes else {
@@ -166,9 +178,6 @@
           "This client has \(own.count) unfinished uploads; finish or delete some before beginning another.")
         problem.fields = [("Retry-After", "60")]
         throw problem
-      }
-      guard room >= quota.reserve, room - quota.reserve >= most else {
-        throw Problem(507, "not-enough-space", "The server's disk has not enough space for this file; try again later.")
       }
     }
 

@@ -43,6 +43,7 @@ export class Problem extends Error {
  * @property {boolean} [trash]
  * @property {boolean} [allBursts]
  * @property {number} [limit]
+ * @property {true} [log] the log itself, to be followed; with nothing beside it
  *
  * @typedef {object} FetchState
  * @property {string} fetch
@@ -79,7 +80,8 @@ export class Problem extends Error {
  * @property {Ranges} inserted
  * @property {Ranges} changed
  * @property {Ranges} moved
- * @property {{ indexes: Ranges, columns: Columns, isComplete: boolean }} items
+ * @property {{ indexes: Ranges, columns: Columns, records?: any[], isComplete: boolean }} items `records` are events of
+ *   the log as `/v1/log` gives them, where the log is followed
  * @property {[string, number, number][] | null} [sections]
  * @property {string | null} cause
  *

@@ -1,6 +1,7 @@
 // The log as a history of commits, the newest first, read page by page and led on as commits come.
 //
 //   more()   older events: one page of the log, grouped by the commit that made them
+//   take()   what a step of the log's feed brought, without a question
 //   newer()  what was committed since; one small question if that is nothing
 //
 // An import is one commit with an event for each photo. Of a commit with more events than `eventLimit` the last ones
@@ -139,6 +140,21 @@ export class LogReader {
   }
 
   /**
+   * Takes what a step of the log brought.
+   * @param {import('../client/photoledger.js').Change} step
+   * @returns {Commit[] | null} the newest first; null if that is not all that is missing, which `newer` reads
+   */
+  take({ before, items }) {
+    if (!items.isComplete || !items.records || before !== this.headToken) return null;
+    // What a filter wants is the server's to say.
+    if (Object.keys(this.filter).length > 0) return null;
+    /** @type {Commit[]} */
+    const found = [];
+    for (const event of items.records) this.add(event, found);
+    return this.put(found);
+  }
+
+  /**
    * Reads what was committed since the last question.
    * @param {AbortSignal} [signal]
    * @returns {Promise<Commit[]>} the newest first
@@ -146,23 +162,17 @@ export class LogReader {
   async newer(signal) {
     const [known, knownToken] = [this.head, this.headToken];
     const after = await this.findHead(signal);
-    if (!after) return [];
+    if (after === null) return [];
     /** @type {Commit[]} */
     const found = [];
     try {
       let cursor = null;
       do {
+        // Before the first event there is no state to name.
+        const query = { ...this.query, after: after === '' ? null : after, limit: newerPageSize, cursor };
         /** @type {{ records: LogEvent[], next: number | null }} */
-        const page = await this.ask({ ...this.query, after, limit: newerPageSize, cursor }, signal);
-        for (const event of page.records) {
-          // What came between the first page and the head is in both.
-          if (this.commits[0] && event.sequence <= this.commits[0].events[0].sequence) continue;
-          if (found[0]?.token !== event.token) found.unshift(commitOf(event));
-          const { events } = found[0];
-          if (events.length >= eventLimit) found[0].furtherCount += 1;
-          else events.push(event);
-          if (event.sequence > this.head) [this.head, this.headToken] = [event.sequence, event.token];
-        }
+        const page = await this.ask(query, signal);
+        for (const event of page.records) this.add(event, found);
         cursor = page.next;
       } while (cursor !== null);
     } catch (error) {
@@ -170,6 +180,29 @@ export class LogReader {
       [this.head, this.headToken] = [known, knownToken];
       throw error;
     }
+    return this.put(found);
+  }
+
+  /**
+   * Adds an event to the commits that were found.
+   * @param {LogEvent} event
+   * @param {Commit[]} found the newest first, their events the oldest first
+   */
+  add(event, found) {
+    // What came between the first page and the head is in both.
+    if (this.commits[0] && event.sequence <= this.commits[0].events[0].sequence) return;
+    if (found[0]?.token !== event.token) found.unshift(commitOf(event));
+    const { events } = found[0];
+    if (events.length >= eventLimit) found[0].furtherCount += 1;
+    else events.push(event);
+    if (event.sequence > this.head) [this.head, this.headToken] = [event.sequence, event.token];
+  }
+
+  /**
+   * Puts the commits that were found before the others.
+   * @param {Commit[]} found
+   */
+  put(found) {
     for (const commit of found) commit.events.sort((one, other) => other.sequence - one.sequence);
     this.commits.unshift(...found);
     return found;

@@ -3,8 +3,8 @@
 //   filters   in the address, so that a narrowed history has a link
 //   commits   read page by page as they come into view; new ones arrive at the top
 //
-// New commits are asked for when the timeline's fetch changes, which the page's one feed says at once, and every few
-// seconds while the tab is shown, since not every commit changes photos. The question costs one event.
+// New commits arrive by the page's one feed, which follows the log as it follows fetches: a step of the log has its
+// events, and where it has not all of them, or the history is narrowed, they are asked for.
 //
 // A client with limited access sees its own history: what came to it, changed and left, without whose doing it was.
 
@@ -21,8 +21,8 @@ import { undoDialog } from './undo.js';
 
 /** @typedef {import('../model/log.js').Commit} Commit */
 
-/** How often new commits are asked for, milliseconds. */
-const pollPause = 4000;
+/** How long after a failure new commits are asked for again, milliseconds. */
+const retryPause = 4000;
 /** How many sentences of a commit are shown at once. */
 const sentenceLimit = 3;
 const day = 86_400_000;
@@ -74,6 +74,8 @@ class HistoryView {
     this.abort = new AbortController();
     this.isReading = false;
     this.isAsking = false;
+    /** Whether a step came while something was read. */
+    this.isBehind = false;
     /** @type {() => void} */
     this.end = () => {};
     /**
@@ -195,6 +197,7 @@ class HistoryView {
       this.isReading = false;
       this.button.disabled = false;
       this.showEnd();
+      this.catchUp();
     }
   }
 
@@ -216,21 +219,36 @@ class HistoryView {
 
   /** Follows what is committed. */
   follow() {
-    this.timer = setInterval(() => { if (!document.hidden) this.ask(); }, pollPause);
-    this.app.client.openFetch({ sort: ['creationDate:desc'] }).then((state) => {
+    this.app.client.openFetch({ log: true }).then((state) => {
       if (this.abort.signal.aborted) return;
-      const look = () => { this.ask(); };
-      this.end = this.app.feed.follow(state.fetch, state.token, { onChange: look, onState: look });
+      this.end = this.app.feed.follow(state.fetch, state.token, {
+        onChange: (step) => { this.ask(step); }, onState: () => { this.ask(); },
+        onProblem: (error) => this.showTrouble(error),
+      });
+      // What was committed since the first page was read.
       this.ask();
-    }, (error) => this.app.notices.fail(error));
+    }, (error) => {
+      if (this.abort.signal.aborted) return;
+      this.showTrouble(error);
+      this.timer = setTimeout(() => this.follow(), retryPause);
+    });
   }
 
-  /** Asks for new commits. */
-  async ask() {
-    if (this.isAsking || this.isReading || this.abort.signal.aborted) return;
+  /**
+   * Shows new commits.
+   * @param {import('../client/photoledger.js').Change} [step] of the log; without one, or where it is not enough, the
+   *   server is asked
+   */
+  async ask(step) {
+    if (this.abort.signal.aborted) return;
+    if (this.isAsking || this.isReading) {
+      this.isBehind = true;
+      return;
+    }
     this.isAsking = true;
+    clearTimeout(this.timer);
     try {
-      const found = await this.reader.newer(this.abort.signal);
+      const found = (step && this.reader.take(step)) ?? await this.reader.newer(this.abort.signal);
       await this.learn(found);
       for (const commit of [...found].reverse()) this.show(commit, true);
       if (found.length > 0) {
@@ -239,13 +257,27 @@ class HistoryView {
       }
       this.trouble.hidden = true;
     } catch (error) {
-      // The next question follows in seconds, so this stands there only as long as it holds.
       if (this.abort.signal.aborted) return;
-      this.trouble.textContent = t('history.trouble', { problem: messageOf(error) });
-      this.trouble.hidden = false;
+      this.showTrouble(error);
+      // The next step may be long in coming.
+      this.timer = setTimeout(() => this.ask(), retryPause);
     } finally {
       this.isAsking = false;
+      this.catchUp();
     }
+  }
+
+  /** Asks for what came while something was read. */
+  catchUp() {
+    if (!this.isBehind) return;
+    this.isBehind = false;
+    this.ask();
+  }
+
+  /** @param {unknown} error */
+  showTrouble(error) {
+    this.trouble.textContent = t('history.trouble', { problem: messageOf(error) });
+    this.trouble.hidden = false;
   }
 
   /**
@@ -326,11 +358,11 @@ class HistoryView {
   close() {
     this.abort.abort();
     this.observer.disconnect();
-    clearInterval(this.timer);
+    clearTimeout(this.timer);
     this.end();
   }
 
-  /** @type {ReturnType<typeof setInterval> | undefined} */
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
   timer = undefined;
 }
 

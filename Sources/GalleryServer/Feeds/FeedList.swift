@@ -1,0 +1,91 @@
+#if Gallery
+  import LibraryJSON
+  import PhotoLedger
+
+  // What feeds and polls can follow. All have one form of messages: a list at a token, and the steps that lead it on.
+  //
+  //   FetchRequest ─ subject ─┬─ assets ──────▶ FetchResult<Asset>            items: columns
+  //                           ├─ collections ─▶ FetchResult<PhotoCollection>  items: objects
+  //                           └─ log ─────────▶ LogList                       items: records
+  //
+  // Rejected: a stream for each subject (a page would hold several cursors, which could be of different states).
+
+  /// A list at a state, which changes lead on.
+  protocol FeedList: Sendable {
+    associatedtype Changes: AsyncSequence
+    where Changes.Element: FeedChange, Changes.Element.List == Self
+
+    /// - Throws: ``Problem`` 403 for a client that may not follow such a list.
+    static func checkMayFollow(_ library: PhotoLibrary) throws
+    /// Reads the list.
+    /// - Parameter token: the state; nil: now.
+    static func run(
+      _ fetch: FetchRequest, at token: Token?, of library: PhotoLibrary, _ fetches: Fetches
+    ) throws -> Self
+
+    var token: Token { get }
+    var count: Int { get }
+    /// Keeps a list to which a message led, where windows are read of it.
+    func hold(of fetch: FetchRequest, for client: String, _ fetches: Fetches)
+    /// What leads the list on, as it is committed.
+    func changes(in library: PhotoLibrary, _ watch: AccessWatch) -> Changes
+    /// What leads the list to a later state.
+    func change(to now: Token, in library: PhotoLibrary) throws -> Changes.Element
+  }
+
+  extension FeedList {
+    static func checkMayFollow(_ library: PhotoLibrary) throws { try Fetches.checkMayRead(library) }
+    func hold(of fetch: FetchRequest, for client: String, _ fetches: Fetches) {}
+  }
+
+  /// A step of a list.
+  protocol FeedChange: Sendable {
+    associatedtype List: FeedList
+    var tokenBefore: Token { get }
+    var listAfter: List { get }
+    /// Whether it has a bounded message.
+    var isSmall: Bool { get }
+    /// Whether its message shows nothing.
+    var isUnseen: Bool { get }
+    /// The message.
+    func json(of fetch: FetchRequest, sections: SectionChoice?, _ renditions: RenditionColumns) throws -> JSON
+  }
+
+  extension FetchRequest {
+    /// What the fetch is a list of.
+    var list: any FeedList.Type {
+      switch subject {
+      case .assets: FetchResult<Asset>.self
+      case .collections: FetchResult<PhotoCollection>.self
+      case .log: LogList.self
+      }
+    }
+  }
+
+  extension FetchResult: FeedList where Element: FeedElement {
+    static func run(
+      _ fetch: FetchRequest, at token: Token?, of library: PhotoLibrary, _ fetches: Fetches
+    ) throws -> FetchResult { try Element.run(fetch, at: token, of: library, fetches) }
+
+    func hold(of fetch: FetchRequest, for client: String, _ fetches: Fetches) {
+      Element.hold(self, of: fetch, for: client, fetches)
+    }
+
+    func changes(in library: PhotoLibrary, _ watch: AccessWatch) -> ResultChanges<Element> { library.changes(to: self) }
+
+    func change(to now: Token, in library: PhotoLibrary) throws -> ChangeDetails<Element> {
+      try library.changeDetails(from: self, to: now)
+    }
+  }
+
+  extension ChangeDetails: FeedChange where Element: FeedElement {
+    var tokenBefore: Token { fetchResultBeforeChanges.token }
+    var listAfter: FetchResult<Element> { fetchResultAfterChanges }
+    var isSmall: Bool { Message.isSmall(self) }
+    var isUnseen: Bool { Message.isEmpty(self) }
+
+    func json(of fetch: FetchRequest, sections: SectionChoice?, _ renditions: RenditionColumns) throws -> JSON {
+      try Message.change(self, of: fetch, sections: sections, renditions)
+    }
+  }
+#endif

@@ -1,0 +1,115 @@
+#if Gallery
+  import Foundation
+  @testable import GalleryServer
+  import HTTPServing
+  import PhotoLedger
+  import TestSupport
+  import Testing
+
+  @Suite("Bounds of forms, and how uploaders hear of them", .timeLimit(.minutes(5)))
+  struct FormBoundsTests {
+    private static func uploading(_ body: (TestGallery, ImmichUploader) async throws -> Void) async throws {
+      try await TestGallery.serving(access: .withImmichClients) { gallery in
+        try await gallery.library.performChanges { $0.setAuthorizationStatus(.authorized, of: "uploader") }
+        try await body(gallery, ImmichUploader(gallery: gallery, key: try gallery.key(of: "uploader").secret))
+      }
+    }
+
+    /// The head of a form of an announced length.
+    private static func head(_ uploader: ImmichUploader, _ form: UploadForm, _ count: Int) throws -> String {
+      let fields = ["X-API-Key: \(uploader.key)", form.type, "Content-Length: \(count)", "Connection: close"]
+      return try uploader.gallery.head("POST", "/api/assets", key: nil, fields)
+    }
+
+    /// Checks a refusal against the description, and that it says why where uploaders look for it.
+    private static func check(_ text: String, _ status: Int, _ target: String) throws {
+      let answer = TestGallery.checked("POST", target, try #require(TestGallery.parsed(text), "There is no answer."))
+      #expect(answer.status == status, "\(answer)")
+      let message = try answer.json()["message"] as? String
+      #expect(message?.isEmpty == false, "\(answer)")
+    }
+
+    @Test("what forms announce counts against the client's bytes while they come, and no longer")
+    func announced() async throws {
+      try await Self.uploading { gallery, uploader in
+        var quota = UploadQuota()
+        (quota.fileSize, quota.bytes) = (2_000_000, 3_000_000)
+        gallery.server.uploads.set(quota: quota)
+        let form = UploadForm(Data(count: 1_900_000), named: "first.jpg")
+        let first = try RawClient(port: gallery.address.port)
+        first.send(try Self.head(uploader, form, form.closed.count))
+        first.send(Array(form.closed.prefix(300_000)))
+        while gallery.leftovers.isEmpty { await Task.yield() }
+        // Of the first a small part has come, but with the second they could have more than the client may.
+        let second = try RawClient(port: gallery.address.port)
+        second.send(try Self.head(uploader, form, form.closed.count))
+        second.send(Array(form.closed))
+        try Self.check(second.readToEnd(), 429, "/api/assets")
+        // The bytes of a part of an upload count in the same way.
+        let part = try RawClient(port: gallery.address.port)
+        let fields = ["Upload-Complete: ?0", "Content-Length: 1900000", "Connection: close"]
+        part.send(try gallery.head("POST", "/v1/uploads", key: uploader.key, fields))
+        part.send([UInt8](repeating: 0, count: 1_900_000))
+        #expect(part.readToEnd().hasPrefix("HTTP/1.1 429"))
+        // The first goes on; it is no photo.
+        first.send(Array(form.closed.dropFirst(300_000)))
+        try Self.check(first.readToEnd(), 422, "/api/assets")
+        let third = try RawClient(port: gallery.address.port)
+        third.send(try Self.head(uploader, form, form.closed.count))
+        third.send(Array(form.closed))
+        try Self.check(third.readToEnd(), 422, "/api/assets")
+        #expect(gallery.leftovers.isEmpty)
+      }
+    }
+
+    @Test("a form without room is answered from its head, however long it is", arguments: [true, false])
+    func fromHead(_ isChunked: Bool) async throws {
+      try await Self.uploading { gallery, uploader in
+        gallery.server.uploads.set(quota: UploadQuota(count: 0))
+        let form = UploadForm(Data(), named: "large.jpg")
+        let client = try RawClient(port: gallery.address.port)
+        let length = isChunked ? "Transfer-Encoding: chunked" : "Content-Length: 90000000"
+        client.send(
+          try gallery.head(
+            "POST", "/api/assets", key: nil, ["X-API-Key: \(uploader.key)", form.type, length, "Connection: close"]))
+        try Self.check(client.readToEnd(), 429, "/api/assets")
+      }
+    }
+
+    @Test("a long form that is refused in the middle is answered at its end")
+    func inTheMiddle() async throws {
+      try await Self.uploading { gallery, uploader in
+        var form = UploadForm(Data(), named: "empty.jpg")
+        form.add("assetData", file: "again.jpg", Data(count: 20 << 20))
+        let client = try RawClient(port: gallery.address.port)
+        client.send(try Self.head(uploader, form, form.closed.count))
+        client.send(Array(form.closed))
+        try Self.check(client.readToEnd(), 400, "/api/assets")
+        #expect(gallery.leftovers.isEmpty)
+      }
+    }
+
+    @Test("what the server itself refuses under /api says why where uploaders look for it, and nowhere else")
+    func own() async throws {
+      try await Self.uploading { gallery, uploader in
+        let key = "X-API-Key: \(uploader.key)"
+        let json = "Content-Type: application/json"
+        let cases: [(target: String, status: Int, fields: [String])] = [
+          ("/api/assets", 400, ["Content-Type: text/plain", "Content-Length: 3"]),
+          ("/api/assets", 400, ["Content-Type: multipart/form-data; boundary=x y", "Content-Length: 3"]),
+          ("/api/albums", 413, [json, "Content-Length: 90000000"]),
+          ("/api/albums", 400, [json, "Content-Length: 3", "Content-Length: 4"]),
+        ]
+        for (target, status, fields) in cases {
+          let client = try RawClient(port: gallery.address.port)
+          client.send(try gallery.head("POST", target, key: nil, [key, "Connection: close"] + fields))
+          try Self.check(client.readToEnd(), status, target)
+        }
+        let client = try RawClient(port: gallery.address.port)
+        client.send(try gallery.head("POST", "/v1/blocks", [json, "Content-Length: 90000000", "Connection: close"]))
+        let plain = client.readToEnd()
+        #expect(plain.hasPrefix("HTTP/1.1 413") && !plain.contains("\"message\""), "\(plain)")
+      }
+    }
+  }
+#endif
