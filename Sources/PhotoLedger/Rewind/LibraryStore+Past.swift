@@ -144,8 +144,8 @@ extension LibraryStore {
     } ?? nil
   }
 
-  /// The row of an object at the first snapshot after a moment that contains it, and its position in the log. -
-  /// Returns: nil if no snapshot is needed; a row of nil for an object that did not exist.
+  /// The row of an object at the first snapshot after a moment that contains it, and its position in the log.
+  /// - Returns: nil if no snapshot is needed; a row of nil for an object that did not exist.
   func snapshot<Row>(
     _ kind: SnapshotStore.Kind, of number: ObjectNumber, at sequence: UInt64, _ t: borrowing StoreReading,
     _ decode: ([UInt8]) throws -> Row
