@@ -62,6 +62,26 @@
       }
     }
 
+    @Test("what a request announced counts no more once another has tried to take its upload over")
+    func takenOver() async throws {
+      try await Self.uploading { gallery, uploader in
+        var quota = UploadQuota()
+        (quota.fileSize, quota.bytes) = (2_000_000, 3_000_000)
+        gallery.server.uploads.set(quota: quota)
+        let first = try RawClient(port: gallery.address.port)
+        let fields = ["Upload-Complete: ?0", "Content-Length: 1900000"]
+        first.send(try gallery.head("POST", "/v1/uploads", key: uploader.key, fields))
+        first.send([UInt8](repeating: 0, count: 1000))
+        while gallery.leftovers.isEmpty { await Task.yield() }
+        let id = String(try #require(gallery.leftovers.first).prefix(24))
+        let upload = try #require(try gallery.server.uploads.unfinished(id, of: "uploader"))
+        #expect(upload.reserved == 1_900_000)
+        let wrong = ["Upload-Complete: ?1", "Upload-Offset: 1800000", "Content-Type: application/partial-upload"]
+        #expect(try gallery.ask("PATCH", "/v1/uploads/\(id)", key: uploader.key, wrong).status == 409)
+        #expect(upload.reserved <= 1000)
+      }
+    }
+
     @Test("a form without room is answered from its head, however long it is", arguments: [true, false])
     func fromHead(_ isChunked: Bool) async throws {
       try await Self.uploading { gallery, uploader in

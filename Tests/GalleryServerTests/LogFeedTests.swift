@@ -185,13 +185,20 @@
           ("POST", "/v1/fetches"), ("GET", "/v1/fetches/\(fetch.name)"), ("GET", "/v1/changes?\(query)"),
           ("GET", "/v1/changes?\(query)&after=\(fetch.token)"),
           ("GET", "/v1/fetches/\(fetch.name)/changes?after=\(fetch.token)"), ("GET", "/v1/log"),
+          ("GET", "/v1/feed?\(query)"), ("GET", "/v1/feed?\(query)&after=\(fetch.token)"),
         ] {
           let answer = try gallery.ask(method, target, json: method == "POST" ? Self.form : nil, key: key)
           #expect(answer.status == 403 && !answer.body.contains("count"), "\(target): \(answer)")
         }
-        let refused = try FeedClient(gallery, query, key: key)
-        #expect(try refused.next()?.data["status"] as? Int == 403)
-        #expect(try refused.next() == nil)
+        // Beside another fetch the log is a problem of its own, and cannot be added later, either.
+        let few = try gallery.fetch(key: key)
+        let beside = try FeedClient(gallery, "\(query)&fetch=\(few.name)", key: key)
+        let two = try [#require(try beside.next()), #require(try beside.next())]
+        #expect(two.first { $0.name == "problem" }?.data["fetch"] as? String == fetch.name, "\(two)")
+        #expect(two.first { $0.name == "state" }?.data["fetch"] as? String == few.name, "\(two)")
+        let added = try gallery.ask(
+          "POST", "/v1/feeds/\(beside.feed)/fetches", json: ["fetch": fetch.name], key: key)
+        #expect(added.status == 403, "\(added)")
 
         try await gallery.library.performChanges { $0.setAuthorizationStatus(.authorized, of: "app") }
         let all = try gallery.fetch(key: key)

@@ -12,7 +12,7 @@
         try Fetches.checkMayRead(try call.library())
         let cursor = try FeedCursor(call, orAt: call.request.fields["last-event-id"])
         try cursor.check()
-        for (fetch, _) in cursor.tokens { _ = try call.library(of: fetch) }
+        try checkMayFollowAny(cursor, call)
         let feed = Feed(
           cursor, name: Keyring.spelled(server.environment.randomBytes(16)), key: key,
           sections: try SectionChoice(call), for: server)
@@ -38,7 +38,7 @@
           throw Problem.malformed("'after' is \(after.kind); pass a token.")
         }
         let fetch = try FetchRequest(name: name)
-        _ = try call.library(of: fetch)
+        try fetch.list.checkMayFollow(try call.library(of: fetch))
         try feed.add(fetch, from: try after.textValue.map { try Token($0) })
         return .json(
           ["feed": .text(feed.name), "fetch": .text(name)], status: 201,
@@ -74,6 +74,17 @@
         return .json(unchanged, [("Cache-Control", "no-store")])
       },
     ]
+
+    /// A stream in which nothing can be followed is answered with a status, or its client would open it for ever; where
+    /// something can, the others are a `problem` in it.
+    private static func checkMayFollowAny(_ cursor: FeedCursor, _ call: Call) throws {
+      var refusal: (any Error)?
+      for (fetch, _) in cursor.tokens {
+        let library = try call.library(of: fetch)
+        do { return try fetch.list.checkMayFollow(library) } catch { refusal = refusal ?? error }
+      }
+      if let refusal { throw refusal }
+    }
 
     private static func emptyChange<List: FeedList>(
       _ fetch: FetchRequest, as _: List.Type, from token: Token, to now: Token, _ poll: Poll

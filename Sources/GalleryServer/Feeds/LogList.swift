@@ -42,6 +42,8 @@
         let sequence = try library.lastSequence
         let token = try library.currentToken
         guard try library.lastSequence == sequence else { continue }
+        // A client that lost its access meanwhile learns nothing of it.
+        try Self.checkMayFollow(library)
         (self.token, count) = (token, Int(clamping: sequence))
         return
       }
@@ -72,7 +74,7 @@
 
   /// Events that were added to the log.
   struct LogChange: FeedChange {
-    /// How many events a message has, and about how many bytes of them; a client reads the others as pages of the log.
+    /// How many events a message has at most, and how many bytes of them; a client reads the others as pages of the log.
     static let recordLimit = 100
     static let byteLimit = 1 << 16
 
@@ -90,10 +92,9 @@
       var (records, byteCount, cause) = ([JSON](), 0, String?.none)
       if !isUnseen {
         try library.forEachLogEntry(filter) { entry in
-          guard entry.sequence <= UInt64(listAfter.count), records.count < Self.recordLimit,
-            byteCount < Self.byteLimit
-          else { return false }
+          guard entry.sequence <= UInt64(listAfter.count), records.count < Self.recordLimit else { return false }
           let text = JSON(entry.record).description
+          guard byteCount + text.utf8.count <= Self.byteLimit else { return false }
           records.append(.written(text))
           (byteCount, cause) = (byteCount + text.utf8.count, entry.commit.cause)
           return true

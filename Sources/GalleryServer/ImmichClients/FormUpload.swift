@@ -36,7 +36,7 @@
       }
       return .receiveForm { request, form in
         do {
-          try server.uploads.enter()
+          let place = try server.uploads.enter()
           do {
             let upload = try await offload {
               try UploadRoutes.checkMayAdd(try call.library())
@@ -46,9 +46,9 @@
               let length = request.contentLength.map { UInt64($0) }
               return try server.uploads.create(head, contentLength: nil, expecting: length, for: client)
             }
-            return .take(FormUploadReceiver(call, form, upload), interim: nil)
+            return .take(FormUploadReceiver(call, form, upload, place), interim: nil)
           } catch {
-            server.uploads.leave()
+            place.leave()
             throw error
           }
         } catch { return .refuse(Problem(error).responseToUploader) }
@@ -70,11 +70,12 @@
 
     private let call: Call
     private let form: MultipartForm
+    private let place: UploadPlace
     /// Guarded by its lock, which is held while the disk works; one task at a time calls.
     private let state: Mutex<State>
 
-    init(_ call: Call, _ form: MultipartForm, _ upload: Upload) {
-      (self.call, self.form) = (call, form)
+    init(_ call: Call, _ form: MultipartForm, _ upload: Upload, _ place: UploadPlace) {
+      (self.call, self.form, self.place) = (call, form, place)
       state = Mutex(State(upload: upload))
     }
 
@@ -89,7 +90,8 @@
         }
         return nil
       } catch {
-        // The rest is dropped, and takes no room meanwhile.
+        // The rest is dropped as it comes, and takes no room and no place meanwhile.
+        place.leave()
         await forget()
         return Problem(error).responseToUploader
       }
@@ -131,7 +133,7 @@
     // MARK: The end
 
     func finish() async -> HTTPResponse {
-      defer { uploads.leave() }
+      defer { place.leave() }
       do {
         let (upload, beside) = try await offload { [self] in try sealed() }
         return await uploads.complete(upload, beside: beside, respond: Self.respond) { [call] in
@@ -198,7 +200,7 @@
     }
 
     func abandon() async {
-      uploads.leave()
+      place.leave()
       await forget()
     }
 

@@ -68,6 +68,9 @@
     func begin(at offset: UInt64, _ head: UploadHead, contentLength: UInt64?) throws -> Int {
       try state.withLock { state in
         guard !state.isGone else { throw Problem.notFound }
+        // What an earlier request announced does not come any more, whatever becomes of this one.
+        let isFirst = state.turn == 0
+        if !isFirst { state.expected = 0 }
         state.turn += 1
         try settle(&state)
         guard offset == state.record.offset else { throw Self.mismatch(state.record.offset) }
@@ -88,6 +91,7 @@
         }
         if let sha256 = head.sha256 { state.record.sha256 = sha256 }
         state.descriptor = try folder.open(state.record.file)
+        if !isFirst { state.expected = offset + (contentLength ?? 0) }
         return state.turn
       }
     }

@@ -56,7 +56,7 @@
       let client = try client(call)
       return .receive { request in
         do {
-          try server.uploads.enter()
+          let place = try server.uploads.enter()
           do {
             let length = contentLength(request)
             let (upload, turn) = try await offload {
@@ -67,10 +67,10 @@
                 throw error
               }
             }
-            let receiver = UploadReceiver(call, upload, turn, isLast: head.isLast, isNew: true)
+            let receiver = UploadReceiver(call, upload, turn, place, isLast: head.isLast, isNew: true)
             return .take(receiver, interim: upload.path.map { interim($0, head, server.uploads.quota) })
           } catch {
-            server.uploads.leave()
+            place.leave()
             throw error
           }
         } catch { return .refuse(Problem(error).response) }
@@ -93,16 +93,16 @@
           guard let upload = try await current(call, client) else {
             return .refuse(try await repeated(call, client, offset))
           }
-          try server.uploads.enter()
+          let place = try server.uploads.enter()
           do {
             let length = contentLength(request)
             let turn = try await offload {
               try checkMayAdd(try call.library())
               return try upload.begin(at: offset, head, contentLength: length)
             }
-            return .take(UploadReceiver(call, upload, turn, isLast: isLast, isNew: false), interim: nil)
+            return .take(UploadReceiver(call, upload, turn, place, isLast: isLast, isNew: false), interim: nil)
           } catch {
-            server.uploads.leave()
+            place.leave()
             throw error
           }
         } catch { return .refuse(Problem(error).response) }
@@ -189,12 +189,14 @@
     private let call: Call
     private let upload: Upload
     private let turn: Int
+    private let place: UploadPlace
     /// nil for a plain request.
     private let isLast: Bool?
     private let isNew: Bool
 
-    init(_ call: Call, _ upload: Upload, _ turn: Int, isLast: Bool?, isNew: Bool) {
-      (self.call, self.upload, self.turn, self.isLast, self.isNew) = (call, upload, turn, isLast, isNew)
+    init(_ call: Call, _ upload: Upload, _ turn: Int, _ place: UploadPlace, isLast: Bool?, isNew: Bool) {
+      (self.call, self.upload, self.turn, self.place) = (call, upload, turn, place)
+      (self.isLast, self.isNew) = (isLast, isNew)
     }
 
     private var uploads: Uploads { call.server.uploads }
@@ -204,12 +206,15 @@
         try await offload { [upload, turn, uploads] in try upload.write(bytes, turn: turn, uploads.quota) }
         return nil
       } catch {
+        // The rest is dropped as it comes, and takes no room and no place meanwhile.
+        place.leave()
+        if !upload.isResumable { try? await offload { [upload, uploads] in uploads.forget(upload) } }
         return Problem(error).response
       }
     }
 
     func finish() async -> HTTPResponse {
-      defer { uploads.leave() }
+      defer { place.leave() }
       do {
         let record = try await offload { [upload, turn, isLast] in
           try upload.seal(turn: turn, isLast: isLast ?? true)
@@ -233,7 +238,7 @@
     }
 
     func abandon() async {
-      uploads.leave()
+      place.leave()
       // What cannot be made durable now is not promised, either: the next request finds the last durable offset.
       try? await offload { [upload, turn, uploads] in
         if upload.isResumable { try upload.pause(turn: turn) } else { uploads.forget(upload) }

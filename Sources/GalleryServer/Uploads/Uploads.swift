@@ -195,8 +195,9 @@
     }
 
     /// Counts a body that is being received.
+    /// - Returns: its place, to be given back when nothing is received any more.
     /// - Throws: ``Problem`` 503 if there are too many.
-    func enter() throws(Problem) {
+    func enter() throws(Problem) -> UploadPlace {
       let quota = quota
       let isIn = state.withLock { state in
         guard state.active < quota.active else { return false }
@@ -208,9 +209,8 @@
         problem.fields = [("Retry-After", "5")]
         throw problem
       }
+      return UploadPlace { [self] in state.withLock { $0.active -= 1 } }
     }
-
-    func leave() { state.withLock { $0.active -= 1 } }
 
     func forget(_ upload: Upload) {
       upload.drop()
@@ -322,6 +322,18 @@
         error.code == .toolMissing ? error.description : "The file could not be examined now; try again later.")
       problem.fields = [("Retry-After", "60")]
       return problem
+    }
+  }
+
+  /// A place among the bodies that are received at once; what is given back again changes nothing.
+  final class UploadPlace: Sendable {
+    private let isTaken = Atomic(true)
+    private let free: @Sendable () -> Void
+
+    init(_ free: @escaping @Sendable () -> Void) { self.free = free }
+
+    func leave() {
+      if isTaken.exchange(false, ordering: .relaxed) { free() }
     }
   }
 #endif

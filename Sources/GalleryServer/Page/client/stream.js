@@ -62,7 +62,8 @@ export class Stream {
 
   /** @param {string} fetch */
   remove(fetch) {
-    this.fetches.delete(fetch);
+    // One that the server refused is followed no more.
+    if (!this.fetches.delete(fetch)) return;
     if (this.fetches.size === 0) this.close();
     else if (this.name) {
       const path = `/v1/feeds/${this.name}/fetches/${encodeURIComponent(fetch)}`;
@@ -121,6 +122,10 @@ export class Stream {
     });
     listen('rendition', ({ renditions }) => this.deliver({ kind: 'renditions', renditions }));
     listen('problem', (problem) => {
+      if (typeof problem.fetch === 'string') {
+        this.fetches.delete(problem.fetch);
+        if (this.fetches.size === 0) this.close();
+      }
       this.deliver({ kind: 'problem', fetch: problem.fetch ?? null, detail: problem.detail ?? '' });
     });
     source.onerror = () => {

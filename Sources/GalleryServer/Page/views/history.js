@@ -223,15 +223,27 @@ class HistoryView {
       if (this.abort.signal.aborted) return;
       this.end = this.app.feed.follow(state.fetch, state.token, {
         onChange: (step) => { this.ask(step); }, onState: () => { this.ask(); },
-        onProblem: (error) => this.showTrouble(error),
+        onProblem: (error) => this.followLater(error),
       });
+      this.isFollowing = true;
       // What was committed since the first page was read.
       this.ask();
     }, (error) => {
-      if (this.abort.signal.aborted) return;
-      this.showTrouble(error);
-      this.timer = setTimeout(() => this.follow(), retryPause);
+      if (!this.abort.signal.aborted) this.followLater(error);
     });
+  }
+
+  /**
+   * Follows again after a while. Until then the last failure is shown, though older commits are read meanwhile.
+   * @param {unknown} error
+   */
+  followLater(error) {
+    this.end();
+    this.end = () => {};
+    this.isFollowing = false;
+    this.showTrouble(error);
+    clearTimeout(this.followTimer);
+    this.followTimer = setTimeout(() => this.follow(), retryPause);
   }
 
   /**
@@ -255,7 +267,7 @@ class HistoryView {
         this.news.textContent = t('history.news', { count: found.length });
         this.showEnd();
       }
-      this.trouble.hidden = true;
+      if (this.isFollowing) this.trouble.hidden = true;
     } catch (error) {
       if (this.abort.signal.aborted) return;
       this.showTrouble(error);
@@ -359,11 +371,21 @@ class HistoryView {
     this.abort.abort();
     this.observer.disconnect();
     clearTimeout(this.timer);
+    clearTimeout(this.followTimer);
     this.end();
   }
 
-  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  /**
+   * Until new commits are asked for again.
+   * @type {ReturnType<typeof setTimeout> | undefined}
+   */
   timer = undefined;
+  /**
+   * Until the log is followed again.
+   * @type {ReturnType<typeof setTimeout> | undefined}
+   */
+  followTimer = undefined;
+  isFollowing = false;
 }
 
 /** The names of the lists of an own history, and what they are about. */
