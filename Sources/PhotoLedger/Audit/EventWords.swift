@@ -2,16 +2,16 @@ import Foundation
 
 // What is said of an event.
 //
-// Each case of `Event` has one entry in one table: its sentence, its payload as fields, and the objects that the sentence
-// calls by a name which the fields do not hold. A property before and after an event is a `PropertyValues`, whether it
-// is a field of a log entry (LogEntry.swift) or an entry in the history of an object (PropertyChange.swift).
+// Each case of `Event` has one entry in one table: its sentence, its payload as fields, and the objects that the
+// sentence calls by a name which the fields do not hold. A property before and after an event is a `PropertyValues`,
+// whether it is a field of a log entry (LogEntry.swift) or an entry in the history of an object (PropertyChange.swift).
 //
 // Rejected: the same values for a comparison of libraries and for an undo. Those compare states, not events: what was
 // changed and changed back is no difference, and a conflict names a value that no event holds. They share the names of
 // properties and `LogValue(_:of:)`.
 
 /// The names of objects by their numbers.
-private typealias Names = [ObjectNumber: ObjectNames.Name]
+private typealias NamesByNumber = [ObjectNumber: ObjectNames.Name]
 
 /// The words of one event; each is made on demand.
 struct EventWords {
@@ -29,7 +29,7 @@ struct EventWords {
   }
 
   fileprivate init(
-    _ sentence: @escaping (Names) -> String, _ fields: @escaping (Names) -> [LogValue.Field],
+    _ sentence: @escaping (NamesByNumber) -> String, _ fields: @escaping (NamesByNumber) -> [LogValue.Field],
     calling calledByName: [ObjectNumber] = []
   ) {
     (self.sentence, self.fields, self.calledByName) = (sentence, fields, calledByName)
@@ -114,7 +114,7 @@ private func counted(_ count: Int, _ noun: String) -> String { count == 1 ? "1 \
 private func fewEnough(_ numbers: [ObjectNumber]) -> [ObjectNumber] { numbers.count <= 3 ? numbers : [] }
 
 /// A few objects by what they are called, many by their number.
-private func listed(_ numbers: [ObjectNumber], _ noun: String, _ names: Names) -> String {
+private func listed(_ numbers: [ObjectNumber], _ noun: String, _ names: NamesByNumber) -> String {
   guard numbers.isEmpty || !fewEnough(numbers).isEmpty else { return counted(numbers.count, noun) }
   let labels = numbers.map { names[$0]?.label ?? "an \(noun)" }
   guard labels.count > 1, let last = labels.last else { return labels.first ?? counted(0, noun) }
@@ -162,7 +162,7 @@ extension AssetExistence {
     details.resources.first.map { "'\($0.originalFilename)'" } ?? (row.isErased ? "An erased asset" : "An asset")
   }
 
-  fileprivate func fields(_ names: Names) -> [LogValue.Field] {
+  fileprivate func fields(_ names: NamesByNumber) -> [LogValue.Field] {
     [.init("asset", .text(names.spelling(row.number)))] + (row.isErased ? [.init("isErased", .bool(true))] : [])
       + values
       + (places.isEmpty ? [] : [.init("containers", .list(places.map { .text(names.spelling($0.container)) }))])
@@ -192,7 +192,7 @@ extension AssetDetails {
 }
 
 extension AssetErased {
-  fileprivate func fields(_ names: Names) -> [LogValue.Field] {
+  fileprivate func fields(_ names: NamesByNumber) -> [LogValue.Field] {
     [
       .init("assets", .list(numbers.map { .text(names.spelling($0)) })),
       .init("events", .list(redactions.map { .integer(Int64(clamping: $0.sequence)) })),
@@ -215,7 +215,7 @@ extension AssetResource {
 }
 
 extension AssetsEdited {
-  fileprivate func sentence(_ names: Names) -> String {
+  fileprivate func sentence(_ names: NamesByNumber) -> String {
     let assets = listed(edits.map(\.number), "asset", names)
     switch verb {
     case .trashed: return "Moved to the trash: \(assets)."
@@ -230,7 +230,7 @@ extension AssetsEdited {
     }
   }
 
-  fileprivate func fields(_ names: Names) -> [LogValue.Field] {
+  fileprivate func fields(_ names: NamesByNumber) -> [LogValue.Field] {
     let assets = edits.map { edit in
       LogValue.object([.init("asset", .text(names.spelling(edit.number)))] + edit.values.map(\.field))
     }
@@ -250,7 +250,7 @@ extension AssetEdit {
 }
 
 extension ClientEdited {
-  fileprivate func sentence(_ names: Names) -> String {
+  fileprivate func sentence(_ names: NamesByNumber) -> String {
     let name = names.spelling(number)
     if let requested { return "'\(name)' requested access (\(requested))." }
     if let followedAlbum {
@@ -263,7 +263,7 @@ extension ClientEdited {
     return decisions.isEmpty ? "'\(name)' updated its registration." : decisions.joined(separator: " ")
   }
 
-  fileprivate func fields(_ names: Names) -> [LogValue.Field] {
+  fileprivate func fields(_ names: NamesByNumber) -> [LogValue.Field] {
     var fields: [LogValue.Field] = [.init("client", .text(names.spelling(number)))]
     if let requested { fields.append(.init("requested", .text("\(requested)"))) }
     for level in AccessLevel.allCases {
@@ -288,12 +288,12 @@ extension ClientEdited {
 }
 
 extension PickRow {
-  fileprivate func sentence(_ names: Names) -> String {
+  fileprivate func sentence(_ names: NamesByNumber) -> String {
     "'\(names.spelling(client))' received picked assets"
       + (withheld.isEmpty ? "." : ", without \(withheld.words).")
   }
 
-  fileprivate func fields(_ names: Names) -> [LogValue.Field] {
+  fileprivate func fields(_ names: NamesByNumber) -> [LogValue.Field] {
     [.init("client", .text(names.spelling(client)))]
       + (withheld.isEmpty ? [] : [.init("withheld", .list(withheld.names.map { .text($0) }))])
   }
@@ -308,7 +308,7 @@ extension CollectionRow {
     }
   }
 
-  fileprivate func fields(_ names: Names) -> [LogValue.Field] {
+  fileprivate func fields(_ names: NamesByNumber) -> [LogValue.Field] {
     [
       .init("collection", .text(names.spelling(number))), .init("kind", .text(word)),
       .init("localizedTitle", title.map(LogValue.text) ?? .null), .init("parent", .text(names.spelling(parent))),
@@ -318,7 +318,7 @@ extension CollectionRow {
 }
 
 extension CollectionEdited {
-  fileprivate func sentence(_ names: Names) -> String {
+  fileprivate func sentence(_ names: NamesByNumber) -> String {
     let label = names[number]?.label ?? "A collection"
     if let deletedDate { return deletedDate.new == nil ? "\(label) was restored." : "\(label) was deleted." }
     if title == nil, namesCover { return coverSentence(label) }
@@ -331,7 +331,7 @@ extension CollectionEdited {
     return "The cover of \(label) is now \(asset.spelled(as: .asset))."
   }
 
-  fileprivate func fields(_ names: Names) -> [LogValue.Field] {
+  fileprivate func fields(_ names: NamesByNumber) -> [LogValue.Field] {
     let own: [LogValue.Field] = [.init("collection", .text(names.spelling(number)))] + values.map(\.field)
     guard let cover = creatorCover else { return own }
     return own + [.init("creatorCover", .change(.asset(cover.old), .asset(cover.new)))]
@@ -364,7 +364,7 @@ extension CollectionEdited {
 }
 
 extension Arranged {
-  fileprivate func sentence(_ names: Names) -> String {
+  fileprivate func sentence(_ names: NamesByNumber) -> String {
     let members = listed(places.map(\.child), "member", names)
     let home = names[container]?.label ?? "a collection"
     return switch verb {
@@ -379,7 +379,7 @@ extension Arranged {
     }
   }
 
-  fileprivate func fields(_ names: Names) -> [LogValue.Field] {
+  fileprivate func fields(_ names: NamesByNumber) -> [LogValue.Field] {
     func key(_ key: OrderKey?) -> LogValue { key.map { .text(String($0.rawValue, radix: 16)) } ?? .null }
     let members = places.map { place in
       LogValue.object([

@@ -1,8 +1,8 @@
 import Foundation
 
 // An event for readers of the log: client, time, cause, objects, and a sentence; and the whole payload as a value that
-// converts to JSON. Objects are named by their identifiers, which come from the events that created them. What is said of
-// each event is in one table (EventWords.swift).
+// converts to JSON. Objects are named by their identifiers, which come from the events that created them. What is said
+// of each event is in one table (EventWords.swift).
 
 /// One event of the log.
 public struct LogEntry: Sendable {

@@ -7,8 +7,9 @@ import Foundation
 // with the first. Each function checks that the row holds the old value that the event names; if not, log and
 // projection have parted, and the caller reports `.corrupted`.
 //
-// `Event.forEachChange` says which rows an event changes, for every reader of the log, forward and back. The projections
-// have a switch of their own, since they keep indexes and stored orders beside the rows (Projections+Apply.swift).
+// `Event.forEachChange` says which rows an event changes, for every reader of the log, forward and back. The
+// projections have a switch of their own, since they keep indexes and stored orders beside the rows
+// (Projections+Apply.swift).
 
 /// An event and a row that disagree about the value before the event.
 struct RowMismatch: Error {
@@ -123,9 +124,9 @@ extension Event {
   /// This is the one description of what an event does to rows. A caller that keeps the rows of many objects and one
   /// that wants a single row pass different closures; the kinds of rows that a caller leaves out are not its concern.
   /// - Parameters:
-  ///   - isReverted: whether the event is taken back instead of carried out.
-  ///   - asset: gets the number of an asset and its change; so do `collection` and `client`. Where members are counted, a
-  ///     container is given to both of these, since it can be an album, a selection or a pick, which has no row.
+  ///   - isReverted: whether the event is reverted instead of applied.
+  ///   - asset: gets the number of an asset and its change; so do `collection` and `client`. Where members are counted,
+  ///     a container is given to both of these, since it can be an album, a selection or a pick, which has no row.
   ///   - details: gets the files and words of an asset before and after; nil where the asset does not exist.
   ///   - isFolder: whether a container holds collections; only then do the rows of its members name it.
   ///   - place: gets each place that is given, taken or changed, after the rows.

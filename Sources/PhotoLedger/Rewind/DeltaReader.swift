@@ -10,8 +10,8 @@ import LMDB
 //     rows              ←─────── ←──── ←──────── rows of the projections
 //     deltas           │  40→41  │41→42│  42→43  │
 //
-// The walk itself is `Rewind`'s; here is what is recorded on the way. An asset that was created inside the range and not
-// touched since is as its creation says, so that following an import reads only its events.
+// The walk itself is `Rewind`'s; here is what is recorded on the way. An asset that was created inside the range and
+// not touched since is as its creation says, so that following an import reads only its events.
 //
 // A lagging follower needs the range as one delta. Then no intermediate states are recorded: an object's row is
 // recorded at its last event, and again at the beginning. The rows at both ends do not show whether a property was

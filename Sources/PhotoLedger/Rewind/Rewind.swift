@@ -3,9 +3,9 @@ import LMDB
 
 // The one way back.
 //
-// Problem. Three readers need rows as they were: a follower, before and after each commit; an as-of view, at its moment;
-// and a value that is pinned to a commit, its own object alone. All of them start from the rows of now and revert events,
-// the newest first.
+// Problem. Three readers need rows as they were: a follower, before and after each commit; an as-of view, at its
+// moment; and a value that is pinned to a commit, its own object alone. All of them start from the rows of now and
+// revert events, the newest first.
 //
 //     log        … e17 │ e18 e19 │ e20 │ e21 e22 │ head
 //     rows       ←────  ←─────── ←──── ←──────── rows of the projections
