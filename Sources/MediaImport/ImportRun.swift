@@ -65,7 +65,7 @@ final class ImportRun {
     if start == found.count { try await recordWaiting() }
     let open = planner.takeWaiting().map(\.index) + Array(start..<found.count)
     let outcomes = Dictionary(uniqueKeysWithValues: open.map { ($0, FileOutcome.notReached) })
-    try settleAll(outcomes.merging(ahead.outcomes) { $1 })
+    try await settleAll(outcomes.merging(ahead.outcomes) { $1 })
     summary.wasInterrupted = summary.notReached > 0
     precondition(summary.outcomeCount == found.count, "Every file of an import must have one outcome.")
     summary.rules = catalog.rules.sorted()
@@ -97,7 +97,7 @@ final class ImportRun {
   }
 
   /// Gives files their one outcome, in the order of the walk; a movie that waited may be from an earlier batch.
-  private func settleAll(_ outcomes: [Int: FileOutcome]) throws {
+  private func settleAll(_ outcomes: [Int: FileOutcome]) async throws {
     let reports = outcomes.sorted { $0.key < $1.key }.map { index, outcome in
       let warnings = warnings.removeValue(forKey: index) ?? []
       return FileReport(
@@ -108,19 +108,20 @@ final class ImportRun {
     for (index, outcome) in outcomes { members.settle(index, found[index].path, outcome) }
     for file in reports { summary.count(file) }
     if !reports.isEmpty { try report(reports) }
-    try noteContents(of: outcomes)
+    try await noteContents(of: outcomes)
   }
 
   /// Notes what was read for later imports, of files that have an outcome by their content.
-  private func noteContents(of outcomes: [Int: FileOutcome]) throws {
+  private func noteContents(of outcomes: [Int: FileOutcome]) async throws {
     guard let knownFiles else { return }
-    try knownFiles.record(
-      outcomes.keys.sorted().compactMap { index in
-        guard let read = contents.removeValue(forKey: index), let condition = outcomes[index]?.condition else {
-          return nil
-        }
-        return (found[index].path, KnownFile(read.content, readAt: read.began, condition))
-      })
+    let read = outcomes.keys.sorted().compactMap { index -> (path: FilePath, file: KnownFile)? in
+      guard let read = contents.removeValue(forKey: index), let condition = outcomes[index]?.condition else {
+        return nil
+      }
+      return (found[index].path, KnownFile(read.content, readAt: read.began, condition))
+    }
+    let target = target
+    try await knownFiles.record(read) { Set(try await target.assets(holding: $0).keys) }
   }
 
   /// Imports the files of a batch, as many as there is time for.
@@ -146,7 +147,7 @@ final class ImportRun {
     for file in hashed where file.index >= end { ahead.hashed[file.index] = file }
     ahead.hashed = ahead.hashed.filter { $0.key >= end }
     ahead.outcomes = outcomes.filter { $0.key >= end }
-    try settleAll(outcomes.filter { $0.key < end })
+    try await settleAll(outcomes.filter { $0.key < end })
     return end
   }
 
@@ -187,10 +188,10 @@ final class ImportRun {
       var outcomes: [Int: FileOutcome] = [:]
       let halves = try await halves(of: batch)
       try await record(planner.planWaiting(batch, halves: halves), &outcomes)
-      try settleAll(outcomes)
+      try await settleAll(outcomes)
       movies = movies.dropFirst(batch.count)
     }
-    try settleAll(Dictionary(uniqueKeysWithValues: movies.map { ($0.index, .notReached) }))
+    try await settleAll(Dictionary(uniqueKeysWithValues: movies.map { ($0.index, .notReached) }))
   }
 }
 

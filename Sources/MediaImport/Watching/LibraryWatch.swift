@@ -393,10 +393,11 @@ extension WatchRun {
     guard watch.options.importing.readsSidecars else { return [] }
     var found: Set<FilePath> = []
     for (folder, files) in Dictionary(grouping: paths, by: { FilePath(bytes: $0.folderBytes) }) {
-      let units = Set(files.map { FolderWatch.unit(Array($0.nameBytes)) })
-      for name in decider.names(in: folder) where units.contains(FolderWatch.unit(name)) {
-        let path = folder.appending(name)
-        if SidecarSource.endings.contains(path.pathExtension) { found.insert(path) }
+      let names = Set(decider.names(in: folder))
+      func unit(_ name: [UInt8]) -> [UInt8] { FolderWatch.unit(name, isThere: names.contains) }
+      let units = Set(files.map { unit(Array($0.nameBytes)) })
+      for name in names where SidecarSource.endings.contains(FilePath(bytes: name).pathExtension) {
+        if units.contains(unit(name)) { found.insert(folder.appending(name)) }
       }
     }
     return Array(found.subtracting(paths))
