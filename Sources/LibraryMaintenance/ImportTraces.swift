@@ -36,7 +36,8 @@ struct ImportTraces {
   /// - Complexity: O(n) in the bytes of all reports.
   func erase(_ assets: [LocalIdentifier]) throws -> Int {
     guard access(folder, F_OK) == 0 else { return 0 }
-    for file in ["known-files", "known-files.new"] {
+    // The draft first: an import that gives it its name meanwhile does so before the name is removed, or cannot.
+    for file in ["known-files.new", "known-files"] {
       guard unlink("\(folder)/\(file)") == 0 || errno == ENOENT else {
         throw LibraryError.store("\(folder)/\(file)", "remove", errno: errno)
       }

@@ -115,7 +115,8 @@ struct ChildProcess: ~Copyable {
 
   private static func failure(_ executable: String, _ code: Int32) -> ImportError {
     ImportError(
-      .toolFailed, path: executable, "\(executable) cannot be started: \(LibraryError.reason(code)).")
+      .toolFailed, path: executable, "\(executable) cannot be started: \(LibraryError.reason(code))."
+    ).passing
   }
 
   /// Sends bytes to the child. False when it no longer listens, or does not take them before `deadline`.

@@ -51,6 +51,9 @@ public struct ImportError: Error, Sendable, Equatable, CustomStringConvertible {
   public let path: String
   /// A full sentence that names the thing and says what to do.
   public let description: String
+  /// Whether a program did not come to an end of its own, so that the same question may have another answer the next
+  /// time: it was killed, stopped or timed out, or could not be started.
+  package var isPassing = false
 
   /// Creates a failure.
   /// - Parameters:
@@ -69,6 +72,13 @@ public struct ImportError: Error, Sendable, Equatable, CustomStringConvertible {
     case .vanished, .unreadable, .changedWhileRead, .toolTimeout, .toolCrashed, .toolOutputTooLarge: true
     default: false
     }
+  }
+
+  /// The same, of a program that did not come to an end of its own.
+  var passing: ImportError {
+    var error = self
+    error.isPassing = true
+    return error
   }
 
   /// The failure of a system call on a source file.

@@ -41,6 +41,14 @@ struct PreparedFile: Sendable {
   }
 
   var ownType: ResourceType { metadata.mediaType == .image ? .photo : .video }
+
+  /// What is said beside the file, without what it says itself and what is wanted of new assets.
+  var statedBeside: StatedFacts {
+    guard let note, !note.layers.isEmpty else { return StatedFacts() }
+    var wishes = wishes
+    wishes.keywords = []
+    return StatedFacts(note.layers, beside: metadata.wordless, wishes)
+  }
 }
 
 /// The changes of one batch, with the files that each consists of.
@@ -92,8 +100,10 @@ struct ImportPlanner: Sendable {
     return movies.map { movie in
       guard let identifier = movie.metadata.contentIdentifier, let still = Self.take(.image, from: &halves[identifier])
       else { return Unit(primary: movie).planned { .asset($0) } }
+      var asset = Unit(primary: movie).asset
+      asset.primary.type = .pairedVideo
       return PlannedChange(
-        change: .pairedVideo(movie.resource(.pairedVideo), asset: still), files: [movie.index])
+        change: .pairedVideo(asset, adding: movie.statedBeside, asset: still), files: [movie.index])
     }
   }
 
@@ -170,11 +180,15 @@ private struct Unit {
     return Unit(primary: primary, others: others + [(movie, .pairedVideo)])
   }
 
-  func planned(_ change: (ImportedAsset) -> ImportChange) -> PlannedChange {
-    let asset = ImportedAsset(
+  /// The asset that the files make.
+  var asset: ImportedAsset {
+    ImportedAsset(
       primary: primary.resource(primary.ownType), others: others.map { $0.file.resource($0.type) },
       facts: StatedFacts(layers, beside: primary.metadata, primary.wishes))
-    return PlannedChange(change: change(asset), files: [primary.index] + others.map(\.file.index))
+  }
+
+  func planned(_ change: (ImportedAsset) -> ImportChange) -> PlannedChange {
+    PlannedChange(change: change(asset), files: [primary.index] + others.map(\.file.index))
   }
 }
 

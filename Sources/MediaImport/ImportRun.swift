@@ -18,6 +18,8 @@ final class ImportRun {
   private let report: ReportFiles
   /// Where what was read is noted for later imports.
   private let knownFiles: KnownFiles?
+  /// Takes originals away that the library has; nil: they stay.
+  private let removal: OriginalRemoval?
   /// What was read of files that have no outcome yet, and when the reading began.
   private var contents: [Int: (content: FileContent, began: Date)] = [:]
 
@@ -43,12 +45,13 @@ final class ImportRun {
   init(
     catalog: MediaCatalog, target: any ImportTarget, resources: ResourceStore, tool: ExifTool,
     options: LibraryImport.Options, stop: StopFlag, progress: ProgressCounter, known: KnownFiles? = nil,
-    report: @escaping ReportFiles
+    removal: OriginalRemoval? = nil, report: @escaping ReportFiles
   ) {
     (self.found, self.target, self.resources, self.tool) = (catalog.files, target, resources, tool)
     (self.options, self.stop, self.progress, self.report) = (options, stop, progress, report)
-    (self.catalog, self.knownFiles) = (catalog, known)
+    (self.catalog, self.knownFiles, self.removal) = (catalog, known, removal)
     members = AlbumMembers(of: catalog)
+    if removal != nil { summary.moved = MovedOriginals() }
   }
 
   /// Imports batch after batch.
@@ -65,7 +68,7 @@ final class ImportRun {
     if start == found.count { try await recordWaiting() }
     let open = planner.takeWaiting().map(\.index) + Array(start..<found.count)
     let outcomes = Dictionary(uniqueKeysWithValues: open.map { ($0, FileOutcome.notReached) })
-    try settleAll(outcomes.merging(ahead.outcomes) { $1 })
+    try await settleAll(outcomes.merging(ahead.outcomes) { $1 })
     summary.wasInterrupted = summary.notReached > 0
     precondition(summary.outcomeCount == found.count, "Every file of an import must have one outcome.")
     summary.rules = catalog.rules.sorted()
@@ -97,7 +100,7 @@ final class ImportRun {
   }
 
   /// Gives files their one outcome, in the order of the walk; a movie that waited may be from an earlier batch.
-  private func settleAll(_ outcomes: [Int: FileOutcome]) throws {
+  private func settleAll(_ outcomes: [Int: FileOutcome]) async throws {
     let reports = outcomes.sorted { $0.key < $1.key }.map { index, outcome in
       let warnings = warnings.removeValue(forKey: index) ?? []
       return FileReport(
@@ -108,19 +111,48 @@ final class ImportRun {
     for (index, outcome) in outcomes { members.settle(index, found[index].path, outcome) }
     for file in reports { summary.count(file) }
     if !reports.isEmpty { try report(reports) }
-    try noteContents(of: outcomes)
+    let removed = try await removeOriginals(of: outcomes)
+    try await noteContents(of: outcomes.filter { !removed.contains($0.key) })
+  }
+
+  /// Removes the originals that the library has by now, and accounts for those that stay.
+  /// - Returns: those that were removed.
+  private func removeOriginals(of outcomes: [Int: FileOutcome]) async throws -> Set<Int> {
+    guard let removal else { return [] }
+    let ordered = outcomes.sorted { $0.key < $1.key }
+    let originals = ordered.filter { $0.value.isOfContent }.map { index, _ in
+      OriginalRemoval.Original(index: index, path: found[index].path, read: contents[index]?.content)
+    }
+    let results = try await onThreads(originals, width: width) { (original) throws(ImportError) in
+      removal.remove(original)
+    }
+    let answers = Dictionary(uniqueKeysWithValues: zip(originals.map(\.index), results))
+    var removed: Set<Int> = []
+    for (index, outcome) in ordered {
+      switch answers[index] {
+      case .removed?: removed.insert(index)
+      case .kept(let reason)?: summary.moved?.keep(found[index].path, reason)
+      case nil: summary.moved?.keep(found[index].path, outcome.reasonToStay(found[index].path))
+      }
+    }
+    summary.moved?.removed += removed.count
+    for index in removed { contents[index] = nil }
+    // Nothing is known of a path that has no file.
+    try knownFiles?.record(removed.sorted().map { (found[$0].path, nil) })
+    return removed
   }
 
   /// Notes what was read for later imports, of files that have an outcome by their content.
-  private func noteContents(of outcomes: [Int: FileOutcome]) throws {
+  private func noteContents(of outcomes: [Int: FileOutcome]) async throws {
     guard let knownFiles else { return }
-    try knownFiles.record(
-      outcomes.keys.sorted().compactMap { index in
-        guard let read = contents.removeValue(forKey: index), let condition = outcomes[index]?.condition else {
-          return nil
-        }
-        return (found[index].path, KnownFile(read.content, readAt: read.began, condition))
-      })
+    let read = outcomes.keys.sorted().compactMap { index -> (path: FilePath, file: KnownFile)? in
+      guard let read = contents.removeValue(forKey: index), let condition = outcomes[index]?.condition else {
+        return nil
+      }
+      return (found[index].path, KnownFile(read.content, readAt: read.began, condition))
+    }
+    let target = target
+    try await knownFiles.record(read) { Set(try await target.assets(holding: $0).keys) }
   }
 
   /// Imports the files of a batch, as many as there is time for.
@@ -146,7 +178,7 @@ final class ImportRun {
     for file in hashed where file.index >= end { ahead.hashed[file.index] = file }
     ahead.hashed = ahead.hashed.filter { $0.key >= end }
     ahead.outcomes = outcomes.filter { $0.key >= end }
-    try settleAll(outcomes.filter { $0.key < end })
+    try await settleAll(outcomes.filter { $0.key < end })
     return end
   }
 
@@ -187,10 +219,10 @@ final class ImportRun {
       var outcomes: [Int: FileOutcome] = [:]
       let halves = try await halves(of: batch)
       try await record(planner.planWaiting(batch, halves: halves), &outcomes)
-      try settleAll(outcomes)
+      try await settleAll(outcomes)
       movies = movies.dropFirst(batch.count)
     }
-    try settleAll(Dictionary(uniqueKeysWithValues: movies.map { ($0.index, .notReached) }))
+    try await settleAll(Dictionary(uniqueKeysWithValues: movies.map { ($0.index, .notReached) }))
   }
 }
 

@@ -62,8 +62,8 @@ struct ImportedAsset: Sendable, Hashable {
 enum ImportChange: Sendable, Hashable {
   /// Make a new asset.
   case asset(ImportedAsset)
-  /// Give an existing still its movie.
-  case pairedVideo(ImportedResource, asset: LocalIdentifier)
+  /// Give an existing still its movie, and what is said beside the movie; the movie stands as it would alone.
+  case pairedVideo(ImportedAsset, adding: StatedFacts, asset: LocalIdentifier)
   /// Give an existing video its still: that asset becomes a Live Photo.
   case pairedStill(ImportedAsset, video: LocalIdentifier)
 
@@ -73,17 +73,16 @@ enum ImportChange: Sendable, Hashable {
     switch self {
     case .asset: return self
     case .pairedStill(let still, _): return .asset(still)
-    case .pairedVideo(var movie, _):
-      movie.type = .video
-      return .asset(ImportedAsset(primary: movie))
+    case .pairedVideo(var movie, _, _):
+      movie.primary.type = .video
+      return .asset(movie)
     }
   }
 
   /// The resources that the change brings.
   var resources: [ImportedResource] {
     switch self {
-    case .asset(let asset), .pairedStill(let asset, _): asset.resources
-    case .pairedVideo(let resource, _): [resource]
+    case .asset(let asset), .pairedStill(let asset, _), .pairedVideo(let asset, _, _): asset.resources
     }
   }
 }

@@ -147,7 +147,7 @@ struct LibraryTarget: ImportTarget {
           preconditionFailure("A receipt names every asset that its block created.")
         }
         return RecordedChange(change: change, asset: asset, token: receipt.token)
-      case .pairedVideo(_, let asset), .pairedStill(_, let asset):
+      case .pairedVideo(_, _, let asset), .pairedStill(_, let asset):
         return RecordedChange(change: change, asset: asset, token: receipt.token)
       }
     }
@@ -158,11 +158,9 @@ struct LibraryTarget: ImportTarget {
     case .asset(let asset):
       let identifier = block.createAsset(AssetCreation(asset))
       if asset.facts.isTrashed { block.deleteAssets([identifier]) }
-    case .pairedVideo(let movie, let still):
-      var changes = AssetChanges()
-      changes.mediaSubtypes = try existing(still).mediaSubtypes.union(.photoLive)
-      changes.playbackStyle = .livePhoto
-      block.addResources([.staged(AssetResource(movie))], to: still, changing: changes)
+    case .pairedVideo(let movie, let said, let still):
+      block.addResources(
+        [.staged(AssetResource(movie.primary))], to: still, changing: try completing(try existing(still), adding: said))
     case .pairedStill(let still, let video):
       block.addResources(
         still.resources.map { .staged(AssetResource($0)) }, to: video,
@@ -172,10 +170,24 @@ struct LibraryTarget: ImportTarget {
 
   private func completing(_ video: Asset, with still: ImportedAsset) throws -> AssetChanges {
     var changes = AssetChanges(completing: video, with: still)
-    let words = try library.extendedMetadata(of: video)
-    if words.caption == nil, let caption = still.facts.caption { changes.caption = .set(caption) }
-    if words.fileMetadata == nil, let said = still.facts.metadata { changes.fileMetadata = .set(said) }
+    try takeWords(still.facts, of: video, into: &changes)
     return changes
+  }
+
+  private func completing(_ still: Asset, adding said: StatedFacts) throws -> AssetChanges {
+    var changes = AssetChanges()
+    changes.mediaSubtypes = still.mediaSubtypes.union(.photoLive)
+    changes.playbackStyle = .livePhoto
+    changes.complete(still, with: said)
+    try takeWords(said, of: still, into: &changes)
+    return changes
+  }
+
+  /// Words for an asset that has none; a person may have edited those that it has.
+  private func takeWords(_ facts: StatedFacts, of asset: Asset, into changes: inout AssetChanges) throws {
+    let words = try library.extendedMetadata(of: asset)
+    if words.caption == nil, let caption = facts.caption { changes.caption = .set(caption) }
+    if words.fileMetadata == nil, let said = facts.metadata { changes.fileMetadata = .set(said) }
   }
 
   private func existing(_ identifier: LocalIdentifier) throws -> Asset {

@@ -34,6 +34,7 @@ struct MediaImporter: Sendable {
   private let tool: ExifTool
   private let options: LibraryImport.Options
   private let known: KnownFiles?
+  private let removal: OriginalRemoval?
 
   /// Prepares an import.
   /// - Parameters:
@@ -42,12 +43,14 @@ struct MediaImporter: Sendable {
   ///   - tool: Reads metadata.
   ///   - options: How to go about it.
   ///   - known: What earlier imports read, and where this one notes what it read; nil: neither.
+  ///   - removal: Takes originals away that the library has; nil: they stay.
   init(
     target: any ImportTarget, resources: ResourceStore, tool: ExifTool,
-    options: LibraryImport.Options = LibraryImport.Options(), known: KnownFiles? = nil
+    options: LibraryImport.Options = LibraryImport.Options(), known: KnownFiles? = nil,
+    removal: OriginalRemoval? = nil
   ) {
     (self.target, self.resources, self.tool, self.options) = (target, resources, tool, options)
-    self.known = known
+    (self.known, self.removal) = (known, removal)
   }
 
   /// Imports everything below `roots`.
@@ -89,7 +92,8 @@ struct MediaImporter: Sendable {
       let catalog = try await read(reading)
       let run = ImportRun(
         catalog: catalog, target: target, resources: resources, tool: tool, options: options, stop: stop,
-        progress: ProgressCounter(catalog.files, progress), known: known, report: report)
+        progress: ProgressCounter(catalog.files, progress), known: known, removal: removal,
+        report: report)
       return try await run.run()
     } onCancel: {
       stop.set()

@@ -65,4 +65,12 @@ struct MediaMetadata: Sendable, Hashable {
   var described = AssetMetadata()
   /// What exiftool found wrong with the file; the file was taken all the same.
   var warnings: [String]
+
+  /// The same of a file that says nothing for people, nor where and when it was taken.
+  var wordless: MediaMetadata {
+    var metadata = self
+    (metadata.title, metadata.caption, metadata.keywords, metadata.rating) = (nil, nil, [], nil)
+    (metadata.captureTime, metadata.location, metadata.described) = (nil, nil, AssetMetadata())
+    return metadata
+  }
 }

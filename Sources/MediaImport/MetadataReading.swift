@@ -88,6 +88,8 @@ package struct MetadataReading: Sendable {
     package var searchPath: String?
     /// The number of threads that read files; nil for two a processor.
     package var threadCount: Int?
+    /// Lists a folder whose sidecars are read.
+    var listFolder: SidecarFolders.List = { try FileManager.default.contentsOfDirectory(atPath: $0) }
 
     /// The usual way.
     package init() {}
@@ -125,7 +127,8 @@ package struct MetadataReading: Sendable {
     return try await withTaskCancellationHandler {
       var run = MetadataRun(
         library: library, options: options, tool: tool, stop: stop,
-        summary: MetadataSummary(cause: cause ?? "metadata read \(library.newRunName())"))
+        summary: MetadataSummary(cause: cause ?? "metadata read \(library.newRunName())"),
+        folders: SidecarFolders(list: options.listFolder))
       var done = 0
       for result in results {
         for start in stride(from: 0, to: result.count, by: Self.batchCount) {
@@ -151,6 +154,8 @@ private struct MetadataRun {
   let tool: ExifTool
   let stop: StopFlag
   var summary: MetadataSummary
+  /// What was listed so far.
+  let folders: SidecarFolders
 
   /// An asset with what is known before its original is read.
   private struct Item: Sendable {
@@ -200,7 +205,7 @@ private struct MetadataRun {
     var sourceOptions = LibraryImport.Options()
     sourceOptions.threadCount = options.threadCount
     let reading = SourceReading(export: .folders, options: sourceOptions, tool: tool, copies: nil, stop: stop)
-    return try await NeighbouringSidecars(reading: reading).notes(of: Set(items.flatMap(\.places)))
+    return try await NeighbouringSidecars(reading: reading, folders: folders).notes(of: Set(items.flatMap(\.places)))
   }
 
   private static func read(

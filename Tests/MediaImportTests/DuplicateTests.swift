@@ -28,7 +28,10 @@ struct HammingIndexTests {
     for distance in DuplicateSearch.distances {
       for number in random.some(60, of: numbers) + [random.next(), 0, .max] {
         var found: [Int] = []
-        index.forEach(within: distance, of: number) { found.append($0) }
+        index.forEach(within: distance, of: number) {
+          found.append($0)
+          return true
+        }
         let wanted = numbers.indices.filter { (numbers[$0] ^ number).nonzeroBitCount <= distance }
         #expect(found.sorted() == wanted, "\(count) numbers, distance \(distance)")
         hits += wanted.count
@@ -50,7 +53,10 @@ struct HammingIndexTests {
       wanted.append(place)
     }
     var found: [Int] = []
-    HammingIndex(numbers).forEach(within: 8, of: center) { found.append($0) }
+    HammingIndex(numbers).forEach(within: 8, of: center) {
+      found.append($0)
+      return true
+    }
     #expect(found.sorted() == wanted.sorted())
   }
 }
@@ -75,7 +81,7 @@ struct DuplicateGroupTests {
     let chain = (0..<6).map { step in
       Self.candidate((1 << UInt64(3 * step)) - 1, added: Double(step))
     }
-    let groups = DuplicateGroup.find(among: chain.shuffled(), within: 3)
+    let groups = DuplicateGroup.find(among: chain.shuffled(), within: 3).groups
     let wanted = [[0, 1], [2, 3], [4, 5]].map { $0.map { chain[$0].id } }
     #expect(groups.map { [$0.keeper] + $0.others.map(\.id) } == wanted)
     #expect(groups.allSatisfy { $0.others.map(\.distance) == [3] })
@@ -87,14 +93,14 @@ struct DuplicateGroupTests {
       Self.candidate(7, width: 4000, height: 3000), Self.candidate(7, raw: true), Self.candidate(7, edited: true),
       Self.candidate(7, moving: true), Self.candidate(7, bytes: 1001), Self.candidate(7), Self.candidate(7, added: 1),
     ]
-    let group = DuplicateGroup.find(among: ranked.shuffled(), within: 0)
+    let group = DuplicateGroup.find(among: ranked.shuffled(), within: 0).groups
     #expect(group.map { [$0.keeper] + $0.others.map(\.id) } == [ranked.map(\.id)])
   }
 
   @Test("pictures of another shape, of one burst, of other colours or other detail are not alike")
   func apart() {
     func areAlike(_ one: DuplicateCandidate, _ other: DuplicateCandidate) -> Bool {
-      !DuplicateGroup.find(among: [one, other], within: 4).isEmpty
+      !DuplicateGroup.find(among: [one, other], within: 4).groups.isEmpty
     }
     let one = Self.candidate(7, burst: "B")
     #expect(areAlike(one, Self.candidate(7, width: 133, height: 100)), "A third of the size, rounded.")
@@ -133,9 +139,95 @@ struct DuplicateGroupTests {
         left.removeAll { ids.contains($0.id) }
         if !others.isEmpty { wanted.append(ids) }
       }
-      let groups = DuplicateGroup.find(among: candidates.shuffled(), within: distance)
+      let groups = DuplicateGroup.find(among: candidates.shuffled(), within: distance).groups
       #expect(groups.map { [$0.keeper] + $0.others.map(\.id) } == wanted, "seed \(seed)")
     }
+  }
+}
+
+@Suite("A search among many pictures that are nearly alike")
+struct CrowdedPicturesTests {
+  /// Pictures of one coarse hash, each of whose finer waves are random, and each with a copy.
+  private static func pages(_ count: Int) -> [DuplicateCandidate] {
+    var random = SeededGenerator(seed: 11)
+    return (0..<count).flatMap { page in
+      let fine = (random.next(), random.next(), random.next())
+      return (0..<2).map { copy in
+        DuplicateCandidate(
+          id: LocalIdentifier(high: UInt64(page), low: UInt64(copy)),
+          hash: PictureHash(coarse: 7, fine: fine, means: (200, 128, 128)), width: 400, height: 300, isRaw: false,
+          isEdited: false, isMoving: false, byteCount: 1, addedDate: Date(timeIntervalSince1970: Double(page)),
+          burst: nil)
+      }
+    }
+  }
+
+  @Test("each is compared with a bounded number of others, and those that have more are counted")
+  func bounded() {
+    let pages = Self.pages(1500)
+    let finding = DuplicateGroup.find(among: pages.shuffled(), within: 4, comparing: 50)
+    #expect(finding.comparisonCount <= 50 * 1500 && finding.comparisonCount > 40 * 1500, "\(finding.comparisonCount)")
+    // Copies follow each other in the order of the best, so all are found; the last 25 pages have fewer neighbours.
+    #expect(finding.groups.count == 1500 && !finding.wasInterrupted)
+    #expect(finding.crowded >= 1500 - 26 && finding.crowded < 1500, "\(finding.crowded)")
+    let whole = DuplicateGroup.find(among: Self.pages(300).shuffled(), within: 4)
+    #expect(whole.crowded == 0 && whole.groups.count == 300)
+  }
+
+  @Test("it stops between two pictures when it is cancelled")
+  func cancelled() {
+    var calls = 0
+    let finding = DuplicateGroup.find(
+      among: Self.pages(300), within: 4,
+      isCancelled: {
+        calls += 1
+        return calls > 10
+      })
+    #expect(finding.wasInterrupted && finding.groups.count == 10 && calls == 11)
+  }
+}
+
+@Suite("Failures of decoders")
+struct PassingFailureTests {
+  /// A program in place of vipsthumbnail.
+  private static func outcome(_ script: String) throws -> Result<PictureHash?, any Error> {
+    let folder = try MediaImportTests.TemporaryFolder()
+    let program = try folder.write("bin/vipsthumbnail", Data("#!/bin/sh\n\(script)\n".utf8)).description
+    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program)
+    let photo = try folder.write("a.jpg", TinyMedia.jpeg())
+    let renderer = MediaRenderer(searchPath: "\(folder.path)/bin:/usr/bin:/bin")
+    return renderer.pictureHashes(of: [URL(filePath: photo.description)])[0]
+  }
+
+  @Test("a decoder that is killed is asked again, and one that cannot decode a file is not")
+  func kept() throws {
+    // As a shell or a sandbox ends around a program that a signal ended; alone in a sandbox it cannot kill itself.
+    for script in ["exit 137", "exit 134"] {
+      let killed = try Self.outcome(script)
+      #expect(DuplicateSearch.entry(killed, 5, isStopped: false) == nil, "\(script): \(killed)")
+    }
+    let failed = try Self.outcome("exit 1")
+    #expect(DuplicateSearch.entry(failed, 5, isStopped: false) == .failed(5), "\(failed)")
+    #expect(DuplicateSearch.entry(failed, 5, isStopped: true) == nil, "Stopped by us, it says nothing.")
+    for code in [ImportError.Code.toolTimeout, .toolCrashed, .vanished] {
+      #expect(DuplicateSearch.entry(.failure(ImportError(code, "No.")), 5, isStopped: false) == nil)
+    }
+  }
+
+  @Test("failures that were recorded while passing ones were, too, are tried again")
+  func formerRecords() throws {
+    let rig = try ImportedLibrary()
+    let content = [UInt8](repeating: 9, count: 32)
+    try HashCache(in: rig.library.store.folder).add([(content, .failed(5))])
+    let file = rig.library.url.appending(path: "\(HashCache.folder)/\(PictureHash.recipe)")
+    var record = Array(try Data(contentsOf: file))
+    record[32] = 3
+    var sum = CRC32()
+    record.dropLast(4).withUnsafeBytes { sum.update($0) }
+    record.replaceSubrange(76..<80, with: (0..<4).map { UInt8(truncatingIfNeeded: sum.value >> (8 * $0)) })
+    try Data(record).write(to: file)
+    let cache = try HashCache(in: rig.library.store.folder)
+    #expect(cache.recordCount == 1 && cache.entries.isEmpty)
   }
 }
 

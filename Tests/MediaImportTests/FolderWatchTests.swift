@@ -100,10 +100,45 @@ struct FolderWatchTests {
     #expect(world.taken.count == 1)
   }
 
-  @Test("units are names up to their first point")
+  @Test("a file of a series is taken while the series goes on")
+  func series() throws {
+    var world = World(seed: 7)
+    try world.pass(.seconds(3))
+    for index in 0..<20 {
+      world.put("cam.\(index).jpg")
+      try world.pass(.milliseconds(500), step: .milliseconds(50))
+      // Two seconds after each, of which one is the quiet time.
+      if index > 4 { #expect(world.taken[World.path("cam.\(index - 5).jpg")] != nil, "file \(index)") }
+    }
+  }
+
+  @Test("a file of a series waits for its own sidecar, of either naming")
+  func sidecarOfSeries() throws {
+    for sidecar in ["cam.1.jpg.xmp", "cam.1.xmp"] {
+      var world = World(seed: 8)
+      for name in ["cam.1.jpg", "cam.2.jpg", sidecar] { world.put(name) }
+      for _ in 0..<5 {
+        world.hint(.writing(World.path(sidecar)))
+        try world.pass(.seconds(2))
+        #expect(Set(world.taken.keys) == [World.path("cam.2.jpg")], "\(sidecar)")
+      }
+      world.hint(.closed(World.path(sidecar)))
+      try world.pass(.seconds(3))
+      #expect(world.taken.count == 3)
+    }
+  }
+
+  @Test("units are names without their ending, and sidecars belong to the file whose name they have")
   func units() {
-    for (name, unit) in [("IMG_1.jpg.xmp", "IMG_1"), ("IMG_1", "IMG_1"), (".hidden.jpg", ".hidden"), ("a.b", "a")] {
-      #expect(FolderWatch.unit(Array(name.utf8)) == Array(unit.utf8))
+    let there: Set = ["IMG_1.jpg", "cam.01.jpg", "b.json"]
+    let cases = [
+      ("IMG_1.jpg.xmp", "IMG_1"), ("IMG_1.JPG.xmp", "IMG_1.JPG"), ("IMG_1.mov", "IMG_1"), ("IMG_1", "IMG_1"),
+      (".hidden.jpg", ".hidden"), ("a.b", "a"), ("cam.01.jpg", "cam.01"), ("cam.01.xmp", "cam.01"),
+      ("cam.01.jpg.json", "cam.01"), ("cam.02.jpg", "cam.02"), ("cam.01.aae", "cam.01"), ("b.json.xmp", "b"),
+    ]
+    for (name, unit) in cases {
+      let found = FolderWatch.unit(Array(name.utf8)) { there.contains(String(decoding: $0, as: UTF8.self)) }
+      #expect(found == Array(unit.utf8), "\(name)")
     }
   }
 }

@@ -272,7 +272,8 @@ struct LibraryLivePhotoTests {
       metadata: metadata)
     let change: ImportChange =
       isStillPurged
-      ? .pairedVideo(resource, asset: gone) : .pairedStill(ImportedAsset(primary: resource), video: gone)
+      ? .pairedVideo(ImportedAsset(primary: resource), adding: StatedFacts(), asset: gone)
+      : .pairedStill(ImportedAsset(primary: resource), video: gone)
     let target = LibraryTarget(library: rig.library, cause: "test", run: "run")
     let recorded = try await target.record(ImportBatch(changes: [change]))
     #expect(recorded.map(\.change) == [change.standingAlone])

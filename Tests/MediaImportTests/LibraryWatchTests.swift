@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import LibraryMaintenance
 import PhotoLedger
 import Synchronization
@@ -221,6 +222,83 @@ struct LibraryWatchTests {
     }
   }
 
+  private static func knownFile(_ byte: UInt8) -> KnownFile {
+    KnownFile(
+      state: FileState(byteCount: 1, modified: 2, changed: 3), sha256: [UInt8](repeating: byte, count: 32),
+      sha1: [UInt8](repeating: byte, count: 20))
+  }
+
+  /// What is known by now, read anew.
+  private static func known(in rig: WatchedLibrary) -> KnownFiles {
+    let known = KnownFiles(in: rig.library.store.folder)
+    known.refresh()
+    return known
+  }
+
+  @Test("the first record of a run is appended to what is there, behind its last whole record")
+  func appendedKnown() throws {
+    let rig = try WatchedLibrary()
+    try rig.library.store.folder.makeFolder(ImportReportFile.folder)
+    let path = rig.library.url.path + "/imports/known-files"
+    func status() throws -> (inode: UInt64, bytes: Int) {
+      var status = stat()
+      #expect(stat(path, &status) == 0)
+      return (UInt64(status.st_ino), Int(status.st_size))
+    }
+    try Self.known(in: rig).record((0..<100).map { (FilePath("/p/\($0)"), Self.knownFile(UInt8($0))) })
+    let before = try status()
+    try Self.known(in: rig).record([(FilePath("/q"), Self.knownFile(200))])
+    let after = try status()
+    #expect(after.inode == before.inode && after.bytes - before.bytes < 200, "\(before) \(after)")
+    // A record that was cut off is cut away, so that the next one can be read.
+    #expect(truncate(path, off_t(after.bytes - 3)) == 0)
+    try Self.known(in: rig).record([(FilePath("/r"), Self.knownFile(201))])
+    let again = Self.known(in: rig)
+    #expect(again[FilePath("/r")] != nil && again[FilePath("/q")] == nil && again[FilePath("/p/99")] != nil)
+    #expect(try status().inode == before.inode)
+    // Most records count no longer.
+    for _ in 0..<12 {
+      let known = Self.known(in: rig)
+      for byte in [1, 2] as [UInt8] {
+        try known.record((0..<100).map { (FilePath("/p/\($0)"), Self.knownFile(byte)) })
+      }
+    }
+    let worn = try status()
+    try Self.known(in: rig).record([(FilePath("/s"), Self.knownFile(202))])
+    #expect(try status().bytes < worn.bytes / 5 && Self.known(in: rig)[FilePath("/p/7")] == Self.knownFile(2))
+  }
+
+  @Test("what was known before an erasure removed it is not written again", arguments: [false, true])
+  func erasedKnown(hasRecorded: Bool) throws {
+    let rig = try WatchedLibrary()
+    try rig.library.store.folder.makeFolder(ImportReportFile.folder)
+    try Self.known(in: rig).record([(FilePath("/a"), Self.knownFile(1))])
+    let known = Self.known(in: rig)
+    if hasRecorded { try known.record([(FilePath("/b"), Self.knownFile(2))]) }
+    #expect(unlink(rig.library.url.path + "/imports/known-files") == 0)
+    // The first record after it may be about what was known before, and is dropped with it.
+    try known.record([(FilePath("/a"), Self.knownFile(1))])
+    try known.record([(FilePath("/c"), Self.knownFile(3))])
+    let now = Self.known(in: rig)
+    #expect(now[FilePath("/a")] == nil && now[FilePath("/b")] == nil && now[FilePath("/c")] == Self.knownFile(3))
+  }
+
+  @Test("what is erased between the commit of a batch and its record leaves nothing of it among the known files")
+  func erasedMeanwhile() async throws {
+    for removesFile in [false, true] {
+      let rig = try WatchedLibrary()
+      for index in 0..<3 { try rig.write("p\(index).jpg", "\(index)") }
+      try rig.library.store.folder.makeFolder(ImportReportFile.folder)
+      let known = Self.known(in: rig)
+      let target = ForgettingTarget(removing: removesFile ? rig.library.url.path + "/imports/known-files" : nil)
+      let importer = MediaImporter(
+        target: target, resources: rig.library.store.resources, tool: try ExifTool(processCount: 1), known: known)
+      let summary = try await importer.run([rig.asRoot])
+      #expect(summary.assetsAdded == 3)
+      #expect(Self.known(in: rig).states(below: [rig.asRoot]) { _ in true }.isEmpty)
+    }
+  }
+
   @Test("a damaged end of what is known is not believed, and the rest is")
   func damagedKnown() throws {
     let rig = try WatchedLibrary()
@@ -255,6 +333,32 @@ struct LibraryWatchTests {
     let believed = ["/a", "/b", "/c"].compactMap { again[FilePath($0)] }
     #expect(believed.allSatisfy { [file(1), file(2), file(3)].contains($0) })
   }
+}
+
+/// A library from which everything is erased before it is looked up, with the known files if those are named.
+private struct ForgettingTarget: ImportTarget {
+  private let real = MemoryTarget()
+  private let file: String?
+
+  init(removing file: String?) { self.file = file }
+
+  func assets(holding contents: Set<[UInt8]>) async -> [[UInt8]: LocalIdentifier] {
+    guard let file else { return [:] }
+    // It was there when it was looked up, and is erased before the answer is used.
+    let held = await real.assets(holding: contents)
+    if !held.isEmpty { unlink(file) }
+    return held
+  }
+
+  func unpairedHalves(contentIdentifiers: [String]) async -> [String: [LivePhotoHalf]] {
+    await real.unpairedHalves(contentIdentifiers: contentIdentifiers)
+  }
+
+  func place(_ assets: [LocalIdentifier], in album: AlbumPlace) async -> PlacedMembers {
+    await real.place(assets, in: album)
+  }
+
+  func record(_ batch: ImportBatch) async throws -> [RecordedChange] { try await real.record(batch) }
 }
 
 /// A library and a folder that is watched.

@@ -69,8 +69,8 @@ actor MemoryTarget: ImportTarget {
       assets[reference] = Asset(imported: asset)
       order.append(reference)
       return reference
-    case .pairedVideo(let resource, let reference):
-      assets[reference]?.imported.others.append(resource)
+    case .pairedVideo(let movie, _, let reference):
+      assets[reference]?.imported.others.append(movie.primary)
       return reference
     case .pairedStill(let still, let video):
       guard var movie = assets[video]?.imported.primary else { preconditionFailure("The video is in the library.") }

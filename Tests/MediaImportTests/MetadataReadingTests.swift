@@ -64,6 +64,26 @@ private final class ReadingRig: Sendable {
 
 @Suite("reading metadata again")
 struct MetadataReadingTests {
+  @Test("a folder whose sidecars are read is listed once, however many of its files are read")
+  func listedOnce() async throws {
+    let count = MetadataReading.batchCount + 20
+    let files = (0..<count).map { ("\($0).jpg", Self.picture("\($0)")) }
+    let rig = try await ReadingRig(Dictionary(uniqueKeysWithValues: files))
+    for name in ["3.jpg.xmp", "\(count - 1).xmp"] { try rig.folder.write(name, Self.xmp("beside \(name)")) }
+    let listed = Mutex<[String]>([])
+    let (_, reports) = try await rig.read { options in
+      options.readsSidecars = true
+      options.listFolder = { path in
+        listed.withLock { $0.append(path) }
+        return try FileManager.default.contentsOfDirectory(atPath: path)
+      }
+    }
+    #expect(listed.withLock(\.self) == [rig.folder.path])
+    #expect(reports.count == count)
+    let captions = reports.filter { $0.value.fields.contains("caption") }.keys.sorted()
+    #expect(captions == ["3.jpg", "\(count - 1).jpg"].sorted(), "\(captions)")
+  }
+
   /// A picture with words in it, as a program writes them.
   private static func picture(_ name: String, title: String = "The ferry") -> Data {
     let packet = Array(

@@ -35,6 +35,29 @@ struct SidecarImportTests {
     return options
   }
 
+  @Test("words beside the movie of a Live Photo that comes after its still are recorded where the still has none")
+  func lateMovie() async throws {
+    for isDescribed in [false, true] {
+      let folder = try TemporaryFolder()
+      let rig = try ImportedLibrary()
+      try folder.write("a.jpg", ImportTests.still("late"))
+      if isDescribed { try folder.write("a.jpg.xmp", Self.xmp("of the still", rating: 1, subject: "sun")) }
+      _ = try await rig.run([folder.asRoot], Self.options)
+      try folder.write("a.mov", TinyMedia.movie(contentIdentifier: ImportTests.identifier))
+      try folder.write("a.mov.xmp", Self.xmp("of the movie", rating: 4, subject: "sea"))
+      var options = Self.options
+      options.keywords = ["new"]
+      let (summary, _) = try await rig.run([folder.asRoot], options)
+      #expect(summary.resourcesAdded == 1 && summary.assetsAdded == 0)
+      let (live, words) = try Self.asset("a.jpg", rig)
+      #expect(live.mediaSubtypes.contains(.photoLive))
+      #expect(words.caption == (isDescribed ? "of the still" : "of the movie"))
+      #expect(Set(words.keywords) == (isDescribed ? ["Rome", "sea", "sun"] : ["Rome", "sea"]), "\(words.keywords)")
+      #expect(live.rating == (isDescribed ? .one : .four))
+      #expect(LibraryCorpusTests.time(of: live) == (isDescribed ? "2019-05-06T07:08:09+02:00" : "2021-02-03T04:05:06"))
+    }
+  }
+
   @Test("XMP is read in both namings, and what people edited in it replaces the file's own date")
   func xmp() async throws {
     let folder = try TemporaryFolder()

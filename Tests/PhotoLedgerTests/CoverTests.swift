@@ -232,6 +232,86 @@ struct CoverTests {
     #expect(verified.isSound, "\(verified)")
   }
 
+  /// An album of a limited client with two assets that it may see and two others, whose cover is one of those.
+  private static func shared(_ seed: UInt64) async throws -> (
+    small: SmallLibrary, app: PhotoLibrary, album: LocalIdentifier, assets: [LocalIdentifier]
+  ) {
+    let small = try SmallLibrary(.seeded(seed))
+    let a = try await small.assets(5)
+    let app = try await small.ruleClient(.limited, [a[0], a[1]])
+    var own = a[0]
+    try await app.performChanges { block in
+      own = block.createAlbum(title: "Ours")
+      block.album(own).add([a[0], a[1]])
+    }
+    let album = own
+    try await small.library.performChanges { $0.album(album).add([a[2], a[3]]) }
+    try await app.performChanges { $0.setCover(a[0], of: album) }
+    try await small.library.performChanges { $0.setCover(a[2], of: album) }
+    return (small, app, album, a)
+  }
+
+  @Test("an undo gives a limited creator its own former cover back, beside the one that others chose")
+  func undoOfCreators() async throws {
+    let (small, app, album, a) = try await Self.shared(120)
+    func covers() throws -> [LocalIdentifier?] {
+      [try small.now(album).cover, try app.collection(album.uuidString)?.cover]
+    }
+    #expect(try covers() == [a[2], a[0]])
+    let chosen = try await small.library.performChanges { $0.setCover(a[1], of: album) }
+    #expect(try covers() == [a[1], a[1]])
+    let report = try await small.library.undo(.commit(chosen.token))
+    #expect(report.changes.map(\.property) == ["cover"])
+    #expect(try covers() == [a[2], a[0]])
+
+    // The creator takes its choice back, and of the album's cover nothing changes.
+    try await app.performChanges { $0.setCover(nil, of: album) }
+    #expect(try covers() == [a[2], nil])
+    let back = try await small.library.undo(.commit(try small.library.currentToken))
+    #expect(back.changes.map(\.property) == ["creatorCover"] && back.token != nil)
+    #expect(try covers() == [a[2], a[0]])
+    try await small.library.undo(.commit(try #require(back.token)))
+    #expect(try covers() == [a[2], nil])
+
+    // Where it had none before, it has none afterwards.
+    let first = try await small.library.performChanges { $0.setCover(a[1], of: album) }
+    #expect(try covers() == [a[1], a[1]])
+    try await small.library.undo(.commit(first.token))
+    #expect(try covers() == [a[2], nil])
+  }
+
+  @Test("a creator's former cover that its selection lacks by now stays away, and the report says so")
+  func undoWithoutSelection() async throws {
+    let (small, app, album, a) = try await Self.shared(121)
+    try await app.performChanges { $0.setCover(nil, of: album) }
+    let taken = try small.library.currentToken
+    try await small.library.performChanges { $0.withdraw([a[0]], from: Self.name) }
+    let report = try await small.library.undo(.commit(taken))
+    #expect(report.changes.isEmpty && report.kept.count == 1, "\(report.kept)")
+    #expect(report.kept.first?.contains("is not shown to its creator in it and was not restored") == true)
+    #expect(try small.now(album).cover == a[2])
+    #expect(try app.collection(album.uuidString)?.cover == nil)
+  }
+
+  @Test("a merge makes the keeper the creator's cover where that was a duplicate, if the creator may see the keeper")
+  func merging() async throws {
+    for isGranted in [true, false] {
+      let (small, app, album, a) = try await Self.shared(isGranted ? 122 : 123)
+      let keeper = isGranted ? a[1] : a[4]
+      let merged = try await small.library.performChanges { $0.merge([a[0]], into: keeper) }
+      #expect(try small.now(album).cover == a[2], "The album's cover was no duplicate.")
+      #expect(try app.collection(album.uuidString)?.cover == (isGranted ? keeper : nil))
+      try await small.library.undo(.commit(merged.token))
+      #expect(try app.collection(album.uuidString)?.cover == a[0])
+      // Both covers, of which the creator's is none of the duplicates.
+      try await small.library.performChanges { $0.merge([a[2]], into: a[1]) }
+      #expect(try small.now(album).cover == a[1])
+      #expect(try app.collection(album.uuidString)?.cover == a[0], "A merge is no choice of another cover.")
+      let verified = try small.library.verify()
+      #expect(verified.isSound, "\(verified)")
+    }
+  }
+
   @Test("covers survive a rebuild of the store from its log")
   func rebuild() async throws {
     let small = try SmallLibrary(.seeded(111))

@@ -126,6 +126,34 @@ struct MergeTests {
     }
   }
 
+  @Test("a merge adds at most 1,024 keywords, and beyond that nothing is merged and the error says why")
+  func manyKeywords() async throws {
+    func words(_ numbers: Range<Int>) -> Set<String> { Set(numbers.map { "word \($0)" }) }
+    let small = try SmallLibrary()
+    let ids = try await small.assets(4)
+    try await small.change { block in
+      for (id, range) in zip(ids, [0..<600, 500..<1100, 1000..<1624, 1624..<1625]) {
+        var changes = AssetChanges()
+        changes.addedKeywords = words(range)
+        block.edit([id], changes)
+      }
+    }
+    let before = try small.library.currentToken
+    let error = await #expect(throws: LibraryError.self) {
+      try await small.library.performChanges { block in
+        block.setFavorite(true, for: [ids[3]])
+        block.merge(Array(ids[1...]), into: ids[0])
+      }
+    }
+    #expect(error?.code == .invalidResource)
+    #expect(error?.description.contains("Nothing was merged: the others have more than 1,024 keywords") == true)
+    #expect(try small.library.currentToken == before && !(try small.asset(ids[3]).isTrashed))
+    // What the keeper has already is not counted: 1,124 keywords are named here, and 1,024 added.
+    try await small.library.performChanges { $0.merge(Array(ids[1...2]), into: ids[0]) }
+    let merged = try small.library.extendedMetadata(of: try small.asset(ids[0]))
+    #expect(Set(merged.keywords) == words(0..<1624))
+  }
+
   @Test("a merge with itself, of nothing, of the trash, of another medium or by a limited client is rejected whole")
   func refused() async throws {
     let small = try SmallLibrary()

@@ -104,24 +104,14 @@ struct ArchivePass: Sendable {
       do throws(ImportError) {
         try reader.data { (piece) throws(ImportError) in
           if place.crc != nil { crc.update(piece) }
-          try Self.write(piece, to: file.number, copies.path(of: copy.name))
+          do throws(LibraryError) {
+            try writeWhole(piece, to: file.number, copies.path(of: copy.name).description)
+          } catch { throw ImportError(error) }
         }
         try collected.end(member, place, copy.name, crc.value)
       } catch {
         copies.discard(copy.name)
         throw error
-      }
-    }
-  }
-
-  private static func write(_ bytes: UnsafeRawBufferPointer, to file: Int32, _ path: FilePath) throws(ImportError) {
-    var done = 0
-    while done < bytes.count {
-      let count = Glibc.write(file, bytes.baseAddress.map { $0 + done }, bytes.count - done)
-      if count > 0 {
-        done += count
-      } else if errno != EINTR {
-        throw ImportError(LibraryError.store(path.description, "write", errno: errno))
       }
     }
   }

@@ -9,6 +9,9 @@ package import PhotoLedger
 // which only neighbours are alike, a slow pan, is never one group, and merging a group can be judged by its keeper
 // alone. No asset is in two groups.
 //
+// The work for one picture is bounded. Where more pictures than that have its coarse waves, it is compared with the
+// best of them, and the search says of how many pictures that is true.
+//
 // Two pictures are alike if their hashes are (PictureHash.swift), if one is the other scaled, to the pixel of rounding,
 // and if they are not members of one burst, which are shown as one anyhow.
 //
@@ -69,32 +72,111 @@ package struct DuplicateGroup: Sendable, Hashable {
   package let others: [Member]
 }
 
-extension DuplicateGroup {
+/// What comparing pictures gave.
+struct DuplicateFinding {
   /// The groups of pictures, those with the best keepers first.
-  /// - Complexity: O(n log n) for n pictures, and what the index finds; see ``HammingIndex``.
-  static func find(among candidates: [DuplicateCandidate], within distance: Int) -> [DuplicateGroup] {
+  var groups: [DuplicateGroup] = []
+  /// The pictures that have more neighbours than they were compared with.
+  var crowded = 0
+  /// How often two pictures, or a picture and the hash of others, were compared.
+  var comparisonCount = 0
+  /// Whether it was stopped, and the groups are some only.
+  var wasInterrupted = false
+}
+
+extension DuplicateGroup {
+  /// How many comparisons are made for one picture. Pages of text and frames of a series share their coarse waves by
+  /// the thousand, and without a bound each would be compared with all of them.
+  static let comparisonLimit = 4096
+
+  /// Finds the groups.
+  /// - Parameters:
+  ///   - candidates: the pictures.
+  ///   - distance: how many of the coarse waves may differ.
+  ///   - limit: the most comparisons for one picture; those of its own coarse hash come first, the best first.
+  ///   - isCancelled: asked once for each picture.
+  /// - Complexity: O(n log n) for n pictures, at most `limit` comparisons for each, and what the index reads; see
+  ///   ``HammingIndex``.
+  static func find(
+    among candidates: [DuplicateCandidate], within distance: Int, comparing limit: Int = comparisonLimit,
+    isCancelled: () -> Bool = { false }
+  ) -> DuplicateFinding {
     let ordered = candidates.sorted { $0.isBetter(than: $1) }
     var classes: [UInt64: [Int]] = [:]
     for (place, candidate) in ordered.enumerated() { classes[candidate.hash.coarse, default: []].append(place) }
     let numbers = classes.keys.sorted()
-    var members = numbers.map { classes[$0] ?? [] }
+    let positions = Dictionary(uniqueKeysWithValues: numbers.enumerated().map { ($1, $0) })
+    var crowds = numbers.map { Crowd(classes[$0] ?? []) }
     let index = HammingIndex(numbers)
     var isTaken = [Bool](repeating: false, count: ordered.count)
-    var groups: [DuplicateGroup] = []
+    var finding = DuplicateFinding()
     for (place, keeper) in ordered.enumerated() where !isTaken[place] {
+      if isCancelled() {
+        finding.wasInterrupted = true
+        break
+      }
       isTaken[place] = true
       var found: [Int] = []
-      index.forEach(within: distance, of: keeper.hash.coarse) { number in
-        members[number].removeAll { isTaken[$0] }
-        found += members[number].filter { ordered[$0].isAlike(keeper, within: distance) }
+      var left = limit
+      /// Compares the keeper with a crowd; false if there was no time for all of it.
+      func compare(_ number: Int) -> Bool {
+        var position = crowds[number].open(from: 0, isTaken)
+        while let other = crowds[number].place(at: position) {
+          if left == 0 { return false }
+          left -= 1
+          if ordered[other].isAlike(keeper, within: distance) { found.append(other) }
+          position = crowds[number].open(from: position + 1, isTaken)
+        }
+        return true
       }
+      let own = positions[keeper.hash.coarse]
+      var isWhole = own.map(compare) ?? true
+      index.forEach(within: distance, of: keeper.hash.coarse) { number in
+        if number == own { return true }
+        // A crowd of which all are taken costs something, too.
+        isWhole = isWhole && left > 0
+        if isWhole { left -= 1 }
+        isWhole = isWhole && compare(number)
+        return isWhole
+      }
+      finding.comparisonCount += limit - left
+      if !isWhole { finding.crowded += 1 }
       if found.isEmpty { continue }
       for other in found { isTaken[other] = true }
       let others = found.sorted().map {
         Member(id: ordered[$0].id, distance: ordered[$0].hash.distance(to: keeper.hash))
       }
-      groups.append(DuplicateGroup(keeper: keeper.id, others: others))
+      finding.groups.append(DuplicateGroup(keeper: keeper.id, others: others))
     }
-    return groups
+    return finding
+  }
+}
+
+/// The pictures with one coarse hash, the best first, without those that are in a group.
+private struct Crowd {
+  private let places: [Int]
+  /// For each position the next one that was open when it was last asked for, at or after it.
+  private var next: [Int]
+
+  init(_ places: [Int]) {
+    self.places = places
+    next = Array(0...places.count)
+  }
+
+  func place(at position: Int) -> Int? { position < places.count ? places[position] : nil }
+
+  /// The first position from one on that is not taken; the count if there is none.
+  /// - Complexity: O(log n), amortised: what was passed once is passed at once the next time.
+  mutating func open(from start: Int, _ isTaken: [Bool]) -> Int {
+    var passed: [Int] = []
+    var position = next[start]
+    while position < places.count, isTaken[places[position]] {
+      passed.append(position)
+      position = next[position + 1]
+    }
+    if passed.isEmpty { return position }
+    next[start] = position
+    for one in passed { next[one] = position }
+    return position
   }
 }

@@ -6,7 +6,11 @@ package import PhotoLedger
 //     assets ──▶ the picture that each shows ──▶ hashes: known by content, or made in batches ──▶ groups
 //
 // Nothing is changed: a proposal is merged by a person, with `ChangeBlock.merge`, or not at all. Cancelling the task
-// stops between two batches; what was made is kept, so the next search goes on.
+// stops between two batches, or between two pictures that are compared; what was made is kept, so the next search goes
+// on.
+//
+// Of failures only those are kept that the same programs would repeat: a program that ended by itself and said that it
+// cannot decode the file. One that was killed, took too long or could not be started may do better the next time.
 
 /// What a search found.
 package struct DuplicateSummary: Sendable {
@@ -16,6 +20,8 @@ package struct DuplicateSummary: Sendable {
   package fileprivate(set) var compared = 0
   /// Photos that are too plain to be compared.
   package fileprivate(set) var plain = 0
+  /// Photos that have more neighbours than they were compared with; see ``DuplicateGroup/comparisonLimit``.
+  package fileprivate(set) var crowded = 0
   /// Photos that are missing or cannot be decoded.
   package fileprivate(set) var failed = 0
   /// Assets that are no photos, or are not editable here.
@@ -30,6 +36,8 @@ package struct DuplicateSearch: Sendable {
   package static let distances = 0...8
   /// The distance without a wish.
   package static let usualDistance = 4
+  /// How many of its neighbours a photo is compared with at most.
+  package static let neighbourLimit = DuplicateGroup.comparisonLimit
   /// How many files one start of the programs is for.
   private static let batchCount = 16
 
@@ -63,7 +71,7 @@ package struct DuplicateSearch: Sendable {
   ///   - progress: called with how many of how many files were read.
   /// - Throws: ``LibraryError`` if the library or the cache cannot be read or written.
   /// - Complexity: one decoding of each picture that was not read before; then as
-  ///   ``DuplicateGroup/find(among:within:)``.
+  ///   ``DuplicateGroup/find(among:within:comparing:isCancelled:)``.
   package func run(
     _ assets: FetchResult<Asset>, isWhole: Bool = false,
     progress: @escaping @Sendable (Int, Int) -> Void = { _, _ in }
@@ -91,8 +99,9 @@ package struct DuplicateSearch: Sendable {
         }
       }
       summary.compared = candidates.count
-      summary.wasInterrupted = stop.isSet
-      if !stop.isSet { summary.groups = DuplicateGroup.find(among: candidates, within: distance) }
+      let finding = DuplicateGroup.find(among: candidates, within: distance, isCancelled: { stop.isSet })
+      summary.wasInterrupted = stop.isSet || finding.wasInterrupted
+      if !summary.wasInterrupted { (summary.groups, summary.crowded) = (finding.groups, finding.crowded) }
       return summary
     } onCancel: {
       stop.set()
@@ -149,7 +158,7 @@ package struct DuplicateSearch: Sendable {
         let urls = batch.map { library.url(of: $0) }
         let results = renderer.pictureHashes(of: urls, isCancelled: { stop.isSet })
         return zip(batch, results).compactMap { resource, result in
-          Self.entry(result, mark, stop).map { (content: resource.sha256, entry: $0) }
+          Self.entry(result, mark, isStopped: stop.isSet).map { (content: resource.sha256, entry: $0) }
         }
       }
       try cache.add(found.flatMap(\.self))
@@ -159,15 +168,15 @@ package struct DuplicateSearch: Sendable {
   }
 
   /// What is kept of an outcome; nil for what may be another next time, as for a file that is missing.
-  private static func entry(
-    _ result: Result<PictureHash?, any Error>, _ mark: UInt64, _ stop: StopFlag
+  static func entry(
+    _ result: Result<PictureHash?, any Error>, _ mark: UInt64, isStopped: Bool
   ) -> HashCache.Entry? {
     switch result {
     case .success(let hash?): return .hash(hash)
     case .success(nil): return .plain
     case .failure(let error):
-      guard let error = error as? ImportError, !stop.isSet,
-        [.toolFailed, .toolTimeout, .toolCrashed, .toolOutputTooLarge].contains(error.code)
+      guard let error = error as? ImportError, !isStopped, !error.isPassing,
+        [.toolFailed, .toolOutputTooLarge].contains(error.code)
       else { return nil }
       return .failed(mark)
     }

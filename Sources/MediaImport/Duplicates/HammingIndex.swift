@@ -55,18 +55,21 @@ struct HammingIndex {
     return band
   }
 
-  /// Gives the index of each number at most at a distance from another, once each.
-  func forEach(within distance: Int, of number: UInt64, _ body: (Int) -> Void) {
+  /// Gives the index of each number at most at a distance from another, once each, until false is returned.
+  func forEach(within distance: Int, of number: UInt64, _ body: (Int) -> Bool) {
     let radius = distance / bands.count
-    for (place, band) in bands.enumerated() {
+    var goesOn = true
+    for (place, band) in bands.enumerated() where goesOn {
       let own = band.value(of: number)
       Self.forEachMask(of: radius, in: band.width) { mask in
+        if !goesOn { return }
         let value = own ^ mask
         for item in band.items[Int(band.starts[value])..<Int(band.starts[value + 1])] {
           let difference = numbers[Int(item)] ^ number
           guard difference.nonzeroBitCount <= distance else { continue }
           let isFirst = !bands[..<place].contains { $0.value(of: difference).nonzeroBitCount <= radius }
-          if isFirst { body(Int(item)) }
+          if isFirst { goesOn = body(Int(item)) }
+          if !goesOn { return }
         }
       }
     }

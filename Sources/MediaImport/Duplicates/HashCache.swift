@@ -9,8 +9,8 @@ internal import PhotoLedger
 //
 // The recipe's revision names the file; files of other revisions are removed. Records are appended, and a torn one is
 // passed over. What a search over the whole library does not need is dropped when it makes up more than half, so the
-// file has at most about twice as many records as the library has pictures. A picture that could not be decoded is
-// recorded with the mark of the programs, and tried again with others.
+// file has at most about twice as many records as the library has pictures. A picture that the programs cannot decode
+// is recorded with their mark, and tried again with others; a failure that may pass is not recorded.
 //
 // Two searches at a time append to one file; each append is one write, and a content that both made is there twice.
 
@@ -122,7 +122,7 @@ final class HashCache {
       head = [1, hash.means.0, hash.means.1, hash.means.2]
       words = [hash.coarse, hash.fine.0, hash.fine.1, hash.fine.2]
     case .plain: head[0] = 2
-    case .failed(let mark): (head[0], words[0]) = (3, mark)
+    case .failed(let mark): (head[0], words[0]) = (4, mark)
     }
     let body = content + head + words.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) } }
     let padded = body + [UInt8](repeating: 0, count: size - 4 - body.count)
@@ -142,7 +142,8 @@ final class HashCache {
           coarse: word(36, 8), fine: (word(44, 8), word(52, 8), word(60, 8)),
           means: (record[33], record[34], record[35])))
     case 2: return .plain
-    case 3: return .failed(word(36, 8))
+    // 3 was written for every failure, passing ones too, and says nothing.
+    case 4: return .failed(word(36, 8))
     default: return nil
     }
   }

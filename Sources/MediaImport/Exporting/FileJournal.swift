@@ -166,15 +166,7 @@ final class FileJournal {
   }
 
   private static func write(_ text: String, to descriptor: Int32, _ path: String) throws(LibraryError) {
-    var bytes = Array(text.utf8)[...]
-    while !bytes.isEmpty {
-      let count = bytes.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-      if count > 0 {
-        bytes = bytes.dropFirst(count)
-      } else if errno != EINTR {
-        throw LibraryError.store(path, "write", errno: errno)
-      }
-    }
+    try writeWhole(Array(text.utf8), to: descriptor, path)
     guard fsync(descriptor) == 0 else { throw LibraryError.store(path, "make durable", errno: errno) }
   }
 }

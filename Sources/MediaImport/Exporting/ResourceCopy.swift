@@ -77,17 +77,11 @@ struct ResourceCopy: Sendable {
   }
 
   private static func write(_ chunk: Data, to target: Int32, _ path: String) -> LibraryError? {
-    chunk.withUnsafeBytes { bytes in
-      var start = 0
-      while start < bytes.count {
-        let count = Glibc.write(target, bytes.baseAddress.map { $0 + start }, bytes.count - start)
-        if count > 0 {
-          start += count
-        } else if errno != EINTR {
-          return LibraryError.store(path, "write", errno: errno)
-        }
-      }
+    do throws(LibraryError) {
+      try writeWhole(Array(chunk), to: target, path)
       return nil
+    } catch {
+      return error
     }
   }
 }

@@ -296,15 +296,7 @@ private final class SidecarRun {
       close(number)
       unlink(temporary)
     }
-    var rest = new[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes { Glibc.write(number, $0.baseAddress, $0.count) }
-      if count > 0 {
-        rest = rest.dropFirst(count)
-      } else if errno != EINTR {
-        throw LibraryError.store(target, "write", errno: errno)
-      }
-    }
+    try writeWhole(new, to: number, target)
     guard fsync(number) == 0, let stamp = FileStamp(of: temporary) else {
       throw LibraryError.store(target, "make durable", errno: errno)
     }

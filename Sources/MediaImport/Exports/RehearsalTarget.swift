@@ -34,7 +34,8 @@ final class RehearsalTarget: ImportTarget {
       case .asset:
         let number = count.add(1, ordering: .relaxed).newValue
         return RecordedChange(change: change, asset: LocalIdentifier(high: 0, low: number))
-      case .pairedVideo(_, let asset), .pairedStill(_, let asset): return RecordedChange(change: change, asset: asset)
+      case .pairedVideo(_, _, let asset), .pairedStill(_, let asset):
+        return RecordedChange(change: change, asset: asset)
       }
     }
   }

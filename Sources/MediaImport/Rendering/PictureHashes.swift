@@ -38,12 +38,22 @@ extension MediaRenderer {
           outcomes[index] = .failure(error)
         }
       }
-      try shrinkForComparison(stills.sorted { $0.key < $1.key }.map(\.value), in: folder, program, isCancelled)
+      let failure = try shrinkForComparison(
+        stills.sorted { $0.key < $1.key }.map(\.value), in: folder, program, isCancelled)
       if sources.count == 1, let still = stills[0], access(folder.file("0-compared.ppm"), R_OK) != 0 {
-        try shrinkDecodedForComparison(still, in: folder, program, isCancelled)
+        do { try shrinkDecodedForComparison(still, in: folder, program, isCancelled) } catch {
+          // What was killed may succeed the next time, whatever the other decoder says.
+          if let failure, failure.isPassing { throw failure }
+          throw error
+        }
       }
       for index in stills.keys {
-        outcomes[index] = Result { try hash(in: folder.file("\(index)-compared.ppm"), program) }
+        let file = folder.file("\(index)-compared.ppm")
+        outcomes[index] = Result {
+          // A decoder that was killed has not said that it cannot decode the file.
+          if let failure, failure.isPassing, access(file, R_OK) != 0 { throw failure }
+          return try hash(in: file, program)
+        }
       }
       return sources.indices.map { outcomes[$0] ?? .failure(CancellationError()) }
     } catch {
@@ -57,12 +67,13 @@ extension MediaRenderer {
     try programs.require("vipsthumbnail", for: "it shrinks pictures for comparison", package: "libvips-tools")
   }
 
+  @discardableResult
   private func shrinkForComparison(
     _ stills: [String], in folder: borrowing WorkFolder, _ program: String,
     _ isCancelled: @escaping @Sendable () -> Bool
-  ) throws {
+  ) throws -> ImportError? {
     let size = "\(PictureHash.side)x\(PictureHash.side)!"
-    try shrink(stills, size, "-compared.ppm[strip,background=255]", in: folder, program, isCancelled)
+    return try shrink(stills, size, "-compared.ppm[strip,background=255]", in: folder, program, isCancelled)
   }
 
   /// By way of ffmpeg, for what libvips does not read.

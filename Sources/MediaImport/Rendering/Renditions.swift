@@ -193,19 +193,23 @@ extension MediaRenderer {
   }
 
   /// Has files shrunk; which of them could be is seen by what is there afterwards.
+  /// - Returns: why perhaps not all of them could be.
+  @discardableResult
   func shrink(
     _ files: [String], _ size: String, _ ending: String, in folder: borrowing WorkFolder, _ program: String,
     _ isCancelled: @escaping @Sendable () -> Bool
-  ) throws {
-    if files.isEmpty { return }
+  ) throws -> ImportError? {
+    if files.isEmpty { return nil }
     var run = run(isCancelled, readable: [folder.input], writable: folder.output)
     run.limits.timePerFile = limits.timePerPicture * files.count
     run.environment = ["VIPS_BLOCK_UNTRUSTED=1", "VIPS_CONCURRENCY=1"]
     do {
       _ = try run.output(
         of: [program], files + ["--size", size, "--eprofile", "srgb", "-o", "\(folder.output)/%s\(ending)"])
+      return nil
     } catch let error as ImportError where error.code == .toolFailed && !isCancelled() {
       // Status 1 means that one of the files could not be decoded.
+      return error
     }
   }
 

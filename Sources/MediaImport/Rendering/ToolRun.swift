@@ -85,7 +85,7 @@ struct ToolRun {
     var output: [UInt8] = []
     reading: while true {
       if isCancelled() {
-        throw ImportError(.toolFailed, path: name, "\(name) was stopped, since its result is no longer needed.")
+        throw ImportError(.toolFailed, path: name, "\(name) was stopped, since its result is no longer needed.").passing
       }
       guard ContinuousClock.now < deadline else { throw timedOut(name) }
       switch child.read(into: buffer, before: min(deadline, .now + Self.look)) {
@@ -96,11 +96,14 @@ struct ToolRun {
       case .end: break reading
       }
     }
-    guard let status = child.exitStatus(before: deadline) else {
-      guard ContinuousClock.now < deadline else { throw timedOut(name) }
+    let end = child.exitStatus(before: deadline)
+    if end == nil, ContinuousClock.now >= deadline { throw timedOut(name) }
+    // A sandbox or a shell around it ends with 128 and the signal; ffmpeg with other large numbers.
+    guard let status = end, !(129...159).contains(status) else {
       throw ImportError(
         .toolFailed, path: name,
-        "\(name) was killed by a signal; it may have exceeded its limit of memory or file size.")
+        "\(name) was killed by a signal; it may have exceeded its limit of memory or file size."
+      ).passing
     }
     guard status == 0 else {
       throw ImportError(.toolFailed, path: name, "\(name) exited with status \(status); it cannot process this file.")
@@ -109,6 +112,6 @@ struct ToolRun {
   }
 
   private func timedOut(_ name: String) -> ImportError {
-    ImportError(.toolTimeout, path: name, "\(name) did not finish within \(limits.timePerFile) and was killed.")
+    ImportError(.toolTimeout, path: name, "\(name) did not finish within \(limits.timePerFile) and was killed.").passing
   }
 }

@@ -27,7 +27,8 @@ internal import PhotoLedger
 //   More missing files than the limit, at once, are not reported as missing but asked about, and the watch is over.
 //
 // What belongs together (a Live Photo's still and movie, RAW and JPEG, a photo and its sidecar) has the same name up to
-// the first point, and is taken together: no file is taken while one of its unit is not settled.
+// the ending, or is a sidecar with the whole name of its file, and is taken together: no file is taken while one of its
+// unit is not settled. Files of a series, `cam.000001.jpg` and so on, are units of their own.
 
 /// The size and times of a file.
 struct FileState: Hashable, Sendable {
@@ -371,7 +372,8 @@ struct FolderWatch {
     if pending.isEmpty { return }
     let quiet = folders[path]?.isHinted == false ? rules.quiet * rules.unhintedFactor : rules.quiet
     var isWaiting = false
-    for unit in Dictionary(grouping: pending.keys, by: Self.unit).values {
+    let units = Dictionary(grouping: pending.keys) { Self.unit($0, isThere: { files[$0] != nil }) }
+    for unit in units.values {
       let isQuiet = unit.allSatisfy { name in
         guard let since = files[name]?.since, now - since >= quiet else { return false }
         let written = writing[path.appending(name)]
@@ -389,10 +391,17 @@ struct FolderWatch {
     if isWaiting { rechecked.add(path, at: now + quiet) }
   }
 
-  /// What the names of files that belong together have in common.
-  static func unit(_ name: [UInt8]) -> [UInt8] {
-    guard let dot = name.dropFirst().firstIndex(of: FilePath.dot) else { return name }
-    return Array(name[..<dot])
+  /// What the names of files that belong together have in common: what is before the ending, and for a sidecar that has
+  /// the whole name of a file before its own ending, what that file has.
+  /// - Parameter isThere: whether a file of a name is in the same folder.
+  static func unit(_ name: [UInt8], isThere: ([UInt8]) -> Bool) -> [UInt8] {
+    let path = FilePath(bytes: name)
+    let stem = Array(path.stemBytes)
+    let ending = path.pathExtension
+    guard SidecarSource.endings.contains(ending) || FolderScan.sidecarExtensions.contains(ending), isThere(stem) else {
+      return stem
+    }
+    return Array(FilePath(bytes: stem).stemBytes)
   }
 
   // MARK: Actions

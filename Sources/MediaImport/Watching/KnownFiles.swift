@@ -11,9 +11,13 @@ internal import Synchronization
 //       the last record of a path counts; one of another condition withdraws what is known of it
 //
 // It is a cache of facts about folders, not about the library. Without it every file is read and hashed once more, and
-// nothing else is lost; so it is neither durable nor part of the store's format, an incomplete record ends its reading,
-// and the erasure of assets removes it. The records of a batch follow its commit, so that it never claims that a file
-// was imported which was not.
+// nothing else is lost; so it is neither durable nor part of the store's format, and an incomplete record ends its
+// reading. The records of a batch follow its commit, so that it never claims that a file was imported which was not.
+// They are appended to what is there; it is written anew only if most of its records count no longer.
+//
+// The erasure of assets removes the file, while an import may be running. So a file that was removed is not written
+// again with what was known; and the contents of a batch are looked up in the library while the file is open, before
+// they are recorded: what is erased after that look-up takes the file, and the records in it, with it.
 //
 // A content counts for a path while the file's size and times are what they were. Times have a granularity: a file that
 // is written again within it looks the same. So the times of a file that changed less than a second before it was read
@@ -47,8 +51,12 @@ final class KnownFiles: Sendable {
     /// Made when it is asked for.
     var paths: [[UInt8]: Set<FilePath>]?
     var descriptor: Int32?
-    /// The file as this object left it.
+    /// The file as this object read or left it.
     var left: FileState?
+    /// How many of its bytes were read, to the end of the last whole record.
+    var wholeCount = 0
+    /// The records that it has.
+    var recordCount = 0
   }
 
   static let name = ImportReportFile.folder + "/known-files"
@@ -72,8 +80,11 @@ final class KnownFiles: Sendable {
       let bytes = Self.contents(in: library)
       guard bytes.starts(with: Self.header) else { return }
       var reader = RecordReader(bytes: bytes, offset: Self.header.count)
-      while let (path, file) = reader.next() { table.files[path] = file }
-      table.left = now
+      while let (path, file) = reader.next() {
+        table.files[path] = file
+        table.recordCount += 1
+      }
+      (table.left, table.wholeCount) = (now, reader.offset)
     }
   }
 
@@ -143,32 +154,111 @@ final class KnownFiles: Sendable {
   /// - Throws: ``LibraryError`` if it cannot be written.
   func record(_ files: [(path: FilePath, file: KnownFile?)]) throws {
     try table.withLock { table in
-      var bytes: [UInt8] = []
-      for (path, file) in files where table.files[path] != file {
-        if let old = table.files[path] { table.paths?[old.sha256]?.remove(path) }
-        table.files[path] = file
-        if let file { table.paths?[file.sha256, default: []].insert(path) }
-        bytes += RecordReader.record(path, file)
-      }
-      if bytes.isEmpty { return }
-      try append(bytes, &table)
-      table.left = library.status(of: Self.name).map { FileState(SourceStamp($0)) }
+      // What was known before the file was removed is not known any more.
+      if try open(&table).wasRemoved { return }
+      try append(files, &table)
     }
   }
 
-  private func append(_ bytes: [UInt8], _ table: inout Table) throws {
-    let path = library.path(of: Self.name)
-    if let number = table.descriptor { return try writeWhole(bytes, to: number, path) }
-    // The first time, and so once an import: without what no longer counts, and behind no damaged record.
-    let draft = Self.name + ".new"
-    let number = library.open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0o644)
-    guard number >= 0 else { throw LibraryError.store(path, "make", errno: errno) }
+  /// Records what was read at some paths, of contents that the library still has.
+  /// - Parameter held: those of some contents that the library has.
+  /// - Throws: ``LibraryError`` if it cannot be written.
+  func record(
+    _ files: [(path: FilePath, file: KnownFile)], held: (Set<[UInt8]>) async throws -> Set<[UInt8]>
+  ) async throws {
+    if files.isEmpty { return }
+    let number = try table.withLock { try open(&$0).number }
+    let taken = files.filter { $0.file.condition == .taken }
+    let held = taken.isEmpty ? [] : try await held(Set(taken.map(\.file.sha256)))
+    try table.withLock { table in
+      guard table.descriptor == number, Self.isLinked(number) else { return }
+      try append(
+        files.filter { $0.file.condition != .taken || held.contains($0.file.sha256) }.map { ($0.path, $0.file) }, &table
+      )
+    }
+  }
+
+  private func append(_ files: [(path: FilePath, file: KnownFile?)], _ table: inout Table) throws {
+    guard let number = table.descriptor else { preconditionFailure("Records are appended to an open file.") }
+    var bytes: [UInt8] = []
+    for (path, file) in files where table.files[path] != file {
+      if let old = table.files[path] { table.paths?[old.sha256]?.remove(path) }
+      table.files[path] = file
+      if let file { table.paths?[file.sha256, default: []].insert(path) }
+      bytes += RecordReader.record(path, file)
+      table.recordCount += 1
+    }
+    if bytes.isEmpty { return }
+    try writeWhole(bytes, to: number, library.path(of: Self.name))
+    var status = stat()
+    table.left = fstat(number, &status) == 0 ? FileState(SourceStamp(status)) : nil
+  }
+
+  /// Whether a file has a name still.
+  private static func isLinked(_ number: Int32) -> Bool {
+    var status = stat()
+    return fstat(number, &status) == 0 && status.st_nlink > 0
+  }
+
+  /// Opens the file for records: the one that was read, without what is behind its last whole record, or a new one.
+  /// - Returns: its descriptor, and whether the file that was known was removed; then nothing is known any more.
+  private func open(_ table: inout Table) throws -> (number: Int32, wasRemoved: Bool) {
+    if let number = table.descriptor, Self.isLinked(number) { return (number, false) }
+    if table.descriptor == nil, let number = try reopened(&table) { return (number, false) }
+    let wasThere = table.descriptor != nil || table.left != nil
+    if let number = table.descriptor {
+      close(number)
+      table = Table()
+    }
+    let (number, isKept) = try make(&table)
+    return (number, wasThere && !isKept)
+  }
+
+  /// The file that was read; nil if it is not there as it was, or is better written anew.
+  private func reopened(_ table: inout Table) throws -> Int32? {
+    guard let left = table.left, table.wholeCount > 0, table.recordCount <= 2 * table.files.count + 1024 else {
+      return nil
+    }
+    let number = library.open(Self.name, O_RDWR | O_APPEND | O_NOFOLLOW | O_NONBLOCK)
+    guard number >= 0 else { return nil }
+    var status = stat()
+    guard fstat(number, &status) == 0, FileState(SourceStamp(status)) == left,
+      Int(status.st_size) == table.wholeCount || ftruncate(number, off_t(table.wholeCount)) == 0
+    else {
+      close(number)
+      return nil
+    }
     table.descriptor = number
-    var all = Self.header
-    for (path, file) in table.files { all += RecordReader.record(path, file) }
-    try writeWhole(all, to: number, path)
-    let code = library.rename(draft, to: Self.name)
-    guard code == 0 else { throw LibraryError.store(path, "make", errno: code) }
+    return number
+  }
+
+  /// Writes the file anew, with what is known if the file is there still as it was read.
+  /// - Returns: its descriptor, and whether what is known is in it.
+  private func make(_ table: inout Table) throws -> (number: Int32, isKept: Bool) {
+    let (path, draft) = (library.path(of: Self.name), Self.name + ".new")
+    while true {
+      let number = library.open(draft, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND, 0o644)
+      guard number >= 0 else { throw LibraryError.store(path, "make", errno: errno) }
+      // Asked while there is a draft: an erasure after this removes that, too.
+      let isKept = table.left != nil && library.status(of: Self.name).map { FileState(SourceStamp($0)) } == table.left
+      if !isKept { table = Table() }
+      var all = Self.header
+      for (path, file) in table.files { all += RecordReader.record(path, file) }
+      do {
+        try writeWhole(all, to: number, path)
+      } catch {
+        close(number)
+        throw error
+      }
+      let code = library.rename(draft, to: Self.name)
+      if code == 0 {
+        (table.descriptor, table.recordCount) = (number, table.files.count)
+        return (number, isKept)
+      }
+      close(number)
+      guard code == ENOENT else { throw LibraryError.store(path, "make", errno: code) }
+      table = Table()
+    }
   }
 }
 

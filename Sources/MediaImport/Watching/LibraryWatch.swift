@@ -95,8 +95,9 @@ public struct LibraryWatch: Sendable {
   public init(of library: PhotoLibrary, options: Options = Options()) throws(ImportError) {
     (self.library, self.options) = (library, options)
     precondition(
-      !options.importing.makesFolderAlbums && !options.importing.isRehearsal,
-      "A watch imports a part of a folder at a time, so it makes no folder albums, and it records what it does.")
+      !options.importing.makesFolderAlbums && !options.importing.isRehearsal && !options.importing.removesOriginals,
+      "A watch imports a part of a folder at a time, so it makes no folder albums; it records what it does, and "
+        + "removes nothing.")
     tool = try ExifTool(limits: options.importing.metadataLimits)
   }
 
@@ -393,10 +394,11 @@ extension WatchRun {
     guard watch.options.importing.readsSidecars else { return [] }
     var found: Set<FilePath> = []
     for (folder, files) in Dictionary(grouping: paths, by: { FilePath(bytes: $0.folderBytes) }) {
-      let units = Set(files.map { FolderWatch.unit(Array($0.nameBytes)) })
-      for name in decider.names(in: folder) where units.contains(FolderWatch.unit(name)) {
-        let path = folder.appending(name)
-        if SidecarSource.endings.contains(path.pathExtension) { found.insert(path) }
+      let names = Set(decider.names(in: folder))
+      func unit(_ name: [UInt8]) -> [UInt8] { FolderWatch.unit(name, isThere: names.contains) }
+      let units = Set(files.map { unit(Array($0.nameBytes)) })
+      for name in names where SidecarSource.endings.contains(FilePath(bytes: name).pathExtension) {
+        if units.contains(unit(name)) { found.insert(folder.appending(name)) }
       }
     }
     return Array(found.subtracting(paths))

@@ -38,11 +38,14 @@ extension UndoJudge {
     plan.collectionEdits.append(edited)
   }
 
-  /// A cover that was chosen since is kept where the commits left none: mostly they only took the asset out.
+  /// A cover that was chosen since is kept where the commits left none: mostly they only took the asset out. The
+  /// creator's own cover is reverted with the album's, and reported where it alone is.
   private mutating func judgeCover(_ net: UndoComposition.CollectionNet, of row: CollectionRow) {
-    let creatorsCover = net.creatorCover.flatMap { $0.isNothing || row.creatorCover != $0.given ? nil : $0.base }
     let own = subject(row)
-    var entry = UndoPlan.CoverReturn(number: row.number, creatorsCover: creatorsCover)
+    var entry = UndoPlan.CoverReturn(number: row.number)
+    if let creators = net.creatorCover, !creators.isNothing, row.creatorCover == creators.given {
+      entry.creatorsCover = Replacement(old: creators.given, new: creators.base)
+    }
     if net.cover?.given != .some(nil) || row.cover == nil {
       let cover = judged(net.cover, row.cover) { value in
         let change = UndoChange(.property, own, "cover", from: .asset(row.cover), to: .asset(value))
@@ -51,7 +54,12 @@ extension UndoJudge {
       }
       entry.cover = cover.map { Replacement(old: row.cover, new: $0) }
     }
-    if entry.cover != nil || creatorsCover != nil { plan.covers.append(entry) }
+    if entry.cover == nil, let creators = entry.creatorsCover {
+      let change = UndoChange(.property, own, "creatorCover", from: .asset(creators.old), to: .asset(creators.new))
+      entry.change = change
+      plan.report.changes.append(change)
+    }
+    if entry.cover != nil || entry.creatorsCover != nil { plan.covers.append(entry) }
   }
 
   // MARK: Creation and deletion

@@ -42,8 +42,8 @@ struct UndoPlan {
     var number: ObjectNumber
     /// Nil: only the creator's cover is put back.
     var cover: Replacement<LocalIdentifier?>?
-    /// The cover that the creator alone is given back, if it has none.
-    var creatorsCover: LocalIdentifier?
+    /// The creator's own cover; nil: the commits did not change it, or it was chosen again since.
+    var creatorsCover: Replacement<LocalIdentifier?>?
     var change: UndoChange?
   }
 

@@ -92,8 +92,11 @@ extension Decider {
       count += 1
       guard keyword.utf8.count <= 256 else { throw invalid("a keyword longer than 256 bytes") }
     }
-    guard count <= 1024 else { throw invalid("more than 1,024 keywords") }
+    guard count <= Self.keywordLimit else { throw invalid("more than 1,024 keywords") }
   }
+
+  /// The most keywords that one request gives an asset.
+  static let keywordLimit = 1024
 
   private func check(_ metadata: AssetMetadata?) throws {
     guard metadata?.isBounded ?? true else {

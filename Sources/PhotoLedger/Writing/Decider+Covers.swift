@@ -41,26 +41,42 @@ extension Decider {
     try recordCover(isForeign ? row.cover : asset, of: row, creatorsCover: try creatorsCover(asset, of: row, t), &t)
   }
 
-  /// Puts a cover back where an undo finds the asset shown.
-  /// - Parameter creatorsCover: the cover to give back to the creator alone; nil: as the cover.
-  /// - Returns: whether the album has the cover now.
-  mutating func restoreCover(
-    _ cover: Replacement<LocalIdentifier?>?, _ creatorsCover: LocalIdentifier?, of number: ObjectNumber,
+  /// Puts covers back where an undo finds their assets shown.
+  /// - Parameters:
+  ///   - cover: the album's; nil: it stays.
+  ///   - own: the creator's; nil: the undone commits did not change it, and it follows the album's.
+  /// - Returns: whether the album has its former cover now, or its creator the one that alone was to be put back.
+  mutating func restoreCovers(
+    _ cover: Replacement<LocalIdentifier?>?, _ own: Replacement<LocalIdentifier?>?, of number: ObjectNumber,
     _ t: inout WriteTransaction
   ) throws -> Bool {
     guard let row = try projections.collection(number, in: t) else {
       throw projections.corruption("collection \(number)")
     }
-    let wanted = cover.map(\.new) ?? row.cover
-    if let wanted, try shownMember(wanted, of: row, t) == nil { return false }
-    var creators = cover == nil ? row.creatorCover : try self.creatorsCover(wanted, of: row, t)
-    if let creatorsCover, creators == nil, let member = try shownMember(creatorsCover, of: row, t),
-      try isSelected(member, by: row.creator, t)
-    {
-      creators = creatorsCover
+    let former = cover.map(\.new) ?? row.cover
+    let isShown = try former.map { try shownMember($0, of: row, t) != nil } ?? true
+    var creators = row.creatorCover
+    if let own {
+      creators = try own.new.flatMap { try isShownToCreator($0, of: row, t) ? $0 : nil }
+    } else if cover != nil, isShown {
+      creators = try creatorsCover(former, of: row, t)
     }
-    try recordCover(wanted, of: row, creatorsCover: creators, &t)
-    return true
+    try recordCover(isShown ? former : row.cover, of: row, creatorsCover: creators, &t)
+    return cover != nil ? isShown : creators == own?.new
+  }
+
+  /// Makes an asset the cover of an album in the place of others that are about to leave it, and the creator's own
+  /// cover where that is one of them and the creator may see the asset.
+  mutating func replaceCovers(
+    _ leaving: Set<LocalIdentifier>, of row: CollectionRow, by asset: AssetRow, _ t: inout WriteTransaction
+  ) throws {
+    guard try shownMember(asset.identifier, of: row, t) != nil else { return }
+    var (cover, creators) = (row.cover, row.creatorCover)
+    if let old = cover, leaving.contains(old) { cover = asset.identifier }
+    if let old = creators, leaving.contains(old), try isSelected(asset.number, by: row.creator, t) {
+      creators = asset.identifier
+    }
+    try recordCover(cover, of: row, creatorsCover: creators, &t)
   }
 
   /// Ends the covers that an event took out of their albums, or out of the creator's sight.
@@ -84,10 +100,7 @@ extension Decider {
       return
     }
     let cover = try row.cover.flatMap { try shownMember($0, of: row, t) == nil ? nil : $0 }
-    let creatorsCover = try row.creatorCover.flatMap { cover in
-      guard let member = try shownMember(cover, of: row, t) else { return LocalIdentifier?.none }
-      return try isSelected(member, by: row.creator, t) ? cover : nil
-    }
+    let creatorsCover = try row.creatorCover.flatMap { try isShownToCreator($0, of: row, t) ? $0 : nil }
     try recordCover(cover, of: row, creatorsCover: creatorsCover, &t)
   }
 
@@ -96,10 +109,15 @@ extension Decider {
     _ asset: LocalIdentifier?, of row: CollectionRow, _ t: borrowing WriteTransaction
   ) throws -> LocalIdentifier? {
     guard let asset, row.creator != 0 else { return nil }
-    guard let member = try shownMember(asset, of: row, t), try isSelected(member, by: row.creator, t) else {
-      return row.creatorCover
-    }
-    return asset
+    return try isShownToCreator(asset, of: row, t) ? asset : row.creatorCover
+  }
+
+  /// Whether the client that made an album sees an asset in it while it is limited to its selection.
+  private func isShownToCreator(
+    _ asset: LocalIdentifier, of row: CollectionRow, _ t: borrowing WriteTransaction
+  ) throws -> Bool {
+    guard let member = try shownMember(asset, of: row, t) else { return false }
+    return try isSelected(member, by: row.creator, t)
   }
 
   private mutating func recordCover(

@@ -10,13 +10,16 @@ import LMDB
 //     favourite    any of them                     keywords   all of them
 //     stars        the keeper's, else the most     caption    the keeper's, else the first other's that has one
 //     date, place  the keeper's, else the first other's that has one; a date with its wall time and offset
-//     cover        of an album whose cover was one of the others: the keeper, if it is shown there
+//     cover        of an album whose cover was one of the others: the keeper, if it is shown there; the cover that only
+//                  the album's creator sees likewise, if its selection has the keeper
 //
-// Files, hidden state, bursts and what files say stay each asset's own, and so do permissions: a client that was
-// granted another asset is not granted the keeper by this. It is a composition of the requests that a program could
-// make, decided on the state at the commit, so that nothing that changed since a proposal was made is lost.
+// Files, hidden state, bursts and what files say stay each asset's own, and so do selections: a client that was granted
+// another asset is not granted the keeper by this. Only a client whose selection follows an album that the keeper comes
+// into can see the keeper then, like everything that is put there. A merge is a composition of the requests that a
+// program could make, decided on the state at the commit, so that nothing that changed since a proposal is lost.
 //
-// Invariant: after a merge, each album that showed one of the assets shows the keeper, unless the keeper is hidden.
+// Invariant: after a merge, each album that showed one of the assets shows the keeper, unless the keeper is hidden or
+// behind its burst. A merge is recorded whole or not at all: what it cannot record is found before its first event.
 //
 // Rejected: one event of its own. Every reader of the log would have to know it, and an undo to take it apart, while
 // edits, places and the trash say all of it.
@@ -71,12 +74,31 @@ extension Decider {
     if keeper.location == nil, let location = others.lazy.compactMap(\.location).first {
       changes.location = .set(location)
     }
-    let details = try others.map { try self.details(of: $0, t) }
-    changes.addedKeywords = Set(details.flatMap(\.keywords))
-    if try self.details(of: keeper, t).caption == nil, let caption = details.lazy.compactMap(\.caption).first {
-      changes.caption = .set(caption)
-    }
+    try unite(words: others, keeper, into: &changes, t)
     return changes
+  }
+
+  /// Collects the words of one asset after the other, since each may have many.
+  private func unite(
+    words others: [AssetRow], _ keeper: AssetRow, into changes: inout AssetChanges, _ t: borrowing WriteTransaction
+  ) throws {
+    let own = try details(of: keeper, t)
+    let known = Set(own.keywords)
+    var caption: String?
+    for other in others {
+      let details = try details(of: other, t)
+      caption = caption ?? details.caption
+      for keyword in details.keywords where !known.contains(keyword) { changes.addedKeywords.insert(keyword) }
+      guard changes.addedKeywords.count <= Self.keywordLimit else {
+        throw LibraryError(
+          .invalidResource,
+          """
+          Nothing was merged: the others have more than 1,024 keywords that \
+          \(keeper.identifier.spelled(as: .asset)) lacks. Remove keywords from them first, or merge fewer at a time.
+          """)
+      }
+    }
+    if own.caption == nil, let caption { changes.caption = .set(caption) }
   }
 
   /// Puts the keeper before the first of the others in each album that has some of them and not the keeper.
@@ -88,7 +110,7 @@ extension Decider {
         firsts[place.container] = (other.number, place.key)
       }
     }
-    let numbers = Set(others.map(\.number))
+    let leaving = Set(others.map(\.identifier))
     for (container, first) in firsts.sorted(by: { $0.key < $1.key }) {
       // The selections of clients are containers, too.
       guard let album = try projections.collection(container, in: t), album.kind == .album, album.deletedDate == nil
@@ -97,10 +119,7 @@ extension Decider {
         let keys = try makeRoom(in: container, before: first.child, count: 1, &t)
         try arrange(container, .inserted, [.init(child: keeper.number, old: nil, new: keys[0])], &t)
       }
-      guard let cover = album.cover, let object = try projections.object(cover, in: t), numbers.contains(object.number),
-        keeper.isVisible
-      else { continue }
-      try setCover(keeper.identifier, of: album.identifier, &t)
+      try replaceCovers(leaving, of: album, by: keeper, &t)
     }
   }
 }

@@ -66,17 +66,19 @@ extension Decider {
 
   // MARK: Collections
 
-  /// Puts covers back; one whose asset is not shown in the album now is reported as kept.
+  /// Puts covers back; where the asset is not shown in the album now, the present cover stays and the report says so.
   private mutating func giveBack(
     _ covers: [UndoPlan.CoverReturn], _ outcome: UndoOutcome, _ t: inout WriteTransaction
   ) throws {
     for entry in covers {
-      guard try !restoreCover(entry.cover, entry.creatorsCover, of: entry.number, &t), let change = entry.change else {
+      guard try !restoreCovers(entry.cover, entry.creatorsCover, of: entry.number, &t), let change = entry.change else {
         continue
       }
+      let whom = entry.cover == nil ? " to its creator" : ""
       var report = outcome.value
       report.changes.removeAll { $0 == change }
-      report.kept.append("The former cover of \(change.subject.phrase) is not shown in it; it has none.")
+      report.kept.append(
+        "The former cover of \(change.subject.phrase) is not shown\(whom) in it and was not restored.")
       outcome.value = report
     }
   }

@@ -62,7 +62,8 @@ extension Commands {
       notes: """
         In one commit, which `undo` takes back: the asset that stays is put into each album of the others, at the place
         of the first of them, is a favourite if any is, and gets the keywords of all. It keeps its caption, stars, date
-        and location, or gets those of the others if it has none. The others keep their places in the trash.
+        and location, or gets those of the others if it has none. The others keep their places in the trash. If the
+        others have more than 1,024 keywords that it lacks, nothing is merged.
         """,
       example: """
         duplicates merge 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F 6FA459EA-EE8A-4CA4-894E-DB77E160355E
@@ -87,7 +88,8 @@ private struct DuplicatePrinting {
           "summary": [
             "groups": .integer(Int64(summary.groups.count)), "duplicates": .integer(Int64(others)),
             "compared": .integer(Int64(summary.compared)), "plain": .integer(Int64(summary.plain)),
-            "failed": .integer(Int64(summary.failed)), "passedOver": .integer(Int64(summary.passedOver)),
+            "crowded": .integer(Int64(summary.crowded)), "failed": .integer(Int64(summary.failed)),
+            "passedOver": .integer(Int64(summary.passedOver)),
             "wasInterrupted": .bool(summary.wasInterrupted),
           ]
         ])
@@ -97,6 +99,12 @@ private struct DuplicatePrinting {
       if summary.plain > 0 { text += "; \(TextLayout.grouped(summary.plain)) too plain to compare" }
       if summary.failed > 0 { text += "; \(TextLayout.grouped(summary.failed)) missing or not decodable" }
       try invocation.output.line(text + ".")
+      if summary.crowded > 0 {
+        let photos = TextLayout.counted(summary.crowded, "photo")
+        let limit = TextLayout.grouped(DuplicateSearch.neighbourLimit)
+        try invocation.output.line(
+          "\(photos) with very many similar ones: each was compared with the best \(limit).")
+      }
       if let first = summary.groups.first {
         let words = ([first.keeper] + first.others.map(\.id)).map(\.uuidString).joined(separator: " ")
         try invocation.output.line("To merge the first: photoledger duplicates merge \(words)")

@@ -8,8 +8,8 @@ import PhotoLedger
 //                                        └─ dry run: each asset with its dates before and after
 //
 // The shift is one request for all assets and no list of new dates: the library adds it to the dates that each asset
-// has when the block is committed, so that an edit in between is neither lost nor shifted from an older date. All
-// members of a burst move, since they are of one clock, shown or not.
+// has when the block is committed, so that an edit in between is neither lost nor shifted from an older date. Options
+// choose all members of a burst that match, shown or not, since they are of one clock; of named assets only those move.
 //
 // Rejected: moving the wall time alone and keeping the instant. That is another mistake, a wrong zone under a right
 // clock, and `edit --date` with an offset says it.
@@ -30,8 +30,8 @@ extension Command {
     ],
     notes: """
       The instant of capture and the camera's wall time move together; the offset from UTC stays. --from and --until
-      compare the wall time as `ls` prints it. Assets without a date are passed over and counted. All members of a
-      burst are chosen with it; hidden assets only with --hidden.
+      compare the wall time as `ls` prints it. Assets without a date are passed over; they are counted unless --from or
+      --until is given. Options choose all members of a burst, shown or not; hidden assets only with --hidden.
 
       All dates change in one commit, which `undo --commit` with the printed token takes back. A commit has at most
       64 MiB: some 500,000 assets; shift more with several ranges.
