@@ -156,6 +156,9 @@ extension WriteTransaction {
     try carryOut(&full)
   }
 
+  /// After how many rows pages are released: as good as random keys lie on all pages of their database.
+  private static let rowsBetweenLettingGo = 4096
+
   private mutating func carryOut(_ run: inout GatheredRows.Run) throws(LMDBError) {
     guard !run.rows.isEmpty else { return }
     run.sort()
@@ -166,7 +169,8 @@ extension WriteTransaction {
     try run.bytes.span.bytes.withUnsafeBytes { (bytes) throws(LMDBError) in
       var previous: UnsafeRawBufferPointer?
       var appends = !hasLast
-      for row in run.rows {
+      for (index, row) in run.rows.enumerated() {
+        if index % Self.rowsBetweenLettingGo == 0 { letGoOfPages() }
         let start = Int(row.start)
         let key = UnsafeRawBufferPointer(rebasing: bytes[start..<start + Int(row.keyCount)])
         let value = UnsafeRawBufferPointer(

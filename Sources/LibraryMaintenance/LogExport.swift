@@ -86,7 +86,7 @@ extension PhotoLibrary {
     try WrittenLines { bytes in
       try log.read(after: place, in: t) { record in
         guard record.sequence <= last else { return .stop }
-        bytes.write(try EventCopy(record))
+        try bytes.write(record)
         bytes.endLine()
         return record.sequence == last ? .stop : .proceed
       }

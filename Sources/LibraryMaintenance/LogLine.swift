@@ -153,42 +153,72 @@ struct LogLineError: Error {
 extension JSONBytes {
   /// Writes an event as a line, without the line end.
   mutating func write(_ event: EventCopy) {
-    beginObject()
-    key("sequence")
-    integer(event.sequence)
-    key("commit")
-    integer(event.commit)
-    key("index")
-    integer(event.index)
-    key("isLast")
-    bool(event.isLast)
-    key("time")
-    integer(event.time)
-    key("type")
-    text(event.type, .logged)
-    key("version")
-    integer(UInt64(event.version))
-    key("information")
-    if let information = event.information { write(information) } else { null() }
-    key("commitment")
-    event.commitment.withUnsafeBytes { hexadecimalText($0) }
+    begin(event.sequence, event.commit, event.index, event.isLast, event.time)
+    write(event.type, event.version, event.information, event.commitment)
     key("salt")
     if let salt = event.salt { salt.withUnsafeBytes { hexadecimalText($0) } } else { null() }
+    if let payload = event.payload { write(payload: payload.span.bytes) } else { writeNoPayload() }
+    end(event.leaf, event.chain)
+  }
+
+  /// Writes the same of an event where it lies.
+  /// - Throws: `CBORError` when the record is damaged.
+  mutating func write(_ event: borrowing StoredEvent) throws {
+    begin(event.sequence, event.commit, event.index, event.isLast, event.time)
+    write(event.type, event.version, try event.information(), event.commitment)
+    key("salt")
+    if let salt = event.salt { salt.withUnsafeBytes { hexadecimalText($0) } } else { null() }
+    if let payload = event.payload { write(payload: payload) } else { writeNoPayload() }
+    end(event.leaf, event.chain)
+  }
+
+  private mutating func begin(_ sequence: UInt64, _ commit: UInt64, _ index: UInt64, _ isLast: Bool, _ time: Int64) {
+    beginObject()
+    key("sequence")
+    integer(sequence)
+    key("commit")
+    integer(commit)
+    key("index")
+    integer(index)
+    key("isLast")
+    bool(isLast)
+    key("time")
+    integer(time)
+  }
+
+  private mutating func write(
+    _ type: String, _ version: UInt32, _ information: CommitInformation?, _ commitment: SHA256Digest
+  ) {
+    key("type")
+    text(type, .logged)
+    key("version")
+    integer(UInt64(version))
+    key("information")
+    if let information { write(information) } else { null() }
+    key("commitment")
+    commitment.withUnsafeBytes { hexadecimalText($0) }
+  }
+
+  private mutating func write(payload: RawSpan) {
     key("payload")
-    if let payload = event.payload {
-      quoted { bytes in payload.withUnsafeBytes { bytes.base64($0) } }
-    } else {
-      null()
-    }
+    payload.withUnsafeBytes { payload in quoted { $0.base64(payload) } }
     key("reads")
-    let isRead: Void? = event.payload.flatMap { payload in
-      CBORReader.withDiagnostic(of: payload.span.bytes) { reads in quoted { $0.escaped(reads, .logged) } }
-    }
+    let isRead: Void? = CBORReader.withDiagnostic(of: payload, quoted: true) { reads in quoted { $0.raw(reads) } }
     if isRead == nil { null() }
+  }
+
+  private mutating func writeNoPayload() {
+    key("payload")
+    null()
+    key("reads")
+    null()
+  }
+
+  private mutating func end(_ leaf: SHA256Digest, _ chain: SHA256Digest) {
     key("leaf")
-    event.leaf.withUnsafeBytes { hexadecimalText($0) }
+    leaf.withUnsafeBytes { hexadecimalText($0) }
     key("chain")
-    event.chain.withUnsafeBytes { hexadecimalText($0) }
+    chain.withUnsafeBytes { hexadecimalText($0) }
     endObject()
   }
 

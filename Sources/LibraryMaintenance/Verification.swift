@@ -211,6 +211,10 @@ extension PhotoLibrary {
         }
       }
       count += 1
+      if count % 4096 == 0 {
+        t.letGoOfPages()
+        other.letGoOfPages()
+      }
       stored = try one.next()
       wanted = try two.next()
     }
@@ -243,6 +247,7 @@ extension PhotoLibrary {
         }
       }
       done += 1
+      if done % 4096 == 0 { t.letGoOfPages() }
       guard progress(TaskProgress(phase: "resources", done: done, total: total)) else {
         throw LibraryError(.userCancelled, "The verification was stopped; nothing was changed.")
       }

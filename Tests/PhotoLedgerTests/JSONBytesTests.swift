@@ -124,6 +124,80 @@ struct JSONBytesTests {
     #expect(bytes.text() == #"{"a":"#)
   }
 
+  @Test("numbers have their digits, in any width")
+  func numbers() throws {
+    func written(_ write: (inout JSONBytes) -> Void) -> String {
+      var bytes = JSONBytes(capacity: 1)
+      write(&bytes)
+      return bytes.text()
+    }
+    var random = SeededGenerator(seed: 7)
+    var values: [UInt64] = Array(0...1000)
+    var power: UInt64 = 1
+    while power <= .max / 10 {
+      power *= 10
+      values += [power - 1, power, power + 1]
+    }
+    for bit in 0..<64 { values += [1 << UInt64(bit), .max >> UInt64(bit)] }
+    for _ in 0..<2000 { values.append(random.next() >> UInt64(random.int(0..<64))) }
+    for value in values {
+      let width = random.int(1..<25)
+      let padding = String(repeating: "0", count: max(0, width - String(value).count))
+      #expect(written { $0.digits(value) } == String(value))
+      #expect(written { $0.digits(value, width: width) } == padding + String(value))
+    }
+  }
+
+  @Test("bytes are spelled as Foundation spells them, and identifiers as UUIDs are")
+  func spellings() {
+    var random = SeededGenerator(seed: 8)
+    for count in 0..<200 {
+      let some = (0..<count).map { _ in UInt8(truncatingIfNeeded: random.next()) }
+      var bytes = JSONBytes(capacity: 1)
+      some.withUnsafeBytes { bytes.base64($0) }
+      #expect(bytes.text() == Data(some).base64EncodedString())
+      bytes.removeAll()
+      some.withUnsafeBytes { bytes.hexadecimal($0) }
+      #expect(bytes.text() == some.hexadecimal)
+      let identifier = LocalIdentifier(high: random.next(), low: random.next())
+      let uuid = UUID(uuidString: identifier.uuidString)
+      #expect(uuid.map { LocalIdentifier($0) } == identifier && uuid?.uuidString == identifier.uuidString)
+    }
+  }
+
+  @Test("the longest spelling that there is has room, however often it comes")
+  func longestSpelling() throws {
+    let half: [UInt8] = [0xF9, 0x80, 0x03]
+    let encoded = [0x99, 0x03, 0xE8] + Array(repeating: half, count: 1000).joined()
+    let text = try #require(CBORReader.diagnostic(of: encoded.span.bytes))
+    #expect(String(decoding: text, as: UTF8.self).hasPrefix("[-1.7881393432617188e-07, "))
+    #expect(text.count == 1000 * 25)
+  }
+
+  @Test("quoted diagnostic notation is the notation with quotes and backslashes escaped once more", arguments: 0..<10)
+  func diagnostics(seed: Int) throws {
+    var random = SeededGenerator(seed: UInt64(seed))
+    for _ in 0..<50 {
+      let texts = (0..<4).map { _ in Self.text(&random) }
+      var items: [CBOR] = texts.map { .text($0) }
+      items += [.bytes([0, 0xFF]), .double(Double(bitPattern: random.next())), .negative(random.next())]
+      items += [.bool(false), .null]
+      items.append(.map([.init(.unsigned(1), .text(texts[0])), .init(.unsigned(random.next() | 256), .array([]))]))
+      let encoded = CBOR.array(items).encoded
+      let plain = try #require(CBORReader.diagnostic(of: encoded.span.bytes))
+      var (quoted, wanted) = (JSONBytes(capacity: 1), JSONBytes(capacity: 1))
+      let isRead: Void? = CBORReader.withDiagnostic(of: encoded.span.bytes, quoted: true) { quoted.raw($0) }
+      plain.withUnsafeBytes { wanted.escaped($0, .logged) }
+      #expect(isRead != nil && quoted.text() == wanted.text(), "seed \(seed)")
+      // What `skip` refuses has no notation, wherever it lies.
+      var damaged = encoded
+      damaged[random.int(0..<damaged.count)] ^= UInt8(1 << random.int(0..<8))
+      var reader = CBORReader(damaged.span.bytes)
+      let isSound = (try? reader.skip().byteCount) == damaged.count
+      #expect((CBORReader.diagnostic(of: damaged.span.bytes) != nil) == isSound, "seed \(seed)")
+    }
+  }
+
   @Test("a value of an enumeration has the name of its case")
   func names() {
     func expect<Value: CaseIterable>(_ type: Value.Type, _ name: (Value) -> String) {

@@ -17,23 +17,25 @@ extension CBORReader {
   public static func diagnostic(of bytes: RawSpan) -> [UInt8]? { withDiagnostic(of: bytes) { Array($0) } }
 
   /// Lends the same to a function.
-  public static func withDiagnostic<Value>(of bytes: RawSpan, _ body: (UnsafeRawBufferPointer) -> Value) -> Value? {
+  /// - Parameter isQuoted: whether it is escaped once more, as it stands between the quotes of a JSON string.
+  public static func withDiagnostic<Value>(
+    of bytes: RawSpan, quoted isQuoted: Bool = false, _ body: (UnsafeRawBufferPointer) -> Value
+  ) -> Value? {
     do throws(CBORError) {
-      // Checked whole before it is written, with the order of keys.
-      var checker = CBORReader(bytes)
-      _ = try checker.skip()
-      try checker.end()
-      var text = DiagnosticText(of: bytes.byteCount)
+      var text = DiagnosticText(of: bytes.byteCount, isQuoted: isQuoted)
       var reader = CBORReader(bytes)
-      try reader.write(to: &text)
+      try reader.write(to: &text, depth: 0)
+      try reader.end()
       return text.withUnsafeBytes(body)
     } catch {
       return nil
     }
   }
 
+  /// Writes an item with everything inside, and checks what `skip` checks.
   @_lifetime(self: copy self)
-  private mutating func write(to text: inout DiagnosticText) throws(CBORError) {
+  private mutating func write(to text: inout DiagnosticText, depth: Int) throws(CBORError) {
+    if depth > Self.depthMax { throw CBORError(.tooDeep, at: offset) }
     switch try kind() {
     case .unsigned: text.digits(try unsigned())
     case .negative:
@@ -41,29 +43,37 @@ extension CBORReader {
       text.put("-")
       if overflows { text.put("18446744073709551616") } else { text.digits(value) }
     case .bytes: try bytes().withUnsafeBytes { text.hexadecimal($0) }
-    case .text: try uncheckedText().withUnsafeBytes { text.quote($0) }
+    case .text:
+      let start = offset
+      let span = try uncheckedText()
+      guard span.isText else { throw CBORError(.invalidText, at: start) }
+      span.withUnsafeBytes { text.quote($0) }
     case .bool: text.put(try bool() ? "true" : "false")
     case .null:
       _ = try isNull()
       text.put("null")
     case .double:
       let value = try double()
-      var spelling = value.isNaN ? "NaN" : value.isInfinite ? (value < 0 ? "-Infinity" : "Infinity") : "\(value)"
+      var spelling = value.isNaN ? "NaN" : value.isInfinite ? (value < 0 ? "-Infinity" : "Infinity") : value.description
       spelling.withUTF8 { text.put(UnsafeRawBufferPointer($0)) }
     case .array:
       text.put("[")
       for index in 0..<(try array()) {
         if index > 0 { text.put(", ") }
-        try write(to: &text)
+        try write(to: &text, depth: depth + 1)
       }
       text.put("]")
     case .map:
       text.put("{")
+      var previous = 0..<0
       for index in 0..<(try map()) {
         if index > 0 { text.put(", ") }
-        try write(to: &text)
+        let start = offset
+        try write(to: &text, depth: depth + 1)
+        try checkOrder(previous, start..<offset)
+        previous = start..<offset
         text.put(": ")
-        try write(to: &text)
+        try write(to: &text, depth: depth + 1)
       }
       text.put("}")
     }
@@ -74,12 +84,16 @@ extension CBORReader {
 private struct DiagnosticText: ~Copyable {
   private let start: UnsafeMutableRawPointer
   private let capacity: Int
+  private let isQuoted: Bool
   private var count = 0
 
-  /// - Parameter byteCount: how many bytes of CBOR are written. None becomes more than eight: the longest are `false`
-  ///   and an escaped character of a text, with what separates them.
-  init(of byteCount: Int) {
-    capacity = 8 * byteCount + 8
+  /// - Parameters:
+  ///   - byteCount: how many bytes of CBOR are written. None becomes more than nine: the longest is a half-precision
+  ///     number of three bytes, whose spelling may have 23 characters, with what separates it from the next.
+  ///   - isQuoted: whether quotes and backslashes are escaped.
+  init(of byteCount: Int, isQuoted: Bool) {
+    self.isQuoted = isQuoted
+    capacity = 9 * byteCount + 9
     start = .allocate(byteCount: capacity, alignment: 1)
   }
 
@@ -91,7 +105,7 @@ private struct DiagnosticText: ~Copyable {
 
   /// Room for bytes that are written at once.
   private mutating func room(_ byteCount: Int) -> UnsafeMutableRawPointer {
-    precondition(byteCount <= capacity - count, "Diagnostic notation is at most eight times as long as its bytes.")
+    precondition(byteCount <= capacity - count, "Diagnostic notation is at most nine times as long as its bytes.")
     defer { count += byteCount }
     return start + count
   }
@@ -127,25 +141,26 @@ private struct DiagnosticText: ~Copyable {
   }
 
   mutating func quote(_ bytes: UnsafeRawBufferPointer) {
-    put("\"")
+    put(isQuoted ? "\\\"" : "\"")
     var plain = 0
     for index in bytes.indices {
       let byte = bytes[index]
       guard byte < 0x20 || byte == 0x22 || byte == 0x5C || byte == 0x7F else { continue }
       put(UnsafeRawBufferPointer(rebasing: bytes[plain..<index]))
       plain = index + 1
+      put(isQuoted ? "\\\\" : "\\")
       if byte == 0x22 || byte == 0x5C {
-        put("\\")
+        if isQuoted { put("\\") }
         room(1).storeBytes(of: byte, as: UInt8.self)
       } else {
-        put("\\u00")
+        put("u00")
         let place = room(2)
         place.storeBytes(of: Self.digit(byte >> 4), as: UInt8.self)
         place.storeBytes(of: Self.digit(byte & 15), toByteOffset: 1, as: UInt8.self)
       }
     }
     put(UnsafeRawBufferPointer(rebasing: bytes[plain...]))
-    put("\"")
+    put(isQuoted ? "\\\"" : "\"")
   }
 
   private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x57 + value }

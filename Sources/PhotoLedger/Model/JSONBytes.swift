@@ -107,17 +107,30 @@ package struct JSONBytes: ~Copyable, @unchecked Sendable {
 
   /// Writes a whole number in decimal digits, with zeroes before it up to a width.
   package mutating func digits(_ value: UInt64, width: Int = 1) {
-    var count = 1
-    var rest = value / 10
-    while rest > 0 { (count, rest) = (count + 1, rest / 10) }
-    count = max(count, width)
-    reserve(count)
-    rest = value
-    for place in stride(from: self.count + count - 1, through: self.count, by: -1) {
-      (start + place).storeBytes(of: 0x30 + UInt8(truncatingIfNeeded: rest % 10), as: UInt8.self)
-      rest /= 10
+    var (length, limit) = (1, UInt64(10))
+    while value >= limit {
+      length &+= 1
+      let (next, overflows) = limit.multipliedReportingOverflow(by: 10)
+      if overflows { break }
+      limit = next
     }
-    self.count += count
+    length = max(length, width)
+    reserve(length)
+    var (rest, place) = (value, length)
+    while place >= 2 {
+      place &-= 2
+      (start + (count &+ place)).storeBytes(of: Self.pair(UInt8(truncatingIfNeeded: rest % 100)), as: UInt16.self)
+      rest /= 100
+    }
+    if place == 1 { (start + count).storeBytes(of: 0x30 &+ UInt8(truncatingIfNeeded: rest), as: UInt8.self) }
+    count &+= length
+  }
+
+  /// The two decimal digits of a number below 100, in the order in which they stand in memory.
+  @inline(__always)
+  private static func pair(_ value: UInt8) -> UInt16 {
+    let tens = (UInt16(value) &* 103) &>> 10
+    return (0x3030 &+ tens &+ (UInt16(value) &- tens &* 10) &<< 8).littleEndian
   }
 
   /// Writes so many blanks.
@@ -130,10 +143,12 @@ package struct JSONBytes: ~Copyable, @unchecked Sendable {
   /// Writes bytes in hexadecimal digits.
   package mutating func hexadecimal(_ bytes: UnsafeRawBufferPointer) {
     reserve(2 * bytes.count)
+    var place = start + count
     for byte in bytes {
-      put(Self.digit(byte >> 4))
-      put(Self.digit(byte & 15))
+      place.storeBytes(of: HexadecimalDigits.lowercase(byte), as: UInt16.self)
+      place += 2
     }
+    count += 2 * bytes.count
   }
 
   /// Writes bytes in base64 (RFC 4648, section 4).
@@ -142,6 +157,14 @@ package struct JSONBytes: ~Copyable, @unchecked Sendable {
     let digits = Self.base64Digits.utf8Start
     var place = start + count
     var index = 0
+    while bytes.count &- index >= 3 {
+      let word = UInt32(bytes[index]) << 16 | UInt32(bytes[index &+ 1]) << 8 | UInt32(bytes[index &+ 2])
+      let (first, second) = (digits[Int(word >> 18)], digits[Int(word >> 12 & 63)])
+      let (third, fourth) = (digits[Int(word >> 6 & 63)], digits[Int(word & 63)])
+      let four = UInt32(first) | UInt32(second) << 8 | UInt32(third) << 16 | UInt32(fourth) << 24
+      place.storeBytes(of: four.littleEndian, as: UInt32.self)
+      (place, index) = (place + 4, index &+ 3)
+    }
     while index < bytes.count {
       let left = bytes.count - index
       var word = UInt32(bytes[index]) << 16
@@ -295,6 +318,24 @@ package struct JSONBytes: ~Copyable, @unchecked Sendable {
     body(&self)
     reserve(1)
     put(UInt8(ascii: "\""))
+  }
+}
+
+/// The two digits of a byte, in the order in which they stand in memory.
+enum HexadecimalDigits {
+  @inline(__always)
+  static func lowercase(_ byte: UInt8) -> UInt16 { spelled(byte, letters: 0x27) }
+
+  @inline(__always)
+  static func uppercase(_ byte: UInt8) -> UInt16 { spelled(byte, letters: 0x07) }
+
+  /// - Parameter letters: how far the first letter is behind the character after `9`.
+  @inline(__always)
+  private static func spelled(_ byte: UInt8, letters: UInt16) -> UInt16 {
+    let nibbles = UInt16(byte &>> 4) | UInt16(byte & 15) &<< 8
+    // 6 more than a digit above 9 reaches the bit above the nibble.
+    let isLetter = (nibbles &+ 0x0606) &>> 4 & 0x0101
+    return (0x3030 &+ nibbles &+ isLetter &* letters).littleEndian
   }
 }
 

@@ -56,16 +56,18 @@ public struct LocalIdentifier: Hashable, Sendable {
 
   /// Writes the UUID in capitals; gives how many bytes that are. A commit spells the name of everything it creates.
   private func spell(into text: UnsafeMutableBufferPointer<UInt8>) -> Int {
+    precondition(text.count >= Self.spellingCount, "A spelling of an identifier needs room for all of it.")
+    let room = UnsafeMutableRawBufferPointer(text)
     var end = 0
-    for index in 0..<32 {
-      if index == 8 || index == 12 || index == 16 || index == 20 {
-        text[end] = UInt8(ascii: "-")
-        end += 1
+    for index in 0..<16 {
+      if index == 4 || index == 6 || index == 8 || index == 10 {
+        room[end] = UInt8(ascii: "-")
+        end &+= 1
       }
-      let word = index < 16 ? high : low
-      let nibble = UInt8(truncatingIfNeeded: word >> UInt64(60 - (index % 16) * 4)) & 15
-      text[end] = nibble < 10 ? UInt8(ascii: "0") + nibble : UInt8(ascii: "A") - 10 + nibble
-      end += 1
+      let word = index < 8 ? high : low
+      let byte = UInt8(truncatingIfNeeded: word &>> UInt64(56 &- (index & 7) &* 8))
+      room.storeBytes(of: HexadecimalDigits.uppercase(byte), toByteOffset: end, as: UInt16.self)
+      end &+= 2
     }
     return end
   }

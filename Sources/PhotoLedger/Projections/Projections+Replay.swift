@@ -70,7 +70,10 @@ extension Projections {
       let wanted = (done + 1)...min(head, done + UInt64(batch))
       try environment.write { t in
         var cursor = try log.cursor(after: wanted.lowerBound - 1, in: source)
-        done = try replay(&cursor, wanted, settingAside: skipped, in: &t, progress: progress)
+        done = try replay(&cursor, wanted, settingAside: skipped, in: &t) {
+          source.letGoOfPages()
+          return progress($0)
+        }
       }
     }
   }

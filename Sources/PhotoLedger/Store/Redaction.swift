@@ -194,6 +194,7 @@ extension StoreCore {
     var bringing: [UInt64] = []
     try log.read(after: 0, in: t) { record in
       if record.type == AssetErased.type { bringing.append(record.sequence) }
+      if record.sequence % Projections.reportInterval == 0 { t.letGoOfPages() }
       return .proceed
     }
     var derived: [UInt64: (carrier: UInt64, redaction: AssetErased.Redaction)] = [:]
