@@ -18,8 +18,6 @@ final class ImportRun {
   private let report: ReportFiles
   /// Where what was read is noted for later imports.
   private let knownFiles: KnownFiles?
-  /// Takes originals away that the library has; nil: they stay.
-  private let removal: OriginalRemoval?
   /// What was read of files that have no outcome yet, and when the reading began.
   private var contents: [Int: (content: FileContent, began: Date)] = [:]
 
@@ -45,13 +43,12 @@ final class ImportRun {
   init(
     catalog: MediaCatalog, target: any ImportTarget, resources: ResourceStore, tool: ExifTool,
     options: LibraryImport.Options, stop: StopFlag, progress: ProgressCounter, known: KnownFiles? = nil,
-    removal: OriginalRemoval? = nil, report: @escaping ReportFiles
+    report: @escaping ReportFiles
   ) {
     (self.found, self.target, self.resources, self.tool) = (catalog.files, target, resources, tool)
     (self.options, self.stop, self.progress, self.report) = (options, stop, progress, report)
-    (self.catalog, self.knownFiles, self.removal) = (catalog, known, removal)
+    (self.catalog, self.knownFiles) = (catalog, known)
     members = AlbumMembers(of: catalog)
-    if removal != nil { summary.moved = MovedOriginals() }
   }
 
   /// Imports batch after batch.
@@ -111,35 +108,7 @@ final class ImportRun {
     for (index, outcome) in outcomes { members.settle(index, found[index].path, outcome) }
     for file in reports { summary.count(file) }
     if !reports.isEmpty { try report(reports) }
-    let removed = try await removeOriginals(of: outcomes)
-    try await noteContents(of: outcomes.filter { !removed.contains($0.key) })
-  }
-
-  /// Removes the originals that the library has by now, and accounts for those that stay.
-  /// - Returns: those that were removed.
-  private func removeOriginals(of outcomes: [Int: FileOutcome]) async throws -> Set<Int> {
-    guard let removal else { return [] }
-    let ordered = outcomes.sorted { $0.key < $1.key }
-    let originals = ordered.filter { $0.value.isOfContent }.map { index, _ in
-      OriginalRemoval.Original(index: index, path: found[index].path, read: contents[index]?.content)
-    }
-    let results = try await onThreads(originals, width: width) { (original) throws(ImportError) in
-      removal.remove(original)
-    }
-    let answers = Dictionary(uniqueKeysWithValues: zip(originals.map(\.index), results))
-    var removed: Set<Int> = []
-    for (index, outcome) in ordered {
-      switch answers[index] {
-      case .removed?: removed.insert(index)
-      case .kept(let reason)?: summary.moved?.keep(found[index].path, reason)
-      case nil: summary.moved?.keep(found[index].path, outcome.reasonToStay(found[index].path))
-      }
-    }
-    summary.moved?.removed += removed.count
-    for index in removed { contents[index] = nil }
-    // Nothing is known of a path that has no file.
-    try knownFiles?.record(removed.sorted().map { (found[$0].path, nil) })
-    return removed
+    try await noteContents(of: outcomes)
   }
 
   /// Notes what was read for later imports, of files that have an outcome by their content.

@@ -118,8 +118,6 @@ public struct ImportSummary: Sendable, Hashable, Codable {
   public var parts: [PartAccount] = []
   /// Whether nothing was recorded: the counts say what an import would do.
   public var isRehearsal = false
-  /// What became of the originals of an import that removes them; nil for every other.
-  public var moved: MovedOriginals?
 
   /// Creates a summary of nothing.
   public init() {}

@@ -50,10 +50,6 @@ public struct LibraryImport: Sendable {
     public var partnerShared = PartnerShared.taken
     /// Whether nothing is recorded and the summary says what an import would do.
     public var isRehearsal = false
-    /// Whether originals are removed that the library has a copy of: after the commit, when that copy was read back and
-    /// has the hash, and the original is what it was when it was read. Only for plain folders that are copied; all
-    /// other files stay, and the summary lists them.
-    public var removesOriginals = false
 
     /// What other programs keep beside photos: thumbnails, previews, bins, resource forks, indexes.
     public static let usualExclusions = [
@@ -97,9 +93,6 @@ public struct LibraryImport: Sendable {
   public init(into library: PhotoLibrary, options: Options = Options()) throws(ImportError) {
     self.library = library
     self.options = options
-    precondition(
-      !options.removesOriginals || !options.leavesFilesInPlace && !options.isRehearsal,
-      "Originals are removed only where they are copied, and not by a rehearsal.")
     tool = try ExifTool(limits: options.metadataLimits)
   }
 
@@ -140,7 +133,6 @@ public struct LibraryImport: Sendable {
     _ roots: [FilePath], _ export: MediaExport, _ cause: String?,
     _ progress: @escaping @Sendable (ImportProgress) -> Void, _ report: @escaping @Sendable (FileReport) -> Void
   ) async throws -> ImportSummary {
-    precondition(!options.removesOriginals || export == .folders, "Originals of an export are not removed.")
     let turn = try ImportTurn(library.store.folder)
     defer { turn.end() }
     let name = library.newRunName()
@@ -154,8 +146,7 @@ public struct LibraryImport: Sendable {
     known.refresh()
     let importer = MediaImporter(
       target: target, resources: library.store.resources, tool: tool, options: options,
-      known: options.isRehearsal ? nil : known,
-      removal: options.removesOriginals ? OriginalRemoval(library: library) : nil)
+      known: options.isRehearsal ? nil : known)
     defer { tool.close() }
     let parts = PartCounts()
     var summary = try await importer.run(

@@ -34,7 +34,6 @@ struct MediaImporter: Sendable {
   private let tool: ExifTool
   private let options: LibraryImport.Options
   private let known: KnownFiles?
-  private let removal: OriginalRemoval?
 
   /// Prepares an import.
   /// - Parameters:
@@ -43,14 +42,12 @@ struct MediaImporter: Sendable {
   ///   - tool: Reads metadata.
   ///   - options: How to go about it.
   ///   - known: What earlier imports read, and where this one notes what it read; nil: neither.
-  ///   - removal: Takes originals away that the library has; nil: they stay.
   init(
     target: any ImportTarget, resources: ResourceStore, tool: ExifTool,
-    options: LibraryImport.Options = LibraryImport.Options(), known: KnownFiles? = nil,
-    removal: OriginalRemoval? = nil
+    options: LibraryImport.Options = LibraryImport.Options(), known: KnownFiles? = nil
   ) {
     (self.target, self.resources, self.tool, self.options) = (target, resources, tool, options)
-    (self.known, self.removal) = (known, removal)
+    self.known = known
   }
 
   /// Imports everything below `roots`.
@@ -92,8 +89,7 @@ struct MediaImporter: Sendable {
       let catalog = try await read(reading)
       let run = ImportRun(
         catalog: catalog, target: target, resources: resources, tool: tool, options: options, stop: stop,
-        progress: ProgressCounter(catalog.files, progress), known: known, removal: removal,
-        report: report)
+        progress: ProgressCounter(catalog.files, progress), known: known, report: report)
       return try await run.run()
     } onCancel: {
       stop.set()

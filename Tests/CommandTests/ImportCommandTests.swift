@@ -48,20 +48,6 @@ struct ImportCommandTests {
     #expect(try !sandbox.run(["albums"]).output.contains("The sea"))
   }
 
-  @Test("originals are moved, and what stays is listed with the reason")
-  func moved() throws {
-    let sandbox = try Sandbox()
-    let folder = sandbox.folder.appending(path: "card")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-    try TinyMedia.jpeg(.init(comment: "a")).write(to: folder.appending(path: "a.jpg"))
-    try Data("words".utf8).write(to: folder.appending(path: "a.xmp"))
-    let run = try sandbox.run(["import", folder.path, "--move"])
-    #expect(run.status == 0 && run.output.contains("1 original removed, 1 kept"), "\(run)")
-    #expect(run.output.contains("a.xmp describes other files; sidecars are not removed."), "\(run)")
-    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["a.xmp"])
-    #expect(try sandbox.run(["resource", "check"]).status == 0)
-  }
-
   @Test("a rehearsal makes no library")
   func rehearsalWithoutLibrary() throws {
     let sandbox = try Sandbox(makesLibrary: false)
@@ -79,10 +65,6 @@ struct ImportCommandTests {
       (["import", "x", "--jobs", "0"], 2, "1 to 256"), (["import", "x", "--time-zone", "Mars"], 2, "got 'Mars'"),
       (["import", "x", "--from", "soon"], 2, "got 'soon'"),
       (["import", "x", "--from", "2024-01-02", "--until", "2024-01-01"], 2, "after --until"),
-      (["import", "x", "--move", "--reference"], 2, "cannot be combined with --reference"),
-      (["import", "x", "--move", "--watch"], 2, "cannot be combined with --watch"),
-      (["import", "x", "--move", "--dry-run"], 2, "cannot be combined with --dry-run"),
-      (["import", "takeout", "x", "--move"], 2, "--move"),
       (["import", "takeout", "x", "--partner-shared", "maybe"], 2, "got 'maybe'"),
       (["import", "takeout", "text.txt"], 1, "neither a folder nor an archive"),
     ])

@@ -20,15 +20,13 @@ extension Command {
     --all-names is given: thumbnails, previews, bins, libraries of other programs. --dry-run does all but record: it \
     prints what would be imported, and up to 20 examples of each rule that was applied.
     """
-  private static let move = Option(
-    "move", "remove each original whose copy in the library was read back and has its hash; all other files stay")
   private static let noCreation = Option("no-create", "fail instead of creating a library if there is none yet")
 
   static let `import` = Command(
     words: ["import"], summary: "import photos and videos",
     operands: [Operand("FOLDER", .several, "folders, which are walked, or files")],
-    options: .opening
-      + [reference, move, watching, acceptMissing, noCreation, folderAlbums, sidecars, people] + .importing + [.json],
+    options: .opening + [reference, watching, acceptMissing, noCreation, folderAlbums, sidecars, people] + .importing
+      + [.json],
     notes: """
       If there is no library yet, one is created, and its path is printed on standard error; an import that fails
       before it has added anything removes it again. With --no-create, or --as with any client other than the owner,
@@ -45,22 +43,11 @@ extension Command {
       library. If more than 1,000 files of a folder, or more than 5 % and more than 10, are missing at once, the \
       command stops with status 1; --accept-missing accepts it. Ctrl-C ends it.
 
-      With --move an original is removed after its batch is committed, if an asset outside the trash has its content, \
-      the library's copy was read back and has the hash, and the original was not changed since it was read. Sidecars, \
-      links, folders and files that were not imported stay, and are listed. A run that was stopped or killed continues \
-      when it is started again. It cannot be combined with --reference, --watch or --dry-run.
-
       \(selectionNotes)
       """,
     example: "import ~/Pictures /media/card/DCIM"
   ) { invocation in
     var options = try invocation.importOptions()
-    options.removesOriginals = invocation.has(move)
-    if options.removesOriginals {
-      for option in [reference.name, watching.name, "dry-run"] where invocation.text(option) != nil {
-        throw UsageError("--move removes originals that were copied, and cannot be combined with --\(option).")
-      }
-    }
     options.leavesFilesInPlace = invocation.has(reference)
     options.makesFolderAlbums = invocation.has(folderAlbums)
     options.readsSidecars = invocation.has(sidecars)
@@ -208,11 +195,6 @@ struct Importing {
     if summary.warned > 0 { text += "  \(TextLayout.grouped(summary.warned)) imported with a warning\n" }
     for file in summary.warnings.prefix(20) {
       text += "    \(TextLayout.printable("\(file.path): \(file.message)"))\n"
-    }
-    if let moved = summary.moved {
-      text += "  \(TextLayout.counted(moved.removed, "original")) removed, \(TextLayout.grouped(moved.kept)) kept\n"
-      for file in moved.keptFiles.prefix(20) { text += "    \(TextLayout.printable(file.message))\n" }
-      if moved.kept > 20 { text += "    … and \(TextLayout.grouped(moved.kept - 20)) more; --json lists them\n" }
     }
     text += collections(summary)
     if namesReport, !summary.isRehearsal, !summary.skippedFiles.isEmpty || summary.warned > 0 {
