@@ -169,7 +169,8 @@ struct JSONBytesTests {
   func longestSpelling() throws {
     let half: [UInt8] = [0xF9, 0x80, 0x03]
     let encoded = [0x99, 0x03, 0xE8] + Array(repeating: half, count: 1000).joined()
-    let text = try #require(CBORReader.diagnostic(of: encoded.span.bytes))
+    let notation = CBORReader.diagnostic(of: encoded.span.bytes)
+    let text = try #require(notation)
     #expect(String(decoding: text, as: UTF8.self).hasPrefix("[-1.7881393432617188e-07, "))
     #expect(text.count == 1000 * 25)
   }
@@ -184,8 +185,10 @@ struct JSONBytesTests {
       items += [.bool(false), .null]
       items.append(.map([.init(.unsigned(1), .text(texts[0])), .init(.unsigned(random.next() | 256), .array([]))]))
       let encoded = CBOR.array(items).encoded
-      let plain = try #require(CBORReader.diagnostic(of: encoded.span.bytes))
-      var (quoted, wanted) = (JSONBytes(capacity: 1), JSONBytes(capacity: 1))
+      let notation = CBORReader.diagnostic(of: encoded.span.bytes)
+      let plain = try #require(notation)
+      var quoted = JSONBytes(capacity: 1)
+      var wanted = JSONBytes(capacity: 1)
       let isRead: Void? = CBORReader.withDiagnostic(of: encoded.span.bytes, quoted: true) { quoted.raw($0) }
       plain.withUnsafeBytes { wanted.escaped($0, .logged) }
       #expect(isRead != nil && quoted.text() == wanted.text(), "seed \(seed)")
@@ -194,7 +197,8 @@ struct JSONBytesTests {
       damaged[random.int(0..<damaged.count)] ^= UInt8(1 << random.int(0..<8))
       var reader = CBORReader(damaged.span.bytes)
       let isSound = (try? reader.skip().byteCount) == damaged.count
-      #expect((CBORReader.diagnostic(of: damaged.span.bytes) != nil) == isSound, "seed \(seed)")
+      let isSpelled = CBORReader.diagnostic(of: damaged.span.bytes) != nil
+      #expect(isSpelled == isSound, "seed \(seed)")
     }
   }
 

@@ -44,7 +44,7 @@ extension Decider {
   /// Puts covers back where an undo finds their assets shown.
   /// - Parameters:
   ///   - cover: the album's; nil: it stays.
-  ///   - own: the creator's; nil: the undone commits did not change it, and it follows the album's.
+  ///   - own: the creator's; nil: the undone commits did not change it, or it was chosen again since; it stays.
   /// - Returns: whether the album has its former cover now, or its creator the one that alone was to be put back.
   mutating func restoreCovers(
     _ cover: Replacement<LocalIdentifier?>?, _ own: Replacement<LocalIdentifier?>?, of number: ObjectNumber,
@@ -56,11 +56,8 @@ extension Decider {
     let former = cover.map(\.new) ?? row.cover
     let isShown = try former.map { try shownMember($0, of: row, t) != nil } ?? true
     var creators = row.creatorCover
-    if let own {
-      creators = try own.new.flatMap { try isShownToCreator($0, of: row, t) ? $0 : nil }
-    } else if cover != nil, isShown {
-      creators = try creatorsCover(former, of: row, t)
-    }
+    // A former choice that the creator cannot see now is not put back, and what was chosen since stays.
+    if let own, try own.new.map({ try isShownToCreator($0, of: row, t) }) ?? true { creators = own.new }
     try recordCover(isShown ? former : row.cover, of: row, creatorsCover: creators, &t)
     return cover != nil ? isShown : creators == own?.new
   }
