@@ -13,6 +13,7 @@ private func text(_ delta: Delta?) -> [String] {
   lines += delta.collections.map { number, touch in "collection \(number) \(touch)" }.sorted()
   lines += delta.places.map { member, placing in "place \(member) \(placing)" }.sorted()
   lines += delta.context.map { number, places in "context \(number) \(places.map { "\($0)" }.sorted())" }.sorted()
+  lines += delta.details.map { number, touch in "details \(number) \(touch)" }.sorted()
   lines += delta.clients.map { number, status in "client \(number) \(status)" }.sorted()
   return lines
 }
@@ -88,6 +89,44 @@ struct DeltaCompositionTests {
       let back = try reader.composed(after: head - 2, through: head, in: t)?.assets.values.first
       #expect(back?.isVisiblyChanged == true && back?.before == back?.after && back?.after != nil)
     }
+  }
+
+  @Test("what the commits created and did not edit is as its creation says, and none of it is read from the store")
+  func creations() throws {
+    let made = try TemporaryLibrary()
+    let library = made.library
+    let start = try library.store.observation.head().commit
+    let ids = try made.create(5)
+    let album = try made.album(Array(ids.prefix(3)))
+    try library.performChangesAndWait { $0.album(album).move(at: [0], to: 2) }
+    try library.performChangesAndWait { $0.album(album).remove([ids[1]]) }
+    try library.performChangesAndWait { block in
+      block.setAuthorizationStatus(.limited, of: "com.example.app")
+      block.grant([ids[0], ids[3], ids[4]], to: "com.example.app")
+    }
+    try library.performChangesAndWait { $0.setFavorite(true, for: [ids[4]]) }
+    let core = library.store.core
+    func read() throws -> [[String]] {
+      try core.environment.read { t in
+        var (plain, detailed) = (DeltaReader(core), DeltaReader(core, readsDetails: true))
+        return try plain.deltas(after: start, in: t).map(text) + detailed.deltas(after: start, in: t).map(text)
+      }
+    }
+    let before = try read()
+    let numbers = try core.environment.read { t in
+      try ids.prefix(4).compactMap { try core.projections.object($0, in: t)?.number }
+    }
+    #expect(numbers.count == 4)
+    for name in ["assets", "details"] {
+      let database = try core.environment.database(name, integerKeys: true)
+      for number in numbers {
+        let wasThere = try core.environment.write { t in try t.delete(number, in: database) }
+        #expect(wasThere)
+      }
+    }
+    #expect(try read() == before)
+    #expect(before.joined().contains { $0.contains("context \(numbers[0])") })
+    #expect(before.joined().contains { $0.contains("details \(numbers[0])") })
   }
 
   @Test("a commit without a row is damage wherever it lies", arguments: [1, 4, 6, 7, 12, nil] as [UInt64?])

@@ -3,8 +3,10 @@ import Foundation
 // What is said of an event.
 //
 // Each case of `Event` has one entry in one table: its sentence, its payload as fields, and the objects that the
-// sentence calls by a name which the fields do not hold. A property before and after an event is a `PropertyValues`,
-// whether it is a field of a log entry (LogEntry.swift) or an entry in the history of an object (PropertyChange.swift).
+// sentence calls by a name which the fields do not hold. The properties that an edit of an asset or collection changed
+// are `PropertyValues`, which a log entry (LogEntry.swift) and the history of an object (PropertyChange.swift) share.
+// What only one of them has, or each puts differently (members, permissions, the start of the history), each makes
+// itself.
 //
 // Rejected: the same values for a comparison of libraries and for an undo. Those compare states, not events: what was
 // changed and changed back is no difference, and a conflict names a value that no event holds. They share the names of
@@ -13,14 +15,14 @@ import Foundation
 /// The names of objects by their numbers.
 private typealias NamesByNumber = [ObjectNumber: ObjectNames.Name]
 
-/// The words of one event; each is made on demand.
+/// The words of one event; each part is computed when it is called.
 struct EventWords {
   /// What happened, as a sentence.
   let sentence: ([ObjectNumber: ObjectNames.Name]) -> String
   /// The payload.
   let fields: ([ObjectNumber: ObjectNames.Name]) -> [LogValue.Field]
   /// The objects that the sentence calls by a name that the fields do not hold.
-  let calledByName: [ObjectNumber]
+  let calledByName: () -> [ObjectNumber]
 
   fileprivate init(
     _ sentence: @autoclosure @escaping () -> String, _ fields: @autoclosure @escaping () -> [LogValue.Field] = []
@@ -30,7 +32,7 @@ struct EventWords {
 
   fileprivate init(
     _ sentence: @escaping (NamesByNumber) -> String, _ fields: @escaping (NamesByNumber) -> [LogValue.Field],
-    calling calledByName: [ObjectNumber] = []
+    calling calledByName: @autoclosure @escaping () -> [ObjectNumber] = []
   ) {
     (self.sentence, self.fields, self.calledByName) = (sentence, fields, calledByName)
   }

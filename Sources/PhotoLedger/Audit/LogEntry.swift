@@ -36,7 +36,7 @@ public struct LogEntry: Sendable {
   /// The names of objects in the sentence, for programs that write it in another language: a field for each identifier,
   /// with the file name or title. Objects that the sentence only counts, and those without a name, are omitted.
   public var titles: [LogValue.Field] {
-    (event?.words.calledByName ?? []).compactMap { number in
+    (event?.words.calledByName() ?? []).compactMap { number in
       guard let name = names[number], let title = name.title else { return nil }
       return LogValue.Field(name.spelling, .text(title))
     }

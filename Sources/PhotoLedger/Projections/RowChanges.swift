@@ -15,6 +15,13 @@ import Foundation
 struct RowMismatch: Error {
   var number: ObjectNumber
   var field: String
+
+  /// The error of a reader of the log that met it.
+  var corruption: LibraryError {
+    LibraryError(
+      .corrupted,
+      "The log and the store disagree about the \(field) of object \(number); run `verify`, then `rebuild`.")
+  }
 }
 
 extension AssetEdit {
@@ -225,9 +232,18 @@ private func edit<Row>(_ row: inout Row?, _ number: ObjectNumber, _ body: (inout
   row = edited
 }
 
+/// Changes a row that may come or go by it, and must be there before or after.
+private func change<Row>(_ row: inout Row?, _ number: ObjectNumber, _ body: (inout Row?) throws -> Void) throws {
+  let wasThere = row != nil
+  try body(&row)
+  // A change that counts members passes over a row that is missing: its number can be that of a container of another
+  // kind. Here the kind is known.
+  guard wasThere || row != nil else { throw RowMismatch(number: number, field: "existence") }
+}
+
 /// Carries one event out on the row of one client, which may come or go by it.
 func apply(_ event: Event, toClient number: ObjectNumber, _ row: inout ClientRow?) throws {
-  try event.forEachChange(client: { if $0 == number { try $1(&row) } })
+  try event.forEachChange(client: { if $0 == number { try change(&row, number, $1) } })
 }
 
 /// Carries one event out on the row of one asset, which may come or go by it.
@@ -252,5 +268,5 @@ func replace(
 
 /// Carries one event out on the row of one collection, which may come or go by it.
 func apply(_ event: Event, toCollection number: ObjectNumber, _ row: inout CollectionRow?) throws {
-  try event.forEachChange(collection: { if $0 == number { try $1(&row) } })
+  try event.forEachChange(collection: { if $0 == number { try change(&row, number, $1) } })
 }

@@ -15,7 +15,10 @@ import LMDB
 //     the library's assets      rows where they lie, on several cores  rows where they lie, and those of the overlay
 //     members, listed objects   each row where it lies                 each row as of the moment
 //
-// Rejected: a fetch of now as one whose overlay is empty. It would decode each row, which costs more than the rest.
+// A condition on files or words (`asksForDetails`) is judged on one core, now too, by decoded rows and their details.
+//
+// Rejected: a fetch of now as one whose overlay is empty. It would read the same rows where they lie, but on one core;
+// the scan on several (ParallelScan.swift) has no overlay.
 
 extension LibraryStore {
   /// A query with its access; a client's own collections are its own at all times, so the state does not matter.
@@ -66,7 +69,9 @@ extension LibraryStore {
   private func isSeen(
     _ object: ObjectNumber, by access: Access, _ moment: Moment?, _ t: borrowing StoreReading
   ) throws -> Bool {
-    if let row = try core.someRow(ofCollection: object, t) { return access.shows(row) }
+    let row =
+      try moment == nil ? core.projections.collection(object, in: t) : core.someRow(ofCollection: object, t)
+    if let row { return access.shows(row) }
     return try shows(object, to: access, at: moment, t)
   }
 

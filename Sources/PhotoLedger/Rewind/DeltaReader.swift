@@ -11,7 +11,8 @@ import LMDB
 //     deltas           │  40→41  │41→42│  42→43  │
 //
 // The walk itself is `Rewind`'s; here is what is recorded on the way. An asset that was created inside the range and
-// not touched since is as its creation says, so that following an import reads only its events.
+// neither edited nor purged since has the row, files and words of its creation, and its places follow from the events.
+// So following an import, into albums too, reads none of its assets from the store, unless edits are composed (below).
 //
 // A lagging follower needs the range as one delta. Then no intermediate states are recorded: an object's row is
 // recorded at its last event, and again at the beginning. The rows at both ends do not show whether a property was
@@ -29,7 +30,8 @@ struct DeltaReader {
 
   init(_ core: StoreCore, readsDetails: Bool = false) {
     (self.core, self.readsDetails) = (core, readsDetails)
-    rewind = Rewind(core, to: LibraryStore.now)
+    // A delta has places and details on both sides, which `Notes` records, and of clients what their events say.
+    rewind = Rewind(core, to: LibraryStore.now, holding: [])
     notes = Notes(projections: core.projections, readsDetails: readsDetails)
   }
 
@@ -56,6 +58,7 @@ struct DeltaReader {
     let head = try core.log.head(t).commit
     if head > commit { try Self.checkRows(commits, after: commit, Int(clamping: head - commit)) }
     loaded = try Self.read(commits, core, t)
+    holdCreations()
     if let limit { try skip(after: limit, t) }
     var deltas: [Delta] = []
     deltas.reserveCapacity(loaded.count)
@@ -84,6 +87,8 @@ struct DeltaReader {
     let commits: [Commit]
     (commits, loaded) = try read(after: commit, composingThrough: limit, t)
     composition?.finish()
+    // Edits that are composed are not among the events, so an asset cannot be known to be as its creation says.
+    if composition == nil { holdCreations() }
     let wanted = commits.prefix { $0.number <= limit }
     guard let last = wanted.last, wanted.count == Int(last.number - commit) else { return nil }
     try skip(after: limit, t)
@@ -164,6 +169,29 @@ struct DeltaReader {
     return (commits, kept)
   }
 
+  /// Holds the assets that the range created and neither edited nor purged since, as they are at its end.
+  /// - Complexity: O(k) in the objects of the events.
+  private mutating func holdCreations() {
+    var creations: [ObjectNumber: AssetExistence] = [:]
+    for event in loaded.lazy.flatMap(\.events) {
+      switch event {
+      case .assetCreated(let existence): creations[existence.row.number] = existence
+      case .assetPurged(let existence): creations[existence.row.number] = nil
+      case .assetsEdited(let edited) where !creations.isEmpty:
+        for edit in edited.edits { creations[edit.number] = nil }
+      case .arranged(let arranged) where !creations.isEmpty:
+        for place in arranged.places {
+          creations[place.child]?.places.move(in: arranged.container, to: place.new)
+        }
+      default: break
+      }
+    }
+    for existence in creations.values {
+      rewind.hold(existence.row)
+      notes.begin(existence)
+    }
+  }
+
   // MARK: Back over commits
 
   /// Reverts the commits after one without recording them.
@@ -199,21 +227,15 @@ struct DeltaReader {
 
   /// Notes the objects whose places an event changed; their rows may be as they were.
   private mutating func meetObjects(of event: Event, _ t: borrowing StoreReading) throws {
-    switch event {
-    case .assetCreated(let existence) where composition == nil && rewind.past.assets[existence.row.number] == nil:
-      // No later event touched it. Otherwise the edits that were composed did, perhaps.
-      rewind.hold(existence.row)
-      notes.begin(existence)
-    case .arranged(let arranged):
-      let isFolder = try !arranged.verb.isAboutAccess && rewind.isFolder(arranged.container, t)
-      for place in arranged.places {
-        if isFolder {
-          try notes.meet(collection: place.child, try rewind.hold(collection: place.child, t), t)
-        } else {
-          try notes.meet(asset: place.child, try rewind.hold(asset: place.child, t), t)
-        }
+    guard case .arranged(let arranged) = event else { return }
+    let isFolder =
+      try !arranged.verb.isAboutAccess && rewind.hold(collection: arranged.container, t)?.kind == .folder
+    for place in arranged.places {
+      if isFolder {
+        try notes.meet(collection: place.child, try rewind.hold(collection: place.child, t), t)
+      } else {
+        try notes.meet(asset: place.child, try rewind.hold(asset: place.child, t), t)
       }
-    default: break
     }
   }
 
@@ -279,7 +301,7 @@ struct DeltaReader {
     do {
       return try body()
     } catch {
-      throw Projections.corruption("the \(error.field) of object \(error.number)")
+      throw error.corruption
     }
   }
 }
@@ -302,7 +324,7 @@ private struct Notes {
     (self.projections, self.readsDetails) = (projections, readsDetails)
   }
 
-  /// Takes what stands in the creation of an asset that no later event touched.
+  /// Records the places, files and words of an asset whose creation has them.
   mutating func begin(_ existence: AssetExistence) {
     places[existence.row.number] = existence.places
     if readsDetails { details.updateValue(existence.details, forKey: existence.row.number) }
@@ -347,8 +369,7 @@ private struct Notes {
         delta.places[member] = Delta.Placing(
           before: place.old, after: delta.places[member].map(\.after) ?? place.new)
       }
-      places[place.child]?.removeAll { $0.container == place.container }
-      if let key = place.old { places[place.child]?.append(ContainerPlace(container: place.container, key: key)) }
+      places[place.child]?.move(in: place.container, to: place.old)
     }
     guard isRecording else { return }
     switch event {
@@ -370,9 +391,18 @@ private struct Notes {
 
   /// Records which objects the reverted commit changed.
   mutating func settle(_ past: Past) {
-    for (number, after) in unsettledAssets where after != past.assets[number] ?? nil {
-      delta.assets[number]?.isVisiblyChanged = true
+    // An iteration passes over the whole capacity, even if there is nothing in it.
+    if !unsettledAssets.isEmpty {
+      for (number, after) in unsettledAssets where after != past.assets[number] ?? nil {
+        delta.assets[number]?.isVisiblyChanged = true
+      }
     }
+    if !unsettledCollections.isEmpty { settleCollections(past) }
+    unsettledAssets.clear()
+    unsettledCollections.clear()
+  }
+
+  private mutating func settleCollections(_ past: Past) {
     for (number, after) in unsettledCollections {
       let before = past.collections[number] ?? nil
       let creator = (after ?? before).map { Access.limited($0.creator) } ?? .full
@@ -381,12 +411,21 @@ private struct Notes {
         delta.collections[number]?.isChangedForCreator = true
       }
     }
-    unsettledAssets.removeAll(keepingCapacity: true)
-    unsettledCollections.removeAll(keepingCapacity: true)
+  }
+}
+
+extension [ContainerPlace] {
+  /// Gives the place in one container, of which there is at most one, another key; nil takes it away.
+  fileprivate mutating func move(in container: ObjectNumber, to key: OrderKey?) {
+    removeAll { $0.container == container }
+    if let key { append(ContainerPlace(container: container, key: key)) }
   }
 }
 
 extension Dictionary {
+  /// Removes everything, and keeps no more than a small capacity: an iteration passes over all of it.
+  fileprivate mutating func clear() { if !isEmpty { removeAll(keepingCapacity: capacity <= 1024) } }
+
   /// Sets every value in place.
   fileprivate mutating func setEach(_ body: (Key, inout Value) -> Void) {
     var index = startIndex

@@ -11,7 +11,7 @@ import LMDB
 //     rows       ←────  ←─────── ←──── ←──────── rows of the projections
 //
 //     reader                    events                      what it keeps
-//     DeltaReader               a range of commits          rows on both sides of each commit
+//     DeltaReader               a range of commits          rows of assets and collections on both sides of each commit
 //     Moment, SnapshotMaker     a range of the log          rows where the walk ends: a `Past`
 //     LibraryStore.goBack       one object's history        one row, or the members of one container
 //
@@ -20,7 +20,8 @@ import LMDB
 // `goBack` applies it to a single row, so it holds no others and reads no other object's events.
 //
 // Invariant: `past` holds every object up to the end of the walk whose row or place the reverted events changed, in the
-// state before the last reverted event.
+// state before the last reverted event. What a reader does not want (`Rewind.Kinds`) is neither loaded nor held, so that
+// damage to it is met only by readers that use it.
 //
 // Rejected: composing edits in this walk as well (EditComposition.swift). They compose forward, without any row, on the
 // cores that decode them, and are reverted once; a walk loads each row first and reverts each edit of it.
@@ -28,7 +29,21 @@ import LMDB
 
 /// Reverts events, the newest first, and holds the rows that they changed as they were before.
 struct Rewind {
+  /// What is held beside the rows of assets and collections.
+  struct Kinds: OptionSet {
+    let rawValue: UInt8
+
+    /// The rows of clients.
+    static let clients = Kinds(rawValue: 1 << 0)
+    /// The places of members.
+    static let places = Kinds(rawValue: 1 << 1)
+    /// Which assets had other files or words.
+    static let details = Kinds(rawValue: 1 << 2)
+    static let all: Kinds = [.clients, .places, .details]
+  }
+
   private let core: StoreCore
+  private let kinds: Kinds
   private(set) var past: Past
   /// The state to go back from, if it is not the one that the transaction sees.
   private let start: Past?
@@ -37,8 +52,8 @@ struct Rewind {
   private static let pieceCount: UInt64 = 4096
 
   /// Begins with the state that a transaction sees, or with another one that is laid over it.
-  init(_ core: StoreCore, to sequence: UInt64, from start: Past? = nil) {
-    (self.core, self.start) = (core, start)
+  init(_ core: StoreCore, to sequence: UInt64, from start: Past? = nil, holding kinds: Kinds = .all) {
+    (self.core, self.start, self.kinds) = (core, start, kinds)
     past = Past(at: sequence)
   }
 
@@ -121,7 +136,7 @@ struct Rewind {
         past.assets.updateValue(row, forKey: number)
       } details: { number, later, earlier in
         guard past.reaches(number) else { return }
-        past.details.insert(number)
+        if kinds.contains(.details) { past.details.insert(number) }
         try details(number, later, earlier)
       } collection: { number, change in
         guard past.reaches(number) else { return }
@@ -133,7 +148,7 @@ struct Rewind {
         try collection(number, later)
         past.collections.updateValue(row, forKey: number)
       } client: { number, change in
-        guard past.reaches(number) else { return }
+        guard kinds.contains(.clients), past.reaches(number) else { return }
         let later = try client(number, t)
         var row = later
         try change(&row)
@@ -144,12 +159,12 @@ struct Rewind {
         note(place.child, in: place.container, place.new)
       }
     } catch let mismatch as RowMismatch {
-      throw core.projections.corruption("the \(mismatch.field) of object \(mismatch.number)")
+      throw mismatch.corruption
     }
   }
 
   private mutating func note(_ child: ObjectNumber, in container: ObjectNumber, _ key: OrderKey?) {
-    guard past.reaches(child), past.reaches(container) else { return }
+    guard kinds.contains(.places), past.reaches(child), past.reaches(container) else { return }
     past.places.updateValue(key, forKey: ContainerMember(container: container, child: child))
   }
 
@@ -160,6 +175,7 @@ struct Rewind {
 
   /// Holds the row of an asset where the walk stands, also if no event changes it.
   mutating func hold(asset number: ObjectNumber, _ t: borrowing StoreReading) throws -> AssetRow? {
+    if let known = past.assets[number] { return known }
     let row = try asset(number, t)
     past.assets.updateValue(row, forKey: number)
     return row
@@ -167,6 +183,7 @@ struct Rewind {
 
   /// The same for a collection.
   mutating func hold(collection number: ObjectNumber, _ t: borrowing StoreReading) throws -> CollectionRow? {
+    if let known = past.collections[number] { return known }
     let row = try collection(number, t)
     past.collections.updateValue(row, forKey: number)
     return row
@@ -188,7 +205,7 @@ struct Rewind {
   }
 
   /// Whether a container holds collections.
-  func isFolder(_ container: ObjectNumber, _ t: borrowing StoreReading) throws -> Bool {
+  private func isFolder(_ container: ObjectNumber, _ t: borrowing StoreReading) throws -> Bool {
     try (past.collections[container] ?? core.someRow(ofCollection: container, t))?.kind == .folder
   }
 }
