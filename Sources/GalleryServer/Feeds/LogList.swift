@@ -74,7 +74,8 @@
 
   /// Events that were added to the log.
   struct LogChange: FeedChange {
-    /// How many events a message has at most, and how many bytes of them; a client reads the others as pages of the log.
+    /// How many events a message has at most, and how many bytes of them; a client reads the others as pages of the
+    /// log.
     static let recordLimit = 100
     static let byteLimit = 1 << 16
 

@@ -20,8 +20,8 @@ import LMDB
 // `goBack` applies it to a single row, so it holds no others and reads no other object's events.
 //
 // Invariant: `past` holds every object up to the end of the walk whose row or place the reverted events changed, in the
-// state before the last reverted event. What a reader does not want (`Rewind.Kinds`) is neither loaded nor held, so that
-// damage to it is met only by readers that use it.
+// state before the last reverted event. What a reader does not want (`Rewind.Kinds`) is neither loaded nor held, so
+// that damage to it is met only by readers that use it.
 //
 // Rejected: composing edits in this walk as well (EditComposition.swift). They compose forward, without any row, on the
 // cores that decode them, and are reverted once; a walk loads each row first and reverts each edit of it.
