@@ -87,18 +87,15 @@ struct DamageTests {
   func panic() async throws {
     try await withTemporaryDirectory { path in
       await #expect(processExitsWith: .success) { [path = path as String] in
+        crowdDescriptors()
         let environment = try Environment.open(path: path)
         let database = try environment.database("d")
         try environment.write { t in try t.put([1], [1], in: database) }
         // LMDB writes meta pages through a descriptor of its own, opened O_DSYNC: aim that one at a full device.
         let full = open("/dev/full", O_WRONLY)
-        let targets = (3..<64).filter { descriptor in
-          let flags = fcntl(Int32(descriptor), F_GETFL)
-          let link = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")
-          return link?.hasSuffix("data.mdb") == true && flags & O_DSYNC != 0
-        }
+        let targets = dataDescriptors(of: path).filter { fcntl($0, F_GETFL) & O_DSYNC != 0 }
         guard targets.count == 1 else { exit(2) }
-        dup2(full, Int32(targets[0]))
+        dup2(full, targets[0])
         do {
           try environment.write { t in try t.put([1], [2], in: database) }
           exit(3)

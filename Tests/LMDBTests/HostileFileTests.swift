@@ -164,19 +164,16 @@ struct HostileFileTests {
   func failedSync() async throws {
     try await withTemporaryDirectory { path in
       await #expect(processExitsWith: .success) { [path = path as String] in
+        crowdDescriptors()
         let environment = try Environment.open(path: path)
         let database = try environment.database("d")
         try environment.write { t in try t.put([1], [1], in: database) }
         // Pages go through the descriptor that is not opened O_DSYNC: writing to the null device works, syncing not.
         let null = open("/dev/null", O_RDWR)
-        let targets = (3..<64).filter { descriptor in
-          let flags = fcntl(Int32(descriptor), F_GETFL)
-          let link = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")
-          return link?.hasSuffix("data.mdb") == true && flags & O_DSYNC == 0
-        }
+        let targets = dataDescriptors(of: path).filter { fcntl($0, F_GETFL) & O_DSYNC == 0 }
         guard let first = targets.first else { exit(2) }
-        let kept = dup(Int32(first))
-        for target in targets { dup2(null, Int32(target)) }
+        let kept = dup(first)
+        for target in targets { dup2(null, target) }
         do {
           try environment.write { t in try t.put([1], [2], in: database) }
           exit(3)
@@ -184,7 +181,7 @@ struct HostileFileTests {
           guard error.operation == "mdb_txn_commit", !error.outcomeUnknown else { exit(4) }
         }
         guard !environment.isPanicked else { exit(5) }
-        for target in targets { dup2(kept, Int32(target)) }
+        for target in targets { dup2(kept, target) }
         guard try environment.read({ t in try t.bytes(for: [1], in: database) }) == [1] else { exit(6) }
         try environment.write { t in try t.put([1], [3], in: database) }
         guard try environment.read({ t in try t.bytes(for: [1], in: database) }) == [3] else { exit(7) }

@@ -96,3 +96,18 @@ extension FixedWidthInteger {
 func bigRow(_ n: Int) -> (key: [UInt8], value: [UInt8]) {
   (n.bigEndianBytes, [UInt8](repeating: UInt8(truncatingIfNeeded: n), count: 3000))
 }
+
+/// The descriptors of this process for the data file of the store in a folder.
+func dataDescriptors(of path: String) -> [Int32] {
+  let place = "/" + URL(filePath: path).lastPathComponent + "/data.mdb"
+  let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+  return names.compactMap { Int32($0) }.filter { descriptor in
+    let link = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")
+    return link?.hasSuffix(place) == true
+  }
+}
+
+/// Makes descriptors that are opened from now on large numbers, as in a process that inherited many.
+func crowdDescriptors() {
+  for _ in 0..<80 { _ = open("/dev/null", O_RDONLY) }
+}
