@@ -108,6 +108,22 @@ struct UploadRuleTests {
     }
   }
 
+  @Test("a job that failed, was retried and failed again is not retried any more, and stays to be acknowledged")
+  func retriedOnce() throws {
+    var job = UploadJob(
+      identifier: "job", number: 1, kind: .upload, destination: destination, asset: "a",
+      resource: .invented(1), since: 0)
+    for input in [.fail(UploadProblem(-1001, "late"), [:]), .retry(nil), .begin] as [UploadJob.Input] {
+      #expect(try job.apply(input))
+    }
+    #expect(try job.apply(.fail(UploadProblem(-1001, "later"), [:])))
+    let before = job
+    #expect(!job.allows(.retry) && job.allows(.acknowledge))
+    let error = #expect(throws: LibraryError.self) { try job.apply(.retry(nil)) }
+    #expect(error?.code == .changeNotSupported && error?.description.contains("already retried") == true)
+    #expect(job == before)
+  }
+
   @Test("jobs are made while uploads are enabled, and acknowledged also afterwards")
   func enabled() async throws {
     let asset = try await photos("a")[0]
