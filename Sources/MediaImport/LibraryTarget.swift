@@ -183,7 +183,7 @@ struct LibraryTarget: ImportTarget {
     return changes
   }
 
-  /// Words for an asset that has none; a person may have edited those that it has.
+  /// Captions and keywords for an asset without any; existing ones may be edits by a person and stay.
   private func takeWords(_ facts: StatedFacts, of asset: Asset, into changes: inout AssetChanges) throws {
     let words = try library.extendedMetadata(of: asset)
     if words.caption == nil, let caption = facts.caption { changes.caption = .set(caption) }

@@ -13,7 +13,7 @@ internal import Synchronization
 // It is a cache of facts about folders, not about the library. Without it every file is read and hashed once more, and
 // nothing else is lost; so it is neither durable nor part of the store's format, and an incomplete record ends its
 // reading. The records of a batch follow its commit, so that it never claims that a file was imported which was not.
-// They are appended to what is there; it is written anew only if most of its records count no longer.
+// Records are appended; the file is rewritten only when most of its records are obsolete.
 //
 // The erasure of assets removes the file, while an import may be running. So a file that was removed is not written
 // again with what was known; and the contents of a batch are looked up in the library while the file is open, before
