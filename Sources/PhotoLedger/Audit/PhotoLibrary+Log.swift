@@ -117,6 +117,9 @@ private struct LogReader {
     private static let pieceCount = 256
   #endif
   private static let pieceBytes = 1 << 20
+  /// After how many events, or names of one event, pages are let go of: each is a row on a page of its own, with which
+  /// its neighbours are mapped.
+  private static let countBetweenLettingGo = 32
   private static let partCountMax = 8
   /// How many parts are read next: few at first, since many readers stop soon.
   private var partCount = 1
@@ -167,6 +170,7 @@ private struct LogReader {
       }
       byteCount += record.content?.byteCount ?? 0
       if let entry = try entry(record, t) { entries.append(entry) }
+      if (places.count - rest.count) % Self.countBetweenLettingGo == 0 { t.letGoOfPages() }
     }
     return (entries, rest)
   }
@@ -220,8 +224,8 @@ private struct LogReader {
     }
     for (index, number) in (touched + event.mentioned).enumerated() where known[number] == nil {
       known[number] = try audit.name(number, t)
-      // One event can name a hundred thousand objects, whose rows lie on as many pages.
-      if index % 512 == 511 { t.letGoOfPages() }
+      // One event can name a hundred thousand objects.
+      if index % Self.countBetweenLettingGo == Self.countBetweenLettingGo - 1 { t.letGoOfPages() }
     }
     var sentence = event.words.sentence(known)
     if record.isErased { sentence += " Part of it was erased." }
