@@ -385,4 +385,21 @@ struct LibraryExportTests {
     }
     #expect(!FileManager.default.fileExists(atPath: rig.target))
   }
+
+  @Test("an export into the library's own folder is refused, also where that was moved to meanwhile")
+  func intoItself() async throws {
+    let rig = try ExportRig()
+    let path = rig.library.url.path
+    for moved in [path, path + " moved"] {
+      if moved != path { #expect(rename(path, moved) == 0) }
+      for target in [moved, moved + "/resources/out"] {
+        let export = try LibraryExport(of: rig.library, options: ExportOptions(template: try ExportTemplate("{name}")))
+        await #expect {
+          _ = try await export.run(try rig.library.fetchAssets(), to: target)
+        } throws: {
+          ($0 as? LibraryError)?.code == .malformedRequest
+        }
+      }
+    }
+  }
 }

@@ -1,4 +1,6 @@
 import Foundation
+import Synchronization
+import TestSupport
 import Testing
 
 @testable import LibraryMaintenance
@@ -14,9 +16,10 @@ struct MovedLibraryTests {
     let newPath: String
     let contents: [String: Date]
 
-    init() throws {
+    init(after preparation: (PhotoLibrary) throws -> Void = { _ in }) throws {
       folder = try ScratchFolder()
       library = try ResourceDraftTests.library(folder)
+      try preparation(library)
       (path, newPath) = ("\(folder.path)/library", "\(folder.path)/moved")
       #expect(rename(path, newPath) == 0)
       try PhotoLibrary.create(at: URL(filePath: path)).close()
@@ -106,5 +109,78 @@ struct MovedLibraryTests {
     #expect(fork.resources.fileCount == 4 && fork.resources.missingFiles.isEmpty)
     #expect(try moved.isOtherUntouched())
     #expect(access(moved.newPath + "/snapshots/data.mdb", F_OK) == 0)
+  }
+
+  /// Takes whole files only, and each after it is let go.
+  private final class FileTaker: UploadTransport {
+    private struct State {
+      var isFree = false
+      var file: URL?
+      var bytes: Data?
+    }
+
+    private let state = Mutex(State())
+    var file: URL? { state.withLock { $0.file } }
+    var bytes: Data? { state.withLock { $0.bytes } }
+    func letGo() { state.withLock { $0.isFree = true } }
+
+    func send(_ call: UploadCall, _ body: UploadBody) async -> UploadOutcome {
+      guard case .file(let file) = body else { return UploadOutcome(.success(UploadAnswer(status: 501, headers: [:]))) }
+      state.withLock { $0.file = file }
+      while !state.withLock({ $0.isFree }), !Task.isCancelled { await Task.yield() }
+      let bytes = try? Data(contentsOf: file)
+      state.withLock { $0.bytes = bytes }
+      return UploadOutcome(.success(UploadAnswer(status: 201, headers: [:])))
+    }
+  }
+
+  @Test("upload jobs, their lock and their copies are where the library is now", .timeLimit(.minutes(5)))
+  func uploads() async throws {
+    let moved = try Moved()
+    let library = moved.library
+    defer { library.close() }
+    #expect(library.url.path == moved.newPath)
+    let taker = FileTaker()
+    var environment = UploadEnvironment(now: { Date() }, random: { 7 }, pause: { _ in await Task.yield() })
+    environment.limits.portion = 4
+    library.startUploads(over: taker, environment)
+    try library.enableUploads()
+    let data = Data("more than one portion".utf8)
+    let receipt = try await library.performChanges { $0.createAsset(ResourceDraftTests.photo(.data(data))) }
+    let asset = try #require(try receipt.created.first.flatMap { try library.asset($0) })
+    let resource = try #require(try library.resources(of: asset).first)
+    let destination = UploadDestination(url: "https://server/upload", method: "POST", headers: [:])
+    let identifier = library.newUploadIdentifier()
+    try await library.performChanges {
+      $0.add(UploadRequest.create(identifier: identifier, destination, resource, asset))
+    }
+    try await waitUntil("the copy is being sent") { taker.file != nil }
+    func uploads(_ path: String) throws -> [String] {
+      try FileManager.default.contentsOfDirectory(atPath: path + "/uploads")
+    }
+    let files = try uploads(moved.newPath)
+    for wanted in ["data.mdb", "whole-", "worker-"] { #expect(files.contains { $0.hasPrefix(wanted) }, "\(files)") }
+    #expect(try moved.isOtherUntouched())
+    // It moves on while the copy is being sent.
+    let last = moved.newPath + " again"
+    #expect(rename(moved.newPath, last) == 0)
+    try PhotoLibrary.create(at: URL(filePath: moved.newPath)).close()
+    taker.letGo()
+    try await waitUntil("the job ended") { try library.uploadJob(identifier)?.state == .succeeded }
+    #expect(taker.bytes == data)
+    try await waitUntil("the copy was removed") { try !uploads(last).contains { $0.hasPrefix("whole-") } }
+    for path in [moved.path, moved.newPath] { #expect(access(path + "/uploads", F_OK) != 0) }
+    try library.disableUploads()
+    #expect(try library.uploadSettings == nil)
+  }
+
+  @Test("uploads that were enabled before the move are disabled after it")
+  func disabling() throws {
+    let moved = try Moved { try $0.enableUploads() }
+    defer { moved.library.close() }
+    #expect(try moved.library.uploadSettings != nil)
+    try moved.library.disableUploads()
+    #expect(try moved.library.uploadSettings == nil)
+    #expect(try moved.isOtherUntouched())
   }
 }

@@ -11,7 +11,7 @@ import Glibc
 //     resources, incoming files, reports of imports     openat, renameat, linkat … from the descriptor
 //     store (LMDB)                                       a descriptor of its own (LMDB/Environment.swift)
 //     what takes nothing but a path                      withPath: the path of now, checked before and after
-//     other programs                                     linkedPath: through the kernel's table of our descriptors
+//     caches, files that are handed on, other programs   linkedPath: through the kernel's table of our descriptors
 //
 // Invariant: nothing is written by a path that was worked out when the library was opened. Rejected: comparing the path
 // with the directory before each use, since the two can part between the comparison and the use.
@@ -19,8 +19,8 @@ import Glibc
 /// The directory of an open library, wherever it is by now.
 package final class LibraryFolder: Sendable {
   /// Where the directory was when it was opened.
-  let url: URL
-  let descriptor: Int32
+  private let url: URL
+  package let descriptor: Int32
 
   /// - Throws: ``LibraryError`` `.storage` if the directory cannot be opened.
   package init(_ url: URL) throws(LibraryError) {
@@ -46,8 +46,8 @@ package final class LibraryFolder: Sendable {
   }
 
   /// Creates a folder of the library, unless it exists.
-  package func makeFolder(_ name: String) throws(LibraryError) {
-    guard mkdirat(descriptor, name, 0o755) == 0 || errno == EEXIST else {
+  package func makeFolder(_ name: String, _ mode: mode_t = 0o755) throws(LibraryError) {
+    guard mkdirat(descriptor, name, mode) == 0 || errno == EEXIST else {
       throw LibraryError.store(path(of: name), "create the folder", errno: errno)
     }
   }
@@ -76,6 +76,12 @@ package final class LibraryFolder: Sendable {
     renameat(descriptor, name, descriptor, other) == 0 ? 0 : errno
   }
 
+  /// The figures of the file system that the directory is on; nil if they cannot be read.
+  package var fileSystem: statvfs? {
+    var status = statvfs()
+    return fstatvfs(descriptor, &status) == 0 ? status : nil
+  }
+
   // MARK: As a path
 
   /// Where a file of the library is now, for people.
@@ -96,8 +102,15 @@ package final class LibraryFolder: Sendable {
     return path
   }
 
-  /// The path of a file for other programs that run while the library is open, wherever its directory goes.
-  func linkedPath(of name: String) -> String {
+  /// The current URL of the directory: the one that it was opened by, while that leads to it.
+  package var currentURL: URL {
+    let path = currentPath
+    return path == url.path ? url : URL(filePath: path, directoryHint: .isDirectory)
+  }
+
+  /// A path that leads to a file for as long as the library is open, wherever its directory goes: for functions that
+  /// take nothing but a path, and for other programs of this user, unless they run in a sandbox.
+  package func linkedPath(of name: String) -> String {
     let path = "/proc/\(getpid())/fd/\(descriptor)"
     return isNamed(by: path) ? "\(path)/\(name)" : self.path(of: name)
   }

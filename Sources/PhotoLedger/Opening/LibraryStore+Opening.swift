@@ -174,7 +174,7 @@ extension LibraryStore {
       throw LibraryError(.storage, "The library at \(url.path) was moved while it was opened; open it where it is now.")
     }
     let resources = try ResourceStore(in: folder, isReadOnly: core.environment.isOnReadOnlyFileSystem)
-    self.init(url: url, core: core, resources: resources, signal: signal)
+    self.init(core: core, resources: resources, signal: signal)
     // An opened library writes and follows from the beginning: an idle writer frees the slots of readers that died.
     _ = writer
     installed((any SharedResults).self).install(observation)

@@ -40,7 +40,8 @@ package enum ClosingStage: Int, CaseIterable, Sendable {
 
 /// An opened library directory.
 package final class LibraryStore: Sendable {
-  package let url: URL
+  /// Where the directory is now.
+  package var url: URL { folder.currentURL }
   /// The directory itself.
   package var folder: LibraryFolder { resources.folder }
   package let core: StoreCore
@@ -64,8 +65,7 @@ package final class LibraryStore: Sendable {
 
   private let parts = Mutex(Parts())
 
-  package init(url: URL, core: StoreCore, resources: ResourceStore, signal: ChangeSignal) {
-    self.url = url
+  package init(core: StoreCore, resources: ResourceStore, signal: ChangeSignal) {
     self.core = core
     self.resources = resources
     self.signal = signal

@@ -43,7 +43,7 @@ public final class PhotoLibrary: Sendable {
   /// The commit that a view of the past shows; nil for the library of now.
   package var momentCommit: UInt64? { moment?.commit }
 
-  /// The directory of the library.
+  /// The directory of the library: where it is now, if it was moved while the library is open.
   public var url: URL { store.url }
 
   /// Executes queued blocks and ends all observation; later changes throw `.closed`, results remain readable.

@@ -59,7 +59,10 @@ final class UploadJobStore: Sendable {
     let jobs: Database
   }
 
-  let url: URL
+  /// The name of its directory in the library's.
+  private static let name = "uploads"
+
+  private let folder: LibraryFolder
   private struct State: Sendable {
     /// Nil until something needs it.
     var opened: Opened?
@@ -68,10 +71,10 @@ final class UploadJobStore: Sendable {
 
   private let state = Mutex(State())
 
-  init(library: URL) { url = library.appending(path: "uploads") }
+  init(in folder: LibraryFolder) { self.folder = folder }
 
   /// Whether a client ever enabled uploads here.
-  var exists: Bool { FileManager.default.fileExists(atPath: url.path + "/data.mdb") }
+  var exists: Bool { folder.status(of: Self.name + "/data.mdb") != nil }
 
   private func opened(creating: Bool) throws -> Opened? {
     try state.withLock { state in
@@ -82,7 +85,10 @@ final class UploadJobStore: Sendable {
       options.maxDatabases = 4
       options.mapSize = 256 << 20
       options.createsStore = creating
-      let environment = try LMDB.Environment.open(path: url.path, options: options)
+      if creating { try folder.makeFolder(Self.name, 0o700) }
+      let environment = try folder.withPath { [options] library in
+        try LMDB.Environment.open(path: "\(library)/\(Self.name)", options: options)
+      }
       let opened = Opened(environment: environment, jobs: try environment.database("jobs"))
       state.opened = opened
       return opened
@@ -155,7 +161,7 @@ final class UploadJobStore: Sendable {
           .corrupted,
           """
           Upload job \(number) of the client '\(client)' cannot be read; \
-          remove the folder \(url.path) to drop all upload jobs. Photos are not affected.
+          remove the folder \(folder.path(of: Self.name)) to drop all upload jobs. Photos are not affected.
           """)
       }
       return .proceed
@@ -182,15 +188,23 @@ final class UploadJobStore: Sendable {
   // MARK: Files beside the rows
 
   /// Where a proved copy of a job's file lies while it is sent in one request.
-  func copy(for job: UploadJob) -> URL { url.appending(path: "whole-\(job.identifier.prefix { $0 != "/" })") }
+  func copy(for job: UploadJob) -> URL {
+    URL(filePath: folder.linkedPath(of: Self.copyName(for: job)), directoryHint: .notDirectory)
+  }
+
+  func removeCopy(for job: UploadJob) { folder.remove(Self.copyName(for: job)) }
+
+  private static func copyName(for job: UploadJob) -> String {
+    "\(name)/whole-\(job.identifier.prefix { $0 != "/" })"
+  }
 
   /// Takes the right to work on a client's jobs; nil while another process has it.
   /// - Throws: ``LibraryError`` `.storage` if the lock cannot be opened.
   func lock(for client: String) throws -> WorkerLock? {
     let name = Array(client.utf8).reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
-    let path = "\(url.path)/worker-\(String(name, radix: 16)).lock"
-    let descriptor = Glibc.open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    guard descriptor >= 0 else { throw LibraryError.store(path, "open", errno: errno) }
+    let path = "\(Self.name)/worker-\(String(name, radix: 16)).lock"
+    let descriptor = folder.open(path, O_RDWR | O_CREAT, 0o600)
+    guard descriptor >= 0 else { throw LibraryError.store(folder.path(of: path), "open", errno: errno) }
     guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
       Glibc.close(descriptor)
       return nil

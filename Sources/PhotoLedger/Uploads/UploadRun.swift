@@ -33,7 +33,7 @@ final class UploadRun {
       // The row cannot be read or written; the driver begins the job again, after a pause.
       _ = await paused(environment.limits.pauses.upperBound)
     }
-    try? FileManager.default.removeItem(at: uploads.jobs.copy(for: job))
+    uploads.jobs.removeCopy(for: job)
   }
 
   private func transfer() async throws {

@@ -87,7 +87,7 @@ final class Uploads: StorePart {
   let jobs: UploadJobStore
   private let state = Mutex(State())
 
-  init(library: URL) { jobs = UploadJobStore(library: library) }
+  init(in folder: LibraryFolder) { jobs = UploadJobStore(in: folder) }
 
   var environment: UploadEnvironment { state.withLock { $0.environment } }
   var transport: (any UploadTransport)? { state.withLock { $0.transport } }
@@ -230,7 +230,7 @@ final class UploadService: Sendable {
 
   /// Removes the copies that a process left which was killed between the end of a job and their removal; none runs.
   private func removeCopies(of jobs: some Sequence<UploadJob>) {
-    for job in jobs { unlink(uploads.jobs.copy(for: job).path) }
+    for job in jobs { uploads.jobs.removeCopy(for: job) }
   }
 
   private func hasWork() throws -> Bool {
@@ -277,5 +277,5 @@ final class UploadService: Sendable {
 
 extension LibraryStore {
   /// The upload jobs of clients, and what works on them.
-  var uploads: Uploads { part { Uploads(library: $0.url) } }
+  var uploads: Uploads { part { Uploads(in: $0.folder) } }
 }

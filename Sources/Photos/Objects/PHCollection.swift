@@ -123,7 +123,8 @@ open class PHAssetCollection: PHCollection, @unchecked Sendable {  // guarded by
   /// An album in memory (FR-16; Apple: `transientAssetCollection(with:title:)`).
   open class func transientAssetCollection(with assets: [PHAsset], title: String?) -> PHAssetCollection {
     let library = assets.first?.library ?? PHPhotoLibrary.shared()
-    let own = assets.filter { $0.library?.core.url == library.core.url }.compactMap(\.asset)
+    let url = library.core.url
+    let own = assets.filter { $0.library === library || $0.library?.core.url == url }.compactMap(\.asset)
     return PHAssetCollection(library.core.transientAlbum(own, title: title), library)
   }
 
@@ -194,7 +195,8 @@ open class PHCollectionList: PHCollection, @unchecked Sendable {  // guarded by:
   /// A folder in memory (FR-16; Apple: `transientCollectionList(with:title:)`).
   open class func transientCollectionList(with collections: [PHCollection], title: String?) -> PHCollectionList {
     let library = collections.first?.library ?? PHPhotoLibrary.shared()
-    let own = collections.filter { $0.library?.core.url == library.core.url }.compactMap(\.collection)
+    let url = library.core.url
+    let own = collections.filter { $0.library === library || $0.library?.core.url == url }.compactMap(\.collection)
     return PHCollectionList(library.core.transientFolder(own, title: title), library)
   }
 
