@@ -244,7 +244,7 @@ extension ImportRun {
     }
     let copies = catalog.copies
     let began = options.now()
-    let pace = Pace(options.batchDuration / 2, stop)
+    let pace = Pace(options, stop)
     let results = try await onThreads(work, width: width) {
       (position, files) throws(ImportError) -> [(Int, Result<HashedFile, ImportError>)]? in
       if pace.leaves(position) { return nil }
@@ -346,7 +346,7 @@ extension ImportRun {
     let work = FileWork(
       resources: resources, tool: tool, leavesFilesInPlace: options.leavesFilesInPlace || options.isRehearsal,
       stop: stop, wishes: options.wishes, dates: options.dates)
-    let (pace, progress) = (Pace(options.batchDuration / 2, stop), progress)
+    let (pace, progress) = (Pace(options, stop), progress)
     let results = try await onThreads(Array(pieces.enumerated()), width: width) {
       (position, piece) throws(ImportError) -> [Attempt]? in
       if pace.leaves(position) { return nil }

@@ -61,6 +61,8 @@ public struct LibraryImport: Sendable {
 
     /// The clock that the times of files come from.
     var now: @Sendable () -> Date = { Date() }
+    /// The clock that the duration of a batch is measured by.
+    var instant: @Sendable () -> ContinuousClock.Instant = { .now }
 
     var wishes: StatementWishes {
       StatementWishes(

@@ -143,13 +143,17 @@ final class ProgressCounter: Sendable {
   }
 }
 
-/// The time that a part of a batch may take.
+/// The time that a part of a batch may take: hashing and the reading of metadata each have half of it.
 struct Pace: Sendable {
-  let stop: StopFlag
-  let end: ContinuousClock.Instant
+  private let stop: StopFlag
+  private let instant: @Sendable () -> ContinuousClock.Instant
+  private let end: ContinuousClock.Instant
 
-  init(_ duration: Duration, _ stop: StopFlag) { (self.stop, end) = (stop, .now + duration) }
+  init(_ options: LibraryImport.Options, _ stop: StopFlag) {
+    (self.stop, instant) = (stop, options.instant)
+    end = options.instant() + options.batchDuration / 2
+  }
 
   /// Whether a piece of work is left for later; the first one is done in any case, so that each batch gets on.
-  func leaves(_ position: Int) -> Bool { stop.isSet || position > 0 && ContinuousClock.now >= end }
+  func leaves(_ position: Int) -> Bool { stop.isSet || position > 0 && instant() >= end }
 }

@@ -116,6 +116,30 @@ struct InterruptedImportTests {
     #expect(try ImportedLibrary.lines(many).count == many.filesFound + 2)
   }
 
+  @Test("unless another duration is set, a batch ends after a second of reading")
+  func usualBatchDuration() async throws {
+    let folder = try TemporaryFolder()
+    for index in 0..<12 { try folder.write("\(index).jpg", ImportTests.still("\(index)", identifier: nil)) }
+    // With each look at the clock, that is before each file but the first, a tenth of a second has passed.
+    let tenths = Mutex(0)
+    let start = ContinuousClock.now
+    var options = LibraryImport.Options()
+    options.threadCount = 1
+    options.instant = {
+      start
+        + .milliseconds(
+          100
+            * tenths.withLock {
+              $0 += 1
+              return $0
+            })
+    }
+    let rig = try ImportedLibrary()
+    let (summary, _) = try await rig.run([folder.asRoot], options)
+    #expect(summary.assetsAdded == 12)
+    #expect(summary.commits == 3, "Half a second of hashing ends with the fifth file.")
+  }
+
   @Test("stopped while exiftool hangs, it ends at once and records what was read", .timeLimit(.minutes(30)))
   func stoppedWhileHanging() async throws {
     let folder = try TemporaryFolder()
