@@ -308,6 +308,16 @@ struct TimeAndKindTests {
     #expect(!CMTime(seconds: .nan, preferredTimescale: 600).isValid && !CMTime(value: 1, timescale: 0).isValid)
     #expect(CMTimeGetSeconds(.positiveInfinity) == .infinity && CMTime.indefinite.isIndefinite)
     #expect(CMTime(value: .max, timescale: 1) + CMTime(value: .max, timescale: 1) == .positiveInfinity)
+    let large: Int64 = 1 << 53 + 1
+    for (value, scale) in [(large, 1), (-large, 1), (0, 7), (600, 600), (.min, 2), (-1, 600)] as [(Int64, Int32)] {
+      let time = CMTime(value: value, timescale: scale)
+      // The same time, where it can be told in thirds of the parts.
+      guard let thirds = Int64(exactly: Int128(value) * 3) else { continue }
+      let same = CMTime(value: thirds, timescale: 3 * scale)
+      #expect(time == same && time.hashValue == same.hashValue && Set([time, same]).count == 1)
+    }
+    #expect(CMTime(value: .min, timescale: 2).hashValue == CMTime(value: .min / 2, timescale: 1).hashValue)
+    #expect(Set([CMTime.invalid, .indefinite, .positiveInfinity, .zero]).count == 4)
     let range = CMTimeRangeMake(start: CMTime(value: 1, timescale: 1), duration: CMTime(value: 5, timescale: 10))
     #expect(range.end.seconds == 1.5 && CMTimeRange(start: .zero, end: range.end).duration.seconds == 1.5)
   }

@@ -58,7 +58,7 @@ public struct CMTime: Sendable, Hashable, Comparable {
   /// Whether it is not known.
   public var isIndefinite: Bool { flags.contains(.indefinite) }
   /// Whether it has a number of seconds.
-  public var isNumeric: Bool { flags == .valid }
+  public var isNumeric: Bool { flags == .valid && timescale > 0 }
 
   /// Seconds; not a number for what has none.
   public var seconds: Double {
@@ -78,8 +78,14 @@ public struct CMTime: Sendable, Hashable, Comparable {
     return one.scaled(by: other.timescale) == other.scaled(by: one.timescale)
   }
 
-  /// Feeds the length.
-  public func hash(into hasher: inout Hasher) { hasher.combine(isNumeric ? seconds : -Double(flags.rawValue)) }
+  /// Feeds the length as a reduced fraction, so that equal times of different scales have one hash.
+  public func hash(into hasher: inout Hasher) {
+    guard isNumeric else { return hasher.combine(flags) }
+    var (divisor, rest) = (Int64(timescale), value % Int64(timescale))
+    while rest != 0 { (divisor, rest) = (rest, divisor % rest) }
+    hasher.combine(value / abs(divisor))
+    hasher.combine(Int64(timescale) / abs(divisor))
+  }
 
   /// The sum, in the finer scale of both.
   public static func + (one: CMTime, other: CMTime) -> CMTime { sum(one, other, 1) }
