@@ -94,12 +94,12 @@
     private let readsAPIKeyField: Bool
 
     init(
-      folder: URL, environment: GalleryEnvironment, people: People, shares: Shares, trustedProxies: Set<String>,
-      readsAPIKeyField: Bool = false
+      folder: LibraryFolder, environment: GalleryEnvironment, people: People, shares: Shares,
+      trustedProxies: Set<String>, readsAPIKeyField: Bool = false
     ) throws {
       (self.environment, self.people, self.shares) = (environment, people, shares)
       (self.trustedProxies, self.readsAPIKeyField) = (trustedProxies, readsAPIKeyField)
-      file = ServerFile(url: folder.appending(path: "keys.json"), name: "keys")
+      file = ServerFile(folder: folder, name: "keys")
       let keys = try file.read(Self.key)
       state = Mutex(State(keys: Dictionary(keys, uniquingKeysWith: { $1 })))
     }

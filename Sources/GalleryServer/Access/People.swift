@@ -41,9 +41,9 @@
     /// Guarded by its lock, which is held while the file is written.
     private let state: Mutex<[String: Person]>
 
-    init(folder: URL, environment: GalleryEnvironment, passwords: Passwords) throws {
+    init(folder: LibraryFolder, environment: GalleryEnvironment, passwords: Passwords) throws {
       (self.environment, self.passwords) = (environment, passwords)
-      file = ServerFile(url: folder.appending(path: "people.json"), name: "people")
+      file = ServerFile(folder: folder, name: "people")
       let people = try file.read(Self.person)
       state = Mutex(Dictionary(people.map { ($0.name, $0) }, uniquingKeysWith: { $1 }))
     }

@@ -274,12 +274,12 @@
   enum PickedBytes {
     static func response(_ call: Call, _ item: PickedItem, _ options: PickedItemOptions) async throws -> HTTPResponse {
       let type = options.contentType ?? item.supportedContentTypes.first ?? "public.data"
-      let folder = call.server.library.url.appending(path: "server", directoryHint: .isDirectory)
-      let name = ".picked-\(Keyring.spelled(call.server.environment.randomBytes(9)))"
-      let file = folder.appending(path: name)
-      defer { unlink(file.path) }
+      let folder = call.server.library.store.folder
+      let name = "server/.picked-\(Keyring.spelled(call.server.environment.randomBytes(9)))"
+      defer { folder.remove(name) }
+      let file = URL(filePath: folder.linkedPath(of: name), directoryHint: .notDirectory)
       try await call.library().write(item, to: file, options: options)
-      let descriptor = open(file.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
+      let descriptor = folder.open(name, O_RDONLY | O_NOFOLLOW)
       guard descriptor >= 0 else { throw Problem(500, "storage", "The bytes of the picked item cannot be read.") }
       let opened = HTTPFile(owning: descriptor)
       var status = stat()

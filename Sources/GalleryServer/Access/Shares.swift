@@ -50,9 +50,9 @@
     /// Guarded by its lock, which is held while the file is written.
     private let state: Mutex<[String: Share]>
 
-    init(folder: URL, environment: GalleryEnvironment) throws {
+    init(folder: LibraryFolder, environment: GalleryEnvironment) throws {
       self.environment = environment
-      file = ServerFile(url: folder.appending(path: "shares.json"), name: "shares")
+      file = ServerFile(folder: folder, name: "shares")
       let shares = try file.read(Self.share)
       state = Mutex(Dictionary(shares.map { ($0.name, $0) }, uniquingKeysWith: { $1 }))
     }

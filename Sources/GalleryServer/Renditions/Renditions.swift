@@ -72,7 +72,9 @@
     private func parts() throws -> (cache: RenditionCache, renderer: MediaRenderer, queue: RenditionQueue) {
       try opened.withLock { opened in
         if let opened { return opened }
-        let folder = library.url.appending(path: "renditions", directoryHint: .isDirectory)
+        // A path that stays right when the library is moved while it is open.
+        let folder = URL(
+          filePath: library.store.folder.linkedPath(of: "renditions"), directoryHint: .isDirectory)
         let cache = try RenditionCache(in: folder, budget: options.byteBudget, now: now)
         let renderer = MediaRenderer(searchPath: options.searchPath, workFolder: folder)
         let queue = RenditionQueue(

@@ -126,7 +126,7 @@
     ) throws {
       precondition(library.client == PhotoLibrary.owner, "A server must be created with the owner's view of a library.")
       (self.library, self.environment, self.log, self.page) = (library, environment, log, page)
-      let folder = library.url.appending(path: "server", directoryHint: .isDirectory)
+      let folder = library.store.folder
       self.access = access
       throttles = Throttles(access.limits, now: environment.now)
       passwords = try Passwords(environment: environment)

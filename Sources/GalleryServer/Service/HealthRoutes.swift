@@ -33,13 +33,12 @@
       .reading("GET", "/v1/health", .owner) { call in
         try call.checkQuery([])
         let (library, renditions) = (try call.library(), call.server.renditions)
-        var disk = statvfs()
-        let room: JSON? =
-          statvfs(library.url.path, &disk) == 0
-          ? [
+        let room: JSON? = library.store.folder.fileSystem.map { disk in
+          [
             "freeBytes": .integer(Int64(clamping: UInt64(disk.f_bavail) * UInt64(disk.f_frsize))),
             "totalBytes": .integer(Int64(clamping: UInt64(disk.f_blocks) * UInt64(disk.f_frsize))),
-          ] : nil
+          ]
+        }
         let health: JSON = [
           "statistics": JSON(try library.statistics()),
           "disk": room ?? .null,

@@ -33,7 +33,7 @@
     /// - Throws: ``Problem`` 503 if another server has the folder; ``LibraryError`` `.storage`, `.notEnoughSpace`.
     init(_ folder: LibraryFolder, now: @escaping @Sendable () -> Date, writing: @escaping Writing) throws {
       (self.folder, self.now, self.writing) = (folder, now, writing)
-      try folder.makeFolder("server")
+      try folder.makeFolder("server", 0o700)
       try folder.makeFolder(Self.name)
       try folder.synchronize("server")
       lock = folder.open("\(Self.name)/lock", O_RDWR | O_CREAT | O_NOFOLLOW, 0o600)
@@ -100,8 +100,7 @@
 
     /// How many bytes the disk has left for uploads.
     var room: UInt64 {
-      var status = statvfs()
-      guard statvfs(folder.path(of: Self.name), &status) == 0 else { return .max }
+      guard let status = folder.fileSystem else { return .max }
       return UInt64(status.f_bavail) * UInt64(status.f_frsize)
     }
 

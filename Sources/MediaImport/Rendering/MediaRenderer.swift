@@ -53,7 +53,7 @@ package final class MediaRenderer: Sendable {
   let root: WorkRoot
   /// Whose exiftool is used; nil: one of its own, which reads work folders only.
   private let probe: ExternalProbe?
-  private let tool = Mutex<ExifTool?>(nil)
+  private let tool = Mutex<(tool: ExifTool, readable: String)?>(nil)
 
   /// Prepares to render; programs are looked for when they are needed.
   /// - Parameters:
@@ -99,12 +99,12 @@ package final class MediaRenderer: Sendable {
     if let probe { return try probe.running() }
     let readable = try root.located()
     return try tool.withLock { tool in
-      if let tool { return tool }
+      if let tool, tool.readable == readable { return tool.tool }
       var limits = ExifToolLimits()
       limits.timePerFile = self.limits.timePerPicture
       let sandbox = Sandbox(readable: [readable])
       let made = try ExifTool(executable: path, processCount: 2, limits: limits, sandbox: sandbox)
-      tool = made
+      tool = (made, readable)
       return made
     }
   }

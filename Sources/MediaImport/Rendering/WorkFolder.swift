@@ -32,15 +32,16 @@ final class WorkRoot: Sendable {
     atexit { for path in WorkRoot.made.withLock({ $0 }) { try? FileManager.default.removeItem(atPath: path) } }
   }()
 
-  /// The path, without links in it.
+  /// The path, without links in it. A root that was moved, with the library that it lies in, is replaced by another at
+  /// the current path: programs that ran in a sandbox know the old one only.
   func located() throws -> String {
     try path.withLock { path in
-      if let path { return path }
+      if let path, access(path, F_OK) == 0 { return path }
       let folder = parent ?? FileManager.default.temporaryDirectory
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
       Self.sweep(folder)
       let name = "\(Self.prefix)\(getpid())-\(UUID().uuidString.prefix(8))"
-      let made = folder.resolvingSymlinksInPath().appending(path: name).path
+      let made = "\(WorkFolder.real(folder))/\(name)"
       try FileManager.default.createDirectory(
         atPath: made, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
       _ = Self.removal
