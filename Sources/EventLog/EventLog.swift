@@ -230,7 +230,20 @@ extension EventLog {
   ) throws(EventLogError) -> Commit? {
     let row = try storing { () throws(LMDBError) in try t.bytes(for: number, in: commits) }
     guard let row else { return nil }
-    return try Commit(number: number, row: row.span.bytes)
+    let commit = try Commit(number: number, row: row.span.bytes)
+    try checkIsReached(commit, in: t)
+    return commit
+  }
+
+  /// Checks that a commit ends within the log, so that its last event can be taken for a place there.
+  private func checkIsReached(
+    _ commit: Commit, in t: borrowing some TransactionReading & ~Copyable
+  ) throws(EventLogError) {
+    let end = try head(t).sequence
+    guard commit.lastSequence > end else { return }
+    throw EventLogError(
+      .corrupted, commit: commit.number,
+      "its row ends with event \(commit.lastSequence), and the log with event \(end)")
   }
 
   /// The commits after number `number`, in order, at most `limit` of them.
@@ -256,6 +269,8 @@ extension EventLog {
       throw EventLogError(error)
     }
     if let failure { throw failure }
+    // Those before it end where the next begins.
+    if let last = found.last { try checkIsReached(last, in: t) }
     return found
   }
 

@@ -49,7 +49,7 @@ struct MutatedRowTests {
       ["client", "list"],
       ["identifier", "cloud", asset], ["blame", album], ["ls", "--album", album], ["log", "--asset", asset],
       ["history", "--as", "com.example.app"], ["export"], ["rebuild"], ["album", "add", album, asset],
-      ["ls", "--sort", "creationDate"], ["restore", asset], ["history", "token"],
+      ["ls", "--sort", "creationDate"], ["restore", asset], ["history", "token"], ["diff", "1", "now", "--json"],
     ]
   }
 
@@ -91,7 +91,7 @@ struct MutatedRowTests {
     try environment.close()
     for words in [
       ["history"], ["log", "--client", "owner"], ["log"], ["undo", "--all", "--dry-run"], ["snapshots", "make"],
-      ["verify"],
+      ["diff", "1", "now", "--json"], ["diff", "now", "2"], ["verify"],
     ] {
       let result = try sandbox.run(words)
       #expect(
