@@ -86,6 +86,32 @@ struct RendererTests {
     #expect(try renderer.film(at: sample("video/with-gps.mov")).displayedSize == picture.size)
   }
 
+  @Test(
+    "a part of a picture shows what is there, counted in the picture as it is looked at",
+    arguments: [
+      // Turned to the right, the lower left of the stored picture is the upper left.
+      (1, (0.0, 0.0, 0.5, 0.5), ["rr", "rr"]), (1, (0.5, 0, 0.5, 0.5), ["gg", "gg"]),
+      (1, (0, 0.5, 0.5, 0.5), ["bb", "bb"]), (1, (0.5, 0.5, 0.5, 0.5), ["ww", "ww"]),
+      (1, (0.25, 0.25, 0.5, 0.5), ["rg", "bw"]), (6, (0, 0, 0.5, 0.5), ["bb", "bb"]),
+      (6, (0.5, 0, 0.5, 0.5), ["rr", "rr"]), (6, (0, 0.5, 0.5, 0.5), ["ww", "ww"]), (6, (0, 0, 1, 1), ["br", "wg"]),
+    ] as [(Int, (Double, Double, Double, Double), [String])])
+  func contents(orientation: Int, part: (Double, Double, Double, Double), expected: [String]) throws {
+    let folder = try TemporaryFolder()
+    let file = folder.place("grid.jpg")
+    try ColourGrid.make(["rg", "bw"], side: 64, at: file)
+    let turned = try ChildRun.of(
+      ["exiftool", "-q", "-n", "-overwrite_original", "-Orientation=\(orientation)", file.path])
+    #expect(turned.end == .status(0), "\(turned.text)")
+    for (scaling, isExact) in [(PictureRequest.Scaling.fill, true), (.fit, false)] {
+      var request = PictureRequest(source: file, sourceType: "public.jpeg")
+      request.region = PictureRequest.Region(x: part.0, y: part.1, width: part.2, height: part.3)
+      (request.size, request.scaling, request.isExact) = (PixelSize(width: 48, height: 48), scaling, isExact)
+      let picture = try renderer.picture(request)
+      #expect(picture.size == PixelSize(width: 48, height: 48))
+      #expect(try ColourGrid.read(picture.data, columns: 2, rows: 2) == expected, "\(scaling)")
+    }
+  }
+
   @Test("a part of a picture is cut where it is said")
   func region() throws {
     let picture = try renderer.picture(
