@@ -91,12 +91,19 @@ struct HostileNumberTests {
     }
     try environment.close()
     for words in [
-      ["ls", "--json"], ["log", "--json"], ["show", asset, "--json"], ["show", asset], ["history"], ["log"], ["ls"],
+      ["ls", "--json"], ["log", "--json"], ["show", asset, "--json"], ["diff", "1", "now", "--json"], ["show", asset],
+      ["history"], ["log"], ["ls"], ["diff", "1", "now"],
     ] {
       let result = try sandbox.run(words)
       #expect(result.status == 0 && result.errors.isEmpty, "\(words): \(result.errors)")
       if words.last == "--json" { #expect(result.output.contains("-9.223372036854776e+18"), "\(words)") }
     }
+    let watch = try Running(sandbox, ["watch"])
+    _ = try watch.line()
+    #expect(try sandbox.run(["favorite", asset]).status == 0)
+    #expect(try watch.line().contains("-9.223372036854776e+18"))
+    let end = try watch.finish(interrupting: true)
+    #expect(end.status == 0 && end.errors.isEmpty, "\(end.errors)")
   }
 
   /// Puts the altitude -2^63 where 3.25 stands.

@@ -48,6 +48,32 @@ struct StoppedTests {
     #expect(end != .status(0), "\(end)")
   }
 
+  @Test("a step that nothing can end is ended by the deadline, with a sentence", .timeLimit(.minutes(3)))
+  func deadline() async throws {
+    let sandbox = try Sandbox()
+    _ = try sandbox.makeAssets(400)
+    // Nothing reads the pipe, so a write to it does not return.
+    var ends: [Int32] = [-1, -1]
+    try #require(pipe(&ends) == 0)
+    defer { for end in ends { close(end) } }
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    // F_SETPIPE_SZ, which Glibc's module lacks.
+    let capacity = fcntl(ends[1], 1031, Int32(4096))
+    try #require(capacity >= 4096)
+    let child = try ChildRun(
+      programURL, ["watch"],
+      environment: ProcessInfo.processInfo.environment.merging(["PHOTOLEDGER_LIBRARY": sandbox.library]) { $1 },
+      directory: sandbox.folder, output: .descriptor(ends[1]))
+    try await waitUntil("the pipe is full") {
+      var count: Int32 = 0
+      return ioctl(ends[0], UInt(FIONREAD), &count) == 0 && count == capacity || !child.isRunning
+    }
+    kill(child.identifier, SIGTERM)
+    #expect(child.end() == .status(128 + SIGTERM))
+    let text = String(decoding: try child.errors.readToEnd() ?? Data(), as: UTF8.self)
+    #expect(text.contains("in the middle of a step that did not end within 5 s"), "\(text)")
+  }
+
   @Test("a child that is brought down leaves nothing in the folder for temporary files", .timeLimit(.minutes(5)))
   func child() throws {
     let sandbox = try Sandbox()

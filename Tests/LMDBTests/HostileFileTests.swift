@@ -144,6 +144,28 @@ struct HostileFileTests {
     }
   }
 
+  @Test("a free list with an entry of too few bytes is corrupted", arguments: [0, 1, 7] as [UInt16])
+  func shortFreeList(byteCount: UInt16) throws {
+    try withTemporaryDirectory { path in
+      do {
+        let environment = try Environment.open(path: path, options: .fast)
+        let database = try environment.database("d")
+        for n in 0..<20 { try environment.write { t in try t.put([UInt8(n)], [1], in: database) } }
+        try environment.close()
+      }
+      var pages = try Pages(path)
+      let root = Int(pages.number(pages.meta + 80, as: UInt64.self))
+      // The size of the value is in the first two words of a node.
+      pages.set(try #require(pages.nodes(ofPage: root).first), byteCount)
+      try pages.write()
+      let environment = try Environment.open(path: path, options: .fast)
+      let error = #expect(throws: LMDBError.self) { try environment.statistics() }
+      #expect(error?.code == .corrupted && error?.description.contains("free list") == true)
+      #expect(error?.description.contains("in \(byteCount) bytes") == true, "\(String(describing: error))")
+      try environment.close()
+    }
+  }
+
   @Test("a number of the last commit that no store reaches is refused when the store is opened", arguments: [62, 63])
   func transactionNumber(bit: UInt64) throws {
     try withTemporaryDirectory { path in
