@@ -6,7 +6,7 @@ import test from 'node:test';
 import { random } from './random.mjs';
 import { broken, heightOfRow, ratio, spliced } from '../../Sources/GalleryServer/Page/layout/rows.js';
 import { Blocks, Cell } from '../../Sources/GalleryServer/Page/model/blocks.js';
-import { mapped } from '../../Sources/GalleryServer/Page/model/list.js';
+import { mapped, stayed } from '../../Sources/GalleryServer/Page/model/mapped.js';
 import { Selection } from '../../Sources/GalleryServer/Page/model/selection.js';
 import { Sums } from '../../Sources/GalleryServer/Page/model/sums.js';
 
@@ -131,6 +131,21 @@ function check(blocks, naive, hasHeadings) {
   assert.ok(Math.abs(height - blocks.height) < 0.01, 'heights');
 }
 
+/** Changes that cannot be of a list, each made of one that is. */
+function wrongs(step, parts, count) {
+  const found = [
+    ['a wrong count', { ...step, count: step.count + 1 }, parts],
+    ['what leaves beyond the end', { ...step, removed: [...step.removed, [count, 1]], count: step.count - 1 }, parts],
+    ['what moves from beyond the end', { ...step, moved: [...step.moved, [count, 0]] }, parts],
+    ['what changes beyond the end', { ...step, changed: [[step.count, 1]] }, parts],
+    ['what comes twice', { ...step, inserted: [...step.inserted, [0, 1], [0, 1]].sort((one, other) => one[0] - other[0]), count: step.count + 2 }, parts],
+  ];
+  if (parts && parts.length > 0) {
+    found.push(['a part less', step, parts.slice(1)], ['a part of another count', step, [{ key: parts[0].key, count: parts[0].count + 1 }, ...parts.slice(1)]]);
+  }
+  return found;
+}
+
 for (const hasHeadings of [false, true]) {
   for (let seed = 1; seed <= 12; seed += 1) {
     test(`blocks follow random changes as an array does, ${hasHeadings ? 'with' : 'without'} headings, seed ${seed}`, () => {
@@ -163,7 +178,16 @@ for (const hasHeadings of [false, true]) {
         const change = naive.step();
         const isKnown = pick(3) > 0;
         const known = (index) => isKnown ? { item: naive.items[index], shape: shapeOf(naive.items[index]) } : null;
-        assert.ok(blocks.apply(change.removed, change.inserted, change.moved, ranges(change.changed), hasHeadings ? change.parts : null, known));
+        const taken = { ...change, changed: ranges(change.changed), count: naive.items.length };
+        const parts = hasHeadings ? change.parts : null;
+        // What does not fit is refused, and changes nothing.
+        const look = () => JSON.stringify(blocks.list.map(({ part, count, rows, height }) => [part.key, count, rows, height]));
+        const held = look();
+        for (const [name, step, other] of wrongs(taken, parts, before.length)) {
+          assert.equal(blocks.apply(step, other, known), false, name);
+          assert.ok(look() === held && blocks.count === before.length, name);
+        }
+        assert.ok(blocks.apply(taken, parts, known));
         for (const index of change.changed) blocks.change(index, known(index));
         const vague = new Set(isKnown ? [] : change.changed);
         for (const index of vague) assert.ok(blocks.at(index).block.isVague);
@@ -241,7 +265,62 @@ test('rows hold every item once, and none is empty or much too wide', () => {
 test('a cell keeps what arrives for it while it moves', () => {
   const blocks = new Blocks([{ key: '', count: 10 }]);
   const cell = blocks.madeCell(3);
-  assert.ok(blocks.apply([[0, 1]], [[5, 2]], [[3, 0]], [], null, () => null));
+  assert.ok(blocks.apply({ removed: [[0, 1]], inserted: [[5, 2]], moved: [[3, 0]], changed: [], count: 11 }, null, () => null));
   assert.equal(blocks.cell(0), cell);
   assert.ok(cell instanceof Cell);
+});
+
+test('a range that is being extended begins at its photo whatever is committed meanwhile', () => {
+  const selection = new Selection();
+  const step = (parts) => ({ removed: [], inserted: [], moved: [], changed: [], ...parts });
+  selection.toggle(2);
+  selection.toggle(10);
+  selection.extend(14);
+  assert.deepEqual(selection.ranges, [[2, 3], [10, 15]]);
+  // Three come before everything, and one of the range leaves.
+  selection.apply(step({ removed: [[12, 1]], inserted: [[0, 3]] }));
+  assert.deepEqual(selection.ranges, [[5, 6], [13, 17]]);
+  selection.extend(14);
+  assert.deepEqual(selection.ranges, [[5, 6], [13, 15]], 'narrower, from the same photo on');
+  // Without its photo there is no range to extend.
+  selection.apply(step({ removed: [[13, 1]] }));
+  selection.extend(8);
+  assert.deepEqual(selection.ranges, [[5, 6], [8, 9], [13, 14]]);
+});
+
+test('what stays among its neighbours is not what was moved', () => {
+  const change = { removed: [[1, 1]], inserted: [[0, 2]], moved: [[3, 9]], changed: [] };
+  assert.deepEqual([0, 1, 2, 3, 4].map((index) => stayed(change, index)), [2, -1, 3, -1, 4]);
+  assert.equal(mapped(change, 3), 9);
+});
+
+test('three hundred thousand that come at once are taken in like one', () => {
+  const count = 300_000;
+  for (const parts of [null, [{ key: '2024-02', count }, { key: '2024-01', count: 3 }]]) {
+    const blocks = new Blocks([{ key: parts ? '2024-01' : '', count: 3 }]);
+    blocks.measure({ width: 1000, target: 200, gap: 4 }, parts ? 40 : 0);
+    blocks.fill(blocks.list[0], Uint16Array.of(256, 300, 200));
+    for (let index = 0; index < 3; index += 1) blocks.madeCell(index).item = { id: `a${index}` };
+    // On their way while all this comes.
+    blocks.list[0].waiting = [];
+    const first = blocks.list[0];
+    const come = { removed: [], inserted: [[0, count]], moved: [], changed: [], count: count + 3 };
+    assert.ok(blocks.apply(come, parts, (index) => index < count ? { item: null, shape: 256 } : null));
+    assert.equal(blocks.count, count + 3);
+    assert.ok(blocks.isWhole());
+    assert.equal(blocks.cell(count + 1).item.id, 'a1');
+    assert.ok(blocks.list.every((block) => block.count <= 2048));
+    blocks.fill(first, Uint16Array.of(256, 300, 200));
+    const go = { removed: [[0, count]], inserted: [], moved: [], changed: [], count: 3 };
+    assert.ok(blocks.apply(go, parts && [{ key: '2024-01', count: 3 }], () => null));
+    assert.equal(blocks.cell(1).item.id, 'a1');
+    assert.ok(blocks.isWhole());
+  }
+});
+
+test('rows of three hundred thousand that come into one block are broken', () => {
+  const metrics = { width: 1000, target: 200, gap: 4 };
+  const shapes = new Uint16Array(600_003).fill(256);
+  const rows = spliced([3], shapes, 0, 0, 600_000, metrics);
+  assert.equal(rows.reduce((sum, row) => sum + row, 0), 600_003);
 });

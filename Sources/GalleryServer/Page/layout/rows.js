@@ -147,6 +147,6 @@ export function spliced(rows, shapes, at, removed, inserted, metrics) {
     }
   }
   const isFine = last === begin && result[begin] > 0 && width() <= ideal * 1.6;
-  if (!isFine) result.splice(begin, last - begin + 1, ...broken(shapes, start, end, metrics));
-  return result;
+  if (isFine) return result;
+  return result.slice(0, begin).concat(broken(shapes, start, end, metrics), result.slice(last + 1));
 }

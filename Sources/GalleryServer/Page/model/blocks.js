@@ -19,6 +19,15 @@ import { Sums } from './sums.js';
 /** @typedef {import('../client/photoledger.js').Item} Item */
 /** @typedef {import('../layout/rows.js').Metrics} Metrics */
 
+/**
+ * @typedef {object} Step A change of the list: what leaves and the first of each pair counts in the list before.
+ * @property {[number, number][]} removed ascending
+ * @property {[number, number][]} inserted ascending
+ * @property {[number, number][]} moved pairs
+ * @property {[number, number][]} changed ascending
+ * @property {number} count after
+ */
+
 /** How many items a new block has, and when a block is divided or joined with its neighbour. */
 const usual = 1024;
 const most = 2048;
@@ -198,9 +207,7 @@ export class Blocks {
     block.waiting = null;
     let list = shapes;
     if (splices.length > 0) {
-      const led = Array.from(shapes);
-      for (const { at, removed, shapes: put } of splices) led.splice(at, removed, ...put);
-      list = Uint16Array.from(led);
+      for (const { at, removed, shapes: put } of splices) list = shapesWith(list, at, removed, put);
     }
     const place = this.places.get(block);
     if (place === undefined || list.length !== block.count) return;
@@ -215,57 +222,84 @@ export class Blocks {
   }
 
   /**
-   * Takes a change in. What came is not loaded, and its shape is not known, unless it moved.
-   * @param {[number, number][]} removed ranges before, ascending
-   * @param {[number, number][]} inserted ranges after, ascending
-   * @param {[number, number][]} moved pairs
-   * @param {[number, number][]} changed ranges after, ascending
+   * Takes a change in, unless it does not fit; nothing is changed then. What came is not loaded, and its shape is not known,
+   * unless it moved.
+   * @param {Step} step
    * @param {{ key: string, count: number }[] | null} parts the parts after; null if there are no headings
    * @param {(index: number) => { item: Item | null, shape: number } | null} known what is known of an item that came
    * @returns {boolean} false if the change does not fit, and everything has to begin anew
    */
-  apply(removed, inserted, moved, changed, parts, known) {
-    if (parts) moved = [...moved, ...this.crossing(removed, inserted, moved, changed, parts)];
+  apply(step, parts, known) {
+    const moved = this.fitting(step, parts);
+    if (!moved) return false;
+    const { out, ins } = taken({ ...step, moved });
     const held = new Map(moved.map(([before, after]) => {
       const { block, offset } = this.at(before);
       return [after, { cell: block.cells?.[offset] ?? null, shape: block.shapes?.[offset] ?? 0 }];
     }));
-    const out = stretches([...removed, ...moved.map(([before]) => /** @type {[number, number]} */ ([before, 1]))]);
-    const ins = stretches([...inserted, ...moved.map(([, after]) => /** @type {[number, number]} */ ([after, 1]))]);
     /** @type {Set<Block>} */
     const touched = new Set();
     for (let index = out.length - 1; index >= 0; index -= 1) this.remove(out[index][0], out[index][1], touched);
-    if (!this.setParts(parts, ins)) return false;
+    this.setParts(parts, ins);
     for (const [start, count] of ins) this.insert(start, count, held, known, touched);
     this.tidy(touched);
-    return this.parts.every((part) => part.count >= 0) && this.isWhole();
+    return true;
+  }
+
+  /**
+   * What moves by a change, also from part to part. A change fits if its ranges lie in the list before or after, and what
+   * leaves and comes makes of the parts before the parts after, in the same order.
+   * @param {Step} step
+   * @param {{ key: string, count: number }[] | null} parts
+   * @returns {[number, number][] | null} null if the change does not fit
+   */
+  fitting(step, parts) {
+    const { out, ins } = taken(step);
+    const sum = (/** @type {[number, number][]} */ ranges) => ranges.reduce((total, [, count]) => total + count, 0);
+    if (this.count - sum(out) + sum(ins) !== step.count) return null;
+    if (!isDisjoint(out, this.count) || !isDisjoint(ins, step.count) || !isDisjoint(step.changed, step.count)) return null;
+    if (!parts) return this.parts.length <= 1 ? step.moved : null;
+    if (parts.reduce((total, part) => total + part.count, 0) !== step.count) return null;
+    // An item that keeps its place but not its part leaves the one and comes to the other.
+    const moved = step.moved.concat(this.crossing(step, parts));
+    const all = taken({ ...step, moved });
+    const counts = new Map(this.parts.map((part) => [part.key, part.count]));
+    const add = (/** @type {string} */ key, /** @type {number} */ count) => counts.set(key, (counts.get(key) ?? 0) + count);
+    eachPiece(all.out, this.parts, (key, count) => add(key, -count));
+    eachPiece(all.ins, parts, add);
+    if (parts.some(({ key, count }) => count <= 0 || counts.get(key) !== count)) return null;
+    const after = new Map(parts.map(({ key }, place) => [key, place]));
+    let last = -1;
+    for (const { key } of this.parts) {
+      const place = after.get(key);
+      if (place === undefined ? counts.get(key) !== 0 : place < last) return null;
+      last = place ?? last;
+    }
+    return moved;
   }
 
   /**
    * The items that keep their place in the list but not their part: the last of May that is dated to April is the first
    * of April then. They are taken out and put in like those that move.
-   * @param {[number, number][]} removed
-   * @param {[number, number][]} inserted
-   * @param {[number, number][]} moved
-   * @param {[number, number][]} changed
+   * @param {Step} step
    * @param {{ key: string, count: number }[]} parts
    * @returns {[number, number][]} pairs
    */
-  crossing(removed, inserted, moved, changed, parts) {
+  crossing(step, parts) {
+    const { changed } = step;
     if (changed.length === 0) return [];
-    const out = stretches([...removed, ...moved.map(([before]) => /** @type {[number, number]} */ ([before, 1]))]);
-    const ins = stretches([...inserted, ...moved.map(([, after]) => /** @type {[number, number]} */ ([after, 1]))]);
+    const { out, ins } = taken(step);
     const ends = parts.map((sum => ({ count }) => sum += count)(0));
     const formerEnds = this.parts.map((sum => ({ count }) => sum += count)(0));
     /** @type {[number, number][]} */
     const pairs = [];
-    let [put, came, taken, gone] = [0, 0, 0, 0];
+    let [put, came, next, gone] = [0, 0, 0, 0];
     for (const [start, count] of changed) {
       for (let after = start; after < start + count; after += 1) {
         while (put < ins.length && ins[put][0] + ins[put][1] <= after) came += ins[put++][1];
         // What was inserted or moved is put where it belongs anyway.
         if (put < ins.length && ins[put][0] <= after) continue;
-        while (taken < out.length && out[taken][0] <= after - came + gone) gone += out[taken++][1];
+        while (next < out.length && out[next][0] <= after - came + gone) gone += out[next++][1];
         const before = after - came + gone;
         const former = this.parts[placeIn(formerEnds, before)]?.key;
         if (former !== parts[placeIn(ends, after)]?.key) pairs.push([before, after]);
@@ -308,7 +342,7 @@ export class Blocks {
       if (this.list.length === 0 && inserted.length > 0) this.list.push(new Block(this.parts[0], 0));
       this.targets = null;
       this.sum();
-      return this.parts.length <= 1;
+      return;
     }
     const known = new Map(this.parts.map((part) => [part.key, part]));
     /** @type {Part[]} */
@@ -327,11 +361,9 @@ export class Blocks {
       for (const { key } of parts) {
         const part = known.get(key) ?? new Part(key, 0);
         result.push(part);
-        list.push(...(blocks.get(part) ?? [new Block(part, 0)]));
-        blocks.delete(part);
+        for (const block of blocks.get(part) ?? [new Block(part, 0)]) list.push(block);
       }
-      // A part that is gone must be empty by now.
-      for (const [, gone] of blocks) if (gone.some((block) => block.count > 0)) return false;
+      // The blocks of a part that is gone are empty by now.
       this.parts = result;
       this.list = list;
       this.sum();
@@ -339,7 +371,6 @@ export class Blocks {
     // Where each part ends in the list after.
     let end = 0;
     this.targets = parts.map(({ count }) => end += count);
-    return true;
   }
 
   /**
@@ -417,17 +448,13 @@ export class Blocks {
   splice(place, at, removed, cells, shapes) {
     const block = this.list[place];
     block.count += cells.length - removed;
-    if (block.cells) block.cells.splice(at, removed, ...cells);
+    if (block.cells) block.cells = block.cells.slice(0, at).concat(cells, block.cells.slice(at + removed));
     else if (cells.some((cell) => cell)) {
       block.cells = new Array(block.count).fill(null);
       cells.forEach((cell, index) => { /** @type {any[]} */ (block.cells)[at + index] = cell; });
     }
     if (block.shapes) {
-      const before = block.shapes;
-      block.shapes = new Uint16Array(block.count);
-      block.shapes.set(before.subarray(0, at));
-      block.shapes.set(shapes, at);
-      block.shapes.set(before.subarray(at + removed), at + shapes.length);
+      block.shapes = shapesWith(block.shapes, at, removed, shapes);
     } else if (block.count === cells.length && shapes.every((shape) => shape > 0)) {
       block.shapes = Uint16Array.from(shapes);
     }
@@ -475,7 +502,7 @@ export class Blocks {
         this.list.splice(place, 1);
         isOther = true;
       } else if (block.count > most) {
-        this.list.splice(place, 1, ...this.divided(block));
+        this.list = this.list.slice(0, place).concat(this.divided(block), this.list.slice(place + 1));
         isOther = true;
       } else if (block.count < least) {
         const next = this.list[place + 1];
@@ -535,7 +562,7 @@ export class Blocks {
     if (block.waiting || next.waiting || !block.shapes !== !next.shapes) return false;
     const count = block.count + next.count;
     if (block.cells || next.cells) {
-      block.cells = [...(block.cells ?? new Array(block.count).fill(null)), ...(next.cells ?? new Array(next.count).fill(null))];
+      block.cells = (block.cells ?? new Array(block.count).fill(null)).concat(next.cells ?? new Array(next.count).fill(null));
     }
     if (block.shapes && next.shapes) {
       const shapes = new Uint16Array(count);
@@ -558,10 +585,70 @@ export class Blocks {
 }
 
 /**
- * Ranges in ascending order.
- * @param {[number, number][]} ranges
+ * What a change takes out of the list before and puts into the list after, ascending; what moves is in both.
+ * @param {Pick<Step, 'removed' | 'inserted' | 'moved'>} step
  */
-const stretches = (ranges) => ranges.sort((one, other) => one[0] - other[0]);
+function taken({ removed, inserted, moved }) {
+  const single = (/** @type {number} */ index) => /** @type {[number, number]} */ ([index, 1]);
+  const ascending = (/** @type {[number, number][]} */ ranges) => ranges.sort((one, other) => one[0] - other[0]);
+  return {
+    out: ascending([...removed, ...moved.map(([before]) => single(before))]),
+    ins: ascending([...inserted, ...moved.map(([, after]) => single(after))]),
+  };
+}
+
+/**
+ * Whether ascending ranges lie beside one another within a list.
+ * @param {[number, number][]} ranges
+ * @param {number} count
+ */
+function isDisjoint(ranges, count) {
+  let end = 0;
+  for (const [start, length] of ranges) {
+    if (start < end || length < 1) return false;
+    end = start + length;
+  }
+  return end <= count;
+}
+
+/**
+ * Calls for each part of a list that ranges lie in, with how many items of the range that are.
+ * @param {[number, number][]} ranges ascending, within the list
+ * @param {{ key: string, count: number }[]} parts
+ * @param {(key: string, count: number) => void} visit
+ */
+function eachPiece(ranges, parts, visit) {
+  let [place, begin] = [0, 0];
+  for (const [start, count] of ranges) {
+    for (let [index, left] = [start, count]; left > 0 && place < parts.length;) {
+      const end = begin + parts[place].count;
+      if (index >= end) {
+        begin = end;
+        place += 1;
+        continue;
+      }
+      const here = Math.min(left, end - index);
+      visit(parts[place].key, here);
+      index += here;
+      left -= here;
+    }
+  }
+}
+
+/**
+ * Shapes after a splice. Engines take no more than some ten thousands of arguments, so nothing is spread here.
+ * @param {Uint16Array} before
+ * @param {number} at
+ * @param {number} removed
+ * @param {number[]} put
+ */
+function shapesWith(before, at, removed, put) {
+  const shapes = new Uint16Array(before.length - removed + put.length);
+  shapes.set(before.subarray(0, at));
+  shapes.set(put, at);
+  shapes.set(before.subarray(at + removed), at + put.length);
+  return shapes;
+}
 
 /**
  * The first of ascending ends that lies above an index.

@@ -12,6 +12,9 @@
 // before it: the list asks for the one change from its own state to now, and messages that come meanwhile are looked
 // at again after that. So the order in which messages and answers arrive does not matter.
 //
+// What fails is asked for again: at once when the stream is open again, else after a pause that grows. A list that is behind
+// its feed stays so for no longer than the server is away.
+//
 // Invariant: at every moment each loaded item is at the index that it has in the fetch at `token`. What is on its way is
 // bound to cells and blocks, which move with the changes, and not to indexes.
 
@@ -33,6 +36,9 @@ const firstItems = 100;
 const shapesAtOnce = 8192;
 /** How many shapes a list begins with: those of its first blocks. */
 const firstShapes = 4096;
+/** How long a list waits before it asks again for what it could not get, the first and the longest time, milliseconds. */
+const firstPause = 2000;
+const longestPause = 30_000;
 /** How many blocks keep their items; the ones that were looked at longest ago lose them. */
 const loadedBlocks = 24;
 
@@ -51,29 +57,6 @@ export class ListChange extends Event {
  */
 const shapeOf = (item) =>
   item.width > 0 && item.height > 0 ? Math.min(Math.max(Math.round(item.width / item.height * 256), 1), 65535) : 0;
-
-/**
- * The index after a change of an item at an index before it; -1 if it is gone.
- * @param {Change} change
- * @param {number} index
- */
-export function mapped(change, index) {
-  for (const [before, after] of change.moved) if (before === index) return after;
-  let place = index;
-  for (const [start, count] of change.removed) {
-    if (start > index) break;
-    if (index < start + count) return -1;
-    place -= count;
-  }
-  for (const [before] of change.moved) if (before < index) place -= 1;
-  const ins = [...change.inserted, ...change.moved.map(([, after]) => /** @type {[number, number]} */ ([after, 1]))]
-    .sort((one, other) => one[0] - other[0]);
-  for (const [start, count] of ins) {
-    if (start > place) break;
-    place += count;
-  }
-  return place;
-}
 
 export class List extends EventTarget {
   /**
@@ -98,6 +81,7 @@ export class List extends EventTarget {
       list.use(list.blocks.at(index).block);
       list.blocks.madeCell(index).item = item;
     });
+    if (feed) list.watch(feed);
     if (feed && at === undefined) list.follow(feed);
     return list;
   }
@@ -146,12 +130,19 @@ export class List extends EventTarget {
     /** Whether the list asks for what it missed. */
     this.isCatchingUp = false;
     this.hasMissed = false;
+    /** Whether what was missed could not be asked for. */
+    this.isBehind = false;
+    this.pause = firstPause;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.timer = undefined;
     /** @type {import('./blocks.js').Block[]} */
     this.recent = [];
     /** @type {Set<AbortController>} */
     this.requests = new Set();
     /** @type {() => void} */
     this.end = () => {};
+    /** @type {() => void} */
+    this.unwatch = () => {};
   }
 
   get count() {
@@ -166,6 +157,39 @@ export class List extends EventTarget {
       onRenditions: (renditions) => this.takeRenditions(renditions),
       onProblem: (problem) => this.fail(problem),
     });
+  }
+
+  /**
+   * Asks again for what failed when the stream is open again.
+   * @param {import('../client/feed.js').Feed} feed
+   */
+  watch(feed) {
+    const opened = () => {
+      if (!feed.isOpen) return;
+      this.pause = firstPause;
+      this.retry();
+    };
+    feed.addEventListener('connection', opened);
+    this.unwatch = () => feed.removeEventListener('connection', opened);
+  }
+
+  /** Asks for what was missed, and has who shows the list ask for what is not loaded. */
+  retry() {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    if (!this.isOpen) return;
+    if (this.isBehind && !this.isCatchingUp) this.catchUp();
+    this.dispatchEvent(new Event('loaded'));
+  }
+
+  /**
+   * Asks again after a while for what failed but may succeed later.
+   * @param {unknown} error
+   */
+  retryLater(error) {
+    if (this.timer !== undefined || !this.isOpen || !(error instanceof Problem) || !error.isPassing) return;
+    this.timer = setTimeout(() => this.retry(), Math.max(this.pause, error.retryAfter * 1000));
+    this.pause = Math.min(this.pause * 2, longestPause);
   }
 
   /**
@@ -233,9 +257,13 @@ export class List extends EventTarget {
       const window = await this.client.window(this.fetch, this.token, start, cells.length, abort.signal);
       // The cells are where their items are by now.
       window.items.forEach((item, index) => { cells[index].item ??= item; });
+      this.pause = firstPause;
       this.dispatchEvent(new Event('loaded'));
     } catch (error) {
-      if (!abort.signal.aborted) this.fail(error);
+      if (!abort.signal.aborted) {
+        this.fail(error);
+        this.retryLater(error);
+      }
     } finally {
       for (const cell of cells) cell.isAsked = false;
       this.requests.delete(abort);
@@ -301,28 +329,48 @@ export class List extends EventTarget {
   take(message) {
     if (!this.isOpen) return;
     if (this.isCatchingUp) this.hasMissed = true;
-    else if ('before' in message && message.before === this.token) this.apply(message);
-    else if ('before' in message ? message.after !== this.token : message.token !== this.token) this.catchUp();
+    else if ('before' in message && message.before === this.token) {
+      if (!this.apply(message)) this.catchUp({ isAnew: true });
+    } else if ('before' in message ? message.after !== this.token : message.token !== this.token) this.catchUp();
   }
 
-  /** Asks for what lies between the state of the list and now, until nothing was missed meanwhile. */
-  async catchUp() {
+  /**
+   * Asks for what lies between the state of the list and now, until nothing was missed meanwhile.
+   * @param {{ isAnew?: boolean }} options `isAnew`: a change did not fit, and the list begins anew
+   */
+  async catchUp({ isAnew = false } = {}) {
     this.isCatchingUp = true;
+    this.isBehind = true;
     try {
       do {
         this.hasMissed = false;
-        const path = `/v1/fetches/${encodeURIComponent(this.fetch)}/changes`;
-        const query = { after: this.token, ...sectionQuery };
-        const change = await this.client.ask('GET', path, { query });
-        if (!this.isOpen) return;
-        if (change && 'before' in change) this.apply(change);
-        else await this.begin();
-      } while (this.hasMissed);
+        if (isAnew) await this.begin();
+        isAnew = !isAnew && !await this.goOn();
+      } while (this.isOpen && (isAnew || this.hasMissed));
+      this.isBehind = false;
+      this.pause = firstPause;
     } catch (error) {
-      if (error instanceof Problem && error.status === 410) await this.begin();
-      else this.fail(error);
+      this.fail(error);
+      this.retryLater(error);
     } finally {
       this.isCatchingUp = false;
+    }
+  }
+
+  /**
+   * Leads the list on to the state of now.
+   * @returns {Promise<boolean>} false if the server does not say how, or what it says does not fit
+   */
+  async goOn() {
+    const path = `/v1/fetches/${encodeURIComponent(this.fetch)}/changes`;
+    const query = { after: this.token, ...sectionQuery };
+    try {
+      const change = await this.client.ask('GET', path, { query });
+      return !this.isOpen || (change !== null && 'before' in change && this.apply(change));
+    } catch (error) {
+      // The state of the list is no longer known.
+      if (error instanceof Problem && error.status === 410) return false;
+      throw error;
     }
   }
 
@@ -340,8 +388,9 @@ export class List extends EventTarget {
   }
 
   /**
-   * Leads the list a step on.
+   * Leads the list a step on, unless the step does not fit; the list is what it was then.
    * @param {Change} change
+   * @returns {boolean}
    */
   apply(change) {
     /** @type {Map<number, Item>} */
@@ -356,33 +405,15 @@ export class List extends EventTarget {
       return item ? { item, shape: shapeOf(item) } : null;
     };
     const parts = this.hasHeadings ? this.partsAfter(change) : null;
-    const isFitting = (!this.hasHeadings || parts !== null)
-      && this.blocks.apply(change.removed, change.inserted, change.moved, change.changed, parts, known)
-      && this.blocks.count === change.count;
-    if (!isFitting) {
-      this.catchUpAnew();
-      return;
-    }
-    for (const [start, count] of change.changed) {
-      for (let index = start; index < start + count; index += 1) this.blocks.change(index, known(index));
+    if (this.hasHeadings && parts === null) return false;
+    const { removed, inserted, moved, changed, count } = change;
+    if (!this.blocks.apply({ removed, inserted, moved, changed, count }, parts, known)) return false;
+    for (const [start, length] of changed) {
+      for (let index = start; index < start + length; index += 1) this.blocks.change(index, known(index));
     }
     this.token = change.after;
     this.dispatchEvent(new ListChange(change));
-  }
-
-  /** Begins anew because a change has no sections, or too many differ. */
-  async catchUpAnew() {
-    this.isCatchingUp = true;
-    try {
-      do {
-        this.hasMissed = false;
-        await this.begin();
-      } while (this.hasMissed);
-    } catch (error) {
-      this.fail(error);
-    } finally {
-      this.isCatchingUp = false;
-    }
+    return true;
   }
 
   /**
@@ -429,6 +460,8 @@ export class List extends EventTarget {
   /** Ends following and what is on its way. */
   close() {
     this.isOpen = false;
+    clearTimeout(this.timer);
+    this.unwatch();
     this.end();
     this.abort();
   }

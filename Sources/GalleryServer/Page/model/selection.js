@@ -1,8 +1,11 @@
 // Which indexes of a list are selected, as ranges, so that a hundred thousand cost as much as one.
 //
-// A selection follows its list: `apply` leads it along with a change, so that the same items stay selected.
+// A selection follows its list: `apply` leads it along with a change, so that the same items stay selected and a range that
+// is being extended still begins at its photo.
 
-/** @typedef {[number, number]} Range first and end, half open */
+import { isIn, mapped, mappedRanges, normal } from './mapped.js';
+
+/** @typedef {import('./mapped.js').Range} Range */
 
 export class Selection extends EventTarget {
   constructor() {
@@ -28,13 +31,7 @@ export class Selection extends EventTarget {
 
   /** @param {number} index */
   has(index) {
-    let [low, high] = [0, this.ranges.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if (this.ranges[middle][1] <= index) low = middle + 1;
-      else high = middle;
-    }
-    return low < this.ranges.length && this.ranges[low][0] <= index;
+    return isIn(this.ranges, index);
   }
 
   /**
@@ -97,63 +94,11 @@ export class Selection extends EventTarget {
       this.clear();
       return;
     }
-    const moves = new Map(change.moved);
-    const marks = [...change.removed.map(([start, count]) => /** @type {Range} */ ([start, start + count])),
-      ...change.moved.map(([before]) => /** @type {Range} */ ([before, before + 1]))].sort((a, b) => a[0] - b[0]);
-    /** @type {Range[]} */
-    let ranges = [];
-    let moved = [...moves].filter(([before]) => this.has(before)).map(([, after]) => after);
-    // Without what left: each range loses what is taken out of it and before it.
-    let [mark, gone] = [0, 0];
-    for (const [first, end] of this.ranges) {
-      let from = first;
-      while (mark < marks.length && marks[mark][1] <= from) gone += marks[mark][1] - marks[mark++][0];
-      let passed = gone;
-      for (let at = mark; at < marks.length && marks[at][0] < end; at += 1) {
-        const [out, to] = marks[at];
-        if (out > from) ranges.push([from - passed, out - passed]);
-        passed += to - out;
-        from = Math.max(from, to);
-      }
-      if (from < end) ranges.push([from - passed, end - passed]);
-    }
-    ranges = normal(ranges);
-    // With what came: ascending, each in the list as it is by then.
-    const ins = [...change.inserted.map(([start, count]) => /** @type {Range} */ ([start, start + count])),
-      ...change.moved.map(([, after]) => /** @type {Range} */ ([after, after + 1]))].sort((a, b) => a[0] - b[0]);
-    /** @type {Range[]} */
-    const result = [];
-    let [next, shift] = [0, 0];
-    for (let [first, end] of ranges) {
-      while (next < ins.length && ins[next][0] <= first + shift) shift += ins[next][1] - ins[next++][0];
-      while (next < ins.length && ins[next][0] < end + shift) {
-        result.push([first + shift, ins[next][0]]);
-        first = ins[next][0] - shift;
-        shift += ins[next][1] - ins[next++][0];
-      }
-      result.push([first + shift, end + shift]);
-    }
-    for (const after of moved) result.push([after, after + 1]);
-    this.ranges = normal(result);
-    this.anchor = null;
-    this.base = null;
+    this.ranges = mappedRanges(change, this.ranges);
+    this.base = this.base && mappedRanges(change, this.base);
+    const anchor = this.anchor === null ? -1 : mapped(change, this.anchor);
+    if (anchor < 0) this.base = null;
+    this.anchor = anchor < 0 ? null : anchor;
     this.dispatchEvent(new Event('change'));
   }
-}
-
-/**
- * Ascending ranges, with adjacent ones joined.
- * @param {Range[]} ranges
- * @returns {Range[]}
- */
-function normal(ranges) {
-  const sorted = ranges.filter(([first, end]) => first < end).sort((one, other) => one[0] - other[0]);
-  /** @type {Range[]} */
-  const result = [];
-  for (const [first, end] of sorted) {
-    const last = result[result.length - 1];
-    if (last && last[1] >= first) last[1] = Math.max(last[1], end);
-    else result.push([first, end]);
-  }
-  return result;
 }

@@ -16,6 +16,7 @@ import { icon } from './icons.js';
  * @typedef {object} Context
  * @property {{ id: string, title: string } | null} album the album whose members are shown
  * @property {Grid} grid
+ * @property {{ id: string, isFavorite: boolean }[]} [items] those that it is done with, as they were when they were chosen
  *
  * @typedef {object} Action
  * @property {string} label the phrase of its button
@@ -47,28 +48,13 @@ async function commitFor(app, ids, operation, done) {
   return await app.commitAll(blocks, done) !== null;
 }
 
-/**
- * The state of the selected items as far as it is loaded: whether all of them satisfy something.
- * @param {Context} context
- * @param {(item: import('../client/photoledger.js').Item) => boolean} test
- */
-function all(context, test) {
-  const { list, selection } = context.grid;
-  let looked = 0;
-  for (const index of selection) {
-    const item = list.item(index);
-    if (item && !test(item)) return false;
-    if ((looked += 1) > 5000) break;
-  }
-  return true;
-}
-
 /** @type {Record<string, Action>} */
 export const actions = {
   favorite: {
     label: 'action.favorite', icon: 'heart',
     run: (app, ids, context) => {
-      const isFavorite = !all(context, (item) => item.isFavorite);
+      // Only what all of them are already is taken back.
+      const isFavorite = !context.items?.every((item) => item.isFavorite);
       return commitFor(app, ids, (assets) => ({ op: 'asset.edit', assets, isFavorite }),
         t(isFavorite ? 'done.favorite' : 'done.unfavorite', { count: ids.length }));
     },
@@ -187,7 +173,8 @@ export function barOf(app, grid, names, { album }) {
   const perform = async (/** @type {string} */ name) => {
     bar.setAttribute('aria-busy', 'true');
     try {
-      if (await run(app, name, await grid.selectedIdentifiers(), context)) grid.selection.clear();
+      const items = await grid.selectedItems();
+      if (await run(app, name, items.map(({ id }) => id), { ...context, items })) grid.selection.clear();
     } catch (error) {
       app.notices.fail(error);
     } finally {

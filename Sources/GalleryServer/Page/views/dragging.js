@@ -5,8 +5,12 @@
 //          ├─ held (touch)                 selects
 //          ├─ moved (mouse, reorderable)   drags what is selected; a line shows where it goes
 //          └─ second finger                size
+//
+// A commit between press and release moves photos: what is held are indexes, which `apply` leads along with the list, so that
+// a release acts on the photo that was pressed, and a drag ends when its photo is gone.
 
 import { rectOf } from '../layout/place.js';
+import { mapped, mappedRanges, stayed } from '../model/mapped.js';
 import { h } from './dom.js';
 import { MoveEvent, OpenEvent } from './grid.js';
 
@@ -25,7 +29,9 @@ export class Dragging {
     this.start = { x: 0, y: 0 };
     this.last = { x: 0, y: 0 };
     this.spread = 0;
-    this.before = -1;
+    /** Beside which item what is dragged would go, and whether behind it; -1: nowhere yet. */
+    this.target = -1;
+    this.isAfter = false;
     /** @type {[number, number][]} */
     this.former = [];
     this.line = h('div', { class: 'grid-drop', hidden: true });
@@ -61,6 +67,7 @@ export class Dragging {
     this.start = { x: event.clientX, y: event.clientY };
     this.last = this.start;
     this.state = 'press';
+    this.target = -1;
     this.isFar = false;
     if (!found || this.grid.options.isPlain) return;
     const box = found.tile.getBoundingClientRect();
@@ -141,13 +148,76 @@ export class Dragging {
     if (index < 0) return;
     const rect = rectOf(grid.list.blocks, index);
     const box = grid.scroll.getBoundingClientRect();
-    const isAfter = this.last.x - box.left > rect.x + rect.width / 2;
-    this.before = isAfter ? index + 1 : index;
-    const x = isAfter ? rect.x + rect.width : rect.x - 4;
+    this.target = index;
+    this.isAfter = this.last.x - box.left > rect.x + rect.width / 2;
+    this.showLine();
+  }
+
+  /** Draws the line where what is dragged would go. */
+  showLine() {
+    const { grid } = this;
+    const rect = rectOf(grid.list.blocks, this.target);
+    const x = this.isAfter ? rect.x + rect.width : rect.x - 4;
     this.line.hidden = false;
     this.line.style.transform = `translate(${x}px, ${rect.y - grid.base}px)`;
     this.line.style.height = `${rect.height}px`;
     if (!this.line.isConnected) grid.layer.append(this.line);
+  }
+
+  /** Draws the line again after the grid's layer moved or its items did. */
+  draw() {
+    if (this.state === 'move' && this.target >= 0) this.showLine();
+  }
+
+  /** The index before which what is dragged would go; -1: nowhere yet. */
+  get before() {
+    return this.isAfter && this.target >= 0 ? this.target + 1 : this.target;
+  }
+
+  /**
+   * Leads what is held along with a change of the list; a press or drag ends whose photo is gone.
+   * @param {import('../client/photoledger.js').Change | null} change null: the list began anew
+   */
+  apply(change) {
+    if (this.from < 0 || (this.state !== 'press' && this.state !== 'range' && this.state !== 'move')) return;
+    this.from = change ? mapped(change, this.from) : -1;
+    if (!change || this.from < 0) {
+      this.drop();
+      return;
+    }
+    this.former = mappedRanges(change, this.former);
+    if (this.state === 'move' && this.target >= 0) this.leadTarget(change);
+  }
+
+  /**
+   * The place of a drop stays between its neighbours, as far as these stay.
+   * @param {import('../client/photoledger.js').Change} change
+   */
+  leadTarget(change) {
+    const { target } = this;
+    const place = stayed(change, target);
+    const total = change.count + change.removed.reduce((sum, [, count]) => sum + count, 0)
+      - change.inserted.reduce((sum, [, count]) => sum + count, 0);
+    this.target = place;
+    for (let next = target + 1; next < total && this.target < 0; next += 1) {
+      this.target = stayed(change, next);
+      this.isAfter = false;
+    }
+    for (let next = target - 1; next >= 0 && this.target < 0; next -= 1) {
+      this.target = stayed(change, next);
+      this.isAfter = true;
+    }
+    if (this.target < 0) this.line.hidden = true;
+  }
+
+  /** Ends what the pointer does, before it is released. */
+  drop() {
+    clearTimeout(this.timer);
+    this.from = -1;
+    this.target = -1;
+    this.state = 'done';
+    this.line.hidden = true;
+    this.grid.element.classList.remove('dragging');
   }
 
   /** Scrolls while the pointer is near an edge. */

@@ -11,7 +11,8 @@
 
 import { beside, rectOf, rects, rowsBetween } from '../layout/place.js';
 import { Scroller } from '../layout/scroll.js';
-import { List, mapped } from '../model/list.js';
+import { List } from '../model/list.js';
+import { mapped, stayed } from '../model/mapped.js';
 import { Selection } from '../model/selection.js';
 import { t } from '../text/text.js';
 import { h, idle, uniqueName } from './dom.js';
@@ -99,6 +100,11 @@ export class Grid extends EventTarget {
     this.cursor = 0;
     /** @type {{ index: number, offset: number } | null} */
     this.anchor = null;
+    /**
+     * The rows that can be seen, and how far each is from the upper edge.
+     * @type {{ first: number, count: number, offset: number }[]}
+     */
+    this.seen = [];
     /** The height of the list at which the layer begins. */
     this.base = 0;
     this.isDrawing = false;
@@ -122,7 +128,10 @@ export class Grid extends EventTarget {
     list.addEventListener('loaded', () => this.drawSoon());
     list.addEventListener('renditions', () => this.drawSoon());
     list.addEventListener('shapes', () => this.keepingPlace(null));
-    list.addEventListener('failed', (event) => app.notices.fail(/** @type {CustomEvent} */ (event).detail));
+    // Without a stream the banner says it, and the list asks again when there is one.
+    list.addEventListener('failed', (event) => {
+      if (app.feed.isOpen) app.notices.fail(/** @type {CustomEvent} */ (event).detail);
+    });
     this.selection.addEventListener('change', () => this.drawSoon());
     this.scroll.addEventListener('keydown', (event) => this.key(event));
     this.scroll.addEventListener('focus', () => this.drawSoon());
@@ -155,6 +164,9 @@ export class Grid extends EventTarget {
     this.scroller.setHeight(this.list.blocks.height);
     if (held) this.scroller.setTop(this.topOf(held.index) - held.offset);
     this.draw();
+    // The anchor stays the same item however often the width changes; where the rows are is another thing.
+    this.setAnchor();
+    if (held) this.anchor = held;
   }
 
   /**
@@ -202,7 +214,9 @@ export class Grid extends EventTarget {
     const { blocks } = this.list;
     const { top } = this.scroller;
     const { rows } = rowsBetween(blocks, top, top + this.scroller.view);
-    const row = rows.find((one) => one.top + one.height / 2 >= top) ?? rows[0];
+    const at = Math.max(0, rows.findIndex((one) => one.top + one.height / 2 >= top));
+    const row = rows[at];
+    this.seen = rows.slice(at).map(({ first, count, top: place }) => ({ first, count, offset: place - top }));
     if (row) this.anchor = { index: row.first, offset: row.top - top };
     else if (blocks.count > 0) {
       const { index, rest } = blocks.heights.find(top);
@@ -213,6 +227,7 @@ export class Grid extends EventTarget {
   /** @param {import('../model/list.js').ListChange} event */
   changed({ change }) {
     this.selection.apply(change);
+    this.dragging.apply(change);
     if (!change) this.tiles.clear();
     if (!change) this.layer.replaceChildren();
     if (!change) this.headings.clear();
@@ -238,18 +253,34 @@ export class Grid extends EventTarget {
     }
     const isAtTop = this.scroller.top <= 2;
     let held = this.anchor;
-    if (held && change && !isAtTop) {
-      // The first of what was visible that is still there.
-      let index = -1;
-      for (let from = held.index; from < held.index + 500 && index < 0; from += 1) index = mapped(change, from);
-      held = index >= 0 && index < blocks.count ? { index, offset: held.offset } : null;
-    }
+    if (held && change && !isAtTop) held = this.stayingOf(change, held);
     this.scroller.setHeight(blocks.height);
     if (isAtTop) this.scroller.setTop(0);
     else if (held) this.scroller.setTop(this.topOf(held.index) - held.offset);
     else this.scroller.setTop(this.scroller.top);
     this.draw();
     this.setAnchor();
+  }
+
+  /**
+   * What is to keep its place after a change: the first of what was visible that stayed among its neighbours, or what stands
+   * next to it. A photo that was moved would take the view to where it went.
+   * @param {import('../client/photoledger.js').Change} change
+   * @param {{ index: number, offset: number }} anchor before the change
+   */
+  stayingOf(change, anchor) {
+    const { count } = this.list.blocks;
+    for (const row of this.seen) {
+      for (let from = row.first; from < row.first + row.count; from += 1) {
+        const index = stayed(change, from);
+        if (index >= 0 && index < count) return { index, offset: row.offset };
+      }
+    }
+    for (let from = anchor.index; from < anchor.index + 500; from += 1) {
+      const index = stayed(change, from);
+      if (index >= 0 && index < count) return { index, offset: anchor.offset };
+    }
+    return null;
   }
 
   drawSoon() {
@@ -303,6 +334,7 @@ export class Grid extends EventTarget {
       else tile.element.remove();
     }
     this.drawHeadings(headings, base);
+    this.dragging.draw();
     if (active) this.scroll.setAttribute('aria-activedescendant', active);
     else this.scroll.removeAttribute('aria-activedescendant');
     this.scrubber?.show();
@@ -493,20 +525,25 @@ export class Grid extends EventTarget {
   }
 
   /**
-   * The identifiers of the selected items, loading what is not there.
-   * @returns {Promise<string[]>}
+   * The selected items, asked for where they are not loaded.
+   * @returns {Promise<{ id: string, isFavorite: boolean }[]>}
    */
-  async selectedIdentifiers() {
+  async selectedItems() {
     const { fetch, token } = this.list;
     const found = [];
     // At the state of now: what changes meanwhile changes nothing about what was chosen.
     for (const [first, end] of this.selection.ranges.map((range) => [...range])) {
       for (let at = first; at < end; at += 1000) {
         const window = await this.app.client.window(fetch, token, at, Math.min(1000, end - at));
-        found.push(...window.items.map((item) => item.id));
+        found.push(...window.items.map(({ id, isFavorite }) => ({ id, isFavorite })));
       }
     }
     return found;
+  }
+
+  /** The identifiers of the selected items. */
+  async selectedIdentifiers() {
+    return (await this.selectedItems()).map(({ id }) => id);
   }
 
   close() {

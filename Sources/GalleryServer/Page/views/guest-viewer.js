@@ -4,7 +4,7 @@
 // read URLs with the cookie, which this page never uses.
 
 import { clearSource, setSource } from '../client/pictures.js';
-import { mapped } from '../model/list.js';
+import { mapped } from '../model/mapped.js';
 import { t } from '../text/text.js';
 import { fill, h } from './dom.js';
 import { icon } from './icons.js';

@@ -3,6 +3,7 @@
 // A press is shown at once and sent as a tap, one after the other. What the server then says of the selection counts:
 // the app may deselect and move while the person picks, and other windows may present the same session.
 
+import { mapped } from '../model/mapped.js';
 import { t } from '../text/text.js';
 import { Grid } from './grid.js';
 import { spoken } from './tile.js';
@@ -101,14 +102,16 @@ export class Picked extends EventTarget {
     }
     // With a limit there is no sense in looking at more than may be picked.
     const last = isIn && limit > 0 ? Math.min(end, first + limit + this.count) : Math.min(end, list.count);
+    // Cells and not indexes: a commit may move the photos while they are loaded.
+    const cells = Array.from({ length: Math.max(0, Math.min(last, list.count) - first) },
+      (_, place) => list.blocks.madeCell(first + place));
     try {
       await list.load(first, last - first);
     } catch (error) {
       this.fail(error);
       return;
     }
-    for (let index = first; index < last; index += 1) {
-      const item = list.item(index);
+    for (const { item } of cells) {
       if (!item || this.isIn(item.id) === isIn) continue;
       this.items.set(item.id, item);
       if (isIn && limit > 0 && this.count >= limit) {
@@ -130,9 +133,13 @@ export class Picked extends EventTarget {
     this.dispatchEvent(new Event('change'));
   }
 
-  /** The grid's list went on; identifiers stay what they are. */
-  apply() {
-    this.anchor = null;
+  /**
+   * The grid's list went on; identifiers stay what they are, and the range that is being extended begins at its photo.
+   * @param {import('../client/photoledger.js').Change | null} change
+   */
+  apply(change) {
+    const anchor = change && this.anchor !== null ? mapped(change, this.anchor) : -1;
+    this.anchor = anchor < 0 ? null : anchor;
   }
 
   * [Symbol.iterator]() {
@@ -197,10 +204,14 @@ export class PickGrid extends Grid {
     for (const { element, item } of this.tiles.values()) {
       const number = ordered && item ? ids.indexOf(item.id) + 1 : 0;
       const text = number > 0 ? String(number) : '';
-      if ((element.dataset.number ?? '') === text) continue;
+      const had = element.dataset.number ?? '';
+      if (!text && !had) continue;
       if (text) element.dataset.number = text;
       else delete element.dataset.number;
-      if (item) element.setAttribute('aria-label', spoken(item) + (text ? `, ${t('pick.number', { number })}` : ''));
+      if (!item) continue;
+      // Also where the number is the same: a tile whose item was replaced has a label without one.
+      const label = spoken(item) + (text ? `, ${t('pick.number', { number })}` : '');
+      if (element.getAttribute('aria-label') !== label) element.setAttribute('aria-label', label);
     }
   }
 

@@ -12,7 +12,7 @@
 // way.
 
 import { App } from './app.js';
-import { mapped } from '../model/list.js';
+import { mapped } from '../model/mapped.js';
 import { t } from '../text/text.js';
 import { actions, isAllowed, run } from './actions.js';
 import { h } from './dom.js';

@@ -6,7 +6,8 @@
 // counted by a fetch of their own; shorter lists are searched. Elsewhere the photo is shown alone.
 
 import { Problem } from '../client/photoledger.js';
-import { List, mapped } from '../model/list.js';
+import { List } from '../model/list.js';
+import { mapped } from '../model/mapped.js';
 import { t } from '../text/text.js';
 import { App } from './app.js';
 
