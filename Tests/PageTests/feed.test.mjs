@@ -1,7 +1,7 @@
 // One feed for all tabs and views: who begins to follow a fetch that another follows already learns where it is by now.
 
 import assert from 'node:assert/strict';
-import test from 'node:test';
+import test, { mock } from 'node:test';
 
 const page = new URL('../../Sources/GalleryServer/Page/', import.meta.url);
 
@@ -71,4 +71,52 @@ test('a second view of a tab learns of what was delivered while it read its stat
   assert.deepEqual(seen, [['t1', 't2'], ['state t1', 't2']]);
   for (const end of ends) end();
   assert.equal(feed.states.size, 0);
+});
+
+test('a fetch that was refused is followed again from its state of now', async () => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  const { Feed } = await import(new URL('client/feed.js', page));
+  const asked = [];
+  let isThere = false;
+  const feed = new Feed({ key: null, base: '', ask: async (method, path) => {
+    asked.push(path);
+    if (!isThere) throw new Error('not now');
+    return { fetch: 'f', token: 't7' };
+  } });
+  const seen = [];
+  const end = feed.follow('f', 't0', {
+    onChange: (change) => seen.push(change.after), onState: ({ token }) => seen.push(`state ${token}`),
+    onProblem: ({ message }) => seen.push(message),
+  });
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  const before = sources.length;
+  sources.at(-1).say('problem', { fetch: 'f', detail: 'refused' });
+  mock.timers.tick(4000);
+  await turn();
+  assert.deepEqual(seen, ['refused', 'not now']);
+  isThere = true;
+  mock.timers.tick(8000);
+  await turn();
+  assert.deepEqual(seen, ['refused', 'not now', 'state t7']);
+  assert.deepEqual(asked, ['/v1/fetches/f', '/v1/fetches/f']);
+  assert.equal(sources.length, before + 1, 'a stream has it again');
+  assert.match(sources.at(-1).url, /after=t7/);
+  sources.at(-1).say('change', { fetch: 'f', before: 't7', after: 't8' });
+  assert.equal(seen.at(-1), 't8');
+  assert.equal(feed.refused.size, 0);
+  end();
+  mock.timers.reset();
+});
+
+test('every tab that follows a fetch learns that it is followed no more, also if it was the last one', async () => {
+  const { port1, port2 } = new MessageChannel();
+  const next = reader(port1);
+  globalThis.onconnect({ ports: [port2] });
+  const before = sources.length;
+  port1.postMessage({ kind: 'follow', fetch: 'lone', after: 't0' });
+  port1.postMessage({ kind: 'wake' });
+  while (sources.length === before) await new Promise((resolve) => setImmediate(resolve));
+  sources.at(-1).say('problem', { fetch: 'lone', detail: 'refused' });
+  assert.deepEqual(await next(), { kind: 'problem', fetch: 'lone', detail: 'refused' });
+  port1.close();
 });

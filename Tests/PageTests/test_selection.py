@@ -117,6 +117,44 @@ class SelectionTests(PageTest):
         self.browser.wait_text("24 photos", ".count")
 
 
+    def test_a_press_acts_on_its_photo_though_others_leave_before_the_release(self):
+        def mouse(kind, point):
+            self.browser.driver.execute_cdp_cmd("Input.dispatchMouseEvent", {
+                "type": kind, "x": point[0], "y": point[1], "button": "left", "buttons": 1, "clickCount": 1})
+
+        def middle(index):
+            box = self.browser.js("const { x, y, width, height } = arguments[0].getBoundingClientRect(); return [x, y, width, height]",
+                                  self.tile(index))
+            return box[0] + box[2] / 2, box[1] + box[3] / 2
+        point = middle(5)
+        mouse("mousePressed", point)
+        token = self.gallery.commit({"op": "asset.trash", "assets": self.ids[:3]})["token"]
+        wait(lambda: page(self.browser, "return list.token") == token, "the commit arrived")
+        mouse("mouseReleased", point)
+        viewer = self.browser.one("dialog.viewer[data-id]")
+        self.assertEqual(viewer.get_attribute("data-id"), self.ids[5])
+        ActionChains(self.browser.driver).send_keys(Keys.ESCAPE).perform()
+        wait(lambda: not self.browser.all("dialog.viewer"), "the viewer is closed")
+        # A press whose photo is gone does nothing.
+        point = middle(6)
+        mouse("mousePressed", point)
+        token = self.gallery.commit({"op": "asset.trash", "assets": [self.ids[6]]})["token"]
+        wait(lambda: page(self.browser, "return list.token") == token, "the commit arrived")
+        mouse("mouseReleased", point)
+        self.assertEqual(page(self.browser, "await frame(); return document.querySelectorAll('dialog.viewer').length"), 0)
+        self.gallery.commit({"op": "asset.restore", "assets": [*self.ids[:3], self.ids[6]]})
+        self.browser.wait_text("24 photos", ".count")
+
+    def test_favourites_that_are_not_loaded_count_when_a_selection_is_made_favourite(self):
+        self.gallery.commit({"op": "asset.edit", "assets": self.ids[:12], "isFavorite": True})
+        self.browser.one(".grid-scroll").send_keys(Keys.CONTROL + "a")
+        # As if the second half had never been scrolled to.
+        page(self.browser, "for (let at = 12; at < 24; at += 1) list.blocks.madeCell(at).item = null; list.load = async () => {}; return null")
+        self.browser.click('[data-action="favorite"]')
+        wait(lambda: all(one["isFavorite"] for one in self.gallery.assets()), "all are favourites")
+        self.gallery.commit({"op": "asset.edit", "assets": self.ids, "isFavorite": False})
+
+
 class LargeSelectionTests(unittest.TestCase):
     def test_a_range_over_everything_is_a_selection_of_everything_and_gets_what_is_done(self):
         gallery = Gallery(0, ["--on-request"])

@@ -19,11 +19,15 @@ import { Stream, fetchLimit } from './stream.js';
  * @property {(change: Change) => void} onChange a step of the fetch
  * @property {(state: { fetch: string, token: string }) => void} onState the fetch is at another state
  * @property {(renditions: Rendition[]) => void} [onRenditions] assets whose pictures are ready or have failed
- * @property {(problem: Error) => void} [onProblem] the fetch cannot be followed any more
+ * @property {(problem: Error) => void} [onProblem] the fetch cannot be followed now; `onState` says when it is again
  */
 
 /** How long a tab may be hidden before the stream is opened anew when it is shown, milliseconds. */
 const sleepLimit = 60_000;
+
+/** How long after a fetch was refused it is followed again, the first and the longest time, milliseconds. */
+const firstPause = 4000;
+const longestPause = 60_000;
 
 /** The feed of a page. */
 export class Feed extends EventTarget {
@@ -35,6 +39,9 @@ export class Feed extends EventTarget {
     this.followers = new Map();
     /** @type {Map<string, string>} the state of each fetch that was delivered last */
     this.states = new Map();
+    /** The fetches that were refused, with when they are followed again and how long that waited.
+     * @type {Map<string, { timer: ReturnType<typeof setTimeout> | undefined, pause: number }>} */
+    this.refused = new Map();
     /** Whether changes arrive; true until the stream was cut. */
     this.isOpen = true;
     /** @type {MessagePort | null} */
@@ -81,17 +88,60 @@ export class Feed extends EventTarget {
     } else {
       this.states.set(fetch, after);
       this.followers.set(fetch, new Set([follower]));
-      if (this.port) this.port.postMessage({ kind: 'follow', fetch, after });
-      else this.streamFor().add(fetch, after);
+      this.send(fetch, after);
     }
     return () => {
       const followers = this.followers.get(fetch);
       if (!followers?.delete(follower) || followers.size > 0) return;
       this.followers.delete(fetch);
       this.states.delete(fetch);
+      clearTimeout(this.refused.get(fetch)?.timer);
+      this.refused.delete(fetch);
       if (this.port) this.port.postMessage({ kind: 'leave', fetch });
       for (const stream of this.streams) if (stream.fetches.has(fetch)) stream.remove(fetch);
     };
+  }
+
+  /**
+   * Has a stream carry a fetch.
+   * @param {string} fetch
+   * @param {string} after
+   */
+  send(fetch, after) {
+    if (this.port) this.port.postMessage({ kind: 'follow', fetch, after });
+    else this.streamFor().add(fetch, after);
+  }
+
+  /**
+   * Says that a fetch cannot be followed, and follows it again after a while.
+   * @param {string} fetch
+   * @param {Error} problem
+   */
+  refuse(fetch, problem) {
+    const known = this.refused.get(fetch);
+    if (known?.timer !== undefined) return;
+    const pause = known ? Math.min(known.pause * 2, longestPause) : firstPause;
+    this.refused.set(fetch, { pause, timer: setTimeout(() => this.followAgain(fetch), pause) });
+    for (const one of this.followers.get(fetch) ?? []) one.onProblem?.(problem);
+  }
+
+  /**
+   * Follows a fetch from its state of now on; the state of before may be one that the server knows no more.
+   * @param {string} fetch
+   */
+  async followAgain(fetch) {
+    const known = this.refused.get(fetch);
+    if (known) known.timer = undefined;
+    try {
+      const { token } = await this.client.ask('GET', `/v1/fetches/${encodeURIComponent(fetch)}`);
+      const followers = this.followers.get(fetch);
+      if (!followers) return;
+      this.states.set(fetch, token);
+      this.send(fetch, token);
+      for (const one of [...followers]) one.onState({ fetch, token });
+    } catch (error) {
+      if (this.followers.has(fetch)) this.refuse(fetch, error instanceof Error ? error : new Error(String(error)));
+    }
   }
 
   /** A stream of this tab with room for one more fetch. */
@@ -120,8 +170,11 @@ export class Feed extends EventTarget {
         }
         break;
       case 'problem':
-        for (const [fetch, followers] of this.followers) {
-          if (message.fetch !== null && message.fetch !== fetch) continue;
+        if (message.fetch !== null) {
+          if (this.followers.has(message.fetch)) this.refuse(message.fetch, new Error(message.detail));
+          break;
+        }
+        for (const followers of this.followers.values()) {
           for (const one of followers) one.onProblem?.(new Error(message.detail));
         }
         break;
@@ -142,7 +195,9 @@ export class Feed extends EventTarget {
    * @param {string} token
    */
   note(fetch, token) {
-    if (this.followers.has(fetch)) this.states.set(fetch, token);
+    if (!this.followers.has(fetch)) return;
+    this.states.set(fetch, token);
+    if (this.refused.get(fetch)?.timer === undefined) this.refused.delete(fetch);
   }
 
   /** Opens the stream anew. */

@@ -20,7 +20,9 @@ const streams = [];
  * @param {FeedMessage} message
  */
 function deliver(stream, message) {
-  const fetch = message.kind === 'change' ? message.change.fetch : message.kind === 'state' ? message.state.fetch : null;
+  // A fetch that is followed no more is one of the stream's no longer, and those that followed it learn of it.
+  const fetch = message.kind === 'change' ? message.change.fetch : message.kind === 'state' ? message.state.fetch
+    : message.kind === 'problem' ? message.fetch : null;
   for (const [port, fetches] of tabs) {
     const isForTab = fetch !== null ? fetches.has(fetch) : [...fetches].some((one) => stream.fetches.has(one));
     if (isForTab) port.postMessage(message);

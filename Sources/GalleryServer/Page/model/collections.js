@@ -276,7 +276,7 @@ export class FollowedCollections extends EventTarget {
   /** @param {string} token where the fetch of all collections is */
   takeState(token) {
     if (this.isReading) this.hasMissed = true;
-    else if (token !== this.tree.token) this.read(null);
+    else if (token !== this.tree.token || this.hasFailed) this.read(null);
   }
 
   /** @param {import('../client/photoledger.js').Change} change of the top level */

@@ -43,7 +43,7 @@ const contentPause = 2000;
  */
 export async function open(app, address) {
   const { argument } = address;
-  if (argument in builtIn) return openBuiltIn(app, argument);
+  if (Object.hasOwn(builtIn, argument)) return openBuiltIn(app, argument);
   const tree = await Collections.read(app.client);
   if (argument === '') return overview(app, tree, null);
   const one = tree.get(argument);

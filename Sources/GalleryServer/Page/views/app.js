@@ -44,6 +44,19 @@ import { Notices } from './notice.js';
 /** How many views the bar of a phone shows at once. */
 const barLimit = 4;
 
+/**
+ * A part of an address without its escapes; as it stands if they are malformed, which then names nothing.
+ * @param {string} text
+ */
+function decoded(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch (error) {
+    if (error instanceof URIError) return text;
+    throw error;
+  }
+}
+
 export class App {
   /**
    * @param {PhotoLedger} client
@@ -142,8 +155,8 @@ export class App {
   read() {
     const [path, query] = location.hash.replace(/^#\/?/, '').split('?');
     const [name, ...rest] = path.split('/');
-    const known = name in this.routes ? name : Object.keys(this.routes)[0];
-    return { name: known, argument: decodeURIComponent(rest.join('/')), query: new URLSearchParams(query ?? '') };
+    const known = Object.hasOwn(this.routes, name) ? name : Object.keys(this.routes)[0];
+    return { name: known, argument: decoded(rest.join('/')), query: new URLSearchParams(query ?? '') };
   }
 
   /**

@@ -100,6 +100,11 @@ class Camera {
       this.stream = await navigator.mediaDevices.getUserMedia({
         video: { facingMode: { ideal: this.facing }, width: { ideal: 3840 }, height: { ideal: 2160 } },
       });
+      // The tab may have been left while the permission was asked for; it starts the camera when it is shown again.
+      if (document.hidden) {
+        this.stop();
+        return;
+      }
       this.video.srcObject = this.stream;
       this.video.classList.toggle('mirrored', this.facing === 'user');
       fill(this.view, this.video);

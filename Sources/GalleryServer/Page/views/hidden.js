@@ -95,8 +95,10 @@ export async function open(app) {
   /** @type {import('./photos.js').GridView | null} */
   let inner = null;
   let isClosed = false;
+  let visit = 0;
   let place = 'library';
   const shut = () => {
+    visit += 1;
     inner?.close?.();
     inner = null;
   };
@@ -108,18 +110,21 @@ export async function open(app) {
   };
   const showPhotos = async () => {
     shut();
+    const own = visit;
     try {
       const view = await gridView(app, optionsOf(place, (other) => {
         place = other;
         showPhotos();
       }));
-      if (isClosed || !guard.isOpen) {
+      // Another place may have been chosen meanwhile, or the view locked.
+      if (isClosed || !guard.isOpen || own !== visit) {
         view.close?.();
         return;
       }
       inner = view;
       fill(element, view.element);
     } catch (error) {
+      if (own !== visit) return;
       const sentence = error instanceof Error ? error.message : String(error);
       fill(element, h('p', { class: 'failure', role: 'alert' }, sentence));
     }

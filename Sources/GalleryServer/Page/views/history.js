@@ -222,8 +222,16 @@ class HistoryView {
     this.app.client.openFetch({ log: true }).then((state) => {
       if (this.abort.signal.aborted) return;
       this.end = this.app.feed.follow(state.fetch, state.token, {
-        onChange: (step) => { this.ask(step); }, onState: () => { this.ask(); },
-        onProblem: (error) => this.followLater(error),
+        onChange: (step) => { this.ask(step); },
+        onState: () => {
+          this.isFollowing = true;
+          this.ask();
+        },
+        // The feed follows again by itself.
+        onProblem: (error) => {
+          this.isFollowing = false;
+          this.showTrouble(error);
+        },
       });
       this.isFollowing = true;
       // What was committed since the first page was read.
@@ -234,13 +242,10 @@ class HistoryView {
   }
 
   /**
-   * Follows again after a while. Until then the last failure is shown, though older commits are read meanwhile.
+   * Begins to follow after a while. Until then the last failure is shown, though older commits are read meanwhile.
    * @param {unknown} error
    */
   followLater(error) {
-    this.end();
-    this.end = () => {};
-    this.isFollowing = false;
     this.showTrouble(error);
     clearTimeout(this.followTimer);
     this.followTimer = setTimeout(() => this.follow(), retryPause);

@@ -93,7 +93,7 @@ const kinds = {
  */
 export async function open(app, address) {
   const wanted = /** @type {keyof typeof kinds} */ (address.query.get('kind') ?? 'all');
-  const kind = wanted in kinds ? wanted : 'all';
+  const kind = Object.hasOwn(kinds, wanted) ? wanted : 'all';
   const choice = h('select', {
     'aria-label': t('photos.kind'), onchange: () => app.open('photos', '', choice.value === 'all' ? {} : { kind: choice.value }),
   }, ...Object.keys(kinds).map((name) => h('option', { value: name, '.selected': name === kind }, t(`photos.kind.${name}`))));

@@ -1,0 +1,111 @@
+// A list that loses its server comes to the state of now by itself, and never takes in a change that does not fit.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { Problem } from '../../Sources/GalleryServer/Page/client/photoledger.js';
+import { List } from '../../Sources/GalleryServer/Page/model/list.js';
+
+/** A list of some items, with a server that answers as a test says. */
+function made(answers, count = 3) {
+  const asked = [];
+  const client = {
+    ask: async (method, path) => {
+      asked.push(path);
+      const next = answers.shift();
+      const answer = typeof next === 'function' ? next() : next;
+      if (answer instanceof Error) throw answer;
+      return answer;
+    },
+    window: async (fetch, token, start, length) => {
+      asked.push(`window ${start}`);
+      if (feed.isGone) throw new Problem(0, 'not-reached', 'The server was not reached.');
+      return { items: Array.from({ length }, (_, place) => ({ id: `a${start + place}` })) };
+    },
+  };
+  const feed = Object.assign(new EventTarget(), { isOpen: true, isGone: false });
+  const list = new List(client, { fetch: 'f', token: 't0', count }, [{ key: '', count }], false);
+  list.watch(feed);
+  return { list, feed, asked };
+}
+
+const change = (parts) => ({
+  fetch: 'f', removed: [], inserted: [], changed: [], moved: [], cause: null,
+  items: { indexes: [], columns: { localIdentifier: [] }, isComplete: false }, ...parts,
+});
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+const gone = () => new Problem(0, 'not-reached', 'The server was not reached.');
+const open = (feed) => feed.dispatchEvent(new Event('connection'));
+
+test('what could not be caught up with is asked for when the stream is open again', async () => {
+  const { list, feed } = made([gone(), change({ before: 't0', after: 't2', count: 5, inserted: [[0, 2]] })]);
+  list.take({ fetch: 'f', token: 't2' });
+  await settled();
+  assert.deepEqual([list.token, list.count], ['t0', 3]);
+  open(feed);
+  await settled();
+  assert.deepEqual([list.token, list.count], ['t2', 5]);
+  list.close();
+});
+
+test('items that could not be loaded are asked for when the stream is open again', async () => {
+  const { list, feed } = made([]);
+  list.addEventListener('loaded', () => list.load(0, 3));
+  feed.isGone = true;
+  await list.load(0, 3);
+  assert.equal(list.item(0), null);
+  feed.isGone = false;
+  open(feed);
+  await settled();
+  assert.equal(list.item(2).id, 'a2');
+  list.close();
+});
+
+test('a state that the server knows no more is replaced by that of now, also if the first answer to that fails', async () => {
+  const unknown = () => new Problem(410, 'gone', 'The state is no longer known.');
+  const last = change({ before: 't9', after: 't10', count: 8, inserted: [[7, 1]] });
+  const anew = () => {
+    // What comes while the list begins anew is not lost.
+    list.take(last);
+    return { token: 't9', count: 7 };
+  };
+  const { list, feed } = made([unknown(), gone(), unknown(), anew, last]);
+  const failures = [];
+  list.addEventListener('failed', ({ detail }) => failures.push(detail.status));
+  list.take({ fetch: 'f', token: 't9' });
+  await settled();
+  assert.deepEqual([failures, list.token], [[0], 't0']);
+  open(feed);
+  await settled();
+  assert.deepEqual([list.token, list.count], ['t10', 8]);
+  list.close();
+});
+
+test('a change that does not fit leaves the list as it is until it begins anew', async () => {
+  const { list, asked } = made([{ token: 't1', count: 4 }]);
+  await list.load(0, 3);
+  list.take(change({ before: 't0', after: 't1', count: 9, inserted: [[0, 1]] }));
+  assert.deepEqual([list.token, list.count, list.item(0).id], ['t0', 3, 'a0']);
+  await settled();
+  assert.deepEqual([list.token, list.count], ['t1', 4]);
+  assert.equal(asked.at(-1), '/v1/fetches/f');
+  list.close();
+});
+
+test('windows that are only passed are given up without a word', async () => {
+  const { list } = made([]);
+  let aborted = false;
+  const failures = [];
+  list.addEventListener('failed', ({ detail }) => failures.push(detail));
+  list.client.window = (fetch, token, start, length, signal) => new Promise((resolve, reject) => {
+    signal.addEventListener('abort', () => {
+      aborted = true;
+      reject(signal.reason);
+    });
+  });
+  const loading = list.load(0, 3);
+  list.abort();
+  await loading;
+  assert.deepEqual([aborted, failures, list.requests.size], [true, [], 0]);
+  list.close();
+});
