@@ -308,6 +308,31 @@ class AlbumTests(CollectionTest):
         wait(lambda: self.shown() == wanted and self.members(album) == wanted, "and one place back")
         self.assertEqual(self.browser.js("return location.hash"), "#/albums/" + album.split("/")[0])
 
+    def test_a_drag_moves_its_photo_though_others_come_before_it_is_dropped(self):
+        ids = self.newest()
+        album = self.make_album("Order", ids[:6])
+        self.go("#/albums/" + album.split("/")[0])
+        wait(lambda: self.shown() == ids[:6], "the album's own order")
+        first = self.browser.one(f'.tile[data-id="{ids[1]}"]')
+        (ActionChains(self.browser.driver).click_and_hold(self.browser.one(f'.tile[data-id="{ids[4]}"]'))
+         .move_to_element_with_offset(first, int(-first.rect["width"] / 2) + 6, 0).perform())
+        wait(lambda: self.browser.all(".grid.dragging"), "the drag")
+        self.gallery.commit({"op": "album.insert", "album": album, "assets": [ids[7], ids[8]], "index": 0})
+        wait(lambda: self.shown() == [ids[7], ids[8], *ids[:6]], "two came before it")
+        ActionChains(self.browser.driver).release().perform()
+        wanted = [ids[7], ids[8], ids[0], ids[4], ids[1], ids[2], ids[3], ids[5]]
+        wait(lambda: self.members(album) == wanted, lambda: f"{[ids.index(one) for one in self.members(album)]}")
+        # What is dragged leaves the album: nothing is moved.
+        self.browser.one(f'.tile[data-id="{ids[4]}"]')
+        wait(lambda: self.shown() == wanted, "the grid follows")
+        (ActionChains(self.browser.driver).click_and_hold(self.browser.one(f'.tile[data-id="{ids[5]}"]'))
+         .move_to_element(self.browser.one(f'.tile[data-id="{ids[7]}"]')).perform())
+        self.gallery.commit({"op": "album.remove", "album": album, "assets": [ids[5]]})
+        wait(lambda: self.shown() == wanted[:-1], "it left")
+        self.assertEqual(self.browser.all(".grid.dragging"), [])
+        ActionChains(self.browser.driver).release().perform()
+        self.assertEqual(self.members(album), wanted[:-1])
+
     def test_a_photo_of_the_album_becomes_its_cover_and_each_choice_is_taken_back(self):
         ids = self.newest()[:3]
         album = self.make_album("Walk", ids)

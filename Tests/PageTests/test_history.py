@@ -253,6 +253,17 @@ class AwayTests(HistoryTest):
 
 
 class MomentTests(HistoryTest):
+    def test_the_slider_reaches_what_is_committed_while_it_is_open(self):
+        self.show("#/moment")
+        later = self.browser.one("[aria-label='One commit later'], .moment-bar .icon-button:last-of-type")
+        self.assertFalse(later.is_enabled())
+        last = lambda: int(self.browser.one(".moment-slider").get_attribute("max"))
+        before = last()
+        token = self.commit({"op": "asset.edit", "assets": self.ids[:1], "rating": 4})["token"]
+        wait(lambda: later.is_enabled() and last() > before, "the commit is reached")
+        later.click()
+        wait(lambda: token in self.browser.js("return decodeURIComponent(location.hash)"), "it is shown")
+
     def test_a_photo_that_was_trashed_since_is_seen_then_and_restored(self):
         before = self.commit({"op": "asset.edit", "assets": [self.ids[0]], "isFavorite": True})
         self.commit({"op": "asset.trash", "assets": self.ids[1:3]})

@@ -14,7 +14,7 @@ import subprocess
 import time
 import unittest
 
-from gallery import Browser, Gallery, program
+from gallery import Browser, Gallery, program, wait
 from scale import heap, moved, page, reach_the_last, scrub, settled, wheel
 
 SIZE = int(os.environ.get("PHOTOLEDGER_PAGE_SCALE", "3000"))
@@ -124,6 +124,28 @@ class ScaleTests(unittest.TestCase):
         browser = self.opened(2)
         settled(browser)
         self.assertEqual(moved(browser, self.change_above, rounds=9), 0)
+
+    def test_what_is_looked_at_stays_when_the_first_photo_on_the_screen_goes_elsewhere(self):
+        browser = self.opened(1)
+        settled(browser)
+        page(browser, "grid.scroller.setTop(list.blocks.height / 2); grid.scrolled(); await frame(); return null")
+        settled(browser)
+        page(browser, """
+            grid.scroller.setTop(grid.scroller.top + grid.seen[0].offset);
+            grid.scrolled();
+            await frame();
+            return null;
+        """)
+        first, next_one, place = wait(lambda: page(browser, """
+            const [{ first }] = grid.seen;
+            const tile = document.querySelector(`.tile[data-id='${list.item(first + 1)?.id}']`);
+            return list.item(first) && tile && [list.item(first).id, tile.dataset.id, tile.getBoundingClientRect().top];
+        """), "the first row")
+        token = self.gallery.commit({"op": "asset.edit", "assets": [first], "creationDate": "1985-01-01T00:00:00Z"})["token"]
+        wait(lambda: page(browser, "return list.token") == token, "the commit arrived")
+        top = browser.js("return document.querySelector(`.tile[data-id='${arguments[0]}']`)?.getBoundingClientRect().top", next_one)
+        self.assertIsNotNone(top, "the view went where the photo was moved to")
+        self.assertLess(abs(top - place), 1)
 
 
 if __name__ == "__main__":

@@ -17,6 +17,7 @@ import { sightings } from './log.js';
  *
  * @typedef {object} Moments
  * @property {number} count
+ * @property {(signal?: AbortSignal) => Promise<void>} refresh learns of what was committed since
  * @property {(index: number, signal?: AbortSignal) => Promise<Moment | null>} read null before the first commit
  * @property {(at: string, signal?: AbortSignal) => Promise<Moment | null>} find by a token or an instant
  * @property {(moment: Moment, signal?: AbortSignal) => Promise<number>} before the index before a commit's first event
@@ -51,8 +52,10 @@ async function logMoments(client) {
     return { index: sequence, token, date, client: who, cause, event: found };
   };
   const head = await last({}, undefined);
-  return {
+  /** @type {Moments} */
+  const moments = {
     count: head?.index ?? 0,
+    refresh: async (signal) => { moments.count = Math.max(moments.count, (await last({}, signal))?.index ?? 0); },
     read: (index, signal) => last({ at: index }, signal),
     find: (at, signal) => last({ at }, signal),
     before: async (moment, signal) => {
@@ -69,6 +72,7 @@ async function logMoments(client) {
       }
     },
   };
+  return moments;
 }
 
 /**
@@ -81,8 +85,13 @@ async function ownMoments(client) {
     const found = records[Math.min(index, records.length) - 1];
     return found ? { ...found, index: Math.min(index, records.length), event: null } : null;
   };
-  return {
+  /** @type {Moments} */
+  const moments = {
     count: records.length,
+    refresh: async (signal) => {
+      for (const one of await sightings(client, records.at(-1)?.token ?? null, signal)) records.push(one);
+      moments.count = records.length;
+    },
     read: async (index) => moment(index),
     find: async (at) => {
       const instant = Date.parse(at);
@@ -93,4 +102,5 @@ async function ownMoments(client) {
     },
     before: async ({ index }) => index - 1,
   };
+  return moments;
 }

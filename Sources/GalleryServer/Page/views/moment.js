@@ -33,6 +33,7 @@ export async function open(app, address) {
   const moments = await openMoments(app.client, app.session.authorizationStatus.readWrite === 'authorized');
   const machine = new TimeMachine(app, moments);
   await machine.begin(address);
+  machine.follow();
   return {
     title: t('nav.moment'), element: machine.element,
     update: (to) => machine.update(to), close: () => machine.close(),
@@ -59,6 +60,10 @@ class TimeMachine {
     this.asked = new AbortController();
     this.isClosed = false;
     this.isShowing = false;
+    this.hasNews = false;
+    this.isRefreshing = false;
+    this.closing = new AbortController();
+    this.end = () => {};
     this.slider = h('input', {
       type: 'range', class: 'moment-slider', min: 1, max: Math.max(1, moments.count), step: 1,
       'aria-label': t('moment.slider'),
@@ -98,6 +103,39 @@ class TimeMachine {
     }
     this.take(moment, at !== null);
     await this.show();
+  }
+
+  /** Follows what is committed, so that the slider reaches it. */
+  async follow() {
+    const { client, feed, session } = this.app;
+    try {
+      const isWhole = session.authorizationStatus.readWrite === 'authorized';
+      const state = await client.openFetch(isWhole ? { log: true } : { allBursts: true });
+      if (this.isClosed) return;
+      const refresh = () => { this.refresh(); };
+      this.end = feed.follow(state.fetch, state.token, { onChange: refresh, onState: refresh });
+    } catch (error) {
+      if (!this.isClosed) this.app.notices.fail(error);
+    }
+  }
+
+  /** Learns of what was committed; of what comes meanwhile, after that. */
+  async refresh() {
+    this.hasNews = true;
+    if (this.isRefreshing) return;
+    this.isRefreshing = true;
+    try {
+      while (this.hasNews && !this.isClosed) {
+        this.hasNews = false;
+        await this.moments.refresh(this.closing.signal);
+        this.slider.max = String(Math.max(1, this.moments.count));
+        if (this.moment) this.later.disabled = this.moment.index >= this.moments.count;
+      }
+    } catch (error) {
+      if (!this.isClosed) this.app.notices.fail(error);
+    } finally {
+      this.isRefreshing = false;
+    }
   }
 
   /**
@@ -245,6 +283,8 @@ class TimeMachine {
 
   close() {
     this.isClosed = true;
+    this.end();
+    this.closing.abort();
     clearTimeout(this.timer);
     this.asked.abort();
     this.view?.close?.();
