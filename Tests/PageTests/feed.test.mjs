@@ -5,6 +5,10 @@ import test, { mock } from 'node:test';
 
 const page = new URL('../../Sources/GalleryServer/Page/', import.meta.url);
 
+// The hub looks at its tabs for as long as a worker runs, which is no reason for a test to go on.
+const { setInterval: repeat } = globalThis;
+globalThis.setInterval = (...parts) => repeat(...parts).unref();
+
 /** The streams that were opened; each says what a test has it say. */
 const sources = [];
 globalThis.EventSource = class extends EventTarget {
@@ -119,4 +123,32 @@ test('every tab that follows a fetch learns that it is followed no more, also if
   sources.at(-1).say('problem', { fetch: 'lone', detail: 'refused' });
   assert.deepEqual(await next(), { kind: 'problem', fetch: 'lone', detail: 'refused' });
   port1.close();
+});
+
+test('a tab that died is left out, and one that only slept follows anew', async () => {
+  mock.timers.enable({ apis: ['setInterval', 'Date'] });
+  await import(new URL('client/hub.js?aged', page));
+  const { onconnect } = globalThis;
+  const tabs = [new MessageChannel(), new MessageChannel()];
+  const next = reader(tabs[1].port1);
+  const turn = () => new Promise((resolve) => setTimeout(resolve, 5));
+  for (const { port2 } of tabs) onconnect({ ports: [port2] });
+  let closed = 0;
+  const before = sources.length;
+  tabs[0].port1.postMessage({ kind: 'follow', fetch: 'old', after: 't0' });
+  while (sources.length === before) await turn();
+  sources.at(-1).close = () => { closed += 1; };
+  mock.timers.tick(240_000);
+  tabs[0].port1.postMessage({ kind: 'here' });
+  await turn();
+  mock.timers.tick(120_000);
+  assert.equal(closed, 0, 'it spoke');
+  mock.timers.tick(360_000);
+  assert.equal(closed, 1, 'nobody follows what it did');
+  tabs[1].port1.postMessage({ kind: 'here' });
+  assert.deepEqual(await next(), { kind: 'left' });
+  tabs[1].port1.postMessage({ kind: 'follow', fetch: 'old', after: 't0' });
+  while (sources.length === before + 1) await turn();
+  for (const { port1 } of tabs) port1.close();
+  mock.timers.reset();
 });

@@ -15,6 +15,13 @@ class FrameTests(PageTest):
         wait(lambda: not self.browser.all(f'.tile[data-id="{newest}"]'), "the tile is gone")
         self.browser.wait_text("11 photos", ".count")
 
+    def test_an_address_that_names_nothing_is_answered_by_a_view(self):
+        for address in ["#/albums/%E0", "#/constructor", "#/albums/constructor", "#/photos?kind=constructor"]:
+            self.browser.sign_in(self.gallery, path="/healthz")
+            self.browser.driver.get(f"{self.gallery.address}/{address}")
+            self.browser.one("main h1")
+            self.assertEqual(self.browser.all(".failure"), [], address)
+
 
 class OnRequestTests(PageTest):
     """A server that makes pictures only when they are asked for."""

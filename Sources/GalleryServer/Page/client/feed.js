@@ -25,6 +25,8 @@ import { Stream, fetchLimit } from './stream.js';
 /** How long a tab may be hidden before the stream is opened anew when it is shown, milliseconds. */
 const sleepLimit = 60_000;
 
+/** How often a tab says to the hub that it is there, milliseconds. */
+const beat = 60_000;
 /** How long after a fetch was refused it is followed again, the first and the longest time, milliseconds. */
 const firstPause = 4000;
 const longestPause = 60_000;
@@ -54,6 +56,7 @@ export class Feed extends EventTarget {
       this.port = worker.port;
       this.port.onmessage = ({ data }) => this.take(data);
       this.port.start();
+      setInterval(() => this.port?.postMessage({ kind: 'here' }), beat);
       addEventListener('pagehide', () => this.port?.postMessage({ kind: 'close' }));
       // A page that comes back from the browser's cache has left the hub.
       addEventListener('pageshow', (event) => { if (event.persisted) location.reload(); });
@@ -153,7 +156,7 @@ export class Feed extends EventTarget {
     return made;
   }
 
-  /** @param {import('./stream.js').FeedMessage} message */
+  /** @param {import('./stream.js').FeedMessage | { kind: 'left' }} message */
   take(message) {
     switch (message.kind) {
       case 'change':
@@ -182,6 +185,10 @@ export class Feed extends EventTarget {
         if (message.isOpen === this.isOpen) break;
         this.isOpen = message.isOpen;
         this.dispatchEvent(new Event('connection'));
+        break;
+      case 'left':
+        // The hub took the tab for gone; what it missed is the difference between the states.
+        for (const [fetch, after] of this.states) this.send(fetch, after);
         break;
       case 'signedOut':
         this.dispatchEvent(new Event('signedout'));

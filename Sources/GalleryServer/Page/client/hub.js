@@ -2,6 +2,9 @@
 //
 //   tab ─ { follow, fetch, after } ─▶ hub ─ { kind: 'change', … } ─▶ every tab that follows the fetch
 //
+// A tab that crashes says nothing, so each says now and then that it is there. One that was silent for long is left out; if it
+// was only asleep, it learns of that when it speaks again, and follows anew.
+//
 // A tab whose state differs from that of the stream notices it by the message's `before` and asks for what lies between.
 
 import { PhotoLedger } from './photoledger.js';
@@ -10,8 +13,13 @@ import { Stream, fetchLimit } from './stream.js';
 /** @typedef {import('./stream.js').FeedMessage} FeedMessage */
 
 const client = new PhotoLedger();
+/** For how long a tab may be silent, milliseconds; browsers let hidden tabs speak once a minute. */
+const silenceLimit = 300_000;
+
 /** @type {Map<MessagePort, Set<string>>} what each tab follows */
 const tabs = new Map();
+/** @type {Map<MessagePort, number>} when each tab spoke last */
+const heard = new Map();
 /** @type {Stream[]} */
 const streams = [];
 
@@ -53,11 +61,33 @@ function leave(fetch) {
 }
 
 /** @param {MessagePort} port */
+function detach(port) {
+  const fetches = tabs.get(port) ?? new Set();
+  tabs.delete(port);
+  heard.delete(port);
+  for (const fetch of fetches) leave(fetch);
+}
+
+setInterval(() => {
+  const now = Date.now();
+  for (const [port, last] of [...heard]) if (now - last > silenceLimit) detach(port);
+}, silenceLimit / 5);
+
+/** @param {MessagePort} port */
 function attach(port) {
-  /** @type {Set<string>} */
-  const fetches = new Set();
-  tabs.set(port, fetches);
+  tabs.set(port, new Set());
+  heard.set(port, Date.now());
   port.onmessage = ({ data }) => {
+    if (data.kind === 'close') {
+      detach(port);
+      return;
+    }
+    if (!tabs.has(port)) {
+      tabs.set(port, new Set());
+      port.postMessage({ kind: 'left' });
+    }
+    heard.set(port, Date.now());
+    const fetches = /** @type {Set<string>} */ (tabs.get(port));
     if (data.kind === 'follow') {
       fetches.add(data.fetch);
       follow(data.fetch, data.after);
@@ -73,9 +103,6 @@ function attach(port) {
       leave(data.fetch);
     } else if (data.kind === 'wake') {
       for (const stream of streams) stream.wake();
-    } else if (data.kind === 'close') {
-      tabs.delete(port);
-      for (const fetch of fetches) leave(fetch);
     }
   };
   port.start();
