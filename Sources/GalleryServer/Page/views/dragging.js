@@ -6,8 +6,8 @@
 //          ├─ moved (mouse, reorderable)   drags what is selected; a line shows where it goes
 //          └─ second finger                size
 //
-// A commit between press and release moves photos: what is held are indexes, which `apply` leads along with the list, so that
-// a release acts on the photo that was pressed, and a drag ends when its photo is gone.
+// A commit between press and release moves photos: what is held are indexes, which `apply` leads along with the list,
+// so that a release acts on the photo that was pressed, and a drag ends when its photo is gone.
 
 import { rectOf } from '../layout/place.js';
 import { mapped, mappedRanges, stayed } from '../model/mapped.js';
