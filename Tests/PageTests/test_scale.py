@@ -67,7 +67,8 @@ class ScaleTests(unittest.TestCase):
         cls.second = 1_800_000_000
 
     def opened(self, scale):
-        browser = Browser(1280, 800, scale)
+        # The photos are invented, so none has a picture.
+        browser = Browser(1280, 800, scale, expected_errors=("/renditions/",))
         self.addCleanup(browser.close)
         browser.sign_in(self.gallery)
         browser.one(".tile[data-id]", 120)

