@@ -154,6 +154,50 @@ class SelectionTests(PageTest):
         self.gallery.commit({"op": "asset.edit", "assets": self.ids, "isFavorite": False})
 
 
+    def test_what_was_done_is_said_by_elements_that_were_there_before(self):
+        # A screen reader says what changes in an element that it knows, and not what comes with its element.
+        regions = """return [...document.querySelectorAll('[role=status], [role=log], [aria-live=polite]')]
+            .filter((one) => one.checkVisibility()).map((one) => one.innerText.trim()).filter((text) => text !== '')"""
+        known = "window.known = [...document.querySelectorAll('[role=status], [role=log], [aria-live=polite]')].filter((one) => one.checkVisibility())"
+        said = lambda: self.browser.js("return known.filter((one) => one.isConnected && one.checkVisibility()).map((one) => one.innerText)")
+        self.browser.js(known)
+        grid = self.browser.one(".grid-scroll")
+        grid.send_keys(Keys.HOME)
+        grid.send_keys(" ")
+        wait(lambda: "1 selected" in said(), lambda: f"the selection is said; {said()}")
+        grid.send_keys(Keys.SHIFT + Keys.ARROW_RIGHT)
+        wait(lambda: "2 selected" in said(), lambda: f"the selection is said; {said()}")
+        self.browser.click('[data-action="trash"]')
+        wait(lambda: any("2 photos moved to the trash" in one and "Undo" in one for one in said()), lambda: f"the notice is said; {said()}")
+        self.assertFalse(any("selected" in one for one in self.browser.js(regions)))
+        self.browser.click(".notice-action")
+        self.browser.wait_text("24 photos", ".count")
+
+    def test_the_months_are_groups_of_the_listbox_that_hold_their_photos(self):
+        tree = self.browser.driver.execute_cdp_cmd("Accessibility.getFullAXTree", {})["nodes"]
+        nodes = {one["nodeId"]: one for one in tree}
+        name = lambda one: one.get("name", {}).get("value", "")
+        role = lambda one: one.get("role", {}).get("value")
+        months = {}
+        for node in tree:
+            above = node
+            while role(above) not in ("group", "listbox") and above.get("parentId"):
+                above = nodes[above["parentId"]]
+            if role(node) == "option" and name(node).startswith("Photo, "):
+                months.setdefault((role(above), name(above)), []).append(name(node))
+        [headings] = [self.browser.js("return [...document.querySelectorAll('.grid-heading')].map((one) => one.textContent)")]
+        self.assertEqual(sorted(months), sorted(("group", one) for one in headings))
+        for (_, month), photos in months.items():
+            word = month.split(" ")[0][:3]
+            self.assertEqual([one for one in photos if f" {word} " not in one], [], month)
+        # In their order, as the library has them.
+        self.assertEqual(sum(len(one) for one in months.values()), 24)
+        self.assertGreater(len(months), 1)
+
+    def test_a_drag_shows_where_it_goes_also_after_the_list_began_anew(self):
+        self.assertTrue(page(self.browser, "await list.begin(); return grid.layer.contains(grid.dragging.line)"))
+
+
 class LargeSelectionTests(unittest.TestCase):
     def test_a_range_over_everything_is_a_selection_of_everything_and_gets_what_is_done(self):
         gallery = Gallery(0, ["--on-request"])

@@ -168,7 +168,10 @@ export async function run(app, name, ids, context) {
  */
 export function barOf(app, grid, names, { album }) {
   const context = { album, grid };
-  const count = h('p', { class: 'count', 'aria-live': 'polite' });
+  const count = h('p', { class: 'count' });
+  // The bar is hidden until something is selected, and what was hidden a moment ago is not read aloud.
+  const said = h('p', { class: 'visually-hidden', role: 'status' });
+  grid.element.append(said);
   const allowed = names.filter((name) => isAllowed(app, name));
   const perform = async (/** @type {string} */ name) => {
     bar.setAttribute('aria-busy', 'true');
@@ -193,6 +196,7 @@ export function barOf(app, grid, names, { album }) {
   grid.selection.addEventListener('change', () => {
     bar.hidden = grid.selection.count === 0;
     fill(count, t('selection.count', { count: grid.selection.count }));
+    said.textContent = bar.hidden ? '' : count.textContent;
   });
   return bar;
 }

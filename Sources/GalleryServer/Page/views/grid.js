@@ -4,6 +4,8 @@
 //     .grid-scroll   scrolls; a listbox that has the focus and names the tile that the keyboard is at
 //       .grid-space    as high as the list, as far as browsers can
 //         .grid-layer    holds what is to be seen, shifted so that it lies where the element is scrolled to
+//           .grid-heading  a month, for the eyes
+//           .grid-section  the same for screen readers: a group that owns the tiles of the month, and is empty
 //
 // Only tiles near the visible part exist. A tile belongs to the cell of its item, so a change of the list moves tiles and
 // makes none anew. The anchor, the first visible item and how far it is from the edge, keeps its place on the screen
@@ -65,6 +67,12 @@ const headingHeight = 52;
 const layerStep = 2048;
 const gap = 4;
 
+/**
+ * A month and how many photos it has.
+ * @param {import('../model/blocks.js').Part} part
+ */
+const sectionName = ({ key, count }) => `${monthName(key)} · ${t('photos.count', { count })}`;
+
 /** A grid. Events: `open` (a tile was activated), `move`, and those of `list` and `selection`. */
 export class Grid extends EventTarget {
   /**
@@ -96,6 +104,8 @@ export class Grid extends EventTarget {
     this.free = [];
     /** @type {Map<string, HTMLElement>} */
     this.headings = new Map();
+    /** @type {Map<string, HTMLElement>} */
+    this.sections = new Map();
     /** Where the keyboard is. */
     this.cursor = 0;
     /** @type {{ index: number, offset: number } | null} */
@@ -229,8 +239,9 @@ export class Grid extends EventTarget {
     this.selection.apply(change);
     this.dragging.apply(change);
     if (!change) this.tiles.clear();
-    if (!change) this.layer.replaceChildren();
+    if (!change) this.layer.replaceChildren(this.dragging.line);
     if (!change) this.headings.clear();
+    if (!change) this.sections.clear();
     if (change) {
       const cursor = mapped(change, this.cursor);
       if (cursor >= 0) this.cursor = cursor;
@@ -309,10 +320,15 @@ export class Grid extends EventTarget {
     this.layer.style.transform = `translateY(${place}px)`;
     /** @type {Set<Cell>} */
     const seen = new Set();
+    /** @type {Map<import('../model/blocks.js').Part, string[]>} */
+    const owned = new Map();
     const isFocused = document.activeElement === this.scroll;
     /** @type {string | null} */
     let active = null;
     for (const row of rows) {
+      const { part } = blocks.list[row.place];
+      const names = owned.get(part) ?? [];
+      owned.set(part, names);
       rects(blocks, row).forEach((rect, at) => {
         const index = row.first + at;
         const cell = blocks.madeCell(index);
@@ -323,6 +339,7 @@ export class Grid extends EventTarget {
           count: blocks.count, isSelected: this.selection.has(index), isCursor,
           isSelecting: this.selection.count > 0,
         });
+        names.push(tile.element.id);
         if (isCursor) active = tile.element.id;
       });
     }
@@ -334,6 +351,7 @@ export class Grid extends EventTarget {
       else tile.element.remove();
     }
     this.drawHeadings(headings, base);
+    if (this.list.hasHeadings) this.drawSections(owned);
     this.dragging.draw();
     if (active) this.scroll.setAttribute('aria-activedescendant', active);
     else this.scroll.removeAttribute('aria-activedescendant');
@@ -418,7 +436,8 @@ export class Grid extends EventTarget {
     const { blocks } = this.list;
     const seen = new Set();
     for (const { place, top } of headings) {
-      const { key, count } = blocks.list[place].part;
+      const { part } = blocks.list[place];
+      const { key } = part;
       seen.add(key);
       let heading = this.headings.get(key);
       if (!heading) {
@@ -426,7 +445,7 @@ export class Grid extends EventTarget {
         this.headings.set(key, heading);
         this.layer.append(heading);
       }
-      const text = `${monthName(key)} · ${t('photos.count', { count })}`;
+      const text = sectionName(part);
       if (heading.textContent !== text) heading.textContent = text;
       heading.style.transform = `translateY(${top - base}px)`;
     }
@@ -434,6 +453,32 @@ export class Grid extends EventTarget {
       if (seen.has(key)) continue;
       heading.remove();
       this.headings.delete(key);
+    }
+  }
+
+  /**
+   * Groups the tiles of each month for screen readers, which say its name when the keyboard comes to it. All tiles lie in one
+   * layer, so that they move without being made anew; a group owns its tiles by their names.
+   * @param {Map<import('../model/blocks.js').Part, string[]>} owned
+   */
+  drawSections(owned) {
+    const seen = new Set();
+    for (const [part, names] of owned) {
+      seen.add(part.key);
+      let section = this.sections.get(part.key);
+      if (!section) {
+        section = h('div', { class: 'grid-section', role: 'group' });
+        this.sections.set(part.key, section);
+        this.layer.append(section);
+      }
+      for (const [name, value] of [['aria-label', sectionName(part)], ['aria-owns', names.join(' ')]]) {
+        if (section.getAttribute(name) !== value) section.setAttribute(name, value);
+      }
+    }
+    for (const [key, section] of this.sections) {
+      if (seen.has(key)) continue;
+      section.remove();
+      this.sections.delete(key);
     }
   }
 
