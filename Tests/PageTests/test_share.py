@@ -1,11 +1,12 @@
 """Share links: what a visitor sees, passwords, ends, downloads, uploads; and a signed-in owner who opens one."""
 
+import datetime
 import json
 import unittest
 
 from selenium.webdriver.common.by import By
 
-from gallery import PageTest, wait
+from gallery import SERVER_GONE, PageTest, wait
 from test_upload import picture
 
 HOSTILE = "<img src=x onerror=\"document.title='XSS'\"> ‮txet " + "long" * 20
@@ -153,6 +154,45 @@ class ShareTests(PageTest):
         self.browser.wait_text("This link has ended", "h1")
         self.visit({"link": "/share"})
         self.browser.wait_text("The link is incomplete", "h1")
+
+    def test_a_link_that_expires_while_it_is_looked_at_says_so(self):
+        share = self.share(self.newest[:1], days=1)
+        self.visit(share)
+        self.wait_tiles(self.newest[:1])
+        # The day is over in some seconds.
+        self.gallery.stop()
+        [file] = self.gallery.folder.rglob("shares.json")
+        kept = json.loads(file.read_text())
+        rows = kept if isinstance(kept, list) else kept["shares"]
+        [row] = [one for one in rows if one["name"] == share["name"]]
+        end = datetime.datetime.now(datetime.timezone.utc) + datetime.timedelta(seconds=10)
+        row["expires"] = end.strftime("%Y-%m-%dT%H:%M:%SZ")
+        file.write_text(json.dumps(kept))
+        self.gallery.start()
+        self.visit(share)
+        self.wait_tiles(self.newest[:1])
+        self.assertLess(datetime.datetime.now(datetime.timezone.utc), end, "the link was opened while it was good")
+        self.browser.wait_text("This link has ended", "h1")
+        self.assertEqual(self.tiles(), [])
+        self.browser.driver.refresh()
+        self.browser.wait_text("This link has ended", "h1")
+        self.assertEqual([one for one in self.gallery.ask("GET", "/v1/shares").json["shares"] if one["name"] == share["name"]], [])
+
+    def test_a_picture_that_could_not_be_had_is_shown_when_the_server_is_there_again(self):
+        self.browser.expected_errors = (*self.expected_errors, *SERVER_GONE)
+        self.addCleanup(setattr, self.browser, "expected_errors", self.expected_errors)
+        self.visit(self.share(self.newest[:2]))
+        self.wait_tiles(self.newest[:2])
+        self.browser.one(".tile[data-index='0']").click()
+        seen = lambda: self.browser.js("return document.querySelector('.guest-stage img')?.naturalWidth > 0")
+        wait(seen, "the picture is shown")
+        self.gallery.stop()
+        self.browser.click(".guest-next")
+        self.browser.wait_text("cannot be shown", ".guest-state")
+        self.gallery.start()
+        wait(seen, "the picture is shown by itself")
+        self.assertEqual(self.browser.all(".guest-state"), [])
+        self.browser.driver.find_element(By.CSS_SELECTOR, ".guest-viewer [aria-label='Close']").click()
 
     def test_a_visitor_adds_photos(self):
         share = self.share([], upload=True)

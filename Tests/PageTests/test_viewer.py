@@ -391,6 +391,17 @@ class ViewerTests(ViewerTest):
         self.undo()
         self.has(identifier, "isHidden", False)
 
+    def test_the_neighbours_pictures_are_loaded_before_anybody_goes_to_them(self):
+        asked = lambda: {one for one in range(12) if self.browser.js("""
+            return performance.getEntriesByType('resource').some(({ name }) => name.includes(arguments[0]) && name.includes('large'));
+            """, short(photos[one]))}
+        photos = [one["localIdentifier"] for one in self.newest()]
+        self.open_at(4)
+        wait(lambda: asked() == {3, 4, 5}, lambda: f"the photo and its neighbours; {asked()}")
+        self.press(Keys.ARROW_RIGHT)
+        self.wait_shown(photos[5])
+        wait(lambda: asked() == {3, 4, 5, 6}, lambda: f"the next one; {asked()}")
+
     def test_what_a_file_says_of_itself_is_only_text(self):
         folder = self.gallery.folder / "hostile"
         folder.mkdir()
@@ -677,6 +688,17 @@ class MediaTests(ViewerTest):
         self.gallery.commit({"op": "asset.edit", "assets": [short(self.large)], "isFavorite": True})
         self.browser.one('.viewer-favorite[aria-pressed="true"]')
         self.gallery.commit({"op": "asset.edit", "assets": [short(self.large)], "isFavorite": False})
+
+    def test_a_link_that_is_followed_while_the_server_is_away_opens_when_it_is_there_again(self):
+        self.browser.one(".tile[data-id]")
+        self.gallery.stop()
+        self.browser.one(".banner")
+        address = f"#/photos?photo={short(self.large)}"
+        self.browser.js("location.hash = arguments[0]", address)
+        self.notice("The server was not reached")
+        self.assertEqual(self.browser.js("return location.hash"), address)
+        self.gallery.start()
+        self.wait_shown(self.large)
 
 
 if __name__ == "__main__":

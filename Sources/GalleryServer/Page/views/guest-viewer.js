@@ -16,11 +16,13 @@ import { spoken } from './tile.js';
  * @param {{ onDownload?: (id: string) => void }} options
  */
 export function openGuestViewer(grid, start, { onDownload } = {}) {
-  const { list, app: { client } } = grid;
+  const { list, app: { client, feed } } = grid;
   let index = start;
   /** @type {HTMLImageElement | HTMLVideoElement | null} */
   let shown = null;
   let id = '';
+  /** Whether what is shown could not be had. */
+  let isMissing = false;
   const stage = h('div', { class: 'guest-stage' });
   const said = h('p', { class: 'visually-hidden', role: 'status' });
   /** @type {(name: string, label: string, onclick: () => void, place?: string) => HTMLButtonElement} */
@@ -50,8 +52,10 @@ export function openGuestViewer(grid, start, { onDownload } = {}) {
 
   /** @param {import('../client/photoledger.js').Item} item */
   function show(item) {
+    if (item.id === id && !isMissing) return;
     if (shown) clearSource(shown);
     id = item.id;
+    isMissing = false;
     const isFilm = item.mediaType === 2;
     const url = client.renditionURL(item, isFilm ? 'play' : 'large');
     const name = spoken(item);
@@ -61,12 +65,23 @@ export function openGuestViewer(grid, start, { onDownload } = {}) {
     shown = element;
     element.addEventListener(isFilm ? 'loadeddata' : 'load', () => state.remove());
     element.addEventListener('error', () => {
-      if (shown === element) fill(state, t('guest.notShown'));
+      if (shown !== element) return;
+      isMissing = true;
+      fill(state, t('guest.notShown'));
     });
     fill(stage, element, state);
     said.textContent = `${name}. ${t('guest.place', { number: index + 1, count: list.count })}`;
     if (url) setSource(client, element, url);
     else fill(state, t('guest.notShown'));
+  }
+
+  /** Shows what could not be had when it was asked for. */
+  function loaded() {
+    if (list.item(index)?.id !== id) go(index);
+  }
+
+  function connected() {
+    if (feed.isOpen && isMissing) go(index);
   }
 
   /** @param {Event} event */
@@ -93,8 +108,12 @@ export function openGuestViewer(grid, start, { onDownload } = {}) {
     else if (event.key === 'ArrowLeft') go(index - 1);
   });
   list.addEventListener('change', changed);
+  list.addEventListener('loaded', loaded);
+  feed.addEventListener('connection', connected);
   dialog.addEventListener('close', () => {
     list.removeEventListener('change', changed);
+    list.removeEventListener('loaded', loaded);
+    feed.removeEventListener('connection', connected);
     if (shown) clearSource(shown);
     dialog.remove();
     if (list.count > 0) grid.setCursor(index);

@@ -80,6 +80,10 @@ export class Viewing {
     this.at = at;
     this.home = home(address);
     this.isClosed = false;
+    /** The photo of the address that could not be asked for, as the server was away. @type {string | null} */
+    this.wanted = null;
+    this.connected = () => { if (app.feed.isOpen && this.wanted) this.find(this.wanted); };
+    app.feed.addEventListener('connection', this.connected);
     /** @type {import('./viewer.js').Viewer | null} */
     this.viewer = null;
     grid.addEventListener('open', (event) => {
@@ -97,6 +101,7 @@ export class Viewing {
   update(address) {
     if (home(address) !== this.home) return false;
     const photo = address.query.get('photo');
+    this.wanted = null;
     if (!photo) this.viewer?.close();
     else if (!this.viewer?.item?.id.startsWith(photo)) this.find(photo);
     return true;
@@ -104,6 +109,7 @@ export class Viewing {
 
   close() {
     this.isClosed = true;
+    this.app.feed.removeEventListener('connection', this.connected);
     this.viewer?.close({ keepsAddress: true });
   }
 
@@ -131,6 +137,7 @@ export class Viewing {
    * @param {string} photo an identifier
    */
   async find(photo) {
+    this.wanted = null;
     try {
       const { client } = this.app;
       const asset = await client.asset(photo, this.at);
@@ -140,6 +147,12 @@ export class Viewing {
       else await this.openAlone(asset);
     } catch (error) {
       if (this.isClosed) return;
+      if (error instanceof Problem && error.isPassing) {
+        // The address stays, and is followed when the server is there again.
+        this.wanted = photo;
+        this.app.notices.fail(error);
+        return;
+      }
       const isGone = error instanceof Problem && (error.status === 404 || error.status === 400);
       if (isGone) this.app.notices.show(t('viewer.notThere'), { isError: true });
       else this.app.notices.fail(error);
