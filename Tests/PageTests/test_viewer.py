@@ -391,6 +391,32 @@ class ViewerTests(ViewerTest):
         self.undo()
         self.has(identifier, "isHidden", False)
 
+    def test_who_can_see_a_photo_says_since_when_and_from_when_to_when(self):
+        photos = [one["localIdentifier"] for one in self.newest()]
+        self.gallery.commit({"op": "client.register", "client": "com.example.few"},
+                            {"op": "client.authorize", "client": "com.example.few", "status": "limited"},
+                            {"op": "client.register", "client": "com.example.all"})
+        self.gallery.commit({"op": "client.grant", "client": "com.example.few", "assets": [short(photos[9])]})
+        self.gallery.commit({"op": "client.authorize", "client": "com.example.all", "status": "authorized"})
+        self.addCleanup(self.gallery.commit, {"op": "client.authorize", "client": "com.example.all", "status": "denied"})
+        self.open_at(9)
+        self.panel()
+        section = self.section("access")
+        self.browser.click(section + " summary")
+        said = lambda date: self.browser.js("""return new Intl.DateTimeFormat('en-GB', { dateStyle: 'medium', timeStyle: 'short' })
+            .format(new Date(arguments[0]))""", date)
+        history = lambda: [one for one in self.gallery.ask("GET", f"/v1/objects/{short(photos[9])}/history").json["records"]
+                           if one["property"] == "selections"]
+        [full] = [one for one in self.gallery.ask("GET", "/v1/clients/com.example.all/access").json["records"] if not one["to"]]
+        self.wait_text(f"sees the whole library, since {said(full['from']['date'])}", section)
+        self.wait_text(f"selected for it, since {said(history()[0]['date'])}", section)
+        self.gallery.commit({"op": "client.withdraw", "client": "com.example.few", "assets": [short(photos[9])]})
+        begun, ended = wait(lambda: len(history()) == 2 and history(), "the selection is over")
+        # A grant changes nothing of the list; the panel asks anew with the next change of a photo.
+        self.gallery.commit({"op": "asset.edit", "assets": [short(photos[9])], "rating": 1})
+        self.wait_text(f"was selected for it, from {said(begun['date'])} to {said(ended['date'])}", section)
+        self.assertNotIn("sees it as one of", self.read(section))
+
     def test_the_neighbours_pictures_are_loaded_before_anybody_goes_to_them(self):
         asked = lambda: {one for one in range(12) if self.browser.js("""
             return performance.getEntriesByType('resource').some(({ name }) => name.includes(arguments[0]) && name.includes('large'));

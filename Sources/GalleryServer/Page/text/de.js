@@ -252,6 +252,7 @@ export default {
   'access.nobody': 'Niemand außer dem Eigentümer der Mediathek.',
   'access.everything': 'sieht die ganze Mediathek',
   'access.selection': 'sieht es unter den dafür ausgewählten Fotos',
+  'access.selection.former': 'war dafür ausgewählt',
   'access.ownCollection': 'sieht es in einem eigenen Album',
   'access.pick': 'hat es bekommen, als jemand es ausgesucht hat',
   'done.caption': 'Bildunterschrift gesichert',

@@ -252,6 +252,7 @@ export default {
   'access.nobody': 'Nobody but the owner of the library.',
   'access.everything': 'sees the whole library',
   'access.selection': 'sees it as one of the photos selected for it',
+  'access.selection.former': 'was selected for it',
   'access.ownCollection': 'sees it in an album of its own',
   'access.pick': 'was given it when somebody picked it',
   'done.caption': 'Caption saved',

@@ -15,6 +15,8 @@ import { causeWords } from './log-words.js';
 /** How many records an answer holds, and how many answers are read. */
 const pageSize = 1000;
 const pageLimit = 20;
+/** For how many clients that see everything the page asks since when. */
+const clientLimit = 20;
 /** What follows from other changes and says nothing to a person. */
 const silent = new Set(['modificationDate', 'addedDate', 'creationDate', 'timeZoneOffset']);
 const stars = ['unset', 'one', 'two', 'three', 'four', 'five'];
@@ -234,12 +236,65 @@ export async function takeBack(app, { id, token, what, titleOf }) {
 }
 
 /**
- * Who can see a photo, as a list.
+ * @typedef {{ client: string, ground: 'selection' | 'pick', from: string, to: string | null }} Span
+ *
+ * When a photo was in the selection of a client or among its picks, by the photo's history.
  * @param {any[]} records
+ * @returns {Span[]}
  */
-export function accessList(records) {
-  if (records.length === 0) return h('p', null, t('access.nobody'));
+export function spansIn(records) {
+  /** @type {Span[]} */
+  const spans = [];
+  for (const { property, old, new: fresh, date } of records) {
+    if (property !== 'selections' && property !== 'picks') continue;
+    const ground = property === 'picks' ? 'pick' : 'selection';
+    const open = spans.find((one) => one.client === old && one.ground === ground && one.to === null);
+    if (old && open) open.to = date;
+    if (fresh) spans.push({ client: fresh, ground, from: date, to: null });
+  }
+  return spans;
+}
+
+/**
+ * Since when clients that see everything do so.
+ * @param {App} app
+ * @param {any[]} records who can see a photo
+ * @param {AbortSignal} signal
+ * @returns {Promise<Map<string, string>>} a date by client
+ */
+export async function fullSince(app, records, signal) {
+  const full = records.filter(({ ground }) => ground === 'everything').slice(0, clientLimit);
+  const dates = await Promise.all(full.map(async ({ client, token }) => {
+    const path = `/v1/clients/${encodeURIComponent(client)}/access`;
+    const answer = await app.client.ask('GET', path, { query: { at: token, limit: pageSize }, signal });
+    const interval = answer.records.find((/** @type {any} */ one) => one.ground === 'everything');
+    return /** @type {[string, string]} */ ([client, interval?.from.date ?? '']);
+  }));
+  return new Map(dates.filter(([, date]) => date !== ''));
+}
+
+/**
+ * Who can see a photo and since when, and for whom it was selected before, as a list.
+ * @param {any[]} records
+ * @param {Span[]} spans
+ * @param {Map<string, string>} since of those that see everything
+ */
+export function accessList(records, spans, since) {
+  const former = spans.filter(({ to }) => to !== null);
+  const nobody = records.length === 0 && h('p', null, t('access.nobody'));
+  if (nobody && former.length === 0) return nobody;
   const grounds = new Set(['everything', 'selection', 'ownCollection', 'pick']);
-  return h('ul', { class: 'viewer-list' }, ...records.map(({ client, ground }) => h('li', null,
-    h('p', { dir: 'auto', title: client }, clientName(client)), h('p', { class: 'soft' }, grounds.has(ground) ? t(`access.${ground}`) : ground))));
+  const line = (/** @type {string} */ client, /** @type {string} */ ground, /** @type {string | null} */ time) => h('li', null,
+    h('p', { dir: 'auto', title: client }, clientName(client)),
+    h('p', { class: 'soft' }, time === null ? ground : `${ground}, ${time}`));
+  const now = records.map(({ client, ground }) => {
+    const from = since.get(client)
+      ?? spans.find((one) => one.client === client && one.ground === ground && one.to === null)?.from;
+    return line(client, grounds.has(ground) ? t(`access.${ground}`) : ground,
+      from ? t('privacy.fromNow', { from: instant(from) }) : null);
+  });
+  return h('div', null, nobody, h('ul', { class: 'viewer-list' }, ...now,
+    ...former.map(({ client, ground, from, to }) => line(client,
+      t(ground === 'pick' ? 'access.pick' : 'access.selection.former'),
+      t('privacy.fromTo', { from: instant(from), to: instant(to ?? from) })))));
 }

@@ -15,7 +15,7 @@ import { clock } from './tile.js';
 import { AlbumTitles, albumsHolding } from './viewer-albums.js';
 import { cameraFacts } from './viewer-camera.js';
 import { dateForm, dateInWords, placeForm, placeInWords } from './viewer-forms.js';
-import { accessList, albumsIn, historyList, recordsOf, takeBack } from './viewer-history.js';
+import { accessList, albumsIn, fullSince, historyList, recordsOf, spansIn, takeBack } from './viewer-history.js';
 
 /** Types of files and kinds of pictures that have a phrase. */
 const resourceTypes = new Set(['photo', 'video', 'audio', 'alternatePhoto', 'fullSizePhoto', 'fullSizeVideo',
@@ -426,13 +426,14 @@ export class Panel {
         const [records, access] = await Promise.all([recordsOf(this.app, id, 'history', at, signal),
           recordsOf(this.app, id, 'access', at, signal)]);
         const albums = [...albumsIn(records)];
-        await Promise.all([this.titles.load(albums, signal),
+        const spans = spansIn(records);
+        const [since] = await Promise.all([fullSince(this.app, access, signal), this.titles.load(albums, signal),
           learnNames(this.app, [...records, ...access].flatMap(({ client, property, old, new: fresh }) =>
             /^(selections|picks)$/.test(property) ? [client, old, fresh] : [client]), signal)]);
         if (signal.aborted || this.asset !== asset) return;
         this.drawAlbums(albums.filter((one) => this.titles.has(one)));
         this.drawHistory(asset, records);
-        this.draw('access', access, () => [accessList(access)]);
+        this.draw('access', [access, spans, [...since]], () => [accessList(access, spans, since)]);
       } else {
         await this.titles.load(null, signal);
         const albums = await albumsHolding(this.app, id, this.titles, at, signal);
