@@ -465,6 +465,35 @@ class AlbumTests(CollectionTest):
         self.go("#/photos")
         self.says("12 photos", ".count")
 
+    def test_the_place_of_hidden_photos_that_was_chosen_last_is_shown_though_another_answers_later(self):
+        ids = self.newest()
+        self.gallery.commit({"op": "asset.edit", "assets": [ids[0]], "isHidden": True})
+        if not self.gallery.ask("GET", "/v1/people").json["people"]:
+            self.gallery.ask("POST", "/v1/people", {"name": "ada", "client": "owner", "password": "correct horse"})
+        made = self.browser.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": """
+            const real = window.fetch;
+            window.held = [];
+            window.fetch = async (input, options) => {
+              const answer = await real(input, options);
+              if (/"trash":true/.test(String(options?.body ?? ''))) await new Promise((go) => held.push(go));
+              return answer;
+            };"""})
+        self.addCleanup(self.browser.driver.execute_cdp_cmd, "Page.removeScriptToEvaluateOnNewDocument", made)
+        self.browser.driver.get("about:blank")
+        self.browser.sign_in(self.gallery, path="/#/hidden")
+        self.browser.one(".lock input[type=password]").send_keys("correct horse", Keys.ENTER)
+        wait(lambda: self.shown() == [ids[0]], "the hidden photo")
+        self.browser.js("""const place = document.querySelector('.hidden-view select');
+            for (const value of ['trash', 'library']) { place.value = value; place.dispatchEvent(new Event('change')); }""")
+        wait(lambda: self.browser.js("return held.length === 1"), "the trash is asked for")
+        wait(lambda: self.shown() == [ids[0]], "the library")
+        self.browser.js("for (const go of held) go()")
+        # A message of the feed comes after the answer that was held.
+        self.gallery.commit({"op": "asset.edit", "assets": [ids[0]], "isFavorite": True})
+        self.browser.one(f'.tile[data-id="{ids[0]}"] .badges')
+        self.assertEqual((self.shown(), self.browser.js("return document.querySelector('.hidden-view select').value")),
+                         ([ids[0]], "library"))
+
     def test_hidden_photos_in_the_trash_are_not_in_the_trash_of_everybody(self):
         ids = self.newest()
         self.gallery.commit({"op": "asset.edit", "assets": [ids[0]], "isHidden": True}, {"op": "asset.trash", "assets": ids[:2]})

@@ -121,7 +121,14 @@ class PickerTests(PageTest):
         for index in (4, 0, 2):
             self.tile(index).click()
         self.wait_numbers({4: "1", 0: "2", 2: "3"})
-        self.assertIn("number 2", self.tile(0).get_attribute("aria-label"))
+        label = lambda: self.tile(0).get_attribute("aria-label")
+        self.assertIn("number 2", label())
+        self.browser.wait_text("3 of 3 selected", ".pick-count[aria-live=polite]")
+        # What others change of the photo takes the number from no label.
+        self.gallery.commit({"op": "asset.edit", "assets": [self.newest[0]], "isFavorite": True})
+        self.addCleanup(self.gallery.commit, {"op": "asset.edit", "assets": [self.newest[0]], "isFavorite": False})
+        wait(lambda: "favourite" in label(), "the label of now")
+        self.assertIn("number 2", label())
         self.tile(1).click()
         self.browser.wait_text("At most 3 photos", ".notices")
         wait(lambda: self.selection(session) == [self.newest[4], self.newest[0], self.newest[2]], "the server has the selection")

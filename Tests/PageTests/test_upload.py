@@ -306,6 +306,32 @@ class CameraTests(PageTest):
         self.browser.one(".upload-row[data-state=taken]")
         self.assertEqual([one["mediaType"] for one in self.new(before)], ["video"])
 
+    def test_a_camera_that_is_allowed_after_the_tab_was_left_is_switched_off_until_it_is_shown(self):
+        made = self.browser.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": """
+            if (navigator.mediaDevices) {
+              const real = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
+              [window.asked, window.streams] = [0, []];
+              navigator.mediaDevices.getUserMedia = async (options) => {
+                asked += 1;
+                await new Promise((allow) => { window.allow = allow; });
+                streams.push(await real(options));
+                return streams.at(-1);
+              };
+            }"""})
+        self.addCleanup(self.browser.driver.execute_cdp_cmd, "Page.removeScriptToEvaluateOnNewDocument", made)
+        self.browser.sign_in(self.gallery, path="/camera")
+        wait(lambda: self.browser.js("return window.asked === 1"), "the permission is asked for")
+        self.browser.js("""Object.defineProperty(document, 'hidden', { value: true, configurable: true });
+            document.dispatchEvent(new Event('visibilitychange'));
+            allow();""")
+        wait(lambda: self.browser.js("return streams.length === 1 && streams[0].getTracks().every((one) => one.readyState === 'ended')"),
+             "the camera is off")
+        self.assertEqual(self.browser.all(".camera-live"), [])
+        self.browser.js("delete document.hidden; document.dispatchEvent(new Event('visibilitychange'))")
+        wait(lambda: self.browser.js("return asked === 2"), "the camera is asked for again")
+        self.browser.js("allow()")
+        wait(lambda: self.browser.js("return document.querySelector('.camera-live')?.videoWidth > 0"), "the camera is seen")
+
     def test_what_is_missing_is_said(self):
         self.visit()
         self.browser.wait_text("This page may not add photos", "h1")

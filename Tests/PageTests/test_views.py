@@ -19,7 +19,8 @@ try:
 except ImportError:
     AXE = None
 
-#: Name of the picture, address, what is there once the view is complete, and what is clicked to come to it.
+#: Name of the picture, address, what is there once the view is complete, what is clicked to come to it, and whose key it is
+#: looked at with, the owner's without one.
 VIEWS = [
     ("photos", "/#/photos", ".tile img.there"),
     ("viewer", "/#/photos?photo={asset}", "dialog.viewer"),
@@ -40,6 +41,14 @@ VIEWS = [
     ("share", "/share#{share}", ".tile[data-id]"),
     ("camera", "/camera#{camera}", "button"),
     ("picker", "/?pick={session}", ".tile[data-id]"),
+    ("request", "/#/photos", "dialog [data-choice=allow]", ['.request[data-client="{asking}"] button']),
+    ("undo", "/#/history", "dialog .undo-plan:not([aria-busy]) li", ['[data-token="{token}"] [data-undo]']),
+    ("changes", "/#/moment?at={token}", ".moment-changes [data-kind=changed]", ['.moment button[aria-pressed="false"]']),
+    ("share-viewer", "/share#{share}", "dialog.guest-viewer .guest-stage:not(:has(.guest-state)) img", [".tile[data-index='0'][data-id]"]),
+    ("limited", "/#/photos", ".visitor-banner", [], "limited"),
+    ("limited-empty", "/#/photos", ".visitor-empty", [], "empty"),
+    ("denied", "/#/photos", ".visitor-barred", [], "denied"),
+    ("undecided", "/#/photos", ".visitor-barred .button.main", [], "undecided"),
 ]
 
 CHECK = """
@@ -69,19 +78,28 @@ class ViewTests(unittest.TestCase):
             {"op": "asset.edit", "assets": ids[:2], "isFavorite": True}, {"op": "asset.trash", "assets": ids[10:]},
             {"op": "asset.edit", "assets": ids[9:10], "isHidden": True})["created"]
         share = cls.gallery.ask("POST", "/v1/shares", {"title": "For the club", "assets": ids[:4], "originals": True}).json
-        cls.gallery.ask("POST", "/v1/clients", {"name": "frames", "usage": "It hangs on the wall.", "asks": "readWrite"}, key=None)
+        asking = cls.gallery.ask(
+            "POST", "/v1/clients", {"name": "frames", "usage": "It hangs on the wall.", "asks": "readWrite"}, key=None).json
+        token = cls.gallery.commit({"op": "asset.edit", "assets": ids[2:4], "rating": 3})["token"]
+        cls.gallery.commit({"op": "asset.edit", "assets": ids[3:4], "caption": "Later"})
+        cls.keys = {name: cls.gallery.key(name) for name in ("limited", "empty", "denied", "undecided")}
+        cls.gallery.commit({"op": "client.authorize", "client": "limited", "status": "limited"},
+                           {"op": "client.grant", "client": "limited", "assets": ids[:2]},
+                           {"op": "client.authorize", "client": "empty", "status": "limited"},
+                           {"op": "client.authorize", "client": "denied", "status": "denied"})
         app = cls.gallery.ask("POST", "/v1/clients", {"name": "letters", "usage": "It prints letters."}, key=None).json
         session = cls.gallery.ask("POST", "/v1/picking", {"limit": 3, "ordered": True}, key=app["secret"]).json
         cls.values = {"asset": ids[0], "album": created[0].split("/")[0], "share": share["secret"], "session": session["session"],
-                      "camera": cls.gallery.key("camera", ["add"])}
+                      "camera": cls.gallery.key("camera", ["add"]), "asking": asking["client"], "token": token}
 
-    def open(self, browser, name, address, sign, steps=()):
+    def open(self, browser, name, address, sign, steps=(), key=None):
         browser.driver.get("about:blank")
+        browser.sign_in(self.gallery, key and self.keys[key], path="/healthz")
         browser.driver.get(self.gallery.address + address.format(**self.values))
         for step in steps:
             # The button for what has no room on a phone is not there on a desktop.
             if step != ".nav-more" or browser.js("return innerWidth <= 720"):
-                browser.click(step)
+                browser.click(step.format(**self.values))
         browser.one(sign)
         wait(lambda: not browser.js("return document.querySelector('.loading')?.checkVisibility()"), f"{name} is complete")
         return name
@@ -89,7 +107,6 @@ class ViewTests(unittest.TestCase):
     def look(self, browser, mode):
         """Opens each view, checks it, and takes its picture."""
         wrong = []
-        browser.sign_in(self.gallery, path="/healthz")
         for view in VIEWS:
             name = self.open(browser, *view)
             wait(lambda: browser.js("return [...document.images].every((one) => one.complete)"), f"the pictures of {name}")
@@ -123,7 +140,6 @@ class ViewTests(unittest.TestCase):
     def test_every_control_is_reached_by_the_keyboard(self):
         browser = Browser()
         self.addCleanup(browser.close)
-        browser.sign_in(self.gallery, path="/healthz")
         for view in VIEWS:
             name = view[0]
             with self.subTest(view=name):

@@ -1,0 +1,45 @@
+// What opens elsewhere gets no hold on the page that opened it.
+
+import assert from 'node:assert/strict';
+import { readFileSync, readdirSync } from 'node:fs';
+import test from 'node:test';
+
+const page = new URL('../../Sources/GalleryServer/Page/', import.meta.url);
+const files = readdirSync(page, { recursive: true }).filter((name) => /\.(js|html)$/.test(name));
+
+/** The text of the innermost brackets around a place. */
+function around(text, place, [open, close]) {
+  let [first, depth] = [place, 0];
+  while (first > 0 && (text[first] !== open || depth > 0)) {
+    if (text[first] === close) depth += 1;
+    else if (text[first] === open) depth -= 1;
+    first -= 1;
+  }
+  return text.slice(first, text.indexOf(close, place) + 1);
+}
+
+/** What opens a window: each with what it says of its opener. */
+function openers(text, isMarkup) {
+  const links = [...text.matchAll(/\btarget\b['"]?\s*[:=,]\s*['"`]/g)]
+    .map(({ index }) => around(text, index, isMarkup ? '<>' : '{}'));
+  const windows = [...text.matchAll(/\b(?:window|globalThis|self)\.open\(/g)]
+    .map(({ index }) => text.slice(index, text.indexOf(')', index) + 1));
+  return [...links, ...windows];
+}
+
+test('what is looked for is found', () => {
+  assert.deepEqual(openers("h('a', { href, target: '_blank' })", false), ["{ href, target: '_blank' }"]);
+  assert.deepEqual(openers("window.open('/x')", false), ["window.open('/x')"]);
+  assert.deepEqual(openers('<p><a href="x" target="_blank">x</a>', true), ['<a href="x" target="_blank">']);
+});
+
+test('every link and window that opens elsewhere has noopener', () => {
+  let count = 0;
+  for (const file of files) {
+    for (const one of openers(readFileSync(new URL(file, page), 'utf8'), file.endsWith('.html'))) {
+      count += 1;
+      assert.match(one, /noopener|noreferrer/, file);
+    }
+  }
+  assert.ok(count >= 2, 'some are there');
+});
