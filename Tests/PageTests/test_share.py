@@ -5,8 +5,10 @@ import json
 import unittest
 
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 
 from gallery import SERVER_GONE, PageTest, wait
+from test_scale import Invented
 from test_upload import picture
 
 HOSTILE = "<img src=x onerror=\"document.title='XSS'\"> ‮txet " + "long" * 20
@@ -214,6 +216,32 @@ class ShareTests(PageTest):
         self.browser.wait_text("2 photos", ".count")
         cookies = {one["name"]: one["value"] for one in self.browser.driver.get_cookies()}
         self.assertEqual(cookies, {"photoledger-key": self.gallery.owner})
+
+
+class LongShareTests(PageTest):
+    """A share with more photos than are loaded at first. They are invented and have no pictures."""
+
+    photos = 0
+    options = ("--on-request",)
+    expected_errors = ("/renditions/", *SERVER_GONE)
+
+    def test_a_photo_that_could_not_be_loaded_is_shown_when_the_server_is_there_again(self):
+        invented = Invented(self.gallery)
+        ids = invented.add(range(1_000_000_000, 1_000_000_600))["created"]
+        invented.close()
+        share = self.gallery.ask("POST", "/v1/shares", {"title": "Sea", "assets": ids}).json
+        self.browser.driver.get(self.gallery.address + share["link"])
+        self.browser.one(".tile[data-id]")
+        self.browser.wait_text("600 photos", ".count")
+        self.gallery.stop()
+        self.browser.one(".banner")
+        self.browser.one(".grid-scroll").send_keys(Keys.END)
+        self.assertIsNone(self.browser.one(".tile[data-index='599']").get_attribute("data-id"))
+        self.browser.one(".grid-scroll").send_keys(Keys.ENTER)
+        self.browser.one("dialog.guest-viewer")
+        self.gallery.start()
+        said = "return document.querySelector('.guest-viewer [role=status].visually-hidden').textContent"
+        wait(lambda: "600 of 600" in self.browser.js(said), "the last photo is shown by itself")
 
 
 if __name__ == "__main__":
