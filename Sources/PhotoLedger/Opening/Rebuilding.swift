@@ -30,7 +30,7 @@ extension StoreCore {
   /// How often events touch objects in one transaction of the shadow: enough that rows under keys as good as random
   /// meet neighbours when they are put in order, and so few that the pages that it changes stay far below half a
   /// gibibyte.
-  package static let rebuildBatch: UInt64 = 1 << 15
+  package static let rebuildBatch: UInt64 = 1 << 16
 
   /// Rebuilds every projection from the log, and swaps them in by one transaction.
   /// - Parameters:
