@@ -65,6 +65,8 @@ const tileLimit = 170;
 const headingHeight = 52;
 /** By how much the layer of the tiles moves, CSS pixels. */
 const layerStep = 2048;
+/** How near the end of the list counts as being there, pixels: the room below the last row. */
+const endRoom = 16;
 const gap = 4;
 
 /**
@@ -252,8 +254,9 @@ export class Grid extends EventTarget {
   }
 
   /**
-   * Draws after heights changed, with the anchor where it was.
-   * @param {import('../client/photoledger.js').Change | null} change
+   * Draws after heights changed, with the anchor where it was. Who is at the end of the list stays there while shapes become
+   * known: the rows below the anchor grow with them, and would push the last photo out of sight.
+   * @param {import('../client/photoledger.js').Change | null} change null: shapes became known
    */
   keepingPlace(change) {
     if (this.isClosed) return;
@@ -263,10 +266,12 @@ export class Grid extends EventTarget {
       return;
     }
     const isAtTop = this.scroller.top <= 2;
+    const isAtEnd = !change && this.scroller.end - this.scroller.top <= endRoom;
     let held = this.anchor;
     if (held && change && !isAtTop) held = this.stayingOf(change, held);
     this.scroller.setHeight(blocks.height);
     if (isAtTop) this.scroller.setTop(0);
+    else if (isAtEnd) this.scroller.setTop(this.scroller.end);
     else if (held) this.scroller.setTop(this.topOf(held.index) - held.offset);
     else this.scroller.setTop(this.scroller.top);
     this.draw();
