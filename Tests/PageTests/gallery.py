@@ -240,10 +240,14 @@ class Browser:
         return any(all(part in message for part in ((parts,) if isinstance(parts, str) else parts))
                    for parts in self.expected_errors)
 
-    def check(self):
-        """Fails if the console of a tab holds errors that are not expected: scripts that failed, policies that were broken."""
+    def errors(self):
+        """The errors of the console since the last call that are not expected: failed scripts, broken policies."""
         severe = [entry["message"] for entry in self.driver.get_log("browser") if entry["level"] == "SEVERE"]
-        unexpected = [one for one in severe if not self.is_expected(one)]
+        return [one for one in severe if not self.is_expected(one)]
+
+    def check(self):
+        """Fails if the console of a tab holds errors that are not expected."""
+        unexpected = self.errors()
         assert unexpected == [], "The console holds errors:\n" + "\n".join(unexpected)
 
     def close(self):
