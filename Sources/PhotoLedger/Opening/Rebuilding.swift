@@ -28,8 +28,8 @@ extension StoreCore {
   package static let shadowName = "shadow"
 
   /// How often events touch objects in one transaction of the shadow: enough that rows under keys as good as random
-  /// meet neighbours when they are put in order, and so few that the pages that it changes stay far below half a
-  /// gibibyte.
+  /// meet neighbours when they are put in order, and so few that the pages that it changes stay a part of the memory.
+  /// Edits touch assets anywhere, and each changes a page of its own.
   package static let rebuildBatch: UInt64 = 1 << 16
 
   /// Rebuilds every projection from the log, and swaps them in by one transaction.
