@@ -215,7 +215,7 @@ struct LogIntake {
   ) throws {
     try core.environment.write { t in
       var cursor = try core.log.cursor(after: wanted.lowerBound - 1, in: source)
-      _ = try core.projections.replay(&cursor, wanted, in: &t) { done in
+      _ = try core.projections.replay(&cursor, wanted, in: &t, lettingGo: { source.letGoOfPages() }) { done in
         progress(TaskProgress(phase: "replay", done: done, total: head))
       }
     }

@@ -29,7 +29,7 @@ extension StoreCore {
 
   /// How often events touch objects in one transaction of the shadow: enough that rows under keys as good as random
   /// meet neighbours when they are put in order, and so few that the pages that it changes stay a part of the memory.
-  /// Edits touch assets anywhere, and each changes a page of its own.
+  /// Edits touch assets anywhere, and each changes a page of its own, so they count twice.
   package static let rebuildBatch: UInt64 = 1 << 16
 
   /// Rebuilds every projection from the log, and swaps them in by one transaction.
@@ -165,8 +165,10 @@ final class Shadow {
     do {
       done = try environment.write { t in
         var cursor = try core.log.cursor(after: done, in: source)
-        return try projections.replay(&cursor, (done + 1)...last, settingAside: skipped, touchesMax: batch, in: &t) {
-          source.letGoOfPages()
+        return try projections.replay(
+          &cursor, (done + 1)...last, settingAside: skipped, touchesMax: batch, in: &t,
+          lettingGo: { source.letGoOfPages() }
+        ) {
           isStopped = !progress(TaskProgress(phase: phase, done: $0, total: total))
           return !isStopped
         }

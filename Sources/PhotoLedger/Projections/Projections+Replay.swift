@@ -18,30 +18,40 @@ extension Projections {
   /// The number of events between two progress reports of a replay.
   static let reportInterval: UInt64 = 4096
 
+  /// After how many touches of objects a replay releases pages: each may be a row on a page of its own, with which the
+  /// kernel maps its neighbours, a megabyte of them where it keeps the file in large folios.
+  private static let touchesBetweenLettingGo: UInt64 = 256
+
   /// Applies events to this store, reading them from a log that may be in another.
   /// - Parameters:
   ///   - cursor: positioned before the first of them.
   ///   - sequences: the events to apply.
   ///   - skipped: the quarantined ones, with the reasons.
   ///   - touchesMax: after how many touches of objects it is enough: each changes rows, and with them pages.
+  ///   - letGo: called when the pages of the log's store that this process has mapped are to be released.
   ///   - progress: called with the last applied event, every ``reportInterval`` events; return `false` to cancel.
   /// - Returns: the last applied event.
   /// - Throws: ``LibraryError`` `.corrupted` if the log lacks one of them, `.userCancelled` if `progress` returns
   ///   `false`; `UnreadableEvent` for one that cannot be applied.
   package func replay(
     _ cursor: inout EventCursor, _ sequences: ClosedRange<UInt64>, settingAside skipped: [UInt64: String] = [:],
-    touchesMax: UInt64 = .max, in t: inout WriteTransaction, progress: (UInt64) -> Bool = { _ in true }
+    touchesMax: UInt64 = .max, in t: inout WriteTransaction, lettingGo letGo: () -> Void,
+    progress: (UInt64) -> Bool = { _ in true }
   ) throws -> UInt64 {
     t.gather(unread)
-    var touches: UInt64 = 0
+    var (touches, lastLetGo): (UInt64, UInt64) = (0, 0)
     for sequence in sequences {
       guard let record = try cursor.next(), record.sequence == sequence else {
         throw LibraryError(.corrupted, "The log lacks event \(sequence); run `verify`.")
       }
       touches += UInt64(max(1, try carryOut(record, settingAside: skipped, in: &t)))
       let isLast = sequence == sequences.upperBound || touches >= touchesMax
+      if touches - lastLetGo >= Self.touchesBetweenLettingGo || isLast {
+        t.letGoOfPages()
+        letGo()
+        lastLetGo = touches
+      }
       guard sequence % Self.reportInterval == 0 || isLast else { continue }
-      t.letGoOfPages()
       guard progress(sequence) else {
         throw LibraryError(.userCancelled, "The replay was stopped at event \(sequence); nothing was changed.")
       }
@@ -70,10 +80,8 @@ extension Projections {
       let wanted = (done + 1)...min(head, done + UInt64(batch))
       try environment.write { t in
         var cursor = try log.cursor(after: wanted.lowerBound - 1, in: source)
-        done = try replay(&cursor, wanted, settingAside: skipped, in: &t) {
-          source.letGoOfPages()
-          return progress($0)
-        }
+        done = try replay(
+          &cursor, wanted, settingAside: skipped, in: &t, lettingGo: { source.letGoOfPages() }, progress: progress)
       }
     }
   }
