@@ -133,6 +133,33 @@
       }
     }
 
+    @Test("bodies without a length that come together have no more bytes than the client may")
+    func unannounced() async throws {
+      try await TestGallery.serving { gallery in
+        var quota = UploadQuota()
+        (quota.fileSize, quota.bytes) = (2_000_000, 3_000_000)
+        gallery.server.uploads.set(quota: quota)
+        let fields = ["Upload-Complete: ?1", "Transfer-Encoding: chunked", "Connection: close"]
+        func begun() throws -> RawClient {
+          let client = try RawClient(port: gallery.address.port)
+          client.send(try gallery.head("POST", "/v1/uploads", fields))
+          client.send([UInt8]("1cfde0\r\n".utf8) + [UInt8](repeating: 0, count: 1_900_000) + [UInt8]("\r\n".utf8))
+          return client
+        }
+        let first = try begun()
+        let interim = try #require(TestGallery.parsed(first.read(through: "\r\n\r\n")))
+        let id = try #require(interim.fields["location"]).dropFirst("/v1/uploads/".count)
+        try await waitUntil("the first body has been written") {
+          try gallery.server.uploads.unfinished(String(id), of: PhotoLibrary.owner)?.written == 1_900_000
+        }
+        #expect(try begun().readToEnd().contains("HTTP/1.1 429"))
+        first.send("0\r\n\r\n")
+        let end = first.readToEnd()
+        // It is no photo, but it came whole.
+        #expect(end.contains("HTTP/1.1 4") && !end.contains("HTTP/1.1 429"), "\(end)")
+      }
+    }
+
     @Test(
       "a disk that is really full keeps what came; with room again the upload goes on", .enabled(if: geteuid() == 0))
     func diskFull() async throws {

@@ -112,7 +112,7 @@
         if part.name == "assetData", let upload = state.upload { state.turn = try begin(upload, part) }
       case .bytes(let bytes):
         if state.part == "assetData", let upload = state.upload, let turn = state.turn {
-          return try upload.write(bytes, turn: turn, uploads.quota)
+          return try uploads.write(bytes, of: upload, turn: turn)
         }
         let limit = state.part == "sidecarData" ? FormUpload.sidecarLimit : FormUpload.fieldLimit
         guard (state.fields[state.part]?.count ?? 0) + bytes.count <= limit else {

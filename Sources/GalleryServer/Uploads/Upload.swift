@@ -56,6 +56,9 @@
     /// What counts against the client's bytes: what came, and what was announced.
     var reserved: UInt64 { state.withLock { max($0.record.length ?? $0.expected, $0.written) } }
 
+    /// Counts more than what was announced: bytes up to a place that are about to come.
+    func reserve(upTo end: UInt64) { state.withLock { $0.expected = max($0.expected, end) } }
+
     /// Names an upload whose name comes behind its head, before its first byte.
     func name(_ name: String?, file: String) { state.withLock { ($0.record.name, $0.record.file) = (name, file) } }
 

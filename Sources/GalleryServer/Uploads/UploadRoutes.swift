@@ -203,7 +203,7 @@
 
     func take(_ bytes: [UInt8]) async -> HTTPResponse? {
       do {
-        try await offload { [upload, turn, uploads] in try upload.write(bytes, turn: turn, uploads.quota) }
+        try await offload { [upload, turn, uploads] in try uploads.write(bytes, of: upload, turn: turn) }
         return nil
       } catch {
         // The rest is dropped as it comes, and takes no room and no place meanwhile.

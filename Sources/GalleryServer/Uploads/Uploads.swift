@@ -173,11 +173,41 @@
       let own = state.uploads.values.filter { $0.client == record.client }
       let bytes = own.reduce(most) { $0 + $1.reserved }
       guard own.count < quota.count, bytes <= quota.bytes else {
-        var problem = Problem(
-          429, "limit-exceeded",
+        throw Self.tooMany(
           "This client has \(own.count) unfinished uploads; finish or delete some before beginning another.")
-        problem.fields = [("Retry-After", "60")]
-        throw problem
+      }
+    }
+
+    private static func tooMany(_ sentence: String) -> Problem {
+      var problem = Problem(429, "limit-exceeded", sentence)
+      problem.fields = [("Retry-After", "60")]
+      return problem
+    }
+
+    /// How much more is counted at a time of a body whose length is not announced.
+    private static let countedAhead: UInt64 = 16 << 20
+
+    /// Writes bytes of a body. Those beyond what it announced are counted first: bodies that come together do not exceed
+    /// together what one of them might.
+    /// - Throws: ``Problem`` 429 if the client's unfinished uploads would have too many bytes; what
+    ///   ``Upload/write(_:turn:_:)`` throws.
+    func write(_ bytes: [UInt8], of upload: Upload, turn: Int) throws {
+      try count(bytes.count, of: upload)
+      try upload.write(bytes, turn: turn, quota)
+    }
+
+    private func count(_ bytes: Int, of upload: Upload) throws(Problem) {
+      let end = upload.written + UInt64(bytes)
+      guard end > upload.reserved else { return }
+      let quota = quota
+      try state.withLock { (state) throws(Problem) in
+        let others = state.uploads.values.filter { $0.client == upload.client && $0.id != upload.id }
+          .reduce(0) { $0 + $1.reserved }
+        guard others <= quota.bytes, end <= quota.bytes - others else {
+          throw Self.tooMany(
+            "The unfinished uploads of this client have more than \(quota.bytes) bytes; finish or delete some first.")
+        }
+        upload.reserve(upTo: min(end + Self.countedAhead, quota.fileSize, quota.bytes - others))
       }
     }
 
