@@ -1,5 +1,4 @@
 import Foundation
-import MediaImport
 import LibraryMaintenance
 import PhotoLedger
 
@@ -23,7 +22,7 @@ enum BackingUp {
       for _ in 0..<min(5, report.repetitions) + 1 {
         floors.append(
           try time(in: stage) { target in
-            try run(["sh", "-c", script + #" && sync -f "$1""#, folder.path, target.path])
+            try ChildProcess.runQuietly(["sh", "-c", script + #" && sync -f "$1""#, folder.path, target.path])
           })
         owns.append(
           try time(in: stage) { target in
@@ -61,18 +60,5 @@ enum BackingUp {
     let time = (ContinuousClock.now - start).nanoseconds
     try FileManager.default.removeItem(at: target)
     return time
-  }
-
-  private static func run(_ words: [String]) throws {
-    let nowhere = open("/dev/null", O_RDWR | O_CLOEXEC)
-    defer { close(nowhere) }
-    let (child, code) = Spawning.start(
-      "/usr/bin/env", (["/usr/bin/env"] + words).map { Array($0.utf8) },
-      environment: ProcessInfo.processInfo.environment.map { Array("\($0)=\($1)".utf8) },
-      descriptors: [nowhere, nowhere, STDERR_FILENO])
-    guard code == 0 else { throw POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO) }
-    var status: Int32 = 0
-    while waitpid(child, &status, 0) < 0 && errno == EINTR {}
-    guard status == 0 else { throw WrongAnswer(description: "'\(words[0])' failed.") }
   }
 }

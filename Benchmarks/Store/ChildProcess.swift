@@ -32,6 +32,20 @@ enum ChildProcess {
     return (text.split(whereSeparator: \.isWhitespace).compactMap { Double($0) }, wall)
   }
 
+  /// Runs a program that is found in `PATH`, and drops what it prints.
+  static func runQuietly(_ words: [String]) throws {
+    let nowhere = open("/dev/null", O_RDWR | O_CLOEXEC)
+    defer { close(nowhere) }
+    let (child, code) = Spawning.start(
+      "/usr/bin/env", (["/usr/bin/env"] + words).map { Array($0.utf8) },
+      environment: ProcessInfo.processInfo.environment.map { Array("\($0)=\($1)".utf8) },
+      descriptors: [nowhere, nowhere, STDERR_FILENO])
+    guard code == 0 else { throw POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO) }
+    var status: Int32 = 0
+    while waitpid(child, &status, 0) < 0 && errno == EINTR {}
+    guard status == 0 else { throw WrongAnswer(description: "'\(words[0])' failed.") }
+  }
+
   /// Takes a file out of the page cache, as far as the kernel lets go of it.
   /// - Returns: whether less than a twentieth of it is left there.
   static func dropPages(of path: String) throws -> Bool {
@@ -82,6 +96,8 @@ enum ChildTask: String {
   /// Reads and decodes every asset with its files, and every event; prints how many.
   case readAssets = "read-assets"
   case readLog = "read-log"
+  /// Imports a folder into a library; prints how many photos were new and known, and its peak memory.
+  case importFiles = "import-files"
   /// Rebuilds a library; prints its peak memory.
   case rebuild
   /// Holds a live result of everything, then more; prints its memory at each step.
@@ -100,6 +116,9 @@ enum ChildTask: String {
     case .firstAdded, .firstImages, .newestImages, .firstOfAlbum:
       let count = try Streams.first(self, path, object)
       print((ContinuousClock.now - start).nanoseconds, count.assets, count.first, try ChildProcess.peakBytes())
+    case .importFiles:
+      let count = try ImportingFiles.importFiles(path, object ?? "")
+      print(count.added, count.known, try ChildProcess.peakBytes())
     case .rebuild: print(try RebuildCosts.rebuild(path), try ChildProcess.peakBytes())
     case .hold: print(try Memory.hold(path).map { "\($0)" }.joined(separator: " "))
     }

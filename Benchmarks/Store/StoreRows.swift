@@ -5,7 +5,7 @@ enum StoreRows {
     RebuildCosts.names, Fetching.rebuildNames,
     Fetching.questions.flatMap(Fetching.names), Observing.names, CatchingUp.names, LongAlbum.names, Memory.names,
     Commits.names, Proofs.names, UglyShapes.names, Auditing.names, Undoing.names, LookingBack.names, BackingUp.names,
-    Examining.names, Renditions.names, Serving.names, Browsing.names, peerNames,
+    Examining.names, ImportingFiles.names, Renditions.names, Serving.names, Browsing.names, peerNames,
   ].flatMap { $0 }
 
   private static var peerNames: [String] {
@@ -39,6 +39,7 @@ enum StoreRows {
     try LookingBack.measure(stage, into: &report)
     try BackingUp.measure(stage, into: &report)
     try Examining.measure(stage, into: &report)
+    try ImportingFiles.measure(stage, into: &report)
     try Renditions.measure(stage, into: &report)
     try Serving.measure(stage, into: &report)
     try Browsing.measure(stage, into: &report)

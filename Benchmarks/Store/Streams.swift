@@ -23,10 +23,18 @@ enum Streams {
     ("log", ["log"], .readLog), ("export", ["export"], nil),
   ]
 
+  /// The first screens of the commands, which of `watch` is its first line.
+  private static let commandScreens = [
+    "ls --limit 100", "ls --limit 100 --json", "ls --limit 100 --sort creationDate:desc", "log --limit 100",
+    "log --limit 100 --reverse --json", "watch",
+  ]
+
   private static func name(_ screen: String) -> String { "S21 new process, \(screen), count and first 100" }
+  private static func name(ofCommand screen: String) -> String { "S21 command, \(screen)" }
 
   static let names =
     screens.flatMap { [name($0.name), "\(name($0.name)), peak memory"] }
+    + commandScreens.flatMap { [name(ofCommand: $0), "\(name(ofCommand: $0)), peak memory"] }
     + commands.flatMap { command in
       ["S22 \(command.name), \(command.floor == nil ? cat : rows)", "S22 \(command.name)"]
         + ["S22 \(command.name), peak memory"]
@@ -39,7 +47,13 @@ enum Streams {
       try measureScreen(name(screen.name), screen.task, stage, into: &report)
     }
     guard let program = try ChildProcess.program(beside: "photoledger") else {
-      return print("S22 is left out: photoledger is not built beside this program; run `swift build -c release`.")
+      return print(
+        "S22 and the commands of S21 are left out: photoledger is not built beside this program; "
+          + "run `swift build -c release`.")
+    }
+    for screen in commandScreens
+    where report.wantsAny(of: [name(ofCommand: screen), "\(name(ofCommand: screen)), peak memory"]) {
+      try measureScreen(ofCommand: screen, program, stage, into: &report)
     }
     for command in commands where report.wantsAny(of: names.filter { $0.hasPrefix("S22 \(command.name)") }) {
       try measure(command, program, stage, into: &report)
@@ -60,6 +74,26 @@ enum Streams {
       }
       if repetition > 0 { times.append(numbers[0]) }
       peak = max(peak, Int(numbers[3]))
+    }
+    report.add(name, size: stage.size, caches: .warm, Sample(times), goal: .microseconds(30_000))
+    report.add("\(name), peak memory", size: stage.size, bytes: peak, goal: .bytes(40 << 20))
+  }
+
+  private static func measureScreen(
+    ofCommand screen: String, _ program: String, _ stage: Stage, into report: inout Report
+  ) throws {
+    let name = name(ofCommand: screen)
+    let words = [program] + screen.split(separator: " ").map(String.init) + ["--library", stage.diskFolder.path]
+    var (times, peak, text) = ([Double](), 0, nil as Data?)
+    for repetition in 0..<min(9, report.repetitions) + 1 {
+      var printed = Data()
+      let run = try ChildProcess.stream(words, endingAfterLine: screen == "watch") { printed += $0 }
+      guard !printed.isEmpty, text == nil || text == printed else {
+        throw WrongAnswer(description: "'\(screen)' printed \(text?.count ?? 0) bytes, and then \(printed.count).")
+      }
+      text = printed
+      if repetition > 0 { times.append(run.wall) }
+      peak = max(peak, run.peak)
     }
     report.add(name, size: stage.size, caches: .warm, Sample(times), goal: .microseconds(30_000))
     report.add("\(name), peak memory", size: stage.size, bytes: peak, goal: .bytes(40 << 20))
@@ -190,9 +224,11 @@ extension ChildProcess {
   }
 
   /// Runs a program and takes what it prints.
-  /// - Returns: how many bytes that are, nanoseconds from its start to its end, and its peak memory in bytes.
+  /// - Parameter endsAfterLine: whether the program, which goes on by itself, is ended when it has printed a line.
+  /// - Returns: how many bytes that are, nanoseconds from its start to its end or that line, and its peak memory in
+  ///   bytes.
   static func stream(
-    _ words: [String], _ take: (Data) throws -> Void
+    _ words: [String], endingAfterLine endsAfterLine: Bool = false, _ take: (Data) throws -> Void
   ) throws -> (bytes: Int, wall: Double, peak: Int) {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
@@ -207,7 +243,7 @@ extension ChildProcess {
     close(nowhere)
     close(ends[1])
     guard code == 0 else { throw POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO) }
-    var (bytes, peak) = (0, 0)
+    var (bytes, peak, end) = (0, 0, nil as ContinuousClock.Instant?)
     while let piece = try reading.read(upToCount: 1 << 16), !piece.isEmpty {
       // A process that has just ended has no figure any more; its peak was read not long before.
       if bytes == 0 || bytes >> 18 != (bytes + piece.count) >> 18 {
@@ -215,11 +251,18 @@ extension ChildProcess {
       }
       bytes += piece.count
       try take(piece)
+      if endsAfterLine && piece.contains(0x0A) {
+        end = .now
+        kill(child, SIGTERM)
+        break
+      }
     }
     var (status, usage) = (Int32(0), rusage())
     while wait4(child, &status, 0, &usage) < 0 && errno == EINTR {}
-    let wall = (ContinuousClock.now - start).nanoseconds
-    guard status == 0 else { throw WrongAnswer(description: "'\(words.joined(separator: " "))' failed.") }
+    let wall = ((end ?? .now) - start).nanoseconds
+    guard status == 0 || endsAfterLine else {
+      throw WrongAnswer(description: "'\(words.joined(separator: " "))' failed.")
+    }
     // A process that printed little has ended before it was asked.
     return (bytes, wall, peak > 0 ? peak : Int(usage.ru_maxrss) << 10)
   }
