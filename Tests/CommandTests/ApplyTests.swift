@@ -62,6 +62,80 @@ struct ApplyTests {
     #expect(try sandbox.run(["log", "--json"]).lines.count == 1)
   }
 
+  @Test("an index that names another member than is expected is refused, and what differs is named")
+  func expectations() throws {
+    let sandbox = try Sandbox()
+    let ids = try sandbox.makeAssets(5)
+    let made = try sandbox.apply([
+      #"{"changes":[{"op":"album.create","title":"Sea"},{"op":"folder.create","title":"Box"}]}"#
+    ])[0]["created"]
+    let (album, folder) = (try #require(made as? [String])[0], try #require(made as? [String])[1])
+    #expect(try sandbox.run(["album", "add", album] + ids[..<4]).status == 0)
+    let short = ids.map { String($0.prefix(36)) }
+    /// The answer to one operation of the album, and its members afterwards, as indexes of `ids`.
+    func apply(_ name: String, _ fields: String) throws -> (code: Int?, message: String, members: [Int]) {
+      let line = #"{"changes":[{"op":"album.\#(name)","album":"\#(album)",\#(fields)}]}"#
+      let error = try sandbox.apply([line])[0]["error"] as? [String: Any]
+      let members = try sandbox.identifiers(["--album", album]).compactMap { ids.firstIndex(of: $0) }
+      return (error?["code"] as? Int, error?["message"] as? String ?? "", members)
+    }
+    let all = [0, 1, 2, 3]
+    let (first, second, third, last) = (short[0], short[1], short[2], short[4])
+    let refused: [(name: String, fields: String, words: String)] = [
+      (
+        "moveAt", #""indexes":[0],"to":1,"expectedMembers":["\#(second)"]"#,
+        "At position 0 in 'Sea' is \(first), where \(second)"
+      ),
+      ("moveAt", #""indexes":[2,0],"to":0,"expectedMembers":["\#(first)","\#(third)"]"#, "where \(third) was"),
+      ("moveAt", #""indexes":[0],"to":1,"expectedNext":"\#(last)""#, "1 in 'Sea' is \(third), where \(last)"),
+      ("moveAt", #""indexes":[0],"to":1,"expectedNext":null"#, "where the end was expected"),
+      ("moveAt", #""indexes":[0],"to":3,"expectedNext":"\#(second)""#, "At position 3 in 'Sea' is the end"),
+      ("moveAt", #""indexes":[4],"to":0,"expectedMembers":["\#(last)"]"#, "no position 4 in 'Sea'"),
+      // What stays where it is stands beside what was expected all the same.
+      ("moveAt", #""indexes":[1],"to":1,"expectedNext":"\#(first)""#, "At position 1 in 'Sea' is \(third)"),
+      ("removeAt", #""indexes":[1],"expectedMembers":["\#(third)"]"#, "1 in 'Sea' is \(second), where \(third)"),
+      (
+        "replaceAt", #""indexes":[1],"assets":["\#(last)"],"expectedMembers":["\#(third)"]"#,
+        "position 1 in 'Sea' is \(second), where \(third)"
+      ),
+      ("insert", #""index":1,"assets":["\#(last)"],"expectedNext":"\#(first)""#, "At position 1 in 'Sea' is \(second)"),
+    ]
+    for (name, fields, words) in refused {
+      let answer = try apply(name, fields)
+      #expect(answer.code == 10_014 && answer.members == all, "\(name) \(fields): \(answer)")
+      #expect(answer.message.contains(words), "\(answer.message)")
+    }
+    let carriedOut: [(name: String, fields: String, members: [Int])] = [
+      (
+        "moveAt", #""indexes":[2,0],"to":1,"expectedMembers":["\#(third)","\#(first)"],"expectedNext":"\#(short[3])""#,
+        [1, 0, 2, 3]
+      ),
+      ("moveAt", #""indexes":[0],"to":3,"expectedMembers":["\#(second)"],"expectedNext":null"#, [0, 2, 3, 1]),
+      ("insert", #""index":4,"assets":["\#(last)"],"expectedNext":null"#, [0, 2, 3, 1, 4]),
+      ("removeAt", #""indexes":[1,0],"expectedMembers":["\#(third)","\#(first)"]"#, [3, 1, 4]),
+      ("replaceAt", #""indexes":[2],"assets":["\#(first)"],"expectedMembers":["\#(last)"]"#, [3, 1, 0]),
+    ]
+    for (name, fields, members) in carriedOut {
+      let answer = try apply(name, fields)
+      #expect(answer.code == nil && answer.members == members, "\(name) \(fields): \(answer)")
+    }
+    let malformed = [
+      ("moveAt", #""indexes":[0],"to":1,"expectedMembers":[]"#, "'expectedMembers' has 0 identifiers for 1 indexes"),
+      ("removeAt", #""indexes":[0],"expectedNext":null"#, "'expectedNext' is not a field"),
+      ("insert", #""index":0,"assets":[],"expectedMembers":[]"#, "'expectedMembers' is not a field"),
+    ]
+    for (name, fields, words) in malformed {
+      let answer = try apply(name, fields)
+      #expect(answer.code == 10_017 && answer.message.contains(words), "\(answer)")
+    }
+    // Albums and folders in the same way.
+    let names = [album, folder].map { String($0.prefix(36)) }
+    let move = #"{"op":"folder.moveAt","folder":null,"indexes":[1],"to":0,"expectedMembers":["\#(names[0])"]}"#
+    let answer = try sandbox.apply([#"{"changes":[\#(move)]}"#])[0]["error"] as? [String: Any]
+    #expect((answer?["message"] as? String)?.contains("At position 1 in the top level is \(names[1])") == true)
+    #expect(answer?["code"] as? Int == 10_014)
+  }
+
   @Test("a block with a known key is answered again and not carried out again")
   func idempotency() throws {
     let sandbox = try Sandbox()

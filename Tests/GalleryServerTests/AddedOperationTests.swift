@@ -126,6 +126,72 @@
       }
     }
 
+    @Test(
+      "a move with an expectation moves what its client saw, or is refused as a conflict and moves nothing",
+      arguments: 0..<UInt64(Dose.of(4)))
+    func expectations(_ seed: UInt64) async throws {
+      try await TestGallery.serving(seed: seed) { gallery in
+        var random = SeededGenerator(seed: seed)
+        let ids = try await gallery.makeAssets(8)
+        var made: LocalIdentifier?
+        try await gallery.library.performChanges { change in
+          let new = change.createAlbum(title: "Sea")
+          change.album(new).add(ids)
+          made = new
+        }
+        let album = try #require(made)
+        let name = album.spelled(as: .album)
+        func members() throws -> [String] {
+          let fetch = try gallery.fetch(["album": name])
+          return try gallery.identifiers(fetch.name, at: fetch.token)
+        }
+        var (moves, conflicts) = (0, 0)
+        for _ in 0..<12 {
+          let seen = try members()
+          let index = Int.random(in: 0..<seen.count, using: &random)
+          let destination = Int.random(in: 0..<seen.count, using: &random)
+          var rest = seen
+          rest.remove(at: index)
+          let next: Any = destination < rest.count ? rest[destination] : NSNull()
+          // Somebody else may move something meanwhile.
+          if Bool.random(using: &random) {
+            let (from, to) = (Int.random(in: 0..<8, using: &random), Int.random(in: 0..<8, using: &random))
+            try await gallery.library.performChanges { $0.album(album).move(at: [from], to: to) }
+          }
+          let meanwhile = try members()
+          let operation: [String: Any] = [
+            "op": "album.moveAt", "album": name, "indexes": [index], "to": destination,
+            "expectedMembers": [seen[index]], "expectedNext": next,
+          ]
+          let answer = try gallery.ask("POST", "/v1/blocks", json: ["changes": [operation]])
+          if answer.status == 409 {
+            conflicts += 1
+            let (type, detail) = (try answer.json()["type"] as? String, try answer.json()["detail"] as? String)
+            #expect(type == "urn:photoledger:problem:conflict" && detail?.contains("was expected") == true)
+            #expect(try members() == meanwhile && meanwhile != seen)
+            continue
+          }
+          moves += 1
+          #expect(answer.status == 200, "\(answer)")
+          var wanted = meanwhile.filter { $0 != seen[index] }
+          wanted.insert(seen[index], at: (next as? String).flatMap(wanted.firstIndex) ?? wanted.count)
+          #expect(try members() == wanted)
+        }
+        #expect(moves > 0 && conflicts > 0, "\(moves) moves, \(conflicts) conflicts")
+        // Beside a token, it is what stood there then.
+        let (seen, token) = (try members(), try gallery.library.currentToken.description)
+        try await gallery.library.performChanges { $0.album(album).move(at: [7], to: 0) }
+        for (expected, status) in [(seen[6], 409), (seen[7], 200)] {
+          let operation: [String: Any] = [
+            "op": "album.moveAt", "album": name, "indexes": [7], "to": 1, "token": token, "expectedMembers": [expected],
+            "expectedNext": seen[1],
+          ]
+          #expect(try gallery.ask("POST", "/v1/blocks", json: ["changes": [operation]]).status == status)
+        }
+        #expect(try members() == [seen[0], seen[7]] + seen[1..<7])
+      }
+    }
+
     @Test("the owner makes a link while the server runs; it signs in once, and for a quarter of an hour")
     func link() async throws {
       try await TestGallery.serving { gallery in

@@ -78,7 +78,9 @@ extension Operation {
       },
       Operation(name: "\(kind).insert") { fields, context in
         let editor = try fields.editor(kind, context, countsPositions: true)
-        editor.insert(try fields.identifiers(members, context), at: try fields.position("index"))
+        let index = try fields.position("index")
+        editor.expecting(try fields.expectation(context, hasNext: true))
+          .insert(try fields.identifiers(members, context), at: index)
         return nil
       },
       Operation(name: "\(kind).remove") { fields, context in
@@ -88,18 +90,22 @@ extension Operation {
       },
       Operation(name: "\(kind).removeAt") { fields, context in
         let editor = try fields.editor(kind, context, countsPositions: true)
-        editor.remove(at: try fields.positions("indexes"))
+        let indexes = try fields.positions("indexes")
+        editor.expecting(try fields.expectation(of: indexes, context)).remove(at: indexes)
         return nil
       },
       Operation(name: "\(kind).replaceAt") { fields, context in
         let editor = try fields.editor(kind, context, countsPositions: true)
         let indexes = try fields.positions("indexes")
-        editor.replace(at: indexes, with: try fields.identifiers(members, context))
+        editor.expecting(try fields.expectation(of: indexes, context))
+          .replace(at: indexes, with: try fields.identifiers(members, context))
         return nil
       },
       Operation(name: "\(kind).moveAt") { fields, context in
         let editor = try fields.editor(kind, context, countsPositions: true)
-        editor.move(at: try fields.positions("indexes"), to: try fields.position("to"))
+        let indexes = try fields.positions("indexes")
+        editor.expecting(try fields.expectation(of: indexes, context, hasNext: true))
+          .move(at: indexes, to: try fields.position("to"))
         return nil
       },
     ]
@@ -140,6 +146,31 @@ extension OperationFields {
       return context.block.folder(container, collections: try then.fetchCollections(in: collection))
     }
     return context.block.album(container, assets: try then.fetchAssets(FetchOptions(), in: collection))
+  }
+
+  /// What the operation is executed only with: `expectedMembers`, one for each index, and `expectedNext`.
+  /// - Parameters:
+  ///   - indexes: those of members; nil if the operation names none.
+  ///   - hasNext: whether the operation puts members before another.
+  fileprivate mutating func expectation(
+    of indexes: [Int]? = nil, _ context: OperationContext, hasNext: Bool = false
+  ) throws -> ContentExpectation {
+    var expectation = ContentExpectation()
+    if let indexes, let names = try optional("expectedMembers", "a list of identifiers", \.textsValue) {
+      guard names.count == indexes.count else {
+        throw malformed(
+          "'expectedMembers' has \(names.count) identifiers for \(indexes.count) indexes; pass one for each.")
+      }
+      let members = try names.map { try context.identifier($0, self) }
+      expectation.members = Dictionary(uniqueKeysWithValues: zip(indexes, members))
+    }
+    guard hasNext else { return expectation }
+    switch try assignment("expectedNext", "an identifier", \.textValue) {
+    case .set(let name): expectation.next = .member(try context.identifier(name, self))
+    case .clear: expectation.next = .end
+    case nil: break
+    }
+    return expectation
   }
 
   fileprivate mutating func position(_ name: String) throws -> Int {

@@ -258,11 +258,18 @@ final class Collecting: Sendable {
 /// Edits the ordered content of one album or folder inside a change block.
 public struct ContentEditor {
   private let block: ChangeBlock
-  private let container: ChangeRequest.Container
+  private var container: ChangeRequest.Container
 
   init(block: ChangeBlock, container: LocalIdentifier?, basis: ResultCore? = nil) {
     self.block = block
     self.container = ChangeRequest.Container(identifier: container, basis: basis)
+  }
+
+  /// An editor whose requests fail the block with `.conflict` unless the indexes name what the caller expects.
+  package func expecting(_ expectation: ContentExpectation) -> ContentEditor {
+    var editor = self
+    editor.container.expectation = expectation
+    return editor
   }
 
   /// Puts members at the end; those that are in it already stay where they are (AL-06).

@@ -57,7 +57,29 @@ package enum ChangeRequest: Sendable {
     package var identifier: LocalIdentifier?
     /// The result that indexes count on (AL-05); nil: the state as the block's earlier requests left it.
     package var basis: ResultCore?
+    /// What the indexes of the request have to name for it to be executed.
+    package var expectation = ContentExpectation()
   }
+}
+
+/// What a caller expects to find at the indexes of a request, so that none acts on a member that moved there meanwhile.
+///
+/// It is checked in the transaction that executes the request; what differs is a conflict.
+package struct ContentExpectation: Sendable {
+  /// The members at indexes of the shown content.
+  package var members: [Int: LocalIdentifier] = [:]
+  /// The member before which others are put, or the end of the content; nil: not expected.
+  package var next: Next?
+
+  /// What follows those that are put somewhere.
+  package enum Next: Sendable {
+    case member(LocalIdentifier)
+    case end
+  }
+
+  package init() {}
+
+  var isEmpty: Bool { members.isEmpty && next == nil }
 }
 
 /// What is to be known of a new asset.

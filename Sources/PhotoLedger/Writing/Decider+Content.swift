@@ -13,6 +13,7 @@ private struct Contents {
   var row: CollectionRow
   var basis: ResultCore?
   var access: Access
+  var expectation = ContentExpectation()
   var holdsAssets: Bool { row.kind == .album }
   var name: String { row.title.map { "'\($0)'" } ?? "the top level" }
 }
@@ -25,6 +26,7 @@ extension Decider {
   ) throws {
     let contents = try contents(container, t)
     let anchor = try index.map { try self.anchor(at: $0, in: contents, leaving: [], t) } ?? nil
+    if let index { try checkNext(anchor, at: index, askedAs: index, in: contents, t) }
     let children = try distinct(identifiers).map { try child($0, of: contents, t) }
       .filter { try projections.key(of: $0, in: contents.row.number, t) == nil }
     guard !children.isEmpty else { return }
@@ -98,8 +100,11 @@ extension Decider {
     if let shown, !indexes.isEmpty, destination < 0 || index > shown {
       throw outOfRange(destination, contents, count: shown)
     }
-    if indexes.last.map({ $0 - indexes[0] + 1 == indexes.count && index == $0 + 1 }) ?? true { return }
+    let isInPlace = indexes.last.map { $0 - indexes[0] + 1 == indexes.count && index == $0 + 1 } ?? true
+    if isInPlace && contents.expectation.next == nil { return }
     let anchor = try anchor(at: index, askedAs: destination, in: contents, leaving: Set(moved), t)
+    try checkNext(anchor, at: index, askedAs: destination, in: contents, t)
+    if isInPlace { return }
     let present = try moved.compactMap { child in
       try place(of: child, in: contents, t) == nil ? nil : child
     }
@@ -123,7 +128,9 @@ extension Decider {
         .changeNotSupported,
         "The content of the smart album '\(row.title ?? "")' follows from its query and cannot be edited.")
     }
-    let contents = Contents(row: row.seen(by: permission.access), basis: container.basis, access: permission.access)
+    let contents = Contents(
+      row: row.seen(by: permission.access), basis: container.basis, access: permission.access,
+      expectation: container.expectation)
     if let basis = contents.basis {
       guard basis.library == library, basis.plan.query.scope == .members(of: row.number),
         basis.plan.query.access == permission.access
@@ -191,7 +198,9 @@ extension Decider {
     guard indexes[0] >= 0 else { throw outOfRange(indexes[0], contents, count: nil) }
     if let basis = contents.basis {
       guard last < basis.shown.count else { throw outOfRange(last, contents, count: basis.shown.count) }
-      return indexes.map(basis.number(at:))
+      let found = indexes.map(basis.number(at:))
+      try check(found, at: indexes, in: contents, t)
+      return found
     }
     var found: [ObjectNumber] = []
     var position = 0
@@ -202,6 +211,7 @@ extension Decider {
       return found.count < indexes.count
     }
     guard found.count == indexes.count else { throw outOfRange(last, contents, count: position) }
+    try check(found, at: indexes, in: contents, t)
     return found
   }
 
@@ -238,7 +248,60 @@ extension Decider {
 
   private func outOfRange(_ index: Int, _ contents: Contents, count: Int?) -> LibraryError {
     let bound = count.map { "; it shows \($0) members" } ?? ""
-    return LibraryError(.changeNotSupported, "There is no position \(index) in \(contents.name)\(bound).")
+    // Others may have taken members out since the indexes were counted.
+    let code: LibraryError.Code = contents.expectation.isEmpty ? .changeNotSupported : .conflict
+    return LibraryError(code, "There is no position \(index) in \(contents.name)\(bound).")
+  }
+
+  // MARK: Expectations
+
+  /// - Throws: ``LibraryError`` `.conflict` if an index names another member than the caller expects.
+  private func check(
+    _ found: [ObjectNumber], at indexes: [Int], in contents: Contents, _ t: borrowing WriteTransaction
+  ) throws {
+    guard !contents.expectation.members.isEmpty else { return }
+    for (index, child) in zip(indexes, found) {
+      guard let expected = contents.expectation.members[index] else { continue }
+      let identifier = try identifier(of: child, in: contents, t)
+      guard identifier == expected else { throw differs(identifier, expected.uuidString, at: index, contents) }
+    }
+  }
+
+  /// - Parameters:
+  ///   - anchor: the member before which others are put; nil at the end.
+  ///   - asked: the index as passed by the caller, for messages.
+  /// - Throws: ``LibraryError`` `.conflict` if it is another one than the caller expects.
+  private func checkNext(
+    _ anchor: ObjectNumber?, at index: Int, askedAs asked: Int, in contents: Contents,
+    _ t: borrowing WriteTransaction
+  ) throws {
+    guard let next = contents.expectation.next else { return }
+    // An index of a passed result names who stood there, not who has taken that part since.
+    let child = contents.basis.map { index < $0.shown.count ? $0.number(at: index) : nil } ?? anchor
+    let found = try child.flatMap { try identifier(of: $0, in: contents, t) }
+    switch next {
+    case .member(let expected) where found != expected: throw differs(found, expected.uuidString, at: asked, contents)
+    case .end where found != nil: throw differs(found, "the end", at: asked, contents)
+    case .member, .end: break
+    }
+  }
+
+  private func identifier(
+    of child: ObjectNumber, in contents: Contents, _ t: borrowing WriteTransaction
+  ) throws -> LocalIdentifier? {
+    contents.holdsAssets
+      ? try projections.asset(child, in: t)?.identifier : try projections.collection(child, in: t)?.identifier
+  }
+
+  private func differs(
+    _ found: LocalIdentifier?, _ expected: String, at index: Int, _ contents: Contents
+  ) -> LibraryError {
+    return LibraryError(
+      .conflict,
+      """
+      At position \(index) in \(contents.name) is \(found?.uuidString ?? "the end"), where \(expected) was expected; \
+      read the content again, and count anew.
+      """)
   }
 
   // MARK: Taking out
