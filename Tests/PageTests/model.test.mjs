@@ -7,6 +7,7 @@ import { random } from './random.mjs';
 import { broken, heightOfRow, ratio, spliced } from '../../Sources/GalleryServer/Page/layout/rows.js';
 import { Blocks, Cell } from '../../Sources/GalleryServer/Page/model/blocks.js';
 import { mapped, stayed } from '../../Sources/GalleryServer/Page/model/mapped.js';
+import { Reorder } from '../../Sources/GalleryServer/Page/model/reorder.js';
 import { Selection } from '../../Sources/GalleryServer/Page/model/selection.js';
 import { Sums } from '../../Sources/GalleryServer/Page/model/sums.js';
 
@@ -323,4 +324,42 @@ test('rows of three hundred thousand that come into one block are broken', () =>
   const shapes = new Uint16Array(600_003).fill(256);
   const rows = spliced([3], shapes, 0, 0, 600_000, metrics);
   assert.equal(rows.reduce((sum, row) => sum + row, 0), 600_003);
+});
+
+test('a move means the same photos and the same place whatever others commit before it', () => {
+  const pick = random(71);
+  let [led, lost] = [0, 0];
+  for (let seed = 1; seed <= 40; seed += 1) {
+    const naive = new Naive(seed, 60, 12);
+    for (let round = 0; round < 10 && naive.items.length > 6; round += 1) {
+      const before = naive.items;
+      const chosen = new Set(Array.from({ length: 1 + pick(4) }, () => pick(before.length)));
+      const indexes = [...chosen].sort((one, other) => one - other);
+      const gap = pick(before.length + 1);
+      const move = new Reorder(indexes, gap, before.length);
+      // What moveAt does with the indexes: they are taken out, and put in again.
+      const rest = before.filter((_, index) => !chosen.has(index));
+      const wanted = [...before.slice(0, gap).filter((_, index) => !chosen.has(index)), ...indexes.map((index) => before[index]),
+        ...before.slice(gap).filter((_, index) => !chosen.has(gap + index))];
+      const result = rest.slice();
+      result.splice(move.to, 0, ...indexes.map((index) => before[index]));
+      assert.deepEqual(result, wanted);
+      assert.equal(move.isDone, before.every((item, index) => item === wanted[index]));
+      const [ids, next] = [indexes.map((index) => before[index].id), move.next === null ? null : before[move.next].id];
+      const change = naive.step();
+      if (move.apply(change)) {
+        led += 1;
+        assert.deepEqual(move.indexes.map((index) => naive.items[index].id), ids);
+        assert.equal(move.next === null ? null : naive.items[move.next].id, next);
+        const others = naive.items.filter((item) => !ids.includes(item.id));
+        assert.equal(others[move.to]?.id ?? null, next);
+      } else {
+        lost += 1;
+        const now = new Set(naive.items.map((item) => item.id));
+        const movedNext = change.moved.some(([index]) => before[index].id === next);
+        assert.ok(movedNext || [...ids, ...next === null ? [] : [next]].some((id) => !now.has(id)));
+      }
+    }
+  }
+  assert.ok(led > 50 && lost > 10, `${led} led, ${lost} lost`);
 });

@@ -242,7 +242,7 @@ class AlbumTests(CollectionTest):
         self.undo("Deleted")
         wait(lambda: self.titles() == ["The best"], "it is back")
 
-    expected_errors = ("/v1/fetches", "/v1/sessions")
+    expected_errors = ("/v1/fetches", "/v1/sessions", ("/v1/blocks", "409"))
 
     def test_media_types_have_counts_and_those_without_photos_are_not_shown(self):
         self.gallery.commit({"op": "asset.edit", "assets": self.newest()[:3], "isFavorite": True})
@@ -332,6 +332,77 @@ class AlbumTests(CollectionTest):
         self.assertEqual(self.browser.all(".grid.dragging"), [])
         ActionChains(self.browser.driver).release().perform()
         self.assertEqual(self.members(album), wanted[:-1])
+
+    def hold_blocks(self):
+        """Holds each block that the page sends from now on, until `let_go`, so that a commit can come exactly before it."""
+        self.browser.driver.execute_async_script("""
+            const done = arguments[0];
+            import(document.querySelector('script[type=module]').src).then(({ app: { client } }) => {
+              const { send } = client;
+              window.held = [];
+              client.send = (url, options) => options.method !== 'POST' || url.pathname !== '/v1/blocks' ? send(url, options)
+                : new Promise((resolve) => window.held.push(() => resolve(send(url, options))));
+            }).then(done);""")
+
+    def meanwhile(self, *changes):
+        """Commits changes between the page's look at the order and its own commit."""
+        wait(lambda: self.browser.js("return window.held.length === 1"), "the page's own commit")
+        self.gallery.commit(*changes)
+        self.browser.js("window.held.shift()()")
+
+    def drag_before(self, moved, target):
+        tile = self.browser.one(f'.tile[data-id="{target}"]')
+        (ActionChains(self.browser.driver).click_and_hold(self.browser.one(f'.tile[data-id="{moved}"]'))
+         .move_to_element_with_offset(tile, int(-tile.rect["width"] / 2) + 6, 0).release().perform())
+
+    def test_a_move_is_counted_anew_where_commits_come_between_the_look_and_its_own(self):
+        ids = self.newest()
+        album = self.make_album("Order", ids[:6])
+        self.go("#/albums/" + album.split("/")[0])
+        wait(lambda: self.shown() == ids[:6], "the album's own order")
+        self.hold_blocks()
+        self.drag_before(ids[4], ids[1])
+        self.meanwhile({"op": "album.insert", "album": album, "assets": [ids[7], ids[8]], "index": 0})
+        self.meanwhile({"op": "album.remove", "album": album, "assets": [ids[0]]})
+        self.meanwhile({"op": "asset.edit", "assets": [ids[9]], "isFavorite": True})
+        wanted = [ids[7], ids[8], ids[4], ids[1], ids[2], ids[3], ids[5]]
+        wait(lambda: self.members(album) == wanted, lambda: f"{[ids.index(one) for one in self.members(album)]}")
+        wait(lambda: self.shown() == wanted, "the grid follows")
+        self.undo("Moved 1 photo")
+        wait(lambda: self.members(album) == [ids[7], ids[8], *ids[1:6]], "the move alone is taken back")
+
+    def test_a_move_whose_place_is_gone_moves_nothing_and_says_so(self):
+        ids = self.newest()
+        album = self.make_album("Order", ids[:6])
+        self.go("#/albums/" + album.split("/")[0])
+        wait(lambda: self.shown() == ids[:6], "the album's own order")
+        self.hold_blocks()
+        self.drag_before(ids[4], ids[1])
+        self.meanwhile({"op": "album.remove", "album": album, "assets": [ids[1]]})
+        self.says("The order changed in the meantime", ".notice.error")
+        left = [ids[0], *ids[2:6]]
+        self.assertEqual(self.members(album), left)
+        # Others are always faster: it is tried four times, and each time nothing is moved.
+        wait(lambda: self.shown() == left, "the grid follows")
+        self.browser.js("document.querySelectorAll('.notice').forEach((notice) => notice.remove())")
+        self.drag_before(ids[5], ids[2])
+        for place in range(6, 10):
+            self.meanwhile({"op": "album.insert", "album": album, "assets": [ids[place]], "index": 0})
+        self.says("The order changed in the meantime", ".notice.error")
+        self.assertEqual(self.browser.js("return window.held.length"), 0)
+        self.assertEqual(self.members(album), [*reversed(ids[6:10]), *left])
+
+    def test_a_move_of_an_album_is_counted_anew_too(self):
+        for title in ["One", "Two", "Three"]:
+            self.make_album(title)
+        wait(lambda: self.cards() == ["One", "Two", "Three"], "three cards")
+        self.hold_blocks()
+        target = self.card("One")
+        (ActionChains(self.browser.driver).click_and_hold(self.card("Three"))
+         .move_to_element_with_offset(target, int(-target.rect["width"] / 2) + 10, 0).release().perform())
+        self.meanwhile({"op": "folder.moveAt", "folder": None, "indexes": [1], "to": 0})
+        self.meanwhile({"op": "album.create", "title": "Four"})
+        wait(lambda: self.titles() == ["Two", "Three", "One", "Four"], lambda: str(self.titles()))
 
     def test_a_photo_of_the_album_becomes_its_cover_and_each_choice_is_taken_back(self):
         ids = self.newest()[:3]

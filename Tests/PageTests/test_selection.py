@@ -227,6 +227,26 @@ class LargeSelectionTests(unittest.TestCase):
         browser.click(".notice-action")
         wait(lambda: favourites() == 0, "none after Undo", 600)
 
+        # All photos of an album but the first are dragged before it, also those that were never loaded.
+        ids = [one["localIdentifier"] for one in gallery.assets("--sort", "creationDate:desc")]
+        album = gallery.commit({"op": "album.create", "title": "All"})["created"][0]
+        for first in range(0, SIZE, 50_000):
+            gallery.commit({"op": "album.add", "album": album, "assets": ids[first:first + 50_000]})
+        browser.js("location.hash = arguments[0]", "#/albums/" + album.split("/")[0])
+        browser.wait_text("All", "h1")
+        browser.one(f'.tile[data-id="{ids[0]}"]')
+        settled(browser)
+        browser.one(".grid-scroll").send_keys(Keys.CONTROL + "a")
+        target = browser.one('.tile[data-index="0"]')
+        ActionChains(browser.driver).key_down(Keys.CONTROL).click(target).key_up(Keys.CONTROL).perform()
+        wait(lambda: page(browser, "return grid.selection.count") == SIZE - 1, "all but the first")
+        (ActionChains(browser.driver).click_and_hold(browser.one('.tile[data-index="2"]'))
+         .move_to_element_with_offset(target, int(-target.rect["width"] / 2) + 6, 0).release().perform())
+        wanted = [*ids[1:], ids[0]]
+        wait(lambda: page(browser, "return list.item(0)?.id") == ids[1], "the grid follows", 600)
+        members = [one["localIdentifier"] for one in gallery.assets("--album", album)]
+        self.assertTrue(members == wanted, f"{members[:3]} … {members[-3:]}, not {wanted[:3]} … {wanted[-3:]}")
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -27,13 +27,13 @@ import { icon } from './icons.js';
  */
 
 /** How many identifiers a block carries; the server takes 4 MiB. */
-const blockLimit = 80_000;
+export const blockLimit = 80_000;
 
 /**
  * An identifier without what follows the UUID, which PhotoLedger does not need.
  * @param {string} id
  */
-const short = (id) => id.split('/')[0];
+export const short = (id) => id.split('/')[0];
 
 /**
  * Commits an operation for many assets.

@@ -16,6 +16,7 @@ import { confirmed, showDialog } from './dialog.js';
 import { fill, h, uniqueName } from './dom.js';
 import { icon } from './icons.js';
 import { causeWords } from './log-words.js';
+import { commitMove } from './moving.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('../model/collections.js').Collection} Collection */
@@ -215,22 +216,30 @@ export async function chooseFolder(app, one) {
  */
 export async function moveTo(app, one, shown, before) {
   const next = shown[before]?.id ?? null;
-  const answer = await app.client.ask('GET', '/v1/collections', { query: { folder: one.parent } }).catch((error) => {
+  const counted = async () => {
+    const answer = await app.client.ask('GET', '/v1/collections', { query: { folder: one.parent } });
+    const now = answer.collections.map((/** @type {any} */ record) => String(record.localIdentifier).split('/')[0]);
+    const from = now.indexOf(one.id);
+    const at = next === null ? now.length : now.indexOf(next);
+    return from < 0 || at < 0 ? null : { from, to: at > from ? at - 1 : at };
+  };
+  const operation = (/** @type {{ from: number, to: number }} */ { from, to }) =>
+    ({ op: 'folder.moveAt', folder: one.parent, indexes: [from], to, expectedMembers: [one.id], expectedNext: next });
+  try {
+    const place = await counted();
+    if (!place) {
+      app.notices.show(t('albums.changed'), { isError: true });
+      return true;
+    }
+    if (place.to === place.from) return false;
+    return await commitMove(app, operation(place), async () => {
+      const now = await counted();
+      return now && now.to !== now.from ? operation(now) : null;
+    }, t('done.ordered', { title: titleOf(one) })) !== null;
+  } catch (error) {
     app.notices.fail(error);
-    return null;
-  });
-  if (!answer) return false;
-  const now = answer.collections.map((/** @type {any} */ record) => String(record.localIdentifier).split('/')[0]);
-  const from = now.indexOf(one.id);
-  const at = next === null ? now.length : now.indexOf(next);
-  if (from < 0 || at < 0) {
-    app.notices.show(t('albums.changed'), { isError: true });
-    return true;
+    return false;
   }
-  const to = at > from ? at - 1 : at;
-  if (to === from) return false;
-  return await app.commit([{ op: 'folder.moveAt', folder: one.parent, indexes: [from], to }],
-    t('done.ordered', { title: titleOf(one) })) !== null;
 }
 
 /**

@@ -15,6 +15,7 @@ import { makeCollection, makeSmartAlbum, mayChange, menuOf, moveTo, predicateOf,
 import { App } from './app.js';
 import { fill, h } from './dom.js';
 import { icon } from './icons.js';
+import { movePhotos } from './moving.js';
 
 /** @typedef {import('../model/collections.js').Collection} Collection */
 
@@ -292,37 +293,7 @@ async function album(app, tree, one) {
   });
   followed.addEventListener('failed', (event) => app.notices.fail(/** @type {CustomEvent} */ (event).detail));
   view.grid.addEventListener('move', (event) => {
-    move(app, view.grid, one.id, /** @type {import('./grid.js').MoveEvent} */ (event));
+    movePhotos(app, view.grid, one.id, /** @type {import('./grid.js').MoveEvent} */ (event));
   });
   return view;
 }
-
-/**
- * Puts photos of an album elsewhere in it.
- * @param {App} app
- * @param {import('./grid.js').Grid} grid
- * @param {string} id
- * @param {import('./grid.js').MoveEvent} event
- */
-async function move(app, grid, id, { indexes, before }) {
-  const to = before - indexes.filter((index) => index < before).length;
-  // What lies together and stays where it is.
-  if (indexes.every((index, place) => index === to + place)) return;
-  const { fetch, token } = grid.list;
-  try {
-    // Indexes count in what is shown; the server counts in what there is now.
-    const path = `/v1/fetches/${encodeURIComponent(fetch)}/changes`;
-    const change = await app.client.ask('GET', path, { query: { after: token } });
-    if (change && 'before' in change && changesPlaces(change)) {
-      app.notices.show(t('albums.changed'), { isError: true });
-      return;
-    }
-  } catch (error) {
-    app.notices.fail(error);
-    return;
-  }
-  await app.commit([{ op: 'album.moveAt', album: id, indexes, to }], t('done.reordered', { count: indexes.length }));
-}
-
-/** @param {import('../client/photoledger.js').Change} change */
-const changesPlaces = (change) => change.removed.length + change.inserted.length + change.moved.length > 0;

@@ -39,6 +39,11 @@ import { Notices } from './notice.js';
  * @property {string[]} waiting
  * @property {{ state: 'waiting' | 'answered', added: string[] } | null} more
  * @property {string} [revision]
+ *
+ * @typedef {object} CommitOptions
+ * @property {string} [cause]
+ * @property {() => Promise<object[]>} [renew] gives changes in place of those that the library refused because what they
+ *   expect is not so any more; throws if there are none
  */
 
 /** How many views the bar of a phone shows at once. */
@@ -232,7 +237,7 @@ export class App {
    * Commits changes and shows a notice that takes them back.
    * @param {object[]} changes operations as `photoledger apply` reads them
    * @param {string} done what to say when it is done
-   * @param {{ cause?: string }} [options]
+   * @param {CommitOptions} [options]
    * @returns the receipt; null if it failed, which a notice said
    */
   async commit(changes, done, options = {}) {
@@ -244,7 +249,7 @@ export class App {
    * failed can be taken back too.
    * @param {object[][]} blocks
    * @param {string} done what to say when it is done
-   * @param {{ cause?: string }} [options]
+   * @param {CommitOptions} [options]
    * @returns the receipts; null if one failed, which a notice said
    */
   async commitAll(blocks, done, options = {}) {
@@ -252,13 +257,29 @@ export class App {
     const receipts = [];
     const back = () => this.undo(...receipts.map((receipt) => receipt.token).reverse());
     try {
-      for (const changes of blocks) receipts.push(await this.client.commit(changes, options));
+      for (const changes of blocks) receipts.push(await this.commitBlock(changes, options));
       this.notices.show(done, { action: t('action.undo'), onAction: back });
       return receipts;
     } catch (error) {
       this.notices.fail(error);
       if (receipts.length > 0) this.notices.show(t('notice.partly'), { action: t('action.undo'), onAction: back });
       return null;
+    }
+  }
+
+  /**
+   * Commits a block, and what takes its place if something that it expects has changed.
+   * @param {object[]} changes
+   * @param {CommitOptions} options
+   */
+  async commitBlock(changes, { cause, renew }) {
+    for (let block = changes; ;) {
+      try {
+        return await this.client.commit(block, { cause });
+      } catch (error) {
+        if (!renew || !(error instanceof Problem) || error.type !== 'conflict') throw error;
+        block = await renew();
+      }
     }
   }
 

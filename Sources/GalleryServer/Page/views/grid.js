@@ -591,6 +591,24 @@ export class Grid extends EventTarget {
     return found;
   }
 
+  /**
+   * The identifiers of items of the list as it is now, asked for where they are not loaded.
+   * @param {number[]} indexes
+   * @returns {Promise<string[]>} in the order of the indexes
+   */
+  async identifiers(indexes) {
+    const { fetch, token } = this.list;
+    const known = new Map(indexes.map((index) => [index, this.list.item(index)?.id]));
+    const missing = indexes.filter((index) => known.get(index) === undefined).sort((one, other) => one - other);
+    for (let at = 0; at < missing.length;) {
+      const start = missing[at];
+      const { items } = await this.app.client.window(fetch, token, start, 1000);
+      const end = start + Math.max(1, items.length);
+      for (; at < missing.length && missing[at] < end; at += 1) known.set(missing[at], items[missing[at] - start]?.id);
+    }
+    return indexes.map((index) => known.get(index) ?? '');
+  }
+
   /** The identifiers of the selected items. */
   async selectedIdentifiers() {
     return (await this.selectedItems()).map(({ id }) => id);
