@@ -382,7 +382,6 @@ class ViewerTests(ViewerTest):
         self.browser.click(self.section("access") + " summary")
         self.wait_text("Nobody but the owner", self.section("access"))
         self.gallery.command("client", "authorize", "com.example.frame")
-        self.gallery.commit({"op": "asset.edit", "assets": [short(identifier)], "rating": 1})
         self.wait_text("com.example.frame", self.section("access"))
         following = self.newest()[8]["localIdentifier"]
         next(one for one in self.browser.all(".viewer-panel button") if one.text == "Hide").click()
@@ -412,10 +411,23 @@ class ViewerTests(ViewerTest):
         self.wait_text(f"selected for it, since {said(history()[0]['date'])}", section)
         self.gallery.commit({"op": "client.withdraw", "client": "com.example.few", "assets": [short(photos[9])]})
         begun, ended = wait(lambda: len(history()) == 2 and history(), "the selection is over")
-        # A grant changes nothing of the list; the panel asks anew with the next change of a photo.
-        self.gallery.commit({"op": "asset.edit", "assets": [short(photos[9])], "rating": 1})
+        # Neither changes anything of the list; the panel follows the log.
         self.wait_text(f"was selected for it, from {said(begun['date'])} to {said(ended['date'])}", section)
         self.assertNotIn("sees it as one of", self.read(section))
+        self.gallery.commit({"op": "client.grant", "client": "com.example.few", "assets": [short(photos[9])]})
+        self.wait_text(f"selected for it, since {said(wait(lambda: len(history()) == 3 and history(), 'granted again')[2]['date'])}", section)
+        self.gallery.commit({"op": "client.authorize", "client": "com.example.few", "status": "denied"})
+        wait(lambda: "selected for it, since" not in self.read(section), "denied")
+        # The next photo of the same viewer is followed too, with its albums.
+        self.press(Keys.ARROW_RIGHT)
+        self.wait_shown(photos[10])
+        self.wait_text("In no album", self.section("albums"))
+        album = self.gallery.commit({"op": "album.create", "title": "Evening"})["created"][0]
+        self.gallery.commit({"op": "album.add", "album": album, "assets": [short(photos[10])]})
+        self.wait_text("Evening", self.section("albums"))
+        self.gallery.commit({"op": "client.authorize", "client": "com.example.all", "status": "denied"})
+        wait(lambda: "com.example.all" not in self.read(section), "denied too")
+        self.gallery.commit({"op": "album.delete", "albums": [album]})
 
     def test_the_neighbours_pictures_are_loaded_before_anybody_goes_to_them(self):
         asked = lambda: {one for one in range(12) if self.browser.js("""

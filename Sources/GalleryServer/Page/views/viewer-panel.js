@@ -3,6 +3,12 @@
 // Each section is drawn anew only if what it shows is another, and never while a form in it is open, so what is
 // committed elsewhere takes no text away that somebody is writing. The control that had the focus has it again
 // afterwards.
+//
+//   change of the list ────────────────────────────────────────────────────┐
+//   step of the log, if it names the photo or what a client may see at all ─┴▶ the viewer asks anew
+//
+// What is granted, withdrawn, picked or added to an album changes nothing of the list, so the owner's panel follows the
+// log. It does so before it reads, so nothing that is committed meanwhile is missed.
 
 import { Problem } from '../client/photoledger.js';
 import { instant, number, size, t } from '../text/text.js';
@@ -68,6 +74,14 @@ export class Panel {
     this.open = new Set();
     this.titles = new AlbumTitles(this.app, viewer.at);
     this.abort = new AbortController();
+    this.isClosed = false;
+    /**
+     * The following of the log, from when it was begun; null before, and after it could not begin.
+     * @type {Promise<void> | null}
+     */
+    this.following = null;
+    /** @type {() => void} */
+    this.endFollowing = () => {};
   }
 
   /** Whether what others commit matters to what is shown. */
@@ -97,6 +111,42 @@ export class Panel {
   close() {
     this.saveCaption();
     this.abort.abort();
+    this.isClosed = true;
+    this.endFollowing();
+  }
+
+  /** Follows the log, once; not while a moment that has passed is shown. */
+  async followLog() {
+    if (this.viewer.at !== undefined) return;
+    this.following ??= this.beginFollowing();
+    try {
+      await this.following;
+    } catch (error) {
+      this.following = null;
+      throw error;
+    }
+  }
+
+  async beginFollowing() {
+    const { fetch, token } = await this.app.client.openFetch({ log: true });
+    if (this.isClosed) return;
+    this.endFollowing = this.app.feed.follow(fetch, token, {
+      onChange: (step) => { if (this.concerns(step)) this.viewer.askSoon(); },
+      onState: () => { if (this.isFollowing) this.viewer.askSoon(); },
+      // The feed follows again by itself.
+      onProblem: (error) => this.fail(error),
+    });
+  }
+
+  /**
+   * Whether a step of the log may change what is shown.
+   * @param {import('../client/photoledger.js').Change} step
+   */
+  concerns({ items: { records, isComplete } }) {
+    if (!this.isFollowing) return false;
+    const id = this.asset.localIdentifier;
+    return !isComplete || !records
+      || records.some(({ type, objects }) => type.startsWith('client.') || objects.includes(id));
   }
 
   /** @param {unknown} error */
@@ -423,6 +473,8 @@ export class Panel {
     const id = asset.localIdentifier;
     try {
       if (this.app.isOwner) {
+        await this.followLog();
+        if (signal.aborted) return;
         const [records, access] = await Promise.all([recordsOf(this.app, id, 'history', at, signal),
           recordsOf(this.app, id, 'access', at, signal)]);
         const albums = [...albumsIn(records)];
