@@ -181,6 +181,7 @@ extension Rule {
     "MediaImport/Exports", "MediaImport/Archives", "MediaImport/Watching", "MediaImport/Duplicates",
     "GalleryServer/Blocks", "GalleryServer/Bytes", "GalleryServer/Feeds", "GalleryServer/Fetching",
     "GalleryServer/Pages", "GalleryServer/Renditions", "GalleryServer/Uploads", "GalleryServer/ImmichClients",
+    "GalleryServer/Duplicates",
     "Photos/Library", "Photos/Objects", "Photos/Fetching", "Photos/Changes", "Photos/Resources", "Photos/Images",
     "Photos/Uploads", "Photos/StandIns", "ExtensionFoundation", "PhotosUI", "PhotosUI/StandIns",
     "StandIns/AVFoundation", "StandIns/CoreMedia", "StandIns/UniformTypeIdentifiers",

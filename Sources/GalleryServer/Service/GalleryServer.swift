@@ -14,6 +14,7 @@
   //      uploaders made for Immich    ImmichClientRoutes ── the same uploads, under /api, if asked for
   //      originals                    FileRoutes  ── a descriptor, sent by the kernel
   //      renditions, archives         RenditionRoutes, DownloadRoutes
+  //      duplicates                   DuplicateRoutes ── DuplicateProposals: a search in the background
   //      keys, health, description    KeyRoutes, HealthRoutes
   //
   // The server keeps no state of its own that a client depends on, but for the keys. A fetch is named by what it asks
@@ -102,6 +103,7 @@
     let renditions: Renditions
     let downloads: Downloads
     let uploads: Uploads
+    let duplicates = DuplicateProposals()
     /// The files of the page; nil where there is no page to serve.
     let page: PageFiles?
     private let log: @Sendable (GalleryLogLine) -> Void
@@ -170,6 +172,7 @@
       watch.end()
       feeds.endAll()
       await renditions.stop()
+      await duplicates.end()
       let running = server.withLock { server in
         defer { server = nil }
         return server

@@ -111,7 +111,7 @@
     static let routes: [Route] =
       PageRoutes.all + HealthRoutes.all + KeyRoutes.all + AccessRoutes.all + FetchRoutes.all + ShapeRoutes.all
       + FeedRoutes.all + FileRoutes.all + BlockRoutes.all + UndoRoutes.all + LogRoutes.all + AuditRoutes.all
-      + RenditionRoutes.all + DownloadRoutes.all + UploadRoutes.all.map { $0.needing(.add) }
+      + RenditionRoutes.all + DownloadRoutes.all + DuplicateRoutes.all + UploadRoutes.all.map { $0.needing(.add) }
       + HashRoutes.all.map { $0.needing(.add) }
     /// The routes with those for Immich's clients, which a server has only if asked for.
     static let routesWithImmichClients = routes + ImmichClientRoutes.all

@@ -1,0 +1,68 @@
+#if Gallery
+  import HTTPServing
+  import LibraryJSON
+  import MediaImport
+  import PhotoLedger
+
+  /// Proposals of photos that show one picture; for the owner.
+  enum DuplicateRoutes {
+    /// How many groups an answer has at most, and how many photos of one beside its keeper.
+    static let groupLimit = 50
+    static let memberLimit = 50
+
+    static let all: [Route] =
+      Route.watched("/v1/duplicates", .owner, .owner) { $0.server.duplicates.json } + [
+        .gathering("POST", "/v1/duplicates", .owner) { call, body in
+          let json = try JSONReader.read(body)
+          try json.checkKeys(["distance"])
+          let distance = json["distance"].map { $0.positionValue ?? -1 } ?? DuplicateSearch.usualDistance
+          guard DuplicateSearch.distances.contains(distance) else {
+            throw Problem.malformed(
+              "'distance' must be a whole number from 0 to \(DuplicateSearch.distances.upperBound).")
+          }
+          try call.server.duplicates.begin(within: distance, call.server)
+          return .json(call.server.duplicates.json, status: 202, [("Cache-Control", "no-store")])
+        }.needing(.owner),
+        Route("DELETE", "/v1/duplicates", .owner) { server, call in
+          try call.checkQuery([])
+          return .respond { _ in
+            await server.duplicates.cancel()
+            return HTTPResponse(204, Headers.common)
+          }
+        }.needing(.owner),
+        .reading("GET", "/v1/duplicates/groups", .owner) { call in
+          try call.checkQuery(["search", "start", "limit"])
+          guard let search = try call.query("search") else {
+            throw Problem.malformed("'search' is missing; pass that of the state that has ended.")
+          }
+          let (start, limit) = (try call.count("start") ?? 0, try call.count("limit") ?? 20)
+          guard (1...groupLimit).contains(limit) else {
+            throw Problem.malformed("'limit' is \(limit); pass 1 to \(groupLimit).")
+          }
+          let (groups, total) = try call.server.duplicates.groups(of: search, from: start, count: limit)
+          let library = try call.library()
+          let next = start + groups.count
+          return .json(
+            [
+              "groups": .list(try groups.compactMap { try json(of: $0, in: library) }),
+              "total": .integer(Int64(total)), "next": next < total ? .integer(Int64(next)) : .null,
+            ], [("Cache-Control", "no-store")])
+        }.needing(.owner),
+      ]
+
+    /// A group as it is now; nil if there is nothing to merge any more.
+    private static func json(of group: DuplicateGroup, in library: PhotoLibrary) throws -> JSON? {
+      func shown(_ id: LocalIdentifier) throws -> JSON? {
+        guard let asset = try library.asset(id.uuidString), !asset.isTrashed else { return nil }
+        return try library.shownJSON(of: asset)
+      }
+      guard let keeper = try shown(group.keeper) else { return nil }
+      let others: [JSON] = try group.others.prefix(memberLimit).compactMap { member in
+        try shown(member.id).map { ["asset": $0, "distance": .integer(Int64(member.distance))] }
+      }
+      guard !others.isEmpty else { return nil }
+      let further = max(0, group.others.count - memberLimit)
+      return ["keeper": keeper, "others": .list(others), "furtherCount": .integer(Int64(further))]
+    }
+  }
+#endif
