@@ -11,6 +11,7 @@ import unittest
 from selenium.webdriver.common.keys import Keys
 
 from gallery import ROOT, Browser, Gallery, wait
+from test_duplicates import add_duplicates
 
 sys.path.append(str(ROOT / ".build/python"))
 try:
@@ -30,6 +31,7 @@ VIEWS = [
     ("navigation", "/#/photos", ".nav.is-open .account, .nav .account", [".nav-more"]),
     ("album", "/#/albums/{album}", ".tile[data-id]"),
     ("trash", "/#/trash", ".tile[data-id]"),
+    ("duplicates", "/#/duplicates", ".duplicate-group [data-act=merge]"),
     ("hidden", "/#/hidden", ".lock"),
     ("history", "/#/history", "main h2"),
     ("moment", "/#/moment", "main input[type=range]"),
@@ -72,10 +74,12 @@ class ViewTests(unittest.TestCase):
     def setUpClass(cls):
         cls.gallery = Gallery(12)
         cls.addClassCleanup(cls.gallery.close)
+        add_duplicates(cls.gallery)
+        cls.gallery.ask("POST", "/v1/duplicates", {})
         ids = [asset["localIdentifier"].split("/")[0] for asset in cls.gallery.assets()]
         created = cls.gallery.commit(
             {"op": "album.create", "title": "Shore", "as": "$a"}, {"op": "album.add", "album": "$a", "assets": ids[:6]},
-            {"op": "asset.edit", "assets": ids[:2], "isFavorite": True}, {"op": "asset.trash", "assets": ids[10:]},
+            {"op": "asset.edit", "assets": ids[:2], "isFavorite": True}, {"op": "asset.trash", "assets": ids[10:12]},
             {"op": "asset.edit", "assets": ids[9:10], "isHidden": True})["created"]
         share = cls.gallery.ask("POST", "/v1/shares", {"title": "For the club", "assets": ids[:4], "originals": True}).json
         asking = cls.gallery.ask(

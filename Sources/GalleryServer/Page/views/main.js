@@ -18,6 +18,10 @@ const routes = /** @type {Record<string, import('./app.js').RouteEntry>} */ ({
     label: 'nav.upload', icon: 'upload', isFor: adds, open: async (app) => (await import('./upload.js')).open(app),
   },
   trash: { label: 'nav.trash', icon: 'trash', open: async (app) => (await import('./trash.js')).open(app) },
+  duplicates: {
+    label: 'nav.duplicates', icon: 'stack', isFor: isOwner,
+    open: async (app) => (await import('./duplicates.js')).open(app),
+  },
   hidden: {
     label: 'nav.hidden', icon: 'hidden', isFor: isOwner, open: async (app) => (await import('./hidden.js')).open(app),
   },
