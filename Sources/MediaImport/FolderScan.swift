@@ -10,8 +10,10 @@
 //
 // Nothing is left out in silence. What is no regular file, what cannot be listed, and a symbolic link to a folder
 // (which is how trees become loops) are entries of their own, with the reason. A symbolic link to a file is followed:
-// some people keep their originals in a content store and link to them. A folder is walked once, by device and inode,
-// so naming a folder and its child, or a bind mount inside itself, gives each file once.
+// some people keep their originals in a content store and link to them. The folder of a PhotoLedger library is an entry
+// with the reason too, whether it is met on the way or named: its files have no names and are photos of that library.
+// A folder is walked once, by device and inode, so naming a folder and its child, or a bind mount inside itself, gives
+// each file once.
 //
 // The names decide only what is a sidecar; whether a file is a photo is for the metadata tool to say, from its bytes.
 
@@ -122,6 +124,8 @@ private struct Walk {
   /// The root that is being walked.
   var part = ""
   var visited: Set<FolderIdentity> = []
+  /// Folders that are not walked, by the caller's wish.
+  var excluded: Set<FolderIdentity> = []
   /// The files found, when there are several roots, one of which may be a file inside another; nil for one root.
   var seen: Set<FilePath>?
 
@@ -132,14 +136,16 @@ private struct Walk {
   mutating func exclude(_ folder: FilePath) {
     var status = stat()
     guard folder.withCString({ stat($0, &status) }) == 0 else { return }
-    visited.insert(FolderIdentity(status))
+    excluded.insert(FolderIdentity(status))
   }
 
   mutating func enter(root: FilePath) throws(ImportError) {
     let status = try FolderScan.status(ofRoot: root)
     part = root.description
     if status.st_mode & S_IFMT == S_IFDIR {
-      try list(FolderScan.canonical(root), relative: [], status)
+      let folder = FolderScan.canonical(root)
+      if leavesOut(folder, relative: [], status, reasonToLeaveOut(folder, status)) { return }
+      try list(folder, relative: [], status)
     } else {
       let folder = root.folderBytes.isEmpty && !root.isAbsolute ? FilePath(".") : FilePath(bytes: root.folderBytes)
       let path = FolderScan.canonical(folder.bytes.isEmpty ? FilePath("/") : folder).appending(root.nameBytes)
@@ -169,6 +175,26 @@ private struct Walk {
         path: path, relativePath: FilePath(bytes: relative), role: .unusable(reason), byteCount: 0, part: part))
   }
 
+  mutating func addExcluded(_ path: FilePath, relative: [UInt8], _ reason: String) {
+    found.append(
+      ScannedFile(
+        path: path, relativePath: FilePath(bytes: relative), role: .settled(.skipped(.excluded, reason)), byteCount: 0,
+        part: part))
+  }
+
+  /// Why a folder is not walked, whatever its name; nil if it is.
+  func reasonToLeaveOut(_ folder: FilePath, _ status: stat) -> String? {
+    NameSelection.reason(ofLibrary: folder)
+      ?? (excluded.contains(FolderIdentity(status)) ? "\(folder) is skipped on request." : nil)
+  }
+
+  /// Makes an entry of a folder that is not walked, once.
+  mutating func leavesOut(_ folder: FilePath, relative: [UInt8], _ status: stat, _ reason: String?) -> Bool {
+    guard let reason else { return false }
+    if visited.insert(FolderIdentity(status)).inserted { addExcluded(folder, relative: relative, reason) }
+    return true
+  }
+
   /// Walks one folder. The recursion is as deep as the tree; the kernel's limit on path length bounds it.
   mutating func list(_ folder: FilePath, relative: [UInt8], _ status: stat) throws(ImportError) {
     guard visited.insert(FolderIdentity(status)).inserted else { return }
@@ -179,12 +205,12 @@ private struct Walk {
     for entry in names {
       let path = folder.appending(entry.name)
       let below = relative.isEmpty ? entry.name : relative + [FilePath.slash] + entry.name
-      if case .folder(let status) = entry.kind, visited.contains(FolderIdentity(status)) { continue }
+      if case .folder(let status) = entry.kind {
+        if visited.contains(FolderIdentity(status)) { continue }
+        if leavesOut(path, relative: below, status, reasonToLeaveOut(path, status)) { continue }
+      }
       if let reason = selection.reason(against: below, isFolder: entry.isFolder, at: path) {
-        found.append(
-          ScannedFile(
-            path: path, relativePath: FilePath(bytes: below), role: .settled(.skipped(.excluded, reason)),
-            byteCount: 0, part: part))
+        addExcluded(path, relative: below, reason)
         continue
       }
       switch entry.kind {

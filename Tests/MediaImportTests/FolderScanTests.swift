@@ -62,6 +62,32 @@ struct FolderScanTests {
     #expect(reason.contains("Permission denied"))
   }
 
+  @Test("a library's folder is not walked, below a root or as one, and is an entry with the reason, once")
+  func libraries() throws {
+    let folder = try TemporaryFolder()
+    try folder.write("a/x.jpg", Data("x".utf8))
+    try folder.write("a/library/store/data.mdb", Data())
+    try folder.write("a/library/resources/ab/cd", Data("y".utf8))
+    // A name that is no text.
+    let odd = folder.asRoot.appending([0xFF, 0xFE])
+    #expect(odd.withCString { mkdir($0, 0o755) } == 0)
+    let library = FilePath("\(folder.path)/a/library")
+    let inOdd = odd.appending("library".utf8)
+    #expect(library.withCString { from in inOdd.withCString { rename(from, $0) } } == 0)
+    var scan = FolderScan()
+    for excluded in [[], [inOdd]] {
+      scan.excluded = excluded
+      for roots in [[folder.asRoot], [inOdd, folder.asRoot], [folder.asRoot, inOdd]] {
+        let found = try scan.files(in: roots).filter { $0.path == FolderScan.canonical(inOdd) }
+        guard case .settled(.skipped(.excluded, let reason))? = found.first?.role else {
+          throw ImportError(.unreadable, "The library is an entry of its own.")
+        }
+        #expect(found.count == 1 && reason.hasSuffix("the folder of a PhotoLedger library, which is skipped."))
+        #expect(try !scan.files(in: roots).contains { $0.path.name == "cd" })
+      }
+    }
+  }
+
   @Test("a folder that does not exist is an error that names it")
   func missing() throws {
     let path = FilePath("/no/such/folder of photos")

@@ -1,4 +1,3 @@
-internal import Foundation
 internal import Glibc
 internal import PhotoLedger
 
@@ -23,7 +22,7 @@ struct NameSelection: Sendable {
   ///   - relative: the path below the root.
   ///   - path: where it is, for the sentence.
   func reason(against relative: [UInt8], isFolder: Bool, at path: FilePath) -> String? {
-    if isFolder, Self.isLibrary(path) { return "\(path) is the folder of a PhotoLedger library, which is skipped." }
+    if isFolder, let reason = Self.reason(ofLibrary: path) { return reason }
     if included.isEmpty, excluded.isEmpty { return nil }
     let below = FilePath(bytes: relative)
     let name = FilePath(bytes: below.nameBytes)
@@ -53,8 +52,10 @@ struct NameSelection: Sendable {
     return text.withCString { fnmatch(pattern, $0, withoutRegardToCase) } == 0
   }
 
-  private static func isLibrary(_ path: FilePath) -> Bool {
-    PhotoLibrary.exists(at: URL(filePath: path.description, directoryHint: .isDirectory))
+  /// Why a folder is left out that is a PhotoLedger library's; nil for any other.
+  static func reason(ofLibrary path: FilePath) -> String? {
+    guard path.appending(LibraryStore.storeFileName.utf8).withCString({ access($0, F_OK) }) == 0 else { return nil }
+    return "\(path) is the folder of a PhotoLedger library, which is skipped."
   }
 }
 

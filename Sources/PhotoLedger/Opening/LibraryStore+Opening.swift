@@ -207,9 +207,12 @@ extension LibraryStore {
 
   package static func storePath(_ url: URL) -> String { url.path + "/store" }
 
+  /// The file of a directory that makes it a library's.
+  package static let storeFileName = "store/data.mdb"
+
   /// Whether there is a store in a directory: a library, or one whose creation was cut short.
   static func hasStore(_ url: URL) -> Bool {
-    FileManager.default.fileExists(atPath: storePath(url.standardizedFileURL) + "/data.mdb")
+    FileManager.default.fileExists(atPath: "\(url.standardizedFileURL.path)/\(storeFileName)")
   }
 
   package static var options: LMDB.Environment.Options {
