@@ -15,6 +15,8 @@ internal import Synchronization
 //       {"path":"/p/a.jpg.json","outcome":"describes","of":"/p/a.jpg"}                    or "describesAlbum", "album"
 //       {"path":"/p/a.jpg","outcome":"asset","asset":"…","from":{"caption":"takeout"}}    where its values come from
 //       {"path":"/p/d.jpg","outcome":"asset","asset":"…","warnings":["JPEG format error"]}   taken all the same
+//       {"path":"/p/a.jpg","outcome":"original","asset":"…","original":"removed"}         of an import that removes
+//       {"path":"/p/b.jpg","outcome":"original","of":"/p/a.jpg","original":"kept","keptFor":"changed","message":"…"}
 //       {"path":"/p/z.jpg","outcome":"notReached"}                                        of an interrupted import
 //       {"summary":{…}}                                                                   last line, of one that ended
 //
@@ -50,6 +52,8 @@ final class ImportReportFile: Sendable {
     var warnings: [String]?
     var album: String?
     var from: [String: String]?
+    var original: String?
+    var keptFor: KeepReason?
     var summary: ImportSummary?
   }
 
@@ -66,12 +70,30 @@ final class ImportReportFile: Sendable {
   /// Writes down the files of a batch, durably.
   func append(_ reports: [FileReport]) throws { try write(reports.map(Self.line)) }
 
+  /// Writes down what became of originals, durably. The lines name what the files became, by which an erasure finds
+  /// them.
+  func append(_ originals: [(original: OriginalRemoval.Original, outcome: OriginalRemoval.Outcome)]) throws {
+    if originals.isEmpty { return }
+    try write(
+      originals.map { original, outcome in
+        var line = Self.line(
+          FileReport(path: original.path, relativePath: original.path, outcome: original.outcome))
+        (line.outcome, line.type) = ("original", nil)
+        switch outcome {
+        case .removed: line.original = "removed"
+        case .kept(let reason, let message): (line.original, line.keptFor, line.message) = ("kept", reason, message)
+        }
+        return line
+      })
+  }
+
   /// Writes down that the import ended.
   func finish(_ summary: ImportSummary) throws {
     var counts = summary
     counts.skippedFiles = []
     counts.warnings = []
     counts.rules = []
+    counts.moved?.keptFiles = []
     try write([Line(summary: counts)])
   }
 

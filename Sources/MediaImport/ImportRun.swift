@@ -18,6 +18,8 @@ final class ImportRun {
   private let report: ReportFiles
   /// Where what was read is noted for later imports.
   private let knownFiles: KnownFiles?
+  /// Removes originals that the library has; nil: they stay.
+  private var move: OriginalsMove?
   /// What was read of files that have no outcome yet, and when the reading began.
   private var contents: [Int: (content: FileContent, began: Date)] = [:]
 
@@ -43,11 +45,11 @@ final class ImportRun {
   init(
     catalog: MediaCatalog, target: any ImportTarget, resources: ResourceStore, tool: ExifTool,
     options: LibraryImport.Options, stop: StopFlag, progress: ProgressCounter, known: KnownFiles? = nil,
-    report: @escaping ReportFiles
+    move: OriginalsMove? = nil, report: @escaping ReportFiles
   ) {
     (self.found, self.target, self.resources, self.tool) = (catalog.files, target, resources, tool)
     (self.options, self.stop, self.progress, self.report) = (options, stop, progress, report)
-    (self.catalog, self.knownFiles) = (catalog, known)
+    (self.catalog, self.knownFiles, self.move) = (catalog, known, move)
     members = AlbumMembers(of: catalog)
   }
 
@@ -70,7 +72,17 @@ final class ImportRun {
     precondition(summary.outcomeCount == found.count, "Every file of an import must have one outcome.")
     summary.rules = catalog.rules.sorted()
     if !summary.wasInterrupted { try await placeMembers() }
+    try await removeOriginals()
     return summary
+  }
+
+  /// Removes originals when all that they say is recorded: files, pairs, albums.
+  private func removeOriginals() async throws {
+    guard let move else { return }
+    if summary.wasInterrupted { stop.set() }
+    let moved = try await move.finish(width: width, known: knownFiles, stop, progress)
+    summary.moved = moved
+    if moved.kept[KeepReason.stopped.rawValue] != nil { summary.wasInterrupted = true }
   }
 
   /// Fills the albums of the source, in its order. What was there before stays where it is.
@@ -106,6 +118,12 @@ final class ImportRun {
         part: found[index].part)
     }
     for (index, outcome) in outcomes { members.settle(index, found[index].path, outcome) }
+    if move != nil {
+      for file in outcomes.sorted(by: { $0.key < $1.key }) {
+        let content = contents[file.key]?.content ?? found[file.key].content
+        move?.settle(found[file.key].path, file.value, content)
+      }
+    }
     for file in reports { summary.count(file) }
     if !reports.isEmpty { try report(reports) }
     try await noteContents(of: outcomes)
@@ -113,7 +131,10 @@ final class ImportRun {
 
   /// Notes what was read for later imports, of files that have an outcome by their content.
   private func noteContents(of outcomes: [Int: FileOutcome]) async throws {
-    guard let knownFiles else { return }
+    guard let knownFiles else {
+      for index in outcomes.keys { contents[index] = nil }
+      return
+    }
     let read = outcomes.keys.sorted().compactMap { index -> (path: FilePath, file: KnownFile)? in
       guard let read = contents.removeValue(forKey: index), let condition = outcomes[index]?.condition else {
         return nil
@@ -266,8 +287,8 @@ extension ImportRun {
     for (position, result) in results.enumerated() {
       for (index, result) in result ?? [] {
         // What was known already is not newer for being used.
-        if knownFiles != nil, !found[index].isKnown, contents[index] == nil, case .success(let file) = result,
-          file.copy == nil
+        if knownFiles != nil || move != nil, !found[index].isKnown, contents[index] == nil,
+          case .success(let file) = result, file.copy == nil
         {
           contents[index] = (file.content, began)
         }

@@ -118,6 +118,8 @@ public struct ImportSummary: Sendable, Hashable, Codable {
   public var parts: [PartAccount] = []
   /// Whether nothing was recorded: the counts say what an import would do.
   public var isRehearsal = false
+  /// What became of the originals of an import that removes them; nil for every other.
+  public var moved: MovedOriginals?
 
   /// Creates a summary of nothing.
   public init() {}
@@ -205,4 +207,8 @@ public struct ImportProgress: Sendable, Hashable {
   public var bytesDone: Int64 = 0
   /// Assets recorded so far.
   public var assetsAdded = 0
+  /// Originals that an import which removes them can remove, once all files are recorded; 0 before that.
+  public var originalsFound = 0
+  /// Those of them that were removed, or have to stay.
+  public var originalsDone = 0
 }

@@ -50,6 +50,11 @@ public struct LibraryImport: Sendable {
     public var partnerShared = PartnerShared.taken
     /// Whether nothing is recorded and the summary says what an import would do.
     public var isRehearsal = false
+    /// Whether originals are removed that the library has a copy of, once all files are recorded: if that copy was read
+    /// back, is another file, and has the hash of the original, which nothing has changed or is writing. Every other
+    /// file stays, and the summary says why. Only for plain folders that are copied, and for the owner. A rehearsal
+    /// removes nothing, and counts what would be removed.
+    public var removesOriginals = false
 
     /// What other programs keep beside photos: thumbnails, previews, bins, resource forks, indexes.
     public static let usualExclusions = [
@@ -95,6 +100,8 @@ public struct LibraryImport: Sendable {
   public init(into library: PhotoLibrary, options: Options = Options()) throws(ImportError) {
     self.library = library
     self.options = options
+    precondition(
+      !options.removesOriginals || !options.leavesFilesInPlace, "Originals are removed only where they are copied.")
     tool = try ExifTool(limits: options.metadataLimits)
   }
 
@@ -135,6 +142,9 @@ public struct LibraryImport: Sendable {
     _ roots: [FilePath], _ export: MediaExport, _ cause: String?,
     _ progress: @escaping @Sendable (ImportProgress) -> Void, _ report: @escaping @Sendable (FileReport) -> Void
   ) async throws -> ImportSummary {
+    precondition(!options.removesOriginals || export == .folders, "Originals of an export are not removed.")
+    // Other clients do not see all assets, and so not each that refers to a file.
+    if options.removesOriginals { try library.checkIsOwner("remove originals") }
     let turn = try ImportTurn(library.store.folder)
     defer { turn.end() }
     let name = library.newRunName()
@@ -148,7 +158,9 @@ public struct LibraryImport: Sendable {
     known.refresh()
     let importer = MediaImporter(
       target: target, resources: library.store.resources, tool: tool, options: options,
-      known: options.isRehearsal ? nil : known)
+      known: options.isRehearsal ? nil : known,
+      move: options.removesOriginals
+        ? OriginalsMove(OriginalRemoval(library: library, isRehearsal: options.isRehearsal), in: file) : nil)
     defer { tool.close() }
     let parts = PartCounts()
     var summary = try await importer.run(

@@ -9,7 +9,7 @@
 //         another half second is over
 //       what belongs together                          ImportPlanner
 //       make names durable, then record                one commit
-//     at the end: movies whose still never came
+//     at the end: movies whose still never came, albums, then the removal of originals (Moving)
 //
 // Content decides identity. A file is read once to learn its digest; a known digest ends its way there, so importing a
 // folder again costs reading it and nothing else, and an interrupted import goes on by being started again. Among files
@@ -34,6 +34,7 @@ struct MediaImporter: Sendable {
   private let tool: ExifTool
   private let options: LibraryImport.Options
   private let known: KnownFiles?
+  private let move: OriginalsMove?
 
   /// Prepares an import.
   /// - Parameters:
@@ -42,12 +43,14 @@ struct MediaImporter: Sendable {
   ///   - tool: Reads metadata.
   ///   - options: How to go about it.
   ///   - known: What earlier imports read, and where this one notes what it read; nil: neither.
+  ///   - move: Removes originals that the library has; nil: they stay.
   init(
     target: any ImportTarget, resources: ResourceStore, tool: ExifTool,
-    options: LibraryImport.Options = LibraryImport.Options(), known: KnownFiles? = nil
+    options: LibraryImport.Options = LibraryImport.Options(), known: KnownFiles? = nil,
+    move: OriginalsMove? = nil
   ) {
     (self.target, self.resources, self.tool, self.options) = (target, resources, tool, options)
-    self.known = known
+    (self.known, self.move) = (known, move)
   }
 
   /// Imports everything below `roots`.
@@ -89,7 +92,7 @@ struct MediaImporter: Sendable {
       let catalog = try await read(reading)
       let run = ImportRun(
         catalog: catalog, target: target, resources: resources, tool: tool, options: options, stop: stop,
-        progress: ProgressCounter(catalog.files, progress), known: known, report: report)
+        progress: ProgressCounter(catalog.files, progress), known: known, move: move, report: report)
       return try await run.run()
     } onCancel: {
       stop.set()
@@ -132,6 +135,22 @@ final class ProgressCounter: Sendable {
       return state.progress
     }
     if let progress { tell(progress) }
+  }
+
+  func originalsFound(_ count: Int) {
+    tell(
+      state.withLock { state in
+        state.progress.originalsFound = count
+        return state.progress
+      })
+  }
+
+  func originalDone() {
+    tell(
+      state.withLock { state in
+        state.progress.originalsDone += 1
+        return state.progress
+      })
   }
 
   func assetsAdded(_ count: Int) {

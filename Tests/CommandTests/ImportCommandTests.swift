@@ -48,6 +48,42 @@ struct ImportCommandTests {
     #expect(try !sandbox.run(["albums"]).output.contains("The sea"))
   }
 
+  @Test("originals are moved, and what stays is counted by reason, as the rehearsal says before")
+  func moved() throws {
+    let sandbox = try Sandbox()
+    let folder = sandbox.folder.appending(path: "card")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    try TinyMedia.jpeg(.init(comment: "a")).write(to: folder.appending(path: "a.jpg"))
+    try Data("words".utf8).write(to: folder.appending(path: "a.xmp"))
+    let dry = try sandbox.run(["import", folder.path, "--move", "--dry-run"])
+    #expect(dry.status == 0 && dry.output.contains("1 original would be removed\n  1 would stay: sidecar"), "\(dry)")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).count == 2)
+    let run = try sandbox.run(["import", folder.path, "--move"])
+    #expect(run.status == 0 && run.output.contains("1 original removed\n  1 kept: sidecar\n"), "\(run)")
+    #expect(run.output.contains("a.xmp was kept: it describes other files"), "\(run)")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["a.xmp"])
+    #expect(try sandbox.run(["resource", "check"]).status == 0)
+    let again = try sandbox.run(["import", folder.path, "--move", "--json"]).objects().first?["moved"]
+    let moved = try #require(again as? [String: Any])
+    #expect(moved["removed"] as? Int == 0 && moved["kept"] as? [String: Int] == ["sidecar": 1])
+    #expect((moved["keptFiles"] as? [[String: String]])?.first?["reason"] == "sidecar")
+  }
+
+  @Test("a copy that cannot be read back keeps its original, and the status is 1")
+  func unproved() throws {
+    let sandbox = try Sandbox()
+    let path = sandbox.folder.appending(path: "a.jpg")
+    try TinyMedia.jpeg(.init(comment: "a")).write(to: path)
+    #expect(try sandbox.run(["import", path.path]).status == 0)
+    let resources = URL(filePath: sandbox.library).appending(path: "resources").path
+    for name in try FileManager.default.subpathsOfDirectory(atPath: resources) where name.count == 65 {
+      try FileManager.default.removeItem(atPath: "\(resources)/\(name)")
+    }
+    let run = try sandbox.run(["import", path.path, "--move"])
+    #expect(run.status == 1 && run.errors.contains("1 file of the library could not be read back"), "\(run)")
+    #expect(FileManager.default.fileExists(atPath: path.path))
+  }
+
   @Test("a rehearsal makes no library")
   func rehearsalWithoutLibrary() throws {
     let sandbox = try Sandbox(makesLibrary: false)
@@ -65,6 +101,10 @@ struct ImportCommandTests {
       (["import", "x", "--jobs", "0"], 2, "1 to 256"), (["import", "x", "--time-zone", "Mars"], 2, "got 'Mars'"),
       (["import", "x", "--from", "soon"], 2, "got 'soon'"),
       (["import", "x", "--from", "2024-01-02", "--until", "2024-01-01"], 2, "after --until"),
+      (["import", "x", "--move", "--reference"], 2, "cannot be used with --reference"),
+      (["import", "x", "--move", "--watch"], 2, "cannot be used with --watch"),
+      (["import", "takeout", "x", "--move"], 2, "--move"), (["import", "icloud", "x", "--move"], 2, "--move"),
+      (["import", "text.txt", "--move", "--as", "phone"], 1, "may not remove originals"),
       (["import", "takeout", "x", "--partner-shared", "maybe"], 2, "got 'maybe'"),
       (["import", "takeout", "text.txt"], 1, "neither a folder nor an archive"),
     ])

@@ -95,8 +95,9 @@ public struct LibraryWatch: Sendable {
   public init(of library: PhotoLibrary, options: Options = Options()) throws(ImportError) {
     (self.library, self.options) = (library, options)
     precondition(
-      !options.importing.makesFolderAlbums && !options.importing.isRehearsal,
-      "A watch imports a part of a folder at a time, so it makes no folder albums, and it records what it does.")
+      !options.importing.makesFolderAlbums && !options.importing.isRehearsal && !options.importing.removesOriginals,
+      "A watch imports a part of a folder at a time, so it makes no folder albums; it records what it does, and "
+        + "removes nothing.")
     tool = try ExifTool(limits: options.importing.metadataLimits)
   }
 

@@ -106,7 +106,7 @@ package final class ResourceStore: Sendable {
   package func path(ofContent sha256: [UInt8]) -> String { folder.path(of: Self.name(ofContent: sha256)) }
 
   /// The name of content in the library's directory.
-  static func name(ofContent sha256: [UInt8]) -> String {
+  package static func name(ofContent sha256: [UInt8]) -> String {
     let digits = sha256.hexadecimal
     return "resources/\(digits.prefix(2))/\(digits.dropFirst(2))"
   }

@@ -55,7 +55,7 @@ package struct SourceFile: ~Copyable {
   ///   - path: the file.
   ///   - opening: opens it in another way than by its path.
   ///   - unopened: makes the error from the errno of the attempt.
-  init(
+  package init(
     _ path: FilePath, opening: ((_ flags: Int32) -> Int32)? = nil, unopened: (Int32) -> LibraryError
   ) throws(LibraryError) {
     let flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK
@@ -113,8 +113,10 @@ package struct FileContent: Sendable, Equatable {
   /// - Throws: ``LibraryError`` `.missingResource`, `.invalidResource` for a file that cannot be read,
   ///   `.resourceChanged` when its size or times differ at the end.
   /// - Complexity: O(bytes), in a fixed buffer.
-  package init(of path: FilePath) throws(LibraryError) {
-    let file = try SourceFile(path)
+  package init(of path: FilePath) throws(LibraryError) { try self.init(of: SourceFile(path)) }
+
+  /// The same for a file that is open and at its beginning.
+  package init(of file: borrowing SourceFile) throws(LibraryError) {
     var hash = ContentHash()
     let total = try file.forEachChunk { (chunk) throws(LibraryError) in hash.update(chunk) }
     try file.checkUnchanged(bytesRead: total)

@@ -20,13 +20,15 @@ extension Command {
     --all-names is given: thumbnails, previews, bins, libraries of other programs. --dry-run does all but record: it \
     prints what would be imported, and up to 20 examples of each rule that was applied.
     """
+  private static let move = Option(
+    "move", "remove each original that the library is proved to have a copy of; every other file stays")
   private static let noCreation = Option("no-create", "fail instead of creating a library if there is none yet")
 
   static let `import` = Command(
     words: ["import"], summary: "import photos and videos",
     operands: [Operand("FOLDER", .several, "folders, which are walked, or files")],
-    options: .opening + [reference, watching, acceptMissing, noCreation, folderAlbums, sidecars, people] + .importing
-      + [.json],
+    options: .opening
+      + [reference, move, watching, acceptMissing, noCreation, folderAlbums, sidecars, people] + .importing + [.json],
     notes: """
       If there is no library yet, one is created, and its path is printed on standard error; an import that fails
       before it has added anything removes it again. With --no-create, or --as with any client other than the owner,
@@ -43,11 +45,21 @@ extension Command {
       library. If more than 1,000 files of a folder, or more than 5 % and more than 10, are missing at once, the \
       command stops with status 1; --accept-missing accepts it. Ctrl-C ends it.
 
+      With --move originals are removed when all files are recorded: each one only if the library's copy was read back, \
+      is another file, and has the hash of the original, which was read again, was not changed, and is not open for \
+      writing in any program. Sidecars, links, files with several names, files of libraries and what was not imported \
+      stay, and are counted by reason. An import that was stopped or killed continues when it is started again. \
+      Without --reference and --watch, and only as the owner; --dry-run counts what would be removed.
+
       \(selectionNotes)
       """,
     example: "import ~/Pictures /media/card/DCIM"
   ) { invocation in
     var options = try invocation.importOptions()
+    options.removesOriginals = invocation.has(move)
+    for option in [reference, watching] where invocation.has(move) && invocation.has(option) {
+      throw UsageError("--move removes originals of one import by copy; it cannot be used with --\(option.name).")
+    }
     options.leavesFilesInPlace = invocation.has(reference)
     options.makesFolderAlbums = invocation.has(folderAlbums)
     options.readsSidecars = invocation.has(sidecars)
@@ -119,10 +131,15 @@ extension Invocation {
         let files = TextLayout.counted(summary.lostCount, "file")
         Output.tell("\(files) could not be read and may be missing from the library; import again, or see the report.")
       }
+      let unprovedCount = summary.moved?.kept[KeepReason.copyUnproved.rawValue] ?? 0
+      if unprovedCount > 0 {
+        let files = TextLayout.counted(unprovedCount, "file")
+        Output.tell("\(files) of the library could not be read back as copies; run `photoledger resource check`.")
+      }
       if summary.wasInterrupted {
         Output.tell("Stopped with \(TextLayout.counted(summary.notReached, "file")) left; run it again to continue.")
       }
-      return summary.wasInterrupted || summary.lostCount > 0 ? .failed : .done
+      return summary.wasInterrupted || summary.lostCount > 0 || unprovedCount > 0 ? .failed : .done
     }
   }
 }
@@ -196,6 +213,7 @@ struct Importing {
     for file in summary.warnings.prefix(20) {
       text += "    \(TextLayout.printable("\(file.path): \(file.message)"))\n"
     }
+    text += originals(summary)
     text += collections(summary)
     if namesReport, !summary.isRehearsal, !summary.skippedFiles.isEmpty || summary.warned > 0 {
       text += "  Every file's outcome: \(summary.reportFile)\n"
@@ -203,6 +221,20 @@ struct Importing {
     if !summary.isRehearsal, !summary.albums.isEmpty || summary.parts.count > 1 {
       text += "  To undo it: photoledger undo --cause 'import \(summary.run)', or the given cause\n"
     }
+    return text
+  }
+
+  /// What became of originals, if they were to be removed.
+  private static func originals(_ summary: ImportSummary) -> String {
+    guard let moved = summary.moved else { return "" }
+    let (removed, kept) = summary.isRehearsal ? ("would be removed", "would stay") : ("removed", "kept")
+    var text = "  \(TextLayout.counted(moved.removed, "original")) \(removed)\n"
+    for (reason, count) in moved.kept.sorted(by: { $0.key < $1.key }) {
+      text += "  \(TextLayout.grouped(count)) \(kept): \(reason)\n"
+    }
+    // Why files were not imported is listed already.
+    let others = moved.keptFiles.filter { $0.reason != .notImported }
+    for file in others.prefix(20) { text += "    \(TextLayout.printable(file.message))\n" }
     return text
   }
 
@@ -234,6 +266,10 @@ struct Importing {
 extension SharedProgressBar {
   /// Shows how far an import is.
   func show(_ progress: ImportProgress) {
+    if progress.originalsFound > 0 {
+      show("removing originals", done: progress.originalsDone, total: progress.originalsFound, note: "")
+      return
+    }
     let note =
       "\(TextLayout.bytes(UInt64(clamping: progress.bytesDone))), \(TextLayout.counted(progress.assetsAdded, "asset"))"
     show("importing", done: progress.filesDone, total: progress.filesFound, note: note)
@@ -284,6 +320,19 @@ extension JSON {
           ["rule": .text($0.rule), "count": number($0.count), "examples": .list($0.examples.map { .text($0) })]
         }),
       "isRehearsal": .bool(summary.isRehearsal),
+      "moved": summary.moved.map { JSON($0) } ?? .null,
+    ]
+  }
+
+  /// What became of originals.
+  private init(_ moved: MovedOriginals) {
+    self = [
+      "removed": .integer(Int64(moved.removed)),
+      "kept": .object(moved.kept.sorted { $0.key < $1.key }.map { Member($0.key, .integer(Int64($0.value))) }),
+      "keptFiles": .list(
+        moved.keptFiles.map {
+          ["path": .text($0.path), "reason": .text($0.reason.rawValue), "message": .text($0.message)]
+        }),
     ]
   }
 }
