@@ -45,8 +45,8 @@ extension Command {
       library. If more than 1,000 files of a folder, or more than 5 % and more than 10, are missing at once, the \
       command stops with status 1; --accept-missing accepts it. Ctrl-C ends it.
 
-      With --move originals are removed when all files are recorded: each one only if the library's copy was read back, \
-      is another file, and has the hash of the original, which was read again, was not changed, and is not open for \
+      With --move originals are removed when all files are recorded: each only if the library's copy was read back, is \
+      another file, and has the hash of the original, which was read again, was not changed, and is not open for \
       writing in any program. Sidecars, links, files with several names, files of libraries and what was not imported \
       stay, and are counted by reason. An import that was stopped or killed continues when it is started again. \
       Without --reference and --watch, and only as the owner; --dry-run counts what would be removed.
