@@ -23,8 +23,10 @@ internal import Synchronization
 // The log of the library says what was taken; this file says what was not, and why, which is a fact about the folder
 // and not about the library. It is read by people and by scripts, never by the library. The lines of a batch follow its
 // commit and are durable before the next batch begins, so a file without a last line is of an import that was killed,
-// and lacks at most the batch it was killed in. A path that is not UTF-8 has its bytes beside it, in `pathBytes`, as
-// hexadecimal digits. Nothing is written for an import that found no file, or could not begin.
+// and lacks at most the batch it was killed in. Lines of batches that recorded nothing are durable with the next that
+// did, or the last line: an import of a hundred thousand known files would otherwise wait for the disk five hundred
+// times. A path that is not UTF-8 has its bytes beside it, in `pathBytes`, as hexadecimal digits. Nothing is written for
+// an import that found no file, or could not begin.
 
 /// The file that an import writes its outcomes to.
 final class ImportReportFile: Sendable {
@@ -37,7 +39,7 @@ final class ImportReportFile: Sendable {
   private let descriptor = Mutex<Int32?>(nil)
 
   /// One line; what does not apply is left out.
-  private struct Line: Encodable {
+  private struct Line {
     var `import`: String?
     var cause: String?
     var client: String?
@@ -55,6 +57,52 @@ final class ImportReportFile: Sendable {
     var original: String?
     var keptFor: KeepReason?
     var summary: ImportSummary?
+
+    /// Writes the line, its members in the order of their names.
+    func write(to bytes: inout JSONBytes) throws {
+      func member(_ key: StaticString, _ text: String?) {
+        guard let text else { return }
+        bytes.key(key)
+        bytes.text(text)
+      }
+      bytes.beginObject()
+      member("album", album)
+      member("asset", asset)
+      member("cause", cause)
+      member("client", client)
+      if let from {
+        bytes.key("from")
+        bytes.beginObject()
+        for (property, source) in from.sorted(by: { $0.key < $1.key }) {
+          bytes.key(property)
+          bytes.text(source)
+        }
+        bytes.endObject()
+      }
+      member("import", `import`)
+      member("keptFor", keptFor?.rawValue)
+      member("message", message)
+      member("of", of)
+      member("original", original)
+      member("outcome", outcome)
+      member("path", path)
+      member("pathBytes", pathBytes)
+      member("reason", reason?.rawValue)
+      if let summary {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.withoutEscapingSlashes, .sortedKeys]
+        bytes.key("summary")
+        bytes.value(String(decoding: try encoder.encode(summary), as: UTF8.self))
+      }
+      member("type", type)
+      if let warnings {
+        bytes.key("warnings")
+        bytes.beginList()
+        for warning in warnings { bytes.text(warning) }
+        bytes.endList()
+      }
+      bytes.endObject()
+    }
   }
 
   /// - Parameter library: the library; its folder of import files has been made.
@@ -67,8 +115,10 @@ final class ImportReportFile: Sendable {
 
   deinit { descriptor.withLock { if let number = $0 { close(number) } } }
 
-  /// Writes down the files of a batch, durably.
-  func append(_ reports: [FileReport]) throws { try write(reports.map(Self.line)) }
+  /// Writes down the files of a batch; durably if one of them was recorded.
+  func append(_ reports: [FileReport]) throws {
+    try write(reports.map(Self.line), durably: reports.contains { $0.outcome.isRecorded })
+  }
 
   /// Writes down what became of originals, durably. The lines name what the files became, by which an erasure finds
   /// them.
@@ -97,17 +147,18 @@ final class ImportReportFile: Sendable {
     try write([Line(summary: counts)])
   }
 
-  private func write(_ lines: [Line]) throws {
+  private func write(_ lines: [Line], durably isDurable: Bool = true) throws {
     try descriptor.withLock { descriptor in
       let isNew = descriptor == nil
       let number = try descriptor ?? make()
       descriptor = number
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.withoutEscapingSlashes, .sortedKeys]
-      var text = Data()
-      for line in isNew ? [head] + lines : lines { text += try encoder.encode(line) + [UInt8(ascii: "\n")] }
-      try writeWhole(Array(text), to: number, path)
-      guard fsync(number) == 0 else { throw LibraryError.store(path, "make durable", errno: errno) }
+      var text = JSONBytes(capacity: 1 << 16)
+      for line in isNew ? [head] + lines : lines {
+        try line.write(to: &text)
+        text.endLine()
+      }
+      try text.withUnsafeBytes { (text) throws(LibraryError) in try writeWhole(text, to: number, path) }
+      if isDurable, fsync(number) != 0 { throw LibraryError.store(path, "make durable", errno: errno) }
     }
   }
 
@@ -156,5 +207,15 @@ final class ImportReportFile: Sendable {
     case .notReached: line.outcome = "notReached"
     }
     return line
+  }
+}
+
+extension FileOutcome {
+  /// Whether the file is in the library by this import.
+  fileprivate var isRecorded: Bool {
+    switch self {
+    case .asset, .resource: true
+    case .duplicateOfFile, .duplicateOfAsset, .sidecar, .describes, .describesAlbum, .skipped, .notReached: false
+    }
   }
 }
