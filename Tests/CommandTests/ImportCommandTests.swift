@@ -48,6 +48,49 @@ struct ImportCommandTests {
     #expect(try !sandbox.run(["albums"]).output.contains("The sea"))
   }
 
+  @Test("an import is tried out in a fork, and the library stays as it was")
+  func intoFork() throws {
+    let sandbox = try Sandbox()
+    let part = try Self.takeout(in: sandbox.folder)
+    #expect(try sandbox.makeAssets(1).count == 1)
+    let before = try sandbox.run(["log", "--json"]).output
+    let fork = sandbox.folder.appending(path: "rehearsal").path
+    let tried = try sandbox.run(["import", "takeout", part, "--into-fork", fork, "--json"])
+    #expect(tried.status == 0, "\(tried.errors)")
+    #expect(try tried.objects().first?["assetsAdded"] as? Int == 2)
+    #expect(tried.errors.contains("`photoledger compare '\(sandbox.library)' --library '\(fork)'`"), "\(tried.errors)")
+    #expect(try sandbox.run(["log", "--json"]).output == before)
+    #expect(try sandbox.run(["verify", "--content"]).status == 0)
+    let compared = try sandbox.run(["compare", sandbox.library, "--library", fork, "--json"]).objects()
+    #expect(compared.map { $0["kind"] as? String } == ["created", "created", "created", nil])
+    #expect(try sandbox.run(["ls", "--json", "--library", fork]).lines.count == 3)
+    // It is there now: an import into it is one into a library.
+    let again = try sandbox.run(["import", "takeout", part, "--into-fork", fork])
+    #expect(again.status != 0 && again.errors.contains(fork), "\(again.errors)")
+    let more = try sandbox.run(["import", "takeout", part, "--library", fork, "--json"])
+    #expect(try more.objects().first?["assetsAdded"] as? Int == 0, "\(more.errors)")
+  }
+
+  @Test("what is not tried out in a fork is refused, and makes none")
+  func refusedForks() throws {
+    let sandbox = try Sandbox()
+    let part = try Self.takeout(in: sandbox.folder)
+    let fork = sandbox.folder.appending(path: "rehearsal").path
+    let none = sandbox.folder.appending(path: "none").path
+    #expect(try sandbox.run(["client", "authorize", "com.example.scanner"]).status == 0)
+    let refused: [(words: [String], sentence: String)] = [
+      ([part, "--dry-run"], "--dry-run records nothing"), ([part, "--move"], "cannot be used with --move"),
+      ([part, "--reference", "--watch"], "cannot be used with --watch"), ([none], none),
+      ([part, "--library", none], none), ([part, "--as", "com.example.scanner"], "com.example.scanner"),
+    ]
+    for (words, sentence) in refused {
+      let result = try sandbox.run(["import"] + words + ["--into-fork", fork])
+      #expect(result.status != 0 && result.errors.contains(sentence), "\(words): \(result.errors)")
+      #expect(!FileManager.default.fileExists(atPath: fork) && !FileManager.default.fileExists(atPath: none))
+    }
+    #expect(try sandbox.run(["ls", "--json"]).output.isEmpty)
+  }
+
   @Test("originals are moved, and what stays is counted by reason, as the rehearsal says before")
   func moved() throws {
     let sandbox = try Sandbox()

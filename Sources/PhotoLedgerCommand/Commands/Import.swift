@@ -1,5 +1,6 @@
 import Foundation
 import LibraryJSON
+import LibraryMaintenance
 import MediaImport
 import PhotoLedger
 
@@ -22,6 +23,9 @@ extension Command {
     """
   private static let move = Option(
     "move", "remove each original that the library is proved to have a copy of; every other file stays")
+  /// The library, and the fork that an import goes into.
+  private static let importPlaces: @Sendable (Invocation) -> [String] = { $0.libraryPaths + $0.texts("into-fork") }
+
   private static let noCreation = Option("no-create", "fail instead of creating a library if there is none yet")
 
   static let `import` = Command(
@@ -53,10 +57,13 @@ extension Command {
 
       \(selectionNotes)
       """,
-    example: "import ~/Pictures /media/card/DCIM"
+    example: "import ~/Pictures /media/card/DCIM", places: importPlaces
   ) { invocation in
     var options = try invocation.importOptions()
     options.removesOriginals = invocation.has(move)
+    for option in [move, watching] where invocation.has(option) && invocation.text("into-fork") != nil {
+      throw UsageError("--into-fork tries an import out in a fork; it cannot be used with --\(option.name).")
+    }
     for option in [reference, watching] where invocation.has(move) && invocation.has(option) {
       throw UsageError("--move removes originals of one import by copy; it cannot be used with --\(option.name).")
     }
@@ -87,7 +94,7 @@ extension Command {
 
       \(selectionNotes)
       """,
-    example: "import takeout takeout-20240131T120000Z-*.zip --dry-run"
+    example: "import takeout takeout-20240131T120000Z-*.zip --dry-run", places: importPlaces
   ) { invocation in
     var options = try invocation.importOptions()
     options.takesPeopleAsKeywords = invocation.has(people)
@@ -108,7 +115,7 @@ extension Command {
 
       \(selectionNotes)
       """,
-    example: "import icloud 'iCloud Photos Part '*.zip --dry-run"
+    example: "import icloud 'iCloud Photos Part '*.zip --dry-run", places: importPlaces
   ) { invocation in
     try invocation.runImport(of: .iCloud, try invocation.importOptions())
   }
@@ -117,30 +124,53 @@ extension Command {
 extension Invocation {
   /// Runs an import, prints its summary, and reports missing files.
   fileprivate func runImport(of export: MediaExport, _ options: LibraryImport.Options) throws -> ExitStatus {
-    let invocation = self
     let interruption = Interruption()
-    return try withLibraryOfImport(isCreating: text("no-create") == nil, isKept: !options.isRehearsal) { library in
-      let summary = try Importing(library: library, interruption: interruption, options: options)
-        .run(invocation.operands, of: export, cause: invocation.text("cause"))
-      if invocation.printsJSON {
-        try invocation.output.line(JSON(summary))
-      } else {
-        try invocation.output.write(Importing.text(summary))
+    guard let fork = text("into-fork").map({ directory($0) }) else {
+      return try withLibraryOfImport(isCreating: text("no-create") == nil, isKept: !options.isRehearsal) { library in
+        try runImport(of: export, into: library, options, interruption)
       }
-      if summary.lostCount > 0 {
-        let files = TextLayout.counted(summary.lostCount, "file")
-        Output.tell("\(files) could not be read and may be missing from the library; import again, or see the report.")
-      }
-      let unprovedCount = summary.moved?.kept[KeepReason.copyUnproved.rawValue] ?? 0
-      if unprovedCount > 0 {
-        let files = TextLayout.counted(unprovedCount, "file")
-        Output.tell("\(files) of the library could not be read back as copies; run `photoledger resource check`.")
-      }
-      if summary.wasInterrupted {
-        Output.tell("Stopped with \(TextLayout.counted(summary.notReached, "file")) left; run it again to continue.")
-      }
-      return summary.wasInterrupted || summary.lostCount > 0 || unprovedCount > 0 ? .failed : .done
     }
+    // Before anything is made: what ends most imports that fail.
+    try LibraryImport.check(operands.map { FilePath($0) })
+    let first = try withLibrary { library in
+      _ = try showingProgress(interruption) { progress in try library.fork(to: fork, progress: progress) }
+      return TextLayout.printable(library.url.path)
+    }
+    let place = TextLayout.printable(fork.path)
+    defer {
+      Output.tell(
+        """
+        The library \(first) is unchanged; the import went into its fork \(place). \
+        `photoledger compare '\(first)' --library '\(place)'` lists what it created; with --library '\(place)' an import \
+        continues there. To discard it, delete the directory.
+        """)
+    }
+    return try withLibrary(at: fork) { library in try runImport(of: export, into: library, options, interruption) }
+  }
+
+  private func runImport(
+    of export: MediaExport, into library: PhotoLibrary, _ options: LibraryImport.Options, _ interruption: Interruption
+  ) throws -> ExitStatus {
+    let summary = try Importing(library: library, interruption: interruption, options: options)
+      .run(operands, of: export, cause: text("cause"))
+    if printsJSON {
+      try output.line(JSON(summary))
+    } else {
+      try output.write(Importing.text(summary))
+    }
+    if summary.lostCount > 0 {
+      let files = TextLayout.counted(summary.lostCount, "file")
+      Output.tell("\(files) could not be read and may be missing from the library; import again, or see the report.")
+    }
+    let unprovedCount = summary.moved?.kept[KeepReason.copyUnproved.rawValue] ?? 0
+    if unprovedCount > 0 {
+      let files = TextLayout.counted(unprovedCount, "file")
+      Output.tell("\(files) of the library could not be read back as copies; run `photoledger resource check`.")
+    }
+    if summary.wasInterrupted {
+      Output.tell("Stopped with \(TextLayout.counted(summary.notReached, "file")) left; run it again to continue.")
+    }
+    return summary.wasInterrupted || summary.lostCount > 0 || unprovedCount > 0 ? .failed : .done
   }
 }
 

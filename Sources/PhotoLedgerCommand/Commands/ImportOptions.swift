@@ -9,6 +9,7 @@ extension [Option] {
   /// The options of every import but those of opening.
   static let importing: [Option] = [
     Option("dry-run", "record nothing, and print what would be imported"),
+    Option("into-fork", "DIR", "import into a new fork of the library; the library stays as it is"),
     Option("cause", "NAME", "the cause of every commit; default 'import' and the name of the run"),
     Option("include", "PATTERN", isRepeatable: true, "only files whose name matches"),
     Option("exclude", "PATTERN", isRepeatable: true, "no files or folders whose name matches"),
@@ -26,6 +27,9 @@ extension Invocation {
   func importOptions() throws -> LibraryImport.Options {
     var options = LibraryImport.Options()
     options.isRehearsal = text("dry-run") != nil
+    if options.isRehearsal, text("into-fork") != nil {
+      throw UsageError("--dry-run records nothing, and --into-fork records in a fork; use one of them.")
+    }
     options.includedNames = texts("include")
     if text("all-names") != nil { options.excludedNames = [] }
     options.excludedNames += texts("exclude")

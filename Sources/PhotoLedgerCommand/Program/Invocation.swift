@@ -123,12 +123,12 @@ struct Invocation: Sendable {
   ///   - policy: how a migration handles events that cannot be applied.
   ///   - interruption: what ends the examination of new files early; nil where a signal ends the process.
   func withLibrary<R>(
-    isTelling: Bool = true, unreadableEvents policy: UnreadableEventPolicy = .stop,
+    at place: URL? = nil, isTelling: Bool = true, unreadableEvents policy: UnreadableEventPolicy = .stop,
     interruption: Interruption? = nil, _ body: (PhotoLibrary) throws -> R
   ) throws -> R {
     let client = try self.client()
     let moment = try self.moment()
-    let url = try libraryURL()
+    let url = try place ?? libraryURL()
     var bar = ProgressBar()
     defer { bar.clear() }
     let library = try PhotoLibrary(at: url, unreadableEvents: policy) { progress in
