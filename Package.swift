@@ -109,7 +109,7 @@ let package = Package(
       ],
       path: "Benchmarks",
       exclude: [
-        "README.md", "results.json", "results-2026-11-20.json", "results-page.json", "plots", "CSQLite", "FloorServer",
+        "README.md", "results.json", "results-2026-11-20.json", "plots", "CSQLite", "FloorServer",
         "Page",
       ],
       swiftSettings: strict),

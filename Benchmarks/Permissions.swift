@@ -80,7 +80,7 @@ enum Permissions {
     _ client: PhotoLibrary, expecting count: Int, _ report: Report
   ) throws -> Sample {
     var found = 0
-    let sample = try repeated(report) { found = try client.fetchAssets().count }
+    let sample = try repeated(report) { found = try client.fetchAssets().wholly().count }
     guard found == count else { throw WrongAnswer(description: "A fetch found \(found) assets instead of \(count).") }
     return sample
   }
