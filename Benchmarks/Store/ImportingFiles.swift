@@ -6,10 +6,10 @@ import Synchronization
 /// S40 to S42: imports of many small photos, beside what exiftool, `cp` and `find` take for the same files.
 ///
 /// The photos are headers of JPEG files with a date, so the bytes weigh little and each file's own cost is what is
-/// measured. An import runs in a new process, whose peak memory is reported; the children that it starts have their own.
-/// The floor of an import is exiftool asked about the same files by as many processes, and then `cp` and `sync` of them:
-/// no import that copies files and reads their metadata can do less. A second import finds nothing new; its floor is
-/// `find` that prints the size and time of each file.
+/// measured. An import runs in a new process, whose peak memory is reported; its children have their own. The floor of
+/// an import is exiftool asked about the same files by as many processes, and then `cp` and `sync` of them: no import
+/// that copies files and reads their metadata can do less. A second import finds nothing new; its floor is `find` that
+/// prints the size and time of each file.
 enum ImportingFiles {
   private static let again = "S41 the same import again, nothing new"
   private static let watching = "S42 start of a watch of as many folders"

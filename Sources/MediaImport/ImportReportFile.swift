@@ -25,8 +25,8 @@ internal import Synchronization
 // commit and are durable before the next batch begins, so a file without a last line is of an import that was killed,
 // and lacks at most the batch it was killed in. Lines of batches that recorded nothing are durable with the next that
 // did, or the last line: an import of a hundred thousand known files would otherwise wait for the disk five hundred
-// times. A path that is not UTF-8 has its bytes beside it, in `pathBytes`, as hexadecimal digits. Nothing is written for
-// an import that found no file, or could not begin.
+// times. A path that is not UTF-8 has its bytes beside it, in `pathBytes`, as hexadecimal digits. Nothing is written
+// for an import that found no file, or could not begin.
 
 /// The file that an import writes its outcomes to.
 final class ImportReportFile: Sendable {

@@ -187,8 +187,8 @@
     /// How much more is counted at a time of a body whose length is not announced.
     private static let countedAhead: UInt64 = 16 << 20
 
-    /// Writes bytes of a body. Those beyond what it announced are counted first: bodies that come together do not exceed
-    /// together what one of them might.
+    /// Writes bytes of a body. Those beyond what it announced are counted first: bodies that come together do not
+    /// exceed together what one of them might.
     /// - Throws: ``Problem`` 429 if the client's unfinished uploads would have too many bytes; what
     ///   ``Upload/write(_:turn:_:)`` throws.
     func write(_ bytes: [UInt8], of upload: Upload, turn: Int) throws {

@@ -141,8 +141,8 @@ extension Invocation {
       Output.tell(
         """
         The library \(first) is unchanged; the import went into its fork \(place). \
-        `photoledger compare '\(first)' --library '\(place)'` lists what it created; with --library '\(place)' an import \
-        continues there. To discard it, delete the directory.
+        `photoledger compare '\(first)' --library '\(place)'` lists what it created; with \
+        --library '\(place)' an import continues there. To discard it, delete the directory.
         """)
     }
     return try withLibrary(at: fork) { library in try runImport(of: export, into: library, options, interruption) }
