@@ -54,8 +54,11 @@ package final class UploadServer: Sendable {
     var faults: [Fault]
     var uploads: [String: Upload] = [:]
     var requests: [Request] = []
+    /// The open ones; each is closed by its thread, which takes it out before that.
     var connections: Set<Int32> = []
     var count = 0
+    /// Whether the socket is closed, or is about to be by the thread that accepts.
+    var isStopped = false
   }
 
   private let state: Mutex<State>
@@ -93,12 +96,16 @@ package final class UploadServer: Sendable {
     Thread { [self] in accept() }.start()
   }
 
-  deinit { stop() }
-
   /// Ends the server and every connection.
+  ///
+  /// Once: a closed socket's number may soon be that of another test's.
   package func stop() {
-    shutdown(socket, Int32(SHUT_RDWR))
-    for connection in state.withLock({ $0.connections }) { shutdown(connection, Int32(SHUT_RDWR)) }
+    state.withLock { state in
+      if state.isStopped { return }
+      state.isStopped = true
+      shutdown(socket, Int32(SHUT_RDWR))
+      for connection in state.connections { shutdown(connection, Int32(SHUT_RDWR)) }
+    }
   }
 
   package func url(_ path: String = "/upload") -> URL {
@@ -115,7 +122,10 @@ package final class UploadServer: Sendable {
   private func accept() {
     while true {
       let connection = Glibc.accept(socket, nil, nil)
-      guard connection >= 0 else { break }
+      if connection < 0 {
+        if state.withLock({ $0.isStopped }) { break }
+        continue
+      }
       state.withLock { _ = $0.connections.insert(connection) }
       Thread { [weak self] in
         while let self, self.serve(connection) {}
