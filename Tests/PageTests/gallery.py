@@ -162,6 +162,11 @@ class Gallery:
         """A key for another client."""
         return self.ask("POST", "/v1/keys", {"client": client, "scopes": list(scopes)}).json["secret"]
 
+    def owner_session(self):
+        """The secret of another session of the owner, which has streams of its own."""
+        link = self.ask("POST", "/v1/links", {}).json["link"]
+        return self.ask("POST", "/v1/sessions", {"link": link}, key=None).json["secret"]
+
 
 class Browser:
     """Headless Chromium with what the page reported."""
