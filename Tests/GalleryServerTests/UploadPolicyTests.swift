@@ -133,6 +133,26 @@
       }
     }
 
+    @Test("a further part of an upload has no more bytes than the client may, and one that fits goes on")
+    func furtherParts() async throws {
+      try await TestGallery.serving { gallery in
+        var quota = UploadQuota()
+        (quota.fileSize, quota.bytes) = (2_000_000, 3_000_000)
+        gallery.server.uploads.set(quota: quota)
+        let fields = ["Upload-Complete: ?0"]
+        let begun = try (0..<2).map { _ in
+          try gallery.send("POST", "/v1/uploads", Data(count: 1000), fields).answer.fields["location"]
+        }
+        let places = try begun.map { try #require($0) }
+        let part = fields + ["Upload-Offset: 1000", Self.part]
+        #expect(try gallery.send("PATCH", places[0], Data(count: 1_900_000), part).answer.status == 204)
+        let refused = try gallery.send("PATCH", places[1], Data(count: 1_900_000), part).answer
+        #expect(refused.status == 429, "\(refused)")
+        #expect(try gallery.ask("HEAD", places[1]).fields["upload-offset"] == "1000")
+        #expect(try gallery.send("PATCH", places[1], Data(count: 1_000_000), part).answer.status == 204)
+      }
+    }
+
     @Test("bodies without a length that come together have no more bytes than the client may")
     func unannounced() async throws {
       try await TestGallery.serving { gallery in

@@ -98,7 +98,7 @@
             let length = contentLength(request)
             let turn = try await offload {
               try checkMayAdd(try call.library())
-              return try upload.begin(at: offset, head, contentLength: length)
+              return try server.uploads.resume(upload, at: offset, head, contentLength: length)
             }
             return .take(UploadReceiver(call, upload, turn, place, isLast: isLast, isNew: false), interim: nil)
           } catch {

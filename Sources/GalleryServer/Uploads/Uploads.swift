@@ -196,19 +196,40 @@
       try upload.write(bytes, turn: turn, quota)
     }
 
+    /// Takes the turn for a further body of an upload, if the client may have what it announces.
+    /// - Throws: ``Problem`` 429 if the client's unfinished uploads would have too many bytes; what
+    ///   ``Upload/begin(at:_:contentLength:)`` throws.
+    func resume(_ upload: Upload, at offset: UInt64, _ head: UploadHead, contentLength: UInt64?) throws -> Int {
+      let quota = quota
+      return try state.withLock { state in
+        let (part, isTooLong) = offset.addingReportingOverflow(contentLength ?? 0)
+        _ = try room(for: isTooLong ? .max : max(part, head.length ?? 0), of: upload, state, quota)
+        return try upload.begin(at: offset, head, contentLength: contentLength)
+      }
+    }
+
     private func count(_ bytes: Int, of upload: Upload) throws(Problem) {
       let end = upload.written + UInt64(bytes)
       guard end > upload.reserved else { return }
       let quota = quota
       try state.withLock { (state) throws(Problem) in
-        let others = state.uploads.values.filter { $0.client == upload.client && $0.id != upload.id }
-          .reduce(0) { $0 + $1.reserved }
-        guard others <= quota.bytes, end <= quota.bytes - others else {
-          throw Self.tooMany(
-            "The unfinished uploads of this client have more than \(quota.bytes) bytes; finish or delete some first.")
-        }
-        upload.reserve(upTo: min(end + Self.countedAhead, quota.fileSize, quota.bytes - others))
+        let room = try room(for: end, of: upload, state, quota)
+        upload.reserve(upTo: min(end + Self.countedAhead, quota.fileSize, room))
       }
+    }
+
+    /// How many bytes an upload may have beside the others of its client.
+    /// - Throws: ``Problem`` 429 if these are fewer than it is to have.
+    private func room(
+      for end: UInt64, of upload: Upload, _ state: State, _ quota: UploadQuota
+    ) throws(Problem) -> UInt64 {
+      let others = state.uploads.values.filter { $0.client == upload.client && $0.id != upload.id }
+        .reduce(0) { $0 + $1.reserved }
+      guard others <= quota.bytes, end <= quota.bytes - others else {
+        throw Self.tooMany(
+          "The unfinished uploads of this client have more than \(quota.bytes) bytes; finish or delete some first.")
+      }
+      return quota.bytes - others
     }
 
     /// Removes what is too old, once an hour.
