@@ -156,6 +156,22 @@ struct UploadJobsTests {
     #expect(read <= data.count + 65_536 * faults.count, "\(read) bytes were sent for \(data.count).")
   }
 
+  @Test("a connection that ends without an answer is not opened again with a request that lacks its body")
+  func largePortions() async throws {
+    let data = bytes(3_000_000)
+    let faults: [UploadServer.Fault] = [.cut(after: 100_000), .cut(after: 300_000), .cutBeforeAnswer, .cut(after: 7)]
+    let (server, uploads) = (try UploadServer(faults: faults), try UploadGallery(portion: 1 << 20))
+    try await uploads.gallery.shared {
+      try PHPhotoLibrary.shared().setUploadJobExtensionEnabled(true)
+      try await job(try await saved(data), request(server.url()))
+      let done = try await ended()
+      #expect(done.state == .succeeded, "\(String(describing: done.error))")
+      #expect(server.complete.map(\.data) == [data])
+    }
+    // Three portions and what the cuts left of them: no body is announced that does not come.
+    #expect(server.requests.count { ["POST", "PATCH"].contains($0.method) } == 6)
+  }
+
   @Test("a job outlives its process: the next one that opens the library asks where it was and goes on")
   func restarted() async throws {
     let server = try UploadServer(faults: [.stall(after: 1000, seconds: 0.2)])

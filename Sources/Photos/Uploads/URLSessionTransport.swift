@@ -12,24 +12,33 @@ import Synchronization
 // delegate's answers count. Bodies of bytes and of files are sent with their length and without `Expect`; a streamed
 // body is sent with the length *and* chunked, so none is used. A send that fails is `NSURLErrorUnknown` (-1).
 //
+// A connection that was used before and ends without an answer is opened again by curl, which sends the request a
+// second time; Foundation does not rewind the body for it, so a request is sent whose body never comes, and the
+// transfer waits for the idle limit. Only used connections are opened again, so each request with a body has a session
+// of its own, and with that a connection of its own. Rejected: `Connection: close` on every request, which HTTP/2 does
+// not have.
+//
 // Nothing of one request is kept for another: no cookies, no cache, no credentials, no redirects. What a server says in
 // its body is dropped, and a body without an end ends the request.
 
 /// Sends the requests of upload jobs.
 final class URLSessionTransport: NSObject, UploadTransport, URLSessionDataDelegate, @unchecked Sendable {
-  // guarded by: `state` by its mutex, `session` is made once
+  // guarded by: `state` by its mutex, `bodiless` is made once
   static let shared = URLSessionTransport(idleSeconds: 60)
 
   private struct Exchange {
+    /// Kept, so that no other task has its identity.
+    let task: URLSessionTask
     var informed: UploadAnswer?
     var answer: UploadAnswer?
     var received = 0
     let end: CheckedContinuation<UploadOutcome, Never>
   }
 
-  private let state = Mutex<[Int: Exchange]>([:])
+  private let state = Mutex<[ObjectIdentifier: Exchange]>([:])
   private let idleSeconds: Double
-  private lazy var session = makeSession()
+  /// Sends the requests without a body.
+  private lazy var bodiless = makeSession()
 
   /// The bytes of an answer's body that are waited for.
   private static let bodyMax = 1 << 20
@@ -38,7 +47,7 @@ final class URLSessionTransport: NSObject, UploadTransport, URLSessionDataDelega
   init(idleSeconds: Double) {
     self.idleSeconds = idleSeconds
     super.init()
-    _ = session
+    _ = bodiless
   }
 
   private func makeSession() -> URLSession {
@@ -59,15 +68,10 @@ final class URLSessionTransport: NSObject, UploadTransport, URLSessionDataDelega
     request.httpMethod = call.method
     request.httpShouldHandleCookies = false
     for (name, value) in call.headers { request.setValue(value, forHTTPHeaderField: name) }
-    let task: URLSessionTask =
-      switch body {
-      case .none: session.dataTask(with: request)
-      case .bytes(let data): session.uploadTask(with: request, from: data)
-      case .file(let file): session.uploadTask(with: request, fromFile: file)
-      }
+    let task = task(request, body)
     return await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        state.withLock { $0[task.taskIdentifier] = Exchange(end: continuation) }
+        state.withLock { $0[ObjectIdentifier(task)] = Exchange(task: task, end: continuation) }
         task.resume()
         if Task.isCancelled { task.cancel() }
       }
@@ -76,7 +80,18 @@ final class URLSessionTransport: NSObject, UploadTransport, URLSessionDataDelega
     }
   }
 
-  // MARK: The session's delegate
+  private func task(_ request: URLRequest, _ body: UploadBody) -> URLSessionTask {
+    if case .none = body { return bodiless.dataTask(with: request) }
+    let session = makeSession()
+    defer { session.finishTasksAndInvalidate() }
+    return switch body {
+    case .none: session.dataTask(with: request)
+    case .bytes(let data): session.uploadTask(with: request, from: data)
+    case .file(let file): session.uploadTask(with: request, fromFile: file)
+    }
+  }
+
+  // MARK: The sessions' delegate
 
   func urlSession(
     _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
@@ -89,8 +104,8 @@ final class URLSessionTransport: NSObject, UploadTransport, URLSessionDataDelega
       let answer = UploadAnswer(
         status: response.statusCode, headers: Dictionary(fields) { first, _ in first })
       state.withLock { state in
-        if answer.status == 104 { state[dataTask.taskIdentifier]?.informed = answer }
-        if answer.status >= 200 { state[dataTask.taskIdentifier]?.answer = answer }
+        if answer.status == 104 { state[ObjectIdentifier(dataTask)]?.informed = answer }
+        if answer.status >= 200 { state[ObjectIdentifier(dataTask)]?.answer = answer }
       }
     }
     completionHandler(.allow)
@@ -98,8 +113,8 @@ final class URLSessionTransport: NSObject, UploadTransport, URLSessionDataDelega
 
   func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
     let isEndless = state.withLock { state in
-      state[dataTask.taskIdentifier]?.received += data.count
-      return state[dataTask.taskIdentifier]?.received ?? 0 > Self.bodyMax
+      state[ObjectIdentifier(dataTask)]?.received += data.count
+      return state[ObjectIdentifier(dataTask)]?.received ?? 0 > Self.bodyMax
     }
     if isEndless { dataTask.cancel() }
   }
@@ -112,7 +127,7 @@ final class URLSessionTransport: NSObject, UploadTransport, URLSessionDataDelega
   }
 
   func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-    guard let exchange = state.withLock({ $0.removeValue(forKey: task.taskIdentifier) }) else { return }
+    guard let exchange = state.withLock({ $0.removeValue(forKey: ObjectIdentifier(task)) }) else { return }
     let isEndless = exchange.received > Self.bodyMax
     let result: Result<UploadAnswer, UploadProblem> =
       if let answer = exchange.answer, error == nil || isEndless {
