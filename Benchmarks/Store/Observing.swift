@@ -14,6 +14,8 @@ enum Observing {
     "S6 floor: LMDB, the same puts, then the same threads hand over",
     "S12 floor: LMDB, the same puts of 100 writers in a commit, durable",
     "S13 floor: the tasks of one of 100 queries are woken, nothing told",
+    "S13 commit to registered observer, no sync, 1 asks",
+    "S13 commit to registered observers, no sync, 100 ask about one query",
   ]
 
   static func measure(_ stage: Stage, into report: inout Report) throws {
@@ -22,6 +24,7 @@ enum Observing {
     try stage.withCopy { library in
       try single(library, stage, into: &report)
       if report.wantsAny(names[6], names[7], names[9], names[12]) { try crowd(library, stage, into: &report) }
+      if report.wantsAny(names[13], names[14]) { try asking(library, stage, into: &report) }
     }
   }
 
@@ -172,6 +175,29 @@ enum Observing {
       let goal = Goal.microseconds(2 * base / 1000 + Double(told))
       report.add(name, size: stage.size, caches: .warm, sample, comparedWith: base, goal: goal)
     }
+  }
+
+  /// Times commits until observers that are registered as in PhotoKit have asked what their result became.
+  private static func asking(_ library: PhotoLibrary, _ stage: Stage, into report: inout Report) throws {
+    let arrivals = Arrivals()
+    var touch = Touch(stage.shown)
+    func sample(_ count: Int) throws -> Sample {
+      let held = try library.fetchAssets(try .newestFirst())
+      let observers = (0..<count).map { _ in HeldResult(held, telling: arrivals) }
+      for observer in observers { try library.register(observer) }
+      defer { for observer in observers { library.unregisterChangeObserver(observer) } }
+      return try times(report.repetitions * 4, arrivals, of: library, expecting: count) {
+        touch.inPlace()
+      } check: { asset in
+        for observer in observers { try check(observer.last.details, names: asset) }
+      }
+    }
+    let (one, many) = (try sample(1), try sample(100))
+    let base = one.quantile(0.5)
+    report.add(names[13], size: stage.size, caches: .warm, one)
+    report.add(
+      names[14], size: stage.size, caches: .warm, many, comparedWith: base,
+      goal: .microseconds(2 * base / 1000 + 100 * 10))
   }
 
   // MARK: Durable

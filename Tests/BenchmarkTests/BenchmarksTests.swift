@@ -61,6 +61,7 @@ import Testing
     "S11 rebuild of all projections, an event", "S11 floor: the same hashes alone, an event",
     "S11 verification of the chain on one core, an event", "S11 verification of the chain, an event",
     "S12 commit to callback, durable", "S12 a commit of 100 writers at once, durable", "S13 commit to the told",
+    "S13 commit to registered observers, no sync, 100 ask",
     "S14 catching up composed, a commit", "S14 one asset read at each of 160 commits",
     "S15 album, remove 1000 in the middle, details",
     "S15 album, move the last to the front, bytes logged", "M1 memory of a second observer",

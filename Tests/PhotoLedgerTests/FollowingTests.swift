@@ -61,6 +61,73 @@ struct FollowingTests {
     }
   }
 
+  @Test("observers that ask about equal results share one step, and with a follower too")
+  func sharedSteps() async throws {
+    let made = try TemporaryLibrary()
+    let ids = try made.create(3)
+    let keepers = [Keeper(), Keeper()]
+    for keeper in keepers { try made.library.register(keeper) }
+    func ask(_ held: [FetchResult<Asset>]) async throws -> [ChangeDetails<Asset>] {
+      let count = keepers[0].changes.all.count
+      try await made.library.performChanges { $0.setFavorite(count.isMultiple(of: 2), for: [ids[1]]) }
+      try await waitUntil("both are told") { keepers.allSatisfy { $0.changes.all.count > count } }
+      return try zip(keepers, held).map { keeper, result in
+        try #require(try keeper.changes.all[count].changeDetails(for: result))
+      }
+    }
+    let fetched = [try made.library.fetchAssets(), try made.library.fetchAssets()]
+    #expect(fetched[0].state !== fetched[1].state)
+    let first = try await ask(fetched)
+    #expect(first[0].fetchResultAfterChanges.state === first[1].fetchResultAfterChanges.state)
+    #expect(first.map(\.changedIndexes) == [[1], [1]])
+    #expect(zip(first, fetched).allSatisfy { $0.fetchResultBeforeChanges.state === $1.state })
+
+    var window = FetchOptions()
+    window.fetchLimit = 2
+    let (all, part) = (first[0].fetchResultAfterChanges, try made.library.fetchAssets(window))
+    let second = try await ask([all, part])
+    #expect(second.map(\.fetchResultAfterChanges.count) == [3, 2] && second.map(\.changedIndexes) == [[1], [1]])
+
+    let held = second[0].fetchResultAfterChanges
+    var follower = made.library.changes(to: held).makeAsyncIterator()
+    try follower.listen()
+    let third = try await ask([held, second[1].fetchResultAfterChanges])
+    let followed = try #require(try await follower.next())
+    #expect(followed.fetchResultAfterChanges.state === third[0].fetchResultAfterChanges.state)
+  }
+
+  @Test("a result of the past that lacks what was erased since shares no step with one that has it")
+  func unsharedSteps() async throws {
+    let made = try TemporaryLibrary()
+    let ids = try made.create(3)
+    try await made.library.performChanges { block in
+      for (index, id) in ids.enumerated() {
+        var changes = AssetChanges()
+        changes.pixelWidth = 100 + index
+        block.edit([id], changes)
+      }
+    }
+    var options = FetchOptions()
+    options.sort = [try SortTerm("pixelWidth:desc", for: .asset)]
+    let held = try made.library.fetchAssets(options)
+    let keeper = Keeper()
+    try made.library.register(keeper)
+    try await made.library.performChanges { $0.setFavorite(true, for: [ids[0]]) }
+    try await waitUntil("the observer is told") { keeper.changes.all.count == 1 }
+    try await made.library.performChanges { $0.deleteAssets([ids[2]]) }
+    try made.library.eraseAssets([ids[2]])
+    let past = try made.library.at(held.token).fetchAssets(options)
+    #expect(held.map(\.id) == [ids[2], ids[1], ids[0]] && past.map(\.id) == [ids[1], ids[0], ids[2]])
+    try made.library.store.observation.pump()
+    let change = keeper.changes.all[0]
+    let late = try #require(try change.changeDetails(for: past))
+    let early = try #require(try change.changeDetails(for: held))
+    #expect(early.changedIndexes == [2])
+    #expect(early.fetchResultAfterChanges.map(\.id) == held.map(\.id))
+    #expect(late.changedIndexes == [1])
+    #expect(late.fetchResultAfterChanges.map(\.id) == past.map(\.id))
+  }
+
   @Test("a purge of what the same block put into an album is told once (CD-23)")
   func purgedInOneBlock() async throws {
     let made = try TemporaryLibrary()

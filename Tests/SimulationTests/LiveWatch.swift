@@ -5,7 +5,7 @@ import TestSupport
 //
 //   prompt    an asynchronous sequence that is asked after each commit
 //   slow      an asynchronous sequence that is asked now and then, with a small backlog limit
-//   told      a result that is brought forward with the details of the callback observer, commit by commit
+//   told      two results that are brought forward with the details of the callback observer, commit by commit
 //   lazy      the same for a callback observer that was held up
 //   old       results that nobody brings forward, for FR-01
 //
@@ -111,7 +111,7 @@ final class LiveWatch<Element: CheckedObject>: LiveWatching {
   private var slowListens = false
   private let slowLimit: Int
 
-  private var told: FetchResult<Element>
+  private var told: [FetchResult<Element>]
   private var lazy: FetchResult<Element>
   private var lazyLedger: Ledger
   private var old: [OldResult<Element>] = []
@@ -128,7 +128,7 @@ final class LiveWatch<Element: CheckedObject>: LiveWatching {
     current = model.fetch(query)
     promptBeyond = model.beyond(query)
     promptEyes = model.eyes(of: query.client)
-    (promptHeld, told, lazy) = (result, result, result)
+    (promptHeld, told, lazy) = (result, [result, try fetch(library)], result)
     // Without a limit: commits that touch only what a window does not show would count towards it.
     prompt = library.changes(to: result, composingBeyond: .max).makeAsyncIterator()
     slow = library.changes(to: result, composingBeyond: slowLimit).makeAsyncIterator()
@@ -180,13 +180,17 @@ final class LiveWatch<Element: CheckedObject>: LiveWatching {
   private func tell(
     _ seen: LibraryChange, _ change: ListChange<LocalIdentifier>, _ fact: Fact, _ facts: CommitFacts
   ) throws {
-    let details = try seen.changeDetails(for: told)
-    try demand(
-      (details != nil) == change.isTouched, "The observer's details are \(details == nil ? "nil" : "there") (CD-01).")
-    guard let details else { return }
-    try demand(details.fetchResultBeforeChanges.numbers == told.numbers, "Before is not what was passed in (CD-02).")
-    try check(details, change, fact, facts)
-    told = details.fetchResultAfterChanges
+    for (index, result) in told.enumerated() {
+      let details = try seen.changeDetails(for: result)
+      try demand(
+        (details != nil) == change.isTouched,
+        "The observer's details are \(details == nil ? "nil" : "there") (CD-01).")
+      guard let details else { continue }
+      try demand(
+        details.fetchResultBeforeChanges.numbers == result.numbers, "Before is not what was passed in (CD-02).")
+      try check(details, change, fact, facts)
+      told[index] = details.fetchResultAfterChanges
+    }
   }
 
   private func follow(_ change: ListChange<LocalIdentifier>, _ fact: Fact, _ facts: CommitFacts) async throws {
@@ -256,8 +260,9 @@ final class LiveWatch<Element: CheckedObject>: LiveWatching {
       if old.count > 3 { old.remove(at: random.int(0..<4)) }
     }
     if random.chance(1, of: 6) {
-      told = try fetch(library)
-      try verify(told, shows: current, in: facts.after, whole: false)
+      let fresh = try fetch(library)
+      try verify(fresh, shows: current, in: facts.after, whole: false)
+      told[random.int(0..<told.count)] = fresh
     }
     if !old.isEmpty, random.chance(1, of: 6) {
       let all = Element.all(in: facts.after)

@@ -2,6 +2,8 @@
 public struct LibraryChange: Sendable {
   let delta: Delta
   let observation: Observation
+  /// The steps that observers of the same commits have asked for.
+  let steps: SharedSteps
   /// How the observer saw the library before, and sees it now.
   let accessBefore: Access
   let access: Access
@@ -16,29 +18,46 @@ public struct LibraryChange: Sendable {
   /// The result may be older than the change: the details then include everything in between (OB-02).
   /// - Parameter result: a result of this library; one that is newer than the change is not touched by it.
   /// - Throws: ``LibraryError`` if the log cannot be read.
-  /// - Complexity: O(k log n) for k touched objects, at most since the last call for the result.
+  /// - Complexity: O(k log n) for k touched objects, at most since the last call for the result; O(1) for all but the
+  ///   first of the observers that ask about equal results of one commit.
   public func changeDetails<Element>(for result: FetchResult<Element>) throws -> ChangeDetails<Element>? {
-    let latest = try result.state.latest(in: result.store)
+    let store = result.store
+    let latest = try result.state.latest(in: store)
     guard latest.commit < delta.to else { return nil }
-    let step: (after: ResultCore, touched: TouchedPositions, commits: [CommitSummary])
-    if try result.store.accessChange(of: latest, through: delta.to) != nil {
-      step = try result.store.crossed(latest, to: delta.to)
-    } else {
-      let isSearch = latest.plan.searchesDetails
-      let delta =
-        latest.commit == self.delta.from && (self.delta.hasDetails || !isSearch)
-        ? self.delta
-        : try observation.composedDelta(from: latest.commit, to: self.delta.to, withDetails: isSearch)
-      let (core, touched) = latest.advanced(by: delta)
-      step = (core, touched, delta.commits)
-    }
-    guard let changes = step.after.changes(step.touched) else {
-      result.state.advance(to: step.after)
+    let (view, commits) = try step(of: latest, result.state, in: store)
+    guard let changes = view.changes else {
+      result.state.advance(to: view.state.core)
       return nil
     }
     return ChangeDetails(
-      before: result, after: FetchResult(try result.store.state(step.after), like: result),
-      commits: try result.store.commits(step.commits, asSeenBy: latest.client), changes: changes)
+      before: result, after: FetchResult(view.state, like: result),
+      commits: try store.commits(commits, asSeenBy: latest.client), changes: changes)
+  }
+
+  /// What leads from a result to the state of the change; shared where equal results share it.
+  private func step(
+    of latest: ResultCore, _ held: ResultState, in store: LibraryStore
+  ) throws -> (view: StepView, commits: [CommitSummary]) {
+    if try store.accessChange(of: latest, through: delta.to) != nil {
+      let (after, touched, commits) = try store.crossed(latest, to: delta.to)
+      let step = Step(after: after, touched: touched, commits: commits)
+      return (try StepView(of: step, like: held, readAt: held.readAt, in: store), commits)
+    }
+    guard observation.sharesSteps(from: latest.commit, readAt: held.readAt) else {
+      let step = Step(from: latest, by: try delta(from: latest))
+      return (try StepView(of: step, like: held, readAt: held.readAt, in: store), step.commits)
+    }
+    let shared = try steps.step(of: latest, to: delta.to) {
+      try observation.liveStep(of: latest, to: delta.to) ?? SharedStep(Step(from: latest, by: delta(from: latest)))
+    }
+    return (try shared.view(like: held, in: store), shared.step.commits)
+  }
+
+  /// The delta that leads from a result to the state of the change.
+  private func delta(from latest: ResultCore) throws -> Delta {
+    let isSearch = latest.plan.searchesDetails
+    if latest.commit == delta.from, delta.hasDetails || !isSearch { return delta }
+    return try observation.composedDelta(from: latest.commit, to: delta.to, withDetails: isSearch)
   }
 
   /// How an asset differs now; nil if no property of it was changed (CD-21).

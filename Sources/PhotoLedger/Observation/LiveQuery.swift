@@ -9,14 +9,14 @@ final class LiveQuery: Sendable {
   private struct State {
     var core: ResultCore
     /// The last commits that made it another value, ascending.
-    var steps: [Step] = []
-    var last: LastStep?
+    var steps: [Advance] = []
+    var last: SharedStep?
     /// Whether `steps` is complete back to this commit.
     var stepsReachBackTo: UInt64
   }
 
   /// A commit that made the result another value.
-  struct Step: Sendable {
+  struct Advance: Sendable {
     let commit: UInt64
     /// Whether it touched the list; if not, where the object of the scope stands is all that changed.
     let isTouching: Bool
@@ -30,7 +30,7 @@ final class LiveQuery: Sendable {
   /// What a follower that holds a result of some commit has before it.
   enum Outlook {
     /// Nothing, or one commit.
-    case next(LastStep?)
+    case next(SharedStep?)
     /// Several commits, or more than is remembered.
     case more
   }
@@ -66,9 +66,9 @@ final class LiveQuery: Sendable {
       let isStep = isTouching || after.holders != state.core.holders
       state.core = after
       guard isStep else { return false }
-      state.last = LastStep(
-        after: after, touched: touched, commits: delta.commits, isBlind: plan.isBlind(to: delta))
-      state.steps.append(Step(commit: delta.to, isTouching: isTouching))
+      state.last = SharedStep(
+        Step(after: after, touched: touched, commits: delta.commits, isBlind: plan.isBlind(to: delta)))
+      state.steps.append(Advance(commit: delta.to, isTouching: isTouching))
       if state.steps.count > Self.stepLimit { state.stepsReachBackTo = state.steps.removeFirst().commit }
       return isTouching
     }
@@ -94,15 +94,21 @@ final class LiveQuery: Sendable {
   }
 
   /// The commits after one that made the result another value; nil if that is not known so far back.
-  func steps(after commit: UInt64) -> ArraySlice<Step>? {
+  func steps(after commit: UInt64) -> ArraySlice<Advance>? {
     state.withLock { state in
       guard commit >= state.stepsReachBackTo else { return nil }
       return state.steps[state.steps.prefixCount { $0.commit <= commit }...]
     }
   }
 
+  /// The step from one commit to another, if it is the last and the only one in between.
+  func step(from: UInt64, to: UInt64) -> SharedStep? {
+    guard case .next(let last?) = outlook(after: from), last.step.after.commit == to else { return nil }
+    return last
+  }
+
   /// What the last step did.
-  var lastStep: LastStep? { state.withLock { $0.last } }
+  var lastStep: SharedStep? { state.withLock { $0.last } }
 
   func listen(_ alarm: Alarm) { alarms.withLock { $0[ObjectIdentifier(alarm)] = alarm } }
 
@@ -111,49 +117,4 @@ final class LiveQuery: Sendable {
   func wake() { for alarm in alarms.withLock({ $0 }).values { alarm.ring() } }
 
   func end(_ reason: Result<Void, LibraryError>) { for alarm in alarms.withLock({ $0 }).values { alarm.end(reason) } }
-}
-
-/// What the last commit did to a live query, worked out once for all who follow it.
-final class LastStep: Sendable {
-  let after: ResultCore
-  /// Where the touched objects stood and stand.
-  let touched: TouchedPositions
-  let commits: [CommitSummary]
-  /// Whether rows of erased assets were used, so that another path leads to other positions (ErasedTouches.swift).
-  let isBlind: Bool
-
-  /// Those who look differently are few; if not, each works out what it sees.
-  private static let viewLimit = 4
-
-  /// What results of the owner's show of it, by how they show their query.
-  private let views = Mutex<[StepView]>([])
-
-  init(after: ResultCore, touched: TouchedPositions, commits: [CommitSummary], isBlind: Bool) {
-    self.isBlind = isBlind
-    self.after = after
-    self.touched = touched
-    self.commits = commits
-  }
-
-  /// The step for a holder of a result of the query.
-  func ownersView(like held: ResultState, in store: LibraryStore) throws -> StepView {
-    try views.withLock { views in
-      if let known = views.first(where: { $0.state.isShown(like: held) }) { return known }
-      let view = try StepView(of: touched, after: after.shown(like: held.core), in: store)
-      if views.count < Self.viewLimit { views.append(view) }
-      return view
-    }
-  }
-}
-
-/// A step to a later value of a result, for the holder of the result.
-final class StepView: Sendable {
-  let state: ResultState
-  /// Nil if it does not show.
-  let changes: SharedChanges?
-
-  init(of touched: TouchedPositions, after: ResultCore, in store: LibraryStore) throws {
-    state = try store.state(after)
-    changes = after.changes(touched).map(SharedChanges.init)
-  }
 }

@@ -45,6 +45,8 @@ package final class Observation: StorePart, SharedResults {
     /// The commit at which following began, and the last one since that changed a permission.
     var beginning: UInt64 = 0
     var lastAccessChange: UInt64 = 0
+    /// The last commit since then that erased assets.
+    var lastErasure: UInt64 = 0
     /// Whether a search was ever followed: from then on the words of what commits touch are read.
     var isSearched = false
     var isClosed = false
@@ -129,7 +131,8 @@ package final class Observation: StorePart, SharedResults {
       guard let head = deltas.last?.to else { return false }
       let (touched, observers) = state.withLock { state in step(&state, deltas) }
       for query in touched { query.wake() }
-      for observer in observers { observer.schedule(self, through: head) }
+      let steps = SharedSteps()
+      for observer in observers { observer.schedule(self, through: head, sharing: steps) }
       return true
     }
     if hasGoneOn { forgetAbandoned() }
@@ -142,6 +145,7 @@ package final class Observation: StorePart, SharedResults {
       state.queries.forEach(touchableBy: delta) { query in
         if query.step(delta) { touched[ObjectIdentifier(query)] = query }
       }
+      if delta.hasErasure { state.lastErasure = delta.to }
       // A client whose permission was changed follows another query from now on.
       guard !delta.clients.isEmpty else { continue }
       state.lastAccessChange = delta.to
@@ -197,6 +201,21 @@ package final class Observation: StorePart, SharedResults {
   /// Whether some client's permission may have been changed after a commit, as far as is known without reading.
   func mayHaveNewAccess(since commit: UInt64) -> Bool {
     state.withLock { $0.position == nil || commit < $0.beginning || commit < $0.lastAccessChange }
+  }
+
+  /// Whether all results of a query at a commit hold the same keys: no asset was erased after the commit, up to the
+  /// last commit that was read for the result.
+  func sharesSteps(from commit: UInt64, readAt last: UInt64) -> Bool {
+    state.withLock { state in
+      guard let known = state.position?.commit else { return false }
+      return commit >= state.beginning && commit >= state.lastErasure && last <= known
+    }
+  }
+
+  /// The step of a live query from a result to a commit, if there is one.
+  func liveStep(of held: ResultCore, to commit: UInt64) -> SharedStep? {
+    let live = state.withLock { $0.queries[held.plan.query] }
+    return live?.step(from: held.commit, to: commit)
   }
 
   /// The end of the log.
@@ -325,10 +344,10 @@ package final class Observation: StorePart, SharedResults {
   // MARK: Observers
 
   /// A delta for an observer of a client; nil if it does not touch the client's view.
-  func change(_ delta: Delta, asSeenBy client: String) throws -> LibraryChange? {
+  func change(_ delta: Delta, asSeenBy client: String, sharing steps: SharedSteps) throws -> LibraryChange? {
     if client == PhotoLibrary.owner {
       return LibraryChange(
-        delta: delta, observation: self, accessBefore: .full, access: .full, commits: delta.commits,
+        delta: delta, observation: self, steps: steps, accessBefore: .full, access: .full, commits: delta.commits,
         token: core.token(delta.to))
     }
     return try core.environment.read { t in
@@ -338,8 +357,8 @@ package final class Observation: StorePart, SharedResults {
       guard !commits.isEmpty else { return nil }
       let before = permission.client.flatMap { client in delta.clients[client].map { Access($0.old, of: client) } }
       return LibraryChange(
-        delta: delta, observation: self, accessBefore: before ?? permission.access, access: permission.access,
-        commits: commits, token: token)
+        delta: delta, observation: self, steps: steps, accessBefore: before ?? permission.access,
+        access: permission.access, commits: commits, token: token)
     }
   }
 

@@ -17,9 +17,12 @@ protocol CommitListener: Sendable {
   var target: AnyObject? { get }
 
   /// Delivers the commits after one, up to another.
-  /// - Parameter advance: called with each commit up to which the observer has been notified.
+  /// - Parameters:
+  ///   - steps: what the observers that are notified of the last of them share.
+  ///   - advance: called with each commit up to which the observer has been notified.
   func tell(
-    after: UInt64, through: UInt64, _ observation: Observation, _ advance: (UInt64) -> Void
+    after: UInt64, through: UInt64, _ observation: Observation, sharing steps: SharedSteps,
+    _ advance: (UInt64) -> Void
   ) throws
 }
 
@@ -32,6 +35,8 @@ final class ObserverBox: Sendable {
     /// `isScheduled` is reset.
     var head: UInt64 = 0
     var isScheduled = false
+    /// What the observers share that have the head before them; nil once it was delivered.
+    var steps: SharedSteps?
   }
 
   private let listener: any CommitListener
@@ -55,9 +60,10 @@ final class ObserverBox: Sendable {
   func begin(at commit: UInt64) { state.withLock { ($0.delivered, $0.head) = (commit, commit) } }
 
   /// Schedules delivery of everything up to a commit, unless a delivery is already scheduled.
-  func schedule(_ observation: Observation, through commit: UInt64) {
+  func schedule(_ observation: Observation, through commit: UInt64, sharing steps: SharedSteps) {
     let isFree = state.withLock { state in
       state.head = max(state.head, commit)
+      state.steps = steps
       defer { state.isScheduled = true }
       return !state.isScheduled
     }
@@ -66,16 +72,16 @@ final class ObserverBox: Sendable {
 
   private func deliver(_ observation: Observation) {
     while true {
-      let next = state.withLock { state -> (from: UInt64, to: UInt64)? in
-        guard state.delivered < state.head else {
-          state.isScheduled = false
+      let next = state.withLock { state -> (from: UInt64, to: UInt64, steps: SharedSteps)? in
+        guard state.delivered < state.head, let steps = state.steps else {
+          (state.isScheduled, state.steps) = (false, nil)
           return nil
         }
-        return (state.delivered, state.head)
+        return (state.delivered, state.head, steps)
       }
       guard let next, !isAbandoned else { return }
       do {
-        try listener.tell(after: next.from, through: next.to, observation) { commit in
+        try listener.tell(after: next.from, through: next.to, observation, sharing: next.steps) { commit in
           state.withLock { $0.delivered = commit }
         }
       } catch {
@@ -103,9 +109,14 @@ struct ChangeListener: CommitListener {
 
   var target: AnyObject? { observer }
 
-  func tell(after: UInt64, through: UInt64, _ observation: Observation, _ advance: (UInt64) -> Void) throws {
+  func tell(
+    after: UInt64, through: UInt64, _ observation: Observation, sharing steps: SharedSteps,
+    _ advance: (UInt64) -> Void
+  ) throws {
     for delta in try pending(observation, after, through) {
-      if let change = try observation.change(delta, asSeenBy: client) { observer?.photoLibraryDidChange(change) }
+      if let change = try observation.change(delta, asSeenBy: client, sharing: steps) {
+        observer?.photoLibraryDidChange(change)
+      }
       advance(delta.to)
     }
   }
@@ -142,7 +153,9 @@ struct HistoryListener: CommitListener {
 
   var target: AnyObject? { observer }
 
-  func tell(after: UInt64, through: UInt64, _ observation: Observation, _ advance: (UInt64) -> Void) throws {
+  func tell(
+    after: UInt64, through: UInt64, _ observation: Observation, sharing _: SharedSteps, _ advance: (UInt64) -> Void
+  ) throws {
     if let store, try observation.isTold(client, of: after, through: through) {
       observer?.photoLibraryPersistentChangesDidUpdate(PhotoLibrary(store: store, client: client))
     }

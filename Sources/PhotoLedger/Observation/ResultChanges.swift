@@ -112,7 +112,9 @@ final class Follower: Sendable {
     query.listen(alarm)
     (state.query, state.isAdrift) = (query, false)
     // Nothing after a change of the client's permission is delivered.
-    if let arrival, try store.accessChange(of: held, through: arrival.to) == nil { state.arrival = arrival.way }
+    if let arrival, !arrival.way.isEmpty, try store.accessChange(of: held, through: arrival.to) == nil {
+      state.arrival = arrival.way
+    }
   }
 
   /// The pending change: nothing, one commit, or everything since.
@@ -121,18 +123,18 @@ final class Follower: Sendable {
       while let query = state.query {
         // The common case: a client with full access gets the live query's last step, which all share.
         if state.arrival == nil, !state.isBlind, state.told.client == PhotoLibrary.owner,
-          case .next(let last) = query.outlook(after: state.commit), last?.isBlind != true
+          case .next(let last) = query.outlook(after: state.commit), last?.step.isBlind != true
         {
           guard let last else { return nil }
-          let view = try last.ownersView(like: state.told, in: store)
-          if let told = try tell(&state, view, last.commits) { return told }
+          let view = try last.view(like: state.told, in: store)
+          if let told = try tell(&state, view, last.step.commits) { return told }
         } else {
           // After an error the caller may ask again, and gets the undelivered changes.
           let before = (state.told, state.ahead, state.arrival, state.isBlind, state.isAdrift)
           do {
             guard let step = try next(&state) else { return nil }
             state.isBlind = state.isBlind || step.isBlind
-            let view = try StepView(of: step.touched, after: step.after.shown(like: state.told.core), in: store)
+            let view = try StepView(of: step, like: state.told, readAt: state.told.readAt, in: store)
             if let told = try tell(&state, view, step.commits) { return told }
           } catch {
             (state.told, state.ahead, state.arrival, state.isBlind, state.isAdrift) = before
@@ -173,7 +175,7 @@ final class Follower: Sendable {
     guard let steps else { return try catchUp(&state, with: current) }
     // Computed from the live tree where possible, so that all followers of a query share it.
     if steps.isEmpty { return nil }
-    if steps.count == 1, let last, !last.isBlind, !state.isBlind {
+    if steps.count == 1, let last = last?.step, !last.isBlind, !state.isBlind {
       return Step(after: current, touched: last.touched, commits: last.commits)
     }
     // Commits that are known not to touch the result need not be read.
@@ -198,7 +200,7 @@ final class Follower: Sendable {
 
   /// Advances to a commit that changed the client's permission: earlier commits are delivered first.
   /// - Parameter steps: the commits that changed the result, as far as the live query remembers.
-  private func cross(_ state: inout State, _ commit: UInt64, _ steps: [LiveQuery.Step]?) throws -> Step? {
+  private func cross(_ state: inout State, _ commit: UInt64, _ steps: [LiveQuery.Advance]?) throws -> Step? {
     var target = commit
     // Commits that are known not to touch the result need not be read.
     if let steps {
@@ -317,6 +319,9 @@ struct Arrival: Sendable {
   init(backlog: [Delta]) { (self.backlog, step) = (backlog, nil) }
 
   init(step: Step) { (backlog, self.step) = ([], step) }
+
+  /// Whether the follower is at the present.
+  var isEmpty: Bool { backlog.isEmpty && step == nil }
 
   /// The next of the commits.
   mutating func next() -> Delta? {

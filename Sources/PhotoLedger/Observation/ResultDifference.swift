@@ -33,7 +33,7 @@ extension PhotoLibrary {
     let commit = try store.reading { t in try store.commit(of: token, for: client, at: moment, t) }
     let (after, touched, commits) = try store.difference(from: core, to: commit)
     return ChangeDetails(
-      before: result, after: FetchResult(try store.state(after), like: result),
+      before: result, after: FetchResult(try store.state(after, readAt: .max), like: result),
       commits: try store.commits(commits, asSeenBy: core.client),
       changes: IndexChanges(touched.windowed(offset: core.window.offset, limit: core.window.limit)))
   }

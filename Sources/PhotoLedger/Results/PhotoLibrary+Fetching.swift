@@ -358,7 +358,8 @@ extension PhotoLibrary {
       }
       let core = try store.fetch(query, window, wantsIncrementalChanges: isFollowed, as: client, at: moment, t)
       let token = try store.core.token(core.commit, for: client, by: permission, t)
-      return FetchResult(ResultState(core, token: token), store: store, load: load)
+      let head = try store.core.log.head(t).commit
+      return FetchResult(ResultState(core, token: token, readAt: head), store: store, load: load)
     }
   }
 }

@@ -43,11 +43,16 @@ final class ResultState: Sendable {
   let token: Token
   /// How many assets of each media type it shows, once counted.
   let mediaTypeCounts = MediaTypeCounts()
+  /// The last commit that may have been read for it, and so may have shown less of assets that were erased;
+  /// guarded by its lock.
+  private let lastRead: Mutex<UInt64>
   /// A later state that shows the same; guarded by its lock.
   private let later = Mutex<ResultCore?>(nil)
 
-  convenience init(_ core: ResultCore, token: Token) {
+  /// - Parameter commit: the last commit that may have been read for it, if not its own.
+  convenience init(_ core: ResultCore, token: Token, readAt commit: UInt64? = nil) {
     self.init(.made(core), core, opening: nil, count: core.order.count, token)
+    if let commit { lastRead.withLock { $0 = commit } }
   }
 
   convenience init(_ begun: BegunResult, token: Token) {
@@ -57,6 +62,7 @@ final class ResultState: Sendable {
   private init(_ content: Content, _ frame: ResultCore, opening: BegunResult?, count: Int, _ token: Token) {
     self.content = Mutex(content)
     self.opening = opening
+    lastRead = Mutex(frame.commit)
     (commit, client, window) = (frame.commit, frame.client, frame.window)
     wantsIncrementalChanges = frame.wantsIncrementalChanges
     shown = frame.window.range(in: count)
@@ -77,6 +83,9 @@ final class ResultState: Sendable {
       return core
     }
   }
+
+  /// The last commit that may have been read for it.
+  var readAt: UInt64 { lastRead.withLock { $0 } }
 
   /// The begun result; nil once it is complete.
   var begun: BegunResult? {
@@ -103,7 +112,8 @@ final class ResultState: Sendable {
     case .begun(let result): begun = result
     }
     // Two concurrent callers both build it, with equal results.
-    let core = try store.made(begun)
+    let (core, head) = try store.made(begun)
+    lastRead.withLock { $0 = max($0, head) }
     content.withLock { $0 = .made(core) }
     return core
   }
@@ -152,12 +162,13 @@ struct BegunResult: Sendable {
 
 extension LibraryStore {
   /// Creates a result that was computed outside a transaction.
+  /// - Parameter commit: the last commit that may have been read for it, if not its own.
   /// - Complexity: O(1) for the owner, O(log² n) for others.
-  func state(_ core: ResultCore) throws -> ResultState {
+  func state(_ core: ResultCore, readAt commit: UInt64? = nil) throws -> ResultState {
     let token =
       core.client == PhotoLibrary.owner
       ? token(core.commit) : try reading { t in try self.core.token(core.commit, for: core.client, t) }
-    return ResultState(core, token: token)
+    return ResultState(core, token: token, readAt: commit)
   }
 
   /// Begins the result of a query that the store keeps in order; nil if it does not, if the result is short, or if
@@ -180,13 +191,14 @@ extension LibraryStore {
     return BegunResult(frame: frame, count: count, stored: stored, numbers: keys.map(\.number))
   }
 
-  /// Makes a result that was begun, as of its commit.
-  fileprivate func made(_ begun: BegunResult) throws -> ResultCore {
+  /// Makes a result that was begun, as of its commit; with the last commit that was read for it.
+  fileprivate func made(_ begun: BegunResult) throws -> (ResultCore, readAt: UInt64) {
     let frame = begun.frame
     let (query, window, isFollowed) = (frame.plan.query, frame.window, frame.wantsIncrementalChanges)
     return try reading { t in
       let moment = try moment(ofCommit: frame.commit, t)
-      return try fetch(query, window, wantsIncrementalChanges: isFollowed, as: frame.client, at: moment, t)
+      let made = try fetch(query, window, wantsIncrementalChanges: isFollowed, as: frame.client, at: moment, t)
+      return (made, try core.log.head(t).commit)
     }
   }
 }

@@ -71,6 +71,8 @@ package struct Delta: Sendable {
   package var clients: [ObjectNumber: Replacement<AuthorizationStatus>] = [:]
   /// The assets of which nothing is known any more: their rows here are not those that results were made of.
   package var erasedAssets: Set<ObjectNumber> = []
+  /// Whether assets were erased, of which earlier states tell nothing from then on.
+  package var hasErasure = false
   /// The commits it spans, oldest first.
   package var commits: [CommitSummary] = []
 
@@ -104,6 +106,7 @@ package struct Delta: Sendable {
     hasDetails = hasDetails && next.hasDetails
     clients.merge(next.clients) { Replacement(old: $0.old, new: $1.new) }
     erasedAssets.formUnion(next.erasedAssets)
+    hasErasure = hasErasure || next.hasErasure
     commits.append(contentsOf: next.commits)
     return self
   }
@@ -131,7 +134,7 @@ package struct Delta: Sendable {
     delta.details = details.mapValues { DetailsTouch(before: $0.after, after: $0.before) }
     delta.hasDetails = hasDetails
     delta.clients = clients.mapValues(\.inverse)
-    delta.erasedAssets = erasedAssets
+    (delta.erasedAssets, delta.hasErasure) = (erasedAssets, hasErasure)
     delta.commits = commits
     return delta
   }

@@ -381,6 +381,7 @@ private struct Notes {
     case .clientRegistered(let row): noteStatus(of: row.number, .notDetermined, row.readWrite.status)
     case .clientEdited(let edited):
       if let status = edited.statuses[.readWrite] { noteStatus(of: edited.number, status.old, status.new) }
+    case .assetErased: delta.hasErasure = true
     default: break
     }
   }

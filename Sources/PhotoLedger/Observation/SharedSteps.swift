@@ -1,0 +1,91 @@
+import Synchronization
+
+// What a commit did to results, worked out once for all who hold equal ones.
+//
+// Followers of a query get the last step of its live query. An observer as in PhotoKit is called with a change and asks
+// what it did to the results that it holds; many observers hold the same list. The first that asks works out the step,
+// or takes that of the live query if there is one, and the others take it from the table of their round:
+//
+//     pump ── a table a round ──▶ each observer's box, until it has been told ──▶ LibraryChange.changeDetails(for:)
+//                  │
+//                  query, from, to  ─▶  SharedStep  ─▶  StepView, by how the result shows its query
+//
+// Invariant: results of one query and commit that take a step from here hold the same keys. Rows of erased assets are
+// the exception (ErasedTouches.swift): for states before an erasure, what was read before it and what was read after it
+// differ. So a result shares steps only if no erasure came after its commit, up to the last commit that was read for it
+// (`Observation.sharesSteps`).
+//
+// Rejected: making the query of every asked result live, which lets each later commit step results that no observer
+// asks about; keeping steps in the observation, where the last lists would outlive their holders.
+
+/// A step of a query, and how results of the query show it.
+final class SharedStep: Sendable {
+  /// Those who look differently are few; if not, each works out what it sees.
+  private static let viewLimit = 4
+
+  let step: Step
+
+  /// What results of the owner's show of it, by how they show their query.
+  private let views = Mutex<[StepView]>([])
+
+  init(_ step: Step) { self.step = step }
+
+  /// The step for a holder of a result of the query.
+  func view(like held: ResultState, in store: LibraryStore) throws -> StepView {
+    // Tokens of other clients differ.
+    guard held.client == PhotoLibrary.owner else { return try StepView(of: step, like: held, in: store) }
+    return try views.withLock { views in
+      if let known = views.first(where: { $0.state.isShown(like: held) }) { return known }
+      let view = try StepView(of: step, like: held, in: store)
+      if views.count < Self.viewLimit { views.append(view) }
+      return view
+    }
+  }
+}
+
+/// A step to a later value of a result, for the holder of the result.
+final class StepView: Sendable {
+  let state: ResultState
+  /// Nil if it does not show.
+  let changes: SharedChanges?
+
+  /// - Parameter commit: the last commit that may have been read for it, if not that of the step.
+  init(of step: Step, like held: ResultState, readAt commit: UInt64? = nil, in store: LibraryStore) throws {
+    let after = step.after.shown(like: held.core)
+    state = try store.state(after, readAt: commit)
+    changes = after.changes(step.touched).map(SharedChanges.init)
+  }
+}
+
+/// The steps that observers asked for in one round of commits.
+final class SharedSteps: Sendable {
+  private struct Key: Hashable {
+    let query: Query
+    let from: UInt64
+    let to: UInt64
+  }
+
+  /// Has a lock of its own, so that observers of one query do not wait for those of another.
+  private final class Entry: Sendable {
+    let step = Mutex<SharedStep?>(nil)
+  }
+
+  private let entries = Mutex<[Key: Entry]>([:])
+
+  /// The step of a result to a commit; made by the first that asks.
+  func step(of held: ResultCore, to commit: UInt64, _ make: () throws -> SharedStep) throws -> SharedStep {
+    let key = Key(query: held.plan.query, from: held.commit, to: commit)
+    let entry = entries.withLock { entries in
+      if let known = entries[key] { return known }
+      let new = Entry()
+      entries[key] = new
+      return new
+    }
+    return try entry.step.withLock { step in
+      if let step { return step }
+      let made = try make()
+      step = made
+      return made
+    }
+  }
+}
