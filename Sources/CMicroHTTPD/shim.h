@@ -1,10 +1,13 @@
 #ifndef CMICROHTTPD_H
 #define CMICROHTTPD_H
 
-// libmicrohttpd, and one fixed-argument face of MHD_start_daemon, which C declares variadic and Swift cannot call.
+// libmicrohttpd, and one fixed-argument face of MHD_start_daemon, which C declares variadic and Swift cannot call; and
+// epoll and eventfd, which Swift's Glibc leaves out.
 
 #include <microhttpd.h>
 #include <stdarg.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
 
 /// What the server is started with. Strings may be null; sizes are in bytes, times in seconds.
 struct chttp_options {

@@ -18,7 +18,7 @@
 
   /// A connection and until when it must have got on.
   final class WatchedConnection: Sendable {
-    fileprivate let descriptor: Int32
+    let descriptor: Int32
     /// The numeric address of the peer, which is the same for all requests; empty if it is unknown.
     let peer: String
     /// In nanoseconds of the monotonic clock; the largest number: there is none.

@@ -196,7 +196,10 @@
       }
       defer { MHD_destroy_response(made.raw) }
       state.withLock { state in (state.status, state.stream) = (response.status, made.stream) }
-      if let stream = made.stream { stream.attach(connection) }
+      if let stream = made.stream {
+        stream.attach(connection)
+        if stream.hasHeartbeat, let watched { server.departures.add(stream, on: watched.descriptor) }
+      }
       return MHD_queue_response(raw, UInt32(clamping: response.status), made.raw)
     }
 
@@ -212,6 +215,7 @@
       if case .ready(let response) = phase { response.discard() }
       if case .flowing(let reception) = phase { reception.gone() }
       if let stream {
+        server.departures.forget(stream)
         stream.close()
         server.drop(stream)
       }

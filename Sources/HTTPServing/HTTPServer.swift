@@ -20,7 +20,7 @@
   //   a pool of one thread is rejected                             one thread is started without a pool
   //   suspending needs a flag; only two callbacks may suspend     always set; only `Exchange.step`, `HTTPStream.read`
   //   one byte a minute keeps a connection                        `ConnectionWatch` gives each head and body a deadline
-  //   a suspended connection notices no client that left          `HTTPStream` is sent a heartbeat
+  //   a suspended connection notices no client that left          `DepartureWatch` does; `HTTPStream` has heartbeats
   //   a content reader that returns 0 unsuspended spins           `HTTPStream.read` suspends before it returns 0
   //   stopping with suspended connections is undefined            `stop` ends streams and waits for tasks first
   //   stopping drops what is not sent                             `stop` waits until no request is open, for a while
@@ -133,6 +133,7 @@
     let application: any HTTPApplication
     private let options: HTTPServerOptions
     let connections: ConnectionWatch
+    let departures: DepartureWatch
     private let heartbeat = Mutex<[Task<Void, Never>]>([])
     /// The address on which the server listens.
     public let address: HTTPAddress
@@ -153,9 +154,11 @@
       self.options = options
       connections = ConnectionWatch(
         requestSeconds: options.requestSeconds, idleSeconds: Double(options.idleSeconds))
+      departures = try DepartureWatch()
       var listener = listener
       let descriptor = listener.release()
       guard let daemon = Self.start(descriptor, self, options) else {
+        departures.stop()
         close(descriptor)
         throw HTTPServerError(
           description: "The server on \(address) could not be started; its certificate and key may be wrong, "
@@ -239,6 +242,7 @@
           continuation.resume()
         }
       }
+      departures.stop()
       state.withLock { $0.daemon = 0 }
     }
 

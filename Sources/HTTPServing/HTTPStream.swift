@@ -102,6 +102,9 @@
       if isLate { body() }
     }
 
+    /// Whether it is one that is silent for long, as opposed to one that is written as fast as its client reads.
+    var hasHeartbeat: Bool { !heartbeat.isEmpty }
+
     private func resume(_ connection: UInt?) {
       if let connection { MHD_resume_connection(OpaquePointer(bitPattern: connection)) }
     }

@@ -178,6 +178,37 @@
       }
     }
 
+    enum Departure: CaseIterable { case closes, endsItsSide, closesAfterAnEarlierStream }
+
+    @Test("a client of a silent stream that leaves is noticed without a heartbeat", arguments: Departure.allCases)
+    func departure(_ departure: Departure) async throws {
+      try await serving({ $0.heartbeatSeconds = 3600 }) { address, sample, server in
+        func stream(to client: RawClient?) async throws -> HTTPStream {
+          let known = sample.streams.withLock { $0.count }
+          client?.send("GET /stream HTTP/1.1\r\nHost: a\r\n\r\n")
+          try await waitUntil("the stream is there") { sample.streams.withLock { $0.count } > known }
+          let stream = try #require(sample.streams.withLock { $0.last })
+          try await stream.send { Array("first\n".utf8) }
+          #expect(client?.read(through: "first\n").hasSuffix("first\n") == true)
+          return stream
+        }
+        let stays = try RawClient(port: address.port)
+        var leaves: RawClient? = try RawClient(port: address.port)
+        let staying = try await stream(to: stays)
+        if departure == .closesAfterAnEarlierStream {
+          try await stream(to: leaves).end()
+          #expect(leaves?.read(through: "0\r\n\r\n").hasSuffix("0\r\n\r\n") == true)
+        }
+        let (leaving, closed) = (try await stream(to: leaves), Gathered<Bool>())
+        leaving.onClose { closed.append(true) }
+        if departure == .endsItsSide { leaves?.endSending() } else { leaves = nil }
+        try await waitUntil("the stream is closed") { !closed.all.isEmpty }
+        #expect(server.streamCount == 1)
+        try await staying.send { Array("still\n".utf8) }
+        #expect(stays.read(through: "still\n").hasSuffix("still\n"))
+      }
+    }
+
     @Test("each request leaves one record, also when its client left in the middle")
     func records() async throws {
       try await serving { address, sample, server in

@@ -34,6 +34,9 @@ package final class RawClient {
 
   deinit { close(descriptor) }
 
+  /// Says that nothing more is sent, and goes on reading.
+  package func endSending() { shutdown(descriptor, Int32(SHUT_WR)) }
+
   package func send(_ text: String) { send(Array(text.utf8)) }
 
   package func send(_ bytes: [UInt8]) {
