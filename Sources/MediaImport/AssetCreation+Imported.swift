@@ -33,7 +33,7 @@ extension AssetCreation {
   init(_ imported: ImportedAsset) {
     let metadata = imported.primary.metadata
     self.init(
-      mediaType: metadata.mediaType, resources: imported.resources.map { .staged(AssetResource($0)) })
+      mediaType: metadata.mediaType, resources: imported.created.map { .staged(AssetResource($0)) })
     complete(with: MediumFacts(metadata))
     mediaSubtypes = imported.subtypes
     playbackStyle = imported.playbackStyle
@@ -54,6 +54,19 @@ extension AssetCreation {
       timeZoneOffset = time.offsetSeconds
     }
     if let location = facts.location { self.location = location }
+  }
+}
+
+extension ContentEdit {
+  /// The edit that another program made; nil without a rendition. The data of the recipe are its file.
+  init?(_ adjustment: ImportedAdjustment) {
+    guard let shown = adjustment.rendered.first else { return nil }
+    self.init(
+      adjustmentData: AdjustmentData(
+        formatIdentifier: adjustment.format.identifier, formatVersion: adjustment.format.version, data: Data()),
+      rendered: adjustment.rendered.map { .staged(AssetResource($0)) })
+    if let size = shown.metadata.displayedSize { (pixelWidth, pixelHeight) = (size.width, size.height) }
+    if shown.type == .fullSizeVideo { duration = shown.metadata.duration }
   }
 }
 

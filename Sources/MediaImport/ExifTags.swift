@@ -86,4 +86,5 @@ let exifToolTags = [
   "HierarchicalSubject", "TagsList", "PersonInImage", "RegionName", "DateCreated",
   "Copyright", "Rights", "CopyrightNotice", "Creator", "Artist", "By-line", "Lens", "FocalLength", "FNumber",
   "ExposureTime", "ISO", "Flash", "Software", "CreatorTool",
+  "AdjustmentFormatIdentifier", "AdjustmentFormatVersion", "AdjustmentData",
 ]

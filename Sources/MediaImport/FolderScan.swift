@@ -56,6 +56,8 @@ struct ScannedFile: Sendable, Equatable {
   var unit: [UInt8]?
   /// What is said about it beside its bytes.
   var note: MediaNote?
+  /// What it is to an edit by another program; nil: nothing.
+  var edit: AppleEdits.Part?
 
   /// What is planned together has the same.
   var unitBytes: ArraySlice<UInt8> { unit.map { $0[...] } ?? path.stemBytes }

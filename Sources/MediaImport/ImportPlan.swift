@@ -17,6 +17,11 @@ internal import PhotoLedger
 // are taken first: same folder and name, then same folder, then the first of each. A still is never kept waiting. A
 // movie is, until the end of the import: its still may be in any later folder, and an asset of its own would
 // have to be merged again. What a movie then still lacks is looked for in the library, and last it stands for itself.
+//
+// Edits by other programs (AS-04). An original, adjustment data and a rendition of one unit: one asset, if there is one
+// original and one rendition, of one medium, with the same capture time and the same camera, and both or neither have a
+// movie. If that is not certain, the rendition is an asset of its own; the adjustment data are kept with an original
+// that is the only one of its name, which shows no edit then.
 
 /// A file whose bytes are in place and whose metadata are read.
 struct PreparedFile: Sendable {
@@ -31,6 +36,8 @@ struct PreparedFile: Sendable {
   var unit: [UInt8]?
   /// What is said about it beside its bytes.
   var note: MediaNote?
+  /// Whether its name is that of an edited photo or video, and adjustment data of the original are there.
+  var isRendition = false
   /// What is wanted of everything that is imported.
   var wishes = StatementWishes()
 
@@ -41,6 +48,8 @@ struct PreparedFile: Sendable {
   }
 
   var ownType: ResourceType { metadata.mediaType == .image ? .photo : .video }
+
+  var renderedType: ResourceType { metadata.mediaType == .image ? .fullSizePhoto : .fullSizeVideo }
 
   /// What is said beside the file, without what it says itself and what is wanted of new assets.
   var statedBeside: StatedFacts {
@@ -73,23 +82,31 @@ struct ImportPlanner: Sendable {
   /// - Parameters:
   ///   - files: New contents, each once, in the order of the walk.
   ///   - halves: What the library has for their content identifiers.
-  mutating func plan(_ files: [PreparedFile], halves: [String: [LivePhotoHalf]]) -> [PlannedChange] {
+  ///   - adjustments: The adjustment data that there are for units.
+  mutating func plan(
+    _ files: [PreparedFile], halves: [String: [LivePhotoHalf]], adjustments: [PreparedAdjustment] = []
+  ) -> [PlannedChange] {
     var halves = halves
     let units = Self.units(files)
     for unit in units {
       if let identifier = unit.waitsFor { waitingMovies[identifier, default: []].append(unit.primary) }
     }
     var movies = movies(for: units)
-    return units.filter { $0.waitsFor == nil }.map { unit in
-      if unit.hasMovie { return unit.planned { .asset($0) } }
-      let movie = movies.removeValue(forKey: unit.primary.index)
-      let identifier = unit.primary.metadata.contentIdentifier
-      if movie == nil, unit.primary.metadata.mediaType == .image, let identifier,
+    // A movie that still waits is another original of its name.
+    let chosen = Set(movies.values.map(\.index))
+    let unclear = Set(
+      units.filter { $0.waitsFor != nil && !chosen.contains($0.primary.index) }.map(\.primary.unitBytes))
+    let clear = adjustments.filter { !unclear.contains($0.unitBytes) }
+    let whole = units.filter { $0.waitsFor == nil }.map { unit in
+      unit.hasMovie ? unit : unit.with(movies.removeValue(forKey: unit.primary.index))
+    }
+    return Self.adjusted(whole, by: clear, halves).map { unit in
+      if let identifier = unit.lacksMovieOf, unit.adjustment == nil,
         let video = Self.take(.video, from: &halves[identifier])
       {
         return unit.planned { .pairedStill($0, video: video) }
       }
-      return unit.with(movie).planned { .asset($0) }
+      return unit.planned { .asset($0) }
     }
   }
 
@@ -160,42 +177,65 @@ struct ImportPlanner: Sendable {
 private struct Unit {
   let primary: PreparedFile
   var others: [(file: PreparedFile, type: ResourceType)] = []
+  /// The adjustment data of an edit.
+  var adjustment: PreparedAdjustment?
+  /// What the edit rendered.
+  var rendered: [(file: PreparedFile, type: ResourceType)] = []
 
   /// The content identifier of the still that a movie waits for; nil for everything else.
   var waitsFor: String? {
     primary.metadata.mediaType == .video ? primary.metadata.contentIdentifier : nil
   }
 
+  /// The content identifier of a still that has no movie.
+  var lacksMovieOf: String? {
+    hasMovie || primary.metadata.mediaType != .image ? nil : primary.metadata.contentIdentifier
+  }
+
   var hasMovie: Bool { others.contains { $0.type == .pairedVideo } }
 
   /// What is said about any of the files, the primary's first.
   private var layers: [MetadataLayer] {
-    others.reduce(into: primary.note ?? MediaNote()) { note, other in
+    (others + rendered).reduce(into: primary.note ?? MediaNote()) { note, other in
       if let more = other.file.note { note.join(more) }
     }.layers
   }
 
   func with(_ movie: PreparedFile?) -> Unit {
     guard let movie else { return self }
-    return Unit(primary: primary, others: others + [(movie, .pairedVideo)])
+    var unit = self
+    unit.others.append((movie, .pairedVideo))
+    return unit
+  }
+
+  /// The same as the result of an edit of another unit.
+  var asRendition: [(file: PreparedFile, type: ResourceType)] {
+    [(primary, primary.renderedType)] + others.map { ($0.file, .fullSizePairedVideo) }
   }
 
   /// The asset that the files make.
   var asset: ImportedAsset {
     ImportedAsset(
       primary: primary.resource(primary.ownType), others: others.map { $0.file.resource($0.type) },
+      adjustment: adjustment.map { data in
+        ImportedAdjustment(
+          rendered: rendered.map { $0.file.resource($0.type) }, data: data.resource, format: data.format)
+      },
       facts: StatedFacts(layers, beside: primary.metadata, primary.wishes))
   }
 
   func planned(_ change: (ImportedAsset) -> ImportChange) -> PlannedChange {
-    PlannedChange(change: change(asset), files: [primary.index] + others.map(\.file.index))
+    PlannedChange(
+      change: change(asset),
+      files: [primary.index] + (others + rendered).map(\.file.index) + (adjustment.map { [$0.index] } ?? []))
   }
 }
 
 extension ImportPlanner {
   /// Joins RAW files with their compressed companions; everything else is a unit of its own.
   private static func units(_ files: [PreparedFile]) -> [Unit] {
-    let companions = Dictionary(grouping: files.filter { $0.metadata.mediaType == .image }) { $0.unitBytes }
+    let images = files.filter { $0.metadata.mediaType == .image && !$0.isRendition }
+    let companions = Dictionary(grouping: images) { $0.unitBytes }
     var raws: [Int: PreparedFile] = [:]
     for group in companions.values where group.count == 2 {
       guard let raw = group.first(where: \.metadata.isRaw), let compressed = group.first(where: { !$0.metadata.isRaw }),
@@ -220,7 +260,9 @@ extension ImportPlanner {
   /// Movies that the source names as the moving part of a still, by the still's index. Content identifiers that differ
   /// say otherwise, and so do two stills or two movies.
   private static func movingParts(_ files: [PreparedFile], _ joined: Set<Int>) -> [Int: PreparedFile] {
-    let units = Dictionary(grouping: files.filter { !joined.contains($0.index) }) { $0.unitBytes }
+    let units = Dictionary(grouping: files.filter { !joined.contains($0.index) }) {
+      $0.unitBytes + [$0.isRendition ? 1 : 0]
+    }
     var movies: [Int: PreparedFile] = [:]
     for group in units.values {
       let stills = group.filter { $0.metadata.mediaType == .image }
@@ -233,6 +275,42 @@ extension ImportPlanner {
       movies[still.index] = movie
     }
     return movies
+  }
+
+  /// Whether files of one name have an original that adjustment data can belong to.
+  static func takesAdjustment(_ files: [PreparedFile]) -> Bool {
+    files.contains { !$0.isRendition }
+  }
+
+  /// Gives originals their adjustment data and, where it is certain, their renditions.
+  private static func adjusted(
+    _ units: [Unit], by adjustments: [PreparedAdjustment], _ halves: [String: [LivePhotoHalf]]
+  ) -> [Unit] {
+    if adjustments.isEmpty { return units }
+    let groups = Dictionary(grouping: units.indices) { units[$0].primary.unitBytes }
+    var (units, joined) = (units, Set<Int>())
+    for adjustment in adjustments {
+      guard let group = groups[adjustment.unitBytes] else { continue }
+      let originals = group.filter { !units[$0].primary.isRendition }
+      // A still whose movie the library has already becomes the still of that asset.
+      guard originals.count == 1, let original = originals.first,
+        halves[units[original].lacksMovieOf ?? ""]?.contains(where: { $0.mediaType == .video }) != true
+      else { continue }
+      units[original].adjustment = adjustment
+      let renditions = group.filter { units[$0].primary.isRendition }
+      guard renditions.count == 1, let rendition = renditions.first,
+        isRendition(units[rendition], of: units[original])
+      else { continue }
+      units[original].rendered = units[rendition].asRendition
+      joined.insert(rendition)
+    }
+    return units.indices.filter { !joined.contains($0) }.map { units[$0] }
+  }
+
+  private static func isRendition(_ rendition: Unit, of original: Unit) -> Bool {
+    let (edited, unedited) = (rendition.primary.metadata, original.primary.metadata)
+    return edited.mediaType == unedited.mediaType && !edited.isRaw && rendition.hasMovie == original.hasMovie
+      && isSamePicture(unedited, edited)
   }
 
   private static func isSamePicture(_ raw: MediaMetadata, _ compressed: MediaMetadata) -> Bool {

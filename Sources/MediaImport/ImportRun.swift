@@ -1,5 +1,4 @@
 internal import Foundation
-internal import Glibc
 internal import PhotoLedger
 
 /// Receives files with their outcomes, a batch at a time, in the order of the walk.
@@ -35,6 +34,12 @@ final class ImportRun {
   private var sources: [Int: [String: String]] = [:]
   /// The assets that members of the source's albums became, by the file.
   private var members: AlbumMembers
+  /// The rules by which files were understood.
+  private var rules: RuleLog
+  /// Whether the source has adjustment data at all.
+  private let hasAdjustments: Bool
+  /// The file of adjustment data that was recorded with each file.
+  private var adjustments: [FilePath: (content: [UInt8], path: FilePath)] = [:]
 
   /// What is known of files that belong to a later batch.
   private struct Ahead {
@@ -51,6 +56,8 @@ final class ImportRun {
     (self.options, self.stop, self.progress, self.report) = (options, stop, progress, report)
     (self.catalog, self.knownFiles, self.move) = (catalog, known, move)
     members = AlbumMembers(of: catalog)
+    rules = catalog.rules
+    hasAdjustments = catalog.files.contains { $0.edit == .adjustmentData }
   }
 
   /// Imports batch after batch.
@@ -70,7 +77,7 @@ final class ImportRun {
     try await settleAll(outcomes.merging(ahead.outcomes) { $1 })
     summary.wasInterrupted = summary.notReached > 0
     precondition(summary.outcomeCount == found.count, "Every file of an import must have one outcome.")
-    summary.rules = catalog.rules.sorted()
+    summary.rules = rules.sorted()
     if !summary.wasInterrupted { try await placeMembers() }
     try await removeOriginals()
     return summary
@@ -153,7 +160,12 @@ final class ImportRun {
     let groups = try await newContents(hashed, &outcomes)
     let (attempts, end) = try await prepare(groups, of: batch.lowerBound..<hashedEnd)
     var prepared: [PreparedFile] = []
+    var adjustments: [PreparedAdjustment] = []
     for attempt in attempts {
+      if let (adjustment, content, began) = attempt.adjustment {
+        adjustments.append(adjustment)
+        note(content, of: adjustment.index, began)
+      }
       // A file that stands in for an equal one before it, and belongs to the next batch, is taken by that.
       let isLater = attempt.taken.map { $0.index >= end } ?? false
       outcomes.merge(attempt.outcomes.filter { !isLater || $0.key < end }) { $1 }
@@ -164,10 +176,12 @@ final class ImportRun {
     }
     prepared.sort { $0.index < $1.index }
     let halves = try await halves(of: prepared)
-    try await record(planner.plan(prepared, halves: halves), &outcomes)
+    try await record(planner.plan(prepared, halves: halves, adjustments: adjustments), &outcomes)
+    try await settleAdjustments(in: batch.lowerBound..<end, &outcomes)
     for file in hashed where file.index >= end { ahead.hashed[file.index] = file }
     ahead.hashed = ahead.hashed.filter { $0.key >= end }
-    ahead.outcomes = outcomes.filter { $0.key >= end }
+    // Adjustment data are decided with the files of their name.
+    ahead.outcomes = outcomes.filter { $0.key >= end && found[$0.key].edit != .adjustmentData }
     try await settleAll(outcomes.filter { $0.key < end })
     return end
   }
@@ -189,6 +203,7 @@ final class ImportRun {
       if case .asset(let asset) = recorded.change, let file = planned.files.first {
         sources[file] = asset.facts.sources
       }
+      noteAdjustment(of: recorded.change, planned.files)
       for (file, resource) in zip(planned.files, recorded.change.resources) {
         if case .asset = recorded.change, file == planned.files.first {
           outcomes[file] = .asset(recorded.asset)
@@ -229,6 +244,13 @@ extension ImportRun {
     var copy: String?
     var unit: [UInt8]?
     var note: MediaNote?
+    var edit: AppleEdits.Part?
+
+    /// Reads a small file; nil for one that is too long.
+    typealias Reading = @Sendable () throws(ImportError) -> HashedFile?
+
+    /// What is planned together has the same.
+    var unitBytes: ArraySlice<UInt8> { unit.map { $0[...] } ?? path.stemBytes }
 
     var bytes: FilePath { place ?? path }
   }
@@ -237,6 +259,8 @@ extension ImportRun {
   struct Attempt: Sendable {
     var taken: PreparedFile?
     var outcomes: [Int: FileOutcome] = [:]
+    /// The adjustment data of the file that was taken, or of one of its name, with when they were read.
+    var adjustment: (file: PreparedAdjustment, content: FileContent, began: Date)?
   }
 
   private var width: Int { options.threadCount ?? tool.processCount * 2 }
@@ -286,12 +310,7 @@ extension ImportRun {
     var hashed: [HashedFile] = []
     for (position, result) in results.enumerated() {
       for (index, result) in result ?? [] {
-        // What was known already is not newer for being used.
-        if knownFiles != nil || move != nil, !found[index].isKnown, contents[index] == nil,
-          case .success(let file) = result, file.copy == nil
-        {
-          contents[index] = (file.content, began)
-        }
+        if case .success(let file) = result { note(file.content, of: index, began) }
         switch result {
         case .success(let file) where position >= count: ahead.hashed[index] = file
         case .failure where position >= count: continue
@@ -303,6 +322,13 @@ extension ImportRun {
       }
     }
     return (hashed, end)
+  }
+
+  /// Notes what was read of a file; what was known already is not newer for being used.
+  private func note(_ content: FileContent, of index: Int, _ began: Date) {
+    let file = found[index]
+    guard knownFiles != nil || move != nil, !file.isKnown, contents[index] == nil, file.copy == nil else { return }
+    contents[index] = (content, began)
   }
 
   /// A file whose content is known already: from an earlier batch, or since the source was read.
@@ -357,17 +383,17 @@ extension ImportRun {
     _ groups: [[HashedFile]], of files: Range<Int>
   ) async throws -> (attempts: [Attempt], end: Int) {
     // What is named alike is planned together, so it is prepared together.
-    var pieces: [(start: Int, groups: [[HashedFile]])] = []
+    var pieces: [(start: Int, groups: [[HashedFile]], adjustment: HashedFile.Reading?)] = []
     var rest = groups[...]
     for run in runs(of: files) {
       let piece = rest.prefix { $0[0].index < run.upperBound }
-      if !piece.isEmpty { pieces.append((run.lowerBound, Array(piece))) }
+      if !piece.isEmpty { pieces.append((run.lowerBound, Array(piece), adjustment(in: run))) }
       rest = rest.dropFirst(piece.count)
     }
     let work = FileWork(
       resources: resources, tool: tool, leavesFilesInPlace: options.leavesFilesInPlace || options.isRehearsal,
       stop: stop, wishes: options.wishes, dates: options.dates)
-    let (pace, progress) = (Pace(options, stop), progress)
+    let (pace, progress, began) = (Pace(options, stop), progress, options.now())
     let results = try await onThreads(Array(pieces.enumerated()), width: width) {
       (position, piece) throws(ImportError) -> [Attempt]? in
       if pace.leaves(position) { return nil }
@@ -375,6 +401,16 @@ extension ImportRun {
       for group in piece.groups {
         guard let attempt = try work.attempt(group, progress) else { return nil }
         attempts.append(attempt)
+      }
+      // Without it, the files of its name would be recorded, and it would never be.
+      guard let reading = piece.adjustment, ImportPlanner.takesAdjustment(attempts.compactMap(\.taken)) else {
+        return attempts
+      }
+      do throws(ImportError) {
+        if let (file, content) = try work.adjustment(reading()) { attempts[0].adjustment = (file, content, began) }
+      } catch {
+        if error.code == .cancelled { return nil }
+        guard error.concernsOneFile else { throw error }
       }
       return attempts
     }
@@ -384,116 +420,66 @@ extension ImportRun {
   }
 }
 
-/// What is done with one new file: metadata, then bytes.
-struct FileWork: Sendable {
-  enum Outcome {
-    case taken(PreparedFile)
-    case skipped(FileOutcome)
+// Adjustment data of other programs.
+extension ImportRun {
+  /// How the adjustment data among files of one name are read, if there are any that can be.
+  private func adjustment(in run: Range<Int>) -> HashedFile.Reading? {
+    guard hasAdjustments, let index = run.first(where: { found[$0].edit == .adjustmentData }) else { return nil }
+    return reading(of: index)
   }
 
-  let resources: ResourceStore
-  let tool: ExifTool
-  let leavesFilesInPlace: Bool
-  let stop: StopFlag
-  var wishes = StatementWishes()
-  /// When photos were taken that are imported; nil: whenever.
-  var dates: ClosedRange<Date>?
+  private func reading(of index: Int) -> HashedFile.Reading {
+    let (file, known, copies) = (found[index], known(index), catalog.copies)
+    return { () throws(ImportError) in
+      guard file.byteCount <= SmallFile.descriptionLimit else { return nil }
+      if let known { return known }
+      return try Self.hashed(index, file, copies).get()
+    }
+  }
 
-  /// Takes the first of the files with one content that can be taken.
-  /// - Returns: nil if the import was stopped meanwhile.
-  func attempt(_ group: [ImportRun.HashedFile], _ progress: ProgressCounter) throws(ImportError) -> ImportRun.Attempt? {
-    var attempt = ImportRun.Attempt()
-    for file in group {
-      if let taken = attempt.taken {
-        attempt.outcomes[file.index] = .duplicateOfFile(taken.path)
-      } else {
-        do throws(ImportError) {
-          switch try prepare(file) {
-          case .taken(let prepared): attempt.taken = prepared
-          case .skipped(let outcome): attempt.outcomes[file.index] = outcome
-          }
-        } catch  where error.code == .cancelled {
-          return nil
-        }
+  /// Remembers the adjustment data that were recorded, for copies of the same files.
+  private func noteAdjustment(of change: ImportChange, _ files: [Int]) {
+    guard case .asset(let asset) = change, let adjustment = asset.adjustment, let last = files.last else { return }
+    let path = found[last].path
+    for file in files.dropLast() { adjustments[found[file].path] = (adjustment.data.stored.sha256, path) }
+    rules.note(
+      adjustment.rendered.isEmpty
+        ? "adjustment data without a certain rendition are kept with the original"
+        : "an original, its rendition and its adjustment data are one asset", path.description)
+  }
+
+  /// Settles adjustment data that are not recorded: those of files that are copies belong to what these are copies of,
+  /// if that has them; all others stay what they are, a sidecar.
+  private func settleAdjustments(in files: Range<Int>, _ outcomes: inout [Int: FileOutcome]) async throws {
+    guard hasAdjustments else { return }
+    var copies: [(index: Int, of: FileOutcome)] = []
+    for run in runs(of: files) {
+      for index in run where found[index].edit == .adjustmentData && outcomes[index] == .sidecar {
+        let originals = run.filter { found[$0].role == .candidate && found[$0].edit != .rendition }
+        let became = Set(originals.compactMap { outcomes[$0] })
+        if became.count == 1, let one = became.first { copies.append((index, one)) }
       }
-      progress.fileDone(file.index, byteCount: file.content.byteCount)
     }
-    return attempt
-  }
-
-  /// - Throws: What ends the import; what concerns this file alone is an outcome.
-  func prepare(_ file: ImportRun.HashedFile) throws(ImportError) -> Outcome {
-    do throws(ImportError) {
-      let isThorough = try !endsAsJPEG(file)
-      let tags = try tool.tags(of: file.bytes, isThorough: isThorough, isCancelled: { stop.isSet })
-      guard let metadata = MediaMetadata(tags), metadata.mediaType != .audio else {
-        let type = tags.text("MIMEType") ?? tags.text("Error") ?? "unknown"
-        return .skipped(.skipped(.notMedia, "\(file.path) is not a photo or video (\(type))."))
+    let (began, work) = (options.now(), copies.map { reading(of: $0.index) })
+    let read = try await onThreads(work, width: width) { (reading) throws(ImportError) -> FileContent? in
+      do throws(ImportError) { return try reading()?.content } catch  where error.concernsOneFile { return nil }
+    }
+    let holders = try await target.holders(of: Set(read.compactMap { $0?.sha256 }))
+    for ((index, original), content) in zip(copies, read) {
+      guard let content else { continue }
+      switch original {
+      case .duplicateOfAsset(let asset) where holders[content.sha256]?.contains(asset) == true:
+        outcomes[index] = .duplicateOfAsset(asset)
+      case .duplicateOfFile(let file) where adjustments[file]?.content == content.sha256:
+        outcomes[index] = adjustments[file].map { .duplicateOfFile($0.path) }
+      default: continue
       }
-      if let reason = outOfRange(file, metadata) { return .skipped(.skipped(.excluded, reason)) }
-      let stored = try place(file)
-      return .taken(
-        PreparedFile(
-          index: file.index, path: file.path, stored: stored, metadata: metadata, name: file.note?.name,
-          unit: file.unit, note: file.note, wishes: wishes))
-    } catch {
-      guard error.concernsOneFile else { throw error }
-      return .skipped(.skipped(SkipReason(error), error.description))
+      note(content, of: index, began)
     }
-  }
-
-  /// Whether the last bytes of a file are those of a whole JPEG (ITU-T T.81, B.1.1.3: the marker EOI). One with other
-  /// bytes at its end is truncated or has data after the picture; exiftool decides, which takes longer.
-  private func endsAsJPEG(_ file: ImportRun.HashedFile) throws(ImportError) -> Bool {
-    try Self.endsAsJPEG(file.bytes)
-  }
-
-  /// Why a file is left out by its date; nil if it is not.
-  private func outOfRange(_ file: ImportRun.HashedFile, _ metadata: MediaMetadata) -> String? {
-    guard let dates else { return nil }
-    let facts = StatedFacts(file.note?.layers ?? [], beside: metadata, wishes)
-    guard let time = facts.captureTime else {
-      return "\(file.path) has no date of capture, and a range of dates was given."
+    for index in files where found[index].edit == .adjustmentData && outcomes[index] == .sidecar {
+      rules.note(
+        "adjustment data that cannot be kept with a photo or video are a sidecar", found[index].path.description)
     }
-    if dates.contains(time.date) { return nil }
-    return "\(file.path) was taken at \(time.reading), outside of the given range."
-  }
-
-  static func endsAsJPEG(_ path: FilePath) throws(ImportError) -> Bool {
-    do throws(LibraryError) {
-      let source = try SourceFile(path)
-      var end: [UInt8] = [0, 0]
-      let count = pread(source.descriptor.number, &end, end.count, off_t(max(0, source.stamp.byteCount - 2)))
-      return count == 2 && end == [0xFF, 0xD9]
-    } catch {
-      throw ImportError(error, path: path)
-    }
-  }
-
-  private func place(_ file: ImportRun.HashedFile) throws(ImportError) -> StoredContent {
-    do throws(LibraryError) {
-      var stored: StoredContent
-      if leavesFilesInPlace {
-        stored = try resources.reference(fileAt: file.bytes, expecting: file.content.sha256)
-      } else if let copy = file.copy {
-        try makeDurable(file.bytes)
-        stored = try resources.adopt(copy, file.content)
-      } else {
-        stored = try resources.store(fileAt: file.path, expecting: file.content.sha256)
-      }
-      stored.sha1 = file.content.sha1
-      return stored
-    } catch {
-      throw ImportError(error, path: file.path)
-    }
-  }
-
-  /// Makes the bytes of a copy durable, as `adopt` wants them.
-  private func makeDurable(_ path: FilePath) throws(LibraryError) {
-    let number = path.withCString { open($0, O_RDONLY | O_CLOEXEC) }
-    guard number >= 0 else { throw LibraryError.store(path.description, "open", errno: errno) }
-    let file = Descriptor(number)
-    guard fsync(file.number) == 0 else { throw LibraryError.store(path.description, "make durable", errno: errno) }
   }
 }
 
@@ -512,7 +498,7 @@ extension ImportRun.HashedFile {
   init(index: Int, _ file: ScannedFile, content: FileContent, _ copies: MemberCopies?) {
     self.init(
       index: index, path: file.path, content: content, place: file.bytes(in: copies), copy: file.copy,
-      unit: file.unit, note: file.note)
+      unit: file.unit, note: file.note, edit: file.edit)
   }
 }
 

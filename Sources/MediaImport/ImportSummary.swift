@@ -10,7 +10,7 @@ public enum FileOutcome: Sendable, Hashable {
   case duplicateOfFile(FilePath)
   /// The same bytes as a resource of an asset that the library had before.
   case duplicateOfAsset(LocalIdentifier)
-  /// Describes another file by its name, and was not read.
+  /// Describes another file by its name, and is not kept.
   case sidecar
   /// Was read, and says something about another file.
   case describes(FilePath)
@@ -83,7 +83,7 @@ public struct ImportSummary: Sendable, Hashable, Codable {
   public var filesFound = 0
   /// New assets, each the outcome of its primary file.
   public var assetsAdded = 0
-  /// Files that became a further resource of an asset: movies of Live Photos, RAW beside JPEG.
+  /// Files that became a further resource of an asset: movies of Live Photos, RAW beside JPEG, edits.
   public var resourcesAdded = 0
   /// Live Photos made or completed.
   public var livePhotos = 0

@@ -29,23 +29,46 @@ struct ImportedResource: Sendable, Hashable {
   var metadata: MediaMetadata
 }
 
+/// What another program's edit of a photo or video consists of.
+struct ImportedAdjustment: Sendable, Hashable {
+  /// The edited photo or video, with the movie of a Live Photo; empty if it was not found, and nothing shows the edit.
+  var rendered: [ImportedResource]
+  /// The file of adjustment data.
+  var data: ImportedResource
+  /// Which program's they are.
+  var format: AdjustmentFormat
+}
+
 /// A new asset: a primary resource and what belongs to it.
 struct ImportedAsset: Sendable, Hashable {
   /// The photo or video that the asset is; its metadata are the asset's, but for the form that pairing gives.
   var primary: ImportedResource
   /// A RAW beside the photo, a Live Photo's movie.
   var others: [ImportedResource]
+  /// The edit that was made of it.
+  var adjustment: ImportedAdjustment?
   /// What counts of all that is said about it.
   var facts: StatedFacts
 
   /// Creates an asset.
-  init(primary: ImportedResource, others: [ImportedResource] = [], facts: StatedFacts? = nil) {
-    (self.primary, self.others) = (primary, others)
+  init(
+    primary: ImportedResource, others: [ImportedResource] = [], adjustment: ImportedAdjustment? = nil,
+    facts: StatedFacts? = nil
+  ) {
+    (self.primary, self.others, self.adjustment) = (primary, others, adjustment)
     self.facts = facts ?? StatedFacts([], beside: primary.metadata, StatementWishes())
   }
 
-  /// The primary first.
-  var resources: [ImportedResource] { [primary] + others }
+  /// The primary first, the adjustment data last.
+  var resources: [ImportedResource] {
+    [primary] + others + (adjustment?.rendered ?? []) + (adjustment.map { [$0.data] } ?? [])
+  }
+
+  /// What it is made of before it is edited; adjustment data without a rendition are only kept.
+  var created: [ImportedResource] {
+    guard let adjustment, adjustment.rendered.isEmpty else { return [primary] + others }
+    return [primary] + others + [adjustment.data]
+  }
 
   private var isLive: Bool { others.contains { $0.type == .pairedVideo } }
 
@@ -136,6 +159,9 @@ struct LivePhotoHalf: Sendable, Hashable {
 protocol ImportTarget: Sendable {
   /// Finds the assets that have a resource with one of these contents (SHA-256), those in the trash included.
   func assets(holding contents: Set<[UInt8]>) async throws -> [[UInt8]: LocalIdentifier]
+
+  /// Finds all assets that have a resource with one of these contents (SHA-256), those in the trash included.
+  func holders(of contents: Set<[UInt8]>) async throws -> [[UInt8]: Set<LocalIdentifier>]
 
   /// Finds the unpaired halves of Live Photos with these content identifiers (upper case), oldest first.
   func unpairedHalves(contentIdentifiers: [String]) async throws -> [String: [LivePhotoHalf]]

@@ -24,6 +24,12 @@ struct LibraryTarget: ImportTarget {
     return known
   }
 
+  func holders(of contents: Set<[UInt8]>) throws -> [[UInt8]: Set<LocalIdentifier>] {
+    var holders: [[UInt8]: Set<LocalIdentifier>] = [:]
+    for content in contents { holders[content] = Set(try library.assets(withContent: content).map(\.id)) }
+    return holders
+  }
+
   /// A half in the trash does not count: completing it would put the file that comes out of sight.
   func unpairedHalves(contentIdentifiers: [String]) throws -> [String: [LivePhotoHalf]] {
     var found: [String: [LivePhotoHalf]] = [:]
@@ -157,6 +163,9 @@ struct LibraryTarget: ImportTarget {
     switch change {
     case .asset(let asset):
       let identifier = block.createAsset(AssetCreation(asset))
+      if let adjustment = asset.adjustment, let edit = ContentEdit(adjustment) {
+        block.editContent(of: identifier, edit, recipe: .staged(AssetResource(adjustment.data)))
+      }
       if asset.facts.isTrashed { block.deleteAssets([identifier]) }
     case .pairedVideo(let movie, let said, let still):
       block.addResources(

@@ -37,7 +37,11 @@ struct CorpusImportTests {
     for entry in manifest {
       let outcome = try #require(outcomes[entry.path], "\(entry.path) has an outcome")
       let isSidecar = FolderScan.sidecarExtensions.contains(FilePath(entry.path).pathExtension)
-      if isSidecar {
+      if entry.path == "edits-agpl/IMG_4120.AAE" {
+        let original = try #require(Self.asset(outcomes["edits-agpl/IMG_4120.JPG"]))
+        #expect(outcome == .resource(original, .adjustmentData))
+        #expect(outcomes["edits-agpl/IMG_E4120.JPG"] == .resource(original, .fullSizePhoto))
+      } else if isSidecar {
         #expect(outcome == .sidecar, "\(entry.path)")
       } else if !entry.isMedia {
         guard case .skipped = outcome else { throw ImportError(.unreadable, "\(entry.path) is no media: \(outcome)") }

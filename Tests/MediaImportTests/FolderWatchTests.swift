@@ -130,11 +130,13 @@ struct FolderWatchTests {
 
   @Test("units are names without their ending, and sidecars belong to the file whose name they have")
   func units() {
-    let there: Set = ["IMG_1.jpg", "cam.01.jpg", "b.json"]
+    let there: Set = ["IMG_1.jpg", "cam.01.jpg", "b.json", "IMG_1000.AAE", "IMG_1001.aae"]
     let cases = [
       ("IMG_1.jpg.xmp", "IMG_1"), ("IMG_1.JPG.xmp", "IMG_1.JPG"), ("IMG_1.mov", "IMG_1"), ("IMG_1", "IMG_1"),
       (".hidden.jpg", ".hidden"), ("a.b", "a"), ("cam.01.jpg", "cam.01"), ("cam.01.xmp", "cam.01"),
       ("cam.01.jpg.json", "cam.01"), ("cam.02.jpg", "cam.02"), ("cam.01.aae", "cam.01"), ("b.json.xmp", "b"),
+      ("IMG_E1000.HEIC", "IMG_1000"), ("IMG_1000.AAE", "IMG_1000"), ("IMG_E1001.MOV", "IMG_1001"),
+      ("IMG_E1002.HEIC", "IMG_E1002"), ("IMG_E100.HEIC", "IMG_E100"),
     ]
     for (name, unit) in cases {
       let found = FolderWatch.unit(Array(name.utf8)) { there.contains(String(decoding: $0, as: UTF8.self)) }

@@ -23,6 +23,8 @@ struct LibraryCorpusTests {
     var differences: [String] = []
     for entry in manifest {
       let outcome = try #require(outcomes[entry.path], "\(entry.path) has an outcome")
+      // Adjustment data that are kept are no media.
+      if case .resource(_, .adjustmentData) = outcome { continue }
       guard entry.isMedia else {
         differences += CorpusImportTests.asset(outcome) == nil ? [] : ["\(entry.path): was taken and is no media"]
         continue
@@ -66,8 +68,11 @@ struct LibraryCorpusTests {
     // The movie of a Live Photo and the RAW beside a JPEG are resources: what they say is not the asset's.
     guard resource.type == .photo || resource.type == .video else { return found }
     check("type", asset.mediaType, entry.isVideo ? .video : .image)
-    check("width", asset.pixelWidth, entry.displayWidth ?? 0)
-    check("height", asset.pixelHeight, entry.displayHeight ?? 0)
+    // An edited one shows its rendition.
+    if !asset.hasAdjustments {
+      check("width", asset.pixelWidth, entry.displayWidth ?? 0)
+      check("height", asset.pixelHeight, entry.displayHeight ?? 0)
+    }
     check("duration", rounded(asset.duration), rounded(entry.isVideo ? entry.duration ?? 0 : 0))
     check("latitude", rounded(asset.location?.latitude), rounded(entry.gpsLatitude))
     check("longitude", rounded(asset.location?.longitude), rounded(entry.gpsLongitude))
@@ -126,7 +131,9 @@ struct LibraryCorpusTests {
     for group in expected.exactDuplicates where media.isSuperset(of: group) {
       #expect(CorpusImportTests.taken(group, outcomes).count == 1, "exactly one of \(group) is taken")
     }
-    let contents = try all.flatMap { try rig.library.resources(of: $0) }.map(\.sha256)
+    let resources = try all.flatMap { try rig.library.resources(of: $0) }
+    #expect(resources.count { $0.type == .adjustmentData } == 1)
+    let contents = resources.filter { $0.type != .adjustmentData }.map(\.sha256)
     #expect(Set(contents).count == contents.count, "No content is in the library twice.")
     let distinct = Set(try Corpus.manifest().filter(\.isMedia).map(\.sha256))
     #expect(contents.count == distinct.count)

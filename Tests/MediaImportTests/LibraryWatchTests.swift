@@ -30,6 +30,18 @@ struct LibraryWatchTests {
     #expect(rig.scanned.isEmpty == (watchLimit == .max) && rig.scanned.count <= 1)
   }
 
+  @Test("an original, its rendition and its adjustment data that come together are one asset")
+  func edited() async throws {
+    let rig = try WatchedLibrary()
+    try rig.write("IMG_E1000.JPG", "", AppleFiles.photo("b", isRendered: true))
+    try rig.write("IMG_1000.AAE", "", AppleFiles.adjustmentData("edit"))
+    try rig.write("IMG_1000.JPG", "", AppleFiles.photo("a"))
+    try await rig.watching { try await rig.wait(for: 1) }
+    let asset = try #require(try rig.rig.assets().first)
+    #expect(asset.hasAdjustments)
+    #expect(try rig.library.resources(of: asset).count == 3)
+  }
+
   @Test("a file that is renamed, moved or copied and removed keeps its asset, and the library has its new path")
   func moved() async throws {
     let rig = try WatchedLibrary()
@@ -349,6 +361,8 @@ private struct ForgettingTarget: ImportTarget {
     if !held.isEmpty { unlink(file) }
     return held
   }
+
+  func holders(of contents: Set<[UInt8]>) async -> [[UInt8]: Set<LocalIdentifier>] { await real.holders(of: contents) }
 
   func unpairedHalves(contentIdentifiers: [String]) async -> [String: [LivePhotoHalf]] {
     await real.unpairedHalves(contentIdentifiers: contentIdentifiers)

@@ -12,6 +12,7 @@ actor MemoryTarget: ImportTarget {
   private(set) var order: [LocalIdentifier] = []
   private(set) var batches: [ImportBatch] = []
   private var contents: [[UInt8]: LocalIdentifier] = [:]
+  private var holding: [[UInt8]: Set<LocalIdentifier>] = [:]
   /// Called before each recording with the number of batches recorded so far.
   private let beforeRecording: @Sendable (Int) async throws -> Void
 
@@ -31,6 +32,10 @@ actor MemoryTarget: ImportTarget {
     return self.contents.filter { contents.contains($0.key) }
   }
 
+  func holders(of contents: Set<[UInt8]>) -> [[UInt8]: Set<LocalIdentifier>] {
+    holding.filter { contents.contains($0.key) }
+  }
+
   func unpairedHalves(contentIdentifiers: [String]) -> [String: [LivePhotoHalf]] {
     var halves: [String: [LivePhotoHalf]] = [:]
     for reference in order {
@@ -46,9 +51,15 @@ actor MemoryTarget: ImportTarget {
     try await beforeRecording(batches.count)
     batches.append(batch)
     return batch.changes.map { change in
-      for resource in change.resources { precondition(contents[resource.stored.sha256] == nil, "No content twice.") }
+      // One filter has the same adjustment data for several photos.
+      for resource in change.resources where resource.type != .adjustmentData {
+        precondition(contents[resource.stored.sha256] == nil, "No content twice.")
+      }
       let reference = apply(change)
-      for resource in change.resources { contents[resource.stored.sha256] = reference }
+      for resource in change.resources {
+        contents[resource.stored.sha256] = reference
+        holding[resource.stored.sha256, default: []].insert(reference)
+      }
       return RecordedChange(change: change, asset: reference)
     }
   }

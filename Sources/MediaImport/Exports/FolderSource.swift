@@ -3,7 +3,7 @@ internal import PhotoLedger
 // Plain folders as a source: each folder with photos is an album, if that is asked for.
 //
 // The album has the folder's name; the files of the root itself are in one with the root's name. Two folders of one
-// name are two albums. The order in an album is that of the walk.
+// name are two albums. The order in an album is that of the walk, whatever was brought side by side since.
 
 /// Reads plain folders.
 struct FolderSource {
@@ -26,6 +26,12 @@ struct FolderSource {
         }()
       albums[folder] = album
       catalog.albums[album].files.append(index)
+    }
+    guard files.contains(where: { $0.edit != nil }) else { return catalog }
+    for album in catalog.albums.indices {
+      catalog.albums[album].files.sort {
+        files[$0].path.nameBytes.lexicographicallyPrecedes(files[$1].path.nameBytes)
+      }
     }
     return catalog
   }

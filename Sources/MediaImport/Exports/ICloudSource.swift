@@ -10,7 +10,8 @@ internal import PhotoLedger
 // A list describes the photos of its own folder, since each part counts its names anew. Lists of albums name photos of
 // any part: a name that only one photo has is that photo, and a name that several have is none of them, because a wrong
 // photo in an album is worse than a missing one; both are reported as conflicts. A video beside a still of the same
-// name is its paired video, unless its metadata say otherwise.
+// name is its paired video, unless its metadata say otherwise. Originals, renditions and adjustment data belong
+// together as in folders (AppleEdits).
 //
 // What a list is, its first row says, not its name. Dates are in English in every language of the account:
 // `Friday June 23,2023 9:36 PM GMT`, in exports of before 2021 also with seconds and in the form `2019-05-01 12:00:00`.
@@ -63,6 +64,7 @@ struct ICloudSource {
   private func take(_ details: [[UInt8]: [String: Row]], _ output: inout SourceOutput) {
     var described: [Int: Int] = [:]
     let candidates = files.indices.filter { files[$0].role == .candidate && lists[$0] == nil }
+    let edits = AppleEdits.parts(of: files, in: key)
     let stills = Set(candidates.filter { TakeoutNames.isStill(files[$0].path.name) }.map { unit(of: files[$0]) })
     for index in candidates {
       let file = files[index]
@@ -79,8 +81,10 @@ struct ICloudSource {
       } else if !note.isMovingPart {
         output.rules.note("no list describes an item", file.path.description)
       }
-      output.open(key(of: file))
-      output.take(index, note, unit: TakeoutNames.stem(name))
+      take(index, note, edits[index], &output)
+    }
+    for (index, edit) in edits.sorted(by: { $0.key < $1.key }) where edit.part == .adjustmentData {
+      take(index, MediaNote(), edit, &output)
     }
     let names = Set(candidates.map { key(of: files[$0]) + [0] + Array(files[$0].path.nameBytes) })
     for (folder, rows) in details {
@@ -97,6 +101,16 @@ struct ICloudSource {
           .skipped(.orphan, "\(files[list].path) describes photos that are in none of the given parts."))
       }
     }
+  }
+
+  /// Takes a file, of an edit with the unit of its original.
+  private func take(
+    _ index: Int, _ note: MediaNote, _ edit: (part: AppleEdits.Part, unit: [UInt8])?, _ output: inout SourceOutput
+  ) {
+    let file = files[index]
+    output.open(key(of: file))
+    let stem = edit.map { String(decoding: $0.unit.dropFirst(key(of: file).count + 1), as: UTF8.self) }
+    output.take(index, note, unit: stem ?? TakeoutNames.stem(file.path.name), edit: edit?.part)
   }
 
   private func unit(of file: ScannedFile) -> [UInt8] {

@@ -18,6 +18,10 @@ final class RehearsalTarget: ImportTarget {
     try real.assets(holding: contents)
   }
 
+  func holders(of contents: Set<[UInt8]>) throws -> [[UInt8]: Set<LocalIdentifier>] {
+    try real.holders(of: contents)
+  }
+
   func unpairedHalves(contentIdentifiers: [String]) throws -> [String: [LivePhotoHalf]] {
     try real.unpairedHalves(contentIdentifiers: contentIdentifiers)
   }

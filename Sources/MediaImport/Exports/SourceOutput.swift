@@ -3,7 +3,7 @@ internal import PhotoLedger
 /// What a source has settled so far: each file once, in the order of the import.
 struct SourceOutput {
   private let files: [ScannedFile]
-  private var taken: [(unit: [UInt8], file: Int, note: MediaNote)] = []
+  private var taken: [(unit: [UInt8], file: Int, note: MediaNote, edit: AppleEdits.Part?)] = []
   private var settled: [(file: Int, outcome: FileOutcome)] = []
   private var albums: [SourceAlbum] = []
   private var place: [UInt8] = []
@@ -22,8 +22,11 @@ struct SourceOutput {
   }
 
   /// Marks a file for import, and adds it to an album.
-  mutating func take(_ file: Int, _ note: MediaNote, unit: String, in album: Int? = nil) {
-    taken.append((place + [FilePath.slash] + Array(unit.utf8), file, note))
+  /// - Parameter edit: what the file is to an edit of its unit.
+  mutating func take(
+    _ file: Int, _ note: MediaNote, unit: String, in album: Int? = nil, edit: AppleEdits.Part? = nil
+  ) {
+    taken.append((place + [FilePath.slash] + Array(unit.utf8), file, note, edit))
     if let album { members[album].append(file) }
   }
 
@@ -50,9 +53,9 @@ struct SourceOutput {
         ? first.path.nameBytes.lexicographicallyPrecedes(second.path.nameBytes) : first.path < second.path
     }
     var positions: [Int: Int] = [:]
-    for (unit, file, note) in ordered {
+    for (unit, file, note, edit) in ordered {
       var entry = files[file]
-      (entry.unit, entry.note) = (unit, note)
+      (entry.unit, entry.note, entry.edit) = (unit, note, edit)
       positions[file] = catalog.files.count
       catalog.files.append(entry)
       isDone.insert(file)

@@ -37,7 +37,7 @@ struct SourceReading: Sendable {
 
   /// The same for files that have been found already.
   func catalog(of found: [ScannedFile]) async throws(ImportError) -> MediaCatalog {
-    let files = withKnownContents(found)
+    let files = withKnownContents(export == .folders ? AppleEdits.arranged(found) : found)
     var catalog: MediaCatalog
     switch export {
     case .folders where options.readsSidecars:
@@ -59,7 +59,9 @@ struct SourceReading: Sendable {
   private func withKnownContents(_ files: [ScannedFile]) -> [ScannedFile] {
     guard let known else { return files }
     return files.map { file in
-      guard file.role == .candidate, file.content == nil, let stamp = file.stamp else { return file }
+      guard file.role == .candidate || file.edit != nil, file.content == nil, let stamp = file.stamp else {
+        return file
+      }
       var file = file
       file.content = known.content(of: file.path, stamp)
       file.isKnown = file.content != nil

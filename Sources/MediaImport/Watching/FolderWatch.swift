@@ -391,12 +391,18 @@ struct FolderWatch {
     if isWaiting { rechecked.add(path, at: now + quiet) }
   }
 
-  /// What the names of files that belong together have in common: what is before the ending, and for a sidecar that has
-  /// the whole name of a file before its own ending, what that file has.
+  /// What the names of files that belong together have in common: what is before the ending; for a sidecar that has
+  /// the whole name of a file before its own ending, what that file has; for an edited photo or video, what its
+  /// original has, if there are adjustment data of that.
   /// - Parameter isThere: whether a file of a name is in the same folder.
   static func unit(_ name: [UInt8], isThere: ([UInt8]) -> Bool) -> [UInt8] {
     let path = FilePath(bytes: name)
     let stem = Array(path.stemBytes)
+    if let original = AppleEdits.original(ofRendition: name),
+      [".AAE", ".aae"].contains(where: { isThere(original + $0.utf8) })
+    {
+      return original
+    }
     let ending = path.pathExtension
     guard SidecarSource.endings.contains(ending) || FolderScan.sidecarExtensions.contains(ending), isThere(stem) else {
       return stem

@@ -88,10 +88,14 @@ package struct ContentEditRequest: Sendable {
   package var drafts: [ResourceDraft]
 
   init(_ edit: ContentEdit) {
-    self.edit = edit
     let recipe = ResourceDraft(
       type: .adjustmentData, source: .data(edit.adjustmentData.data), originalFilename: "Adjustments.data",
       uniformTypeIdentifier: "public.data")
+    self.init(edit, recipe)
+  }
+
+  init(_ edit: ContentEdit, _ recipe: ResourceDraft) {
+    self.edit = edit
     drafts = edit.rendered + [recipe]
   }
 }
@@ -100,6 +104,15 @@ extension ChangeBlock {
   /// Edits the content of an asset (PHAssetChangeRequest.contentEditingOutput, AS-04).
   public func editContent(of asset: LocalIdentifier, _ edit: ContentEdit) {
     add(.editContent(asset, ContentEditRequest(edit)))
+  }
+
+  /// Edits the content of an asset by a recipe that is a file already.
+  /// - Parameters:
+  ///   - edit: the edit; of its recipe the format and version count, not the data.
+  ///   - recipe: the file, of the type ``ResourceType/adjustmentData``.
+  package func editContent(of asset: LocalIdentifier, _ edit: ContentEdit, recipe: ResourceDraft) {
+    precondition(recipe.type == .adjustmentData, "A recipe is adjustment data.")
+    add(.editContent(asset, ContentEditRequest(edit, recipe)))
   }
 
   /// Drops all edits of an asset's content (PHAssetChangeRequest.revertAssetContentToOriginal, AS-07).
