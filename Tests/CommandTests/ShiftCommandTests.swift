@@ -74,6 +74,46 @@ struct ShiftCommandTests {
     #expect(none.status == 0 && none.lines == ["0 assets shifted."], "\(none)")
   }
 
+  @Test("a range is one of wall times, and of instants only where there is none")
+  func wallTimes() throws {
+    let sandbox = try Sandbox()
+    func creation(_ date: String) -> String {
+      #"{"op":"asset.create","mediaType":"image","creationDate":"\#(date)","#
+        + #""resources":[{"type":"photo","data":"YQ=="}]}"#
+    }
+    // On the 30th and on the 1st in UTC.
+    let dates = ["2024-03-31T00:30:00+02:00", "2024-03-31T23:30:00-05:00", "2024-03-31T12:00:00Z"]
+    let answer = try sandbox.apply([#"{"changes":[\#(dates.map(creation).joined(separator: ","))]}"#])
+    let ids = try #require(answer.first?["created"] as? [String])
+    func chosen(_ words: String...) throws -> Set<String> {
+      let lines = try sandbox.run(["shift", "--by", "60"] + words + ["--dry-run", "--json"]).objects()
+      return Set(lines.compactMap { $0["localIdentifier"] as? String })
+    }
+    #expect(try chosen("--from", "2024-03-31", "--until", "2024-03-31") == Set(ids))
+    #expect(try chosen("--until", "2024-03-30").isEmpty && chosen("--from", "2024-04-01").isEmpty)
+  }
+
+  @Test("options choose every member of a burst; hidden assets only with --hidden, and never for being hidden alone")
+  func hiddenAndBursts() throws {
+    let sandbox = try Sandbox()
+    func creation(_ members: String) -> String {
+      #"{"op":"asset.create","mediaType":"image","creationDate":"2024-03-31T12:00:00Z",\#(members)"#
+        + #""resources":[{"type":"photo","data":"YQ=="}]}"#
+    }
+    let members = [
+      "", #""isHidden":true,"#, #""burstIdentifier":"B","representsBurst":true,"#, #""burstIdentifier":"B","#,
+    ]
+    let answer = try sandbox.apply([#"{"changes":[\#(members.map(creation).joined(separator: ","))]}"#])
+    let ids = try #require(answer.first?["created"] as? [String], "\(answer)")
+    let words = ["shift", "--by", "60", "--from", "2024-01-01", "--dry-run", "--json"]
+    func chosen(_ words: [String]) throws -> Set<String> {
+      Set(try sandbox.run(words).objects().compactMap { $0["localIdentifier"] as? String })
+    }
+    #expect(try chosen(words) == [ids[0], ids[2], ids[3]])
+    #expect(try chosen(words + ["--hidden"]) == Set(ids))
+    #expect(try sandbox.run(["shift", "--by", "60", "--hidden"]).status == 2)
+  }
+
   @Test("a shift beyond the dates that can be written changes nothing")
   func beyond() throws {
     let sandbox = try Sandbox()

@@ -87,6 +87,22 @@ struct DuplicateGroupTests {
     #expect(groups.allSatisfy { $0.others.map(\.distance) == [3] })
   }
 
+  @Test("of a chain by colours or finer waves, the group has what is alike the keeper only")
+  func otherChains() {
+    func photo(_ step: Int, light: UInt8, fine: UInt64) -> DuplicateCandidate {
+      DuplicateCandidate(
+        id: Self.invented(), hash: PictureHash(coarse: 7, fine: (fine, 0, 0), means: (light, 128, 128)), width: 400,
+        height: 300, isRaw: false, isEdited: false, isMoving: false, byteCount: 1,
+        addedDate: Date(timeIntervalSince1970: Double(step)), burst: nil)
+    }
+    let lights = (0..<3).map { photo($0, light: UInt8(100 + 10 * $0), fine: 0) }
+    let waves = (0..<3).map { photo($0, light: 200, fine: (1 << UInt64(20 * $0)) - 1) }
+    for chain in [lights, waves] {
+      let groups = DuplicateGroup.find(among: chain.shuffled(), within: 0).groups
+      #expect(groups.map { [$0.keeper] + $0.others.map(\.id) } == [[chain[0].id, chain[1].id]])
+    }
+  }
+
   @Test("the keeper has more pixels, then RAW, an edit, a moving part, more bytes, and was there first")
   func keeper() {
     let ranked = [
