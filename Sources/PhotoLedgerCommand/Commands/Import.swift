@@ -231,7 +231,7 @@ struct Importing {
 
       """
     let others = [
-      (summary.resourcesAdded, "joined another as its video or RAW"), (summary.duplicates, "duplicates"),
+      (summary.resourcesAdded, "joined another as its video, RAW or edit"), (summary.duplicates, "duplicates"),
       (summary.sidecars, "describe other files"), (summary.notReached, "not reached"),
     ]
     for (count, what) in others where count > 0 { text += "  \(TextLayout.grouped(count)) \(what)\n" }
