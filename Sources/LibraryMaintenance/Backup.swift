@@ -10,6 +10,7 @@ public import PhotoLedger
 //       store/data.mdb      the log and the projections of one commit, compacted (mdb_env_copy in a read snapshot)
 //       resources/          the files, or nothing
 //       imports/            the reports of imports
+//       decisions/          the pairs of photos that are not duplicates
 //       backup.json         which commit, which chain, and what is not there; written last
 //
 // A backup is made while the library is used. LMDB copies a snapshot, so the copy is of one commit; files are taken
@@ -80,7 +81,7 @@ extension PhotoLibrary {
       var transfer = ResourceTransfer()
       try store.folder.withPath { library in
         try transfer.take(from: library, to: folder, resources, progress: progress)
-        try LibraryCopy.takeImports(from: library, to: folder)
+        try LibraryCopy.takeRecords(from: library, to: folder)
       }
       try LibraryCopy.noteMissing(in: folder.path, &transfer)
       let manifest = BackupManifest(
@@ -134,7 +135,7 @@ extension PhotoLibrary {
         throw LibraryError(
           .corrupted, "The file \(damaged) of the backup is damaged; restore without damaged files.")
       }
-      try LibraryCopy.takeImports(from: backup.path, to: folder)
+      try LibraryCopy.takeRecords(from: backup.path, to: folder)
       try LibraryCopy.noteMissing(in: folder.path, &transfer)
       try folder.finish()
       return BackupReport(
@@ -254,14 +255,18 @@ enum LibraryCopy {
     return (found.eventCount, found.chain, token)
   }
 
-  /// Copies the reports of imports.
-  static func takeImports(from library: String, to folder: UnfinishedFolder) throws {
-    let source = "\(library)/imports"
-    guard access(source, F_OK) == 0 else { return }
-    try folder.makeFolder("imports")
-    for name in try FileManager.default.contentsOfDirectory(atPath: source)
-    where byteCount(ofFile: "\(source)/\(name)") != nil {
-      try FileManager.default.copyItem(atPath: "\(source)/\(name)", toPath: "\(folder.path)/imports/\(name)")
+  /// Copies the reports of imports and the decisions about duplicates, or one of both.
+  static func takeRecords(
+    _ parts: [String] = ["imports", RejectedPairs.folder], from library: String, to folder: UnfinishedFolder
+  ) throws {
+    for part in parts {
+      let source = "\(library)/\(part)"
+      guard access(source, F_OK) == 0 else { continue }
+      try folder.makeFolder(part)
+      for name in try FileManager.default.contentsOfDirectory(atPath: source)
+      where byteCount(ofFile: "\(source)/\(name)") != nil {
+        try FileManager.default.copyItem(atPath: "\(source)/\(name)", toPath: "\(folder.path)/\(part)/\(name)")
+      }
     }
   }
 

@@ -77,7 +77,8 @@ extension PhotoLibrary {
   }
 
   /// Erases assets permanently: purges them, removes every file that they ever named and that no other asset has,
-  /// erases their data from the log, and blanks the lines of import reports that name them.
+  /// erases their data from the log, and blanks the lines of import reports that name them. Decisions that pictures are
+  /// not duplicates go with the last asset that has one of the two contents.
   ///
   /// The chain and every proof remain valid; as-of views show an asset with ``Asset/isErased`` set. The bytes of old
   /// values remain in the store's free space until ``compact(at:sweepingResources:progress:)`` has run. A failed
@@ -108,7 +109,17 @@ extension PhotoLibrary {
     let lines = try store.folder.withPath { library in
       try ImportTraces(library: library).erase(subjects.map(\.identifier))
     }
+    try dropRejectedPairs()
     return ErasureReport(assets: preview, importLineCount: lines, token: try currentToken)
+  }
+
+  /// Removes the decisions about duplicates with contents that no asset has any more.
+  func dropRejectedPairs() throws {
+    try store.reading { t in
+      try RejectedPairs(in: store.folder).erase {
+        try store.core.projections.assets(withContent: $0, in: t).isEmpty
+      }
+    }
   }
 
   private struct ErasureSubject {

@@ -50,6 +50,7 @@ extension PhotoLibrary {
       var transfer = ResourceTransfer()
       try store.folder.withPath { library in
         try transfer.take(from: library, to: folder, .shared, progress: progress)
+        try LibraryCopy.takeRecords([RejectedPairs.folder], from: library, to: folder)
       }
       try LibraryCopy.noteMissing(in: folder.path, &transfer)
       let core = store.core

@@ -153,6 +153,7 @@ extension PhotoLibrary {
         // As for the original erasure: files beside the store contain their data too.
         try dropSnapshots()
         _ = try store.folder.withPath { try ImportTraces(library: $0).erase(taken.erased) }
+        try dropRejectedPairs()
       }
       return try currentToken
     }

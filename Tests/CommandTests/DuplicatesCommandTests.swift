@@ -28,6 +28,25 @@ struct DuplicatesCommandTests {
     #expect(refused.status == 1 && refused.errors.contains("needs other assets"), "\(refused)")
   }
 
+  private func names(_ identifiers: String...) -> String {
+    identifiers.map { String($0.prefix(36)) }.joined(separator: " ")
+  }
+
+  @Test("a decision needs the owner, photos of the library, and two of them")
+  func rejected() throws {
+    let sandbox = try Sandbox()
+    let ids = try sandbox.makeAssets(3)
+    for (arguments, words) in [
+      ([ids[0], ids[0]], "2 to 100 different assets"), ([ids[0], "00000000-0000-4000-8000-000000000000"], "no asset"),
+      ([ids[0], ids[1], "--as", "app"], "owner"),
+    ] {
+      let run = try sandbox.run(["duplicates", "reject"] + arguments)
+      #expect(run.status == 1 && run.errors.contains(words), "\(run)")
+    }
+    let all = try sandbox.run(["duplicates", "reject", ids[0], ids[1], ids[2]])
+    #expect(all.status == 0 && all.lines == ["3 pairs rejected."], "\(all)")
+  }
+
   @Test("without libvips the search says so")
   func noTool() throws {
     let sandbox = try Sandbox()
@@ -59,6 +78,16 @@ struct DuplicatesCommandTests {
     #expect((json[1]["summary"] as? [String: Any])?["groups"] as? Int == 1)
     #expect(try sandbox.run(["history", "token"]).lines == token, "A search changes nothing.")
     let other = try #require(others[0]["localIdentifier"] as? String)
+    // What is rejected is proposed no more, also where the hashes are made anew, until that is withdrawn.
+    #expect(
+      text.lines.contains("If they are different pictures: photoledger duplicates reject \(names(keeper, other))"))
+    #expect(try sandbox.run(["duplicates", "reject", other, keeper]).lines == ["1 pair rejected."])
+    try FileManager.default.removeItem(atPath: sandbox.library + "/picture-hashes")
+    #expect(try sandbox.run(["duplicates"]).lines == ["2 photos compared: 0 groups, 0 duplicates."])
+    #expect(try sandbox.run(["history", "token"]).lines == token, "A decision is no commit.")
+    let withdrawn = try sandbox.run(["duplicates", "reject", keeper, other, "--withdraw", "--json"]).objects()
+    #expect(withdrawn.first?["pairs"] as? Int == 1 && withdrawn.first?["isRejected"] as? Bool == false)
+    #expect(try sandbox.run(["duplicates", "--json"]).objects().count == 2)
     #expect(try sandbox.run(["duplicates", "merge", keeper, other]).status == 0)
     #expect(try sandbox.run(["duplicates"]).lines == ["1 photo compared: 0 groups, 0 duplicates."])
   }

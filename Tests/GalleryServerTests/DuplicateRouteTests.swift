@@ -83,6 +83,17 @@
         let commit = try #require(receipt["token"] as? String)
         #expect(try gallery.ask("POST", "/v1/undo", json: ["commit": commit]).status == 200)
         #expect(try groups(gallery, search).pairs.count == 2)
+        // What is rejected is not proposed, by this search or another one, until that is withdrawn.
+        func decide(_ assets: [String], _ isRejected: Bool) throws -> Answer {
+          try gallery.ask("POST", "/v1/duplicates/decisions", json: ["assets": assets, "isRejected": isRejected])
+        }
+        let revision = try #require(try gallery.ask("GET", "/v1/duplicates").json()["revision"] as? String)
+        #expect(try decide([fir[0], fir[1]], true).json()["pairs"] as? Int == 1)
+        #expect(try groups(gallery, search).pairs == [[falcon[1], falcon[0]]])
+        let told = try gallery.ask("GET", "/v1/duplicates?after=\(revision)&wait=60").json()
+        #expect(told["decisions"] as? Int == 1 && told["search"] as? String == state["search"] as? String)
+        #expect(try decide([fir[1], fir[0]], false).status == 200)
+        #expect(try groups(gallery, search).pairs.count == 2)
         // There is nothing to stop, so what was found stays.
         #expect(try gallery.ask("DELETE", "/v1/duplicates").status == 204)
         #expect(try groups(gallery, search).pairs.count == 2)
@@ -99,6 +110,7 @@
         for (method, path) in [
           ("GET", "/v1/duplicates"), ("POST", "/v1/duplicates"), ("DELETE", "/v1/duplicates"),
           ("GET", "/v1/duplicates/events"), ("GET", "/v1/duplicates/groups?search=x"),
+          ("POST", "/v1/duplicates/decisions"),
         ] {
           let json: [String: Any]? = method == "POST" ? [:] : nil
           #expect(try gallery.ask(method, path, json: json, key: app).status == 403, "\(method) \(path)")
@@ -109,6 +121,15 @@
         }
         for query in ["", "?search=x&limit=0", "?search=x&limit=51", "?search=x&start=-1", "?search=x&colour=1"] {
           #expect(try gallery.ask("GET", "/v1/duplicates/groups\(query)").status == 400, "\(query)")
+        }
+        let (one, other) = ("1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F", "6FA459EA-EE8A-4CA4-894E-DB77E160355E")
+        let decisions: [([String: Any], Int)] = [
+          ([:], 400), (["assets": [one, other]], 400), (["assets": "x", "isRejected": true], 400),
+          (["assets": [one, other], "isRejected": 1], 400), (["assets": [one], "isRejected": true, "a": 1], 400),
+          (["assets": [one, other], "isRejected": true], 404),
+        ]
+        for (body, status) in decisions {
+          #expect(try gallery.ask("POST", "/v1/duplicates/decisions", json: body).status == status, "\(body)")
         }
         // A library without photos has no duplicates.
         #expect(try gallery.ask("POST", "/v1/duplicates", json: [:]).status == 202)

@@ -133,6 +133,26 @@ struct DuplicateGroupTests {
     #expect(!areAlike(one, with(0, 150)))
   }
 
+  @Test("a pair that is rejected is in no group, and those that it leaves can be")
+  func rejected() {
+    let contents = (UInt8(0)..<4).map { [UInt8](repeating: $0, count: 32) }
+    let photos = contents.enumerated().map { index, content in
+      var candidate = Self.candidate(7, bytes: UInt64(1000 - index))
+      candidate.content = content
+      return candidate
+    }
+    func groups(_ rejected: [(Int, Int)]) -> [[Int]] {
+      let pairs = Set(rejected.map { ContentPair(contents[$0.0], contents[$0.1]) })
+      return DuplicateGroup.find(among: photos.shuffled(), within: 4, rejecting: pairs).groups.map { group in
+        ([group.keeper] + group.others.map(\.id)).compactMap { id in photos.firstIndex { $0.id == id } }
+      }
+    }
+    #expect(groups([]) == [[0, 1, 2, 3]])
+    #expect(groups([(0, 1)]) == [[0, 2, 3]])
+    #expect(groups([(1, 0), (2, 0), (0, 3)]) == [[1, 2, 3]])
+    #expect(groups([(0, 1), (0, 2), (3, 1), (1, 2)]) == [[0, 3]])
+  }
+
   @Test("the groups are those that comparing all pairs gives, best first")
   func model() {
     for seed in 1...UInt64(30) {

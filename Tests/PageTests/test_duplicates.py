@@ -72,6 +72,22 @@ class DuplicateTests(PageTest):
             self.assertIn(word, text)
         wait(lambda: self.browser.js("return [...document.querySelectorAll('.duplicate-members img')].every((one) => one.naturalWidth > 0)"),
              "every picture is there", 60)
+        # What is rejected is proposed no more, also by a new search, until that is undone.
+        self.browser.click(self.group(1) + " [data-act=reject]")
+        wait(lambda: sorted(self.shown()) == [self.pair(0), self.pair(2)], "the group is gone")
+        self.browser.wait_text("They are not proposed again", ".notices")
+        self.browser.click(".notice-action")
+        wait(lambda: len(self.shown()) == 3, "it is proposed again")
+        self.browser.click(self.group(1) + " [data-act=reject]")
+        wait(lambda: sorted(self.shown()) == [self.pair(0), self.pair(2)], "the group is gone")
+        self.browser.click('[data-tool="search"]')
+        self.browser.wait_text("2 groups found", "[role=status]", 120)
+        self.gallery.command("duplicates", "reject", "--withdraw", *(self.names[name] for name in self.pair(1)))
+        self.browser.click('[data-tool="search"]')
+        self.browser.wait_text("3 groups found", "[role=status]", 120)
+        wait(lambda: len(self.shown()) == 3, "it is found again")
+        self.assertEqual(self.trash(), [])
+        self.browser.js("document.querySelectorAll('.notice .icon-button').forEach((one) => one.click())")
         # The whole one is proposed to be kept, and gets the album.
         self.browser.click(self.group(1) + " [data-act=merge]")
         wait(lambda: sorted(self.shown()) == [self.pair(0), self.pair(2)], "the group is gone")

@@ -17,7 +17,8 @@
   // and the next search makes them anew. Nothing is changed by a search: a group is merged by a block (`asset.merge`).
   //
   // Invariant: a group is shown as it is when it is asked for. Photos that were purged or moved to the trash since are
-  // left out, and so is a group without its keeper or without others, so no merged group is proposed again.
+  // left out, and so are those that the owner rejected as duplicates of the keeper, and a group without its keeper or
+  // without others, so no merged or rejected group is proposed again.
 
   /// The proposals of a server.
   final class DuplicateProposals: Sendable {
@@ -33,6 +34,8 @@
       /// What a search that has ended found.
       var summary: DuplicateSummary?
       var problem: String?
+      /// How many decisions about proposals were made since the server was started.
+      var decisions = 0
       var task: Task<Void, Never>?
       var isEnded = false
     }
@@ -52,7 +55,7 @@
       let name = server.environment.randomBytes(8).map { String(format: "%02x", $0) }.joined()
       state.withLock { state in
         guard state.phase != .searching, !state.isEnded else { return }
-        state = State(phase: .searching, search: name, distance: distance)
+        state = State(phase: .searching, search: name, distance: distance, decisions: state.decisions)
         state.task = Task.detached { [self, library = server.library, watch = server.watch] in
           await run(search, of: library, watch)
         }
@@ -91,6 +94,12 @@
       await task?.value
     }
 
+    /// Says to those who wait for the state that a proposal was rejected, or may be made again.
+    func noteDecision(_ server: GalleryServer) {
+      state.withLock { $0.decisions += 1 }
+      server.watch.wake()
+    }
+
     /// Stops for good, when the server does.
     func end() async {
       state.withLock { $0.isEnded = true }
@@ -108,7 +117,8 @@
           "groups": count(summary?.groups.count),
           "duplicates": count(summary?.groups.reduce(0) { $0 + $1.others.count }), "compared": count(summary?.compared),
           "plain": count(summary?.plain), "crowded": count(summary?.crowded), "failed": count(summary?.failed),
-          "passedOver": count(summary?.passedOver), "problem": state.problem.map { .text($0) } ?? .null,
+          "passedOver": count(summary?.passedOver), "decisions": count(state.decisions),
+          "problem": state.problem.map { .text($0) } ?? .null,
         ]
       }
     }

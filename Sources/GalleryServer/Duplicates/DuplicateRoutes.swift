@@ -41,28 +41,51 @@
           }
           let (groups, total) = try call.server.duplicates.groups(of: search, from: start, count: limit)
           let library = try call.library()
+          let decisions = try DuplicateDecisions(of: library)
           let next = start + groups.count
           return .json(
             [
-              "groups": .list(try groups.compactMap { try json(of: $0, in: library) }),
+              "groups": .list(try groups.compactMap { try json(of: $0, in: library, decisions) }),
               "total": .integer(Int64(total)), "next": next < total ? .integer(Int64(next)) : .null,
             ], [("Cache-Control", "no-store")])
+        }.needing(.owner),
+        .gathering("POST", "/v1/duplicates/decisions", .owner) { call, body in
+          let json = try JSONReader.read(body)
+          try json.checkKeys(["assets", "isRejected"])
+          guard let names = json["assets"]?.textsValue, let isRejected = json["isRejected"]?.boolValue else {
+            throw Problem.malformed("The body needs 'assets', a list of identifiers, and 'isRejected', true or false.")
+          }
+          let library = try call.library()
+          let assets = try names.map { name in
+            guard let asset = try library.asset(name) else {
+              throw LibraryError(.identifierNotFound, "The library has no asset '\(name.prefix(60))'.")
+            }
+            return asset.id
+          }
+          let pairs = try DuplicateDecisions.decide(assets, isRejected: isRejected, in: library)
+          call.server.duplicates.noteDecision(call.server)
+          return .json(["pairs": .integer(Int64(pairs))], [("Cache-Control", "no-store")])
         }.needing(.owner),
       ]
 
     /// A group as it is now; nil if there is nothing to merge any more.
-    private static func json(of group: DuplicateGroup, in library: PhotoLibrary) throws -> JSON? {
-      func shown(_ id: LocalIdentifier) throws -> JSON? {
+    private static func json(
+      of group: DuplicateGroup, in library: PhotoLibrary, _ decisions: DuplicateDecisions
+    ) throws -> JSON? {
+      func present(_ id: LocalIdentifier) throws -> Asset? {
         guard let asset = try library.asset(id.uuidString), !asset.isTrashed else { return nil }
-        return try library.shownJSON(of: asset)
+        return asset
       }
-      guard let keeper = try shown(group.keeper) else { return nil }
+      guard let keeper = try present(group.keeper) else { return nil }
       let others: [JSON] = try group.others.prefix(memberLimit).compactMap { member in
-        try shown(member.id).map { ["asset": $0, "distance": .integer(Int64(member.distance))] }
+        guard let asset = try present(member.id), try !decisions.isRejected(keeper, asset) else { return nil }
+        return ["asset": try library.shownJSON(of: asset), "distance": .integer(Int64(member.distance))]
       }
       guard !others.isEmpty else { return nil }
       let further = max(0, group.others.count - memberLimit)
-      return ["keeper": keeper, "others": .list(others), "furtherCount": .integer(Int64(further))]
+      return [
+        "keeper": try library.shownJSON(of: keeper), "others": .list(others), "furtherCount": .integer(Int64(further)),
+      ]
     }
   }
 #endif

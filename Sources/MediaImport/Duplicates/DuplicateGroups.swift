@@ -13,7 +13,8 @@ package import PhotoLedger
 // best of them, and the search says of how many pictures that is true.
 //
 // Two pictures are alike if their hashes are (PictureHash.swift), if one is the other scaled, to the pixel of rounding,
-// and if they are not members of one burst, which are shown as one anyhow.
+// and if they are not members of one burst, which are shown as one anyhow. A pair that the owner rejected is passed
+// over (RejectedPairs.swift).
 //
 // The best is the one with more pixels; then the one with a RAW original, with an edit of its content, with a moving
 // part, with the larger file; then the one that was added earlier.
@@ -30,6 +31,8 @@ struct DuplicateCandidate: Sendable {
   let byteCount: UInt64
   let addedDate: Date
   let burst: String?
+  /// The SHA-256 of the shown file; empty where no pair is rejected.
+  var content: [UInt8] = []
 
   /// Whether it is rather kept than another.
   func isBetter(than other: DuplicateCandidate) -> Bool {
@@ -47,6 +50,11 @@ struct DuplicateCandidate: Sendable {
   func isAlike(_ other: DuplicateCandidate, within distance: Int) -> Bool {
     if let burst, burst == other.burst { return false }
     return hash.isAlike(other.hash, within: distance) && hasShape(of: other)
+  }
+
+  /// Whether both are a pair that is not to be proposed.
+  func isRejected(with other: DuplicateCandidate, _ rejected: Set<ContentPair>) -> Bool {
+    !rejected.isEmpty && rejected.contains(ContentPair(content, other.content))
   }
 
   /// Whether the smaller is the larger one scaled, up to a pixel along each side.
@@ -93,13 +101,14 @@ extension DuplicateGroup {
   /// - Parameters:
   ///   - candidates: the pictures.
   ///   - distance: how many of the coarse waves may differ.
+  ///   - rejected: pairs that are not proposed.
   ///   - limit: the most comparisons for one picture; those of its own coarse hash come first, the best first.
   ///   - isCancelled: asked once for each picture.
   /// - Complexity: O(n log n) for n pictures, at most `limit` comparisons for each, and what the index reads; see
   ///   ``HammingIndex``.
   static func find(
-    among candidates: [DuplicateCandidate], within distance: Int, comparing limit: Int = comparisonLimit,
-    isCancelled: () -> Bool = { false }
+    among candidates: [DuplicateCandidate], within distance: Int, rejecting rejected: Set<ContentPair> = [],
+    comparing limit: Int = comparisonLimit, isCancelled: () -> Bool = { false }
   ) -> DuplicateFinding {
     let ordered = candidates.sorted { $0.isBetter(than: $1) }
     var classes: [UInt64: [Int]] = [:]
@@ -124,7 +133,10 @@ extension DuplicateGroup {
         while let other = crowds[number].place(at: position) {
           if left == 0 { return false }
           left -= 1
-          if ordered[other].isAlike(keeper, within: distance) { found.append(other) }
+          let candidate = ordered[other]
+          if candidate.isAlike(keeper, within: distance), !candidate.isRejected(with: keeper, rejected) {
+            found.append(other)
+          }
           position = crowds[number].open(from: position + 1, isTaken)
         }
         return true

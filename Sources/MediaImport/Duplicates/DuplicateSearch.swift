@@ -71,7 +71,7 @@ package struct DuplicateSearch: Sendable {
   ///   - progress: called with how many of how many files were read.
   /// - Throws: ``LibraryError`` if the library or the cache cannot be read or written.
   /// - Complexity: one decoding of each picture that was not read before; then as
-  ///   ``DuplicateGroup/find(among:within:comparing:isCancelled:)``.
+  ///   ``DuplicateGroup/find(among:within:rejecting:comparing:isCancelled:)``.
   package func run(
     _ assets: FetchResult<Asset>, isWhole: Bool = false,
     progress: @escaping @Sendable (Int, Int) -> Void = { _, _ in }
@@ -99,7 +99,9 @@ package struct DuplicateSearch: Sendable {
         }
       }
       summary.compared = candidates.count
-      let finding = DuplicateGroup.find(among: candidates, within: distance, isCancelled: { stop.isSet })
+      let finding = DuplicateGroup.find(
+        among: candidates, within: distance, rejecting: try RejectedPairs(in: library.store.folder).pairs(),
+        isCancelled: { stop.isSet })
       summary.wasInterrupted = stop.isSet || finding.wasInterrupted
       if !summary.wasInterrupted { (summary.groups, summary.crowded) = (finding.groups, finding.crowded) }
       return summary
@@ -116,9 +118,8 @@ package struct DuplicateSearch: Sendable {
 
     /// Nil for what is no photo, or may not be merged.
     init?(_ asset: Asset, _ resources: [AssetResource]) {
-      let rendered = resources.first { $0.type == .fullSizePhoto }
       guard asset.mediaType == .image, asset.canPerform(.delete), !asset.isTrashed, asset.pixelWidth > 0,
-        asset.pixelHeight > 0, let shown = rendered ?? resources.original(asset.originalResourceChoice)
+        asset.pixelHeight > 0, let shown = DuplicateSearch.shown(asset, resources)
       else { return nil }
       (self.asset, resource) = (asset, shown)
       isMoving = resources.contains { $0.type == .pairedVideo }
@@ -129,8 +130,13 @@ package struct DuplicateSearch: Sendable {
         id: asset.id, hash: hash, width: min(asset.pixelWidth, 1 << 24), height: min(asset.pixelHeight, 1 << 24),
         isRaw: asset.isRaw,
         isEdited: asset.hasAdjustments, isMoving: isMoving, byteCount: resource.dataSize,
-        addedDate: asset.addedDate, burst: asset.burstIdentifier)
+        addedDate: asset.addedDate, burst: asset.burstIdentifier, content: resource.sha256)
     }
+  }
+
+  /// The file of the picture that an asset shows.
+  static func shown(_ asset: Asset, _ resources: [AssetResource]) -> AssetResource? {
+    resources.first { $0.type == .fullSizePhoto } ?? resources.original(asset.originalResourceChoice)
   }
 
   /// Makes the hashes that are not there yet.

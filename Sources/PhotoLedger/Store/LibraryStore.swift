@@ -10,6 +10,7 @@ import Synchronization
 //     store/changes               the named pipe that wakes other processes
 //     resources/                  the bytes of photos and videos, by the SHA-256 of their content
 //     imports/                    what became of each file of each import, one text file a run
+//     decisions/                  the pairs of photos that are not duplicates (`RejectedPairs.swift`)
 //     uploads/                    the upload jobs of clients (`UploadJobStore.swift`)
 //
 // StoreCore holds what the writer and the readers share. Everything else of an opened library (its writer, the

@@ -52,7 +52,37 @@ extension Command {
 }
 
 extension Commands {
+  private static let withdraw = Option("withdraw", "take such a decision back")
+
   static let merging: [Command] = [
+    Command(
+      words: ["duplicates", "reject"], summary: "decide that photos are not duplicates of each other",
+      operands: [
+        Operand("KEEPER", "the identifier of an asset"), Operand("OTHER", .several, "identifiers of others"),
+      ],
+      options: .changing + [withdraw],
+      notes: """
+        No two of the photos are proposed together again, at most \(DuplicateDecisions.assetLimit) in one decision.
+        It is about the pictures: an edit of one of them makes another picture. The decision is kept beside the log, in
+        `decisions/` of the library's directory, so that `undo` does not revert it; --withdraw does.
+        """,
+      example: """
+        duplicates reject 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F 6FA459EA-EE8A-4CA4-894E-DB77E160355E
+        """
+    ) { invocation in
+      try invocation.withLibrary { library in
+        let assets = try invocation.operands.map { try library.asset(named: $0).id }
+        let isRejected = !invocation.has(withdraw)
+        let count = try DuplicateDecisions.decide(assets, isRejected: isRejected, in: library)
+        if invocation.printsJSON {
+          try invocation.output.line(["pairs": .integer(Int64(count)), "isRejected": .bool(isRejected)])
+        } else {
+          let pairs = TextLayout.counted(count, "pair")
+          try invocation.output.line("\(pairs) \(isRejected ? "rejected" : "can be proposed again").")
+        }
+        return .done
+      }
+    },
     .edit(
       "duplicates merge", "merge photos into one, and move the others to the trash",
       [
@@ -70,7 +100,7 @@ extension Commands {
         """
     ) {
       ["op": "asset.merge", "asset": $0.operand(0), "others": $0.list(from: 1)]
-    }
+    },
   ]
 }
 
@@ -108,6 +138,7 @@ private struct DuplicatePrinting {
       if let first = summary.groups.first {
         let words = ([first.keeper] + first.others.map(\.id)).map(\.uuidString).joined(separator: " ")
         try invocation.output.line("To merge the first: photoledger duplicates merge \(words)")
+        try invocation.output.line("If they are different pictures: photoledger duplicates reject \(words)")
       }
     }
     if summary.wasInterrupted { Output.tell("Stopped; run it again to continue.") }

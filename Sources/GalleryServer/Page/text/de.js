@@ -77,6 +77,7 @@ export default {
   'done.restore': { one: '{count} Foto wiederhergestellt', other: '{count} Fotos wiederhergestellt' },
   'done.purge': { one: '{count} Foto gelöscht', other: '{count} Fotos gelöscht' },
   'done.merged': { one: '{count} Foto zusammengeführt', other: '{count} Fotos zusammengeführt' },
+  'done.notDuplicates': 'Sie werden nicht mehr vorgeschlagen',
   'purge.title': { one: '{count} Foto löschen?', other: '{count} Fotos löschen?' },
   'purge.sentence': 'Sie verlassen die Mediathek für immer, und ihre Dateien werden gelöscht. Das lässt sich nicht rückgängig machen; nur eine Sicherung hat sie dann noch.',
   // Viewer.
@@ -922,6 +923,7 @@ export default {
   'duplicates.failed': 'Die Suche ist fehlgeschlagen: {reason}',
   'duplicates.keep': 'Dieses behalten',
   'duplicates.merge': 'Zusammenführen',
+  'duplicates.reject': 'Nicht doppelt',
   'duplicates.albums': 'In {titles}',
   'duplicates.further': { one: '{count} weiteres schlägt die nächste Suche vor.', other: '{count} weitere schlägt die nächste Suche vor.' },
   'duplicates.more': 'Weitere Gruppen zeigen',

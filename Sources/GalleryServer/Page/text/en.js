@@ -77,6 +77,7 @@ export default {
   'done.restore': { one: '{count} photo restored', other: '{count} photos restored' },
   'done.purge': { one: '{count} photo deleted', other: '{count} photos deleted' },
   'done.merged': { one: '{count} photo merged', other: '{count} photos merged' },
+  'done.notDuplicates': 'They are not proposed again',
   'purge.title': { one: 'Delete {count} photo?', other: 'Delete {count} photos?' },
   'purge.sentence': 'They leave the library for ever, and their files are deleted. This cannot be undone; only a backup has them still.',
   // Viewer.
@@ -902,6 +903,7 @@ export default {
   'duplicates.failed': 'The search failed: {reason}',
   'duplicates.keep': 'Keep this one',
   'duplicates.merge': 'Merge',
+  'duplicates.reject': 'Not duplicates',
   'duplicates.albums': 'In {titles}',
   'duplicates.further': { one: '{count} more is proposed by the next search.', other: '{count} more are proposed by the next search.' },
   'duplicates.more': 'Show more groups',

@@ -1,8 +1,8 @@
 // Duplicates: photos that show one picture, side by side, to be merged into one of them.
 //
 //   GET /v1/duplicates/events ─▶ how far the search is ─▶ groups, page by page ─▶ merge: a commit, with Undo
-//                                                           ▲
-//                        change of any photo, by the feed ──┘
+//                                                           ▲                  └▶ not duplicates: a decision, with Undo
+//           change of any photo, by the feed; a decision ───┘
 //
 // The server searches, and nothing is changed by that. The groups are read anew after each change of the library, so
 // what was merged is gone and what was taken back is there again; a group that is the same keeps its element, and with
@@ -271,10 +271,36 @@ class DuplicatesView {
       await this.app.commit([{ op: 'asset.merge', asset: kept, others }], t('done.merged', { count: assets.length }));
       isMerging = false;
     } }, t('duplicates.merge'));
+    const reject = h('button', { class: 'button', type: 'button', 'data-act': 'reject', onclick: async () => {
+      if (isMerging) return;
+      isMerging = true;
+      await this.decide(assets.map(({ localIdentifier }) => short(localIdentifier)), true);
+      isMerging = false;
+    } }, t('duplicates.reject'));
     return h('fieldset', { class: 'duplicate-group' },
       h('legend', null, t('photos.count', { count: assets.length })), h('ul', { class: 'duplicate-members' }, ...members),
-      h('div', { class: 'entry-actions' }, button,
+      h('div', { class: 'entry-actions' }, button, reject,
         furtherCount > 0 && h('p', { class: 'soft' }, t('duplicates.further', { count: furtherCount }))));
+  }
+
+  /**
+   * Decides that photos are not duplicates of each other, or takes that back.
+   * @param {string[]} assets
+   * @param {boolean} isRejected
+   */
+  async decide(assets, isRejected) {
+    const { client, notices } = this.app;
+    try {
+      await client.ask('POST', '/v1/duplicates/decisions', { json: { assets, isRejected } });
+      if (isRejected) {
+        notices.show(t('done.notDuplicates'), {
+          action: t('action.undo'), onAction: () => { this.decide(assets, false); } });
+      } else notices.show(t('notice.undone'));
+      // The state of the search says so too; this does not wait for it.
+      this.read();
+    } catch (error) {
+      notices.fail(error);
+    }
   }
 
   /**

@@ -1,0 +1,70 @@
+package import PhotoLedger
+
+// The owner's decision that photos are not duplicates, and what it does to proposals.
+//
+// It concerns all pairs of the photos that are named: after a proposal of three different pictures, none of two of them
+// follows. Where it is kept is in RejectedPairs.swift.
+
+/// Decisions that photos do not show the same picture.
+package struct DuplicateDecisions: Sendable {
+  /// How many photos one decision can be about.
+  package static let assetLimit = 100
+
+  private let library: PhotoLibrary
+  private let rejected: Set<ContentPair>
+
+  /// Reads the decisions of a library.
+  /// - Throws: ``LibraryError`` `.storage` if they cannot be read.
+  package init(of library: PhotoLibrary) throws {
+    self.library = library
+    rejected = try RejectedPairs(in: library.store.folder).pairs()
+  }
+
+  /// Decides that some photos are not duplicates of each other, or withdraws that.
+  /// - Parameters:
+  ///   - assets: two photos or more, each once.
+  ///   - isRejected: false withdraws a decision.
+  /// - Returns: how many pairs the decision is about.
+  /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner, `.identifierNotFound`,
+  ///   `.changeNotSupported` for fewer than two or more than ``assetLimit`` photos, or assets that are no photos; the
+  ///   errors of writing.
+  @discardableResult
+  package static func decide(
+    _ assets: [LocalIdentifier], isRejected: Bool, in library: PhotoLibrary
+  ) throws -> Int {
+    try library.checkIsOwner("decide about duplicates")
+    guard Set(assets).count == assets.count, (2...assetLimit).contains(assets.count) else {
+      throw LibraryError(
+        .changeNotSupported, "A decision about duplicates needs 2 to \(assetLimit) different assets.")
+    }
+    let contents = try assets.map { identifier in
+      guard let asset = try library.asset(identifier.uuidString) else {
+        throw LibraryError(
+          .identifierNotFound, "The library has no asset with the identifier \(identifier.uuidString).")
+      }
+      guard asset.mediaType == .image,
+        let shown = DuplicateSearch.shown(asset, try library.resources(of: asset))
+      else {
+        throw LibraryError(
+          .changeNotSupported,
+          "The asset \(identifier.uuidString) is not a photo, so it is not proposed as a duplicate.")
+      }
+      return shown.sha256
+    }
+    var pairs: [ContentPair] = []
+    for (position, content) in contents.enumerated() {
+      pairs += contents[(position + 1)...].map { ContentPair(content, $0) }
+    }
+    try RejectedPairs(in: library.store.folder).record(pairs, isRejected: isRejected)
+    return pairs.count
+  }
+
+  /// Whether a pair of assets is not to be proposed, by the pictures that they show now.
+  package func isRejected(_ asset: Asset, _ other: Asset) throws -> Bool {
+    if rejected.isEmpty { return false }
+    guard let first = DuplicateSearch.shown(asset, try library.resources(of: asset)),
+      let second = DuplicateSearch.shown(other, try library.resources(of: other))
+    else { return false }
+    return rejected.contains(ContentPair(first.sha256, second.sha256))
+  }
+}
