@@ -10,7 +10,8 @@ public import LMDB
 //     format 3
 //        │       projections are made anew: they gain `words` and the orders of audio and unknown media
 //     format 4
-//        │       gains version 3 of the events that hold files: what files say about an asset; and covers of albums
+//        │       gains versions 3 and 4 of the events that hold files: what files say about an asset, and stacks; and
+//        │       covers of albums
 //     format 5   as this program reads and writes it
 //
 // A store carries the number of its format beside the log. A program opens stores of its own format; an older store is

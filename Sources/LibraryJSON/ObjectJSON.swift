@@ -85,6 +85,8 @@ extension JSONBytes {
     case .isPresent(let place): bool(row.date(place) != nil)
     case .location: write(row.location)
     case .burst: text(row.burstIdentifier)
+    case .stack: if let stack = row.stack { identifier(stack, of: .asset) } else { null() }
+    case .isBeneathStack: bool(row.isBeneathStack)
     case .text(let read): text(read(metadata))
     case .texts(let read): list(read(metadata))
     case .measure(let read): if let value = read(metadata) { number(value) } else { null() }

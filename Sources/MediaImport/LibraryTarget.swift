@@ -56,7 +56,7 @@ struct LibraryTarget: ImportTarget {
     _ assets: [LocalIdentifier], in place: AlbumPlace
   ) throws -> (album: PhotoCollection?, assets: [LocalIdentifier]) {
     var options = FetchOptions()
-    (options.includeHiddenAssets, options.includeAllBurstAssets) = (true, true)
+    (options.includeHiddenAssets, options.includeAllBurstAssets, options.includeAllStackAssets) = (true, true, true)
     let albums = Array(try library.fetchCollections(with: .album)).filter { $0.localizedTitle == place.title }
     var seen: Set<LocalIdentifier> = []
     guard albums.indices.contains(place.ordinal) else { return (nil, assets.filter { seen.insert($0).inserted }) }

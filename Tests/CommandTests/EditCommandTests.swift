@@ -129,6 +129,31 @@ struct EditCommandTests {
     #expect(try Self.shown(sandbox, assets[1])["keywords"] as? [String] == ["storm at sea"])
   }
 
+  @Test("assets are stacked, raised, taken out and unstacked; lists show the top, and all of it when asked")
+  func stacks() throws {
+    let sandbox = try Sandbox()
+    let ids = try sandbox.makeAssets(4)
+    let receipt = try jsonObject(sandbox.run(["stack", ids[1], ids[0], ids[2], "--json"]).lines[0])
+    #expect(receipt["token"] as? String != nil)
+    #expect(try sandbox.identifiers() == [ids[1], ids[3]])
+    #expect(try sandbox.identifiers(["--all-stacks"]) == ids)
+    #expect(try sandbox.identifiers(["--all-stacks", "--where", "stack == '\(ids[1])'"]) == Array(ids[..<3]))
+    #expect(try Self.shown(sandbox, ids[0])["stack"] as? String == ids[1])
+    #expect(try Self.shown(sandbox, ids[3])["stack"] is NSNull)
+    #expect(try sandbox.run(["show", ids[0]]).output.contains("beneath \(ids[1])"))
+    #expect(try sandbox.run(["show", ids[1]]).output.contains("on top"))
+    #expect(try sandbox.run(["stack", ids[2]]).status == 0)
+    #expect(try sandbox.identifiers() == [ids[2], ids[3]])
+    #expect(try sandbox.run(["log"]).output.contains("stack"))
+    #expect(try sandbox.run(["unstack", ids[0]]).status == 0)
+    #expect(try sandbox.identifiers() == [ids[0], ids[2], ids[3]])
+    #expect(try sandbox.run(["unstack", ids[2]]).status == 0)
+    #expect(try sandbox.identifiers() == ids)
+    let refused = try sandbox.run(["stack", ids[0]])
+    #expect(refused.status == 1 && refused.errors.contains("needs other assets"))
+    #expect(try sandbox.run(["verify"]).status == 0)
+  }
+
   @Test("one member stands for a burst and picks are shown beside it; the camera's proposals stay (BU-01 to BU-03)")
   func bursts() throws {
     let sandbox = try Sandbox()

@@ -32,7 +32,8 @@ struct AssetPropertyTests {
     var random = QueryRandom(seed: UInt64(field.rawValue))
     let values: [FieldValue] = [
       .null, .bool(true), .integer(0), .integer(1), .integer(.max), .integer(-1), .integer(64), .double(1.5),
-      .place(Location(latitude: 1, longitude: 2)),
+      .place(Location(latitude: 1, longitude: 2)), .identifier(LocalIdentifier(high: 1, low: 2)),
+      .identifier(LocalIdentifier(high: 0, low: 0)),
     ]
     for _ in 0..<20 {
       let row = random.asset()

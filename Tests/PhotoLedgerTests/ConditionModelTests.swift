@@ -55,6 +55,7 @@ struct QueryRandom: RandomNumberGenerator {
     row.originalResourceChoice = one(of: OriginalResourceChoice.allCases)
     row.flags.formUnion(one(of: [[], .raw, .selfPortrait]))
     row.burstIdentifier = maybe(one(of: Self.texts))
+    row.stack = maybe(one(of: Self.identifiers))
     return row
   }
 
@@ -255,6 +256,8 @@ extension Asset {
     case .isTrashed: return .bool(isTrashed)
     case .burstIdentifier: return burstIdentifier.map { .text($0) } ?? .null
     case .representsBurst: return .bool(representsBurst)
+    case .stack: return stack.map { .identifier($0) } ?? .null
+    case .isBeneathStack: return .bool(isBeneathStack)
     case .rating: return .integer(Int64(rating.rawValue))
     case .burstSelectionTypes: return .integer(Int64(burstSelectionTypes.rawValue))
     case .hasAdjustments: return .bool(hasAdjustments)

@@ -105,7 +105,8 @@ enum FormatDump {
 
   private static func readingOfAsset(_ key: [UInt8], _ value: [UInt8]) throws -> [String] {
     let row = try AssetRow(number: littleEndian(key), bytes: value.span.bytes)
-    let fields = AssetField.allCases.map { "\($0) \(row[$0])" }
+    // Frozen dumps are older than stacks.
+    let fields = AssetField.allCases.filter { $0 != .stack || row.stack != nil }.map { "\($0) \(row[$0])" }
     return [
       "asset \(row.number) is \(row.identifier.spelled(as: .asset)), \(row.mediaType), "
         + "added \(row.addedDate.timeIntervalSinceReferenceDate)"

@@ -61,6 +61,8 @@ struct AssetViewTests {
       try row.whereItLies { view in
         #expect(view.identifier == row.identifier && view.burstIdentifier == row.burstIdentifier)
         #expect(view.isVisible == row.isVisible && view.isTrashed == (row.trashedDate != nil))
+        #expect(view.stackTop == row.stack && view.isBeneathStack == row.isBeneathStack)
+        #expect(row.isBeneathStack == (row.stack != nil && row.stack != row.identifier))
         var copy = AssetRow(number: row.number, identifier: row.identifier, addedDate: row.addedDate)
         copy.flags = row.flags
         copy.mediaType = row.mediaType
@@ -73,6 +75,7 @@ struct AssetViewTests {
         copy.timeZoneOffset = row.timeZoneOffset
         copy.adjustmentDate = row.adjustmentDate
         copy.creationDate = row.creationDate
+        copy.stack = row.stack
         copy.localCreationDate = row.localCreationDate
         copy.modificationDate = row.modificationDate
         copy.trashedDate = row.trashedDate

@@ -19,6 +19,8 @@ import Testing
 //     described.log  of version 3
 //     covers.dump    the same of a library with covers of albums    (CoverFormatLibrary.swift)
 //     covers.log
+//     stacks.dump    the same of a library with stacks               (StackFormatLibrary.swift)
+//     stacks.log
 //     StorageFormat.md quotes library.dump, line by line. What older fixtures prove is in MigrationTests.swift.
 //
 // PHOTOLEDGER_RECORD=1 writes both files anew. Once a version has been published, its fixtures are never recorded
@@ -51,7 +53,7 @@ struct StorageFormatTests {
     }
   }
 
-  static let libraries = ["library", "kept", "recent", "described", "covers"]
+  static let libraries = ["library", "kept", "recent", "described", "covers", "stacks"]
 
   private static func make(_ name: String, at url: URL) throws -> PhotoLibrary {
     switch name {
@@ -59,6 +61,7 @@ struct StorageFormatTests {
     case "recent": try RecentFormatLibrary.make(at: url)
     case "described": try DescribedFormatLibrary.make(at: url)
     case "covers": try CoverFormatLibrary.make(at: url)
+    case "stacks": try StackFormatLibrary.make(at: url)
     default: try FormatLibrary.make(at: url)
     }
   }
@@ -78,6 +81,12 @@ struct StorageFormatTests {
   func hasEveryDescribedType() throws {
     let types = Set(try LoggedEvent.all("described").filter { $0.version == 3 }.map(\.type))
     #expect(types == ["asset.created", "asset.purged", "asset.unmade", "asset.returned", "assets.edited"])
+  }
+
+  @Test("every type that has a version 4 is frozen in it")
+  func hasEveryStackedType() throws {
+    let types = Set(try LoggedEvent.all("stacks").filter { $0.version == 4 }.map(\.type))
+    #expect(types == ["asset.purged", "asset.unmade", "asset.returned", "assets.edited"])
   }
 
   @Test("a library of one seed has the bytes that are frozen", arguments: libraries)
@@ -192,7 +201,7 @@ struct StorageFormatTests {
     let article = try String(
       contentsOf: Self.root.appending(path: "Sources/PhotoLedger/PhotoLedger.docc/StorageFormat.md"), encoding: .utf8)
     let dump = Set(
-      try ["library", "recent", "covers"].flatMap { try Self.fixture("\($0).dump").split(separator: "\n") }
+      try ["library", "recent", "covers", "stacks"].flatMap { try Self.fixture("\($0).dump").split(separator: "\n") }
         .map { Self.trimmed($0) })
     let examples = Self.blocks(in: article, marked: "```dump")
     #expect(examples.count >= 20, "The article quotes \(examples.count) lines of the dump only.")

@@ -52,8 +52,8 @@ final class UndoHistory {
 
   private func ownerStep() throws {
     let client = random.one(of: ["owner", "owner", "com.example.other"])
-    if client != "owner", !clients.contains(client) {
-      clients.insert(client)
+    // An undo may have taken its permission back.
+    if client != "owner", try library.as(client).authorizationStatus(for: .readWrite) != .authorized {
       try made.authorize(client)
       return
     }
@@ -103,7 +103,7 @@ final class UndoHistory {
   // MARK: Requests
 
   private func draw(into block: ChangeBlock) {
-    switch random.int(0..<18) {
+    switch random.int(0..<19) {
     case 0, 1, 2: for _ in 0..<random.int(1..<4) { allAssets.append(block.createAsset(creation())) }
     case 3: block.setFavorite(random.chance(1, of: 2), for: some())
     case 4: block.setHidden(random.chance(1, of: 2), for: some())
@@ -113,10 +113,19 @@ final class UndoHistory {
     case 9: block.purgeAssets(some(2))
     case 10: if let asset = some(1).first { addFile(to: asset, block) }
     case 11: if let asset = some(1).first { block.setRepresentative(ofBurst: asset) }
+    case 18: if random.chance(1, of: 2) { block.unstack(some(4)) } else { draw(stackInto: block) }
     case 12: draw(clientInto: block)
     case 13: draw(collectionInto: block)
     default: draw(contentInto: block)
     }
+  }
+
+  private func draw(stackInto block: ChangeBlock) {
+    let stackable = some().filter { id in
+      guard let asset = try? library.asset(id.uuidString) else { return false }
+      return !asset.isTrashed && (asset.burstIdentifier == nil || asset.representsBurst)
+    }
+    if stackable.count > 1 { block.stack(top: stackable[0], others: Array(stackable[1...])) }
   }
 
   private func changes() -> AssetChanges {

@@ -31,7 +31,7 @@ struct UndoModelTests {
   func anyMoment(seed: UInt64) throws {
     let history = try UndoHistory(seed: seed)
     do {
-      for round in 0..<60 {
+      for round in 0..<80 {
         try history.step()
         guard round % 4 == 3 else { continue }
         let last = history.moments.count - 1
@@ -55,7 +55,7 @@ struct UndoModelTests {
     var types: Set<String> = []
     for seed in 1...8 as ClosedRange<UInt64> {
       let history = try UndoHistory(seed: seed)
-      for round in 0..<60 {
+      for round in 0..<80 {
         try history.step()
         if round % 6 == 5 { try Self.goBack(history, to: max(0, history.moments.count - 1 - history.draw(1..<9))) }
       }

@@ -219,7 +219,8 @@ final class History {
     }
     let (old, new) = (model.present(to: before), after.present(to: now))
     let isChanged =
-      old != new || old.contains { after.assets[$0] != model.assets[$0] } && now != .none
+      old != new
+      || old.contains { after.assets[$0]?.seen(by: now) != model.assets[$0]?.seen(by: before) } && now != .none
       || old.contains { after.collection($0, now) != model.collection($0, before) }
     guard view.name != nil else {
       try demand(!isChanged, "The model forgot that '\(client)' saw commit \(number).")

@@ -64,6 +64,9 @@ enum HistoryQueries {
       assets("everything, all of it", .library, everything()),
       assets("trash", .library, options { $0.showsTrash = true }),
       assets("by burst", .library, options("burstIdentifier") { $0.includeAllBurstAssets = true }),
+      assets("in stacks", .library, options { $0.condition = .isPresent(.stack) }),
+      assets("out of stacks", .library, options { $0.condition = .isNil(.stack) }),
+      assets("beneath stacks", .members(of: own.album), options { $0.condition = .isTrue(.isBeneathStack) }),
       assets("words", .library, options { $0.search = "Sea" }),
       assets("words, trash", .library, options { ($0.search, $0.showsTrash) = ("img d", true) }),
       assets("by keyword", .library, options { $0.condition = .comparison(.keywords, .equal, .text("sea")) }),
@@ -90,6 +93,7 @@ enum HistoryQueries {
     try options("addedDate:desc") {
       $0.includeHiddenAssets = true
       $0.includeAllBurstAssets = true
+      $0.includeAllStackAssets = true
       $0.includeAssetSourceTypes = [.userLibrary, .cloudShared, .iTunesSynced]
     }
   }
@@ -150,6 +154,12 @@ enum HistoryQueries {
       query(
         "whole bursts",
         try options { ($0.includeAllBurstAssets, $0.condition) = (true, .isPresent(.burstIdentifier)) }),
+      query(
+        "whole stacks", try options { ($0.includeAllStackAssets, $0.condition) = (true, .isPresent(.stack)) }),
+      query("tops of stacks", try options("creationDate:desc") { $0.condition = .isPresent(.stack) }),
+      query(
+        "beneath stacks",
+        try options { ($0.includeAllStackAssets, $0.condition) = (true, .isTrue(.isBeneathStack)) }),
       query("a keyword", try options { $0.search = "SEA" }),
       query("a caption, by date", try options("creationDate:desc") { $0.search = "d" }),
       query("two words", try options { ($0.search, $0.includeHiddenAssets) = ("s l", true) }),

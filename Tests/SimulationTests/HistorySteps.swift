@@ -24,7 +24,7 @@ struct Basis {
 /// What a history draws: each must occur in the usual dose, see `HistoryTests`.
 enum StepKind: CaseIterable {
   case setStatus, setAddOnlyStatus, withdraw, grant
-  case create, addFile, edit, purge, restore, trash, chooseOfBurst
+  case create, addFile, edit, purge, restore, trash, chooseOfBurst, stack, raise, unstack
   case crowd, add, insert, remove, removeAt, replace, move, orderByResult, arrangeFolder
   case deleteCollection, retitle, chooseCover, takeCoverBack, createAlbum, createFolder, createSmartAlbum
   case editStranger, purgeLiving, createEmpty, createWrong, nestInItself, nestInAlbum, fillAsset, deleteStranger
@@ -65,7 +65,8 @@ struct HistorySteps {
     if model.acting == PhotoLibrary.owner, random.chance(1, of: 7) { return try decide(block, &model) }
     switch random.int(0..<100) {
     case 0..<10: try create(block, &model, date)
-    case 10..<36: try edit(block, &model, date)
+    case 10..<32: try edit(block, &model, date)
+    case 32..<36: try stack(block, &model)
     case 36..<49: try trash(block, &model, date)
     case 49..<52: try chooseOfBurst(block, &model, date)
     case 52..<80: try arrangeAlbum(block, &model, bases, date)
@@ -217,6 +218,32 @@ struct HistorySteps {
     kinds.insert(.chooseOfBurst)
     block.setRepresentative(ofBurst: id)
     try model.setRepresentative(id, at: date)
+  }
+
+  private mutating func stack(_ block: ChangeBlock, _ model: inout ModelLibrary) throws {
+    let pool = editable(model)
+    let living = pool.filter { id in
+      guard let asset = model.assets[id] else { return false }
+      let standsAlone = asset.burstIdentifier == nil || asset.representsBurst
+      return random.chance(1, of: 15) || asset.trashedDate == nil && standsAlone
+    }
+    let stacked = pool.filter { model.assets[$0]?.stack != nil }
+    if random.chance(stacked.count, of: 24), !stacked.isEmpty {
+      let ids = random.some(random.int(1..<3), of: random.chance(1, of: 10) ? pool : stacked)
+      kinds.insert(.unstack)
+      block.unstack(ids)
+      return try model.unstack(ids)
+    }
+    if random.chance(1, of: 6), let top = random.some(1, of: stacked.isEmpty ? living : stacked).first {
+      kinds.insert(.raise)
+      block.stack(top: top, others: [])
+      return try model.stack([], under: top)
+    }
+    let ids = random.some(random.int(2..<5), of: living)
+    guard ids.count > 1 else { return }
+    kinds.insert(.stack)
+    block.stack(top: ids[0], others: Array(ids[1...]))
+    try model.stack(Array(ids[1...]), under: ids[0])
   }
 
   // MARK: Albums

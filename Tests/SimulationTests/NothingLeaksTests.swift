@@ -184,6 +184,9 @@ struct TwinStory {
       block.album(self["own"]).move(at: [0], to: 4)
       block.album(self["second"]).remove([twin.hidden[4]])
       block.createAsset(asset(Contents.hidden[3], 8, burst: "burst"))
+      // What the client sees lies beneath what it does not, or is on top of that.
+      block.stack(top: twin.hidden[3], others: [self["a0"], self["a2"]])
+      block.stack(top: self["a1"], others: [twin.hidden[1]])
       block.deleteCollections([twin.hidden[9]])
     }
     try await twin.hide(as: "other") { block in
@@ -223,7 +226,11 @@ struct TwinStory {
         block.album(self["second"]).insert([id], at: 0)
       }, "a4")
     try await twin.settle()
-    try await twin.hide { block in block.album(self["own"]).remove([twin.hidden[0]]) }
+    try await twin.hide { block in
+      block.album(self["own"]).remove([twin.hidden[0]])
+      block.stack(top: self["a2"], others: [])
+      block.stack(top: self["a0"], others: [self["a4"], self["a1"]])
+    }
     try await twin.visible(as: Twin.client) { block in
       block.album(self["own"], assets: held).insert([self["a4"]], at: 1)
       block.album(self["own"], assets: held).remove(at: [2])

@@ -23,7 +23,7 @@ enum TwinAttempts {
   private static func changes(to id: LocalIdentifier, _ twin: Twin) -> [TwinAttempt] {
     var words = AssetChanges()
     words.caption = .set("mine")
-    let draft = Contents.draft(Contents.visible[0])
+    let (draft, nobody) = (Contents.draft(Contents.visible[0]), LocalIdentifier(high: 1, low: 2))
     let recipe = AdjustmentData(formatIdentifier: "app", formatVersion: "1", data: Data([1]))
     return [
       TwinAttempt("favourite \(id)") { $0.setFavorite(true, for: [id]) },
@@ -34,6 +34,8 @@ enum TwinAttempts {
       TwinAttempt("restore \(id)") { $0.restoreAssets([id]) },
       TwinAttempt("purge \(id)") { $0.purgeAssets([id]) },
       TwinAttempt("burst of \(id)") { $0.setRepresentative(ofBurst: id) },
+      TwinAttempt("stack under \(id)") { $0.stack(top: id, others: [nobody]) },
+      TwinAttempt("unstack \(id)") { $0.unstack([id]) },
       TwinAttempt("content of \(id)") {
         $0.editContent(of: id, ContentEdit(adjustmentData: recipe, rendered: [draft]))
       },

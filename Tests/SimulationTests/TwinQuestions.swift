@@ -117,7 +117,8 @@ enum TwinQuestions {
     }
     let described: [Condition] = [
       .isPresent(.caption), .isPresent(.keywords), .text(.originalFilename, .contains, "1", .caseInsensitive),
-      .comparison(.dataSize, .greater, .integer(3)), .isNil(.cameraModel), .isPresent(.path),
+      .comparison(.dataSize, .greater, .integer(3)), .isNil(.cameraModel), .isPresent(.path), .isPresent(.stack),
+      .not(.isTrue(.isBeneathStack)), .text(.stack, .contains, "0", .caseInsensitive),
     ]
     let details = described.map { condition in
       var asked = all

@@ -23,7 +23,7 @@ extension Asset: CheckedObject {
   package var seen: ModelAsset { ModelAsset(self) }
 
   package static func expected(_ id: LocalIdentifier, in model: ModelLibrary, for client: String) -> ModelAsset? {
-    model.assets[id]
+    model.assets[id]?.seen(by: model.eyes(of: client))
   }
 
   package static func fetcher(_ query: ModelQuery, in library: PhotoLibrary) throws -> Fetcher<Asset> {

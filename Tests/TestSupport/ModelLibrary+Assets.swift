@@ -127,6 +127,7 @@ extension ModelLibrary {
         members[container] = content.filter { $0 != id }
       }
       for client in clients.keys { clients[client]?.selection.remove(id) }
+      settleStacks()
     }
   }
 
@@ -135,7 +136,7 @@ extension ModelLibrary {
     throw ModelRefusal(code: assets[id] == nil && sees(id) ? .changeNotSupported : .identifierNotFound)
   }
 
-  private func checkEditable(_ id: LocalIdentifier) throws {
+  func checkEditable(_ id: LocalIdentifier) throws {
     try checkAsset(id)
     if assets[id]?.isEditable == false { throw ModelRefusal(code: .requestNotSupportedForAsset) }
   }

@@ -51,7 +51,7 @@ extension ModelLibrary {
     guard var collection = collections[id], case .limited(let client) = eyes else { return collections[id] }
     if collection.kind != .smartAlbum {
       collection.count = content(of: id).count { member in
-        assets[member]?.isShown ?? false && clients[client]?.selection.contains(member) ?? false
+        assets[member]?.isShownInSelections ?? false && clients[client]?.selection.contains(member) ?? false
       }
     }
     collection.modificationDate = creatorDates[id] ?? collection.creationDate
@@ -66,7 +66,8 @@ extension ModelLibrary {
 
   /// Whether an object that is there before and after looks different to somebody.
   package func differs(_ id: LocalIdentifier, from earlier: ModelLibrary, to eyes: ModelEyes) -> Bool {
-    assets[id] != earlier.assets[id] || newFiles.contains(id) || collection(id, eyes) != earlier.collection(id, eyes)
+    assets[id]?.seen(by: eyes) != earlier.assets[id]?.seen(by: eyes) || newFiles.contains(id)
+      || collection(id, eyes) != earlier.collection(id, eyes)
   }
 
   // MARK: What may be done
@@ -203,7 +204,7 @@ extension ModelLibrary {
     defer { settleCovers() }
     guard !ids.isEmpty else { return }
     let albums = members.filter { album, content in
-      creators[album] == client && ids.contains { content.contains($0) && assets[$0]?.isShown ?? false }
+      creators[album] == client && ids.contains { content.contains($0) && assets[$0]?.isShownInSelections ?? false }
     }
     note(ids + albums.map(\.key), client)
   }

@@ -62,7 +62,9 @@ extension ModelLibrary {
     let isLimited = eyes(of: acting) != .full
     guard asset != (isLimited ? makers : everybodys) else { return }
     // A limited client does not take back what it cannot see.
-    if everybodys != asset, !isLimited || asset != nil || everybodys == makers {
+    // Nor does it choose for all what only it is shown.
+    let isShown = asset.map { assets[$0]?.isShown ?? false } ?? true
+    if everybodys != asset, isShown, !isLimited || asset != nil || everybodys == makers {
       collections[id]?.cover = asset
       noted[PhotoLibrary.owner, default: []].insert(id)
     }
@@ -75,11 +77,13 @@ extension ModelLibrary {
   /// Ends the covers that are not shown any more.
   mutating func settleCovers() {
     for (id, collection) in collections {
-      let shown = content(of: id).filter { assets[$0]?.isShown ?? false }
+      let content = content(of: id)
+      let shown = content.filter { assets[$0]?.isShown ?? false }
       if let cover = collection.cover, !shown.contains(cover) { collections[id]?.cover = nil }
       guard let cover = creatorCovers[id] else { continue }
       let selection = creators[id].flatMap { clients[$0]?.selection } ?? []
-      if !shown.contains(cover) || !selection.contains(cover) { creatorCovers[id] = nil }
+      let isShown = content.contains(cover) && assets[cover]?.isShownInSelections ?? false
+      if !isShown || !selection.contains(cover) { creatorCovers[id] = nil }
     }
   }
 

@@ -13,7 +13,7 @@ extension ModelLibrary {
   /// Whether an asset meets a condition that may ask for its details.
   ///
   /// The model knows of captions, keywords and names, by `==`, `CONTAINS[c]` and being missing.
-  func has(_ id: LocalIdentifier, described condition: Condition) -> Bool {
+  func has(_ id: LocalIdentifier, described condition: Condition, _ query: ModelQuery) -> Bool {
     func values(_ key: PropertyKey) -> [String]? {
       switch key {
       case .caption: [words[id]?.caption].compactMap(\.self)
@@ -23,16 +23,16 @@ extension ModelLibrary {
       }
     }
     switch condition {
-    case .and(let parts): return parts.allSatisfy { has(id, described: $0) }
-    case .or(let parts): return parts.contains { has(id, described: $0) }
-    case .not(let part): return !has(id, described: part)
+    case .and(let parts): return parts.allSatisfy { has(id, described: $0, query) }
+    case .or(let parts): return parts.contains { has(id, described: $0, query) }
+    case .not(let part): return !has(id, described: part, query)
     case .comparison(let key, .equal, .null) where values(key) != nil: return values(key) == []
     case .comparison(let key, .notEqual, .null) where values(key) != nil: return values(key) != []
     case .comparison(let key, .equal, .text(let text)) where values(key) != nil: return values(key)!.contains(text)
     case .comparison(let key, .notEqual, .text(let text)) where values(key) != nil: return !values(key)!.contains(text)
     case .text(let key, .contains, let text, .caseInsensitive) where values(key) != nil:
       return values(key)!.contains { $0.lowercased().contains(text.lowercased()) }
-    default: return assets[id]?.satisfies(condition) ?? false
+    default: return assets[id]?.seen(by: eyes(of: query.client)).satisfies(condition) ?? false
     }
   }
 

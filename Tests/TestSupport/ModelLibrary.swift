@@ -9,6 +9,7 @@ package import PhotoLedger
 //
 //   ModelLibrary.swift           what there is
 //   ModelLibrary+Assets.swift    creation, edits, trash, purge
+//   ModelLibrary+Stacks.swift    stacks
 //   ModelLibrary+Content.swift   albums and folders, and what stands in them
 //   ModelLibrary+Clients.swift   clients, what they see, and which of them see a request's work
 //   ModelQuery.swift             fetches
@@ -41,12 +42,20 @@ package struct ModelAsset: Equatable, Sendable {
   package var burstIdentifier: String?
   package var representsBurst: Bool
   package var burstSelection: BurstSelectionTypes
+  /// The top of its stack, itself or another.
+  package var stack: LocalIdentifier?
   package var sourceType: SourceTypes
   package var rating: AssetRating
   package var isSelfPortrait: Bool
 
   /// Whether ordinary fetches in an album show it.
-  package var isShown: Bool { trashedDate == nil && !isHidden && standsOut }
+  package var isShown: Bool { isShownInSelections && !isBeneathStack }
+
+  /// The same for a client with a selection, which sees no stacks.
+  package var isShownInSelections: Bool { trashedDate == nil && !isHidden && standsOut }
+
+  /// Whether another asset is on top of its stack.
+  package var isBeneathStack: Bool { stack != nil && stack != id }
 
   /// Whether it is no member of a burst, stands for its burst, or was picked (FR-07).
   var standsOut: Bool { burstIdentifier == nil || representsBurst || burstSelection.contains(.userPick) }
@@ -75,6 +84,7 @@ package struct ModelAsset: Equatable, Sendable {
     burstIdentifier = asset.burstIdentifier
     representsBurst = asset.representsBurst
     burstSelection = asset.burstSelectionTypes
+    stack = asset.stack
     sourceType = asset.sourceType
     rating = asset.rating
     isSelfPortrait = asset.isSelfPortrait
@@ -213,7 +223,11 @@ package struct ModelLibrary: Sendable {
 
   /// What the acting client is shown of a container: neither hidden, trashed nor deleted, and for its eyes.
   package func shown(in container: LocalIdentifier?) -> [LocalIdentifier] {
-    content(of: container).filter { sees($0) && (assets[$0]?.isShown ?? !deleted.contains($0)) }
+    let isFull = eyes(of: acting) == .full
+    return content(of: container).filter { id in
+      guard let asset = assets[id] else { return sees(id) && !deleted.contains(id) }
+      return sees(id) && (isFull ? asset.isShown : asset.isShownInSelections)
+    }
   }
 
   /// The containers that an object stands in; nil is the root.
@@ -247,7 +261,8 @@ package struct ModelLibrary: Sendable {
   package func changed(since earlier: ModelLibrary, for client: String) -> Set<LocalIdentifier> {
     var found = newFiles
     for (id, asset) in assets {
-      if let before = earlier.assets[id], before != asset { found.insert(id) }
+      guard let before = earlier.assets[id] else { continue }
+      if before.seen(by: earlier.eyes(of: client)) != asset.seen(by: eyes(of: client)) { found.insert(id) }
     }
     for id in collections.keys where earlier.collections[id] != nil {
       if earlier.collection(id, for: client) != collection(id, for: client) { found.insert(id) }

@@ -105,10 +105,12 @@ extension ModelLibrary {
     if !options.showsTrash {
       guard options.includeHiddenAssets || showsHidden(query.scope) || !asset.isHidden else { return false }
       guard options.includeAllBurstAssets || asset.standsOut else { return false }
+      let isBeneath = asset.seen(by: eyes(of: query.client)).isBeneathStack
+      guard options.includeAllStackAssets || !isBeneath else { return false }
     }
     guard options.search.map({ has(id, wordsLike: $0) }) ?? true else { return false }
     return comesFromHere(asset, query) && belongs(asset, to: query.scope)
-      && has(id, described: options.condition)
+      && has(id, described: options.condition, query)
   }
 
   private func showsHidden(_ scope: ModelScope) -> Bool {
@@ -147,7 +149,7 @@ extension ModelLibrary {
   }
 
   private func object(_ id: LocalIdentifier, _ query: ModelQuery) -> any ModelProperties {
-    assets[id] as (any ModelProperties)? ?? collection(id, for: query.client)!
+    assets[id]?.seen(by: eyes(of: query.client)) as (any ModelProperties)? ?? collection(id, for: query.client)!
   }
 
   /// The objects that a fetch sorts by other values than an earlier model did; for a manual order, those whose place
@@ -228,6 +230,8 @@ extension ModelAsset: ModelProperties {
     case .burstIdentifier: burstIdentifier.map { .text($0) } ?? .missing
     case .representsBurst: ModelValue(representsBurst)
     case .burstSelectionTypes: .number(Double(burstSelection.rawValue))
+    case .stack: stack.map { .text($0.uuidString) } ?? .missing
+    case .isBeneathStack: ModelValue(isBeneathStack)
     case .rating: .number(Double(rating.rawValue))
     case .isSelfPortrait: ModelValue(isSelfPortrait)
     case .sourceType: .number(Double(sourceType.rawValue))

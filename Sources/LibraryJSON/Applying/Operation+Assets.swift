@@ -29,6 +29,15 @@ extension Operation {
       context.block.merge(try fields.identifiers("others", context), into: keeper)
       return nil
     },
+    Operation(name: "asset.stack") { fields, context in
+      let top = try fields.identifier("top", context)
+      context.block.stack(top: top, others: try fields.identifiers("assets", context))
+      return nil
+    },
+    Operation(name: "asset.unstack") { fields, context in
+      context.block.unstack(try fields.identifiers("assets", context))
+      return nil
+    },
     Operation(name: "asset.purge") { fields, context in
       context.block.purgeAssets(try fields.identifiers("assets", context))
       return nil
@@ -110,7 +119,8 @@ extension OperationFields {
     case .date(_, .wallTime): return emptied(try assignment(name, wanted) { $0.textValue.flatMap(DateText.wallTime) })
     case .date: return emptied(try assignment(name, wanted) { $0.textValue.flatMap { WrittenDate($0)?.date } })
     case .location: return emptied(try assignment(name, wanted, \.locationValue))
-    case .identifier, .flags, .isChosen, .isPresent, .coordinate, .burst, .text, .texts, .measure, .record:
+    case .identifier, .flags, .isChosen, .isPresent, .coordinate, .burst, .stack, .isBeneathStack, .text, .texts,
+      .measure, .record:
       preconditionFailure("A request cannot set the property \(name) of an asset.")
     }
   }
@@ -118,7 +128,7 @@ extension OperationFields {
   /// What a field must be that gives a property with a form.
   private static func wanted(_ form: AssetProperty.Form) -> String {
     switch form {
-    case .flag, .clearFlag, .isChosen, .isPresent: "true or false"
+    case .flag, .clearFlag, .isChosen, .isPresent, .isBeneathStack: "true or false"
     case .choice(_, let names): names.wanted
     case .bits(_, let names): names.wanted
     case .size, .flags: "a whole number, 0 or more"
@@ -127,7 +137,7 @@ extension OperationFields {
     case .date(_, .wallTime): "a date without a zone such as \"2024-05-31T18:30:00\""
     case .date: instantForm
     case .location: "an object with latitude, longitude and, if known, altitude"
-    case .identifier, .burst, .text: "text"
+    case .identifier, .burst, .stack, .text: "text"
     case .measure: "a number"
     case .record: "an object"
     case .texts: "a list of words"

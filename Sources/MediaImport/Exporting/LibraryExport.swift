@@ -480,6 +480,7 @@ private struct AlbumPaths {
     var options = FetchOptions()
     options.includeHiddenAssets = true
     options.includeAllBurstAssets = true
+    options.includeAllStackAssets = true
     for collection in collections {
       let own = path + [collection.localizedTitle ?? ""]
       switch collection.kind {

@@ -129,7 +129,9 @@ struct SelectionView {
       if trash.showsCreated(existence) { tally.insert(existence.row.number) }
       selected[existence.row.number] = true
     case .assetsEdited(let edited):
-      for edit in edited.edits where try isSelected(edit.number, t) { tally.count(edit, try trash.passes(edit, t)) }
+      for edit in edited.edits where try !edit.isOfStackAlone && isSelected(edit.number, t) {
+        tally.count(edit, try trash.passes(edit, t))
+      }
       try count(edited.shifts, in: &tally, t)
     case .collectionCreated(let existence) where existence.row.creator == client: tally.countCollection(event)
     case .collectionEdited(let edited) where try !edited.isHiddenFromCreator && isOwn(edited.number, t):

@@ -137,6 +137,7 @@ extension LogValue {
     case (.double(let value), .date): self = .date(Date(timeIntervalSinceReferenceDate: value))
     case (.double(let value), _): self = .double(value)
     case (.place(let location), _): self = LogValue(location)
+    case (.identifier(let identifier), _): self = .asset(identifier)
     }
   }
 

@@ -135,6 +135,9 @@ package struct AssetEdit: Equatable, Sendable {
     self.changes = changes
   }
 
+  /// Whether the edit concerns the asset's stack and nothing else, so that a limited client sees nothing of it.
+  var isOfStackAlone: Bool { details == nil && !changes.isEmpty && changes.allSatisfy { $0.field == .stack } }
+
   /// Whether the edit concerns the files of the asset or the words about it.
   var changesDetails: Bool { details != nil }
 

@@ -40,6 +40,7 @@ package import StoreMigrations
 // The types that hold files have a version 2, where a file's SHA-1 is named (10 of a resource). It is written where
 // there is one, and otherwise version 1: so an event has one form, and a library without SHA-1s is as it always was.
 // A version 3 of the same types names what files say about an asset (7 of its details), with or without a SHA-1.
+// A version 4 names the stack of an asset (24 of its row, property 25 of an edit), with or without either.
 // The same holds for an edit of a client that names an album, for an edit of a collection that names a cover, and for a
 // pick of which something is left out.
 
@@ -77,6 +78,9 @@ extension Event {
   /// The version of a payload that names the metadata of an asset; otherwise as ``fingerprintedVersion``.
   package static let describedVersion: UInt32 = 3
 
+  /// The version of a payload that names the stack of an asset; otherwise as ``describedVersion``.
+  package static let stackedVersion: UInt32 = 4
+
   /// The version of an edit of a client that names the album which its selection follows.
   package static let followingVersion: UInt32 = 2
 
@@ -96,10 +100,12 @@ extension Event {
     if case .collectionEdited(let edited) = self, edited.namesCover { return Self.coverVersion }
     if case .pickRecorded(let row) = self, !row.withheld.isEmpty { return Self.withholdingVersion }
     return switch self {
-    case .assetCreated(let existence), .assetPurged(let existence): needed(existence.details)
+    case .assetCreated(let existence), .assetPurged(let existence):
+      existence.row.stack == nil ? needed(existence.details) : Self.stackedVersion
     case .assetsEdited(let edited):
       edited.edits.reduce(Self.version) { version, edit in
-        edit.details.map { max(version, needed($0.old), needed($0.new)) } ?? version
+        if edit.changes.contains(where: { $0.field == .stack }) { return Self.stackedVersion }
+        return edit.details.map { max(version, needed($0.old), needed($0.new)) } ?? version
       }
     default: Self.version
     }
@@ -110,7 +116,7 @@ extension Event {
     let carriesFiles =
       type.hasPrefix("assets.")
       || ["asset.created", "asset.purged", "asset.unmade", "asset.returned"].contains(type)
-    if carriesFiles { return describedVersion }
+    if carriesFiles { return stackedVersion }
     return switch type {
     case "client.edited": followingVersion
     case "collection.edited": coverVersion
@@ -491,6 +497,7 @@ extension FieldValue {
     case .integer(let value): writer.integer(value)
     case .double(let value): writer.double(value)
     case .place(let location): location.write(to: &writer)
+    case .identifier(let identifier): writer.identifier(identifier)
     }
   }
 
@@ -500,6 +507,7 @@ extension FieldValue {
     case .unsigned, .negative: self = .integer(try reader.integer())
     case .double: self = .double(try reader.double())
     case .array: self = .place(try Location(reading: &reader))
+    case .bytes: self = .identifier(try reader.identifier())
     case .null:
       guard try reader.isNull() else { throw EventCodingError(sentence: "a value is missing.") }
       self = .null

@@ -59,6 +59,12 @@ public struct Asset: Sendable, Identifiable {
 
   /// Who chose this member of a burst (BU-02).
   public var burstSelectionTypes: BurstSelectionTypes { row.burstSelection }
+  /// The asset on top of the stack that the asset is in, which may be itself; nil outside a stack.
+  ///
+  /// Always nil for a client that is limited to its selection: it sees no stacks (<doc:Permissions>).
+  public var stack: LocalIdentifier? { row.stack }
+  /// Whether another asset is on top of its stack, so that ordinary fetches leave it out.
+  public var isBeneathStack: Bool { row.isBeneathStack }
   /// How many stars it was given.
   public var rating: AssetRating { row.rating }
   /// Whether the content was edited (AS-08).

@@ -52,6 +52,7 @@ package enum AssetField: UInt8, Sendable, CaseIterable {
   case isRaw = 22
   case isSelfPortrait = 23
   case isLivePhotoVideoPlaybackEnabled = 24
+  case stack = 25
 }
 
 extension AssetProperty {
@@ -130,6 +131,7 @@ extension AssetProperty {
       .bits(at: Layout.burstSelection, BitNames(BurstSelectionTypes.self, isNumberInLog: true)),
       log: .burstSelectionTypes, row: 18, key: .burstSelectionTypes, [\Asset.burstSelectionTypes], set: .inBurst,
       is: .keptByErasure),
+    AssetProperty("stack", .stack, log: .stack, row: 24, key: .stack, [\Asset.stack], is: .keptByErasure),
   ]
 
   private static let edits: [AssetProperty] = [
@@ -180,6 +182,8 @@ extension AssetProperty {
     AssetProperty(
       "isTrashed", .isPresent(at: Layout.trashedDate), key: .isTrashed, [\Asset.isTrashed], spelled: ["trashed"],
       is: .unprinted),
+    AssetProperty(
+      "isBeneathStack", .isBeneathStack, key: .isBeneathStack, [\Asset.isBeneathStack], is: .unprinted),
     AssetProperty("latitude", .coordinate(at: Layout.latitude), key: .latitude, is: .unprinted),
     AssetProperty("longitude", .coordinate(at: Layout.longitude), key: .longitude, is: .unprinted),
     AssetProperty("altitude", .coordinate(at: Layout.altitude), key: .altitude, is: .unprinted),

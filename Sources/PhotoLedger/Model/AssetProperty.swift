@@ -33,6 +33,10 @@ package final class AssetProperty: Sendable {
     case coordinate(at: Int)
     /// The identifier of the burst, behind the fixed places.
     case burst
+    /// The identity of the asset on top of the stack.
+    case stack
+    /// Whether another asset is on top of the stack.
+    case isBeneathStack
     /// Words that the row does not hold.
     case text(@Sendable (ExtendedMetadata) -> String?)
     /// A list of words that the row does not hold.
@@ -159,7 +163,7 @@ package final class AssetProperty: Sendable {
   /// Whether an asset may lack the property.
   var mayBeNil: Bool {
     switch form {
-    case .date, .zoneOffset, .location, .coordinate, .burst, .text, .texts, .measure, .record:
+    case .date, .zoneOffset, .location, .coordinate, .burst, .stack, .text, .texts, .measure, .record:
       !traits.contains(.required)
     default: false
     }

@@ -33,6 +33,7 @@ extension AssetRow {
     package static let adjustmentsState = 121
     package static let playbackVariation = 122
     package static let originalResourceChoice = 123
+    package static let stack = 128
     package static let size = 144
     /// The encoding of "the camera recorded no offset".
     package static let noOffset = Int32.min
@@ -246,6 +247,15 @@ extension AssetRow {
   package var originalResourceChoice: OriginalResourceChoice {
     get { known(Layout.originalResourceChoice) }
     set { store(UInt8(newValue.rawValue), Layout.originalResourceChoice) }
+  }
+
+  /// The top of the asset's stack; nil in no stack.
+  package var stack: LocalIdentifier? {
+    get { stackTop }
+    set {
+      store((newValue?.high ?? 0).bigEndian, Layout.stack)
+      store((newValue?.low ?? 0).bigEndian, Layout.stack + 8)
+    }
   }
 
   package var adjustmentDate: Date? {

@@ -18,7 +18,9 @@ extension AssetRow {
       let seconds = seconds(place)
       return seconds.isNaN ? .null : .double(seconds)
     case .location: return location.map { .place($0) } ?? .null
-    case .identifier, .flags, .isChosen, .isPresent, .coordinate, .burst, .text, .texts, .measure, .record:
+    case .stack: return stack.map { .identifier($0) } ?? .null
+    case .identifier, .flags, .isChosen, .isPresent, .coordinate, .burst, .isBeneathStack, .text, .texts, .measure,
+      .record:
       preconditionFailure("An edit cannot hold the property \(field.name) of an asset.")
     }
   }
@@ -40,6 +42,10 @@ extension AssetRow {
     case (.date(let place, _), .null): store(Double.nan, place)
     case (.location, .place(let place)): location = place
     case (.location, .null): location = nil
+    case (.stack, .identifier(let top)):
+      guard top.canNameStack else { return false }
+      stack = top
+    case (.stack, .null): stack = nil
     default: return false
     }
     return true
@@ -92,7 +98,9 @@ extension AssetRow {
       if !seconds.isNaN { fields.double(key, seconds) }
     case .location: if let location { fields.value(key) { location.write(to: &$0) } }
     case .burst: if let burstIdentifier { fields.text(key, burstIdentifier) }
-    case .identifier, .flag, .clearFlag, .isChosen, .isPresent, .coordinate, .text, .texts, .measure, .record:
+    case .stack: if let stack { fields.identifier(key, stack) }
+    case .identifier, .flag, .clearFlag, .isChosen, .isPresent, .coordinate, .isBeneathStack, .text, .texts, .measure,
+      .record:
       preconditionFailure("A creation cannot log a property of this form under the key \(key).")
     }
   }
@@ -114,7 +122,12 @@ extension AssetRow {
     case .date(let place, _): store(try reader.date().timeIntervalSinceReferenceDate, place)
     case .location: location = try Location(reading: &reader)
     case .burst: burstIdentifier = try reader.text()
-    case .identifier, .flag, .clearFlag, .isChosen, .isPresent, .coordinate, .text, .texts, .measure, .record:
+    case .stack:
+      let top = try reader.identifier()
+      guard top.canNameStack else { throw EventCodingError(sentence: "a stack without an identifier.") }
+      stack = top
+    case .identifier, .flag, .clearFlag, .isChosen, .isPresent, .coordinate, .isBeneathStack, .text, .texts, .measure,
+      .record:
       preconditionFailure("A creation cannot log a property of this form under the key \(property.key).")
     }
   }

@@ -21,8 +21,8 @@ package import Foundation
 //       40      8  adjustment date (NaN: none)    121      1  adjustments state
 //                                                122      1  playback variation
 //                                                123      1  original resource choice
-//                                                124     20  reserved, zero
-//      144      –  burst identifier, UTF-8
+//                                                124      4  reserved, zero
+//      144      –  burst identifier, UTF-8       128     16  stack: the identifier of its top (0: none)
 //
 // Integers and the bits of doubles are little-endian. Dates are stored with every bit that the caller gave: a date read
 // back equals the date written.
@@ -63,6 +63,17 @@ package struct AssetRow: Equatable, Sendable {
 
   package static func == (one: AssetRow, other: AssetRow) -> Bool {
     one.number == other.number && one.hasSameBytes(as: other) && one.burstIdentifier == other.burstIdentifier
+  }
+
+  /// The row as a way of seeing the library shows it: stacks need full access, since the top of one may be an asset
+  /// that a limited client cannot see.
+  package func seen(by access: Access) -> AssetRow { access == .full ? self : unstacked }
+
+  /// The row without its stack.
+  package var unstacked: AssetRow {
+    var row = self
+    row.stack = nil
+    return row
   }
 
   /// Whether it may be changed and deleted here (AS-13).

@@ -115,8 +115,31 @@ extension AssetBytes {
   /// Whether it lies in the trash.
   package var isTrashed: Bool { !seconds(AssetRow.Layout.trashedDate).isNaN }
 
-  /// Whether ordinary fetches show the asset in its albums: neither hidden, nor in the trash, nor inside a burst.
-  package var isVisible: Bool { !isTrashed && !flags.contains(.hidden) && standsOutOfBurst }
+  /// The top of the asset's stack; nil in no stack.
+  package var stackTop: LocalIdentifier? {
+    let (high, low) = (
+      load(AssetRow.Layout.stack, as: UInt64.self), load(AssetRow.Layout.stack + 8, as: UInt64.self)
+    )
+    return high | low == 0 ? nil : LocalIdentifier(high: UInt64(bigEndian: high), low: UInt64(bigEndian: low))
+  }
+
+  /// Whether another asset is on top of its stack.
+  @inline(__always)
+  package var isBeneathStack: Bool {
+    let (high, low) = (
+      load(AssetRow.Layout.stack, as: UInt64.self), load(AssetRow.Layout.stack + 8, as: UInt64.self)
+    )
+    return high | low != 0
+      && (high != load(AssetRow.Layout.identifier, as: UInt64.self)
+        || low != load(AssetRow.Layout.identifier + 8, as: UInt64.self))
+  }
+
+  /// Whether ordinary fetches show the asset in its albums: neither hidden, nor in the trash, nor inside a burst, nor
+  /// beneath the top of a stack.
+  package var isVisible: Bool { isVisibleInSelections && !isBeneathStack }
+
+  /// The same for a client that is limited to its selection, which sees no stacks.
+  package var isVisibleInSelections: Bool { !isTrashed && !flags.contains(.hidden) && standsOutOfBurst }
 
   /// Whether the asset is not in a burst, represents its burst, or was picked by the user (FR-07).
   package var standsOutOfBurst: Bool {

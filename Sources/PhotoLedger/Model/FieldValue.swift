@@ -7,6 +7,7 @@ package enum FieldValue: Equatable, Sendable {
   case integer(Int64)
   case double(Double)
   case place(Location)
+  case identifier(LocalIdentifier)
 
   package static func date(_ date: Date?) -> FieldValue {
     date.map { .double($0.timeIntervalSinceReferenceDate) } ?? .null

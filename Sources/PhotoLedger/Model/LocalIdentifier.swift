@@ -36,6 +36,9 @@ public struct LocalIdentifier: Hashable, Sendable {
     }
   }
 
+  /// Whether a row can hold it as the top of a stack: all zeros are no stack there.
+  var canNameStack: Bool { high | low != 0 }
+
   /// The UUID in capitals, without a suffix.
   public var uuidString: String {
     String(unsafeUninitializedCapacity: Self.spellingCount) { spell(into: $0) }

@@ -56,6 +56,10 @@ public enum PropertyKey: String, Hashable, Sendable, CaseIterable {
   case burstIdentifier
   /// Whether the asset represents its burst.
   case representsBurst
+  /// The asset on top of the asset's stack, itself or another; it has no order.
+  case stack
+  /// Whether another asset is on top of the asset's stack.
+  case isBeneathStack
   /// The number of stars; 0 if none were given.
   case rating
   /// The bits of ``BurstSelectionTypes``.
@@ -215,8 +219,8 @@ extension AssetProperty {
   /// What a query takes the values for; only for a property with a key.
   fileprivate var valueKind: PropertyKey.ValueKind {
     switch form {
-    case .identifier: .identifier
-    case .flag, .clearFlag, .isChosen, .isPresent: .bool
+    case .identifier, .stack: .identifier
+    case .flag, .clearFlag, .isChosen, .isPresent, .isBeneathStack: .bool
     case .flags, .choice, .bits, .size, .zoneOffset: .integer
     case .seconds, .coordinate: .double
     case .date: .date

@@ -20,8 +20,8 @@ package enum PropertyReader<Row: PropertyRow>: Sendable {
   case text(@Sendable (Row) -> String?)
   /// Several texts, of which one has to fit. Missing: none.
   case texts(@Sendable (Row) -> [String])
-  /// Never missing.
-  case identifier(@Sendable (Row) -> LocalIdentifier, ObjectKindOf<Row>)
+  /// Missing: nil.
+  case identifier(@Sendable (Row) -> LocalIdentifier?, ObjectKindOf<Row>)
 }
 
 /// Tells the kind of object of a row, for the spelling of its identifier.
@@ -63,6 +63,8 @@ extension PropertyRow where Self: AssetBytes {
     case .seconds(let place), .date(let place, _), .coordinate(let place): return .number { $0.seconds(place) }
     case .isPresent(let place): return .bool { !$0.seconds(place).isNaN }
     case .burst: return .text { $0.burstIdentifier }
+    case .stack: return .identifier({ $0.stackTop }, { _ in .asset })
+    case .isBeneathStack: return .bool { $0.isBeneathStack }
     // Details are missing in a row; QueryPlan asks `DescribedAsset` for them.
     case .text, .texts: return .text { _ in nil }
     case .measure: return .number { _ in .nan }

@@ -64,7 +64,7 @@ extension LibraryStore {
     let after = try result(of: before, at: commit)
     let changed: Set<ObjectNumber>
     switch before.plan.query.entity {
-    case .asset: changed = Set(delta.assets.filter { $0.value.isVisiblyChanged }.map(\.key))
+    case .asset: changed = try changedAssets(before, after, delta)
     case .collection: changed = try changedCollections(before, after)
     }
     let touched: TouchedPositions
@@ -84,6 +84,22 @@ extension LibraryStore {
       let query = try query(result.plan.query, seeing: access, t)
       return try fetch(query, result.window, as: result.client, at: moment, t).shown(like: result)
     }
+  }
+
+  /// The assets that look different to the client; to a limited one, nothing is in a stack.
+  private func changedAssets(
+    _ before: ResultCore, _ after: ResultCore, _ delta: Delta
+  ) throws -> Set<ObjectNumber> {
+    let (one, two) = (before.plan.query.access, after.plan.query.access)
+    if one == .full, two == .full { return Set(delta.assets.filter { $0.value.isVisiblyChanged }.map(\.key)) }
+    var changed = Set(delta.assets.filter { $0.value.isChangedForLimited }.map(\.key))
+    guard one == .full || two == .full else { return changed }
+    let full = one == .full ? before : after
+    let common = Set(before.allNumbers).intersection(after.allNumbers)
+    try reading { t in
+      for number in common where try assetRow(number, at: full.sequence, t)?.stack != nil { changed.insert(number) }
+    }
+    return changed
   }
 
   /// The collections in both results of which the client sees another row.

@@ -73,10 +73,15 @@ public struct LibraryChange: Sendable {
     guard let touch = delta.assets[number], let before = touch.before else { return nil }
     let place = delta.placing(of: number, in: access.selection ?? accessBefore.selection ?? 0)
     guard accessBefore.shows(place.before), showsTrash || !before.isTrashed else { return nil }
-    let after = touch.after.flatMap { access.shows(place.after) && (showsTrash || !$0.isTrashed) ? $0 : nil }
-    guard touch.isVisiblyChanged || after == nil else { return nil }
+    let after = touch.after.flatMap { row in
+      access.shows(place.after) && (showsTrash || !row.isTrashed) ? row.seen(by: access) : nil
+    }
+    let seenBefore = before.seen(by: accessBefore)
+    var isChanged = access == .full ? touch.isVisiblyChanged : touch.isChangedForLimited
+    if access != accessBefore { isChanged = touch.isChangedForLimited || after != seenBefore }
+    guard isChanged || after == nil else { return nil }
     return ObjectChangeDetails(
-      objectBeforeChanges: Asset(row: before, commit: delta.from),
+      objectBeforeChanges: Asset(row: seenBefore, commit: delta.from),
       objectAfterChanges: after.map { Asset(row: $0, commit: delta.to) },
       assetContentChanged: touch.isContentChanged)
   }
@@ -86,7 +91,7 @@ public struct LibraryChange: Sendable {
     guard let touch = delta.collections[collection.row.number], let before = touch.before, accessBefore.shows(before)
     else { return nil }
     let isGone = touch.after.map { $0.deletedDate != nil || !access.shows($0) } ?? true
-    let isChanged = access.selection == nil ? touch.isVisiblyChanged : touch.isChangedForCreator
+    let isChanged = access.selection == nil ? touch.isVisiblyChanged : touch.isChangedForLimited
     guard isChanged || isGone else { return nil }
     let after = isGone ? nil : touch.after?.seen(by: access)
     return ObjectChangeDetails(

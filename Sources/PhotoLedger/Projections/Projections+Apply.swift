@@ -83,9 +83,25 @@ extension Projections {
       let key = hashKey(name, number)
       try t.put(key.span.bytes, RawSpan(), in: index)
     }
+    try restack(number, from: nil, to: existence.row.stack, &t)
     for place in existence.places {
       try put(number, in: place.container, place.key, &t)
       try count(1, in: place.container, &t)
+    }
+  }
+
+  /// Carries over to the index of stacks that an asset joined or left one.
+  private func restack(
+    _ number: ObjectNumber, from old: LocalIdentifier?, to new: LocalIdentifier?, _ t: inout WriteTransaction
+  ) throws(LMDBError) {
+    guard old != new else { return }
+    if let old {
+      let key = hashKey(Self.stackKey(old), number)
+      try t.delete(key.span.bytes, in: bursts)
+    }
+    if let new {
+      let key = hashKey(Self.stackKey(new), number)
+      try t.put(key.span.bytes, RawSpan(), in: bursts)
     }
   }
 
@@ -124,6 +140,7 @@ extension Projections {
       let key = hashKey(name, number)
       try t.delete(key.span.bytes, in: index)
     }
+    try restack(number, from: existence.row.stack, to: nil, &t)
     try remove(existence.row.identifier, &t)
     try reorder(number, from: known.standing, to: .absent, &t)
     let identifier = existence.row.identifier
@@ -144,6 +161,7 @@ extension Projections {
       var row = known
       try edit.apply(to: &row)
       try reorder(edit.number, from: stood, to: try put(row, &t), &t)
+      try restack(edit.number, from: known.stack, to: row.stack, &t)
       guard let (old, new) = edit.details.map({ ($0.old, $0.new) }), let known = try details(edit.number, in: t) else {
         continue
       }

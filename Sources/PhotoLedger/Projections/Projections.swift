@@ -25,8 +25,9 @@ package import LMDB
 //   content       SHA-256 (32) asset (8)                 nothing
 //   pairing       SHA-256 of a content identifier (32)   nothing
 //                 asset (8)
-//   bursts        SHA-256 of a burst identifier (32)     nothing
-//                 asset (8)
+//   bursts        SHA-256 of a burst identifier, or of   nothing
+//                 255 and the identifier of a stack's
+//                 top (32) asset (8)
 //   origins       SHA-256 of an origin (32) asset (8)    nothing
 //   words         folded word (1 … 64) 00 asset (8)      nothing       (Projections+Words.swift)
 //   history       object (8) sequence (8)                nothing
@@ -39,8 +40,8 @@ package import LMDB
 //
 // `members` is the manual order; `containers` answers "where does this stand". They are each other's inverse. `history`
 // holds every event that touched an object: the way back to the values of an earlier commit. `content` finds equal
-// bytes, `pairing` the halves of a Live Photo, `bursts` the members of a burst, `origins` what came from another
-// library. A member that is hidden, trashed or deleted keeps its rows in `members` and `containers`.
+// bytes, `pairing` the halves of a Live Photo, `bursts` the members of a burst or of a stack, `origins` what came from
+// another library. A member that is hidden, trashed or deleted keeps its rows in `members` and `containers`.
 //
 // Containers are albums and folders (numbers in `collections`), selections (in `clients`) and picks (in `picks`). A
 // selection has no order of its own: a member's key is its number. `sightings` holds client revisions: the commits that
@@ -334,6 +335,12 @@ extension Projections {
     try assets(under: Self.pairingKey(identifier), of: bursts, in: t)
   }
 
+  /// The assets of a stack, oldest first.
+  /// - Parameter top: the identifier of the asset on top.
+  package func assets(ofStack top: LocalIdentifier, in t: borrowing some Reading) throws -> [ObjectNumber] {
+    try assets(under: Self.stackKey(top), of: bursts, in: t)
+  }
+
   /// The assets that came with an identifier of another library, oldest first.
   func assets(withOrigin origin: String, in t: borrowing some Reading) throws -> [ObjectNumber] {
     try assets(under: Self.pairingKey(origin), of: origins, in: t)
@@ -342,6 +349,9 @@ extension Projections {
   static func pairingKey(_ contentIdentifier: String) -> [UInt8] {
     SHA256.digest(of: Array(contentIdentifier.utf8)).bytes
   }
+
+  /// A stack stands among the bursts under a name that is no text, since its first byte is 255.
+  static func stackKey(_ top: LocalIdentifier) -> [UInt8] { SHA256.digest(of: [0xFF] + top.bytes).bytes }
 
   /// A SHA-1 stands among the content identifiers under a name that is no text, since its first byte is 255.
   static func pairingKey(sha1: [UInt8]) -> [UInt8] { SHA256.digest(of: [0xFF] + sha1).bytes }

@@ -50,7 +50,8 @@ extension Projections {
     switch event {
     case .assetPurged(let existence), .assetCreated(let existence):
       for place in existence.places { try add(place.container) }
-    case .assetsEdited(let edited): for edit in edited.edits { try addSelections(of: edit.number) }
+    case .assetsEdited(let edited):
+      for edit in edited.edits where !edit.isOfStackAlone { try addSelections(of: edit.number) }
     case .collectionCreated(let existence): try add(existence.row.creator)
     case .collectionEdited(let edited) where edited.isHiddenFromCreator: break
     case .collectionEdited(let edited): try add(try collection(edited.number, in: t)?.creator ?? 0)

@@ -102,7 +102,8 @@ extension ConditionCompiler {
 
   static func absence(_ reader: PropertyReader<Row>, isWanted: Bool) -> Test {
     switch reader {
-    case .bool, .identifier: { _ in !isWanted }
+    case .bool: { _ in !isWanted }
+    case .identifier(let read, _): { (read($0) == nil) == isWanted }
     case .integer(let read): { (read($0) == .min) == isWanted }
     case .number(let read): { read($0).isNaN == isWanted }
     case .text(let read): { (read($0) == nil) == isWanted }
@@ -232,7 +233,8 @@ extension ConditionCompiler {
       let wanted = Set(values.compactMap { if case .text(let text) = $0 { text } else { nil } })
       return { read($0).contains(where: wanted.contains) }
     case .identifier(let read, _):
-      return member(of: Set(values.compactMap { if case .identifier(let id) = $0 { id } else { nil } }), read)
+      let wanted = Set(values.compactMap { if case .identifier(let id) = $0 { id } else { nil } })
+      return { read($0).map(wanted.contains) ?? false }
     }
   }
 
@@ -271,7 +273,8 @@ extension ConditionCompiler {
     switch reader {
     case .text(let read): { read($0).map(test.holds) ?? false }
     case .texts(let read): { read($0).contains(where: test.holds) }
-    case .identifier(let read, let kind): { test.holds(read($0).spelled(as: kind($0))) }
+    case .identifier(let read, let kind):
+      { row in read(row).map { test.holds($0.spelled(as: kind(row))) } ?? false }
     default: { _ in false }
     }
   }

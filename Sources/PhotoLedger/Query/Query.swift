@@ -33,6 +33,8 @@ package struct Query: Hashable, Sendable {
   package var includesHidden = false
   /// Whether members of a burst are shown that neither represent it nor were picked (FR-07).
   package var includesAllBurst = false
+  /// Whether assets beneath the top of a stack are shown.
+  package var includesAllStack = false
   /// Where assets may come from (FR-08); an asset that comes from nowhere known is always shown.
   package var sources = SourceTypes.all
   /// Whether the library's own smart albums are among the collections.

@@ -10,6 +10,8 @@
 /// A query, compiled.
 package final class QueryPlan: Sendable {
   package let query: Query
+  /// Whether what lies beneath the top of a stack is shown; a limited client sees no stacks.
+  private let showsStacked: Bool
   private let assetPasses: @Sendable (AssetRow) -> Bool
   private let viewPasses: @Sendable (AssetView) -> Bool
   /// Judges an asset by its details too, if the condition asks for them.
@@ -21,11 +23,13 @@ package final class QueryPlan: Sendable {
 
   package init(_ query: Query) {
     self.query = query
-    let isDescribed = query.entity == .asset && query.condition.asksForDetails
-    let rowPart = isDescribed ? query.condition.rowPart : query.condition
+    let condition = query.access == .full ? query.condition : query.condition.withoutStacks
+    let isDescribed = query.entity == .asset && condition.asksForDetails
+    let rowPart = isDescribed ? condition.rowPart : condition
     assetPasses = rowPart.evaluator(for: AssetRow.self)
     viewPasses = rowPart.evaluator(for: AssetView.self)
-    describedPasses = isDescribed ? query.condition.evaluator(for: DescribedAsset.self) : nil
+    describedPasses = isDescribed ? condition.evaluator(for: DescribedAsset.self) : nil
+    showsStacked = query.includesAllStack || query.access != .full
     collectionPasses = query.condition.evaluator(for: CollectionRow.self)
     assetKeys = SortKeyEncoder(query.sort)
     viewKeys = SortKeyEncoder(query.sort)
@@ -48,7 +52,7 @@ package final class QueryPlan: Sendable {
   private func isOffered(_ row: some AssetBytes) -> Bool {
     row.isTrashed == (query.trash == .only)
       && (query.includesHidden || !row.flags.contains(.hidden))
-      && (query.includesAllBurst || row.standsOutOfBurst)
+      && (query.includesAllBurst || row.standsOutOfBurst) && (showsStacked || !row.isBeneathStack)
       && (query.sources == .all || !row.sourceType.isDisjoint(with: query.sources) || row.sourceType.isEmpty)
   }
 

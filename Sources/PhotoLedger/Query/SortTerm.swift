@@ -12,7 +12,7 @@ public struct SortTerm: Hashable, Sendable, CustomStringConvertible {
   ///   - key: the property; an identifier has no order.
   ///   - ascending: whether small values come first.
   ///   - entity: the kind of object that is sorted.
-  /// - Throws: ``FetchError`` `unsupportedSort` for `localIdentifier`, by which PhotoKit does not sort either (FR-09),
+  /// - Throws: ``FetchError`` `unsupportedSort` for an identifier, by which PhotoKit does not sort either (FR-09),
   ///   `unknownKey` for a key of another kind of object.
   public init(_ key: PropertyKey, ascending: Bool, for entity: Entity) throws(FetchError) {
     try key.checkExists(for: entity)

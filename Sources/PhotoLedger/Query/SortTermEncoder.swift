@@ -84,7 +84,7 @@ package struct SortKeyEncoder<Row: PropertyRow>: Sendable {
     switch Row.reader(of: term.key) {
     case .text(let read): return { row, bytes in Self.append(read(row), mask, to: &bytes) }
     case .identifier(let read, _):
-      return { row, bytes in Self.append(read(row).uuidString, mask, to: &bytes) }
+      return { row, bytes in Self.append(read(row)?.uuidString, mask, to: &bytes) }
     case .texts: preconditionFailure("'\(term.key.rawValue)' has no order")
     case .bool, .integer, .number: preconditionFailure("'\(term.key.rawValue)' is written as a word")
     }

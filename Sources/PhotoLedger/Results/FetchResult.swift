@@ -152,7 +152,7 @@ struct ObjectLoader<Element: Sendable>: Sendable {
 extension ObjectLoader<Asset> {
   static let asset = ObjectLoader { store, number, point, t in
     guard let row = try store.assetRow(number, at: point.sequence, t) else { throw store.vanished(number) }
-    return Asset(row: row, commit: point.commit)
+    return Asset(row: row.seen(by: point.access), commit: point.commit)
   }
 }
 

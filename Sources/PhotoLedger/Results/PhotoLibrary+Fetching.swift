@@ -14,6 +14,8 @@ public struct FetchOptions: Sendable {
   public var includeHiddenAssets = false
   /// Whether members of a burst are shown that neither represent it nor were picked by the user (FR-07).
   public var includeAllBurstAssets = false
+  /// Whether assets beneath the top of a stack are shown.
+  public var includeAllStackAssets = false
   /// The sources of assets; empty: the user's library for the whole library, all for an album (FR-08).
   public var includeAssetSourceTypes: SourceTypes = []
   /// Whether the trash is shown instead of the library.
@@ -185,7 +187,7 @@ extension PhotoLibrary {
       let access = try permission(t).access
       return try find(t).compactMap { number in
         guard try store.shows(number, to: access, at: moment, t) else { return nil }
-        return try store.assetRow(number, at: sequence, t).map { Asset(row: $0, commit: commit) }
+        return try store.assetRow(number, at: sequence, t).map { Asset(row: $0.seen(by: access), commit: commit) }
       }
     }
   }
@@ -341,6 +343,7 @@ extension PhotoLibrary {
     var query = Query(entity, scope, where: options.condition, sortedBy: options.sort)
     query.includesHidden = options.includeHiddenAssets || options.showsTrash
     query.includesAllBurst = options.includeAllBurstAssets || options.showsTrash
+    query.includesAllStack = options.includeAllStackAssets || options.showsTrash
     query.includesBuiltIn = includesBuiltIn
     query.sources = options.includeAssetSourceTypes
     if query.sources.isEmpty { query.sources = scope == .library ? .userLibrary : .all }

@@ -21,7 +21,8 @@ extension QueryPlan {
         }
         let after = touch.after.flatMap { place.is && admits($0) && has($0) ? self.key($0, place.after) as Key : nil }
         guard before != nil || after != nil else { continue }
-        touches.append(KeyTouch(old: before, new: after, isVisiblyChanged: touch.isVisiblyChanged))
+        let isChanged = query.access == .full ? touch.isVisiblyChanged : touch.isChangedForLimited
+        touches.append(KeyTouch(old: before, new: after, isVisiblyChanged: isChanged))
       }
     case .collection:
       for (number, touch) in delta.collections {
@@ -30,7 +31,7 @@ extension QueryPlan {
         let before = old.flatMap { place.was && admits($0) ? self.key($0, place.before) as Key : nil }
         let after = new.flatMap { place.is && admits($0) ? self.key($0, place.after) as Key : nil }
         guard before != nil || after != nil else { continue }
-        let isChanged = query.access.selection == nil ? touch.isVisiblyChanged : touch.isChangedForCreator
+        let isChanged = query.access.selection == nil ? touch.isVisiblyChanged : touch.isChangedForLimited
         touches.append(KeyTouch(old: before, new: after, isVisiblyChanged: isChanged))
       }
     }

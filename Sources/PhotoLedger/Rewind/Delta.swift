@@ -22,21 +22,22 @@ package struct Delta: Sendable {
     package var after: Row?
     /// Whether a property that a client can see was changed, even if it was changed back later.
     package var isVisiblyChanged: Bool
-    /// The same for the client that made a collection, while it is limited to its selection.
-    package var isChangedForCreator = false
+    /// The same for a client that is limited to its selection: the one that made a collection, or any that sees an
+    /// asset.
+    package var isChangedForLimited = false
     /// Whether the bytes of an asset were changed (CD-21).
     package var isContentChanged = false
 
     func followed(by next: Touch<Row>) -> Touch<Row> {
       Touch(
         before: before, after: next.after, isVisiblyChanged: isVisiblyChanged || next.isVisiblyChanged,
-        isChangedForCreator: isChangedForCreator || next.isChangedForCreator,
+        isChangedForLimited: isChangedForLimited || next.isChangedForLimited,
         isContentChanged: isContentChanged || next.isContentChanged)
     }
 
     var reversed: Touch<Row> {
       Touch(
-        before: after, after: before, isVisiblyChanged: isVisiblyChanged, isChangedForCreator: isChangedForCreator,
+        before: after, after: before, isVisiblyChanged: isVisiblyChanged, isChangedForLimited: isChangedForLimited,
         isContentChanged: isContentChanged)
     }
   }

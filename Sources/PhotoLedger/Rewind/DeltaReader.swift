@@ -293,6 +293,7 @@ struct DeltaReader {
       touch.before = before
     }
     touch.isVisiblyChanged = touch.isVisiblyChanged || entry.isVisiblyChanged
+    touch.isChangedForLimited = touch.isChangedForLimited || entry.isChangedForLimited
     touch.isContentChanged = touch.isContentChanged || entry.isContentChanged
     return touch
   }
@@ -336,7 +337,7 @@ private struct Notes {
       places[number] = try projections.places(of: number, in: t)
       if readsDetails { details.updateValue(try projections.details(number, in: t), forKey: number) }
     }
-    guard isRecording, unsettledAssets[number] == nil, delta.assets[number]?.isVisiblyChanged != true else { return }
+    guard isRecording, unsettledAssets[number] == nil, delta.assets[number]?.isChangedForLimited != true else { return }
     unsettledAssets.updateValue(row, forKey: number)
     guard delta.assets[number] == nil else { return }
     delta.assets[number] = Delta.Touch(before: nil, after: row, isVisiblyChanged: false)
@@ -349,7 +350,7 @@ private struct Notes {
     if places[number] == nil { places[number] = try projections.places(of: number, in: t) }
     guard isRecording, unsettledCollections[number] == nil else { return }
     let touch = delta.collections[number]
-    if touch?.isVisiblyChanged == true, touch?.isChangedForCreator == true { return }
+    if touch?.isVisiblyChanged == true, touch?.isChangedForLimited == true { return }
     unsettledCollections.updateValue(row, forKey: number)
     guard touch == nil else { return }
     delta.collections[number] = Delta.Touch(before: nil, after: row, isVisiblyChanged: false)
@@ -377,6 +378,7 @@ private struct Notes {
       for edit in edited.edits where edit.changesContent {
         delta.assets[edit.number]?.isContentChanged = true
         delta.assets[edit.number]?.isVisiblyChanged = true
+        delta.assets[edit.number]?.isChangedForLimited = true
       }
     case .clientRegistered(let row): noteStatus(of: row.number, .notDetermined, row.readWrite.status)
     case .clientEdited(let edited):
@@ -394,8 +396,11 @@ private struct Notes {
   mutating func settle(_ past: Past) {
     // An iteration passes over the whole capacity, even if there is nothing in it.
     if !unsettledAssets.isEmpty {
-      for (number, after) in unsettledAssets where after != past.assets[number] ?? nil {
+      for (number, after) in unsettledAssets {
+        let before = past.assets[number] ?? nil
+        guard after != before else { continue }
         delta.assets[number]?.isVisiblyChanged = true
+        if after?.unstacked != before?.unstacked { delta.assets[number]?.isChangedForLimited = true }
       }
     }
     if !unsettledCollections.isEmpty { settleCollections(past) }
@@ -409,7 +414,7 @@ private struct Notes {
       let creator = (after ?? before).map { Access.limited($0.creator) } ?? .full
       if before?.visible != after?.visible { delta.collections[number]?.isVisiblyChanged = true }
       if before?.seen(by: creator).visible != after?.seen(by: creator).visible {
-        delta.collections[number]?.isChangedForCreator = true
+        delta.collections[number]?.isChangedForLimited = true
       }
     }
   }

@@ -35,6 +35,8 @@ struct EditComposition {
     fileprivate var isClosed = false
     /// Whether some commit made it look different.
     private(set) var isVisiblyChanged = false
+    /// The same for a client that is limited to its selection, which sees no stacks.
+    private(set) var isChangedForLimited = false
     private(set) var isContentChanged = false
 
     fileprivate init(commit: UInt64, creation: UInt64?) {
@@ -47,9 +49,9 @@ struct EditComposition {
         settle()
         self.commit = commit
       }
-      if edit.changesContent { (isVisiblyChanged, isContentChanged) = (true, true) }
+      if edit.changesContent { (isVisiblyChanged, isChangedForLimited, isContentChanged) = (true, true, true) }
       if isClosed {
-        isVisiblyChanged = true
+        (isVisiblyChanged, isChangedForLimited) = (true, isChangedForLimited || !edit.isOfStackAlone)
         return
       }
       for change in edit.changes {
@@ -65,8 +67,13 @@ struct EditComposition {
     /// Says whether the commit that was gathered made the asset look different; of the commit that created it, the
     /// creation says that.
     fileprivate mutating func settle() {
-      guard !isVisiblyChanged else { return }
-      if commit != creation, values.contains(where: { $0.beforeCommit != $0.new }) { isVisiblyChanged = true }
+      guard !isChangedForLimited else { return }
+      if commit != creation {
+        for value in values where value.beforeCommit != value.new {
+          isVisiblyChanged = true
+          if value.field != .stack { isChangedForLimited = true }
+        }
+      }
       for index in values.indices { values[index].beforeCommit = values[index].new }
     }
 

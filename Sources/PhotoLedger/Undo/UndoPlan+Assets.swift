@@ -55,6 +55,7 @@ extension UndoJudge {
     }
     plan.removals.append(row.number)
     if let burst = row.burstIdentifier { plan.bursts.insert(burst) }
+    if let stack = row.stack { plan.stacks.insert(stack) }
     plan.report.changes.append(change)
   }
 
@@ -111,6 +112,7 @@ extension UndoJudge {
     existence.places = []  // They are judged with all places.
     plan.returns.append(existence)
     if let burst = existence.row.burstIdentifier { plan.bursts.insert(burst) }
+    if let stack = existence.row.stack { plan.stacks.insert(stack) }
     plan.report.changes.append(change)
     return existence
   }
@@ -151,6 +153,9 @@ extension UndoJudge {
       // The representative of a burst is determined at the end; later choices of others are not conflicts.
       if let burst = row.burstIdentifier { plan.bursts.insert(burst) }
       guard verdict(known.net, current) == .stands else { return }
+    }
+    if field == .stack {
+      for case .identifier(let top) in [current, known.net.base, known.net.given] { plan.stacks.insert(top) }
     }
     let subject = UndoChange.Subject.asset(row.identifier)
     let value = judged(known.net, current) { value in

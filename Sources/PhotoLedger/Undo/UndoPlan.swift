@@ -66,6 +66,8 @@ struct UndoPlan {
   var removals: [ObjectNumber] = []
   /// The bursts that lose or get a member, or another representative.
   var bursts: Set<String> = []
+  /// The stacks that lose or get a member.
+  var stacks: Set<LocalIdentifier> = []
 
   /// Whether there is nothing to change.
   var isEmpty: Bool { report.changes.isEmpty }

@@ -123,6 +123,23 @@ public final class ChangeBlock {
     add(.mergeAssets(assets, into: keeper))
   }
 
+  /// Stacks assets, so that ordinary fetches show the one on top in place of all; no counterpart in PhotoKit.
+  ///
+  /// A top that has a stack already keeps it, and the others join; any other top begins a new one. What was in another
+  /// stack leaves that; where it was the top, the oldest of the rest takes over, and a stack of one asset dissolves.
+  /// With no others, an asset beneath the top of its stack becomes the top. Modification dates stay. Needs full access.
+  /// - Parameters:
+  ///   - top: the asset on top.
+  ///   - others: at most 999 assets with those that are in the stack already; like the top, none of them may be synced
+  ///     or shared, in the trash, or behind the representative of a burst.
+  public func stack(top: LocalIdentifier, others: [LocalIdentifier]) { add(.stackAssets(others, under: top)) }
+
+  /// Takes assets out of their stacks; no counterpart in PhotoKit.
+  ///
+  /// The top of a stack takes the whole stack apart, and so does the last but one of its members. An asset in no stack
+  /// is passed over. Needs full access.
+  public func unstack(_ assets: [LocalIdentifier]) { add(.unstackAssets(assets)) }
+
   /// Makes a member of a burst its representative (BU-01).
   public func setRepresentative(ofBurst asset: LocalIdentifier) { add(.setRepresentative(asset)) }
 

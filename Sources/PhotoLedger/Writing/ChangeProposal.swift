@@ -65,6 +65,9 @@ public struct ChangeProposal: Sendable {
       // Which albums it changes is known at the commit.
       editedAssets.append(keeper)
       deletedAssets += assets
+    // Which other members of stacks it changes is known at the commit.
+    case .stackAssets(let assets, let top): editedAssets += [top] + assets
+    case .unstackAssets(let assets): editedAssets += assets
     case .createCollection(_, let title, _, _): createdCollectionTitles.append(title)
     case .setTitle(_, let collection): editedCollections.append(collection)
     case .setCover(_, let album): editedCollections.append(album)

@@ -15,6 +15,10 @@ package enum ChangeRequest: Sendable {
   case purgeAssets([LocalIdentifier])
   /// Merges assets into one of them, and moves the others to the trash.
   case mergeAssets([LocalIdentifier], into: LocalIdentifier)
+  /// Makes a stack of assets; with no others, an asset of a stack becomes its top.
+  case stackAssets([LocalIdentifier], under: LocalIdentifier)
+  /// Takes assets out of their stacks; a top dissolves its stack.
+  case unstackAssets([LocalIdentifier])
   /// Erases the data of purged assets from the log.
   case eraseAssets([ObjectNumber])
   case createCollection(PhotoCollection.Kind, title: String, SmartAlbumQuery?, as: LocalIdentifier)

@@ -295,6 +295,7 @@ extension Decider {
       }
       let details = try details(of: row, t)
       try leaveBurst(row, &t)
+      try leaveStack(row, &t)
       let places = try projections.places(of: row.number, in: t)
       try record(.assetPurged(AssetExistence(row: row, details: details, places: places)), &t)
       for resource in try resourcesEverNamed(by: row, details, t)
@@ -328,8 +329,10 @@ extension Decider {
       for (row, edit) in run {
         var after = row
         try apply(.assetsEdited(AssetsEdited(verb: verb, edits: [edit], shifts: [])), to: &after)
-        guard after.isVisible != row.isVisible else { continue }
-        try count(after.isVisible ? 1 : -1, of: row.number, in: &shifts, t)
+        let change = Self.change(row.isVisible, after.isVisible)
+        let creatorsChange = Self.change(row.isVisibleInSelections, after.isVisibleInSelections)
+        guard change != 0 || creatorsChange != 0 else { continue }
+        try count(change, creatorsChange, of: row.number, in: &shifts, t)
       }
       let counted = shifts.values.filter { $0.by != 0 || $0.byCreator != 0 }.sorted { $0.album < $1.album }
       try record(.assetsEdited(AssetsEdited(verb: verb, edits: run.map(\.edit), shifts: counted)), &t)
@@ -337,9 +340,14 @@ extension Decider {
     }
   }
 
-  /// Counts an asset that came into view or left it in every album that holds it.
+  private static func change(_ wasVisible: Bool, _ isVisible: Bool) -> Int {
+    (isVisible ? 1 : 0) - (wasVisible ? 1 : 0)
+  }
+
+  /// Counts an asset that came into view or left it in every album that holds it: the owner's view, and that of the
+  /// albums' creators while they are limited to their selections.
   private func count(
-    _ change: Int, of number: ObjectNumber, in shifts: inout [ObjectNumber: CountShift],
+    _ change: Int, _ creatorsChange: Int, of number: ObjectNumber, in shifts: inout [ObjectNumber: CountShift],
     _ t: borrowing WriteTransaction
   ) throws {
     let places = try projections.places(of: number, in: t)
@@ -347,7 +355,7 @@ extension Decider {
       guard let album = try projections.collection(place.container, in: t) else { continue }
       let isSelected = album.creator != 0 && places.contains { $0.container == album.creator }
       shifts[album.number, default: CountShift(album: album.number, by: 0)].by += change
-      if isSelected { shifts[album.number]?.byCreator += change }
+      if isSelected { shifts[album.number]?.byCreator += creatorsChange }
     }
   }
 

@@ -18,6 +18,7 @@ extension Decider {
     case .limited:
       switch request {
       case .mergeAssets: throw permission.refusal(client, "merge assets")
+      case .stackAssets, .unstackAssets: throw permission.refusal(client, "stack assets")
       case .purgeAssets, .eraseAssets: throw permission.refusal(client, "remove assets permanently")
       case .shortenHistory: throw permission.refusal(client, "shorten the history")
       case .undo: throw permission.refusal(client, "undo commits")
@@ -158,7 +159,7 @@ extension Decider {
   ) throws -> [CountShift] {
     var shifts: [ObjectNumber: CountShift] = [:]
     for number in numbers {
-      let isVisible = try projections.asset(number, in: t)?.isVisible ?? false
+      let isVisible = try projections.asset(number, in: t)?.isVisibleInSelections ?? false
       for place in try projections.places(of: number, in: t) {
         guard let album = try projections.collection(place.container, in: t), album.creator == client else { continue }
         shifts[album.number, default: CountShift(album: album.number, by: 0)].byCreator += isVisible ? change : 0

@@ -171,8 +171,9 @@ extension Decider {
       return try projections.collection(child, in: t).map { $0.deletedDate == nil && contents.access.shows($0) }
         ?? false
     }
-    return try projections.shows(child, to: contents.access, in: t)
-      && projections.asset(child, in: t)?.isVisible ?? false
+    guard try projections.shows(child, to: contents.access, in: t), let row = try projections.asset(child, in: t)
+    else { return false }
+    return contents.access == .full ? row.isVisible : row.isVisibleInSelections
   }
 
   /// The order key of a member that the client can see; nil if it is not a member, or not visible.
@@ -359,10 +360,12 @@ extension Decider {
       var arranged = Arranged(verb: verb, container: container, places: Array(run))
       if row.kind == .album {
         for place in run where (place.old == nil) != (place.new == nil) {
-          guard try projections.asset(place.child, in: t)?.isVisible ?? false else { continue }
+          guard let asset = try projections.asset(place.child, in: t) else { continue }
           let shift = place.old == nil ? 1 : -1
-          arranged.countShift += shift
-          if try isSelected(place.child, by: row.creator, t) { arranged.creatorShift += shift }
+          if asset.isVisible { arranged.countShift += shift }
+          if asset.isVisibleInSelections, try isSelected(place.child, by: row.creator, t) {
+            arranged.creatorShift += shift
+          }
         }
       }
       // Rekeying is not a change by a client, so it does not change the dates.

@@ -15,8 +15,8 @@ import LMDB
 // An album that a client made has a second cover, the one that this client sees while it is limited to its selection.
 // It follows each choice of a selected asset, and stays when somebody else chooses an asset that the client cannot see.
 //
-// Invariant: after each event of a block, a cover is a member of its album and visible, and the creator's cover is in
-// the creator's selection besides.
+// Invariant: after each event of a block, a cover is a member of its album and visible; the creator's cover is a member
+// in the creator's selection, and visible to it: it may lie beneath a stack, which the creator does not see.
 //
 // Rejected: a choice that stays recorded and counts only while the asset is shown. Each reader of a row, of a delta and
 // of a state of the past would have to look up the place of another object, and a limited client would be notified of
@@ -38,7 +38,9 @@ extension Decider {
     // What a client does not see, it neither chooses again nor clears.
     guard row.seen(by: permission.access).cover != asset else { return }
     let isForeign = permission.access != .full && asset == nil && row.cover != row.creatorCover
-    try recordCover(isForeign ? row.cover : asset, of: row, creatorsCover: try creatorsCover(asset, of: row, t), &t)
+    // What lies beneath a stack is the choice of a client that sees no stacks, and no one else's.
+    let isForAll = try asset.map { try shownMember($0, of: row, t) != nil } ?? !isForeign
+    try recordCover(isForAll ? asset : row.cover, of: row, creatorsCover: try creatorsCover(asset, of: row, t), &t)
   }
 
   /// Puts covers back where an undo finds their assets shown.
@@ -67,10 +69,11 @@ extension Decider {
   mutating func replaceCovers(
     _ leaving: Set<LocalIdentifier>, of row: CollectionRow, by asset: AssetRow, _ t: inout WriteTransaction
   ) throws {
-    guard try shownMember(asset.identifier, of: row, t) != nil else { return }
     var (cover, creators) = (row.cover, row.creatorCover)
-    if let old = cover, leaving.contains(old) { cover = asset.identifier }
-    if let old = creators, leaving.contains(old), try isSelected(asset.number, by: row.creator, t) {
+    if let old = cover, leaving.contains(old), try shownMember(asset.identifier, of: row, t) != nil {
+      cover = asset.identifier
+    }
+    if let old = creators, leaving.contains(old), try isShownToCreator(asset.identifier, of: row, t) {
       creators = asset.identifier
     }
     try recordCover(cover, of: row, creatorsCover: creators, &t)
@@ -113,7 +116,7 @@ extension Decider {
   private func isShownToCreator(
     _ asset: LocalIdentifier, of row: CollectionRow, _ t: borrowing WriteTransaction
   ) throws -> Bool {
-    guard let member = try shownMember(asset, of: row, t) else { return false }
+    guard let member = try shownMember(asset, of: row, toLimited: true, t) else { return false }
     return try isSelected(member, by: row.creator, t)
   }
 
@@ -128,24 +131,30 @@ extension Decider {
     if edited.namesCover { try record(.collectionEdited(edited), &t) }
   }
 
+  private static let whyNotShown = "it is hidden, in the trash, behind its burst or beneath the top of a stack."
+
   private func checkIsShown(_ asset: AssetRow, in row: CollectionRow, _ t: borrowing WriteTransaction) throws {
-    guard try shownMember(asset.identifier, of: row, t) == nil else { return }
+    let isLimited = permission.access != .full
+    guard try shownMember(asset.identifier, of: row, toLimited: isLimited, t) == nil else { return }
     let isMember = try projections.key(of: asset.number, in: row.number, t) != nil
+    let why = isLimited ? "it is hidden, in the trash or behind its burst." : Self.whyNotShown
     throw LibraryError(
       .changeNotSupported,
       """
       The asset \(asset.identifier.uuidString) cannot be the cover of '\(row.title ?? "")': \
-      \(isMember ? "it is hidden, in the trash or behind its burst." : "it is not in the album; add it first.")
+      \(isMember ? why : "it is not in the album; add it first.")
       """)
   }
 
   /// The number of an asset that an ordinary fetch in an album shows; nil for any other.
+  /// - Parameter toLimited: whether the fetch is of a limited client, which sees no stacks; its selection aside.
   private func shownMember(
-    _ asset: LocalIdentifier, of row: CollectionRow, _ t: borrowing WriteTransaction
+    _ asset: LocalIdentifier, of row: CollectionRow, toLimited: Bool = false, _ t: borrowing WriteTransaction
   ) throws -> ObjectNumber? {
     guard let object = try projections.object(asset, in: t), object.isAsset,
       try projections.key(of: object.number, in: row.number, t) != nil,
-      try projections.asset(object.number, in: t)?.isVisible ?? false
+      let member = try projections.asset(object.number, in: t),
+      toLimited ? member.isVisibleInSelections : member.isVisible
     else { return nil }
     return object.number
   }

@@ -13,13 +13,15 @@ import LMDB
 //     cover        of an album whose cover was one of the others: the keeper, if it is shown there; the cover that only
 //                  the album's creator sees likewise, if its selection has the keeper
 //
-// Files, hidden state, bursts and what files say stay each asset's own, and so do selections: a client that was granted
-// another asset is not granted the keeper by this. Only a client whose selection follows an album that the keeper comes
-// into can see the keeper then, like everything that is put there. A merge is a composition of the requests that a
-// program could make, decided on the state at the commit, so that nothing that changed since a proposal is lost.
+// Files, hidden state, bursts, stacks and what files say stay each asset's own, and so do selections: a client that was
+// granted another asset is not granted the keeper by this. Only a client whose selection follows an album that the
+// keeper comes into can see the keeper then, like everything that is put there. A merge is a composition of the
+// requests that a program could make, decided on the state at the commit, so that nothing that changed since a proposal
+// is lost.
 //
-// Invariant: after a merge, each album that showed one of the assets shows the keeper, unless the keeper is hidden or
-// behind its burst. A merge is recorded whole or not at all: what it cannot record is found before its first event.
+// Invariant: after a merge, each album that showed one of the assets shows the keeper, unless the keeper is hidden,
+// behind its burst or beneath the top of a stack. A merge is recorded whole or not at all: what it cannot record is
+// found before its first event.
 //
 // Rejected: one event of its own. Every reader of the log would have to know it, and an undo to take it apart, while
 // edits, places and the trash say all of it.

@@ -16,7 +16,7 @@ import Synchronization
 //   6  removals        created assets: into the trash, so that counts follow, and out of the library
 //   7  deletions       created collections; what others put into such a folder goes to the top level
 //   8  covers          of albums, where the asset is shown by now
-//   9  bursts          each has one representative
+//   9  bursts          each has one representative; stacks have their top, and more than one asset
 //
 // What is taken out keeps its files: they are no orphans of the block. So undoing this commit brings everything back.
 
@@ -61,6 +61,7 @@ extension Decider {
     try delete(plan.deletions, &t)
     try giveBack(plan.covers, order.outcome, &t)
     for burst in plan.bursts.sorted() { try settleBurst(burst, &t) }
+    for stack in plan.stacks.sorted(by: { ($0.high, $0.low) < ($1.high, $1.low) }) { try settleStack(stack, &t) }
     if let firstTold = plan.firstTold { try record(.historyShortened(firstTold), &t) }
   }
 
@@ -177,7 +178,8 @@ extension Decider {
       var (properties, after) = (edit, row)
       properties.changes.removeAll { $0.field == .trashedDate }
       if !properties.changes.isEmpty || properties.details != nil {
-        noteModification(of: row, in: &properties)
+        // A stack is no property that changes the date of an asset.
+        if !properties.isOfStackAlone { noteModification(of: row, in: &properties) }
         for change in properties.changes { _ = after.set(change.field, change.new) }
         edited.append((row, properties))
       }

@@ -18,6 +18,7 @@ import LMDB
 //   Decider+Erasing.swift       erasing assets from the log
 //   Decider+Editing.swift       edits of content
 //   Decider+Bursts.swift        the representative of a burst
+//   Decider+Stacks.swift        stacks
 //   Decider+Collections.swift   albums and folders themselves
 //   Decider+Content.swift       their members and their order
 //   Decider+Clients.swift       clients, permissions, selections, picks
@@ -74,6 +75,8 @@ struct Decider: ~Copyable {
     case .restoreAssets(let identifiers): try setTrashed(nil, identifiers, &t)
     case .purgeAssets(let identifiers): try purge(identifiers, &t)
     case .mergeAssets(let identifiers, let keeper): try merge(identifiers, into: keeper, &t)
+    case .stackAssets(let identifiers, let top): try stack(identifiers, under: top, &t)
+    case .unstackAssets(let identifiers): try unstack(identifiers, &t)
     case .eraseAssets(let numbers): try erase(numbers, &t)
     case .createCollection(let kind, let title, let query, let identifier):
       try create(kind, title, query, as: identifier, &t)

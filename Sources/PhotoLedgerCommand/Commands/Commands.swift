@@ -3,7 +3,8 @@ import LibraryJSON
 /// All commands, and how the program's help groups them.
 enum Commands {
   static let all: [Command] =
-    reading + files + editing + assetEdits + [.shift] + wordEdits + duplicates + burstEdits + albumEdits
+    reading + files + editing + assetEdits + [.shift] + wordEdits + duplicates + burstEdits + stackEdits
+    + albumEdits
     + smartAlbumEdits + folderEdits + picking + clients + audit + copies + care + proof
 
   private static let reading: [Command] = [
@@ -49,6 +50,7 @@ enum Commands {
     ("Duplicates:", duplicates.map(\.name)),
     ("Edit the content of an asset:", editing.map(\.name)),
     ("Bursts:", burstEdits.map(\.name)),
+    ("Stacks:", stackEdits.map(\.name)),
     ("Change albums and folders:", (albumEdits + smartAlbumEdits + folderEdits).map(\.name)),
     ("Pick assets for a client:", picking.map(\.name)),
     ("Clients and permissions:", clients.map(\.name)),

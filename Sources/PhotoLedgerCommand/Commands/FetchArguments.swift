@@ -12,13 +12,17 @@ enum FetchArguments {
     Option("album", "ID", "the assets of an album or smart album, in its order unless --sort is given"),
     Option("smart-album", "NAME|ID", "the assets of a smart album: favorites, recentlyAdded … or an identifier"),
     Option("source", "S[,S]…", "only assets from these sources: user, shared, synced"),
-    allBursts, hidden, trash,
+    allBursts, allStacks, hidden, trash,
   ]
 
-  /// The options that choose assets for a command that has no order or window, and takes all members of bursts.
-  static let choosing = options.filter { !["sort", "limit", "offset", "all-bursts"].contains($0.name) }
+  /// The options that choose assets for a command that has no order or window, and takes all members of bursts and
+  /// stacks.
+  static let choosing = options.filter {
+    !["sort", "limit", "offset", "all-bursts", "all-stacks"].contains($0.name)
+  }
 
   private static let allBursts = Option("all-bursts", "include all members of bursts")
+  private static let allStacks = Option("all-stacks", "include assets beneath the top of a stack")
   private static let hidden = Option("hidden", "include hidden assets")
   private static let trash = Option("trash", "show the trash instead of the library")
 
@@ -36,6 +40,7 @@ enum FetchArguments {
     options.fetchLimit = try limit(invocation)
     options.fetchOffset = try invocation.count("offset") ?? 0
     options.includeAllBurstAssets = invocation.has(allBursts)
+    options.includeAllStackAssets = invocation.has(allStacks)
     if let sources = invocation.text("source") { options.includeAssetSourceTypes = try self.sources(sources) }
     if invocation.text("album") != nil, let smartAlbum = invocation.text("smart-album") {
       throw UsageError("--album and --smart-album '\(smartAlbum)' both choose an album; pass one of them.")
@@ -72,20 +77,21 @@ enum FetchArguments {
     return try library.fetchAssets(options, in: album)
   }
 
-  /// Fetches assets of which all members of bursts are chosen, for a command with the options ``choosing``.
+  /// Fetches assets of which all members of bursts and stacks are chosen, for a command with the options ``choosing``.
   /// - Parameter widened: sets what else is chosen in any case.
   static func fetch(
     _ invocation: Invocation, from library: PhotoLibrary, widened: (inout FetchOptions) -> Void
   ) throws -> FetchResult<Asset> {
     var options = try read(invocation)
-    options.includeAllBurstAssets = true
+    (options.includeAllBurstAssets, options.includeAllStackAssets) = (true, true)
     widened(&options)
     return try library.fetchAssets(options, in: try album(invocation, in: library))
   }
 
   /// The options of a fetch of albums and folders.
   static func readCollections(_ invocation: Invocation) throws -> FetchOptions {
-    for name in ["album", "smart-album", "source", "all-bursts", "hidden"] where invocation.text(name) != nil {
+    let ofAssets = ["album", "smart-album", "source", "all-bursts", "all-stacks", "hidden"]
+    for name in ofAssets where invocation.text(name) != nil {
       throw UsageError("--\(name) applies to assets; omit it with --collections.")
     }
     var options = FetchOptions()

@@ -8,7 +8,7 @@ extension Command {
   private static let sidecars = Option("sidecars", "read the sidecars beside originals outside the library, too")
   private static let onlyMissing = Option("only-missing", "only assets of whose files nothing is recorded")
   private static let rehearsal = Option("dry-run", "print what would be recorded, and record nothing")
-  /// Hidden assets and all members of bursts are read in any case.
+  /// Hidden assets and all members of bursts and stacks are read in any case.
   private static let choosing = FetchArguments.choosing.filter { $0.name != "hidden" }
 
   static let metadataRead = Command(
@@ -83,7 +83,7 @@ private struct MetadataPrinting: Sendable {
       return [try FetchArguments.fetch(invocation, from: library, widened: { $0.includeHiddenAssets = true })]
     }
     var options = FetchOptions()
-    (options.includeHiddenAssets, options.includeAllBurstAssets) = (true, true)
+    (options.includeHiddenAssets, options.includeAllBurstAssets, options.includeAllStackAssets) = (true, true, true)
     let names = try invocation.operands.map { try library.asset(named: $0) }
     return try [false, true].map { isTrashed in
       options.showsTrash = isTrashed

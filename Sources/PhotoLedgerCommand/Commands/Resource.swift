@@ -205,7 +205,7 @@ private struct FileCheck: Sendable {
 
   private mutating func runAll(inTrash isTrash: Bool) async throws {
     var options = FetchOptions()
-    options.includeHiddenAssets = true
+    (options.includeHiddenAssets, options.includeAllBurstAssets, options.includeAllStackAssets) = (true, true, true)
     options.showsTrash = isTrash
     let assets = try library.fetchAssets(options)
     for start in stride(from: 0, to: assets.count, by: 256) {

@@ -31,7 +31,8 @@ extension Command {
     notes: """
       The instant of capture and the camera's wall time move together; the offset from UTC stays. --from and --until
       compare the wall time as `ls` prints it. Assets without a date are passed over; they are counted unless --from or
-      --until is given. Options choose all members of a burst, shown or not; hidden assets only with --hidden.
+      --until is given. Options choose all members of a burst or stack, shown or not; hidden assets only
+      with --hidden.
 
       All dates change in one commit, which `undo --commit` with the printed token takes back. A commit has at most
       64 MiB: some 500,000 assets; shift more with several ranges.

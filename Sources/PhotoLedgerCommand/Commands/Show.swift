@@ -68,6 +68,9 @@ private func add(_ metadata: ExtendedMetadata, _ asset: Asset, to facts: inout F
     let part = (asset.representsBurst ? ["representative"] : []) + asset.burstSelectionTypes.names
     facts.add("burst", ([burst] + part).joined(separator: ", "))
   }
+  if let stack = asset.stack {
+    facts.add("stack", asset.isBeneathStack ? "beneath \(stack.spelled(as: .asset))" : "on top")
+  }
   if asset.hasAdjustments {
     let format = [metadata.adjustmentFormatIdentifier, metadata.adjustmentFormatVersion].compactMap(\.self)
     let date = asset.adjustmentTimestamp.map { DateText.instant($0) }

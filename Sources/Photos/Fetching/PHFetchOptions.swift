@@ -40,6 +40,8 @@ open class PHFetchOptions: NSObject, NSCopying {
     options.sort = try (sortDescriptors ?? []).map { try SortTerm($0, for: entity) }
     options.includeHiddenAssets = includeHiddenAssets
     options.includeAllBurstAssets = includeAllBurstAssets
+    // PhotoKit has no stacks: what shows whole bursts shows whole stacks.
+    options.includeAllStackAssets = includeAllBurstAssets
     options.includeAssetSourceTypes = SourceTypes(rawValue: UInt8(truncatingIfNeeded: includeAssetSourceTypes.rawValue))
     options.fetchLimit = fetchLimit
     options.wantsIncrementalChangeDetails = wantsIncrementalChangeDetails

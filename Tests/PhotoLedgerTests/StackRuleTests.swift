@@ -1,0 +1,247 @@
+import Foundation
+import LibraryMaintenance
+import PhotoLedger
+import TestSupport
+import Testing
+
+// What stacks do, one rule at a time; histories compare them with a model at random (ModelLibrary+Stacks.swift).
+
+@Suite("Stacks")
+struct StackRuleTests {
+  private static let everything: FetchOptions = {
+    var options = FetchOptions()
+    (options.includeHiddenAssets, options.includeAllStackAssets) = (true, true)
+    return options
+  }()
+
+  private func tops(_ small: SmallLibrary, _ ids: [LocalIdentifier]) throws -> [LocalIdentifier?] {
+    try ids.map { try small.asset($0).stack }
+  }
+
+  @Test("the top is shown in place of all: in the library, in albums, their counts and covers; all of it when asked")
+  func shown() async throws {
+    let small = try SmallLibrary()
+    let ids = try await small.assets(4)
+    let album = try await small.album("Sea", ids)
+    try await small.change { $0.setCover(ids[2], of: album.id) }
+    let dates = try ids.map { try small.asset($0).modificationDate }
+    let list = try small.library.fetchAssets()
+    let change = try await small.change { $0.stack(top: ids[1], others: [ids[2], ids[0]]) }
+    #expect(try tops(small, ids) == [ids[1], ids[1], ids[1], nil])
+    #expect(try ids.map { try small.asset($0).isBeneathStack } == [true, false, true, false])
+    #expect(try small.library.fetchAssets().map(\.id) == [ids[1], ids[3]])
+    #expect(try small.library.fetchAssets(Self.everything).map(\.id) == ids)
+    #expect(try small.members(album) == [ids[1], ids[3]])
+    #expect(try small.now(album.id).estimatedAssetCount == 2 && small.now(album.id).cover == nil)
+    #expect(try small.library.fetchAssets(Self.everything, in: album).map(\.id) == ids)
+    #expect(try ids.map { try small.asset($0).modificationDate } == dates, "A stack changes no date.")
+    let details = try #require(try change.changeDetails(for: list))
+    #expect(try details.removedObjects().map(\.id) == [ids[0], ids[2]])
+    #expect(try details.changedObjects().map(\.id) == [ids[1]])
+    #expect(try await small.refusal { $0.setCover(ids[0], of: album.id) } == .changeNotSupported)
+    let before = try small.library.at(list.token)
+    #expect(try before.fetchAssets().map(\.id) == ids)
+  }
+
+  @Test("an asset is in one stack; a stack of one dissolves, and the oldest takes over from a top that left")
+  func moving() async throws {
+    let small = try SmallLibrary()
+    let ids = try await small.assets(6)
+    try await small.change { $0.stack(top: ids[1], others: [ids[0], ids[2]]) }
+    try await small.change { $0.stack(top: ids[4], others: [ids[3], ids[1]]) }
+    #expect(try tops(small, ids) == [ids[0], ids[4], ids[0], ids[4], ids[4], nil], "the top went to another stack")
+    try await small.change { $0.stack(top: ids[0], others: [ids[5]]) }
+    #expect(try tops(small, ids)[5] == ids[0] && tops(small, ids)[2] == ids[0], "the stack of the top was joined")
+    try await small.change { $0.stack(top: ids[2], others: []) }
+    #expect(try tops(small, ids) == [ids[2], ids[4], ids[2], ids[4], ids[4], ids[2]], "it was raised")
+    try await small.change { $0.stack(top: ids[5], others: [ids[2], ids[0]]) }
+    #expect(try tops(small, ids) == [ids[5], ids[4], ids[5], ids[4], ids[4], ids[5]])
+    try await small.change { $0.stack(top: ids[3], others: [ids[1]]) }
+    #expect(try tops(small, ids) == [ids[5], ids[3], ids[5], ids[3], nil, ids[5]], "one was left alone")
+    try await small.change { $0.unstack([ids[0]]) }
+    #expect(try tops(small, ids) == [nil, ids[3], ids[5], ids[3], nil, ids[5]])
+    try await small.change { $0.unstack([ids[2], ids[4]]) }
+    #expect(try tops(small, ids) == [nil, ids[3], nil, ids[3], nil, nil], "the last but one dissolves it")
+    try await small.change { $0.stack(top: ids[3], others: [ids[0], ids[5]]) }
+    try await small.change { $0.unstack([ids[3], ids[0]]) }
+    #expect(try tops(small, ids) == [nil, nil, nil, nil, nil, nil], "the top takes it apart")
+  }
+
+  @Test("the trash changes no stack; after a purge the oldest is the top, or there is no stack")
+  func purging() async throws {
+    let small = try SmallLibrary()
+    let ids = try await small.assets(4)
+    try await small.change { $0.stack(top: ids[2], others: [ids[3], ids[1]]) }
+    try await small.change { $0.deleteAssets([ids[2]]) }
+    #expect(try tops(small, ids) == [nil, ids[2], ids[2], ids[2]])
+    #expect(try small.library.fetchAssets().map(\.id) == [ids[0]], "What lies in the trash may come back as it was.")
+    try await small.change { $0.purgeAssets([ids[2]]) }
+    #expect(try tops(small, [ids[1], ids[3]]) == [ids[1], ids[1]])
+    try await small.change { $0.deleteAssets([ids[1]]) }
+    try await small.change { $0.purgeAssets([ids[1]]) }
+    #expect(try small.asset(ids[3]).stack == nil)
+    _ = try small.library.eraseAssets([ids[1], ids[2]])
+    #expect(try small.library.verify(scratch: small.temporary.folder.url).isSound)
+  }
+
+  @Test("what cannot be stacked is refused, and leaves nothing")
+  func refusals() async throws {
+    let small = try SmallLibrary()
+    let ids = try await small.assets(3)
+    var burst: [LocalIdentifier] = []
+    try await small.change { block in
+      var creation = AssetCreation.invented(20)
+      creation.burstIdentifier = "burst"
+      burst = [block.createAsset(creation), block.createAsset(creation)]
+      creation = .invented(21)
+      creation.sourceType = .cloudShared
+      burst.append(block.createAsset(creation))
+    }
+    try await small.change { $0.deleteAssets([ids[2]]) }
+    let (one, two) = (ids[0], ids[1])
+    #expect(try await small.refusal { $0.stack(top: one, others: []) } == .changeNotSupported)
+    #expect(try await small.refusal { $0.stack(top: one, others: [two, one]) } == .changeNotSupported)
+    #expect(try await small.refusal { $0.stack(top: one, others: [ids[2]]) } == .changeNotSupported)
+    #expect(try await small.refusal { $0.stack(top: ids[2], others: [one]) } == .changeNotSupported)
+    #expect(try await small.refusal { $0.stack(top: one, others: [burst[1]]) } == .requestNotSupportedForAsset)
+    #expect(try await small.refusal { $0.stack(top: burst[1], others: [one]) } == .requestNotSupportedForAsset)
+    #expect(try await small.refusal { $0.stack(top: one, others: [burst[2]]) } == .requestNotSupportedForAsset)
+    #expect(try await small.refusal { $0.stack(top: LocalIdentifier(UUID()), others: [one]) } == .identifierNotFound)
+    #expect(try await small.refusal { $0.unstack([burst[2]]) } == .requestNotSupportedForAsset)
+    try await small.change { $0.stack(top: burst[0], others: [one]) }
+    let token = try small.library.currentToken
+    let again = try small.library.performChangesAndWait { $0.stack(top: burst[0], others: [one]) }
+    #expect(again.token == token, "It is as it was asked for.")
+  }
+
+  @Test("a stack has at most 1,000 assets, with those that it had")
+  func bounds() async throws {
+    let small = try SmallLibrary()
+    let ids = try await small.assets(1001)
+    #expect(try await small.refusal { $0.stack(top: ids[0], others: Array(ids[1...])) } == .changeNotSupported)
+    try await small.change { $0.stack(top: ids[0], others: Array(ids[1..<1000])) }
+    #expect(try small.library.fetchAssets().count == 2)
+    #expect(try await small.refusal { $0.stack(top: ids[0], others: [ids[1000]]) } == .changeNotSupported)
+    try await small.change { $0.unstack([ids[0]]) }
+    #expect(try small.library.fetchAssets().count == 1001)
+  }
+
+  @Test("predicates ask for the top and for what lies beneath, in both spellings")
+  func predicates() async throws {
+    let small = try SmallLibrary()
+    let ids = try await small.assets(4)
+    try await small.change { $0.stack(top: ids[1], others: [ids[3]]) }
+    func found(_ format: String) throws -> [LocalIdentifier] {
+      var options = Self.everything
+      options.condition = try Condition(format: format, for: .asset)
+      return try small.library.fetchAssets(options).map(\.id)
+    }
+    #expect(try found("stack == '\(ids[1].uuidString)/L0/001'") == [ids[1], ids[3]])
+    #expect(try found("stack != '\(ids[1].uuidString)'") == [ids[0], ids[2]])
+    #expect(try found("stack == '\(ids[3].uuidString)'") == [])
+    #expect(try found("stack != nil AND isBeneathStack == NO") == [ids[1]])
+    #expect(try found("stack == nil") == [ids[0], ids[2]])
+    #expect(try found("stack IN {'\(ids[1].uuidString)', '\(ids[0].uuidString)'}") == [ids[1], ids[3]])
+    #expect(try found("isBeneathStack == YES OR localIdentifier == '\(ids[0].uuidString)'") == [ids[0], ids[3]])
+    let top: LocalIdentifier? = ids[1]
+    #expect(try small.library.fetchAssets(where: #Predicate { $0.stack == top }).map(\.id) == [ids[1]])
+    #expect(try small.library.fetchAssets(where: #Predicate { $0.stack == nil }).map(\.id) == [ids[0], ids[2]])
+    #expect(throws: FetchError.self) { try SortTerm("stack", for: .asset) }
+    #expect(throws: FetchError.self) { try found("stack < '\(ids[1].uuidString)'") }
+  }
+
+  @Test("to a limited client nothing is in a stack, whoever is on top; it may make none and take none apart")
+  func limited() async throws {
+    let small = try SmallLibrary()
+    let ids = try await small.assets(4)
+    let client = try await small.ruleClient(.limited, [ids[0], ids[1], ids[2]])
+    let receipt = try client.performChangesAndWait { block in
+      let album = block.createAlbum(title: "own")
+      block.album(album).add([ids[0], ids[1]])
+      block.setCover(ids[0], of: album)
+    }
+    let own = try small.now(LocalIdentifier(receipt.created[0]))
+    let (list, token) = (try client.fetchAssets(), try client.currentToken)
+    try await small.change { $0.stack(top: ids[3], others: [ids[0], ids[1]]) }
+    #expect(try small.now(own.id).estimatedAssetCount == 0 && small.now(own.id).cover == nil)
+    #expect(try client.fetchAssets().map(\.id) == [ids[0], ids[1], ids[2]])
+    #expect(try client.asset(ids[0].uuidString)?.stack == nil)
+    #expect(try client.currentToken == token, "Nothing happened that it could see.")
+    #expect(try client.changeDetails(from: list, to: client.currentToken).commits.isEmpty)
+    let seen = try #require(try client.collection(own.id.uuidString))
+    #expect(seen.estimatedAssetCount == 2 && seen.cover == ids[0])
+    try client.performChangesAndWait { $0.setCover(ids[1], of: own.id) }
+    #expect(try client.collection(own.id.uuidString)?.cover == ids[1] && small.now(own.id).cover == nil)
+    var asked = FetchOptions()
+    asked.condition = .isPresent(.stack)
+    #expect(try client.fetchAssets(asked).isEmpty)
+    asked.condition = .and([.isNil(.stack), .comparison(.isBeneathStack, .equal, .bool(false))])
+    #expect(try client.fetchAssets(asked).count == 3)
+    for make: (ChangeBlock) -> Void in [
+      { $0.stack(top: ids[0], others: [ids[1]]) }, { $0.unstack([ids[0]]) },
+    ] {
+      let error = #expect(throws: LibraryError.self) { try client.performChangesAndWait(make) }
+      #expect(error?.code == .accessUserDenied)
+    }
+    let change = try await small.change { $0.setAuthorizationStatus(.authorized, of: client.client) }
+    #expect(try client.fetchAssets().map(\.id) == [ids[2], ids[3]])
+    #expect(change.token == (try small.library.currentToken))
+  }
+
+  // MARK: Undo
+
+  @Test("undoing a stack, an unstacking or a purge brings back exactly what was there")
+  func undoing() async throws {
+    let small = try SmallLibrary()
+    let ids = try await small.assets(6)
+    let album = try await small.album("Sea", ids)
+    func state() throws -> UndoState { try UndoState(ofLibrary: small.library.url.path) }
+    func dates() throws -> [Date?] { try small.library.fetchAssets(Self.everything).map(\.modificationDate) }
+    let steps: [(ChangeBlock) -> Void] = [
+      { $0.stack(top: ids[1], others: [ids[0], ids[2]]) },
+      { $0.stack(top: ids[4], others: [ids[1], ids[3]]) },
+      { $0.stack(top: ids[2], others: []) },
+      { $0.unstack([ids[3]]) },
+      { $0.setCover(ids[4], of: album.id) },
+      { $0.stack(top: ids[5], others: [ids[4]]) },
+      { $0.unstack([ids[5]]) },
+    ]
+    var states = [try state()]
+    let known = try dates()
+    for step in steps {
+      try small.library.performChangesAndWait(cause: "steps", step)
+      states.append(try state())
+      let after = try state()
+      let report = try small.library.undoAndWait(.commit(small.library.currentToken))
+      #expect(try state() == states[states.count - 2])
+      try small.library.undoAndWait(.commit(try #require(report.token)))
+      #expect(try state() == after)
+    }
+    #expect(try dates() == known)
+    try small.library.undoAndWait(.cause("steps"))
+    #expect(try state() == states[0] && dates() == known)
+    #expect(try small.library.verify(scratch: small.temporary.folder.url).isSound)
+  }
+
+  @Test("what an undo leaves is a stack by the rules: with its top, and of more than one")
+  func undoingInPart() async throws {
+    let small = try SmallLibrary()
+    let ids = try await small.assets(5)
+    let first = try small.library.performChangesAndWait { $0.stack(top: ids[0], others: [ids[1], ids[2]]) }
+    try small.library.performChangesAndWait { $0.stack(top: ids[0], others: [ids[3]]) }
+    try small.library.undoAndWait(.commit(first.token))
+    #expect(try tops(small, ids) == [nil, nil, nil, nil, nil], "one was left alone")
+    let second = try small.library.performChangesAndWait { $0.stack(top: ids[0], others: [ids[1]]) }
+    try small.library.performChangesAndWait { $0.stack(top: ids[0], others: [ids[4], ids[3]]) }
+    try small.library.undoAndWait(.commit(second.token))
+    #expect(try tops(small, ids) == [nil, nil, nil, ids[3], ids[3]], "the oldest took over")
+    let third = try small.library.performChangesAndWait { $0.stack(top: ids[4], others: []) }
+    try small.library.performChangesAndWait { $0.unstack([ids[4]]) }
+    let error = #expect(throws: LibraryError.self) { try small.library.undoAndWait(.commit(third.token)) }
+    #expect(error?.code == .conflict)
+    let skipped = try small.library.undoAndWait(.commit(third.token), onConflict: .skip)
+    #expect(skipped.conflicts.count == 2 && skipped.conflicts.allSatisfy { $0.change.property == "stack" })
+    try small.library.undoAndWait(.commit(third.token), onConflict: .force)
+    #expect(try tops(small, ids) == [nil, nil, nil, ids[3], ids[3]])
+  }
+}
