@@ -188,6 +188,41 @@ struct StackRuleTests {
     #expect(change.token == (try small.library.currentToken))
   }
 
+  @Test("a client that is limited, or no longer, sees stacks go or come: in its results, and asset by asset")
+  func crossing() async throws {
+    let small = try SmallLibrary()
+    let ids = try await small.assets(4)
+    let client = try await small.ruleClient(.authorized, ids)
+    try await small.change { $0.stack(top: ids[3], others: [ids[0], ids[1]]) }
+    let keeper = ChangeKeeper()
+    try client.register(keeper)
+    func crossed(
+      to status: AuthorizationStatus, _ more: (ChangeBlock) -> Void = { _ in }
+    ) async throws -> LibraryChange {
+      let count = keeper.changes.all.count
+      try await small.change { block in
+        more(block)
+        block.setAuthorizationStatus(status, of: client.client)
+      }
+      try await waitUntil("the client hears of its access") { keeper.changes.all.count > count }
+      return try #require(keeper.changes.all.last)
+    }
+    let (list, assets) = (try client.fetchAssets(Self.everything), try ids.map { try client.asset($0.uuidString) })
+    let known = try assets.map { try #require($0) }
+    let limited = try await crossed(to: .limited) { $0.unstack([ids[0]]) }
+    let details = try #require(try limited.changeDetails(for: list))
+    #expect(try details.changedObjects().map(\.id) == [ids[0], ids[1], ids[3]])
+    #expect(try details.changedObjects().allSatisfy { $0.stack == nil })
+    #expect(limited.changeDetails(for: known[0])?.objectBeforeChanges.stack == ids[3])
+    #expect(limited.changeDetails(for: known[2]) == nil)
+    let seen = details.fetchResultAfterChanges
+    let full = try await crossed(to: .authorized)
+    let back = try #require(try full.changeDetails(for: seen))
+    #expect(try back.changedObjects().map(\.stack) == [ids[3], ids[3]])
+    let again = try await crossed(to: .limited) { $0.stack(top: ids[3], others: [ids[2]]) }
+    #expect(again.changeDetails(for: known[2]) == nil, "It was in no stack, and is in none to a limited client.")
+  }
+
   // MARK: Undo
 
   @Test("undoing a stack, an unstacking or a purge brings back exactly what was there")

@@ -184,7 +184,9 @@ final class UndoHistory {
     case 3: block.album(album).remove(some(2))
     case 4: block.album(album).move(at: IndexSet(integer: random.int(0..<4)), to: random.int(0..<3))
     // So often at one spot that the gap is used up, and keys are spread.
-    default: for _ in 0..<40 { block.album(album).move(at: IndexSet(integer: 2), to: 1) }
+    default:
+      block.album(album).add(some(8))
+      for _ in 0..<40 { block.album(album).move(at: IndexSet(integer: 2), to: 1) }
     }
   }
 }

@@ -31,7 +31,7 @@ struct UndoModelTests {
   func anyMoment(seed: UInt64) throws {
     let history = try UndoHistory(seed: seed)
     do {
-      for round in 0..<80 {
+      for round in 0..<60 {
         try history.step()
         guard round % 4 == 3 else { continue }
         let last = history.moments.count - 1
