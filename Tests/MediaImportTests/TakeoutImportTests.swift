@@ -62,13 +62,11 @@ struct TakeoutImportTests {
   }
 
   static func run(_ words: [String]) throws {
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = words
-    process.environment = ["LC_ALL": "C.UTF-8", "PATH": ProcessInfo.processInfo.environment["PATH"] ?? ""]
-    try process.run()
-    process.waitUntilExit()
-    try #require(process.terminationStatus == 0, "\(words)")
+    let child = try ChildRun(
+      URL(filePath: "/usr/bin/env"), words,
+      environment: ["LC_ALL": "C.UTF-8", "PATH": ProcessInfo.processInfo.environment["PATH"] ?? ""], output: .null,
+      errors: .output)
+    try #require(child.end() == .status(0), "\(words)")
   }
 
   // MARK: Comparing
