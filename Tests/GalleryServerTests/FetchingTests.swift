@@ -46,6 +46,34 @@
       }
     }
 
+    @Test("a block stacks and unstacks; fetches show the top, and all of it when asked; a limited client sees no stack")
+    func stacks() async throws {
+      try await TestGallery.serving { gallery in
+        let ids = try await gallery.makeAssets(3).map(\.uuidString)
+        try await gallery.library.performChanges { change in
+          change.setAuthorizationStatus(.limited, of: "app")
+          change.grant(ids.dropFirst().compactMap { LocalIdentifier($0) }, to: "app")
+        }
+        let app = try gallery.key(of: "app").secret
+        let stack: [String: Any] = ["op": "asset.stack", "top": ids[0], "assets": [ids[1]]]
+        #expect(try gallery.ask("POST", "/v1/blocks", json: ["changes": [stack]], key: app).status == 403)
+        #expect(try gallery.ask("POST", "/v1/blocks", json: ["changes": [stack]]).status == 200)
+        #expect(try gallery.fetch([:]).count == 2)
+        #expect(try gallery.fetch(["allStacks": true]).count == 3)
+        #expect(try gallery.fetch(["allStacks": true, "where": "isBeneathStack == YES"]).count == 1)
+        func stacked(_ id: String, _ key: String) throws -> String? {
+          try gallery.ask("GET", "/v1/assets/\(id)", key: key).json()["stack"] as? String
+        }
+        #expect(try stacked(ids[1], gallery.owner)?.hasPrefix(ids[0]) == true)
+        #expect(try stacked(ids[1], app) == nil)
+        let unstack: [String: Any] = ["op": "asset.unstack", "assets": [ids[1]]]
+        #expect(try gallery.ask("POST", "/v1/blocks", json: ["changes": [unstack]], key: app).status == 403)
+        #expect(try gallery.ask("POST", "/v1/blocks", json: ["changes": [unstack]]).status == 200)
+        #expect(try gallery.fetch([:]).count == 3)
+        #expect(try gallery.ask("POST", "/v1/fetches", json: ["allStacks": 1]).status == 400)
+      }
+    }
+
     @Test("a limited client looks back at what it saw, and names no event of the log")
     func limited() async throws {
       try await TestGallery.serving { gallery in

@@ -67,7 +67,7 @@
       do {
         let assets = try await offload {
           var options = FetchOptions()
-          options.includeAllBurstAssets = true
+          (options.includeAllBurstAssets, options.includeAllStackAssets) = (true, true)
           return try library.fetchAssets(options)
         }
         let summary = try await search.run(assets, isWhole: true) { [self] done, total in

@@ -47,6 +47,7 @@
     var isShowingHidden = false
     var isShowingTrash = false
     var isShowingAllBursts = false
+    var isShowingAllStacks = false
     /// Only these; empty: all. In the order of their raw values, each once.
     var mediaTypes: [MediaType] = []
     /// Only what comes from these; empty: as the library has it.
@@ -57,6 +58,7 @@
     static let nameLimit = 2048
     static let keys = [
       "collections", "selectionOf", "where", "search", "sort", "album", "smartAlbum", "hidden", "trash", "allBursts",
+      "allStacks",
       "mediaTypes", "sources", "limit", "offset", "log",
     ]
 
@@ -87,6 +89,7 @@
       isShowingHidden = try read("hidden", \.boolValue, "true or false") ?? false
       isShowingTrash = try read("trash", \.boolValue, "true or false") ?? false
       isShowingAllBursts = try read("allBursts", \.boolValue, "true or false") ?? false
+      isShowingAllStacks = try read("allStacks", \.boolValue, "true or false") ?? false
       mediaTypes =
         try read("mediaTypes", Self.mediaTypes, "a list of image, video and audio") ?? []
       let names = SourceTypes.namedBits.map(\.name).joined(separator: ", ")
@@ -142,6 +145,7 @@
       if isShowingHidden { members.append(JSON.Member("hidden", .bool(true))) }
       if isShowingTrash { members.append(JSON.Member("trash", .bool(true))) }
       if isShowingAllBursts { members.append(JSON.Member("allBursts", .bool(true))) }
+      if isShowingAllStacks { members.append(JSON.Member("allStacks", .bool(true))) }
       if !mediaTypes.isEmpty { members.append(JSON.Member("mediaTypes", .list(mediaTypes.map { .text("\($0)") }))) }
       if !sources.isEmpty { members.append(JSON.Member("sources", .list(sources.names.map { .text($0) }))) }
       if isLog { members.append(JSON.Member("log", .bool(true))) }
@@ -179,6 +183,7 @@
       options.includeHiddenAssets = isShowingHidden
       options.showsTrash = isShowingTrash
       options.includeAllBurstAssets = isShowingAllBursts
+      options.includeAllStackAssets = isShowingAllStacks
       options.fetchLimit = limit
       options.fetchOffset = offset
       return try library.fetchAssets(options, in: try collection(in: library) ?? collection(in: now))

@@ -9,6 +9,7 @@
   //     description, rating, favourite, archived      replace what is there
   //     dateTimeOriginal                              fills a missing date, and replaces one without a wall time
   //     latitude, longitude                           fill a missing place
+  //     stackParentId, removeParent                   stack the assets under one, or take them out of their stacks
   //
   // These are the rules of imports (MediaImport's MediaNote): what a service wrote down about the time is an instant,
   // and what it sends as the offset is that of the machine on which the uploader runs; the camera's wall time would be
@@ -53,9 +54,16 @@
 
     private static func apply(_ correction: Correction, to assets: [Asset], of library: PhotoLibrary) throws {
       let edits = assets.map { ($0.id, correction.changes(of: $0)) }.filter { !$0.1.isNothing }
-      if edits.isEmpty { return }
+      let top = try correction.stackParent.map { identifier in
+        guard let asset = try library.asset(identifier) else { throw Problem.notFound }
+        return asset.id
+      }
+      let unstacked = correction.leavesStacks ? assets.filter { $0.stack != nil }.map(\.id) : []
+      if edits.isEmpty, top == nil, unstacked.isEmpty { return }
       try library.performChangesAndWait(cause: ImmichClientRoutes.cause) { change in
         for (asset, changes) in edits { change.edit([asset], changes) }
+        if !unstacked.isEmpty { change.unstack(unstacked) }
+        if let top { change.stack(top: top, others: assets.map(\.id)) }
       }
     }
   }
@@ -68,6 +76,9 @@
     private var isHidden: Bool?
     private var date: WrittenDate?
     private var location: Location?
+    /// The asset on top of the stack that the assets go into.
+    private(set) var stackParent: String?
+    private(set) var leavesStacks = false
 
     init(_ body: JSON, besides others: Set<String>) throws {
       try body.checkKeys(
@@ -75,8 +86,8 @@
           "description", "rating", "isFavorite", "isArchived", "visibility", "dateTimeOriginal", "latitude",
           "longitude", "removeParent", "stackParentId",
         ]))
-      if let parent = body["stackParentId"], parent != .null, parent != "" { throw GroupingRoutes.noStacks }
-      _ = try body.flag("removeParent")
+      stackParent = try body.text("stackParentId", atMost: 64).flatMap { $0.isEmpty ? nil : $0 }
+      leavesStacks = try body.flag("removeParent")
       if let json = body["description"], json != .null {
         guard let text = json.textValue else { throw Problem.malformed("'description' is not a text.") }
         caption = text.isEmpty ? .clear : .set(text)

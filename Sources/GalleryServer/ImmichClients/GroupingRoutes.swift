@@ -4,29 +4,44 @@
   import LibraryJSON
   import PhotoLedger
 
-  // What belongs together: albums, and tags, which are keywords here.
+  // What belongs together: albums, stacks, and tags, which are keywords here.
   //
   //   tag "Places/Italy/Rome"     identifier: base64url of "Places/Italy/Rome"     keyword of an asset: "Rome"
   //
   // A tag that no asset has is nothing in this library, so making one records nothing: its identifier says all about
   // it. Of a tag's path the last part becomes the keyword, as in imports.
   //
+  // A stack is named by the asset on top: the first of the list. What is there to stack already joins it.
+  //
   // A list of assets is answered one by one: what is not there, or is a member already, fails alone. The rest is one
   // change block.
 
-  /// Albums and tags; stacks are rejected.
+  /// Albums, tags and stacks.
   enum GroupingRoutes {
     static let all: [Route] =
       albums + tags + [
         ImmichClientRoutes.changing("POST", "/api/stacks") { call, body in
           try body.checkKeys(["assetIds"])
-          _ = try body.identifiers("assetIds")
-          throw noStacks
+          let library = try call.changedLibrary()
+          let identifiers = try body.identifiers("assetIds")
+          let named = try Named(identifiers, in: library)
+          guard let top = named.known.first, named.known.count == identifiers.count else { throw Problem.notFound }
+          try library.performChangesAndWait(cause: ImmichClientRoutes.cause) { change in
+            change.stack(top: top.id, others: named.known.dropFirst().map(\.id))
+          }
+          return (201, try describe(stack: top.id, in: library))
         }
       ]
 
-    static let noStacks = Problem(
-      501, "change-not-supported", "This library has no stacks; the assets are there, each by itself.")
+    // MARK: Stacks
+
+    private static func describe(stack top: LocalIdentifier, in library: PhotoLibrary) throws -> JSON {
+      var options = ListingRoutes.everything(isTrash: false)
+      options.condition = .comparison(.stack, .equal, .identifier(top))
+      let members = try library.fetchAssets(options).map { ["id": .text($0.id.uuidString)] as JSON }
+      let id = JSON.text(top.uuidString)
+      return ["id": id, "primaryAssetId": id, "assets": .list(members)]
+    }
 
     // MARK: Albums
 

@@ -12,8 +12,8 @@
   //   lists what is there, page by page, by SHA-1    ListingRoutes               `library.as(client)`, as every route
   //   uploads a form: fields, file, sidecar          FormUpload ─▶ Uploads       the upload of /v1/uploads, one commit
   //   corrects what a service had written down       CorrectionRoutes            one change block
-  //   albums; tags                                   GroupingRoutes              albums; keywords
-  //   stacks; pauses of jobs                         GroupingRoutes, …           rejected; an empty state
+  //   albums; tags; stacks                           GroupingRoutes              albums; keywords; stacks
+  //   pauses of jobs                                 UploaderRoutes              an empty state
   //
   // A person who leaves another program keeps the tool that brought the photos there: it reads Takeouts, exports of
   // iCloud and folders, and it is known. It speaks about two dozen requests, and needs of each answer a few members; so
@@ -29,8 +29,8 @@
   // listed and answers 404; one that may only add is answered as by an empty library, and each of its files becomes an
   // asset of its own.
   //
-  // What has no counterpart is not imitated. A stack is rejected with a sentence, which uploaders report and go on. A
-  // job is never paused, and the answer says so. A deletion goes to the trash, whatever `force` says.
+  // What has no counterpart is not imitated. A job is never paused, and the answer says so. A deletion goes to the
+  // trash, whatever `force` says. Stacks need full access, as everywhere; uploaders report a refusal and go on.
   //
   // Rejected: a gateway process in front of /v1 (every upload copied twice, every permission asked twice); answering by
   // the checksum before the body came (older uploaders take the closed connection for a failure); identifiers of tags

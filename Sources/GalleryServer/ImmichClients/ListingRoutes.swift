@@ -47,7 +47,7 @@
     /// Everything that the client sees: an uploader asks whether a file is there, not whether it is shown.
     static func everything(isTrash: Bool) -> FetchOptions {
       var options = FetchOptions()
-      (options.includeHiddenAssets, options.includeAllBurstAssets) = (true, true)
+      (options.includeHiddenAssets, options.includeAllBurstAssets, options.includeAllStackAssets) = (true, true, true)
       options.showsTrash = isTrash
       return options
     }

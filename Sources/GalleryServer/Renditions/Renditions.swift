@@ -280,7 +280,8 @@
           guard renderer.makesPictures else { return }
           var options = FetchOptions()
           options.sort = [try SortTerm("creationDate:desc", for: .asset)]
-          options.includeHiddenAssets = true
+          // A client that is limited to its selection is shown what lies beneath the top of a stack.
+          (options.includeHiddenAssets, options.includeAllStackAssets) = (true, true)
           let result = try await offload { [library, options] in try library.fetchAssets(options) }
           async let scan: Void = scan(result, cache, queue)
           for try await change in library.changes(to: result) {

@@ -42,6 +42,7 @@ export class Problem extends Error {
  * @property {boolean} [hidden]
  * @property {boolean} [trash]
  * @property {boolean} [allBursts]
+ * @property {boolean} [allStacks]
  * @property {number} [limit]
  * @property {true} [log] the log itself, to be followed; with nothing beside it
  *
