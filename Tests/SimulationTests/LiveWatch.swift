@@ -18,6 +18,9 @@ struct Fact {
   var after: [LocalIdentifier]
   /// The objects that look different.
   var changed: Set<LocalIdentifier>
+  /// Those of them that look different whatever access the client has: not the assets of which only the stack was
+  /// changed, and no collection.
+  var certain: Set<LocalIdentifier>
   /// The objects whose place the commit concerned.
   var touched: Set<LocalIdentifier>
   /// Whether it changed how the client sees the library.
@@ -43,6 +46,11 @@ struct Ledger {
 
   /// Whether the client's access was changed up to a commit.
   func hasSwitch(through commit: UInt64) -> Bool { facts.contains { $0.isSwitch && $0.commit <= commit } }
+
+  /// The objects that look different after a change of access too, up to a commit.
+  func certain(through commit: UInt64) -> Set<LocalIdentifier> {
+    facts.prefix { $0.commit <= commit }.reduce(into: []) { $0.formUnion($1.certain) }
+  }
 
   /// How many commits there are up to one.
   func count(through commit: UInt64) -> Int { facts.count { $0.commit <= commit } }
@@ -155,6 +163,8 @@ final class LiveWatch<Element: CheckedObject>: LiveWatching {
       let after = facts.after.fetch(query)
       let fact = Fact(
         commit: facts.number, after: after, changed: view.changed,
+        certain: query.entity == .collection
+          ? [] : view.changed.filter { facts.after.differs($0, from: facts.before, to: .none) },
         touched: facts.after.touched(query, since: facts.before, placed: facts.after.placed), isSwitch: view.isSwitch)
       let change = ListChange(before: current, after: after, changed: view.changed)
       try tell(change, fact, facts)
@@ -304,27 +314,30 @@ final class LiveWatch<Element: CheckedObject>: LiveWatching {
 
   /// What several commits did to the result.
   ///
-  /// A change of access is told by comparing the rows before and after: a collection that was changed and changed back
-  /// behind it does not look different.
+  /// A change of access is told by comparing the rows before and after: what was changed and changed back behind it, or
+  /// was seen in between only, does not look different.
   private func check(
     _ details: ChangeDetails<Element>, _ change: ListChange<LocalIdentifier>, _ touched: Set<LocalIdentifier>,
     _ ledger: Ledger, _ through: UInt64
   ) throws {
-    guard query.entity == .collection, ledger.hasSwitch(through: through), ledger.count(through: through) > 1 else {
+    guard ledger.hasSwitch(through: through), ledger.count(through: through) > 1 else {
       return try change.check(details, touched: touched, exactly: false)
     }
     let told = Set((details.changedIndexes ?? []).map { change.after[$0] })
+    let all = Set(change.changed.map { change.after[$0] })
+    try demand(told.isSubset(of: all), "Objects are told to look different that were not changed.")
     try demand(
-      told.isSubset(of: change.changed.map { change.after[$0] }),
-      "Objects are told to look different that were not changed.")
+      ledger.certain(through: through).intersection(all).isSubset(of: told),
+      "Objects were changed and are not told to look different.")
     try ListChange(before: change.before, after: change.after, changed: told)
       .check(details, touched: touched, exactly: false)
   }
 
   /// Whether there must be something to tell of several commits.
   private func isSure(_ change: ListChange<LocalIdentifier>, _ ledger: Ledger, _ through: UInt64) -> Bool {
-    query.entity == .collection && ledger.hasSwitch(through: through)
-      ? change.before != change.after : change.isTouched
+    guard ledger.hasSwitch(through: through) else { return change.isTouched }
+    let all = Set(change.changed.map { change.after[$0] })
+    return change.before != change.after || !ledger.certain(through: through).isDisjoint(with: all)
   }
 
   /// The details that a held up callback observer is given.
