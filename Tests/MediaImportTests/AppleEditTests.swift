@@ -344,23 +344,8 @@ struct AppleEditTests {
     let folder = try TemporaryFolder()
     for name in ["a", "IMG_1000"] { try folder.write("\(name).jpg", ImportTests.still(name, identifier: nil)) }
     try folder.write("IMG_1000.AAE", AppleFiles.adjustmentData("edit"))
-    let programs = try TemporaryFolder()
-    let executable = try ExifToolTests.standIn(
-      programs,
-      """
-      while read -r l; do case $l in *.AAE*) echo $$ > "$0.pid"; sleep 1000 ;; -execute*)
-        echo '[{"File:MIMEType":"image/jpeg","File:FileType":"JPEG"}]'; echo "{ready${l#-execute}}";; esac; done
-      """)
-    let tool = try ExifTool(executable: executable, processCount: 1, sandbox: Sandbox(layer: .none))
     let rig = try Rig()
-    var options = LibraryImport.Options()
-    options.threadCount = 1
-    let importer = MediaImporter(target: rig.target, resources: rig.files, tool: tool, options: options)
-    let task = Task { try await importer.run([folder.asRoot]) }
-    let place = URL(filePath: executable + ".pid")
-    try await waitUntil("exiftool hangs") { (try? Data(contentsOf: place).isEmpty) == false }
-    task.cancel()
-    let summary = try await task.value
+    let summary = try await rig.stopped([folder.asRoot], whereToolHangsOn: "*.AAE*").summary
     #expect(summary.wasInterrupted && summary.notReached == 3 && summary.assetsAdded == 0)
     #expect(await rig.target.assets.isEmpty)
     // With a tool that does not hang, all of it is there.

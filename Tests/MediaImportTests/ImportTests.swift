@@ -20,6 +20,32 @@ struct Rig {
     tool = try ExifTool(limits: limits)
   }
 
+  /// Runs an import whose only exiftool hangs on files with matching paths, and stops it there.
+  /// - Parameter pattern: a pattern of the shell.
+  /// - Returns: the summary, and the process that hung.
+  func stopped(
+    _ roots: [FilePath], whereToolHangsOn pattern: String
+  ) async throws -> (summary: ImportSummary, child: pid_t) {
+    let programs = try TemporaryFolder()
+    let executable = try ExifToolTests.standIn(
+      programs,
+      """
+      while read -r l; do case $l in \(pattern)) echo $$ > "$0.pid"; sleep 1000 ;; -execute*)
+        echo '[{"File:MIMEType":"image/jpeg","File:FileType":"JPEG"}]'; echo "{ready${l#-execute}}";; esac; done
+      """)
+    let tool = try ExifTool(executable: executable, processCount: 1, sandbox: Sandbox(layer: .none))
+    var options = LibraryImport.Options()
+    options.threadCount = 1
+    let importer = MediaImporter(target: target, resources: files, tool: tool, options: options)
+    let task = Task { try await importer.run(roots) }
+    let place = URL(filePath: executable + ".pid")
+    try await waitUntil("exiftool hangs") { (try? Data(contentsOf: place).isEmpty) == false }
+    task.cancel()
+    let summary = try await task.value
+    let text = try String(contentsOf: place, encoding: .utf8)
+    return (summary, try #require(pid_t(text.trimmingCharacters(in: .whitespacesAndNewlines))))
+  }
+
   /// Runs an import and returns the summary with the outcome of each file by its relative path.
   func run(_ roots: [FilePath]) async throws -> (summary: ImportSummary, outcomes: [String: FileOutcome]) {
     let outcomes = Mutex<[String: FileOutcome]>([:])

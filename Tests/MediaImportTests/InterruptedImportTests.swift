@@ -144,27 +144,11 @@ struct InterruptedImportTests {
   func stoppedWhileHanging() async throws {
     let folder = try TemporaryFolder()
     for name in ["a", "b", "hang", "z"] { try folder.write("\(name).jpg", ImportTests.still(name, identifier: nil)) }
-    let programs = try TemporaryFolder()
-    let executable = try ExifToolTests.standIn(
-      programs,
-      """
-      while read -r l; do case $l in *hang*) echo $$ > "$0.pid"; sleep 1000 ;; -execute*)
-        echo '[{"File:MIMEType":"image/jpeg","File:FileType":"JPEG"}]'; echo "{ready${l#-execute}}";; esac; done
-      """)
-    let tool = try ExifTool(executable: executable, processCount: 1, sandbox: Sandbox(layer: .none))
     let rig = try Rig()
-    var options = LibraryImport.Options()
-    options.threadCount = 1
-    let importer = MediaImporter(target: rig.target, resources: rig.files, tool: tool, options: options)
-    let task = Task { try await importer.run([folder.asRoot]) }
-    let place = URL(filePath: executable + ".pid")
-    try await waitUntil("exiftool hangs") { (try? Data(contentsOf: place).isEmpty) == false }
-    task.cancel()
-    let summary = try await task.value
+    let (summary, child) = try await rig.stopped([folder.asRoot], whereToolHangsOn: "*hang*")
     #expect(summary.wasInterrupted && summary.assetsAdded == 2 && summary.notReached == 2)
     #expect(await rig.target.assets.count == 2)
-    let text = try String(contentsOf: place, encoding: .utf8)
-    #expect(ExifToolTests.isGone(pid_t(text.trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0))
+    #expect(ExifToolTests.isGone(child))
   }
 
   @Test("killed at any point, it leaves a sound library, and the next import completes it", arguments: 0..<8)

@@ -11,7 +11,8 @@
   // A tag that no asset has is nothing in this library, so making one records nothing: its identifier says all about
   // it. Of a tag's path the last part becomes the keyword, as in imports.
   //
-  // A stack is named by the asset on top: the first of the list. What is there to stack already joins it.
+  // A stack has the identifier of the asset on top, which is the first of the list. If that asset is on top of a stack
+  // already, the others join it.
   //
   // A list of assets is answered one by one: what is not there, or is a member already, fails alone. The rest is one
   // change block.

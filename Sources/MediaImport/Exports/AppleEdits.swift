@@ -104,7 +104,7 @@ struct AdjustmentFormat: Sendable, Hashable {
   let identifier: String
   let version: String
 
-  /// Nil for what is no property list, or has no data, or no format that the model takes.
+  /// Nil if the file is not a property list, contains no adjustment data, or names no valid format.
   init?(_ tags: ExifTags) {
     guard let type = tags.text("FileType"), ["AAE", "PLIST"].contains(type),
       let identifier = Self.text(tags, "AdjustmentFormatIdentifier"), identifier.contains(where: \.isLetter),

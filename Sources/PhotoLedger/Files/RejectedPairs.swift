@@ -6,9 +6,9 @@ import Glibc
 //       +HHHH…HHHH HHHH…HHHH\n     131 bytes: the SHA-256 of two shown files, the smaller one first
 //       -HHHH…HHHH HHHH…HHHH\n     the decision about this pair is withdrawn
 //
-// A proposal of duplicates is no fact of the library, so its rejection is none either: it is in no log, and as-of views
-// and undo do not know it. It is a decision all the same, so it is durable when it is acknowledged, and backups contain
-// it. It is about contents: an edit of a photo is another picture, and may be proposed again.
+// A rejection is not an event: it is about pictures, not about assets, so the log does not contain it, and as-of views
+// and undo ignore it. It is a decision of the owner all the same: it is durable when it is acknowledged, and backups
+// contain it. An edited photo shows another picture, and may be proposed again.
 //
 // Lines are appended, and the last one of a pair counts. An incomplete or damaged line is passed over. An erasure of
 // assets overwrites the lines with contents that no asset has any more in place, by blanks, so that a process that

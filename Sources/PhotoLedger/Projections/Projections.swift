@@ -350,7 +350,7 @@ extension Projections {
     SHA256.digest(of: Array(contentIdentifier.utf8)).bytes
   }
 
-  /// A stack stands among the bursts under a name that is no text, since its first byte is 255.
+  /// The key of a stack in `bursts`. Its first byte, 255, occurs in no UTF-8, so it equals no key of a burst.
   static func stackKey(_ top: LocalIdentifier) -> [UInt8] { SHA256.digest(of: [0xFF] + top.bytes).bytes }
 
   /// A SHA-1 stands among the content identifiers under a name that is no text, since its first byte is 255.

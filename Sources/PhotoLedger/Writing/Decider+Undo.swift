@@ -178,7 +178,7 @@ extension Decider {
       var (properties, after) = (edit, row)
       properties.changes.removeAll { $0.field == .trashedDate }
       if !properties.changes.isEmpty || properties.details != nil {
-        // A stack is no property that changes the date of an asset.
+        // A change of the stack alone leaves the modification date as it is.
         if !properties.isOfStackAlone { noteModification(of: row, in: &properties) }
         for change in properties.changes { _ = after.set(change.field, change.new) }
         edited.append((row, properties))
