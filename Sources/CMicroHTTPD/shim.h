@@ -2,12 +2,13 @@
 #define CMICROHTTPD_H
 
 // libmicrohttpd, and one fixed-argument face of MHD_start_daemon, which C declares variadic and Swift cannot call; and
-// epoll and eventfd, which Swift's Glibc leaves out.
+// accept4, epoll and eventfd, which Swift's Glibc leaves out.
 
 #include <microhttpd.h>
 #include <stdarg.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/socket.h>
 
 /// What the server is started with. Strings may be null; sizes are in bytes, times in seconds.
 struct chttp_options {
@@ -16,7 +17,6 @@ struct chttp_options {
   unsigned int connections_of_one_address;
   unsigned int idle_seconds;
   size_t connection_memory;
-  int listen_socket;
   const char *certificate;
   const char *key;
   void *context;
@@ -28,12 +28,12 @@ struct chttp_options {
 };
 
 static inline struct MHD_Daemon *chttp_start(const struct chttp_options *o) {
-  unsigned int flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC | MHD_USE_ERROR_LOG;
+  unsigned int flags = MHD_USE_EPOLL_INTERNAL_THREAD | MHD_ALLOW_SUSPEND_RESUME | MHD_USE_ITC | MHD_USE_ERROR_LOG |
+                       MHD_USE_NO_LISTEN_SOCKET;
   struct MHD_OptionItem items[15];
   int n = 0;
 #define CHTTP_ITEM(name, number, pointer) \
   items[n++] = (struct MHD_OptionItem){(name), (intptr_t)(number), (void *)(pointer)}
-  CHTTP_ITEM(MHD_OPTION_LISTEN_SOCKET, o->listen_socket, 0);
   if (o->threads > 1) CHTTP_ITEM(MHD_OPTION_THREAD_POOL_SIZE, o->threads, 0);
   CHTTP_ITEM(MHD_OPTION_CONNECTION_LIMIT, o->connections, 0);
   if (o->connections_of_one_address) CHTTP_ITEM(MHD_OPTION_PER_IP_CONNECTION_LIMIT, o->connections_of_one_address, 0);
@@ -54,6 +54,12 @@ static inline struct MHD_Daemon *chttp_start(const struct chttp_options *o) {
   return MHD_start_daemon(
       flags, 0, 0, 0, o->handler, o->context, MHD_OPTION_EXTERNAL_LOGGER, o->log, o->context, MHD_OPTION_ARRAY, items,
       MHD_OPTION_END);
+}
+
+/// Accepts a connection whose socket does not block and is not passed on to child programs; -1 with errno.
+static inline int chttp_accept(int listener, struct sockaddr *address, socklen_t *length) {
+  extern int accept4(int, struct sockaddr *__restrict, socklen_t *__restrict, int);
+  return accept4(listener, address, length, SOCK_NONBLOCK | SOCK_CLOEXEC);
 }
 
 /// The address of the peer; null if it is unknown. Valid while the connection is.

@@ -77,7 +77,7 @@
       guard getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &isListening, &size) == 0, isListening != 0 else {
         throw HTTPServerError(description: "Descriptor \(descriptor) is not a listening socket.")
       }
-      // libmicrohttpd accepts until there is nothing to accept, so the socket must not block.
+      // Connections are accepted until there are none, so the socket must not block.
       let flags = fcntl(descriptor, F_GETFL)
       _ = fcntl(descriptor, F_SETFL, flags | O_NONBLOCK)
       var storage = sockaddr_storage()

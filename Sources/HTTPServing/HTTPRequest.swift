@@ -174,8 +174,8 @@
       }
       self.path = path
       var segments: [String] = []
-      for part in path.split(separator: "/", omittingEmptySubsequences: true) {
-        let segment = try Self.decoded(part)
+      for part in path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: true) {
+        let segment = try Self.decoded(Substring(part))
         guard segment != ".", segment != ".." else {
           throw HTTPServerError(
             description: "The path contains the segment '\(segment)'; resolve it before sending the request.")

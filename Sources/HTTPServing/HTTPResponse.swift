@@ -47,6 +47,8 @@
           MHD_create_response_from_buffer(
             bytes.count, UnsafeMutableRawPointer(mutating: bytes.baseAddress), MHD_ResponseMemoryMode.RESPMEM_MUST_COPY)
         }
+      case .file(let file, let range) where range.count <= Self.copiedSize && !isHead:
+        raw = Self.copied(file, range)
       case .file(let file, let range):
         // A duplicate of its own: libmicrohttpd closes it with the response, and a file may be sent several times.
         let descriptor = fcntl(file.descriptor, F_DUPFD_CLOEXEC, 3)
@@ -70,6 +72,31 @@
         return nil
       }
       return (raw, opened)
+    }
+  }
+
+  extension HTTPResponse {
+    /// Up to how many bytes of a file are read into memory: one call then sends them with the head, where sending from
+    /// the file takes a descriptor, two calls and two packets. A picture of a grid is as small.
+    fileprivate static let copiedSize = 32 << 10
+
+    /// A response from a copy of a part of a file; nil if it cannot be read whole.
+    fileprivate static func copied(_ file: HTTPFile, _ range: Range<UInt64>) -> OpaquePointer? {
+      let count = range.count
+      guard let copy = malloc(max(1, count)) else { return nil }
+      var done = 0
+      while done < count {
+        let got = pread(file.descriptor, copy + done, count - done, off_t(range.lowerBound) + done)
+        if got < 0 && errno == EINTR { continue }
+        guard got > 0 else {
+          free(copy)
+          return nil
+        }
+        done += got
+      }
+      let raw = MHD_create_response_from_buffer(count, copy, MHD_ResponseMemoryMode.RESPMEM_MUST_FREE)
+      if raw == nil { free(copy) }
+      return raw
     }
   }
 

@@ -5,7 +5,7 @@
 
   // The one wrapper around libmicrohttpd: requests in, responses out, streams that wait without a thread.
   //
-  //   socket ─▶ epoll thread ─▶ head ─▶ application.plan(request) ─┬─ .answer ─────────────────────▶ response
+  //   intake ─▶ epoll thread ─▶ head ─▶ application.plan(request) ─┬─ .answer ─────────────────────▶ response
   //                                                                ├─ .respond ─▶ suspend ─▶ task ─▶ resume, response
   //                                                                ├─ .gather ─▶ body ─▶ suspend ─▶ task ─▶ resume
   //                                                                └─ .receive, .receiveForm ─▶ pieces ─▶ HTTPReceiver
@@ -18,6 +18,7 @@
   //   ----------------------------------------------------------  --------------------------------------------------
   //   the limit of connections defaults to 1,020                  `HTTPServerOptions.connectionLimit`, always passed
   //   a pool of one thread is rejected                             one thread is started without a pool
+  //   the thread that wakes first accepts all that is there        `ConnectionIntake` accepts, and deals out
   //   suspending needs a flag; only two callbacks may suspend     always set; only `Exchange.step`, `HTTPStream.read`
   //   one byte a minute keeps a connection                        `ConnectionWatch` gives each head and body a deadline
   //   a suspended connection notices no client that left          `DepartureWatch` does; `HTTPStream` has heartbeats
@@ -117,6 +118,7 @@
     private struct State {
       /// The address of libmicrohttpd's daemon; 0 before the start and after the stop.
       var daemon: UInt = 0
+      var intake: ConnectionIntake?
       var streams: [ObjectIdentifier: Weak] = [:]
       /// How many tasks prepare a response.
       var tasks = 0
@@ -157,7 +159,7 @@
       departures = try DepartureWatch()
       var listener = listener
       let descriptor = listener.release()
-      guard let daemon = Self.start(descriptor, self, options) else {
+      guard let daemon = Self.start(self, options) else {
         departures.stop()
         close(descriptor)
         throw HTTPServerError(
@@ -165,7 +167,15 @@
             + "or the process may have too few descriptors.")
       }
       let raw = UInt(bitPattern: daemon)
-      state.withLock { $0.daemon = raw }
+      do throws(HTTPServerError) {
+        let intake = try ConnectionIntake(descriptor, daemon: raw)
+        state.withLock { ($0.daemon, $0.intake) = (raw, intake) }
+      } catch {
+        MHD_stop_daemon(daemon)
+        departures.stop()
+        close(descriptor)
+        throw error
+      }
       heartbeat.withLock { tasks in
         tasks = [
           repeating(each: Double(options.heartbeatSeconds)) { $0.beat() },
@@ -185,8 +195,7 @@
       }
     }
 
-    private static func start(_ descriptor: Int32, _ server: HTTPServer, _ options: HTTPServerOptions) -> OpaquePointer?
-    {
+    private static func start(_ server: HTTPServer, _ options: HTTPServerOptions) -> OpaquePointer? {
       let context = Unmanaged.passUnretained(server).toOpaque()
       func start(_ certificate: UnsafePointer<CChar>?, _ key: UnsafePointer<CChar>?) -> OpaquePointer? {
         var raw = chttp_options()
@@ -195,7 +204,6 @@
         raw.connections_of_one_address = UInt32(clamping: options.connectionLimitOfAddress)
         raw.idle_seconds = UInt32(clamping: options.idleSeconds)
         raw.connection_memory = options.connectionMemory
-        raw.listen_socket = descriptor
         (raw.certificate, raw.key, raw.context) = (certificate, key, context)
         raw.handler = handleRequest
         raw.completed = completeRequest
@@ -212,14 +220,14 @@
     ///
     /// Returns when the last connection is closed; a second call returns at once.
     public func stop() async {
-      let daemon = state.withLock { state -> UInt in
-        guard !state.isStopping else { return 0 }
+      let (daemon, intake) = state.withLock { state -> (UInt, ConnectionIntake?) in
+        guard !state.isStopping else { return (0, nil) }
         state.isStopping = true
-        return state.daemon
+        return (state.daemon, state.intake)
       }
-      guard daemon != 0 else { return }
+      guard daemon != 0, let intake else { return }
       for task in heartbeat.withLock({ $0 }) { task.cancel() }
-      let listener = MHD_quiesce_daemon(OpaquePointer(bitPattern: daemon))
+      await withCheckedContinuation { continuation in intake.stop { continuation.resume() } }
       // No stream is added any more: `adopt` ends those that come now.
       for stream in state.withLock({ $0.streams.values.compactMap(\.stream) }) { stream.end() }
       await withCheckedContinuation { continuation in
@@ -238,7 +246,6 @@
       await withCheckedContinuation { continuation in
         Thread.detachNewThread {
           MHD_stop_daemon(OpaquePointer(bitPattern: daemon))
-          if listener >= 0 { close(listener) }
           continuation.resume()
         }
       }

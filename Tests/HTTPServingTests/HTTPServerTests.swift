@@ -23,12 +23,30 @@
       case "broken": return .answer(HTTPResponse(200, [("X-Name", "a\r\nSet-Cookie: b")]))
       case "segments": return .answer(.plain(200, request.target.segments.joined(separator: "|")))
       case "query": return .answer(.plain(200, request.target.query.all("a").joined(separator: "|")))
+      case "thread": return .answer(.plain(200, "thread \(pthread_self())"))
+      case "file":
+        // The file of as many bytes, and then of one that was cut behind the back of the server.
+        let size = Int(request.target.segments.last ?? "") ?? 0
+        guard let file = Self.file(of: size) else { return .answer(.plain(500, "no file")) }
+        if request.target.segments.contains("cut") { ftruncate(file.descriptor, off_t(size / 2)) }
+        return .answer(HTTPResponse(200, [], .file(file, 1..<UInt64(size))))
       case "stream":
         let stream = HTTPStream(heartbeat: Array("beat\n".utf8))
         streams.withLock { $0.append(stream) }
         return .answer(HTTPResponse(200, [], .stream(stream)))
       default: return .answer(.plain(404, "nothing"))
       }
+    }
+
+    /// An open file without a name, whose bytes count up.
+    private static func file(of size: Int) -> HTTPFile? {
+      var path = Array((NSTemporaryDirectory() + "/photoledger-file-XXXXXX").utf8CString)
+      let descriptor = mkstemp(&path)
+      guard descriptor >= 0 else { return nil }
+      unlink(path)
+      let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0) }
+      guard write(descriptor, bytes, size) == size else { return nil }
+      return HTTPFile(owning: descriptor)
     }
 
     func finished(_ record: HTTPRecord) { records.withLock { $0.append(record) } }
@@ -222,6 +240,50 @@
         let records = sample.records.withLock { $0 }
         #expect(records.map(\.status) == [200, nil] || records.map(\.status) == [200])
         #expect(records.first?.request.target.path == "/hello")
+      }
+    }
+
+    @Test("connections that come one after the other are spread over the threads, and stay there")
+    func spread() async throws {
+      try await serving { address, _, _ in
+        let clients = try (0..<48).map { _ in try RawClient(port: address.port) }
+        var threads: [String: Int] = [:]
+        for client in clients {
+          let answers = (0..<2).map { _ in
+            client.send("GET /thread HTTP/1.1\r\nHost: a\r\n\r\n")
+            _ = client.read(through: "thread ")
+            return client.read(through: "\n")
+          }
+          #expect(answers[0] == answers[1])
+          threads[answers[0], default: 0] += 1
+        }
+        // Which thread serves a connection is decided by its descriptor, and other tests open some meanwhile.
+        #expect(threads.count == 2 && threads.values.allSatisfy { $0 >= 8 }, "\(threads)")
+      }
+    }
+
+    @Test(
+      "a part of a file is sent whole, whether it is read into memory or sent by the kernel",
+      arguments: [2, 1000, (32 << 10) + 1, (32 << 10) + 2, 200_000])
+    func files(_ size: Int) async throws {
+      try await serving { address, _, _ in
+        let client = try RawClient(port: address.port)
+        for method in ["HEAD", "GET", "GET"] {
+          client.send("\(method) /file/\(size) HTTP/1.1\r\nHost: a\r\n\r\n")
+          #expect(client.read(through: "\r\n\r\n").contains("Content-Length: \(size - 1)\r\n"))
+          guard method == "GET" else { continue }
+          #expect(client.bytes(count: size - 1) == (1..<size).map { UInt8(truncatingIfNeeded: $0) })
+        }
+      }
+    }
+
+    @Test("a file that became shorter ends the connection, and is not sent as what it was", arguments: [1000, 200_000])
+    func cutFile(_ size: Int) async throws {
+      try await serving { address, _, _ in
+        let client = try RawClient(port: address.port)
+        client.send("GET /file/cut/\(size) HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(client.readBytesToEnd().count < size)
+        #expect(client.isAtEnd)
       }
     }
 

@@ -119,6 +119,10 @@ struct MomentQuestions {
     var lines: [String] = []
     for asset in try assets.compactMap({ try view.asset($0.uuidString) }) {
       let resources = try view.resources(of: asset)
+      let shown = try view.shownContents(of: [asset]).first ?? nil
+      guard shown == resources.shown(asset)?.sha256 else {
+        throw Divergence("\(asset.localIdentifier) shows \(shown?.count ?? 0) bytes of hash, of \(resources)")
+      }
       let words = try view.extendedMetadata(of: asset)
       lines.append(resources.map { "\($0.type.name) \($0.sha256Hex.prefix(8))" }.joined(separator: " "))
       lines.append("\(words.caption ?? "") \(words.keywords.sorted())")

@@ -205,7 +205,9 @@ enum TwinQuestions {
   ]
 
   private static let objects: [TwinQuestion] = [
-    .each("resources(of:)", held) { "\(try $0.view.resources(of: $1))" },
+    .each("resources(of:)", held) {
+      "\(try $0.view.resources(of: $1)) \(try $0.view.shownContents(of: [$1]))"
+    },
     .each("extendedMetadata(of:)", held) { "\(try $0.view.extendedMetadata(of: $1))" },
     .each("assets(withContent:)", { _ in Contents.all }) { "\(try $0.view.assets(withContent: $1).map(\.told))" },
     .each("assets(withSHA1:)", { _ in Contents.sha1s }) { "\(try $0.view.assets(withSHA1: $1).map(\.told))" },

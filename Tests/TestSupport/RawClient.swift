@@ -68,6 +68,13 @@ package final class RawClient {
     }
   }
 
+  /// So many bytes; fewer if the connection ends first.
+  package func bytes(count: Int) -> [UInt8] {
+    while unread.count < count, receive() {}
+    defer { unread.removeFirst(min(count, unread.count)) }
+    return Array(unread.prefix(count))
+  }
+
   /// Everything up to the end of the connection.
   package func readToEnd() -> String {
     while receive() {}

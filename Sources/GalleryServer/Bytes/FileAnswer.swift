@@ -1,9 +1,12 @@
 #if Gallery
   import Foundation
   import HTTPServing
+  import PhotoLedger
 
   /// A file whose bytes never change under its URL, answered whole, in part, or not again.
   struct FileAnswer {
+    /// The folder of the library where the path begins; nil: it is absolute.
+    var folder: LibraryFolder?
     /// The file.
     let path: String
     /// How many bytes it has to have.
@@ -43,13 +46,16 @@
 
     /// The file, checked to be the one that is meant by its size.
     func opened() throws(Problem) -> HTTPFile {
-      if let files { return try files.file(path, size: size) }
-      return try Self.open(path, size: size).file
+      if let files { return try files.file(path, in: folder, size: size) }
+      return try Self.open(path, in: folder, size: size).file
     }
 
     /// Opens a file that has to have a size.
-    static func open(_ path: String, size: UInt64) throws(Problem) -> (file: HTTPFile, status: stat) {
-      let descriptor = Foundation.open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    static func open(
+      _ path: String, in folder: LibraryFolder?, size: UInt64
+    ) throws(Problem) -> (file: HTTPFile, status: stat) {
+      let flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
+      let descriptor = folder?.open(path, flags) ?? Foundation.open(path, flags)
       guard descriptor >= 0 else {
         throw Problem(404, "missing-resource", "The file of this resource is missing; its owner has to restore it.")
       }

@@ -25,14 +25,18 @@
       try call.checkQuery(["download"])
       let library = try call.library()
       try Fetches.checkMayRead(library)
-      guard let (resource, path) = try library.shownFile(withSHA256: call.parameters[1], of: call.parameters[0])
+      guard let resource = try library.shownFile(withSHA256: call.parameters[1], of: call.parameters[0])
       else { throw Problem.notFound }
       // What a browser would run, such as SVG and HTML, is not in the list, and so is only ever saved.
       let isShown = try call.query("download") == nil && shown[resource.uniformTypeIdentifier] != nil
+      var (folder, path, files) = (library.store.folder as LibraryFolder?, "", call.server.files as OpenFiles?)
+      switch resource.storage {
+      case .library: path = ResourceStore.name(ofContent: resource.sha256)
       // A referenced file is not kept open: its disk could not be unmounted.
-      let files = resource.storage == .library ? call.server.files : nil
+      case .referenced(let elsewhere): (folder, path, files) = (nil, elsewhere, nil)
+      }
       return try FileAnswer(
-        path: path, size: resource.dataSize, tag: resource.sha256Hex, contentType: type(of: resource),
+        folder: folder, path: path, size: resource.dataSize, tag: resource.sha256Hex, contentType: type(of: resource),
         disposition: FileAnswer.disposition(resource.originalFilename, isShown: isShown), files: files
       ).response(call.request)
     }

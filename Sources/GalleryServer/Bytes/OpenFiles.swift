@@ -1,6 +1,7 @@
 #if Gallery
   import Foundation
   import HTTPServing
+  import PhotoLedger
   import Synchronization
 
   // Recently sent files of the library, kept open.
@@ -41,8 +42,12 @@
     var count: Int { state.withLock { $0.kept.count } }
 
     /// The file at a path, which has to have a size.
+    /// - Parameters:
+    ///   - path: the path; one in the library's folder is relative to it.
+    ///   - folder: the folder of the library; nil for an absolute path.
+    ///   - size: in bytes.
     /// - Throws: ``Problem`` 404 if it is missing, 500 if it has another size.
-    func file(_ path: String, size: UInt64) throws(Problem) -> HTTPFile {
+    func file(_ path: String, in folder: LibraryFolder? = nil, size: UInt64) throws(Problem) -> HTTPFile {
       let known = state.withLock { state -> Kept? in
         state.clock += 1
         let clock = state.clock
@@ -50,14 +55,14 @@
         return state.kept[path]
       }
       if let known, UInt64(known.status.st_size) == size, Self.isUnchanged(known) { return known.file }
-      let opened = try? FileAnswer.open(path, size: size)
+      let opened = try? FileAnswer.open(path, in: folder, size: size)
       state.withLock { state in
         state.kept[path] = opened.map { Kept(file: $0.file, status: $0.status, lastUse: state.clock) }
         guard state.kept.count > Self.limit, let oldest = state.kept.min(by: { $0.value.lastUse < $1.value.lastUse })
         else { return }
         state.kept[oldest.key] = nil
       }
-      guard let opened else { return try FileAnswer.open(path, size: size).file }
+      guard let opened else { return try FileAnswer.open(path, in: folder, size: size).file }
       return opened.file
     }
 

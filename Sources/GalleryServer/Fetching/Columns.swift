@@ -16,36 +16,62 @@
     }
 
     /// Writes the columns as an object.
-    static func write(_ assets: [Asset], _ renditions: RenditionColumns, to bytes: inout JSONBytes) throws {
+    /// - Returns: where those begin that say which renditions there are; what stands before them is the state's alone.
+    @discardableResult
+    static func write(_ assets: [Asset], _ renditions: RenditionColumns, to bytes: inout JSONBytes) throws -> Int {
       let shown = try renditions.shown(assets)
-      func column(_ name: StaticString, _ value: (inout JSONBytes, Asset) -> Void) {
+      let cells = assets.map(Cell.init)
+      func column(_ name: StaticString, _ value: (inout JSONBytes, Cell) -> Void) {
         bytes.key(name)
         bytes.beginList()
-        for asset in assets { value(&bytes, asset) }
+        for cell in cells { value(&bytes, cell) }
         bytes.endList()
       }
       bytes.beginObject()
       column("localIdentifier") { $0.identifier($1.id, of: .asset) }
-      column("mediaType") { $0.integer(Int64($1.mediaType.rawValue)) }
-      column("mediaSubtypes") { $0.integer(Int64($1.mediaSubtypes.rawValue)) }
+      column("mediaType") { $0.integer(Int64($1.mediaType)) }
+      column("mediaSubtypes") { $0.integer(Int64($1.mediaSubtypes)) }
       column("pixelWidth") { $0.integer(Int64($1.pixelWidth)) }
       column("pixelHeight") { $0.integer(Int64($1.pixelHeight)) }
       column("duration") { $0.number($1.duration) }
-      column("creationDate") { bytes, asset in
-        guard let date = asset.creationDate else { return bytes.null() }
+      column("creationDate") { bytes, cell in
+        guard let date = cell.creationDate else { return bytes.null() }
         bytes.quoted { DateText.write(date, to: &$0) }
       }
-      column("timeZoneOffset") { bytes, asset in
-        if let offset = asset.timeZoneOffset { bytes.integer(Int64(offset)) } else { bytes.null() }
+      column("timeZoneOffset") { bytes, cell in
+        if let offset = cell.timeZoneOffset { bytes.integer(Int64(offset)) } else { bytes.null() }
       }
       column("isFavorite") { $0.bool($1.isFavorite) }
       column("isHidden") { $0.bool($1.isHidden) }
-      write(shown, to: &bytes)
+      let start = write(shown, to: &bytes)
       bytes.endObject()
+      return start
+    }
+
+    /// What the columns show of an asset, without anything that has to be retained when a loop copies it.
+    private struct Cell {
+      let id: LocalIdentifier
+      let mediaType: Int
+      let mediaSubtypes: UInt32
+      let pixelWidth: Int
+      let pixelHeight: Int
+      let duration: TimeInterval
+      let creationDate: Date?
+      let timeZoneOffset: Int?
+      let isFavorite: Bool
+      let isHidden: Bool
+
+      init(_ asset: Asset) {
+        (id, mediaType, mediaSubtypes) = (asset.id, asset.mediaType.rawValue, asset.mediaSubtypes.rawValue)
+        (pixelWidth, pixelHeight, duration) = (asset.pixelWidth, asset.pixelHeight, asset.duration)
+        (creationDate, timeZoneOffset) = (asset.creationDate, asset.timeZoneOffset)
+        (isFavorite, isHidden) = (asset.isFavorite, asset.isHidden)
+      }
     }
 
     /// Writes `sha256`, `rendition` and `placeholder`; null where an asset shows nothing.
-    private static func write(_ shown: [RenditionColumns.Shown?], to bytes: inout JSONBytes) {
+    /// - Returns: where `rendition` begins.
+    private static func write(_ shown: [RenditionColumns.Shown?], to bytes: inout JSONBytes) -> Int {
       func column(_ name: StaticString, _ value: (inout JSONBytes, RenditionColumns.Shown) -> Void) {
         bytes.key(name)
         bytes.beginList()
@@ -55,11 +81,13 @@
         bytes.endList()
       }
       column("sha256") { bytes, one in one.sha256.withUnsafeBytes { bytes.hexadecimalText($0) } }
+      let start = bytes.count
       column("rendition") { $0.text($1.record.state.name) }
       column("placeholder") { bytes, one in
         if one.record.placeholder.isEmpty { return bytes.null() }
         bytes.text(Data(one.record.placeholder).base64EncodedString())
       }
+      return start
     }
   }
 #endif

@@ -286,7 +286,7 @@
 
     func response(_ result: FetchResult<Asset>, _ call: Call) throws -> HTTPResponse {
       // The window of a fetch at a token never changes, so its name is its tag; the name of the fetch stands in the
-      // URL. Columns show besides which renditions are there, so their own bytes are part of the tag.
+      // URL. Columns show besides which renditions are there, so the bytes that say it are part of the tag.
       var fields = FetchRoutes.fields(tag: "\"\(result.token)-\(start)-\(count)-o\"")
       if !isColumns, call.holds(fields) { return HTTPResponse(304, Headers.common + fields) }
       let first = min(start, result.count)
@@ -305,9 +305,8 @@
       bytes.integer(Int64(assets.count))
       if isColumns {
         bytes.key("columns")
-        let place = bytes.count
         let columns = RenditionColumns(library: try call.library(of: fetch), renditions: call.server.renditions)
-        try Columns.write(assets, columns, to: &bytes)
+        let place = try Columns.write(assets, columns, to: &bytes)
         let hash = bytes.withUnsafeBytes { Keyring.hash(UnsafeRawBufferPointer(rebasing: $0[place...])) }
         fields = FetchRoutes.fields(tag: "\"\(result.token)-\(start)-\(count)-c\(hash.prefix(32))\"")
         if call.holds(fields) { return HTTPResponse(304, Headers.common + fields) }

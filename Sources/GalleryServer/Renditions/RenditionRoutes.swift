@@ -121,9 +121,9 @@
 
     /// What assets show; nil for one that shows nothing.
     func shown(_ assets: [Asset]) throws -> [Shown?] {
-      let resources = zip(assets, try library.resources(of: assets)).map { Renditions.shown($0, of: $1)?.sha256 }
-      var records = renditions.records(resources.compactMap(\.self)).makeIterator()
-      return resources.map { hash in
+      let contents = try library.shownContents(of: assets)
+      var records = renditions.records(contents.compactMap(\.self)).makeIterator()
+      return contents.map { hash in
         guard let hash, let record = records.next() else { return nil }
         return Shown(sha256: hash, record: record)
       }

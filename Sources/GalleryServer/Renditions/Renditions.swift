@@ -92,14 +92,7 @@
     /// The resource that an asset shows: what an edit rendered, or the original of its choice.
     static func shown(_ asset: Asset, in library: PhotoLibrary) throws -> AssetResource? {
       guard asset.mediaType == .image || asset.mediaType == .video else { return nil }
-      return shown(asset, of: try library.resources(of: asset))
-    }
-
-    /// The same of the asset's resources.
-    static func shown(_ asset: Asset, of resources: [AssetResource]) -> AssetResource? {
-      guard asset.mediaType == .image || asset.mediaType == .video else { return nil }
-      let rendered: ResourceType = asset.mediaType == .video ? .fullSizeVideo : .fullSizePhoto
-      return resources.first { $0.type == rendered } ?? resources.original(asset.originalResourceChoice)
+      return try library.resources(of: asset).shown(asset)
     }
 
     /// The resource that moves: a film, or the film of a Live Photo; nil where nothing does.

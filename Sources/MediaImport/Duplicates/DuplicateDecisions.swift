@@ -43,7 +43,7 @@ package struct DuplicateDecisions: Sendable {
           .identifierNotFound, "The library has no asset with the identifier \(identifier.uuidString).")
       }
       guard asset.mediaType == .image,
-        let shown = DuplicateSearch.shown(asset, try library.resources(of: asset))
+        let shown = try library.resources(of: asset).shown(asset)
       else {
         throw LibraryError(
           .changeNotSupported,
@@ -62,8 +62,8 @@ package struct DuplicateDecisions: Sendable {
   /// Whether a pair of assets is not to be proposed, by the pictures that they show now.
   package func isRejected(_ asset: Asset, _ other: Asset) throws -> Bool {
     if rejected.isEmpty { return false }
-    guard let first = DuplicateSearch.shown(asset, try library.resources(of: asset)),
-      let second = DuplicateSearch.shown(other, try library.resources(of: other))
+    guard let first = try library.resources(of: asset).shown(asset),
+      let second = try library.resources(of: other).shown(other)
     else { return false }
     return rejected.contains(ContentPair(first.sha256, second.sha256))
   }

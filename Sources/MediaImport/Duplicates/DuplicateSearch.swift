@@ -119,7 +119,7 @@ package struct DuplicateSearch: Sendable {
     /// Nil for what is no photo, or may not be merged.
     init?(_ asset: Asset, _ resources: [AssetResource]) {
       guard asset.mediaType == .image, asset.canPerform(.delete), !asset.isTrashed, asset.pixelWidth > 0,
-        asset.pixelHeight > 0, let shown = DuplicateSearch.shown(asset, resources)
+        asset.pixelHeight > 0, let shown = resources.shown(asset)
       else { return nil }
       (self.asset, resource) = (asset, shown)
       isMoving = resources.contains { $0.type == .pairedVideo }
@@ -132,11 +132,6 @@ package struct DuplicateSearch: Sendable {
         isEdited: asset.hasAdjustments, isMoving: isMoving, byteCount: resource.dataSize,
         addedDate: asset.addedDate, burst: asset.burstIdentifier, content: resource.sha256)
     }
-  }
-
-  /// The file of the picture that an asset shows.
-  static func shown(_ asset: Asset, _ resources: [AssetResource]) -> AssetResource? {
-    resources.first { $0.type == .fullSizePhoto } ?? resources.original(asset.originalResourceChoice)
   }
 
   /// Makes the hashes that are not there yet.

@@ -81,10 +81,29 @@ extension AssetDetails {
 
   /// Reads the details of a projection.
   package init(encoded bytes: [UInt8]) throws {
-    do {
-      var reader = CBORReader(bytes.span.bytes)
-      try self.init(reading: &reader)
+    self = try Self.reading(bytes.span.bytes) { reader in
+      let details = try AssetDetails(reading: &reader)
       try reader.end()
+      return details
+    }
+  }
+
+  /// Adds what the files of an asset hold, read from the bytes of a projection; the words about it are not looked at.
+  static func readContents(_ bytes: RawSpan, into contents: inout [ResourceContent]) throws {
+    try reading(bytes) { reader in
+      // The resources are the first field, and always there.
+      guard try reader.map() > 0, try reader.unsigned() == 1 else {
+        throw EventCodingError(sentence: "the details of an asset do not begin with its files.")
+      }
+      for _ in 0..<(try reader.array()) { contents.append(try ResourceContent(reading: &reader)) }
+    }
+  }
+
+  /// Reads bytes of a projection, which are this program's own.
+  private static func reading<Value>(_ bytes: RawSpan, _ body: (inout CBORReader) throws -> Value) throws -> Value {
+    do {
+      var reader = CBORReader(bytes)
+      return try body(&reader)
     } catch let error as LibraryError {
       throw error
     } catch {
@@ -113,6 +132,33 @@ extension AssetDetails {
       default: throw EventCodingError(sentence: "unknown property \(key) of an asset's details.")
       }
     }
+  }
+}
+
+extension ResourceContent {
+  @_lifetime(reader: copy reader)
+  fileprivate init(reading reader: inout CBORReader) throws {
+    var (type, isRaw, sha256): (Int?, Bool, SHA256Digest?) = (nil, false, nil)
+    try reader.forEachField { reader, key in
+      switch key {
+      case 1: type = try reader.number(Int.self)
+      case 3: isRaw = try reader.uncheckedText().ends(with: AssetResource.rawSuffix)
+      case 5: sha256 = try reader.digest()
+      case 2, 8, 9: _ = try reader.uncheckedText()
+      default: _ = try reader.skip()
+      }
+    }
+    guard let type, let sha256 else { throw EventCodingError(sentence: "a resource lacks a property.") }
+    self.init(type: ResourceType(rawValue: type), isRaw: isRaw, sha256: sha256)
+  }
+}
+
+extension RawSpan {
+  /// Whether the last bytes are those of a text.
+  fileprivate func ends(with text: String) -> Bool {
+    let utf8 = text.utf8
+    guard byteCount >= utf8.count else { return false }
+    return withUnsafeBytes { $0.suffix(utf8.count).elementsEqual(utf8) }
   }
 }
 

@@ -1,3 +1,5 @@
+import EventLog
+
 /// One file of an asset: bytes as they were imported or rendered (PHAssetResource).
 public struct AssetResource: Hashable, Sendable {
   /// Where the bytes of a resource lie.
@@ -111,11 +113,42 @@ extension AssetDetails.Unedited {
   init(_ row: AssetRow) { self.init(pixelWidth: row.pixelWidth, pixelHeight: row.pixelHeight, duration: row.duration) }
 }
 
-extension [AssetResource] {
+/// What decides which file of an asset is shown.
+package protocol ResourceRole {
+  /// The role of the file in its asset.
+  var type: ResourceType { get }
+  /// Whether the bytes are a camera's raw picture.
+  var isRaw: Bool { get }
+}
+
+extension AssetResource: ResourceRole {}
+
+/// What a file of an asset holds, without the words about it: enough to choose the one that is shown.
+struct ResourceContent: ResourceRole {
+  let type: ResourceType
+  let isRaw: Bool
+  let sha256: SHA256Digest
+}
+
+extension Collection where Element: ResourceRole {
+  /// The file that an asset shows: what an edit rendered, or the original of its choice; nil if it is no picture or
+  /// film.
+  package func shown(_ asset: Asset) -> Element? {
+    guard asset.mediaType == .image || asset.mediaType == .video else { return nil }
+    let rendered: ResourceType = asset.mediaType == .video ? .fullSizeVideo : .fullSizePhoto
+    return first { $0.type == rendered } ?? original(asset.originalResourceChoice)
+  }
+
   /// The original that an asset shows (AS-16).
-  package func original(_ choice: OriginalResourceChoice) -> AssetResource? {
-    let primaries = filter { [.photo, .video, .audio].contains($0.type) }
-    guard isRawPair else { return primaries.first }
-    return first { $0.isOriginal && $0.type != .pairedVideo && $0.isRaw == (choice == .raw) } ?? primaries.first
+  package func original(_ choice: OriginalResourceChoice) -> Element? {
+    let primary = first { $0.type == .photo || $0.type == .video || $0.type == .audio }
+    guard isRawPair else { return primary }
+    return first { $0.type.isOriginal && $0.type != .pairedVideo && $0.isRaw == (choice == .raw) } ?? primary
+  }
+
+  /// Whether there is a compressed and a RAW original of one picture (AS-16).
+  var isRawPair: Bool {
+    contains { $0.type.isOriginal && $0.isRaw }
+      && contains { ($0.type == .photo || $0.type == .alternatePhoto) && !$0.isRaw }
   }
 }

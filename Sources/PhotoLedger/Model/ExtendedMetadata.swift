@@ -36,12 +36,13 @@ public struct ExtendedMetadata: Sendable, Hashable {
 
 extension AssetResource {
   /// Whether the file came with the asset, and was not made by an edit (AS-06).
-  public var isOriginal: Bool {
-    [.photo, .video, .audio, .alternatePhoto, .pairedVideo].contains(type)
-  }
+  public var isOriginal: Bool { type.isOriginal }
 
   /// Whether the bytes are a camera's raw picture.
-  public var isRaw: Bool { uniformTypeIdentifier.hasSuffix("raw-image") }
+  public var isRaw: Bool { uniformTypeIdentifier.hasSuffix(Self.rawSuffix) }
+
+  /// How the names of the types of raw pictures end.
+  static let rawSuffix = "raw-image"
 }
 
 extension [AssetResource] {
@@ -50,10 +51,4 @@ extension [AssetResource] {
 
   /// Whether there is the video of a Live Photo (LP-01).
   var hasPairedVideo: Bool { contains { $0.type == .pairedVideo } }
-
-  /// Whether there is a compressed and a RAW original of one picture (AS-16).
-  var isRawPair: Bool {
-    contains { $0.isOriginal && $0.isRaw }
-      && contains { ($0.type == .photo || $0.type == .alternatePhoto) && !$0.isRaw }
-  }
 }

@@ -323,6 +323,17 @@ package struct JSONBytes: ~Copyable, @unchecked Sendable {
 
 /// The two digits of a byte, in the order in which they stand in memory.
 enum HexadecimalDigits {
+  /// The value of a digit in either case; nil for any other character.
+  @inline(__always)
+  static func value(of digit: UInt8) -> UInt8? {
+    switch digit {
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
+    case UInt8(ascii: "A")...UInt8(ascii: "F"): digit - UInt8(ascii: "A") + 10
+    case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
+    default: nil
+    }
+  }
+
   @inline(__always)
   static func lowercase(_ byte: UInt8) -> UInt16 { spelled(byte, letters: 0x27) }
 

@@ -21,9 +21,22 @@ public struct LocalIdentifier: Hashable, Sendable {
 
   /// Parses the text form of an identifier, with or without its suffix; nil if it is invalid.
   public init?(_ text: some StringProtocol) {
-    let head = text.prefix { $0 != "/" }
-    guard head.utf8.count == 36, let uuid = UUID(uuidString: String(head)) else { return nil }
-    self.init(uuid)
+    var words: (high: UInt64, low: UInt64) = (0, 0)
+    var count = 0
+    for byte in text.utf8 {
+      if byte == UInt8(ascii: "/") { break }
+      switch count {
+      case 8, 13, 18, 23: guard byte == UInt8(ascii: "-") else { return nil }
+      case ..<Self.spellingCount:
+        guard let digit = HexadecimalDigits.value(of: byte) else { return nil }
+        words.high = words.high << 4 | words.low >> 60
+        words.low = words.low << 4 | UInt64(digit)
+      default: return nil
+      }
+      count += 1
+    }
+    guard count == Self.spellingCount else { return nil }
+    self.init(high: words.high, low: words.low)
   }
 
   /// Takes the bits of a UUID.

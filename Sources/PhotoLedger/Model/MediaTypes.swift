@@ -197,6 +197,14 @@ public struct ResourceType: RawRepresentable, Sendable, Hashable, Codable {
     }
   }
 
+  /// Whether a file in this role came with the asset, and was not made by an edit (AS-06).
+  package var isOriginal: Bool {
+    switch self {
+    case .photo, .video, .audio, .alternatePhoto, .pairedVideo: true
+    default: false
+    }
+  }
+
   private static let namesByValue: [Int: String] = [
     1: "photo", 2: "video", 3: "audio", 4: "alternatePhoto", 5: "fullSizePhoto", 6: "fullSizeVideo",
     7: "adjustmentData", 8: "adjustmentBasePhoto", 9: "pairedVideo", 10: "fullSizePairedVideo",

@@ -27,7 +27,8 @@ public struct Token: Hashable, Sendable, CustomStringConvertible {
   /// Parses the text form of a token.
   /// - Throws: ``LibraryError`` `.invalidToken` if it is invalid.
   public init(_ text: some StringProtocol) throws {
-    let parts = text.split(separator: "-", omittingEmptySubsequences: false)
+    let parts = text.utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+      .map { String(decoding: $0, as: UTF8.self) }
     let marks = parts.dropFirst().dropLast().map { $0.utf8.count == 16 ? UInt64($0, radix: 16) : nil }
     guard marks.count == (parts.first == "t1" ? 1 : parts.first == "v1" ? 2 : 0), let library = marks.first ?? nil,
       let view = marks.last, marks.count == 1 || view != nil, let last = parts.last,

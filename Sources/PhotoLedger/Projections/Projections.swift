@@ -203,6 +203,14 @@ extension Projections {
     return try AssetDetails(encoded: value)
   }
 
+  /// Adds what the files of an asset hold, read in place; nothing if there is no such asset.
+  func readContents(
+    of number: ObjectNumber, into contents: inout [ResourceContent], in t: borrowing some Reading
+  ) throws {
+    guard let value = try t.value(for: number, in: details) else { return }
+    try AssetDetails.readContents(value, into: &contents)
+  }
+
   package func collection(_ number: ObjectNumber, in t: borrowing some Reading) throws -> CollectionRow? {
     guard let value = try t.bytes(for: number, in: collections) else { return nil }
     return try CollectionRow(number: number, encoded: value)

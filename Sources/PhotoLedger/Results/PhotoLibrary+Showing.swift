@@ -45,22 +45,20 @@ extension PhotoLibrary {
     }
   }
 
-  /// The file of a content that a visible asset has now, with its path; nil if there is none. Shows no permission
-  /// prompt.
+  /// The file of a content that a visible asset has now; nil if there is none. Shows no permission prompt.
   /// - Complexity: O(log n).
   package func shownFile(
     withSHA256 digits: String, of identifier: String
-  ) throws -> (resource: AssetResource, path: String)? {
+  ) throws -> AssetResource? {
     precondition(moment == nil, "The details of an asset are read from the current state.")
     guard let identifier = LocalIdentifier(identifier) else { return nil }
-    let found = try store.reading { t -> AssetResource? in
+    return try store.reading { t in
       let projections = store.core.projections
       guard let object = try projections.object(identifier, in: t), object.isAsset,
         try projections.shows(object.number, to: try permission(t).access, in: t)
       else { return nil }
       return try projections.details(object.number, in: t)?.resources.first { $0.sha256Hex == digits }
     }
-    return found.map { ($0, store.resources.path(of: $0)) }
   }
 
   private func albums(
@@ -82,19 +80,61 @@ extension PhotoLibrary {
   /// - Complexity: O(m log n) for m assets of one commit, and one read for each later event that touched one.
   package func resources(of assets: [Asset]) throws -> [[AssetResource]] {
     try store.reading { t in
-      let head = try store.core.log.head(t)
-      // At the end of the log there is nothing to revert, so no history is read.
-      var (commit, sequence) = (head.commit, LibraryStore.now)
-      let isFull = try permission(t).access == .full
-      return try assets.map { asset in
-        if asset.commit != commit {
-          commit = asset.commit
-          sequence = commit == head.commit ? LibraryStore.now : try store.sequence(ofCommit: commit, t)
-        }
-        guard !isFull else { return try store.assetDetails(asset.row.number, at: sequence, t)?.resources ?? [] }
-        let last = sequence == LibraryStore.now ? head.sequence : sequence
-        return try details(of: asset, at: last, t).resources
+      var found: [[AssetResource]] = []
+      found.reserveCapacity(assets.count)
+      try forEach(assets, t) { asset, sequence, isFull in
+        found.append(try resources(of: asset, at: sequence, isFull, t))
       }
+      return found
     }
+  }
+
+  /// The SHA-256 of the file that each asset shows, as of the commit of each; nil for one that shows none, or that the
+  /// client may not see.
+  ///
+  /// A grid asks for hundreds of them and for nothing else of the files, so at the end of the log their names and types
+  /// are passed over.
+  /// - Complexity: as ``resources(of:)``.
+  package func shownContents(of assets: [Asset]) throws -> [[UInt8]?] {
+    try store.reading { t in
+      var found: [[UInt8]?] = []
+      found.reserveCapacity(assets.count)
+      var contents: [ResourceContent] = []
+      let projections = store.core.projections
+      try forEach(assets, t) { asset, sequence, isFull in
+        guard isFull, sequence == LibraryStore.now else {
+          return found.append(try resources(of: asset, at: sequence, isFull, t).shown(asset)?.sha256)
+        }
+        contents.removeAll(keepingCapacity: true)
+        try projections.readContents(of: asset.row.number, into: &contents, in: t)
+        found.append(contents.shown(asset)?.sha256.bytes)
+      }
+      return found
+    }
+  }
+
+  /// Calls `body` for each asset with the last event of its commit, and with whether the client sees everything.
+  private func forEach(
+    _ assets: [Asset], _ t: borrowing StoreReading, _ body: (Asset, UInt64, Bool) throws -> Void
+  ) throws {
+    let head = try store.core.log.head(t)
+    // At the end of the log there is nothing to revert, so no history is read.
+    var (commit, sequence) = (head.commit, LibraryStore.now)
+    let isFull = try permission(t).access == .full
+    for asset in assets {
+      if asset.commit != commit {
+        commit = asset.commit
+        sequence = commit == head.commit ? LibraryStore.now : try store.sequence(ofCommit: commit, t)
+      }
+      try body(asset, sequence, isFull)
+    }
+  }
+
+  private func resources(
+    of asset: Asset, at sequence: UInt64, _ isFull: Bool, _ t: borrowing StoreReading
+  ) throws -> [AssetResource] {
+    if isFull { return try store.assetDetails(asset.row.number, at: sequence, t)?.resources ?? [] }
+    let last = sequence == LibraryStore.now ? try store.core.log.head(t).sequence : sequence
+    return try details(of: asset, at: last, t).resources
   }
 }

@@ -1,0 +1,109 @@
+#if Gallery
+  import CMicroHTTPD
+  import Foundation
+  import Synchronization
+
+  // Takes connections from the listening socket, and deals them out to the threads that serve them.
+  //
+  //   listening socket ─▶ one thread: accept ─▶ MHD_add_connection ─┬─▶ thread 0   the number of the descriptor
+  //                                                                 └─▶ thread 1   chooses the thread
+  //
+  // Threads of libmicrohttpd's pool that wait for one listening socket accept whatever is there when they wake. Clients
+  // that come together, as the connections of one page do, then all belong to the thread that woke first, and stay
+  // there while the others sleep: of a load of 32 connections, every third run used one of two processors.
+  //
+  // Invariant: no connection is added after `stop` has begun; the socket is closed when `stop` ends. At the limit of
+  // descriptors nothing is accepted for a while, and clients wait in the kernel's queue.
+  //
+  // Rejected: a socket for each thread (SO_REUSEPORT), which a socket that systemd opened does not allow, and which
+  // deals out by a hash of the client's address.
+
+  /// The thread that accepts connections.
+  final class ConnectionIntake: Sendable {
+    private struct State {
+      /// The address of libmicrohttpd's daemon; 0 once nothing more is to be accepted.
+      var daemon: UInt
+      var ended: (@Sendable () -> Void)?
+    }
+
+    /// How long the thread leaves the socket alone when there are no descriptors left, in milliseconds.
+    private static let pause: Int32 = 100
+
+    private let state: Mutex<State>
+    private let listener: Int32
+    /// Written to when the thread is to end.
+    private let wake: Int32
+
+    /// Begins to accept.
+    /// - Parameters:
+    ///   - listener: a listening socket that does not block; the thread closes it in the end.
+    ///   - daemon: the address of libmicrohttpd's daemon, which has to outlive `stop`.
+    /// - Throws: ``HTTPServerError`` if the process has no descriptors left; the socket stays open then.
+    init(_ listener: Int32, daemon: UInt) throws(HTTPServerError) {
+      wake = eventfd(0, Int32(EFD_CLOEXEC))
+      guard wake >= 0 else {
+        throw HTTPServerError(
+          description: "Connections cannot be accepted: \(String(cString: strerror(errno))). "
+            + "Raise the limit of open files.")
+      }
+      self.listener = listener
+      state = Mutex(State(daemon: daemon))
+      let thread = Thread { [self] in
+        while acceptAll() {}
+        close(listener)
+        close(wake)
+        state.withLock { $0.ended }?()
+      }
+      thread.name = "http-accept"  // Linux allows 15 bytes.
+      thread.start()
+    }
+
+    /// Accepts nothing more; `ended` is called once, when the socket is closed.
+    func stop(_ ended: @escaping @Sendable () -> Void) {
+      state.withLock { state in
+        precondition(state.daemon != 0, "The intake of a server is stopped once.")
+        (state.daemon, state.ended) = (0, ended)
+      }
+      var one: UInt64 = 1
+      _ = write(wake, &one, MemoryLayout<UInt64>.size)
+    }
+
+    /// Waits for connections and accepts those that are there; false when the intake was stopped.
+    private func acceptAll() -> Bool {
+      var waiting = [
+        pollfd(fd: wake, events: Int16(POLLIN), revents: 0), pollfd(fd: listener, events: Int16(POLLIN), revents: 0),
+      ]
+      poll(&waiting, 2, -1)
+      guard waiting[0].revents == 0 else { return false }
+      while true {
+        var address = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let code = withUnsafeMutablePointer(to: &address) { address -> Int32 in
+          address.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+            let accepted = chttp_accept(listener, address, &length)
+            if accepted < 0 { return errno }
+            add(accepted, address, length)
+            return 0
+          }
+        }
+        switch code {
+        // What ended before it was accepted is the client's affair; the next one may be there.
+        case 0, EINTR, ECONNABORTED, EPROTO: continue
+        case EMFILE, ENFILE, ENOBUFS, ENOMEM: return poll(&waiting, 1, Self.pause) <= 0
+        default: return true
+        }
+      }
+    }
+
+    /// Gives a connection to libmicrohttpd, which closes it in any case.
+    private func add(_ accepted: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t) {
+      state.withLock { state in
+        if state.daemon == 0 {
+          close(accepted)
+        } else {
+          _ = MHD_add_connection(OpaquePointer(bitPattern: state.daemon), accepted, address, length)
+        }
+      }
+    }
+  }
+#endif
