@@ -1,6 +1,7 @@
 #if Gallery
   import CMicroHTTPD
   import Foundation
+  import Synchronization
 
   /// The head of a request, and its body once that was gathered.
   public struct HTTPRequest: Sendable {
@@ -14,6 +15,8 @@
     public let peer: String
     /// The whole body; empty until it was gathered.
     public internal(set) var body: [UInt8] = []
+    /// Who sent the request, once the application knows.
+    public let sender = HTTPSender()
     /// Why the request is rejected without asking the application, if it is malformed.
     let refusal: String?
 
@@ -85,6 +88,17 @@
         if cookies[name] == nil { cookies[name] = parts[1].trimmingCharacters(in: .whitespaces) }
       }
       return cookies
+    }
+  }
+
+  /// Who sent a request: a name that the application gives while it plans the answer, and finds again in the record.
+  public final class HTTPSender: Sendable {
+    private let known = Mutex<String?>(nil)
+
+    /// The name; nil if none was given.
+    public var name: String? {
+      get { known.withLock { $0 } }
+      set { known.withLock { $0 = newValue } }
     }
   }
 

@@ -194,6 +194,10 @@
         let origin = "Origin: http://\(gallery.address)"
         let out = try gallery.ask("DELETE", "/v1/session", key: nil, [pair, origin])
         #expect(out.status == 204 && out.fields["set-cookie"]?.contains("Max-Age=0") == true)
+        // The line about it names who asked, though the key is gone when it is written.
+        try await waitUntil("there is a line about signing out") {
+          gallery.log.lines.contains { $0.status == 204 && $0.client == "family" }
+        }
         #expect(try gallery.ask("GET", "/v1/session", key: nil, [pair]).status == 401)
         #expect(try gallery.ask("DELETE", "/v1/session", key: nil).status == 401)
         // A cookie that is good no more does not stand in the way of signing in again.

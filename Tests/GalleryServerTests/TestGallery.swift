@@ -37,6 +37,8 @@
     private let page: PageFiles?
     /// The server's clock, which stands still unless it is moved.
     let clock = TestClock()
+    /// What the server wrote of requests that have ended.
+    let log = RequestLog()
 
     var library: PhotoLibrary { temporary.library }
 
@@ -49,12 +51,12 @@
       // What ends must end at once, not at the next sweep.
       access.sweepSeconds = 3600
       (self.seed, self.access, self.options, self.page) = (seed, access, options, page)
-      (server, address) = try Self.start(temporary.library, seed, clock, access, options, page)
+      (server, address) = try Self.start(temporary.library, seed, clock, log, access, options, page)
       owner = try await key(linked: server.ownerLink(at: ""))
     }
 
     private static func start(
-      _ library: PhotoLibrary, _ seed: UInt64, _ clock: TestClock, _ access: GalleryAccess,
+      _ library: PhotoLibrary, _ seed: UInt64, _ clock: TestClock, _ log: RequestLog, _ access: GalleryAccess,
       _ options: HTTPServerOptions, _ page: PageFiles?
     ) throws -> (GalleryServer, HTTPAddress) {
       let random = Mutex(SeededGenerator(seed: seed))
@@ -63,7 +65,7 @@
         randomBytes: { count in
           random.withLock { random in (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) } }
         })
-      let server = try GalleryServer(library, environment: environment, access: access, page: page)
+      let server = try GalleryServer(library, environment: environment, access: access, page: page) { log.add($0) }
       return (server, try server.start(try HTTPListener("127.0.0.1:0"), options: options))
     }
 
@@ -90,7 +92,7 @@
     /// Stops the server and starts another one on the same library, with the keys that the first one left.
     func restart() async throws {
       await server.stop()
-      (server, address) = try Self.start(temporary.library, seed + 1, clock, access, options, page)
+      (server, address) = try Self.start(temporary.library, seed + 1, clock, log, access, options, page)
     }
 
     private func key(linked link: String) async throws -> String {
@@ -285,5 +287,12 @@
         unread += bytes
       }
     }
+  }
+
+  /// The lines that a server writes of requests.
+  final class RequestLog: Sendable {
+    private let all = Mutex<[GalleryLogLine]>([])
+    var lines: [GalleryLogLine] { all.withLock { $0 } }
+    func add(_ line: GalleryLogLine) { all.withLock { $0.append(line) } }
   }
 #endif

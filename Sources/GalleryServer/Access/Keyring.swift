@@ -112,9 +112,10 @@
     /// - Throws: ``Problem`` 401 for a key that is unknown, withdrawn or expired.
     func key(of request: HTTPRequest) throws(Problem) -> Key? {
       if let field = request.fields["authorization"] {
-        let parts = field.split(separator: " ", maxSplits: 1)
-        guard parts.count == 2, parts[0].lowercased() == "bearer" else { throw .signInRequired }
-        return try key(secret: String(parts[1]))
+        // The name of a scheme has no case (RFC 9110, 11.1); the 32 makes capitals small and leaves the blank.
+        let scheme = "bearer ".utf8
+        guard field.utf8.starts(with: scheme, by: { $0 | 32 == $1 }) else { throw .signInRequired }
+        return try key(secret: String(field.utf8.dropFirst(scheme.count)) ?? "")
       }
       if readsAPIKeyField, let secret = request.fields["x-api-key"] { return try key(secret: secret) }
       if let key = try proxied(request) { return key }

@@ -69,7 +69,7 @@
     public let date: Date
     /// The numeric address of the peer.
     public let peer: String
-    /// The client of the library for which the request was made; nil without a key.
+    /// The client of the library for which the request was made; nil without a key that was good when it came.
     public let client: String?
     /// The method.
     public let method: String
@@ -206,6 +206,7 @@
         if let refusal, refusal.status != 401 { throw refusal }
         return nil
       }
+      request.sender.name = key.client
       if !key.scopes.contains(.owner) { try throttles.keys.charge(key.name) }
       return key
     }
@@ -230,10 +231,9 @@
     /// Counts the request and writes its line of the log.
     public func finished(_ record: HTTPRecord) {
       metrics.count(record)
-      let key = try? keyring.key(of: record.request)
       log(
         GalleryLogLine(
-          date: environment.now(), peer: keyring.peer(of: record.request), client: key?.client,
+          date: environment.now(), peer: keyring.peer(of: record.request), client: record.request.sender.name,
           method: record.request.method, path: record.request.target.path, status: record.status,
           seconds: record.seconds))
     }

@@ -116,11 +116,11 @@ private struct LogReader {
   #else
     private static let pieceCount = 256
   #endif
-  private static let pieceBytes = 1 << 20
+  private static let pieceBytes = 3 << 18
   /// After how many events, or names of one event, pages are let go of: each is a row on a page of its own, with which
   /// its neighbours are mapped.
   private static let countBetweenLettingGo = 32
-  private static let partCountMax = 8
+  private static let partCountMax = 4
   /// How many parts are read next: few at first, since many readers stop soon.
   private var partCount = 1
 

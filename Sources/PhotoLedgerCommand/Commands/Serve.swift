@@ -170,12 +170,24 @@ extension Invocation {
     func write(_ line: GalleryLogLine) {
       let milliseconds = (line.seconds * 1_000_000).rounded() / 1000
       if printsJSON {
-        let json: JSON = [
-          "date": .text(DateText.instant(line.date)), "peer": .text(line.peer), "client": JSON(line.client),
-          "method": .text(line.method), "path": .text(line.path),
-          "status": line.status.map { .integer(Int64($0)) } ?? .null, "milliseconds": .number(milliseconds),
-        ]
-        Output.complain(json.description + "\n")
+        var bytes = JSONBytes(capacity: 512)
+        bytes.beginObject()
+        bytes.key("date")
+        bytes.text(DateText.instant(line.date))
+        bytes.key("peer")
+        bytes.text(line.peer)
+        bytes.key("client")
+        bytes.text(line.client)
+        bytes.key("method")
+        bytes.text(line.method)
+        bytes.key("path")
+        bytes.text(line.path)
+        bytes.key("status")
+        if let status = line.status { bytes.integer(Int64(status)) } else { bytes.null() }
+        bytes.key("milliseconds")
+        bytes.number(milliseconds)
+        bytes.endObject()
+        Output.complain(bytes.text() + "\n")
       } else {
         let status = line.status.map(String.init) ?? "---"
         Output.complain(
