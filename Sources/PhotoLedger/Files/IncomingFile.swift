@@ -34,9 +34,12 @@ struct IncomingFile: ~Copyable {
   /// Makes an empty file among those that are on their way into a library, or that are being made of its files.
   init(in folder: LibraryFolder, ending: String = "") throws(LibraryError) {
     let path = Self.name(ending: ending)
-    // A file of this name can only be a leftover of an earlier process with our number.
-    folder.remove(path)
-    let number = folder.open(path, Self.newFile, 0o444)
+    var number = folder.open(path, Self.newFile, 0o444)
+    if number < 0, errno == EEXIST {
+      // A file of this name can only be a leftover of an earlier process with our number.
+      folder.remove(path)
+      number = folder.open(path, Self.newFile, 0o444)
+    }
     guard number >= 0 else { throw LibraryError.store(folder.path(of: path), "make", errno: errno) }
     self.folder = folder
     self.path = path
@@ -156,10 +159,17 @@ struct IncomingFile: ~Copyable {
   consuming func giveUp() { isPlaced = true }
 
   /// Gives the file its final name, in the place of what has it: one of its library, or a path.
-  consuming func rename(to final: String) throws(LibraryError) {
+  /// - Parameter makingFolder: makes the folder of the final name, if it is not there.
+  consuming func rename(
+    to final: String, makingFolder: (() throws(LibraryError) -> Void)? = nil
+  ) throws(LibraryError) {
     let parent = folder?.descriptor ?? AT_FDCWD
-    guard renameat(parent, path, parent, final) == 0 else {
-      let code = errno
+    var code = renameat(parent, path, parent, final) == 0 ? 0 : errno
+    if code == ENOENT, let makingFolder {
+      try makingFolder()
+      code = renameat(parent, path, parent, final) == 0 ? 0 : errno
+    }
+    guard code == 0 else {
       throw LibraryError.store(folder?.path(of: final) ?? final, "rename a finished copy to", errno: code)
     }
     isPlaced = true

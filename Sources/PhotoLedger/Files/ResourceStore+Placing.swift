@@ -91,11 +91,12 @@ extension ResourceStore {
     let (digest, sha1) = (hash.sha256, hash.sha1)
     if isThere(digest, byteCount, holding) { return stored(digest, byteCount: byteCount, sha1: sha1) }
     try incoming.makeDurable()
-    try folder.makeFolder("resources/\(digest.hexadecimal.prefix(2))")
+    let (library, place) = (folder, "resources/\(digest.hexadecimal.prefix(2))")
     if holding {
+      try library.makeFolder(place)
       try holdAndPlace(incoming, digest)
     } else {
-      try incoming.rename(to: Self.name(ofContent: digest))
+      try incoming.rename(to: Self.name(ofContent: digest)) { () throws(LibraryError) in try library.makeFolder(place) }
     }
     return stored(digest, byteCount: byteCount, sha1: sha1)
   }

@@ -222,8 +222,13 @@ package final class ResourceStore: Sendable {
 extension [UInt8] {
   /// Two lower-case hexadecimal digits for each byte.
   package var hexadecimal: String {
-    let digits = Array("0123456789abcdef".utf8)
-    return String(decoding: flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }, as: UTF8.self)
+    String(unsafeUninitializedCapacity: 2 * count) { text in
+      let room = UnsafeMutableRawBufferPointer(text)
+      for (index, byte) in enumerated() {
+        room.storeBytes(of: HexadecimalDigits.lowercase(byte), toByteOffset: 2 * index, as: UInt16.self)
+      }
+      return 2 * count
+    }
   }
 
   /// The 32 bytes of the SHA-256 of these bytes.

@@ -132,7 +132,10 @@ extension SourceFile {
   package func forEachChunk(
     _ body: (UnsafeRawBufferPointer) throws(LibraryError) -> Void
   ) throws(LibraryError) -> Int64 {
-    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: copyBufferByteCount, alignment: 64)
+    // Room for a byte more than there should be, so that one read meets what was appended meanwhile. Aligned as plain
+    // allocations are: what is aligned more strictly, and small, leaves gaps in the heaps of many threads.
+    let room = Int(min(Int64(copyBufferByteCount), max(4096, stamp.byteCount &+ 1)))
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: room, alignment: 16)
     defer { buffer.deallocate() }
     var total: Int64 = 0
     while true {

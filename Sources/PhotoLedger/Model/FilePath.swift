@@ -4,6 +4,8 @@
 // without changing it, and compares `é` written in two ways as equal, though they are two files. So paths stay bytes
 // from the walk of an import to the library; text is made only for people to read.
 
+import Glibc
+
 /// A file path, as the bytes the kernel has for it.
 public struct FilePath: Hashable, Sendable, Comparable, CustomStringConvertible {
   /// The bytes, without a terminating NUL.
@@ -17,6 +19,32 @@ public struct FilePath: Hashable, Sendable, Comparable, CustomStringConvertible 
   /// Creates a path from the bytes the kernel gave.
   public init(bytes: some Sequence<UInt8>) {
     self.bytes = Array(bytes)
+  }
+
+  /// The same without a copy.
+  package init(bytes: [UInt8]) {
+    self.bytes = bytes
+  }
+
+  /// The same of a part of another path.
+  package init(bytes: ArraySlice<UInt8>) {
+    self.bytes = Array(bytes)
+  }
+
+  /// Whether the bytes are the same.
+  public static func == (left: FilePath, right: FilePath) -> Bool {
+    left.bytes.withUnsafeBytes { left in
+      right.bytes.withUnsafeBytes { right in
+        guard left.count == right.count else { return false }
+        guard let first = left.baseAddress, let second = right.baseAddress else { return true }
+        return first == second || memcmp(first, second, left.count) == 0
+      }
+    }
+  }
+
+  /// Hashes the bytes as a whole; the standard library hashes an array byte after byte.
+  public func hash(into hasher: inout Hasher) {
+    bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
   }
 
   /// The path as text; bytes that are not UTF-8 are shown as U+FFFD.
@@ -59,21 +87,27 @@ public struct FilePath: Hashable, Sendable, Comparable, CustomStringConvertible 
 
   package var isAbsolute: Bool { bytes.first == Self.slash }
 
-  package func appending(_ component: some Sequence<UInt8>) -> FilePath {
-    var joined = bytes
+  package func appending(_ component: some Sequence<UInt8>) -> FilePath { appending(Array(component)) }
+
+  /// The path of what a folder has under a name; made with one allocation.
+  package func appending(_ component: [UInt8]) -> FilePath {
+    var joined: [UInt8] = []
+    joined.reserveCapacity(bytes.count + 1 + component.count)
+    joined.append(contentsOf: bytes)
     if let last = joined.last, last != Self.slash { joined.append(Self.slash) }
     joined.append(contentsOf: component)
     return FilePath(bytes: joined)
   }
 
   package func withCString<Result>(_ body: (UnsafePointer<CChar>) throws -> Result) rethrows -> Result {
-    var terminated = bytes
-    terminated.append(0)
-    return try terminated.withUnsafeBytes { raw in
-      try raw.withMemoryRebound(to: CChar.self) { text in
-        guard let start = text.baseAddress else { preconditionFailure("A terminated path has at least one byte.") }
-        return try body(start)
+    try withUnsafeTemporaryAllocation(of: CChar.self, capacity: bytes.count + 1) { text in
+      guard let start = text.baseAddress else { preconditionFailure("A terminated path has at least one byte.") }
+      bytes.withUnsafeBytes { bytes in
+        guard let first = bytes.baseAddress else { return }
+        UnsafeMutableRawPointer(start).copyMemory(from: first, byteCount: bytes.count)
       }
+      start[bytes.count] = 0
+      return try body(start)
     }
   }
 
