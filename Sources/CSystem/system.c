@@ -34,6 +34,11 @@ void psys_begin_writing_out(int descriptor) {
   (void)syscall(SYS_sync_file_range, descriptor, 0L, 0L, 2u);
 }
 
+long psys_read_entries(int folder, void *buffer, size_t bytes) {
+  long count = syscall(SYS_getdents64, folder, buffer, bytes);
+  return count >= 0 ? count : -(long)errno;
+}
+
 static atomic_uint generation;
 
 static void count_fork(void) { atomic_fetch_add_explicit(&generation, 1, memory_order_relaxed); }

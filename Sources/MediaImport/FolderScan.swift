@@ -17,8 +17,10 @@
 //
 // The names decide only what is a sidecar; whether a file is a photo is for the metadata tool to say, from its bytes.
 
+internal import Dispatch
 internal import Glibc
 internal import PhotoLedger
+internal import Synchronization
 
 /// A file that the walk met.
 struct ScannedFile: Sendable, Equatable {
@@ -109,11 +111,20 @@ struct FolderScan: Sendable {
 
   /// Extensions of files that describe other files.
   static let sidecarExtensions: Set<String> = ["xmp", "aae", "json"]
+
+  private static let sidecarEndings = sidecarExtensions.map { Array(".\($0)".utf8) }
+
+  /// Whether a name has one of these extensions.
+  static func isSidecar(_ name: ArraySlice<UInt8>) -> Bool {
+    sidecarEndings.contains { ending in
+      name.count > ending.count && zip(name.suffix(ending.count), ending).allSatisfy { NamePattern.small($0) == $1 }
+    }
+  }
 }
 
 /// The state of one walk.
 private struct Walk {
-  struct FolderIdentity: Hashable {
+  struct FolderIdentity: Hashable, Sendable {
     let device: UInt64
     let inode: UInt64
 
@@ -145,30 +156,31 @@ private struct Walk {
     let status = try FolderScan.status(ofRoot: root)
     part = root.description
     if status.st_mode & S_IFMT == S_IFDIR {
-      let folder = FolderScan.canonical(root)
-      if leavesOut(folder, relative: [], status, reasonToLeaveOut(folder, status)) { return }
-      try list(folder, relative: [], status)
+      let (folder, identity) = (FolderScan.canonical(root), FolderIdentity(status))
+      if leavesOut(folder, relative: [], identity) { return }
+      try list(folder, relative: [], identity)
     } else {
       let folder = root.folderBytes.isEmpty && !root.isAbsolute ? FilePath(".") : FilePath(bytes: root.folderBytes)
-      let path = FolderScan.canonical(folder.bytes.isEmpty ? FilePath("/") : folder).appending(root.nameBytes)
-      try add(path, relative: Array(root.nameBytes), status)
+      let path = FolderScan.canonical(folder.bytes.isEmpty ? FilePath("/") : folder).appending(Array(root.nameBytes))
+      try add(path, relative: Array(root.nameBytes), FolderContents.stamp(status))
     }
   }
 
-  mutating func add(_ path: FilePath, relative: [UInt8], _ status: stat) throws(ImportError) {
+  /// - Parameter stamp: nil for what is no regular file.
+  mutating func add(_ path: FilePath, relative: [UInt8], _ stamp: SourceStamp?) throws(ImportError) {
     if seen?.insert(path).inserted == false { return }
     guard found.count < maximumFileCount else {
       throw ImportError(
         .tooManyFiles, path: path.description,
         "More than \(maximumFileCount) files were found. Import the folders below one at a time.")
     }
-    let isFile = status.st_mode & S_IFMT == S_IFREG
-    let isSidecar = FolderScan.sidecarExtensions.contains(path.pathExtension)
+    let role: ScannedFile.Role =
+      stamp == nil
+      ? .unusable("It is not a regular file.") : FolderScan.isSidecar(path.nameBytes) ? .sidecar : .candidate
     found.append(
       ScannedFile(
-        path: path, relativePath: FilePath(bytes: relative),
-        role: !isFile ? .unusable("It is not a regular file.") : isSidecar ? .sidecar : .candidate,
-        byteCount: isFile ? Int64(status.st_size) : 0, part: part, stamp: isFile ? SourceStamp(status) : nil))
+        path: path, relativePath: FilePath(bytes: relative), role: role, byteCount: stamp?.byteCount ?? 0, part: part,
+        stamp: stamp))
   }
 
   mutating func addUnusable(_ path: FilePath, relative: [UInt8], _ reason: String) {
@@ -184,93 +196,180 @@ private struct Walk {
         part: part))
   }
 
-  /// Why a folder is not walked, whatever its name; nil if it is.
-  func reasonToLeaveOut(_ folder: FilePath, _ status: stat) -> String? {
-    NameSelection.reason(ofLibrary: folder)
-      ?? (excluded.contains(FolderIdentity(status)) ? "\(folder) is skipped on request." : nil)
-  }
-
-  /// Makes an entry of a folder that is not walked, once.
-  mutating func leavesOut(_ folder: FilePath, relative: [UInt8], _ status: stat, _ reason: String?) -> Bool {
-    guard let reason else { return false }
-    if visited.insert(FolderIdentity(status)).inserted { addExcluded(folder, relative: relative, reason) }
+  /// Makes an entry, once, of a folder that is not walked, whatever its name.
+  mutating func leavesOut(_ folder: FilePath, relative: [UInt8], _ identity: FolderIdentity) -> Bool {
+    guard
+      let reason = NameSelection.reason(ofLibrary: folder)
+        ?? (excluded.contains(identity) ? "\(folder) is skipped on request." : nil)
+    else { return false }
+    if visited.insert(identity).inserted { addExcluded(folder, relative: relative, reason) }
     return true
   }
 
-  /// Walks one folder. The recursion is as deep as the tree; the kernel's limit on path length bounds it.
-  mutating func list(_ folder: FilePath, relative: [UInt8], _ status: stat) throws(ImportError) {
-    guard visited.insert(FolderIdentity(status)).inserted else { return }
-    guard let names = namesSorted(in: folder) else {
-      addUnusable(folder, relative: relative, "The folder cannot be listed: \(LibraryError.reason(errno)).")
+  /// Walks one folder. The recursion is as deep as the tree; the kernel's limit on path length bounds it. A folder is
+  /// closed before those in it are walked, so that the depth is not bounded by the number of open files.
+  /// - Parameter listing: what is in the folder, if it has been listed.
+  mutating func list(
+    _ folder: FilePath, relative: [UInt8], _ identity: FolderIdentity, _ listing: FolderContents? = nil
+  ) throws(ImportError) {
+    guard visited.insert(identity).inserted else { return }
+    let contents = listing ?? FolderContents(of: folder)
+    guard contents.code == 0 else {
+      addUnusable(folder, relative: relative, "The folder cannot be listed: \(LibraryError.reason(contents.code)).")
       return
     }
-    for entry in names {
-      let path = folder.appending(entry.name)
-      let below = relative.isEmpty ? entry.name : relative + [FilePath.slash] + entry.name
-      if case .folder(let status) = entry.kind {
-        if visited.contains(FolderIdentity(status)) { continue }
-        if leavesOut(path, relative: below, status, reasonToLeaveOut(path, status)) { continue }
+    var listed = ListedAhead()
+    for position in contents.places.indices {
+      let name = contents.name(at: position)
+      let path = folder.appending(name)
+      let below = relative.isEmpty ? name : FilePath(bytes: relative).appending(name).bytes
+      let kind = contents.kind(at: position)
+      if case .folder(let identity) = kind {
+        if visited.contains(identity) || leavesOut(path, relative: below, identity) { continue }
       }
-      if let reason = selection.reason(against: below, isFolder: entry.isFolder, at: path) {
+      if let reason = reason(toLeaveOut: below, kind, at: path) {
         addExcluded(path, relative: below, reason)
         continue
       }
-      switch entry.kind {
-      case .folder(let status): try list(path, relative: below, status)
-      case .file(let status): try add(path, relative: below, status)
+      switch kind {
+      case .folder(let identity):
+        if !listed.has(position) {
+          listed.list(contents, from: position, in: folder, relative, selection, visited)
+        }
+        try list(path, relative: below, identity, listed.take(position))
+      case .file(let stamp): try add(path, relative: below, stamp)
+      case .other: try add(path, relative: below, nil)
       case .unusable(let reason): addUnusable(path, relative: below, reason)
       }
     }
   }
 
-  struct Entry {
-    enum Kind {
-      case file(stat), folder(stat), unusable(String)
+  private func reason(toLeaveOut below: [UInt8], _ kind: FolderContents.Kind, at path: FilePath) -> String? {
+    let isFolder = if case .folder = kind { true } else { false }
+    return selection.reason(ofName: below, isFolder: isFolder, at: path)
+  }
+}
+
+/// Some folders of a folder, listed at the same time: most of a walk is waiting for the kernel, on one core.
+private struct ListedAhead {
+  /// So many are listed at once. All that is in them is in memory at the same time.
+  private static let most = 8
+  private var listed: [Int: FolderContents] = [:]
+
+  func has(_ position: Int) -> Bool { listed[position] != nil }
+
+  /// The contents of the folder at a position, once.
+  mutating func take(_ position: Int) -> FolderContents? { listed.removeValue(forKey: position) }
+
+  /// Lists the folder at a position and those behind it, as far as their names let them be walked.
+  mutating func list(
+    _ contents: FolderContents, from first: Int, in folder: FilePath, _ relative: [UInt8], _ selection: NameSelection,
+    _ visited: Set<Walk.FolderIdentity>
+  ) {
+    var chosen: [(position: Int, path: FilePath)] = []
+    for position in contents.places[first...].indices where chosen.count < Self.most {
+      guard case .folder(let identity) = contents.kind(at: position), !visited.contains(identity) else { continue }
+      let name = contents.name(at: position)
+      let below = relative.isEmpty ? name : FilePath(bytes: relative).appending(name).bytes
+      let path = folder.appending(name)
+      if selection.reason(ofName: below, isFolder: true, at: path) == nil { chosen.append((position, path)) }
     }
+    if chosen.count < 2 {
+      for (position, path) in chosen { listed[position] = FolderContents(of: path) }
+      return
+    }
+    let paths = chosen.map(\.path)
+    let results = Mutex<[FolderContents?]>(Array(repeating: nil, count: paths.count))
+    DispatchQueue.concurrentPerform(iterations: paths.count) { index in
+      let contents = FolderContents(of: paths[index])
+      results.withLock { $0[index] = contents }
+    }
+    for ((position, _), contents) in zip(chosen, results.withLock { $0 }) { listed[position] = contents }
+  }
+}
 
-    let name: [UInt8]
-    let kind: Kind
+/// What is in a folder, in walking order.
+private struct FolderContents: Sendable {
+  enum Kind {
+    case file(SourceStamp), folder(Walk.FolderIdentity), other, unusable(String)
+  }
 
-    var isFolder: Bool { if case .folder = kind { true } else { false } }
+  /// An entry; small, since entries are sorted.
+  struct Place {
+    /// Where its name is among the names.
+    let start: Int
+    let count: Int32
+    /// Its position among the kinds.
+    let number: Int32
+    let isFolder: Bool
+  }
 
-    var sortKey: [UInt8] {
-      if case .folder = kind { return name + [FilePath.slash] }
-      return name
+  /// The errno for which the folder cannot be listed; 0 if it was.
+  private(set) var code: Int32 = 0
+  private(set) var places: [Place] = []
+  private var kinds: [Kind] = []
+  private var names: [UInt8] = []
+
+  /// Lists a folder and examines all that is in it.
+  init(of folder: FilePath) {
+    guard let number = FolderEntries.open(folder) else {
+      code = errno
+      return
+    }
+    let descriptor = Descriptor(number)
+    code = FolderEntries.forEach(in: descriptor.number) { entry in
+      let kind = Self.kind(of: entry, in: number)
+      let isFolder = if case .folder = kind { true } else { false }
+      places.append(
+        Place(
+          start: names.count, count: Int32(entry.nameBytes.count), number: Int32(kinds.count),
+          isFolder: isFolder))
+      names.append(contentsOf: entry.nameBytes)
+      kinds.append(kind)
+    }
+    names.withUnsafeBytes { names in
+      places.sort { Self.precedes($0, $1, names) }
     }
   }
 
-  /// The entries of a folder in walking order, or nil with `errno` set when it cannot be listed.
-  func namesSorted(in folder: FilePath) -> [Entry]? {
-    guard let stream = folder.withCString({ opendir($0) }) else { return nil }
-    defer { closedir(stream) }
-    var entries: [Entry] = []
-    while true {
-      errno = 0
-      guard let record = readdir(stream) else { break }
-      guard let offset = MemoryLayout<dirent>.offset(of: \dirent.d_name) else { continue }
-      let start = UnsafeRawPointer(record) + offset
-      let length = strlen(start.assumingMemoryBound(to: CChar.self))
-      let name = Array(UnsafeRawBufferPointer(start: start, count: length))
-      if name == [FilePath.dot] || name == [FilePath.dot, FilePath.dot] { continue }
-      entries.append(Entry(name: name, kind: kind(of: folder.appending(name))))
-    }
-    guard errno == 0 else { return nil }
-    return entries.map { ($0.sortKey, $0) }.sorted { $0.0.lexicographicallyPrecedes($1.0) }.map(\.1)
+  func name(at position: Int) -> [UInt8] {
+    let place = places[position]
+    return Array(names[place.start..<(place.start + Int(place.count))])
   }
 
-  func kind(of path: FilePath) -> Entry.Kind {
+  func kind(at position: Int) -> Kind { kinds[Int(places[position].number)] }
+
+  static func stamp(_ status: stat) -> SourceStamp? {
+    status.st_mode & S_IFMT == S_IFREG ? SourceStamp(status) : nil
+  }
+
+  /// Whether a name, with a slash if it is a folder's, comes before another one in the order of bytes.
+  private static func precedes(_ left: Place, _ right: Place, _ names: UnsafeRawBufferPointer) -> Bool {
+    let common = min(left.count, right.count)
+    guard let base = names.baseAddress, common > 0 else { return left.count < right.count }
+    let order = memcmp(base + left.start, base + right.start, Int(common))
+    if order != 0 { return order < 0 }
+    func next(_ place: Place) -> Int {
+      if place.count > common { return Int(names[place.start + Int(common)]) }
+      return place.isFolder ? Int(FilePath.slash) : -1
+    }
+    return next(left) < next(right)
+  }
+
+  private static func kind(of entry: FolderEntry, in folder: Int32) -> Kind {
     var status = stat()
-    guard path.withCString({ lstat($0, &status) }) == 0 else {
+    guard fstatat(folder, entry.text, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
       return .unusable("It cannot be examined: \(LibraryError.reason(errno)).")
     }
-    if status.st_mode & S_IFMT == S_IFDIR { return .folder(status) }
-    guard status.st_mode & S_IFMT == S_IFLNK else { return .file(status) }
-    guard path.withCString({ stat($0, &status) }) == 0 else {
-      return .unusable("It is a broken symbolic link: \(LibraryError.reason(errno)).")
+    if status.st_mode & S_IFMT == S_IFDIR { return .folder(Walk.FolderIdentity(status)) }
+    if status.st_mode & S_IFMT == S_IFLNK {
+      guard fstatat(folder, entry.text, &status, 0) == 0 else {
+        return .unusable("It is a broken symbolic link: \(LibraryError.reason(errno)).")
+      }
+      if status.st_mode & S_IFMT == S_IFDIR {
+        return .unusable("It is a symbolic link to a folder, which is not followed; import that folder by its name.")
+      }
     }
-    if status.st_mode & S_IFMT == S_IFDIR {
-      return .unusable("It is a symbolic link to a folder, which is not followed; import that folder by its name.")
-    }
-    return .file(status)
+    return stamp(status).map { .file($0) } ?? .other
   }
 }

@@ -88,6 +88,32 @@ struct FolderScanTests {
     }
   }
 
+  @Test("folders are walked deeper than files can be open")
+  func depth() throws {
+    let folder = try TemporaryFolder()
+    // More than the usual limit of 1024, and the path is within the kernel's of 4096 bytes.
+    let depth = 1500
+    try folder.write(String(repeating: "d/", count: depth) + "x.jpg", Data("x".utf8))
+    let found = try FolderScan().files(in: [folder.asRoot])
+    #expect(found.map(\.path.name) == ["x.jpg"])
+    #expect(found.first?.relativePath.bytes.count == 2 * depth + 5)
+  }
+
+  @Test("a pattern that is compared as bytes fits what the shell's comparison fits")
+  func patterns() {
+    var random = SplitMix(state: 7)
+    let letters = Array("aAzZ.@_#* ?[".utf8)
+    for _ in 0..<4000 {
+      func word(_ most: Int, _ letters: ArraySlice<UInt8>) -> [UInt8] {
+        (0..<Int.random(in: 0...most, using: &random)).map { _ in letters.randomElement(using: &random) ?? 0x61 }
+      }
+      let pattern = String(decoding: word(4, letters[...]), as: UTF8.self)
+      let name = word(6, letters.dropLast(3) + [0xC3, 0x5A])
+      let expected = FilePath(bytes: name).withCString { fnmatch(pattern, $0, 1 << 4) } == 0
+      #expect(NamePattern(pattern).fits(Array("folder/".utf8) + name) == expected, "\(pattern) \(name)")
+    }
+  }
+
   @Test("a folder that does not exist is an error that names it")
   func missing() throws {
     let path = FilePath("/no/such/folder of photos")

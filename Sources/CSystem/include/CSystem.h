@@ -45,6 +45,10 @@ int psys_reserve(int descriptor, int64_t bytes);
 /// less to do.
 void psys_begin_writing_out(int descriptor);
 
+/// getdents64: reads entries of an open folder as the kernel has them (struct linux_dirent64). Returns how many bytes
+/// of the buffer are filled, 0 at the end, or the negative errno.
+long psys_read_entries(int folder, void *buffer, size_t bytes);
+
 /// How many forks lie between the process that loaded this code and the running one. A handle that remembers the
 /// number at its birth knows, for the price of one load, that it is being used in a child. `getpid` would be a
 /// system call each time.
