@@ -28,6 +28,7 @@ final class FolderEvents {
   /// Folders that are compared by their times.
   private var scanned: [FilePath: FileState] = [:]
   private let watchLimit: Int
+  private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 8)
 
   /// - Parameter watchLimit: the most watches to ask the kernel for; 0: none at all.
   init(watchLimit: Int = .max) {
@@ -35,7 +36,10 @@ final class FolderEvents {
     descriptor = inotify_init1(Int32(IN_NONBLOCK) | Int32(IN_CLOEXEC))
   }
 
-  deinit { if descriptor >= 0 { close(descriptor) } }
+  deinit {
+    if descriptor >= 0 { close(descriptor) }
+    buffer.deallocate()
+  }
 
   var scannedCount: Int { scanned.count }
 
@@ -45,18 +49,19 @@ final class FolderEvents {
     | UInt32(IN_EXCL_UNLINK)
 
   /// Follows a folder from now on; called before it is listed, so that nothing happens between the two.
+  /// - Parameter open: the folder, if it could be opened. Should its path be another folder's by now, that one is
+  ///   followed, and a hint about the folder above it makes it due again.
   /// - Returns: why it is compared by its times; nil if it is watched, or gone.
-  func follow(_ folder: FilePath) -> Reason? {
-    if Self.isRemote(folder) { return scan(folder, .remote) }
-    guard descriptor >= 0, watches[folder] != nil || watches.count < watchLimit else {
+  func follow(_ folder: FilePath, open: Int32?) -> Reason? {
+    if Self.isRemote(folder, open: open) { return scan(folder, .remote) }
+    guard descriptor >= 0, watches.count < watchLimit || watches[folder] != nil else {
       return scan(folder, .watchLimit)
     }
     let watch = folder.withCString { inotify_add_watch(descriptor, $0, Self.mask) }
     guard watch >= 0 else { return errno == ENOSPC || errno == ENOMEM ? scan(folder, .watchLimit) : nil }
-    if let former = watches[folder], former != watch { remove(former) }
-    if let former = paths[watch], former != folder { watches[former] = nil }
-    (paths[watch], watches[folder]) = (folder, watch)
-    scanned[folder] = nil
+    if let former = watches.updateValue(watch, forKey: folder), former != watch { remove(former) }
+    if let former = paths.updateValue(folder, forKey: watch), former != folder { watches[former] = nil }
+    if !scanned.isEmpty { scanned[folder] = nil }
     return nil
   }
 
@@ -93,8 +98,6 @@ final class FolderEvents {
   func read() -> [FolderWatch.Event] {
     guard descriptor >= 0 else { return [] }
     var events: [FolderWatch.Event] = []
-    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 8)
-    defer { buffer.deallocate() }
     while true {
       let count = Glibc.read(descriptor, buffer.baseAddress, buffer.count)
       if count < 0, errno == EINTR { continue }
@@ -139,9 +142,11 @@ final class FolderEvents {
   }
 
   /// Whether other machines write to the file system of a folder, so that the kernel does not see it (linux/magic.h).
-  static func isRemote(_ folder: FilePath) -> Bool {
+  /// - Parameter open: the folder, if it is open, which saves looking up its path.
+  static func isRemote(_ folder: FilePath, open: Int32? = nil) -> Bool {
     var status = statfs()
-    guard folder.withCString({ statfs($0, &status) }) == 0 else { return false }
+    let code = if let open { fstatfs(open, &status) } else { folder.withCString { statfs($0, &status) } }
+    guard code == 0 else { return false }
     return remoteMagics.contains(UInt32(truncatingIfNeeded: status.f_type))
   }
 

@@ -5,6 +5,7 @@ internal import PhotoLedger
 //
 // The rules are those of FolderScan: what is excluded by name is not looked at, a link to a file is followed, one to a
 // folder is not, and what is no regular file is left out. A folder's number comes with its name, and so costs no call.
+// Whether a folder is a library's is seen when it is listed itself: nothing in it is looked at then.
 
 /// Lists folders.
 struct FolderListing {
@@ -13,58 +14,67 @@ struct FolderListing {
   let excluded: [FilePath]
 
   /// What is in a folder.
-  /// - Parameter root: the folder that was named, which patterns with a slash refer to.
+  /// - Parameters:
+  ///   - folder: its path.
+  ///   - descriptor: the open folder, at its beginning.
+  ///   - root: the folder that was named, which patterns with a slash refer to.
   /// - Complexity: O(n) in its entries, with a system call for each file.
-  func list(_ folder: FilePath, root: FilePath) -> FolderWatch.Listing {
-    guard let stream = folder.withCString({ opendir($0) }) else {
-      return errno == ENOENT || errno == ENOTDIR ? .gone : .unreadable
-    }
-    defer { closedir(stream) }
-    let relative = folder == root ? [] : Array(folder.bytes.dropFirst(root.bytes.count).drop { $0 == FilePath.slash })
+  func list(_ folder: FilePath, _ descriptor: Int32, root: FilePath) -> FolderWatch.Listing {
+    let isRoot = folder == root
+    let relative = isRoot ? [] : Array(folder.bytes.dropFirst(root.bytes.count).drop { $0 == FilePath.slash })
+    let left = excluded.filter { $0.folderBytes == folder.bytes[...] }.map { Array($0.nameBytes) }
     var files: [[UInt8]: FileState] = [:]
     var folders: [[UInt8]: UInt64] = [:]
-    var isEmpty = true
-    while true {
-      errno = 0
-      guard let record = readdir(stream) else { break }
-      guard let name = Self.name(of: record) else { continue }
+    var (isEmpty, isLibrary) = (true, false)
+    let code = FolderEntries.forEach(in: descriptor) { entry in
       isEmpty = false
-      let below = relative.isEmpty ? name : relative + [FilePath.slash] + name
-      switch kind(record, name, dirfd(stream)) {
-      case .folder(let number) where isFollowed(folder.appending(name), below): folders[name] = number
-      case .file(let state)
-      where selection.reason(against: below, isFolder: false, at: folder.appending(name)) == nil:
-        files[name] = state
-      default: continue
+      switch kind(entry, descriptor) {
+      case .folder(let number):
+        let name = entry.name
+        if !isRoot, name == Self.storeFolder, Self.isLibrary(descriptor) { isLibrary = true }
+        guard !left.contains(name), isFollowed(name, below: relative, folder, isFolder: true) else { return }
+        folders[name] = number
+      case .file(let state):
+        let name = entry.name
+        if isFollowed(name, below: relative, folder, isFolder: false) { files[name] = state }
+      case .other: return
       }
     }
-    return errno == 0 ? .entries(files: files, folders: folders, isEmpty: isEmpty) : .unreadable
+    guard code == 0 else { return .unreadable }
+    return isLibrary
+      ? .entries(files: [:], folders: [:], isEmpty: false) : .entries(files: files, folders: folders, isEmpty: isEmpty)
   }
 
-  private func isFollowed(_ path: FilePath, _ below: [UInt8]) -> Bool {
-    !excluded.contains(path) && selection.reason(against: below, isFolder: true, at: path) == nil
+  /// What a folder that cannot be opened is.
+  static func unopened(errno code: Int32) -> FolderWatch.Listing {
+    code == ENOENT || code == ENOTDIR ? .gone : .unreadable
+  }
+
+  private func isFollowed(_ name: [UInt8], below relative: [UInt8], _ folder: FilePath, isFolder: Bool) -> Bool {
+    let below = relative.isEmpty ? name : FilePath(bytes: relative).appending(name).bytes
+    return selection.reason(ofName: below, isFolder: isFolder, at: folder.appending(name)) == nil
+  }
+
+  private static let storeFolder = Array(LibraryStore.storeFileName.utf8.prefix { $0 != FilePath.slash })
+
+  private static func isLibrary(_ folder: Int32) -> Bool {
+    faccessat(folder, LibraryStore.storeFileName, F_OK, 0) == 0
   }
 
   private enum Kind {
     case folder(UInt64), file(FileState), other
   }
 
-  private func kind(_ record: UnsafeMutablePointer<dirent>, _ name: [UInt8], _ folder: Int32) -> Kind {
-    // DT_DIR of readdir(3).
-    if record.pointee.d_type == 4 { return .folder(UInt64(record.pointee.d_ino)) }
-    return FilePath(bytes: name).withCString { text in
-      var status = stat()
-      guard fstatat(folder, text, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return .other }
-      if status.st_mode & S_IFMT == S_IFDIR { return .folder(UInt64(status.st_ino)) }
-      if status.st_mode & S_IFMT == S_IFLNK, fstatat(folder, text, &status, 0) != 0 { return .other }
-      return status.st_mode & S_IFMT == S_IFREG ? .file(FileState(SourceStamp(status))) : .other
+  private func kind(_ entry: FolderEntry, _ folder: Int32) -> Kind {
+    switch entry.kind {
+    case .folder: return .folder(entry.number)
+    case .other: return .other
+    case .file, .link, .unknown: break
     }
-  }
-
-  private static func name(of record: UnsafeMutablePointer<dirent>) -> [UInt8]? {
-    guard let offset = MemoryLayout<dirent>.offset(of: \dirent.d_name) else { return nil }
-    let start = UnsafeRawPointer(record) + offset
-    let name = Array(UnsafeRawBufferPointer(start: start, count: strlen(start.assumingMemoryBound(to: CChar.self))))
-    return name == [FilePath.dot] || name == [FilePath.dot, FilePath.dot] ? nil : name
+    var status = stat()
+    guard fstatat(folder, entry.text, &status, AT_SYMLINK_NOFOLLOW) == 0 else { return .other }
+    if status.st_mode & S_IFMT == S_IFDIR { return .folder(UInt64(status.st_ino)) }
+    if status.st_mode & S_IFMT == S_IFLNK, fstatat(folder, entry.text, &status, 0) != 0 { return .other }
+    return status.st_mode & S_IFMT == S_IFREG ? .file(FileState(SourceStamp(status))) : .other
   }
 }

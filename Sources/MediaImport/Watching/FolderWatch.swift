@@ -279,7 +279,7 @@ struct FolderWatch {
       drop(path, now)
       // It may have come back since.
       collected.add(FilePath(bytes: path.folderBytes), at: now + rules.collecting)
-    case .entries(let files, let subfolders, _): compare(path, files, subfolders, now)
+    case .entries(let files, let subfolders, _): compare(path, folder, files, subfolders, now)
     }
   }
 
@@ -332,17 +332,20 @@ struct FolderWatch {
     if rules.tracksMissing { gone[path] = Gone(root: root, file: file, at: now) }
   }
 
+  /// - Parameter before: the folder as it was last listed.
   private mutating func compare(
-    _ path: FilePath, _ files: [[UInt8]: FileState], _ subfolders: [[UInt8]: UInt64], _ now: Duration
+    _ path: FilePath, _ before: Folder, _ files: [[UInt8]: FileState], _ subfolders: [[UInt8]: UInt64], _ now: Duration
   ) {
-    guard let before = folders[path] else { return }
     for name in before.subfolders.keys where subfolders[name] == nil { drop(path.appending(name), now) }
+    var areNew = false
     for (name, number) in subfolders where before.subfolders[name] != .some(number) {
       let below = path.appending(name)
-      folders[path]?.subfolders[name] = number
       if folders[below] == nil { folders[below] = Folder(root: before.root) }
       atOnce.add(below, at: now)
+      areNew = true
     }
+    if areNew { folders[path]?.subfolders = subfolders.mapValues { .some($0) } }
+    if files.isEmpty, before.files.isEmpty { return }
     var after: [[UInt8]: File] = [:]
     after.reserveCapacity(files.count)
     for (name, state) in files { after[name] = file(path, name, state, before, now) }

@@ -315,11 +315,20 @@ private final class WatchRun {
   private func list(_ folder: FilePath) {
     guard let root = root(of: folder) else { return }
     if folder == root { identities[root] = identity(of: root) }
-    if let reason = events.follow(folder) {
-      decider.receive(.unhinted(folder), at: now)
-      if reasons.insert(reason).inserted { news(.scanning(reason.sentence(folder))) }
+    guard let number = FolderEntries.open(folder) else {
+      let code = errno
+      follow(folder, open: nil)
+      return decider.receive(.listed(folder, FolderListing.unopened(errno: code)), at: now)
     }
-    decider.receive(.listed(folder, listing.list(folder, root: root)), at: now)
+    let open = Descriptor(number)
+    follow(folder, open: open.number)
+    decider.receive(.listed(folder, listing.list(folder, open.number, root: root)), at: now)
+  }
+
+  private func follow(_ folder: FilePath, open: Int32?) {
+    guard let reason = events.follow(folder, open: open) else { return }
+    decider.receive(.unhinted(folder), at: now)
+    if reasons.insert(reason).inserted { news(.scanning(reason.sentence(folder))) }
   }
 
   private func root(of path: FilePath) -> FilePath? { roots.first { path == $0 || path.isBelow($0) } }
