@@ -46,7 +46,7 @@ final class ImportReportFile: Sendable {
     var path: String?
     var pathBytes: String?
     var outcome: String?
-    var asset: String?
+    var asset: LocalIdentifier?
     var type: String?
     var of: String?
     var reason: SkipReason?
@@ -67,7 +67,10 @@ final class ImportReportFile: Sendable {
       }
       bytes.beginObject()
       member("album", album)
-      member("asset", asset)
+      if let asset {
+        bytes.key("asset")
+        bytes.identifier(asset, of: .asset)
+      }
       member("cause", cause)
       member("client", client)
       if let from {
@@ -175,24 +178,25 @@ final class ImportReportFile: Sendable {
   }
 
   private static func line(_ report: FileReport) -> Line {
-    var line = Line(path: report.path.description)
-    if String(validating: report.path.bytes, as: UTF8.self) == nil { line.pathBytes = report.path.bytes.hexadecimal }
+    let text = String(validating: report.path.bytes, as: UTF8.self)
+    var line = Line(path: text ?? report.path.description)
+    if text == nil { line.pathBytes = report.path.bytes.hexadecimal }
     if !report.warnings.isEmpty { line.warnings = report.warnings }
     if !report.sources.isEmpty { line.from = report.sources }
     switch report.outcome {
     case .asset(let asset):
       line.outcome = "asset"
-      line.asset = asset.spelled(as: .asset)
+      line.asset = asset
     case .resource(let asset, let type):
       line.outcome = "resource"
-      line.asset = asset.spelled(as: .asset)
+      line.asset = asset
       line.type = type.name
     case .duplicateOfFile(let path):
       line.outcome = "duplicate"
       line.of = path.description
     case .duplicateOfAsset(let asset):
       line.outcome = "duplicate"
-      line.asset = asset.spelled(as: .asset)
+      line.asset = asset
     case .sidecar: line.outcome = "sidecar"
     case .describes(let path):
       line.outcome = "describes"

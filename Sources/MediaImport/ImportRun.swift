@@ -26,8 +26,14 @@ final class ImportRun {
   private var summary = ImportSummary()
   /// The file of this import that each new content was taken from.
   private var taken: [[UInt8]: Int] = [:]
-  /// What is known of files behind the end of a batch that was cut.
+  /// What is known of files behind the end of a batch that was cut, or that is not begun yet.
   private var ahead = Ahead()
+  /// Where the files end that were hashed ahead.
+  private var hashedEnd = 0
+  /// The batch that is to be recorded.
+  private var gathered: GatheredBatch?
+  /// Where the files end that have an outcome.
+  private var settledEnd = 0
   /// What exiftool found wrong with files that are taken and not reported yet.
   private var warnings: [Int: [String]] = [:]
   /// Where the values of new assets come from that are not reported yet.
@@ -60,20 +66,46 @@ final class ImportRun {
     hasAdjustments = catalog.files.contains { $0.edit == .adjustmentData }
   }
 
-  /// Imports batch after batch.
+  /// Imports batch after batch. The metadata of one are read while the one before it is recorded, and the contents of
+  /// the one after it are hashed: exiftool, which takes most of the time, never waits for the disk.
   func run() async throws -> ImportSummary {
     summary.filesFound = found.count
     var start = 0
-    while start < found.count, !stop.isSet {
-      do {
-        start = try await planAndRecord(start..<batchEnd(from: start))
-      } catch is CancellationError where stop.isSet {
-        break
+    do {
+      while start < found.count, !stop.isSet {
+        if found[start].isKnown {
+          try await settleGathered()
+          start = try await settleKnown(from: start)
+          settledEnd = start
+          if start == found.count { break }
+        }
+        let reading = try await beginReading(start..<batchEnd(from: start, among: hashedEnd))
+        do {
+          try await settleGathered()
+          let batch = try await finish(reading)
+          (start, gathered) = (batch.files.upperBound, batch)
+          if let hashing = reading.hashing {
+            // What is read already is not kept waiting for a long file.
+            if !hashing.isDone.isSet { try await settleGathered() }
+            keep(try await hashing.task.value)
+          }
+        } catch {
+          if !(error is CancellationError) { stop.set() }
+          await reading.end()
+          throw error
+        }
       }
+    } catch is CancellationError where stop.isSet {
+      // What was read before is recorded all the same.
     }
-    if start == found.count { try await recordWaiting() }
-    let open = planner.takeWaiting().map(\.index) + Array(start..<found.count)
-    let outcomes = Dictionary(uniqueKeysWithValues: open.map { ($0, FileOutcome.notReached) })
+    do {
+      try await settleGathered()
+    } catch is CancellationError where stop.isSet {
+      // Its files were not reached.
+    }
+    if settledEnd == found.count { try await recordWaiting() }
+    let rest = planner.takeWaiting().map(\.index) + Array(settledEnd..<found.count)
+    let outcomes = Dictionary(rest.map { ($0, FileOutcome.notReached) }) { first, _ in first }
     try await settleAll(outcomes.merging(ahead.outcomes) { $1 })
     summary.wasInterrupted = summary.notReached > 0
     precondition(summary.outcomeCount == found.count, "Every file of an import must have one outcome.")
@@ -81,6 +113,37 @@ final class ImportRun {
     if !summary.wasInterrupted { try await placeMembers() }
     try await removeOriginals()
     return summary
+  }
+
+  /// The most files that are settled at once without being read.
+  private static let knownCount = 1024
+
+  /// Settles files that an earlier import read and whose contents the library has still, as many as follow one another.
+  /// - Returns: where the others begin.
+  private func settleKnown(from start: Int) async throws -> Int {
+    var start = start
+    while !stop.isSet {
+      var end = start
+      while end < min(start + Self.knownCount, found.count), isKnown(end) { end += 1 }
+      if start == end { return start }
+      let files = start..<end
+      let assets = try await target.firstAssets(holding: files.map { found[$0].content?.sha256 ?? [] })
+      let outcomes = zip(files, assets).prefix { $0.1 != nil }.compactMap { index, asset in
+        asset.map { (index: index, outcome: FileOutcome.duplicateOfAsset($0)) }
+      }
+      for (index, _) in outcomes { progress.fileDone(index, byteCount: found[index].byteCount) }
+      try settleInOrder(outcomes)
+      start += outcomes.count
+      if outcomes.count < files.count { return start }
+    }
+    return start
+  }
+
+  /// Whether nothing but the content of a file, which is known, decides about it.
+  private func isKnown(_ index: Int) -> Bool {
+    let file = found[index]
+    guard file.isKnown, file.edit == nil, file.role == .candidate, let content = file.content else { return false }
+    return content.byteCount > 0 && taken[content.sha256] == nil && ahead.outcomes[index] == nil
   }
 
   /// Removes originals when all that they say is recorded: files, pairs, albums.
@@ -108,8 +171,10 @@ final class ImportRun {
 
   /// The end of the batch that begins at `start`: files whose names differ in the extension only are not torn apart,
   /// unless there are as many of them as a batch holds.
-  private func batchEnd(from start: Int) -> Int {
+  /// - Parameter hashedEnd: where the files end that were hashed ahead; a batch of such files has no others.
+  private func batchEnd(from start: Int, among hashedEnd: Int = 0) -> Int {
     var end = min(start + max(1, options.batchFileCount), found.count)
+    if hashedEnd > start, hashedEnd <= end { return hashedEnd }
     let latest = min(end + options.batchFileCount, found.count)
     while end < latest && found[end].unitBytes == found[end - 1].unitBytes { end += 1 }
     return end
@@ -117,23 +182,26 @@ final class ImportRun {
 
   /// Gives files their one outcome, in the order of the walk; a movie that waited may be from an earlier batch.
   private func settleAll(_ outcomes: [Int: FileOutcome]) async throws {
-    let reports = outcomes.sorted { $0.key < $1.key }.map { index, outcome in
-      let warnings = warnings.removeValue(forKey: index) ?? []
-      return FileReport(
-        path: found[index].path, relativePath: found[index].relativePath, outcome: outcome,
-        warnings: outcome == .notReached ? [] : warnings, sources: sources.removeValue(forKey: index) ?? [:],
-        part: found[index].part)
-    }
-    for (index, outcome) in outcomes { members.settle(index, found[index].path, outcome) }
-    if move != nil {
-      for file in outcomes.sorted(by: { $0.key < $1.key }) {
-        let content = contents[file.key]?.content ?? found[file.key].content
-        move?.settle(found[file.key].path, file.value, content)
+    try settleInOrder(outcomes.sorted { $0.key < $1.key }.map { (index: $0.key, outcome: $0.value) })
+    try await noteContents(of: outcomes)
+  }
+
+  private func settleInOrder(_ outcomes: [(index: Int, outcome: FileOutcome)]) throws {
+    if outcomes.isEmpty { return }
+    let reports = outcomes.map { index, outcome in
+      let file = found[index]
+      var report = FileReport(
+        path: file.path, relativePath: file.relativePath, outcome: outcome, part: file.part)
+      if !warnings.isEmpty, let said = warnings.removeValue(forKey: index), outcome != .notReached {
+        report.warnings = said
       }
+      if !sources.isEmpty, let origin = sources.removeValue(forKey: index) { report.sources = origin }
+      members.settle(index, file.path, outcome)
+      if move != nil { move?.settle(file.path, outcome, contents[index]?.content ?? file.content) }
+      return report
     }
     for file in reports { summary.count(file) }
-    if !reports.isEmpty { try report(reports) }
-    try await noteContents(of: outcomes)
+    try report(reports)
   }
 
   /// Notes what was read for later imports, of files that have an outcome by their content.
@@ -152,16 +220,24 @@ final class ImportRun {
     try await knownFiles.record(read) { Set(try await target.assets(holding: $0).keys) }
   }
 
-  /// Imports the files of a batch, as many as there is time for.
-  /// - Returns: where the next batch begins.
-  private func planAndRecord(_ batch: Range<Int>) async throws -> Int {
+  /// Begins to read the files of a batch: their contents are known at the return, their metadata are being read.
+  private func beginReading(_ batch: Range<Int>) async throws -> BatchReading {
     var outcomes = ahead.outcomes
-    let (hashed, hashedEnd) = try await hash(batch, &outcomes)
+    let (hashed, end) = try await hash(batch, &outcomes)
     let groups = try await newContents(hashed, &outcomes)
-    let (attempts, end) = try await prepare(groups, of: batch.lowerBound..<hashedEnd)
-    var prepared: [PreparedFile] = []
-    var adjustments: [PreparedAdjustment] = []
-    for attempt in attempts {
+    let preparing = prepare(groups, of: batch.lowerBound..<end)
+    let next = end..<min(batchEnd(from: end), found.count)
+    return BatchReading(
+      files: batch.lowerBound..<end, hashed: hashed, outcomes: outcomes, preparing: preparing,
+      hashing: next.isEmpty || found[next.lowerBound].isKnown ? nil : hashing(next))
+  }
+
+  /// Waits until the metadata of a batch are read, of as many files as there was time for.
+  private func finish(_ reading: BatchReading) async throws -> GatheredBatch {
+    let prepared = try await reading.preparing.value
+    let end = prepared.end
+    var (outcomes, files, adjustments) = (reading.outcomes, [PreparedFile](), [PreparedAdjustment]())
+    for attempt in prepared.attempts {
       if let (adjustment, content, began) = attempt.adjustment {
         adjustments.append(adjustment)
         note(content, of: adjustment.index, began)
@@ -172,18 +248,28 @@ final class ImportRun {
       guard !isLater, let file = attempt.taken else { continue }
       taken[file.stored.sha256] = file.index
       if !file.metadata.warnings.isEmpty { warnings[file.index] = file.metadata.warnings }
-      prepared.append(file)
+      files.append(file)
     }
-    prepared.sort { $0.index < $1.index }
-    let halves = try await halves(of: prepared)
-    try await record(planner.plan(prepared, halves: halves, adjustments: adjustments), &outcomes)
-    try await settleAdjustments(in: batch.lowerBound..<end, &outcomes)
-    for file in hashed where file.index >= end { ahead.hashed[file.index] = file }
+    files.sort { $0.index < $1.index }
+    for file in reading.hashed where file.index >= end { ahead.hashed[file.index] = file }
     ahead.hashed = ahead.hashed.filter { $0.key >= end }
     // Adjustment data are decided with the files of their name.
     ahead.outcomes = outcomes.filter { $0.key >= end && found[$0.key].edit != .adjustmentData }
-    try await settleAll(outcomes.filter { $0.key < end })
-    return end
+    return GatheredBatch(
+      files: reading.files.lowerBound..<end, prepared: files, adjustments: adjustments,
+      outcomes: outcomes.filter { $0.key < end })
+  }
+
+  /// Records the batch that was gathered, if there is one, and gives its files their outcomes.
+  private func settleGathered() async throws {
+    guard let batch = gathered else { return }
+    gathered = nil
+    var outcomes = batch.outcomes
+    let halves = try await halves(of: batch.prepared)
+    try await record(planner.plan(batch.prepared, halves: halves, adjustments: batch.adjustments), &outcomes)
+    try await settleAdjustments(in: batch.files, &outcomes)
+    try await settleAll(outcomes)
+    settledEnd = batch.files.upperBound
   }
 
   private func halves(of files: [PreparedFile]) async throws -> [String: [LivePhotoHalf]] {
@@ -233,36 +319,6 @@ final class ImportRun {
 
 // The work on files.
 extension ImportRun {
-  /// A file whose content is known.
-  struct HashedFile: Sendable {
-    let index: Int
-    let path: FilePath
-    let content: FileContent
-    /// Where its bytes are, if not at its path.
-    var place: FilePath?
-    /// The name of the library's own copy of a member of an archive.
-    var copy: String?
-    var unit: [UInt8]?
-    var note: MediaNote?
-    var edit: AppleEdits.Part?
-
-    /// Reads a small file; nil for one that is too long.
-    typealias Reading = @Sendable () throws(ImportError) -> HashedFile?
-
-    /// What is planned together has the same.
-    var unitBytes: ArraySlice<UInt8> { unit.map { $0[...] } ?? path.stemBytes }
-
-    var bytes: FilePath { place ?? path }
-  }
-
-  /// What came of the files with one content.
-  struct Attempt: Sendable {
-    var taken: PreparedFile?
-    var outcomes: [Int: FileOutcome] = [:]
-    /// The adjustment data of the file that was taken, or of one of its name, with when they were read.
-    var adjustment: (file: PreparedAdjustment, content: FileContent, began: Date)?
-  }
-
   private var width: Int { options.threadCount ?? tool.processCount * 2 }
 
   /// The files of a part of the walk whose names differ in the extension only, together.
@@ -277,27 +333,57 @@ extension ImportRun {
     return runs
   }
 
+  /// Begins to read the candidates of a batch to their end, as many as there is time for.
+  private func hashing(_ batch: Range<Int>) -> Hashing {
+    let runs = runs(of: batch).enumerated().map { position, run in
+      let candidates = run.filter { found[$0].role == .candidate && ahead.outcomes[$0] == nil }
+      return NamedAlike(
+        position: position, files: candidates.map { Candidate(index: $0, file: found[$0], known: known($0)) })
+    }
+    let work = HashWork(
+      files: batch, runs: runs, copies: catalog.copies, began: options.now(), width: width, pace: Pace(options, stop),
+      stop: stop)
+    let isDone = StopFlag()
+    let task = Task { () async throws -> Hashed in
+      defer { isDone.set() }
+      return try await work.done()
+    }
+    return Hashing(task: task, isDone: isDone)
+  }
+
+  /// Keeps what was read of files for the batch that they will be in.
+  private func keep(_ hashed: Hashed) {
+    let runs = runs(of: hashed.files)
+    let count = hashed.results.firstIndex { $0 == nil } ?? runs.count
+    hashedEnd = count < runs.count ? runs[count].lowerBound : hashed.files.upperBound
+    _ = keep(hashed, from: 0)
+  }
+
+  /// Keeps what was read of files that belong to a later batch, and notes everything that was read.
+  /// - Parameter start: the position from which on files belong to a later batch.
+  /// - Returns: the others.
+  private func keep(_ hashed: Hashed, from start: Int) -> [(Int, Result<HashedFile, ImportError>)] {
+    var others: [(Int, Result<HashedFile, ImportError>)] = []
+    for (position, result) in hashed.results.enumerated() {
+      for (index, result) in result ?? [] {
+        if case .success(let file) = result {
+          note(file.content, of: index, hashed.began)
+          if position >= start { ahead.hashed[index] = file }
+        }
+        if position < start { others.append((index, result)) }
+      }
+    }
+    return others
+  }
+
   /// Reads the candidates of a batch to their end, as many as there is time for.
   /// - Returns: the files, and where those that were left begin.
   private func hash(
     _ batch: Range<Int>, _ outcomes: inout [Int: FileOutcome]
   ) async throws -> (files: [HashedFile], end: Int) {
+    let read = try await hashing(batch).task.value
     let runs = runs(of: batch)
-    let work = runs.enumerated().map { position, run in
-      let candidates = run.filter { found[$0].role == .candidate && ahead.outcomes[$0] == nil }
-      return (position, candidates.map { (index: $0, file: found[$0], known: known($0)) })
-    }
-    let copies = catalog.copies
-    let began = options.now()
-    let pace = Pace(options, stop)
-    let results = try await onThreads(work, width: width) {
-      (position, files) throws(ImportError) -> [(Int, Result<HashedFile, ImportError>)]? in
-      if pace.leaves(position) { return nil }
-      return files.map { file in
-        (file.index, file.known.map { .success($0) } ?? Self.hashed(file.index, file.file, copies))
-      }
-    }
-    let count = results.firstIndex { $0 == nil } ?? results.count
+    let count = read.results.firstIndex { $0 == nil } ?? runs.count
     let end = count < runs.count ? runs[count].lowerBound : batch.upperBound
     for index in batch.lowerBound..<end {
       switch found[index].role {
@@ -308,17 +394,12 @@ extension ImportRun {
       }
     }
     var hashed: [HashedFile] = []
-    for (position, result) in results.enumerated() {
-      for (index, result) in result ?? [] {
-        if case .success(let file) = result { note(file.content, of: index, began) }
-        switch result {
-        case .success(let file) where position >= count: ahead.hashed[index] = file
-        case .failure where position >= count: continue
-        case .success(let file) where file.content.byteCount == 0:
-          finish(index, .skipped(.empty, "\(file.path) is empty."), &outcomes)
-        case .success(let file): hashed.append(file)
-        case .failure(let error): finish(index, .skipped(SkipReason(error), error.description), &outcomes)
-        }
+    for (index, result) in keep(read, from: count) {
+      switch result {
+      case .success(let file) where file.content.byteCount == 0:
+        finish(index, .skipped(.empty, "\(file.path) is empty."), &outcomes)
+      case .success(let file): hashed.append(file)
+      case .failure(let error): finish(index, .skipped(SkipReason(error), error.description), &outcomes)
       }
     }
     return (hashed, end)
@@ -335,17 +416,6 @@ extension ImportRun {
   private func known(_ index: Int) -> HashedFile? {
     ahead.hashed[index]
       ?? found[index].content.map { HashedFile(index: index, found[index], content: $0, catalog.copies) }
-  }
-
-  private static func hashed(
-    _ index: Int, _ file: ScannedFile, _ copies: MemberCopies?
-  ) -> Result<HashedFile, ImportError> {
-    do throws(LibraryError) {
-      let content = try FileContent(of: file.bytes(in: copies))
-      return .success(HashedFile(index: index, file, content: content, copies))
-    } catch {
-      return .failure(ImportError(error, path: file.path))
-    }
   }
 
   private func finish(_ index: Int, _ outcome: FileOutcome, _ outcomes: inout [Int: FileOutcome]) {
@@ -377,47 +447,30 @@ extension ImportRun {
     return groups
   }
 
-  /// Reads the metadata of new contents and puts their bytes into the library, as many as there is time for.
-  /// - Returns: what came of them, and where the files that were left begin.
-  private func prepare(
-    _ groups: [[HashedFile]], of files: Range<Int>
-  ) async throws -> (attempts: [Attempt], end: Int) {
+  /// Begins to read the metadata of new contents and to put their bytes into the library, as many as there is time for.
+  /// - Returns: what will come of them, and where the files that are left begin.
+  private func prepare(_ groups: [[HashedFile]], of files: Range<Int>) -> Task<Prepared, any Error> {
     // What is named alike is planned together, so it is prepared together.
-    var pieces: [(start: Int, groups: [[HashedFile]], adjustment: HashedFile.Reading?)] = []
+    var pieces: [PrepareWork.Piece] = []
     var rest = groups[...]
     for run in runs(of: files) {
       let piece = rest.prefix { $0[0].index < run.upperBound }
-      if !piece.isEmpty { pieces.append((run.lowerBound, Array(piece), adjustment(in: run))) }
+      if !piece.isEmpty {
+        pieces.append(
+          PrepareWork.Piece(
+            position: pieces.count, start: run.lowerBound, groups: Array(piece), adjustment: adjustment(in: run)))
+      }
       rest = rest.dropFirst(piece.count)
     }
-    let work = FileWork(
+    let file = FileWork(
       resources: resources, tool: tool, leavesFilesInPlace: options.leavesFilesInPlace || options.isRehearsal,
       stop: stop, wishes: options.wishes, dates: options.dates)
-    let (pace, progress, began) = (Pace(options, stop), progress, options.now())
-    let results = try await onThreads(Array(pieces.enumerated()), width: width) {
-      (position, piece) throws(ImportError) -> [Attempt]? in
-      if pace.leaves(position) { return nil }
-      var attempts: [Attempt] = []
-      for group in piece.groups {
-        guard let attempt = try work.attempt(group, progress) else { return nil }
-        attempts.append(attempt)
-      }
-      // Without it, the files of its name would be recorded, and it would never be.
-      guard let reading = piece.adjustment, ImportPlanner.takesAdjustment(attempts.compactMap(\.taken)) else {
-        return attempts
-      }
-      do throws(ImportError) {
-        if let (file, content) = try work.adjustment(reading()) { attempts[0].adjustment = (file, content, began) }
-      } catch {
-        if error.code == .cancelled { return nil }
-        guard error.concernsOneFile else { throw error }
-      }
-      return attempts
-    }
-    let count = results.firstIndex { $0 == nil } ?? results.count
-    let end = count < pieces.count ? pieces[count].start : files.upperBound
-    return (results.prefix(count).flatMap { $0 ?? [] }, end)
+    let work = PrepareWork(
+      end: files.upperBound, pieces: pieces, file: file, pace: Pace(options, stop), progress: progress,
+      began: options.now(), width: width)
+    return Task { () async throws -> Prepared in try await work.done() }
   }
+
 }
 
 // Adjustment data of other programs.
@@ -491,21 +544,5 @@ extension FileOutcome {
     case .skipped(.notMedia, _): .left
     default: nil
     }
-  }
-}
-
-extension ImportRun.HashedFile {
-  init(index: Int, _ file: ScannedFile, content: FileContent, _ copies: MemberCopies?) {
-    self.init(
-      index: index, path: file.path, content: content, place: file.bytes(in: copies), copy: file.copy,
-      unit: file.unit, note: file.note, edit: file.edit)
-  }
-}
-
-extension ScannedFile {
-  /// Where the bytes of the file are.
-  func bytes(in copies: MemberCopies?) -> FilePath {
-    guard let copy, let copies else { return path }
-    return copies.path(of: copy)
   }
 }

@@ -160,6 +160,9 @@ protocol ImportTarget: Sendable {
   /// Finds the assets that have a resource with one of these contents (SHA-256), those in the trash included.
   func assets(holding contents: Set<[UInt8]>) async throws -> [[UInt8]: LocalIdentifier]
 
+  /// The asset that ``assets(holding:)`` finds for each content, in their order; nil where there is none.
+  func firstAssets(holding contents: [[UInt8]]) async throws -> [LocalIdentifier?]
+
   /// Finds all assets that have a resource with one of these contents (SHA-256), those in the trash included.
   func holders(of contents: Set<[UInt8]>) async throws -> [[UInt8]: Set<LocalIdentifier>]
 
@@ -173,4 +176,11 @@ protocol ImportTarget: Sendable {
   /// Records a batch as one commit, durably, or throws and records nothing.
   /// - Returns: What was done for each change, in their order.
   func record(_ batch: ImportBatch) async throws -> [RecordedChange]
+}
+
+extension ImportTarget {
+  func firstAssets(holding contents: [[UInt8]]) async throws -> [LocalIdentifier?] {
+    let known = try await assets(holding: Set(contents))
+    return contents.map { known[$0] }
+  }
 }

@@ -19,8 +19,8 @@ public struct LibraryImport: Sendable {
   public struct Options: Sendable {
     /// The number of files recorded as one commit, about.
     public var batchFileCount = 200
-    /// How long the reading of one commit's files takes at most, beside the file that is being read then: what an
-    /// import that is killed has to do again.
+    /// How long the reading of one commit's files takes at most, beside the file that is being read then. An import
+    /// that is killed has to do again what it read for two commits: the one being recorded, and the next.
     public var batchDuration: Duration = .seconds(1)
     /// Leaves the bytes where they are and records their absolute paths.
     public var leavesFilesInPlace = false
@@ -155,7 +155,6 @@ public struct LibraryImport: Sendable {
     var options = options
     options.excludedFolders.append(FilePath(library.store.folder.currentPath))
     let known = KnownFiles(in: library.store.folder)
-    known.refresh()
     let importer = MediaImporter(
       target: target, resources: library.store.resources, tool: tool, options: options,
       known: options.isRehearsal ? nil : known,

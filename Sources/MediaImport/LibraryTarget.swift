@@ -19,9 +19,14 @@ struct LibraryTarget: ImportTarget {
   var key: String?
 
   func assets(holding contents: Set<[UInt8]>) throws -> [[UInt8]: LocalIdentifier] {
+    let contents = Array(contents)
     var known: [[UInt8]: LocalIdentifier] = [:]
-    for content in contents { known[content] = try library.assets(withContent: content).first?.id }
+    for (content, asset) in zip(contents, try library.firstAssets(withContents: contents)) { known[content] = asset }
     return known
+  }
+
+  func firstAssets(holding contents: [[UInt8]]) throws -> [LocalIdentifier?] {
+    try library.firstAssets(withContents: contents)
   }
 
   func holders(of contents: Set<[UInt8]>) throws -> [[UInt8]: Set<LocalIdentifier>] {

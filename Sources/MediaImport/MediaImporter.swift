@@ -2,7 +2,8 @@
 //
 //     what the source says (Exports) ──▶ files in order, notes, albums
 //     walk ──▶ batches of about 200 files, names that differ in the extension only kept together
-//     for each batch:
+//     files whose contents are known from an earlier import and in the library: no more work
+//     for each batch of the others:
 //       hash the files, until half a second is over    threads
 //       which contents does the library have?          one question
 //       metadata and bytes of the new ones, until      threads; exiftool in children
@@ -11,12 +12,16 @@
 //       make names durable, then record                one commit
 //     at the end: movies whose still never came, albums, then the removal of originals (Moving)
 //
+// Three batches are under way: one is recorded while exiftool reads the next, and the one after that is hashed. So
+// exiftool, which takes most of the time, never waits for the disk. A batch is recorded before the metadata of the one
+// after it are waited for, and at once if the hashing of a later one takes long.
+//
 // Content decides identity. A file is read once to learn its digest; a known digest ends its way there, so importing a
 // folder again costs reading it and nothing else, and an interrupted import goes on by being started again. Among files
 // with the same new content the first in walking order that can be taken is, and the others are its duplicates.
 //
 // A batch ends where its time is over, before a name: what belongs together stays together, what was done for later
-// files is kept for the next batch. So an import that is killed loses a second of work and the files being read.
+// files is kept for the next batch. So an import that is killed loses two seconds of work and the files being read.
 //
 // Interruption. Cancelling the task ends exiftool and stops the work between two files; what is read by then is
 // recorded, as at the end of any batch, and the rest is for the next import. Bytes that were stored and not recorded

@@ -120,24 +120,18 @@ struct InterruptedImportTests {
   func usualBatchDuration() async throws {
     let folder = try TemporaryFolder()
     for index in 0..<12 { try folder.write("\(index).jpg", ImportTests.still("\(index)", identifier: nil)) }
-    // With each look at the clock, that is before each file but the first, a tenth of a second has passed.
-    let tenths = Mutex(0)
+    // Each file whose metadata are read takes a tenth of a second.
+    let done = Mutex(0)
     let start = ContinuousClock.now
     var options = LibraryImport.Options()
     options.threadCount = 1
-    options.instant = {
-      start
-        + .milliseconds(
-          100
-            * tenths.withLock {
-              $0 += 1
-              return $0
-            })
-    }
+    options.instant = { start + .milliseconds(100 * done.withLock { $0 }) }
     let rig = try ImportedLibrary()
-    let (summary, _) = try await rig.run([folder.asRoot], options)
+    let summary = try await LibraryImport(into: rig.library, options: options).run([folder.asRoot]) { progress in
+      done.withLock { $0 = progress.filesDone }
+    }
     #expect(summary.assetsAdded == 12)
-    #expect(summary.commits == 3, "Half a second of hashing ends with the fifth file.")
+    #expect(summary.commits == 3, "Half a second of reading ends with the fifth file.")
   }
 
   @Test("stopped while exiftool hangs, it ends at once and records what was read", .timeLimit(.minutes(30)))

@@ -166,15 +166,19 @@ final class PartCounts: Sendable {
 
   func count(_ reports: [FileReport]) {
     state.withLock { accounts in
-      for report in reports {
-        let part = report.part
+      var rest = reports[...]
+      // Those of one part follow one another.
+      while let part = rest.first?.part {
         var account = accounts[part] ?? PartAccount(part: part)
-        account.files += 1
-        switch report.outcome {
-        case .asset, .resource: account.taken += 1
-        case .duplicateOfFile, .duplicateOfAsset: account.duplicates += 1
-        case .sidecar, .describes, .describesAlbum: account.describing += 1
-        case .skipped, .notReached: account.leftOut += 1
+        while let report = rest.first, report.part == part {
+          account.files += 1
+          switch report.outcome {
+          case .asset, .resource: account.taken += 1
+          case .duplicateOfFile, .duplicateOfAsset: account.duplicates += 1
+          case .sidecar, .describes, .describesAlbum: account.describing += 1
+          case .skipped, .notReached: account.leftOut += 1
+          }
+          rest.removeFirst()
         }
         accounts[part] = account
       }

@@ -32,7 +32,11 @@ struct SourceReading: Sendable {
   /// Reads all parts together.
   /// - Throws: ``ImportError`` for a root that is not there, or an archive that is rejected or damaged.
   func catalog(of roots: [FilePath]) async throws(ImportError) -> MediaCatalog {
-    try await catalog(of: files(in: roots))
+    // What is known is read while the folders are walked.
+    async let refreshed: Void? = known?.refresh()
+    let found = try await files(in: roots)
+    _ = await refreshed
+    return try await catalog(of: found)
   }
 
   /// The same for files that have been found already.
@@ -58,15 +62,14 @@ struct SourceReading: Sendable {
   /// Files that are what they were when an earlier import read them need not be read again.
   private func withKnownContents(_ files: [ScannedFile]) -> [ScannedFile] {
     guard let known else { return files }
-    return files.map { file in
-      guard file.role == .candidate || file.edit != nil, file.content == nil, let stamp = file.stamp else {
-        return file
-      }
-      var file = file
-      file.content = known.content(of: file.path, stamp)
-      file.isKnown = file.content != nil
-      return file
+    var files = files
+    for index in files.indices {
+      guard files[index].role == .candidate || files[index].edit != nil, files[index].content == nil,
+        let stamp = files[index].stamp, let content = known.content(of: files[index].path, stamp)
+      else { continue }
+      (files[index].content, files[index].isKnown) = (content, true)
     }
+    return files
   }
 
   private var scan: FolderScan {

@@ -80,6 +80,7 @@ final class KnownFiles: Sendable {
       let bytes = Self.contents(in: library)
       guard bytes.starts(with: Self.header) else { return }
       var reader = RecordReader(bytes: bytes, offset: Self.header.count)
+      table.files.reserveCapacity(bytes.count / RecordReader.usualCount)
       while let (path, file) = reader.next() {
         table.files[path] = file
         table.recordCount += 1
@@ -110,7 +111,8 @@ final class KnownFiles: Sendable {
       if count <= 0 { break }
       filled += count
     }
-    return Array(bytes[..<filled])
+    if filled < bytes.count { bytes.removeLast(bytes.count - filled) }
+    return bytes
   }
 
   // MARK: Asking
@@ -270,6 +272,8 @@ private struct RecordReader {
   /// The most bytes of a path; the kernel's limit is 4096.
   private static let pathLimit = 4096
   private static let fixedCount = 3 * 8 + 32 + 20 + 1
+  /// About the bytes of a record.
+  static let usualCount = fixedCount + 8 + 64
 
   /// What stands for a condition when nothing is known any more.
   private static let nothing: UInt8 = 255
@@ -320,7 +324,11 @@ private struct RecordReader {
   }
 
   private static func checksum(_ bytes: ArraySlice<UInt8>) -> UInt32 {
-    bytes.reduce(2_166_136_261) { ($0 ^ UInt32($1)) &* 16_777_619 }
+    bytes.withUnsafeBytes { bytes in
+      var sum: UInt32 = 2_166_136_261
+      for byte in bytes { sum = (sum ^ UInt32(byte)) &* 16_777_619 }
+      return sum
+    }
   }
 }
 
@@ -355,7 +363,13 @@ extension KnownFile {
 extension FilePath {
   /// Whether the path is that of something in a folder or further below.
   func isBelow(_ folder: FilePath) -> Bool {
-    let base = folder.bytes.last == Self.slash ? folder.bytes : folder.bytes + [Self.slash]
-    return bytes.count > base.count && bytes.starts(with: base)
+    let base = folder.bytes.last == Self.slash ? folder.bytes.count - 1 : folder.bytes.count
+    guard bytes.count > base + 1, bytes[base] == Self.slash else { return false }
+    return bytes.withUnsafeBytes { path in
+      folder.bytes.withUnsafeBytes { folder in
+        guard let first = path.baseAddress, let second = folder.baseAddress else { return true }
+        return memcmp(first, second, base) == 0
+      }
+    }
   }
 }

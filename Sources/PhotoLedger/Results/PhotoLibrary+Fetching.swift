@@ -168,6 +168,30 @@ extension PhotoLibrary {
     return try seen { t in try store.assets(withContent: sha256, at: moment, t) }
   }
 
+  /// The oldest asset with a resource of each of some contents, those in the trash included; nil where there is none.
+  /// - Parameter contents: the SHA-256 of each.
+  /// - Throws: ``LibraryError`` if the store cannot be read.
+  /// - Complexity: O(m log n) for m contents, in one state of the library.
+  package func firstAssets(withContents contents: [[UInt8]]) throws -> [LocalIdentifier?] {
+    try askIfNeeded()
+    return try store.reading { t in
+      let access = try permission(t).access
+      var found: [LocalIdentifier?] = []
+      found.reserveCapacity(contents.count)
+      for sha256 in contents {
+        precondition(sha256.count == 32, "A SHA-256 has 32 bytes.")
+        var first: LocalIdentifier?
+        for number in try store.assets(withContent: sha256, at: moment, t)
+        where try store.shows(number, to: access, at: moment, t) {
+          first = try store.assetRow(number, at: sequence, t)?.identifier
+          if first != nil { break }
+        }
+        found.append(first)
+      }
+      return found
+    }
+  }
+
   /// The assets that have a resource with the given SHA-1, oldest first, those in the trash included.
   ///
   /// What was recorded before SHA-1 was kept is not found.
