@@ -104,6 +104,28 @@ struct LibraryWatchTests {
     await #expect(throws: ImportError.self) { _ = try await watch.run([FilePath(rig.library.url.path)]) { _ in } }
   }
 
+  @Test("nothing in the folder of another library is looked at, unless that is what was named")
+  func otherLibrary() throws {
+    let folder = try TemporaryFolder()
+    for name in ["a.jpg", "other/b.jpg", "other/store/data.mdb", "album/store/c.jpg"] {
+      try folder.write(name, Data(name.utf8))
+    }
+    let listing = FolderListing(selection: NameSelection(), excluded: [])
+    func listed(_ path: FilePath, root: FilePath) throws -> [String] {
+      let open = Descriptor(try #require(FolderEntries.open(path)))
+      guard case .entries(let files, let folders, let isEmpty) = listing.list(path, open.number, root: root) else {
+        throw ImportError(.unreadable, path.description)
+      }
+      #expect(!isEmpty)
+      return (Array(files.keys) + Array(folders.keys)).map { String(decoding: $0, as: UTF8.self) }.sorted()
+    }
+    let other = folder.asRoot.appending("other".utf8)
+    #expect(try listed(folder.asRoot, root: folder.asRoot) == ["a.jpg", "album", "other"])
+    #expect(try listed(other, root: folder.asRoot) == [])
+    #expect(try listed(other, root: other) == ["b.jpg", "store"])
+    #expect(try listed(folder.asRoot.appending("album".utf8), root: folder.asRoot) == ["store"])
+  }
+
   @Test("a missing file is said and stays an asset; when it returns it is the same one")
   func missing() async throws {
     let rig = try WatchedLibrary()
