@@ -86,5 +86,7 @@ let exifToolTags = [
   "HierarchicalSubject", "TagsList", "PersonInImage", "RegionName", "DateCreated",
   "Copyright", "Rights", "CopyrightNotice", "Creator", "Artist", "By-line", "Lens", "FocalLength", "FNumber",
   "ExposureTime", "ISO", "Flash", "Software", "CreatorTool",
+  "ContinuousDrive", "BracketMode", "FileNumber", "ShootingMode", "ShutterCount", "ReleaseMode", "SequenceNumber",
+  "BurstMode", "DriveMode", "AutoBracketing", "SerialNumber", "InternalSerialNumber",
   "AdjustmentFormatIdentifier", "AdjustmentFormatVersion", "AdjustmentData",
 ]

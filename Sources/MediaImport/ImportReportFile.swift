@@ -14,6 +14,7 @@ internal import Synchronization
 //       {"path":"/p/c.xmp","outcome":"sidecar"}
 //       {"path":"/p/a.jpg.json","outcome":"describes","of":"/p/a.jpg"}                    or "describesAlbum", "album"
 //       {"path":"/p/a.jpg","outcome":"asset","asset":"…","from":{"caption":"takeout"}}    where its values come from
+//       {"path":"/p/a.heic","outcome":"asset","asset":"…","stack":"top"}                  or "beneath"; by this commit
 //       {"path":"/p/d.jpg","outcome":"asset","asset":"…","warnings":["JPEG format error"]}   taken all the same
 //       {"path":"/p/a.jpg","outcome":"original","asset":"…","original":"removed"}         of an import that removes
 //       {"path":"/p/b.jpg","outcome":"original","of":"/p/a.jpg","original":"kept","keptFor":"changed","message":"…"}
@@ -56,6 +57,7 @@ final class ImportReportFile: Sendable {
     var from: [String: String]?
     var original: String?
     var keptFor: KeepReason?
+    var stack: String?
     var summary: ImportSummary?
 
     /// Writes the line, its members in the order of their names.
@@ -91,6 +93,7 @@ final class ImportReportFile: Sendable {
       member("path", path)
       member("pathBytes", pathBytes)
       member("reason", reason?.rawValue)
+      member("stack", stack)
       if let summary {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.withoutEscapingSlashes, .sortedKeys]
@@ -183,6 +186,7 @@ final class ImportReportFile: Sendable {
     if text == nil { line.pathBytes = report.path.bytes.hexadecimal }
     if !report.warnings.isEmpty { line.warnings = report.warnings }
     if !report.sources.isEmpty { line.from = report.sources }
+    line.stack = report.stack?.rawValue
     switch report.outcome {
     case .asset(let asset):
       line.outcome = "asset"

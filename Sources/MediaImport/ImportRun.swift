@@ -23,6 +23,10 @@ final class ImportRun {
   private var contents: [Int: (content: FileContent, began: Date)] = [:]
 
   private var planner = ImportPlanner()
+  /// Decides what is stacked; nil: nothing is.
+  private var stackPlanner: StackPlanner?
+  /// The places in stacks of files that are not reported yet.
+  private var stackPlaces: [Int: StackPlace] = [:]
   private var summary = ImportSummary()
   /// The file of this import that each new content was taken from.
   private var taken: [[UInt8]: Int] = [:]
@@ -70,6 +74,7 @@ final class ImportRun {
   /// the one after it are hashed: exiftool, which takes most of the time, never waits for the disk.
   func run() async throws -> ImportSummary {
     summary.filesFound = found.count
+    if options.formsStacks, try target.canStack { stackPlanner = StackPlanner(of: catalog) }
     var start = 0
     do {
       while start < found.count, !stop.isSet {
@@ -134,6 +139,7 @@ final class ImportRun {
       for (index, _) in outcomes { progress.fileDone(index, byteCount: found[index].byteCount) }
       try settleInOrder(outcomes)
       start += outcomes.count
+      stackPlanner?.settle(to: start, Dictionary(outcomes.map { ($0.index, $0.outcome) }) { first, _ in first })
       if outcomes.count < files.count { return start }
     }
     return start
@@ -196,6 +202,7 @@ final class ImportRun {
         report.warnings = said
       }
       if !sources.isEmpty, let origin = sources.removeValue(forKey: index) { report.sources = origin }
+      if !stackPlaces.isEmpty { report.stack = stackPlaces.removeValue(forKey: index) }
       members.settle(index, file.path, outcome)
       if move != nil { move?.settle(file.path, outcome, contents[index]?.content ?? file.content) }
       return report
@@ -266,7 +273,9 @@ final class ImportRun {
     gathered = nil
     var outcomes = batch.outcomes
     let halves = try await halves(of: batch.prepared)
-    try await record(planner.plan(batch.prepared, halves: halves, adjustments: batch.adjustments), &outcomes)
+    let planned = planner.plan(batch.prepared, halves: halves, adjustments: batch.adjustments)
+    try await record(planned, stacking: try await stacks(of: planned, outcomes), &outcomes)
+    stackPlanner?.settle(to: batch.files.upperBound, outcomes)
     try await settleAdjustments(in: batch.files, &outcomes)
     try await settleAll(outcomes)
     settledEnd = batch.files.upperBound
@@ -278,10 +287,12 @@ final class ImportRun {
   }
 
   /// Records planned changes as one commit. A cancelled task does not cancel the recording: it is done or not begun.
-  private func record(_ planned: [PlannedChange], _ outcomes: inout [Int: FileOutcome]) async throws {
+  private func record(
+    _ planned: [PlannedChange], stacking stacks: [ImportedStack] = [], _ outcomes: inout [Int: FileOutcome]
+  ) async throws {
     if planned.isEmpty { return }
     try resources.synchronize()
-    let batch = ImportBatch(changes: planned.map(\.change))
+    let batch = ImportBatch(changes: planned.map(\.change), stacks: stacks)
     let recorded = try await Task { [target] in try await target.record(batch) }.value
     precondition(recorded.count == planned.count, "A target must return an outcome for each change.")
     for (planned, recorded) in zip(planned, recorded) {
@@ -298,6 +309,7 @@ final class ImportRun {
         }
       }
     }
+    note(stacks, of: planned, recorded)
     summary.commits += 1
     progress.assetsAdded(summary.assetsAdded)
   }
@@ -471,6 +483,49 @@ extension ImportRun {
     return Task { () async throws -> Prepared in try await work.done() }
   }
 
+}
+
+// Stacks.
+extension ImportRun {
+  /// What is stacked of a batch, when what is to be known of assets of the library has been read.
+  private func stacks(
+    of planned: [PlannedChange], _ outcomes: [Int: FileOutcome]
+  ) async throws -> [ImportedStack] {
+    guard let questions = stackPlanner?.questions(planned, outcomes) else { return [] }
+    var known: [Int: StackPlanner.KnownFile] = [:]
+    let untouched = questions.isEmpty ? [:] : try await target.untouched(Set(questions.values))
+    let (tool, stop, copies) = (tool, stop, catalog.copies)
+    let files = questions.filter { untouched[$0.value] != nil }.keys.map { ($0, found[$0].bytes(in: copies)) }
+    let read = try await onThreads(files, width: width) { (index, path) throws(ImportError) -> (Int, MediaMetadata?) in
+      do throws(ImportError) {
+        return (index, MediaMetadata(try tool.tags(of: path, isCancelled: { stop.isSet })))
+      } catch  where error.concernsOneFile || error.code == .cancelled {
+        return (index, nil)
+      }
+    }
+    for case (let index, let metadata?) in read {
+      guard let id = questions[index], let asset = untouched[id] else { continue }
+      known[index] = StackPlanner.KnownFile(id: id, asset: asset, metadata: metadata)
+    }
+    return stackPlanner?.plan(planned, outcomes, known) ?? []
+  }
+
+  /// Counts the stacks that were made, and remembers what was put where.
+  private func note(_ stacks: [ImportedStack], of planned: [PlannedChange], _ recorded: [RecordedChange]) {
+    stackPlanner?.note(recorded)
+    for (planned, recorded) in zip(planned, recorded) {
+      guard let top = recorded.stack, let file = planned.files.first else { continue }
+      stackPlaces[file] = top == recorded.asset ? .top : .beneath
+    }
+    for stack in stacks where !stack.isGrowing {
+      let isMade = stack.members.contains { member in
+        if case .change(let position) = member { recorded[position].stack != nil } else { false }
+      }
+      if !isMade { continue }
+      summary.stacks += 1
+      rules.note(stack.rule.rawValue, stack.files.map { found[$0].path.description }.joined(separator: " over "))
+    }
+  }
 }
 
 // Adjustment data of other programs.

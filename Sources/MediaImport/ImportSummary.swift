@@ -53,6 +53,16 @@ public struct FileReport: Sendable, Hashable {
   public var sources: [String: String] = [:]
   /// The folder or archive that was named and has it.
   public var part = ""
+  /// Where its asset is in the stack that the import put it into with the commit that recorded the file; nil: nowhere.
+  public var stack: StackPlace?
+}
+
+/// Where an asset is in its stack.
+public enum StackPlace: String, Sendable, Hashable {
+  /// It is shown in place of all.
+  case top
+  /// It lies beneath the top.
+  case beneath
 }
 
 /// A file that was taken though something is wrong with it, as the summary lists it.
@@ -87,6 +97,8 @@ public struct ImportSummary: Sendable, Hashable, Codable {
   public var resourcesAdded = 0
   /// Live Photos made or completed.
   public var livePhotos = 0
+  /// Stacks made.
+  public var stacks = 0
   /// Files with the same bytes as another file or a known asset.
   public var duplicates = 0
   /// Files that describe other files, or albums.

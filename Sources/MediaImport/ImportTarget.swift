@@ -114,10 +114,17 @@ enum ImportChange: Sendable, Hashable {
 struct ImportBatch: Sendable {
   /// In the order of the walk.
   let changes: [ImportChange]
+  /// What is stacked when they are done.
+  var stacks: [ImportedStack] = []
 
   /// The same for the same contents in the same roles, so that a batch of one run sent twice can be recorded once.
   var digest: [UInt8] {
     changes.flatMap(\.resources).flatMap { $0.stored.sha256 + [UInt8(truncatingIfNeeded: $0.type.rawValue)] }.sha256
+  }
+
+  /// The same without assets that were in the library before: for the case that they are no longer what they were.
+  var standingAlone: ImportBatch {
+    ImportBatch(changes: changes.map(\.standingAlone), stacks: stacks.filter { !$0.hasKnownMember })
   }
 }
 
@@ -129,6 +136,8 @@ struct RecordedChange: Sendable, Hashable {
   let asset: LocalIdentifier
   /// The state with the change, if the target provides it.
   var token: Token?
+  /// The top of the stack that the asset was put into; nil for none.
+  var stack: LocalIdentifier?
 }
 
 /// Which of the albums with a title.
@@ -165,6 +174,12 @@ protocol ImportTarget: Sendable {
 
   /// Finds all assets that have a resource with one of these contents (SHA-256), those in the trash included.
   func holders(of contents: Set<[UInt8]>) async throws -> [[UInt8]: Set<LocalIdentifier>]
+
+  /// Whether the client of the import may stack assets.
+  var canStack: Bool { get throws }
+
+  /// Finds those of some assets that nothing happened to since the commit that created them.
+  func untouched(_ assets: Set<LocalIdentifier>) async throws -> [LocalIdentifier: UntouchedAsset]
 
   /// Finds the unpaired halves of Live Photos with these content identifiers (upper case), oldest first.
   func unpairedHalves(contentIdentifiers: [String]) async throws -> [String: [LivePhotoHalf]]

@@ -46,6 +46,9 @@ public struct LibraryImport: Sendable {
     public var readsSidecars = false
     /// Whether the names of people that a source states become keywords.
     public var takesPeopleAsKeywords = false
+    /// Whether assets are stacked that certainly belong together: two codings of one shot, an edited copy and its
+    /// original, photos that a camera took as one series. Only a client with full access makes stacks.
+    public var formsStacks = true
     /// What becomes of photos that a Google account has from its partner.
     public var partnerShared = PartnerShared.taken
     /// Whether nothing is recorded and the summary says what an import would do.

@@ -35,6 +35,29 @@ struct LibraryTarget: ImportTarget {
     return holders
   }
 
+  /// Other clients are not shown stacks, and make none.
+  var canStack: Bool { get throws { try library.authorizationStatus(for: .readWrite) == .authorized } }
+
+  func untouched(_ assets: Set<LocalIdentifier>) throws -> [LocalIdentifier: UntouchedAsset] {
+    var untouched: [LocalIdentifier: UntouchedAsset] = [:]
+    for identifier in assets {
+      guard let asset = try library.asset(identifier.uuidString), !asset.isTrashed, asset.burstIdentifier == nil else {
+        continue
+      }
+      var filter = LogFilter()
+      filter.object = identifier
+      var commits: Set<UInt64> = []
+      try library.forEachLogEntry(filter) { entry in
+        commits.insert(entry.commit.number)
+        return commits.count == 1
+      }
+      if commits.count == 1 {
+        untouched[identifier] = UntouchedAsset(isHidden: asset.isHidden, stack: asset.stack)
+      }
+    }
+    return untouched
+  }
+
   /// A half in the trash does not count: completing it would put the file that comes out of sight.
   func unpairedHalves(contentIdentifiers: [String]) throws -> [String: [LivePhotoHalf]] {
     var found: [String: [LivePhotoHalf]] = [:]
@@ -109,14 +132,16 @@ struct LibraryTarget: ImportTarget {
     do {
       return try await commit(batch)
     } catch let error as LibraryError where Self.staleCodes.contains(error.code) {
-      let alone = ImportBatch(changes: batch.changes.map(\.standingAlone))
-      guard alone.changes != batch.changes else { throw error }
+      let alone = batch.standingAlone
+      guard alone.changes != batch.changes || alone.stacks != batch.stacks else { throw error }
       return try await commit(alone)
     }
   }
 
   /// How an asset that was to be completed and is no longer what it was makes a block fail.
-  private static let staleCodes: Set<LibraryError.Code> = [.identifierNotFound, .changeNotSupported, .invalidResource]
+  private static let staleCodes: Set<LibraryError.Code> = [
+    .identifierNotFound, .changeNotSupported, .invalidResource, .requestNotSupportedForAsset,
+  ]
 
   /// How often a batch is sent again for a reason that sending it again can cure.
   private static let attemptLimit = 8
@@ -126,7 +151,8 @@ struct LibraryTarget: ImportTarget {
     for attempt in 1... {
       do {
         let receipt = try await library.performChanges(cause: cause, key: key) { block in
-          for change in batch.changes { try request(change, in: block) }
+          let assets = try batch.changes.map { try request($0, in: block) }
+          request(batch.stacks, of: assets, in: block)
         }
         return recorded(batch, receipt)
       } catch let error as LibraryError where attempt < Self.attemptLimit {
@@ -151,7 +177,7 @@ struct LibraryTarget: ImportTarget {
   /// The assets by the receipt, which is the first one's if the block was already executed.
   private func recorded(_ batch: ImportBatch, _ receipt: CommitReceipt) -> [RecordedChange] {
     var created = receipt.created.compactMap { LocalIdentifier($0) }[...]
-    return batch.changes.map { change in
+    let recorded = batch.changes.map { change in
       switch change {
       case .asset:
         guard let asset = created.popFirst() else {
@@ -162,9 +188,17 @@ struct LibraryTarget: ImportTarget {
         return RecordedChange(change: change, asset: asset, token: receipt.token)
       }
     }
+    return batch.withStacks(recorded)
   }
 
-  private func request(_ change: ImportChange, in block: ChangeBlock) throws {
+  private func request(_ stacks: [ImportedStack], of assets: [LocalIdentifier], in block: ChangeBlock) {
+    for stack in stacks {
+      block.stack(top: stack.top.asset(among: assets), others: stack.others.map { $0.asset(among: assets) })
+    }
+  }
+
+  /// - Returns: the asset that the change makes or completes.
+  private func request(_ change: ImportChange, in block: ChangeBlock) throws -> LocalIdentifier {
     switch change {
     case .asset(let asset):
       let identifier = block.createAsset(AssetCreation(asset))
@@ -172,13 +206,16 @@ struct LibraryTarget: ImportTarget {
         block.editContent(of: identifier, edit, recipe: .staged(AssetResource(adjustment.data)))
       }
       if asset.facts.isTrashed { block.deleteAssets([identifier]) }
+      return identifier
     case .pairedVideo(let movie, let said, let still):
       block.addResources(
         [.staged(AssetResource(movie.primary))], to: still, changing: try completing(try existing(still), adding: said))
+      return still
     case .pairedStill(let still, let video):
       block.addResources(
         still.resources.map { .staged(AssetResource($0)) }, to: video,
         changing: try completing(try existing(video), with: still), retyping: [.video: .pairedVideo])
+      return video
     }
   }
 

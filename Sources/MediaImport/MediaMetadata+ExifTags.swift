@@ -39,6 +39,7 @@ extension MediaMetadata {
     contentIdentifier = Self.identifier(tags, "ContentIdentifier", "MediaGroupUUID")?.uppercased()
     burstIdentifier = Self.identifier(tags, "BurstUUID", "BurstID")
     isBurstPrimary = tags.integer("BurstPrimary") == 1 || tags.text("BurstPrimary")?.lowercased() == "true"
+    shot = mediaType == .image ? SeriesShot(tags) : nil
     subtypes = Self.subtypes(tags, mediaType: mediaType, fileType: fileType, mimeType: mimeType)
     playbackStyle = mediaType == .image ? (subtypes.contains(.photoAnimation) ? .imageAnimated : .image) : .video
     isMotionPhoto = mediaType == .image && (tags.integer("MotionPhoto") == 1 || tags.integer("MicroVideo") == 1)

@@ -41,6 +41,8 @@ struct MediaMetadata: Sendable, Hashable {
   var burstIdentifier: String?
   /// True when the camera says that this picture stands for its burst.
   var isBurstPrimary: Bool
+  /// What the camera states of a photo that it took as one of a series.
+  var shot: SeriesShot?
   /// The subtypes stated by the tags.
   var subtypes: MediaSubtypes
   /// How the file by itself is meant to be played.

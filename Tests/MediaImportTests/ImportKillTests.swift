@@ -69,6 +69,7 @@ struct ImportKillTests {
           try folder.write("e/IMG_E\(number).JPG", AppleFiles.photo("edit \(number)", isRendered: true))
           try folder.write("e/IMG_\(number).AAE", AppleFiles.adjustmentData("edit \(number)"))
         }
+        for (path, data) in StackImportTests.all { try folder.write("s/\(path)", data) }
         return [folder.asRoot]
       }
     }

@@ -38,7 +38,7 @@ final class ImportedLibrary: Sendable {
   func assets() throws -> [Asset] {
     var options = FetchOptions()
     options.includeHiddenAssets = true
-    options.includeAllBurstAssets = true
+    (options.includeAllBurstAssets, options.includeAllStackAssets) = (true, true)
     return Array(try library.fetchAssets(options))
   }
 
@@ -47,7 +47,7 @@ final class ImportedLibrary: Sendable {
 
   static func content(of library: PhotoLibrary) throws -> [String] {
     var options = FetchOptions()
-    options.includeHiddenAssets = true
+    (options.includeHiddenAssets, options.includeAllStackAssets) = (true, true)
     return try library.fetchAssets(options).map { asset in
       let resources = try library.resources(of: asset).map {
         "\($0.type.name) \($0.originalFilename) \($0.uniformTypeIdentifier) \($0.dataSize) \($0.sha256Hex) "

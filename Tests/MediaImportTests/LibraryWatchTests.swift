@@ -42,6 +42,14 @@ struct LibraryWatchTests {
     #expect(try rig.library.resources(of: asset).count == 3)
   }
 
+  @Test("what comes together is stacked as in an import")
+  func stacked() async throws {
+    let rig = try WatchedLibrary()
+    for (path, data) in StackImportTests.all { try rig.write(path, "", data) }
+    try await rig.watching { try await rig.wait(for: StackImportTests.all.count) }
+    #expect(try StackImportTests.stacks(rig.library) == StackImportTests.expected)
+  }
+
   @Test("a file that is renamed, moved or copied and removed keeps its asset, and the library has its new path")
   func moved() async throws {
     let rig = try WatchedLibrary()
@@ -385,6 +393,10 @@ private struct ForgettingTarget: ImportTarget {
   }
 
   func holders(of contents: Set<[UInt8]>) async -> [[UInt8]: Set<LocalIdentifier>] { await real.holders(of: contents) }
+
+  var canStack: Bool { true }
+
+  func untouched(_ assets: Set<LocalIdentifier>) async -> [LocalIdentifier: UntouchedAsset] { [:] }
 
   func unpairedHalves(contentIdentifiers: [String]) async -> [String: [LivePhotoHalf]] {
     await real.unpairedHalves(contentIdentifiers: contentIdentifiers)

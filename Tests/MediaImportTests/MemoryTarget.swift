@@ -36,6 +36,10 @@ actor MemoryTarget: ImportTarget {
     holding.filter { contents.contains($0.key) }
   }
 
+  nonisolated var canStack: Bool { true }
+
+  func untouched(_ assets: Set<LocalIdentifier>) -> [LocalIdentifier: UntouchedAsset] { [:] }
+
   func unpairedHalves(contentIdentifiers: [String]) -> [String: [LivePhotoHalf]] {
     var halves: [String: [LivePhotoHalf]] = [:]
     for reference in order {
@@ -50,7 +54,7 @@ actor MemoryTarget: ImportTarget {
   func record(_ batch: ImportBatch) async throws -> [RecordedChange] {
     try await beforeRecording(batches.count)
     batches.append(batch)
-    return batch.changes.map { change in
+    let recorded = batch.changes.map { change in
       // One filter has the same adjustment data for several photos.
       for resource in change.resources where resource.type != .adjustmentData {
         precondition(contents[resource.stored.sha256] == nil, "No content twice.")
@@ -62,6 +66,7 @@ actor MemoryTarget: ImportTarget {
       }
       return RecordedChange(change: change, asset: reference)
     }
+    return batch.withStacks(recorded)
   }
 
   private(set) var albums: [AlbumPlace: [LocalIdentifier]] = [:]

@@ -105,6 +105,12 @@ struct ModelTakeout {
     ).year ?? 0
   }
 
+  /// Whether an edited copy is certain: by the word, or by the time and the camera.
+  func stacksCopy(of photo: Photo) -> Bool {
+    guard let word = photo.editedWord, !photo.isTrashed else { return false }
+    return photo.wallTime != nil || !["unbekanntes Wort", "чужое"].contains(word)
+  }
+
   // MARK: Files
 
   /// Every file of the export by its path.

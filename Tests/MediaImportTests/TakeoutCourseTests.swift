@@ -20,7 +20,7 @@ struct TakeoutCourseTests {
   /// Assets and albums as text that does not depend on identifiers.
   static func content(_ library: PhotoLibrary) throws -> [String] {
     var options = FetchOptions()
-    options.includeHiddenAssets = true
+    (options.includeHiddenAssets, options.includeAllStackAssets) = (true, true)
     var lines: [String] = []
     for trashed in [false, true] {
       options.showsTrash = trashed
@@ -29,7 +29,8 @@ struct TakeoutCourseTests {
         let hashes = try library.resources(of: asset).map { "\($0.originalFilename) \($0.sha256Hex)" }.sorted()
         lines.append(
           "\(hashes) \(details.caption ?? "") \(details.keywords) \(asset.isFavorite) \(asset.isHidden) \(trashed) "
-            + "\(String(describing: asset.creationDate)) \(String(describing: asset.location))")
+            + "\(String(describing: asset.creationDate)) \(String(describing: asset.location)) "
+            + (try stack(of: asset, library)))
       }
     }
     options.showsTrash = false
@@ -38,6 +39,12 @@ struct TakeoutCourseTests {
       lines.append("\(album.localizedTitle ?? ""): \(members)")
     }
     return lines.sorted()
+  }
+
+  /// The names of the file on top of an asset's stack.
+  private static func stack(of asset: Asset, _ library: PhotoLibrary) throws -> String {
+    guard let top = try asset.stack.flatMap({ try library.asset($0.uuidString) }) else { return "" }
+    return "under \(try library.resources(of: top).map(\.sha256Hex).sorted())"
   }
 
   @Test(

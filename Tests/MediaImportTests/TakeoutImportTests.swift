@@ -95,6 +95,8 @@ struct TakeoutImportTests {
       count += 1
       assets["\(photo.number) edited"] = edited
       try check(photo, edited, rig, "\(what) the edited copy of \(photo.number) '\(photo.title)'", isEdited: true)
+      let stack = model.stacksCopy(of: photo) ? edited.id : nil
+      #expect(edited.stack == stack && asset.stack == stack, "\(what) the stack of \(photo.number)")
     }
     #expect(try rig.everything().count == count, what)
     try checkAlbums(model, assets, rig, what)
@@ -174,7 +176,7 @@ extension ImportedLibrary {
   /// The members of an album in its order, hidden ones included; those in the trash are shown instead on request.
   func members(of album: PhotoCollection, showingTrash: Bool = false) throws -> [LocalIdentifier] {
     var options = FetchOptions()
-    (options.includeHiddenAssets, options.includeAllBurstAssets) = (true, true)
+    (options.includeHiddenAssets, options.includeAllBurstAssets, options.includeAllStackAssets) = (true, true, true)
     options.showsTrash = showingTrash
     return try library.fetchAssets(options, in: album).map(\.id)
   }

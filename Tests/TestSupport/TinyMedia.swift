@@ -20,6 +20,10 @@ package enum TinyMedia {
     package var place: [Double] = []
     /// Whether XMP states a projection, as panoramas do.
     package var isPanorama = false
+    /// What a camera of Sony says of its drive: the release mode, 2 for continuous, and the number of the photo.
+    package var release: [UInt16] = []
+    /// The serial number of the camera.
+    package var serialNumber: String?
 
     package init(
       width: Int = 8, height: Int = 6, orientation: Int = 1, make: String = "Apple", model: String = "Test Camera",
@@ -78,6 +82,11 @@ package enum TinyMedia {
     if let text = photo.dateTimeOriginal { exif.append(.text(0x9003, text)) }
     if let text = photo.offset { exif.append(.text(0x9011, text)) }
     if let text = photo.subSeconds { exif.append(.text(0x9291, text)) }
+    if let text = photo.serialNumber { exif.append(.text(0xA431, text)) }
+    if photo.release.count == 2 {
+      let note = directory([.short(0xB049, photo.release[0]), .short(0xB04A, photo.release[1])], at: 0)
+      exif.append(.bytes(0x927C, Data("SONY DSC \0\0\0".utf8) + note))
+    }
     if let identifier = photo.contentIdentifier {
       // Offsets in Apple's maker note count from its own start; its directory begins after 14 bytes.
       let note = Data("Apple iOS\0".utf8) + Data([0, 1]) + Data("MM".utf8)
@@ -88,9 +97,37 @@ package enum TinyMedia {
     ]
     if isWithSize { root += [.short(0x0100, UInt16(photo.width)), .short(0x0101, UInt16(photo.height))] }
     root.sort { $0.tag < $1.tag }
+    exif.sort { $0.tag < $1.tag }
     let exifStart = 8 + directory(root + [.long(0x8769, 0)], at: 8).count
     return Data("MM\0*".utf8) + big(UInt32(8)) + directory(root + [.long(0x8769, UInt32(exifStart))], at: 8)
       + directory(exif, at: exifStart)
+  }
+
+  /// A HEIC file with the same EXIF, and a size, without a picture.
+  package static func heic(_ photo: Photo = Photo()) -> Data {
+    let exif = big(UInt32(6)) + Data("Exif\0\0".utf8) + tiff(photo) + Data(photo.comment.utf8)
+    let picture = Data([0, 0, 0, 0])
+    func meta(at start: UInt32) -> Data {
+      let handler = atom("hdlr", Data(count: 8) + Data("pict".utf8) + Data(count: 13))
+      let items = [(1, "hvc1"), (2, "Exif")].map { number, kind in
+        atom("infe", Data([2, 0, 0, 0]) + big(UInt16(number)) + Data(count: 2) + Data(kind.utf8) + Data([0]))
+      }
+      let places = [(1, start, picture.count), (2, start + UInt32(picture.count), exif.count)].map { item in
+        big(UInt16(item.0)) + Data(count: 2) + big(UInt16(1)) + big(item.1) + big(UInt32(item.2))
+      }
+      let size = atom("ispe", Data(count: 4) + big(UInt32(photo.width)) + big(UInt32(photo.height)))
+      let properties =
+        atom("ipco", size) + atom("ipma", Data(count: 4) + big(UInt32(1)) + big(UInt16(1)) + Data([1, 1]))
+      return atom(
+        "meta",
+        Data(count: 4) + handler + atom("pitm", Data(count: 4) + big(UInt16(1)))
+          + atom("iinf", Data(count: 4) + big(UInt16(2)) + items[0] + items[1])
+          + atom("iloc", Data(count: 4) + Data([0x44, 0]) + big(UInt16(2)) + places[0] + places[1])
+          + atom("iprp", properties))
+    }
+    let brand = atom("ftyp", Data("heic".utf8) + Data(count: 4) + Data("mif1heic".utf8))
+    let start = UInt32(brand.count + meta(at: 0).count + 8)
+    return brand + meta(at: start) + atom("mdat", picture + exif)
   }
 
   /// A QuickTime movie of 2.5 seconds with Apple's metadata keys, without tracks.

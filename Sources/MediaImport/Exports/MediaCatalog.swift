@@ -37,6 +37,8 @@ struct MediaCatalog: Sendable {
   var files: [ScannedFile]
   var albums: [SourceAlbum] = []
   var rules = RuleLog()
+  /// The files that are edited copies by their names.
+  var edited: [Int: EditedCopy] = [:]
   /// The library's own copies of members of archives; they go with the import.
   var copies: MemberCopies?
 

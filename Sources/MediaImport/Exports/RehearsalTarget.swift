@@ -22,6 +22,12 @@ final class RehearsalTarget: ImportTarget {
     try real.holders(of: contents)
   }
 
+  var canStack: Bool { get throws { try real.canStack } }
+
+  func untouched(_ assets: Set<LocalIdentifier>) throws -> [LocalIdentifier: UntouchedAsset] {
+    try real.untouched(assets)
+  }
+
   func unpairedHalves(contentIdentifiers: [String]) throws -> [String: [LivePhotoHalf]] {
     try real.unpairedHalves(contentIdentifiers: contentIdentifiers)
   }
@@ -33,7 +39,7 @@ final class RehearsalTarget: ImportTarget {
 
   /// Names made up for assets that are not made: no library gives one with these first eight bytes.
   func record(_ batch: ImportBatch) -> [RecordedChange] {
-    batch.changes.map { change in
+    let recorded = batch.changes.map { change in
       switch change {
       case .asset:
         let number = count.add(1, ordering: .relaxed).newValue
@@ -42,5 +48,6 @@ final class RehearsalTarget: ImportTarget {
         return RecordedChange(change: change, asset: asset)
       }
     }
+    return batch.withStacks(recorded)
   }
 }

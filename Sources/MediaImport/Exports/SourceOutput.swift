@@ -8,6 +8,7 @@ struct SourceOutput {
   private var albums: [SourceAlbum] = []
   private var place: [UInt8] = []
   private var members: [[Int]] = []
+  private var copies: [Int: EditedCopy] = [:]
   var rules = RuleLog()
 
   init(files: [ScannedFile]) { self.files = files }
@@ -32,6 +33,12 @@ struct SourceOutput {
 
   /// Puts files into an album, in their order.
   mutating func fill(_ album: Int, _ files: [Int]) { members[album] += files }
+
+  /// Marks a file as the edited copy of others.
+  /// - Parameter isStated: whether the source says so, and metadata only must not say otherwise.
+  mutating func mark(_ file: Int, asCopyOf files: [Int], isStated: Bool) {
+    copies[file] = EditedCopy(originals: files, isStated: isStated)
+  }
 
   /// Settles what becomes of a file.
   mutating func settle(_ file: Int, _ outcome: FileOutcome) { settled.append((file, outcome)) }
@@ -69,6 +76,11 @@ struct SourceOutput {
     for (file, entry) in files.enumerated() where !isDone.contains(file) { catalog.files.append(entry) }
     catalog.albums = zip(albums, members).map { album, members in
       SourceAlbum(title: album.title, files: members.compactMap { positions[$0] })
+    }
+    for (file, copy) in copies {
+      guard let file = positions[file] else { continue }
+      catalog.edited[file] = EditedCopy(
+        originals: copy.originals.compactMap { positions[$0] }, isStated: copy.isStated)
     }
     return catalog
   }

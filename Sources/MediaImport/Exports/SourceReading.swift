@@ -54,6 +54,7 @@ struct SourceReading: Sendable {
       let lists = try await described(files, "csv", atMost: SmallFile.listLimit) { CSVText.rows($0) }
       catalog = ICloudSource(files: files, lists: lists).catalog()
     }
+    if options.formsStacks, export == .folders { catalog.edited = EditedCopy.named(in: catalog.files) }
     catalog.copies = copies
     try await join(&catalog)
     return catalog
@@ -159,7 +160,9 @@ struct SourceReading: Sendable {
 
   /// Reads files that may have equal content, so that what is said about any of them counts for all.
   private func join(_ catalog: inout MediaCatalog) async throws(ImportError) {
-    guard catalog.files.contains(where: { $0.note != nil }) else { return }
+    // A stack must not hide in an album what is in it by another file.
+    let hasNotes = catalog.files.contains { $0.note != nil }
+    guard hasNotes || options.formsStacks && !catalog.albums.isEmpty else { return }
     let copies = copies
     let stop = stop
     let read = try await onThreads(catalog.candidatesOfEqualSize.map { ($0, catalog.files[$0]) }, width: width) {
@@ -173,6 +176,6 @@ struct SourceReading: Sendable {
       }
     }
     for (index, content) in read { catalog.files[index].content = content }
-    catalog.joinNotes()
+    if hasNotes { catalog.joinNotes() }
   }
 }

@@ -223,6 +223,12 @@ struct TakeoutNames {
     "-muokattu", "-upraveno", "-upravené", "-düzenlendi", "-отредактировано", "-изменено", "-відредаговано", "-已修改",
     "-已編輯", "-已编辑", "-编辑", "-編輯", "-수정됨", "-szerkesztett", "-editată", "-uređeno", "-επεξεργασμένο", "-แก้ไขแล้ว",
   ]
+  /// Whether a name ends with one of these, before the number of a copy.
+  static func hasEditedSuffix(_ name: String) -> Bool {
+    let stem = stem(splitItem(name)?.base ?? name).lowercased()
+    return editedSuffixes.contains { stem.count > $0.count && stem.hasSuffix($0.lowercased()) }
+  }
+
   /// The longest word that is believed to say "edited" in a language that is not known here.
   private static let wordLimit = 24
 

@@ -75,6 +75,7 @@ struct TakeoutSource {
       })
     let matches = names.matches()
     for index in candidates { describe(index, matches[index], titles, album, &output) }
+    if options.formsStacks { markCopies(among: candidates, matches, &output) }
     var described: [Int: Int] = [:]
     for (item, match) in matches.sorted(by: { $0.key < $1.key }) where described[match.sidecar] == nil {
       described[match.sidecar] = item
@@ -174,6 +175,30 @@ struct TakeoutSource {
     let safe = stem.map { $0 == "/" || $0 == "\0" ? "_" : $0 }
     let restored = String(safe) + (known == FilePath(name).pathExtension ? titleEnding : ending)
     return restored.utf8.count <= 255 ? restored : name
+  }
+
+  /// Marks edited copies whose original is certain: the one item of its name, with a JSON of its own that describes the
+  /// copy too, and no other copy.
+  private func markCopies(
+    among items: [Int], _ matches: [Int: TakeoutNames.Match], _ output: inout SourceOutput
+  ) {
+    var byStem: [String: [Int]] = [:]
+    for index in items where matches[index]?.rule != .movingPart {
+      byStem[TakeoutNames.stem(files[index].path.name), default: []].append(index)
+    }
+    var copies: [Int: [Int]] = [:]
+    for index in items {
+      let name = files[index].path.name
+      guard let match = matches[index], match.rule == .edited, let base = TakeoutNames.originals(of: name).first,
+        let original = byStem[TakeoutNames.stem(base)], original.count == 1, original[0] != index,
+        let own = matches[original[0]], own.rule != .edited, own.sidecar == match.sidecar
+      else { continue }
+      copies[original[0], default: []].append(index)
+    }
+    for (original, copies) in copies where copies.count == 1 {
+      let name = files[copies[0]].path.name
+      output.mark(copies[0], asCopyOf: [original], isStated: TakeoutNames.hasEditedSuffix(name))
+    }
   }
 
   /// Puts the members of an album into the order of the time taken.

@@ -564,6 +564,7 @@ extension ImportSummary {
     filesFound += other.filesFound
     assetsAdded += other.assetsAdded
     resourcesAdded += other.resourcesAdded
+    stacks += other.stacks
     livePhotos += other.livePhotos
     duplicates += other.duplicates
     sidecars += other.sidecars

@@ -231,7 +231,9 @@ struct Importing {
 
       """
     let others = [
-      (summary.resourcesAdded, "joined another as its video, RAW or edit"), (summary.duplicates, "duplicates"),
+      (summary.resourcesAdded, "joined another as its video, RAW or edit"),
+      (summary.stacks, summary.isRehearsal ? "stacks would be made" : "stacks made"),
+      (summary.duplicates, "duplicates"),
       (summary.sidecars, "describe other files"), (summary.notReached, "not reached"),
     ]
     for (count, what) in others where count > 0 { text += "  \(TextLayout.grouped(count)) \(what)\n" }
@@ -315,6 +317,7 @@ extension JSON {
       "filesFound": number(summary.filesFound),
       "assetsAdded": number(summary.assetsAdded),
       "resourcesAdded": number(summary.resourcesAdded),
+      "stacks": number(summary.stacks),
       "livePhotos": number(summary.livePhotos),
       "duplicates": number(summary.duplicates),
       "sidecars": number(summary.sidecars),

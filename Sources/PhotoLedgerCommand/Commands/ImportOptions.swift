@@ -18,6 +18,7 @@ extension [Option] {
     Option("until", "DATE", "only photos taken at or before this; a day ends in UTC"),
     Option("keyword", "WORD", isRepeatable: true, "a keyword for every new asset"),
     Option("time-zone", "ZONE", "the zone of wall times without an offset, such as Europe/Berlin"),
+    Option("no-stacks", "make no stacks of photos that certainly belong together"),
     Option("jobs", "N", "files read at the same time; default two for each processor"),
   ]
 }
@@ -34,6 +35,7 @@ extension Invocation {
     if text("all-names") != nil { options.excludedNames = [] }
     options.excludedNames += texts("exclude")
     options.keywords = Set(texts("keyword"))
+    options.formsStacks = text("no-stacks") == nil
     if let jobs = try count("jobs") {
       guard (1...256).contains(jobs) else { throw UsageError("--jobs needs a number from 1 to 256; got \(jobs).") }
       options.threadCount = jobs

@@ -60,6 +60,7 @@ extension LibraryWatch.News {
       Self.line(
         [
           (summary.assetsAdded, "added"), (summary.resourcesAdded, "joined another as its video, RAW or edit"),
+          (summary.stacks, "stacks made"),
           (summary.duplicates, "duplicates"), (summary.sidecars, "describe other files"), (summary.warned, "warnings"),
         ] + summary.skipped.sorted { $0.key < $1.key }.map { ($0.value, "skipped: \($0.key)") })
         + (summary.skippedFiles.first.map { " " + TextLayout.printable($0.message) } ?? "")
