@@ -43,6 +43,8 @@
       }
       column("isFavorite") { $0.bool($1.isFavorite) }
       column("isHidden") { $0.bool($1.isHidden) }
+      // Not the number of its members: a change of another member is no change of the top.
+      column("isStackTop") { $0.bool($1.isStackTop) }
       let start = write(shown, to: &bytes)
       bytes.endObject()
       return start
@@ -60,12 +62,13 @@
       let timeZoneOffset: Int?
       let isFavorite: Bool
       let isHidden: Bool
+      let isStackTop: Bool
 
       init(_ asset: Asset) {
         (id, mediaType, mediaSubtypes) = (asset.id, asset.mediaType.rawValue, asset.mediaSubtypes.rawValue)
         (pixelWidth, pixelHeight, duration) = (asset.pixelWidth, asset.pixelHeight, asset.duration)
         (creationDate, timeZoneOffset) = (asset.creationDate, asset.timeZoneOffset)
-        (isFavorite, isHidden) = (asset.isFavorite, asset.isHidden)
+        (isFavorite, isHidden, isStackTop) = (asset.isFavorite, asset.isHidden, asset.stack == asset.id)
       }
     }
 

@@ -63,6 +63,7 @@ export class Problem extends Error {
  * @property {number | null} offset seconds east of Greenwich
  * @property {boolean} isFavorite
  * @property {boolean} isHidden
+ * @property {boolean} isStackTop whether it is shown in place of a stack
  * @property {string | null} sha256 of the resource that the asset shows
  * @property {'missing' | 'ready' | 'failed' | null} rendition
  * @property {string | null} placeholder 37 bytes in base64
@@ -119,6 +120,7 @@ export function items(columns) {
     offset: columns.timeZoneOffset[index],
     isFavorite: columns.isFavorite[index],
     isHidden: columns.isHidden[index],
+    isStackTop: columns.isStackTop?.[index] ?? false,
     sha256: columns.sha256?.[index] ?? null,
     rendition: columns.rendition?.[index] ?? null,
     placeholder: columns.placeholder?.[index] ?? null,

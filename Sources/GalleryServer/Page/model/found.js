@@ -451,6 +451,6 @@ export class Found extends EventTarget {
  */
 const bare = ({ id, width, height }) => ({
   id, mediaType: 1, mediaSubtypes: 0, width, height, duration: 0, date: NaN, offset: null, isFavorite: false,
-  isHidden: false, sha256: null, rendition: null, placeholder: null,
+  isHidden: false, isStackTop: false, sha256: null, rendition: null, placeholder: null,
 });
 

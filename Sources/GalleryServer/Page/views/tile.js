@@ -40,7 +40,8 @@ export const livePhoto = 8;
 export function spoken(item) {
   const date = Number.isNaN(item.date) ? t('tile.undated') : wallTime(item.date, item.offset);
   const kind = item.mediaType === 2 ? 'tile.video' : item.mediaSubtypes & livePhoto ? 'tile.live' : 'tile.image';
-  return t(kind, { date }) + (item.isFavorite ? `, ${t('tile.favorite')}` : '');
+  return t(kind, { date }) + (item.isStackTop ? `, ${t('tile.stack')}` : '')
+    + (item.isFavorite ? `, ${t('tile.favorite')}` : '');
 }
 
 /**
@@ -168,14 +169,14 @@ export class Tile {
   showBadges(item) {
     const isLive = item.mediaType === 1 && (item.mediaSubtypes & livePhoto) !== 0;
     const isVideo = item.mediaType === 2;
-    if (!isLive && !isVideo && !item.isFavorite && item.rendition !== 'failed') {
+    if (!isLive && !isVideo && !item.isFavorite && !item.isStackTop && item.rendition !== 'failed') {
       this.badges?.remove();
       this.badges = null;
       return;
     }
     this.badges?.remove();
     this.badges = h('span', { class: 'badges' }, isVideo && clock(item.duration), isVideo && icon('play'),
-      isLive && icon('live'), item.isFavorite && icon('heart'), item.rendition === 'failed' && icon('info'));
+      item.isStackTop && icon('stack'), isLive && icon('live'), item.isFavorite && icon('heart'), item.rendition === 'failed' && icon('info'));
     this.element.append(this.badges);
   }
 

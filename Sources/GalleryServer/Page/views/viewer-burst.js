@@ -1,7 +1,8 @@
-// The pictures of a burst below the one that stands for it, and the choice of another.
+// The pictures of a burst or of a stack below the one that stands for it, and the choice of another.
 //
-// The list shows one asset of a burst. When another one stands for it, the list loses the first and gains the second;
-// the viewer is told which one to expect, and stays with the burst.
+// The list shows one asset of a burst, and of a stack the one on top. When another one stands for it, the list loses the first and gains the second;
+// the viewer is told which one to expect, and stays with the burst. A stack can be taken apart, too. An asset that
+// represents its burst and is in a stack is offered with its burst.
 
 import { items } from '../client/photoledger.js';
 import { t } from '../text/text.js';
@@ -18,12 +19,13 @@ export class Burst {
   /** @param {import('./viewer.js').Viewer} viewer */
   constructor(viewer) {
     this.viewer = viewer;
-    this.element = h('div', { class: 'viewer-burst', role: 'group', 'aria-label': t('viewer.burst.pictures'),
-      id: uniqueName('burst'), hidden: true });
+    this.element = h('div', { class: 'viewer-burst', role: 'group', id: uniqueName('burst'), hidden: true });
+    /** Whether the pictures are those of a stack. */
+    this.isStack = false;
     /** @type {Item[]} */
     this.items = [];
     /**
-     * The asset that the burst was asked for.
+     * What was asked for: the asset, and its burst or stack.
      * @type {string | null}
      */
     this.of = null;
@@ -46,34 +48,43 @@ export class Burst {
   }
 
   /**
-   * Offers the burst of an asset, if it has one.
+   * Offers the burst or the stack of an asset, if it has one.
    * @param {any} asset
    */
   async offer(asset) {
-    if (!asset.burstIdentifier || this.of === asset.localIdentifier) return;
-    this.of = asset.localIdentifier;
+    const group = asset.burstIdentifier ?? asset.stack;
+    const of = group ? `${asset.localIdentifier} ${group}` : null;
+    if (this.of === of) return;
+    if (this.of !== null) this.leave();
+    if (of === null) return;
+    this.of = of;
+    this.isStack = !asset.burstIdentifier;
     const { client } = this.viewer.app;
     try {
       const question = {
-        where: `burstIdentifier == ${quoted(asset.burstIdentifier)}`, allBursts: true, hidden: asset.isHidden,
-          sort: ['creationDate'],
+        where: `${this.isStack ? 'stack' : 'burstIdentifier'} == ${quoted(group)}`, allBursts: true,
+          allStacks: true, hidden: asset.isHidden, sort: ['creationDate'],
       };
       const { fetch, token, count } = await client.openFetch(question, this.viewer.at);
       const path = `/v1/fetches/${encodeURIComponent(fetch)}/items`;
       const window = await client.ask('GET', path, { query: { token, start: 0, count: limit, form: 'columns' } });
-      if (this.of !== asset.localIdentifier || this.viewer.asset?.localIdentifier !== asset.localIdentifier) return;
+      if (this.of !== of || this.viewer.asset?.localIdentifier !== asset.localIdentifier) return;
       this.items = items(window.columns);
       if (this.items.length < 2) return;
       const { burst } = this.viewer.bar;
       burst.hidden = false;
-      burst.setAttribute('aria-label', t('viewer.burst', { count }));
-      burst.title = t('viewer.burst', { count });
+      burst.setAttribute('aria-label', this.words(count));
+      burst.title = this.words(count);
+      this.element.setAttribute('aria-label', t(this.isStack ? 'viewer.stack.pictures' : 'viewer.burst.pictures'));
       burst.setAttribute('aria-controls', this.element.id);
     } catch (error) {
       this.of = null;
       this.viewer.app.notices.fail(error);
     }
   }
+
+  /** @param {number} count */
+  words(count) { return t(this.isStack ? 'viewer.stack' : 'viewer.burst', { count }); }
 
   toggle() {
     const isOpen = this.element.hidden;
@@ -92,8 +103,11 @@ export class Burst {
     const choice = viewer.canChange && h('button', {
       class: 'button main', type: 'button', disabled: !this.preview, 'data-burst': 'choose',
         onclick: () => this.represent(),
-    }, t('viewer.burst.represent'));
-    fill(this.element, h('p', { class: 'viewer-burst-count' }, t('viewer.burst', { count: this.items.length })),
+    }, t(this.isStack ? 'viewer.stack.represent' : 'viewer.burst.represent'));
+    const apart = viewer.canChange && this.isStack && h('button', {
+      class: 'button', type: 'button', 'data-burst': 'apart', onclick: () => this.takeApart(),
+    }, t('viewer.stack.apart'));
+    fill(this.element, h('p', { class: 'viewer-burst-count' }, this.words(this.items.length)),
       h('div', { class: 'viewer-burst-strip' }, ...this.items.map((item, index) => {
         const url = item.rendition === 'failed' ? null : viewer.app.client.renditionURL(item, 'small');
         return h('button', {
@@ -103,7 +117,7 @@ export class Burst {
             picture: spoken(item) }),
           onclick: () => this.look(item.id === viewer.item?.id ? null : item),
         }, url && h('img', { alt: '', src: url, draggable: 'false' }));
-      })), choice);
+      })), choice, apart);
     if (focused) {
       [...this.element.querySelectorAll('button')].find((one) => one.dataset.burst === focused)?.focus();
     }
@@ -123,14 +137,27 @@ export class Burst {
     if (!this.element.hidden) this.draw();
   }
 
-  /** Lets the picture that is looked at stand for the burst. */
+  /** Shows each photo of the stack by itself. */
+  async takeApart() {
+    const { viewer } = this;
+    const top = viewer.asset?.stack;
+    if (!top) return;
+    if (this.preview) this.look(null);
+    const isDone = await viewer.commit([{ op: 'asset.unstack', assets: [top.split('/')[0]] }],
+      t('viewer.stack.apartDone'));
+    if (isDone) this.leave();
+  }
+
+  /** Lets the picture that is looked at stand for the burst or the stack. */
   async represent() {
     const { preview, viewer } = this;
     if (!preview) return;
     viewer.successor = preview.id;
     this.preview = null;
-    const isDone = await viewer.commit([{ op: 'burst.represent', asset: preview.id.split('/')[0] }],
-      t('viewer.burst.done'));
+    const id = preview.id.split('/')[0];
+    const isDone = await viewer.commit(
+      [this.isStack ? { op: 'asset.stack', top: id, assets: [] } : { op: 'burst.represent', asset: id }],
+      t(this.isStack ? 'viewer.stack.done' : 'viewer.burst.done'));
     if (isDone) return;
     viewer.successor = null;
     this.look(preview);
