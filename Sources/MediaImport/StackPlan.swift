@@ -239,7 +239,9 @@ struct StackPlanner: Sendable {
 
   /// Takes note of what the files before the next batch became.
   mutating func settle(to end: Int, _ outcomes: [Int: FileOutcome]) {
-    for file in watched where file < end { knownOriginals[file] = Self.known(outcomes[file]) ?? knownOriginals[file] }
+    for (file, outcome) in outcomes where file < end && watched.contains(file) {
+      if let asset = Self.known(outcome) { knownOriginals[file] = asset }
+    }
     recent = recent.filter { $0.key >= end - Self.reach }
     for file in max(0, end - Self.reach)..<end { recent[file] = Self.known(outcomes[file]) ?? recent[file] }
   }
