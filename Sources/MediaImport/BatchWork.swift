@@ -202,3 +202,14 @@ extension ScannedFile {
     return copies.path(of: copy)
   }
 }
+
+extension FileOutcome {
+  /// What a later import has to know of a file whose content decided; nil if something else did.
+  var condition: KnownFile.Condition? {
+    switch self {
+    case .asset, .resource, .duplicateOfAsset, .duplicateOfFile: .taken
+    case .skipped(.notMedia, _): .left
+    default: nil
+    }
+  }
+}

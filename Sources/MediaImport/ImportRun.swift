@@ -482,7 +482,6 @@ extension ImportRun {
       began: options.now(), width: width)
     return Task { () async throws -> Prepared in try await work.done() }
   }
-
 }
 
 // Stacks.
@@ -587,17 +586,6 @@ extension ImportRun {
     for index in files where found[index].edit == .adjustmentData && outcomes[index] == .sidecar {
       rules.note(
         "adjustment data that cannot be kept with a photo or video are a sidecar", found[index].path.description)
-    }
-  }
-}
-
-extension FileOutcome {
-  /// What a later import has to know of a file whose content decided; nil if something else did.
-  fileprivate var condition: KnownFile.Condition? {
-    switch self {
-    case .asset, .resource, .duplicateOfAsset, .duplicateOfFile: .taken
-    case .skipped(.notMedia, _): .left
-    default: nil
     }
   }
 }
