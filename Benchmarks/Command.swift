@@ -8,12 +8,14 @@ struct Command {
   var json: String?
   var plots: String?
   var leavesPeersOut = false
+  /// Folders with photos of real cameras.
+  var photos: [String] = []
   /// Whether the run may be of code that is in no commit.
   var isDevelopment = false
 
   static let help = """
     usage: benchmarks [--filter TEXT]… [--size N[,N…]] [--repetitions R] [--json FILE] [--plots FOLDER]
-                      [--without-peers] [--development] [--help]
+                      [--photos FOLDER]… [--without-peers] [--development] [--help]
 
       --filter TEXT      only rows whose name contains TEXT, such as 'k1 ', 'structure', 'permission', 'S9' or 'ugly';
                          several times for rows of several kinds
@@ -21,6 +23,7 @@ struct Command {
       --repetitions R    measurements of each row; default 31, fewer where one takes long
       --json FILE        also writes every row as JSON
       --plots FOLDER     also draws rows over the length of the list and over the number of edits, as SVG
+      --photos FOLDER    also imports photos of real cameras, which the program does not bring; may be repeated
       --without-peers    leaves other stores out where they were built in: most of the time of a large size
       --development      runs although sources were changed since the last commit or since the build, and marks the
                          result, so that its figures are kept nowhere; without it such a run is refused
@@ -44,7 +47,7 @@ struct Command {
     #endif
   }
 
-  private static let options = ["--filter", "--json", "--plots", "--size", "--repetitions"]
+  private static let options = ["--filter", "--json", "--plots", "--size", "--repetitions", "--photos"]
 
   /// A command line that cannot be obeyed.
   struct Misuse: Error { let sentence: String }
@@ -62,6 +65,7 @@ struct Command {
       case "--filter": filters.append(value)
       case "--json": json = value
       case "--plots": plots = value
+      case "--photos": photos.append(value)
       case "--size":
         sizes = try value.split(separator: ",", omittingEmptySubsequences: false).map { text in
           guard let size = Int(text), size >= 10 else {
@@ -98,7 +102,7 @@ struct Command {
       try source.check(isDevelopment: command.isDevelopment)
       print(source.heading(isDevelopment: command.isDevelopment))
       var report = Report(filters: command.filters, repetitions: command.repetitions)
-      report.leavesPeersOut = command.leavesPeersOut
+      (report.leavesPeersOut, report.photos) = (command.leavesPeersOut, command.photos)
       report.printHeader()
       for size in command.sizes {
         try ListChanges.measure(size: size, into: &report)

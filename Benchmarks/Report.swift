@@ -29,6 +29,8 @@ struct Report {
   let repetitions: Int
   /// Whether rows of other stores are left out also where they were built in.
   var leavesPeersOut = false
+  /// Folders with photos of real cameras; none: the rows about them are left out.
+  var photos: [String] = []
   private(set) var rows: [Row] = []
 
   init(filters: [String], repetitions: Int) {

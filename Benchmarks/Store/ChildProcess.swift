@@ -98,6 +98,8 @@ enum ChildTask: String {
   case readLog = "read-log"
   /// Imports a folder into a library; prints how many photos were new and known, and its peak memory.
   case importFiles = "import-files"
+  /// Imports the parts of a Takeout that lie in a folder; prints the same.
+  case importTakeout = "import-takeout"
   /// Rebuilds a library; prints its peak memory.
   case rebuild
   /// Holds a live result of everything, then more; prints its memory at each step.
@@ -118,6 +120,9 @@ enum ChildTask: String {
       print((ContinuousClock.now - start).nanoseconds, count.assets, count.first, try ChildProcess.peakBytes())
     case .importFiles:
       let count = try ImportingFiles.importFiles(path, object ?? "")
+      print(count.added, count.known, try ChildProcess.peakBytes())
+    case .importTakeout:
+      let count = try ImportingTakeout.importParts(path, of: object ?? "")
       print(count.added, count.known, try ChildProcess.peakBytes())
     case .rebuild: print(try RebuildCosts.rebuild(path), try ChildProcess.peakBytes())
     case .hold: print(try Memory.hold(path).map { "\($0)" }.joined(separator: " "))

@@ -20,7 +20,7 @@ enum ImportingFiles {
   ]
 
   /// More files cost as much each, and take minutes.
-  private static let mostFiles = 10_000
+  private static let mostFiles = 100_000
   private static let filesInFolder = 100
 
   static func measure(_ stage: Stage, into report: inout Report) throws {
@@ -82,18 +82,24 @@ enum ImportingFiles {
   }
 
   /// Asks exiftool about files, as many at a time as there are processors.
-  private static func ask(_ probe: ExternalProbe, about files: [URL]) throws {
-    let workers = ProcessInfo.processInfo.activeProcessorCount
+  /// - Parameter areSound: whether it must have something to say about each.
+  static func ask(_ probe: ExternalProbe, about files: [URL], areSound: Bool = true) throws {
+    let next = Mutex(0)
     let failure = Mutex<(any Error)?>(nil)
-    DispatchQueue.concurrentPerform(iterations: workers) { worker in
-      for index in stride(from: worker, to: files.count, by: workers) {
+    DispatchQueue.concurrentPerform(iterations: ProcessInfo.processInfo.activeProcessorCount) { _ in
+      while true {
+        let index = next.withLock { next in
+          next += 1
+          return next - 1
+        }
+        guard index < files.count, failure.withLock({ $0 == nil }) else { return }
         do {
-          guard try probe.answer(about: files[index]).count > 100 else {
+          let answer = try probe.answer(about: files[index])
+          guard !areSound || answer.count > 100 else {
             throw WrongAnswer(description: "exiftool says nothing about \(files[index].path).")
           }
         } catch {
           failure.withLock { $0 = error }
-          return
         }
       }
     }
@@ -188,7 +194,7 @@ enum ImportingFiles {
   }
 
   /// The headers of a JPEG of 640 × 480 pixels: Exif with a date that is another one for each second, and the size.
-  private static func photo(_ number: Int) -> Data {
+  static func photo(_ number: Int) -> Data {
     let (day, second) = (number / 86_400 % 28, number % 86_400)
     let date = String(
       format: "2024:01:%02d %02d:%02d:%02d", day + 1, second / 3600, second / 60 % 60, second % 60)
@@ -206,7 +212,7 @@ enum ImportingFiles {
 }
 
 /// Waits on a thread for what a task does.
-private func awaiting<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) throws -> Value {
+func awaiting<Value: Sendable>(_ body: @escaping @Sendable () async throws -> Value) throws -> Value {
   let outcome = Mutex<Result<Value, any Error>?>(nil)
   let end = DispatchSemaphore(value: 0)
   Task {

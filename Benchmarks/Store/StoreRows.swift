@@ -5,7 +5,8 @@ enum StoreRows {
     RebuildCosts.names, Fetching.rebuildNames,
     Fetching.questions.flatMap(Fetching.names), Observing.names, CatchingUp.names, LongAlbum.names, Memory.names,
     Commits.names, Proofs.names, UglyShapes.names, Auditing.names, Undoing.names, LookingBack.names, BackingUp.names,
-    Examining.names, ImportingFiles.names, Renditions.names, Serving.names, Browsing.names, peerNames,
+    Examining.names, ImportingFiles.names, ImportingTakeout.names, ImportingPhotos.names, Renditions.names,
+    Serving.names, Browsing.names, peerNames,
   ].flatMap { $0 }
 
   private static var peerNames: [String] {
@@ -40,6 +41,8 @@ enum StoreRows {
     try BackingUp.measure(stage, into: &report)
     try Examining.measure(stage, into: &report)
     try ImportingFiles.measure(stage, into: &report)
+    try ImportingTakeout.measure(stage, into: &report)
+    try ImportingPhotos.measure(stage, into: &report)
     try Renditions.measure(stage, into: &report)
     try Serving.measure(stage, into: &report)
     try Browsing.measure(stage, into: &report)
