@@ -281,14 +281,24 @@ struct EditRuleTests {
       Darkroom.draft(.photo, "jpeg", "public.jpeg"), Darkroom.draft(.alternatePhoto, "raw", "com.adobe.raw-image"),
     ]
     let pair = try await room.make(.image, files)
-    func shown() throws -> [ResourceType] {
-      try room.small.library.editingInput(for: try room.small.asset(pair)) { _ in true }.resources.map(\.type)
+    /// The files whose content a grid shows of an asset.
+    func gridFiles(_ asset: Asset) throws -> [ResourceType] {
+      let contents = try room.small.library.shownContents(of: [asset])
+      return try room.small.library.resources(of: asset).filter { contents == [$0.sha256] }.map(\.type)
     }
-    #expect(try room.small.asset(pair).originalResourceChoice == .compressed && shown() == [.photo])
+    func shown() throws -> [ResourceType] {
+      let asset = try room.small.asset(pair)
+      let types = try room.small.library.editingInput(for: asset) { _ in true }.resources.map(\.type)
+      #expect(try gridFiles(asset) == types)
+      return types
+    }
+    let before = try room.small.asset(pair)
+    #expect(try before.originalResourceChoice == .compressed && shown() == [.photo])
     var changes = AssetChanges()
     changes.originalResourceChoice = .raw
     try await room.small.library.performChanges { $0.edit([pair], changes) }
     #expect(try room.small.asset(pair).originalResourceChoice == .raw && shown() == [.alternatePhoto])
+    #expect(try gridFiles(before) == [.photo])
     #expect(try room.small.asset(pair).isRaw && room.small.smartMembers(.smartAlbumRAW) == [pair])
     let plain = try await room.photo()
     #expect(try await room.small.refusal { $0.edit([plain], changes) } == .requestNotSupportedForAsset)
