@@ -26,7 +26,7 @@
       var ended: (@Sendable () -> Void)?
     }
 
-    /// How long the thread leaves the socket alone when there are no descriptors left, in milliseconds.
+    /// How long the thread leaves the socket alone when it cannot accept, in milliseconds.
     private static let pause: Int32 = 100
 
     private let state: Mutex<State>
@@ -87,10 +87,11 @@
           }
         }
         switch code {
-        // What ended before it was accepted is the client's affair; the next one may be there.
-        case 0, EINTR, ECONNABORTED, EPROTO: continue
-        case EMFILE, ENFILE, ENOBUFS, ENOMEM: return poll(&waiting, 1, Self.pause) <= 0
-        default: return true
+        // A connection that failed before it was accepted (accept(2) names the codes); the next one may be there.
+        case 0, EINTR, ECONNABORTED, EPROTO, ENETDOWN, ENETUNREACH, EHOSTDOWN, EHOSTUNREACH: continue
+        case EAGAIN: return true
+        // No descriptors or no memory, or a socket that cannot accept any more: asking again at once would not end.
+        default: return poll(&waiting, 1, Self.pause) <= 0
         }
       }
     }
