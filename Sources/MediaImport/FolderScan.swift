@@ -166,7 +166,7 @@ private struct Walk {
     }
   }
 
-  /// - Parameter stamp: nil for what is no regular file.
+  /// - Parameter stamp: nil for anything but a regular file.
   mutating func add(_ path: FilePath, relative: [UInt8], _ stamp: SourceStamp?) throws(ImportError) {
     if seen?.insert(path).inserted == false { return }
     guard found.count < maximumFileCount else {

@@ -43,7 +43,7 @@
       }
       column("isFavorite") { $0.bool($1.isFavorite) }
       column("isHidden") { $0.bool($1.isHidden) }
-      // Not the number of its members: a change of another member is no change of the top.
+      // The number of members is not a column: a change to another member leaves the top's row, and so feeds, alone.
       column("isStackTop") { $0.bool($1.isStackTop) }
       let start = write(shown, to: &bytes)
       bytes.endObject()

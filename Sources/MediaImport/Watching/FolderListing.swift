@@ -5,7 +5,7 @@ internal import PhotoLedger
 //
 // The rules are those of FolderScan: what is excluded by name is not looked at, a link to a file is followed, one to a
 // folder is not, and what is no regular file is left out. A folder's number comes with its name, and so costs no call.
-// Whether a folder is a library's is seen when it is listed itself: nothing in it is looked at then.
+// A folder of a library is recognised when it is listed; its contents are skipped then.
 
 /// Lists folders.
 struct FolderListing {

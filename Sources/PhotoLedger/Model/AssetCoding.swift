@@ -88,7 +88,7 @@ extension AssetDetails {
     }
   }
 
-  /// Adds what the files of an asset hold, read from the bytes of a projection; the words about it are not looked at.
+  /// Appends the role, type and hash of each of an asset's files, from the bytes of a projection, and skips the rest.
   static func readContents(_ bytes: RawSpan, into contents: inout [ResourceContent]) throws {
     try reading(bytes) { reader in
       // The resources are the first field, and always there.

@@ -123,7 +123,7 @@ package protocol ResourceRole {
 
 extension AssetResource: ResourceRole {}
 
-/// What a file of an asset holds, without the words about it: enough to choose the one that is shown.
+/// The role, type and hash of one of an asset's files: enough to choose the one that is shown.
 struct ResourceContent: ResourceRole {
   let type: ResourceType
   let isRaw: Bool
@@ -131,8 +131,7 @@ struct ResourceContent: ResourceRole {
 }
 
 extension Collection where Element: ResourceRole {
-  /// The file that an asset shows: what an edit rendered, or the original of its choice; nil if it is no picture or
-  /// film.
+  /// The file that an asset shows: the rendered edit, or the chosen original; nil if it is neither photo nor video.
   package func shown(_ asset: Asset) -> Element? {
     guard asset.mediaType == .image || asset.mediaType == .video else { return nil }
     let rendered: ResourceType = asset.mediaType == .video ? .fullSizeVideo : .fullSizePhoto

@@ -203,7 +203,7 @@ extension Projections {
     return try AssetDetails(encoded: value)
   }
 
-  /// Adds what the files of an asset hold, read in place; nothing if there is no such asset.
+  /// Appends the role, type and hash of each of an asset's files, read in place; nothing if the asset does not exist.
   func readContents(
     of number: ObjectNumber, into contents: inout [ResourceContent], in t: borrowing some Reading
   ) throws {

@@ -48,9 +48,8 @@ struct AssetWish: Sendable {
     let asset = try asset()
     guard let library = try source.source?.library.present() else { throw PHPhotosError(.missingResource, "") }
     let resources = try library.resources(of: asset)
-    let rendered: ResourceType = asset.mediaType == .video ? .fullSizeVideo : .fullSizePhoto
-    let render = isCurrent ? resources.first { $0.type == rendered } : nil
-    if let resource = render ?? resources.original(asset.originalResourceChoice) { return (resource, library) }
+    let current = isCurrent ? resources.shown(asset) : nil
+    if let resource = current ?? resources.original(asset.originalResourceChoice) { return (resource, library) }
     throw PHPhotosError(.missingResource, "The asset \(asset.localIdentifier) has no file of that version.")
   }
 

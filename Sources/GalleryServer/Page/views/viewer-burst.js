@@ -148,7 +148,7 @@ export class Burst {
     if (isDone) this.leave();
   }
 
-  /** Lets the picture that is looked at stand for the burst or the stack. */
+  /** Makes the picture on view the representative of the burst, or the top of the stack. */
   async represent() {
     const { preview, viewer } = this;
     if (!preview) return;
