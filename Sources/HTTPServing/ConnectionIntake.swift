@@ -10,7 +10,7 @@
   //
   // Threads of libmicrohttpd's pool that wait for one listening socket accept whatever is there when they wake. Clients
   // that come together, as the connections of one page do, then all belong to the thread that woke first, and stay
-  // there while the others sleep: of a load of 32 connections, every third run used one of two processors.
+  // there while the others sleep, so that a load of 32 connections often used one of two processors.
   //
   // Invariant: no connection is added after `stop` has begun; the socket is closed when `stop` ends. At the limit of
   // descriptors nothing is accepted for a while, and clients wait in the kernel's queue.
