@@ -38,28 +38,61 @@ struct ScannedFile: Sendable, Equatable {
 
   /// The absolute path; of a member of an archive, the archive's with the member's name after it.
   let path: FilePath
-  /// The path below the folder that was named, for people.
-  let relativePath: FilePath
-  /// Its classification.
-  var role: Role
   /// The size in bytes at the time of the walk; 0 for what is no file.
   let byteCount: Int64
   /// The folder or archive that was named.
-  var part = ""
+  let part: String
   /// What the file was at the time of the walk; nil where that was not asked.
-  var stamp: SourceStamp?
+  let stamp: SourceStamp?
   /// What it holds, if it was read to its end already.
   var content: FileContent?
+  private var details = Details.none
+  private let relativeCount: Int32
   /// Whether an earlier import read it, and not this one.
   var isKnown = false
+  /// Its classification.
+  var role: Role
+
+  /// What few files have. There are as many of these as files, so it is not kept in each.
+  private indirect enum Details: Sendable, Equatable {
+    case none
+    case some(copy: String?, unit: [UInt8]?, note: MediaNote?, edit: AppleEdits.Part?)
+  }
+
+  /// - Parameter relativeCount: how many bytes of the path, from its end, are below the folder that was named.
+  init(
+    path: FilePath, relativeCount: Int, role: Role, byteCount: Int64, part: String = "", stamp: SourceStamp? = nil
+  ) {
+    (self.path, self.relativeCount, self.role) = (path, Int32(relativeCount), role)
+    (self.byteCount, self.part, self.stamp) = (byteCount, part, stamp)
+  }
+
+  /// The path below the folder that was named, for people.
+  var relativePath: FilePath { FilePath(bytes: path.bytes.suffix(Int(relativeCount))) }
+
   /// The name of the library's own copy of a member of an archive; nil for a file at its path.
-  var copy: String?
+  var copy: String? {
+    get { if case .some(let copy, _, _, _) = details { copy } else { nil } }
+    set { if newValue != copy { details = .some(copy: newValue, unit: unit, note: note, edit: edit) } }
+  }
+
   /// What files that may belong together have in common; nil: the path without its extension.
-  var unit: [UInt8]?
+  var unit: [UInt8]? {
+    get { if case .some(_, let unit, _, _) = details { unit } else { nil } }
+    set { if newValue != unit { details = .some(copy: copy, unit: newValue, note: note, edit: edit) } }
+  }
+
   /// What is said about it beside its bytes.
-  var note: MediaNote?
+  var note: MediaNote? {
+    get { if case .some(_, _, let note, _) = details { note } else { nil } }
+    set { if newValue != note { details = .some(copy: copy, unit: unit, note: newValue, edit: edit) } }
+  }
+
   /// What it is to an edit by another program; nil: nothing.
-  var edit: AppleEdits.Part?
+  var edit: AppleEdits.Part? {
+    get { if case .some(_, _, _, let edit) = details { edit } else { nil } }
+    set { if newValue != edit { details = .some(copy: copy, unit: unit, note: note, edit: newValue) } }
+  }
 
   /// What is planned together has the same.
   var unitBytes: ArraySlice<UInt8> { unit.map { $0[...] } ?? path.stemBytes }
@@ -179,20 +212,20 @@ private struct Walk {
       ? .unusable("It is not a regular file.") : FolderScan.isSidecar(path.nameBytes) ? .sidecar : .candidate
     found.append(
       ScannedFile(
-        path: path, relativePath: FilePath(bytes: relative), role: role, byteCount: stamp?.byteCount ?? 0, part: part,
+        path: path, relativeCount: relative.count, role: role, byteCount: stamp?.byteCount ?? 0, part: part,
         stamp: stamp))
   }
 
   mutating func addUnusable(_ path: FilePath, relative: [UInt8], _ reason: String) {
     found.append(
       ScannedFile(
-        path: path, relativePath: FilePath(bytes: relative), role: .unusable(reason), byteCount: 0, part: part))
+        path: path, relativeCount: relative.count, role: .unusable(reason), byteCount: 0, part: part))
   }
 
   mutating func addExcluded(_ path: FilePath, relative: [UInt8], _ reason: String) {
     found.append(
       ScannedFile(
-        path: path, relativePath: FilePath(bytes: relative), role: .settled(.skipped(.excluded, reason)), byteCount: 0,
+        path: path, relativeCount: relative.count, role: .settled(.skipped(.excluded, reason)), byteCount: 0,
         part: part))
   }
 

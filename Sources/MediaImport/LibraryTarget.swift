@@ -52,7 +52,8 @@ struct LibraryTarget: ImportTarget {
         return commits.count == 1
       }
       if commits.count == 1 {
-        untouched[identifier] = UntouchedAsset(isHidden: asset.isHidden, stack: asset.stack)
+        let others = try library.resources(of: asset).dropFirst().map(\.type)
+        untouched[identifier] = UntouchedAsset(isHidden: asset.isHidden, stack: asset.stack, others: others)
       }
     }
     return untouched

@@ -15,7 +15,8 @@ internal import PhotoLedger
 // import therefore cannot make a stack again that a person took apart.
 //
 // An asset that the library had before is a member only if the log has nothing about it but the commit that created it:
-// then an interrupted import left it, and no person has done anything with it.
+// then an interrupted import left it, or a watch took it before the other had come, and no person has done anything
+// with it.
 //
 // No album may lose a photo: what lies beneath a top is not shown in albums, so the top has to be in each album of the
 // source that the others are in.
@@ -63,14 +64,16 @@ struct EditedCopy: Sendable, Hashable {
   /// The end of the name that osxphotos gives to edited copies.
   private static let ending = Array("_edited".utf8)
 
+  /// The name without extension of the original of an edited copy; nil for other names.
+  static func original(ofCopy stem: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+    stem.count > ending.count && stem.suffix(ending.count) == ending[...] ? stem.dropLast(ending.count) : nil
+  }
+
   /// The edited copies among files of plain folders, as osxphotos names them.
   static func named(in files: [ScannedFile]) -> [Int: EditedCopy] {
     var wanted: [[UInt8]: [Int]] = [:]
     for (index, file) in files.enumerated() where file.role == .candidate {
-      let stem = file.path.stemBytes
-      if stem.count > ending.count, stem.suffix(ending.count) == ending[...] {
-        wanted[Array(stem.dropLast(ending.count)), default: []].append(index)
-      }
+      if let original = original(ofCopy: file.path.stemBytes) { wanted[Array(original), default: []].append(index) }
     }
     if wanted.isEmpty { return [:] }
     var copies: [Int: EditedCopy] = [:]
@@ -89,6 +92,8 @@ struct UntouchedAsset: Sendable, Hashable {
   var isHidden: Bool
   /// The top of its stack; nil if it is in none.
   var stack: LocalIdentifier?
+  /// What it has beside its photo or video.
+  var others: [ResourceType] = []
 }
 
 /// Decides which of the assets of an import are stacked.
@@ -103,10 +108,12 @@ struct StackPlanner: Sendable {
     let isHidden: Bool
     let albums: Set<Int>
     var member: ImportedStack.Member
-    /// The asset in the making; nil for one that is recorded.
-    var asset: ImportedAsset?
+    /// What it has beside its photo or video.
+    let others: [ResourceType]
     /// The top of the stack that it is in.
     var top: ImportedStack.Member?
+
+    var isEdited: Bool { others.contains(.adjustmentData) }
   }
 
   /// What a file says whose content an asset of the library has.
@@ -172,6 +179,34 @@ struct StackPlanner: Sendable {
     return nil
   }
 
+  /// The files of a folder that decide about new ones: the other codings, the original of an edited copy, and the file
+  /// before each.
+  /// - Parameter all: the names of all files of the folder.
+  /// - Complexity: O(n log n) for n names.
+  static func neighbours(of names: [[UInt8]], among all: [[UInt8]]) -> Set<[UInt8]> {
+    let sorted = all.filter { !FolderScan.isSidecar($0[...]) }.sorted { $0.lexicographicallyPrecedes($1) }
+    var units: [ArraySlice<UInt8>: [Int]] = [:]
+    for (index, name) in sorted.enumerated() { units[FilePath(bytes: name).stemBytes, default: []].append(index) }
+    var found: Set<[UInt8]> = []
+    for name in names {
+      let unit = FilePath(bytes: name).stemBytes
+      guard let own = units[unit], let index = own.first(where: { sorted[$0] == name }) else { continue }
+      let originals = EditedCopy.original(ofCopy: unit).flatMap { units[$0] } ?? []
+      let before = sorted[max(0, index - reach)..<index].last { FilePath(bytes: $0).stemBytes != unit }
+      found.formUnion((own + originals).map { sorted[$0] } + (before.map { [$0] } ?? []))
+    }
+    return found.subtracting(names)
+  }
+
+  /// The files of one unit.
+  private func unit(of file: Int) -> Range<Int> {
+    let unit = found[file].unitBytes
+    var (low, high) = (file, file + 1)
+    while low > 0, found[low - 1].unitBytes == unit { low -= 1 }
+    while high < found.count, found[high].unitBytes == unit { high += 1 }
+    return low..<high
+  }
+
   /// Known files whose metadata decide, with the assets that have them.
   func questions(_ planned: [PlannedChange], _ outcomes: [Int: FileOutcome]) -> [Int: LocalIdentifier] {
     var questions: [Int: LocalIdentifier] = [:]
@@ -182,6 +217,11 @@ struct StackPlanner: Sendable {
       }
       if asset.primary.metadata.shot != nil, let before = predecessor(of: file) {
         questions[before] = Self.known(outcomes[before]) ?? recent[before]
+      }
+      if asset.primary.metadata.mediaType == .image {
+        for sibling in unit(of: file) where found[sibling].role == .candidate {
+          if let known = Self.known(outcomes[sibling]) ?? recent[sibling] { questions[sibling] = known }
+        }
       }
     }
     return questions
@@ -206,14 +246,16 @@ struct StackPlanner: Sendable {
       candidates.append(
         Candidate(
           file: file, metadata: asset.primary.metadata, isHidden: asset.facts.isHidden, albums: albums,
-          member: .change(position), asset: asset))
+          member: .change(position),
+          others: asset.others.map(\.type) + (asset.adjustment == nil ? [] : [.adjustmentData])))
     }
     let library = known.reduce(into: [Int: Candidate]()) { library, one in
       library[one.key] = Candidate(
         file: one.key, metadata: one.value.metadata, isHidden: one.value.asset.isHidden,
-        albums: albums[one.key] ?? [], member: .asset(one.value.id), top: one.value.asset.stack.map { .asset($0) })
+        albums: albums[one.key] ?? [], member: .asset(one.value.id), others: one.value.asset.others,
+        top: one.value.asset.stack.map { .asset($0) })
     }
-    var stacks = codings(of: changes, candidates, outcomes)
+    var stacks = codings(of: changes, candidates, library, outcomes)
     stacks += copies(of: candidates, library, outcomes, beside: stacks)
     var tops: [ImportedStack.Member: ImportedStack.Member] = [:]
     for stack in stacks { for member in stack.members { tops[member] = stack.top } }
@@ -256,7 +298,8 @@ extension StackPlanner {
   ]
 
   private func codings(
-    of changes: [PlannedChange], _ candidates: [Candidate], _ outcomes: [Int: FileOutcome]
+    of changes: [PlannedChange], _ candidates: [Candidate], _ library: [Int: Candidate],
+    _ outcomes: [Int: FileOutcome]
   ) -> [ImportedStack] {
     // Stills that complete a known movie, and renditions of their own, are further pictures of the name.
     let stills = changes.compactMap { change -> Int? in
@@ -266,23 +309,24 @@ extension StackPlanner {
     let images = candidates.filter { $0.metadata.mediaType == .image }
     let groups = Dictionary(grouping: images) { found[$0.file].unitBytes }
     return groups.compactMap { unit, group in
-      guard group.count == 2, counts[unit] == 2, !hasFurtherPicture(group, outcomes) else { return nil }
-      let sorted = group.sorted { Self.rank($0) < Self.rank($1) }
+      guard counts[unit] == group.count else { return nil }
+      // The other coding may have come with an earlier import.
+      let pair = group + (group.count == 1 ? self.unit(of: group[0].file).compactMap { library[$0] } : [])
+      guard pair.count == 2, !hasFurtherPicture(pair, outcomes), pair.allSatisfy({ $0.top == nil }) else { return nil }
+      let sorted = pair.sorted { Self.rank($0) < Self.rank($1) }
       return Self.isOneShot(sorted[0], sorted[1])
         ? ImportedStack(rule: .codings, top: sorted[0], others: [sorted[1]]) : nil
-    }.sorted { $0.top.position < $1.top.position }
+    }.sorted { $0.files.lexicographicallyPrecedes($1.files) }
   }
 
   private static func rank(_ candidate: Candidate) -> Int { codings[candidate.metadata.fileType] ?? .max }
 
   /// Whether another file of the name is a picture, or may be one.
-  private func hasFurtherPicture(_ group: [Candidate], _ outcomes: [Int: FileOutcome]) -> Bool {
-    let (first, unit) = (group[0].file, found[group[0].file].unitBytes)
-    var (low, high) = (first, first + 1)
-    while low > 0, found[low - 1].unitBytes == unit { low -= 1 }
-    while high < found.count, found[high].unitBytes == unit { high += 1 }
-    return (low..<high).contains { file in
+  private func hasFurtherPicture(_ pair: [Candidate], _ outcomes: [Int: FileOutcome]) -> Bool {
+    unit(of: pair[0].file).contains { file in
       if found[file].edit != nil { return true }
+      if pair.contains(where: { $0.file == file }) { return false }
+      if recent[file] != nil { return true }
       switch outcomes[file] {
       case .duplicateOfFile, .duplicateOfAsset: return true
       case .skipped(let reason, _): return reason.isLoss
@@ -298,8 +342,7 @@ extension StackPlanner {
       other.albums.isSubset(of: top.albums)
     else { return false }
     // The movie of a Live Photo belongs to the top; RAW files, edits and animations are no coding of a shot.
-    return top.asset?.adjustment == nil && other.asset?.adjustment == nil && other.asset?.others.isEmpty == true
-      && top.asset?.others.allSatisfy { $0.type == .pairedVideo } == true
+    return other.others.isEmpty && top.others.allSatisfy { $0 == .pairedVideo }
       && top.metadata.playbackStyle == .image && other.metadata.playbackStyle == .image
   }
 }
@@ -340,7 +383,7 @@ extension StackPlanner {
   private static func isCopy(_ copy: Candidate, of original: Candidate, isStated: Bool) -> Bool {
     let (edited, unedited) = (copy.metadata, original.metadata)
     guard copy.isHidden == original.isHidden, original.albums.isSubset(of: copy.albums),
-      unedited.burstIdentifier == nil, copy.asset?.adjustment == nil, original.asset?.adjustment == nil
+      unedited.burstIdentifier == nil, !copy.isEdited, !original.isEdited
     else { return false }
     if edited.isSameMoment(unedited), edited.isSameCamera(unedited) { return true }
     guard isStated else { return false }
@@ -445,11 +488,6 @@ extension ImportedStack {
     self.init(
       rule: rule, top: top.member, others: others.map(\.member), files: [top.file] + others.prefix(1).map(\.file))
   }
-}
-
-extension ImportedStack.Member {
-  /// The position of its change; before all of them for an asset of the library.
-  fileprivate var position: Int { if case .change(let position) = self { position } else { -1 } }
 }
 
 extension ImportedStack.Member {

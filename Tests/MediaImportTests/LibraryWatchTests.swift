@@ -50,6 +50,29 @@ struct LibraryWatchTests {
     #expect(try StackImportTests.stacks(rig.library) == StackImportTests.expected)
   }
 
+  @Test("what comes one after the other is stacked as though it had come together, and each file is reported once")
+  func stackedLater() async throws {
+    let rig = try WatchedLibrary()
+    // The coding beneath comes before the one on top, and the series in three parts.
+    let parts = [
+      ["a/IMG_1.JPG", "b/DSC_0001.JPG", "b/DSC_0002.JPG", "c/IMG_2.JPG"],
+      ["a/IMG_1.HEIC", "b/DSC_0003.JPG", "c/IMG_2_edited.jpeg"], (4...7).map { "b/DSC_000\($0).JPG" },
+    ]
+    try await rig.watching {
+      for part in parts {
+        for name in part { try rig.write(name, "", try #require(StackImportTests.all[name])) }
+        try await rig.wait(for: (try rig.rig.assets().count) + part.count)
+      }
+    }
+    #expect(parts.joined().sorted() == StackImportTests.all.keys.sorted())
+    #expect(try StackImportTests.stacks(rig.library) == StackImportTests.expected)
+    let summaries = rig.summaries
+    #expect(
+      summaries.reduce(0) { $0 + $1.filesFound } == StackImportTests.all.count
+        && summaries.allSatisfy { $0.duplicates == 0 })
+    #expect(summaries.reduce(0) { $0 + $1.stacks } == 3)
+  }
+
   @Test("a file that is renamed, moved or copied and removed keeps its asset, and the library has its new path")
   func moved() async throws {
     let rig = try WatchedLibrary()
@@ -530,6 +553,9 @@ private final class WatchedLibrary: Sendable {
     }
   }
 
+  var summaries: [ImportSummary] {
+    news.withLock { $0.compactMap { if case .imported(let summary) = $0 { summary } else { nil } } }
+  }
   var missing: [String] {
     news.withLock { $0.flatMap { if case .missing(let paths) = $0 { paths } else { [] as [String] } } }.sorted()
   }

@@ -332,6 +332,41 @@ struct StackImportTests {
     }
   }
 
+  @Test(
+    "the other coding of a photo may come with a later import, if the photo is as it came and is a single file",
+    arguments: ["onTop", "beneath", "touched", "two", "raw", "stacked"])
+  func laterCoding(what: String) async throws {
+    let (heic, jpeg) = (TinyMedia.heic(ShotFiles.photo("heic")), TinyMedia.jpeg(ShotFiles.photo("jpeg")))
+    let tiff = TinyMedia.tiff(ShotFiles.photo("tiff"), isWithSize: true)
+    var (early, late) = (["a/X.JPG": jpeg], ["a/X.HEIC": heic])
+    switch what {
+    case "beneath": (early, late) = (late, early)
+    case "two": late["a/X.tif"] = tiff
+    case "stacked": early["a/X.tif"] = tiff
+    case "raw":
+      var raw = ShotFiles.photo("raw")
+      raw.make = "NIKON CORPORATION"
+      (late, early["a/X.NEF"]) = (["a/X.HEIC": TinyMedia.heic(raw)], TinyMedia.tiff(raw, isWithSize: true))
+      raw.comment = "jpeg"
+      early["a/X.JPG"] = TinyMedia.jpeg(raw)
+    default: break
+    }
+    let (rig, _, folder) = try await Self.imported(early)
+    if what == "touched" {
+      try await rig.library.performChanges { block in block.setFavorite(true, for: try rig.assets().map(\.id)) }
+    }
+    for (path, data) in late { try folder.write(path, data) }
+    let (summary, _) = try await rig.run([folder.asRoot])
+    #expect(summary.assetsAdded == late.count)
+    let expected: [[String]] =
+      switch what {
+      case "onTop", "beneath": [["X.HEIC", "X.JPG"]]
+      case "stacked": [["X.tif", "X.JPG"]]
+      default: []
+      }
+    #expect(try Self.stacks(rig.library) == expected)
+  }
+
   @Test("an asset that is trashed between the plan and the commit is in no stack, and the others are recorded")
   func staleMember() async throws {
     let (rig, _, folder) = try await Self.imported(["c/IMG_2.JPG": try #require(Self.all["c/IMG_2.JPG"])])

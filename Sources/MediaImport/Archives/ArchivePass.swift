@@ -218,7 +218,7 @@ private struct Collected {
 
   private func entry(_ member: ArchiveMember, _ role: ScannedFile.Role) -> ScannedFile {
     ScannedFile(
-      path: shown(member.name), relativePath: FilePath(bytes: member.name), role: role,
+      path: shown(member.name), relativeCount: member.name.count, role: role,
       byteCount: Int64(clamping: member.byteCount), part: path.description)
   }
 

@@ -68,7 +68,7 @@ enum AppleEdits {
   }
 
   /// Marks the parts of edits among the files of folders, and brings what may belong together side by side.
-  static func arranged(_ files: [ScannedFile]) -> [ScannedFile] {
+  static func arranged(_ files: consuming [ScannedFile]) -> [ScannedFile] {
     let parts = parts(of: files) { Array($0.path.folderBytes) }
     if parts.isEmpty { return files }
     let units = Set(parts.values.map(\.unit))

@@ -32,7 +32,7 @@ struct NeighbouringSidecars {
   }
 
   private static func scanned(_ path: FilePath, _ role: ScannedFile.Role) -> ScannedFile {
-    ScannedFile(path: path, relativePath: FilePath(bytes: path.nameBytes), role: role, byteCount: 0)
+    ScannedFile(path: path, relativeCount: path.nameBytes.count, role: role, byteCount: 0)
   }
 }
 

@@ -36,12 +36,12 @@ struct SourceReading: Sendable {
     async let refreshed: Void? = known?.refresh()
     let found = try await files(in: roots)
     _ = await refreshed
-    return try await catalog(of: found)
+    return try await catalog(of: consume found)
   }
 
   /// The same for files that have been found already.
-  func catalog(of found: [ScannedFile]) async throws(ImportError) -> MediaCatalog {
-    let files = withKnownContents(export == .folders ? AppleEdits.arranged(found) : found)
+  func catalog(of found: consuming [ScannedFile]) async throws(ImportError) -> MediaCatalog {
+    let files = withKnownContents(export == .folders ? AppleEdits.arranged(consume found) : consume found)
     var catalog: MediaCatalog
     switch export {
     case .folders where options.readsSidecars:
@@ -61,9 +61,8 @@ struct SourceReading: Sendable {
   }
 
   /// Files that are what they were when an earlier import read them need not be read again.
-  private func withKnownContents(_ files: [ScannedFile]) -> [ScannedFile] {
+  private func withKnownContents(_ files: consuming [ScannedFile]) -> [ScannedFile] {
     guard let known else { return files }
-    var files = files
     for index in files.indices {
       guard files[index].role == .candidate || files[index].edit != nil, files[index].content == nil,
         let stamp = files[index].stamp, let content = known.content(of: files[index].path, stamp)

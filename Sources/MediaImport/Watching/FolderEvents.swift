@@ -156,3 +156,20 @@ final class FolderEvents {
     0x00C3_6400, 0x0BD0_0BD0, 0x0116_1970, 0x7461_636F, 0x564C, 0x786F_4256,
   ]
 }
+
+extension FolderEvents.Reason {
+  func sentence(_ folder: FilePath) -> String {
+    switch self {
+    case .watchLimit:
+      """
+      The kernel's limit of watched folders is reached at \(folder); further ones are compared by their times every \
+      few seconds. Raise fs.inotify.max_user_watches to have new files at once.
+      """
+    case .remote:
+      """
+      \(folder) is on a network file system, of which the kernel reports no changes; its folders are compared by their \
+      times every few seconds.
+      """
+    }
+  }
+}

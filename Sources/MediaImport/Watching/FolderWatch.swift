@@ -214,6 +214,12 @@ struct FolderWatch {
     folders[FilePath(bytes: path.folderBytes)]?.files[Array(path.nameBytes)]?.state
   }
 
+  /// Whether the library has a file as it was last listed.
+  func isTaken(_ path: FilePath) -> Bool {
+    let file = folders[FilePath(bytes: path.folderBytes)]?.files[Array(path.nameBytes)]
+    return file.map { $0.isTaken && $0.since == nil } ?? false
+  }
+
   // MARK: Events
 
   mutating func receive(_ event: Event, at now: Duration) {

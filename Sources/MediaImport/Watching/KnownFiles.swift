@@ -338,8 +338,8 @@ extension FileState {
 
   init(_ stamp: SourceStamp) {
     self.init(
-      byteCount: stamp.byteCount, modified: stamp.modifiedSeconds &* 1_000_000_000 &+ stamp.modifiedNanoseconds,
-      changed: stamp.changedSeconds &* 1_000_000_000 &+ stamp.changedNanoseconds)
+      byteCount: stamp.byteCount, modified: stamp.modifiedSeconds &* 1_000_000_000 &+ Int64(stamp.modifiedNanoseconds),
+      changed: stamp.changedSeconds &* 1_000_000_000 &+ Int64(stamp.changedNanoseconds))
   }
 }
 

@@ -364,6 +364,9 @@ extension WatchRun {
     var left: Set<FilePath> = []
     try await withTurn {
       let outcomes = Mutex<[FilePath: FileOutcome]>([:])
+      let neighbours = neighbours(of: paths)
+      let others = Set(neighbours.map(\.path))
+      let passedOver = Atomic(0)
       batchCount += 1
       let target = LibraryTarget(library: watch.library, cause: cause, run: "\(name)-\(batchCount)")
       let importer = MediaImporter(
@@ -371,12 +374,19 @@ extension WatchRun {
         options: watch.options.importing, known: known)
       let file = report
       var summary = try await importer.run(
-        files: (paths + sidecars(of: paths)).sorted().map(scanned), progress: progress,
-        report: { reports in
+        files: ((paths + sidecars(of: paths)).map { scanned($0) } + neighbours).sorted { $0.path < $1.path },
+        progress: progress,
+        report: { all in
+          let reports = all.filter { report in
+            if case .duplicateOfAsset = report.outcome { !others.contains(report.path) } else { true }
+          }
+          passedOver.add(all.count - reports.count, ordering: .relaxed)
           try file.append(reports)
           outcomes.withLock { outcomes in for report in reports { outcomes[report.path] = report.outcome } }
         })
       (summary.run, summary.reportFile) = (name, report.path)
+      summary.filesFound -= passedOver.load(ordering: .relaxed)
+      summary.duplicates -= passedOver.load(ordering: .relaxed)
       total.add(summary)
       let found = outcomes.withLock { $0 }
       again = Set(paths.filter { found[$0]?.isForLater ?? true })
@@ -389,13 +399,28 @@ extension WatchRun {
     decider.receive(.taken(again: again, left: left), at: now)
   }
 
-  private func scanned(_ path: FilePath) -> ScannedFile {
+  private func scanned(_ path: FilePath, _ stamp: SourceStamp? = nil) -> ScannedFile {
     let root = root(of: path) ?? FilePath("/")
     let isSidecar = FolderScan.sidecarExtensions.contains(path.pathExtension)
     return ScannedFile(
-      path: path, relativePath: FilePath(bytes: path.bytes.dropFirst(root.bytes.count).drop { $0 == FilePath.slash }),
+      path: path, relativeCount: path.bytes.dropFirst(root.bytes.count).drop { $0 == FilePath.slash }.count,
       role: isSidecar ? .sidecar : .candidate, byteCount: decider.state(of: path)?.byteCount ?? 0,
-      part: root.description)
+      part: root.description, stamp: stamp)
+  }
+
+  /// Files that the library has beside those that come, with which these may be stacked.
+  private func neighbours(of paths: [FilePath]) -> [ScannedFile] {
+    guard watch.options.importing.formsStacks else { return [] }
+    var found: [ScannedFile] = []
+    for (folder, files) in Dictionary(grouping: paths, by: { FilePath(bytes: $0.folderBytes) }) {
+      let names = StackPlanner.neighbours(of: files.map { Array($0.nameBytes) }, among: decider.names(in: folder))
+      for path in names.map({ folder.appending($0) }) where decider.isTaken(path) {
+        // One that is not what it was comes by itself.
+        guard let stamp = Self.stamp(of: path), FileState(stamp) == decider.state(of: path) else { continue }
+        found.append(scanned(path, stamp))
+      }
+    }
+    return found
   }
 
   /// The sidecars of files, which came before them.
@@ -509,10 +534,12 @@ extension WatchRun {
     return path.withCString { stat($0, &status) } == 0 || (errno != ENOENT && errno != ENOTDIR)
   }
 
-  private static func state(of path: FilePath) -> FileState? {
+  private static func stamp(of path: FilePath) -> SourceStamp? {
     var status = stat()
-    return path.withCString { stat($0, &status) } == 0 ? FileState(SourceStamp(status)) : nil
+    return path.withCString { stat($0, &status) } == 0 ? SourceStamp(status) : nil
   }
+
+  private static func state(of path: FilePath) -> FileState? { stamp(of: path).map { FileState($0) } }
 }
 
 extension KnownFile {
@@ -536,23 +563,6 @@ extension FileOutcome {
     switch self {
     case .asset, .resource, .duplicateOfFile, .duplicateOfAsset: true
     default: false
-    }
-  }
-}
-
-extension FolderEvents.Reason {
-  fileprivate func sentence(_ folder: FilePath) -> String {
-    switch self {
-    case .watchLimit:
-      """
-      The kernel's limit of watched folders is reached at \(folder); further ones are compared by their times every \
-      few seconds. Raise fs.inotify.max_user_watches to have new files at once.
-      """
-    case .remote:
-      """
-      \(folder) is on a network file system, of which the kernel reports no changes; its folders are compared by their \
-      times every few seconds.
-      """
     }
   }
 }

@@ -10,20 +10,20 @@ package struct FileStamp: Equatable, Sendable {
   package let inode: UInt64
   package let byteCount: Int64
   package let modifiedSeconds: Int64
-  package let modifiedNanoseconds: Int64
+  package let modifiedNanoseconds: Int32
   package let changedSeconds: Int64
-  package let changedNanoseconds: Int64
-  package let linkCount: Int
+  package let changedNanoseconds: Int32
+  package let linkCount: Int32
 
   package init(_ status: stat) {
     device = UInt64(status.st_dev)
     inode = UInt64(status.st_ino)
     byteCount = Int64(status.st_size)
     modifiedSeconds = Int64(status.st_mtim.tv_sec)
-    modifiedNanoseconds = Int64(status.st_mtim.tv_nsec)
+    modifiedNanoseconds = Int32(status.st_mtim.tv_nsec)
     changedSeconds = Int64(status.st_ctim.tv_sec)
-    changedNanoseconds = Int64(status.st_ctim.tv_nsec)
-    linkCount = Int(status.st_nlink)
+    changedNanoseconds = Int32(status.st_ctim.tv_nsec)
+    linkCount = Int32(clamping: status.st_nlink)
   }
 }
 
