@@ -308,10 +308,10 @@ extension StackPlanner {
     let counts = Dictionary(grouping: stills) { found[$0].unitBytes }.mapValues(\.count)
     let images = candidates.filter { $0.metadata.mediaType == .image }
     let groups = Dictionary(grouping: images) { found[$0.file].unitBytes }
-    return groups.compactMap { unit, group in
+    return groups.compactMap { (unit, group) -> ImportedStack? in
       guard counts[unit] == group.count else { return nil }
       // The other coding may have come with an earlier import.
-      let pair = group + (group.count == 1 ? self.unit(of: group[0].file).compactMap { library[$0] } : [])
+      let pair = group + (group.count == 1 ? knownStills(in: self.unit(of: group[0].file), library) : [])
       guard pair.count == 2, !hasFurtherPicture(pair, outcomes), pair.allSatisfy({ $0.top == nil }) else { return nil }
       let sorted = pair.sorted { Self.rank($0) < Self.rank($1) }
       return Self.isOneShot(sorted[0], sorted[1])
@@ -319,16 +319,26 @@ extension StackPlanner {
     }.sorted { $0.files.lexicographicallyPrecedes($1.files) }
   }
 
+  /// The stills that the library knows among the files of a unit, one for each asset.
+  private func knownStills(in unit: Range<Int>, _ library: [Int: Candidate]) -> [Candidate] {
+    var seen: Set<ImportedStack.Member> = []
+    return unit.compactMap { library[$0] }.filter {
+      $0.metadata.mediaType == .image && seen.insert($0.member).inserted
+    }
+  }
+
   private static func rank(_ candidate: Candidate) -> Int { codings[candidate.metadata.fileType] ?? .max }
 
   /// Whether another file of the name is a picture, or may be one.
   private func hasFurtherPicture(_ pair: [Candidate], _ outcomes: [Int: FileOutcome]) -> Bool {
-    unit(of: pair[0].file).contains { file in
+    let members = Set(pair.map(\.member))
+    return unit(of: pair[0].file).contains { file in
       if found[file].edit != nil { return true }
       if pair.contains(where: { $0.file == file }) { return false }
-      if recent[file] != nil { return true }
+      // A further file of an asset that is one of the two is no other picture.
+      if let known = Self.known(outcomes[file]) ?? recent[file] { return !members.contains(.asset(known)) }
       switch outcomes[file] {
-      case .duplicateOfFile, .duplicateOfAsset: return true
+      case .duplicateOfFile: return true
       case .skipped(let reason, _): return reason.isLoss
       default: return false
       }

@@ -334,13 +334,22 @@ struct StackImportTests {
 
   @Test(
     "the other coding of a photo may come with a later import, if the photo is as it came and is a single file",
-    arguments: ["onTop", "beneath", "touched", "two", "raw", "stacked"])
+    arguments: ["onTop", "beneath", "live", "liveBeneath", "touched", "two", "raw", "stacked"])
   func laterCoding(what: String) async throws {
     let (heic, jpeg) = (TinyMedia.heic(ShotFiles.photo("heic")), TinyMedia.jpeg(ShotFiles.photo("jpeg")))
     let tiff = TinyMedia.tiff(ShotFiles.photo("tiff"), isWithSize: true)
     var (early, late) = (["a/X.JPG": jpeg], ["a/X.HEIC": heic])
     switch what {
     case "beneath": (early, late) = (late, early)
+    case "live", "liveBeneath":
+      var still = ShotFiles.photo("live")
+      still.contentIdentifier = ImportTests.identifier
+      if what == "live" {
+        (early, late) = (["a/X.HEIC": TinyMedia.heic(still)], early)
+      } else {
+        early["a/X.JPG"] = TinyMedia.jpeg(still)
+      }
+      early["a/X.MOV"] = TinyMedia.movie(contentIdentifier: ImportTests.identifier)
     case "two": late["a/X.tif"] = tiff
     case "stacked": early["a/X.tif"] = tiff
     case "raw":
@@ -360,7 +369,7 @@ struct StackImportTests {
     #expect(summary.assetsAdded == late.count)
     let expected: [[String]] =
       switch what {
-      case "onTop", "beneath": [["X.HEIC", "X.JPG"]]
+      case "onTop", "beneath", "live": [["X.HEIC", "X.JPG"]]
       case "stacked": [["X.tif", "X.JPG"]]
       default: []
       }
