@@ -71,6 +71,8 @@ public struct LibraryImport: Sendable {
     var now: @Sendable () -> Date = { Date() }
     /// The clock that the duration of a batch is measured by.
     var instant: @Sendable () -> ContinuousClock.Instant = { .now }
+    /// What reads metadata and goes on running behind the import; nil: one of its own, which ends with it.
+    var tool: ExifTool?
 
     var wishes: StatementWishes {
       StatementWishes(
@@ -105,7 +107,7 @@ public struct LibraryImport: Sendable {
     self.options = options
     precondition(
       !options.removesOriginals || !options.leavesFilesInPlace, "Originals are removed only where they are copied.")
-    tool = try ExifTool(limits: options.metadataLimits)
+    if let running = options.tool { tool = running } else { tool = try ExifTool(limits: options.metadataLimits) }
   }
 
   /// Checks what an import needs before it begins: that exiftool is installed and that every root exists.
@@ -163,7 +165,7 @@ public struct LibraryImport: Sendable {
       known: options.isRehearsal ? nil : known,
       move: options.removesOriginals
         ? OriginalsMove(OriginalRemoval(library: library, isRehearsal: options.isRehearsal), in: file) : nil)
-    defer { tool.close() }
+    defer { if options.tool == nil { tool.close() } }
     let parts = PartCounts()
     var summary = try await importer.run(
       roots, of: export, in: library.store.folder, progress: progress,

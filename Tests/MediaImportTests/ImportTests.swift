@@ -14,10 +14,10 @@ struct Rig {
   var target = MemoryTarget()
   var options = LibraryImport.Options()
 
-  init(limits: ExifToolLimits = ExifToolLimits()) throws {
+  init(limits: ExifToolLimits? = nil) throws {
     library = try TemporaryFolder()
     files = try ResourceStore(library: URL(filePath: library.path))
-    tool = try ExifTool(limits: limits)
+    tool = try limits.map { try ExifTool(limits: $0) } ?? SharedTool.exiftool()
   }
 
   /// Runs an import whose only exiftool hangs on files with matching paths, and stops it there.

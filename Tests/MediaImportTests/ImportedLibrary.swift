@@ -26,6 +26,8 @@ final class ImportedLibrary: Sendable {
     cause: String? = nil, report: @escaping @Sendable (FileReport) -> Void = { _ in }
   ) async throws -> (summary: ImportSummary, outcomes: [String: FileOutcome]) {
     let outcomes = Mutex<[String: FileOutcome]>([:])
+    var options = options
+    options.tool = try SharedTool.exiftool()
     let summary = try await LibraryImport(into: library, options: options).run(
       roots, of: export, cause: cause,
       report: { file in
@@ -75,4 +77,11 @@ final class ImportedLibrary: Sendable {
       try #require(try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any])
     }
   }
+}
+
+/// What reads metadata for all imports of the tests: starting exiftool takes longer than most of them.
+enum SharedTool {
+  private static let tool = Result { try ExifTool() }
+
+  static func exiftool() throws -> ExifTool { try tool.get() }
 }

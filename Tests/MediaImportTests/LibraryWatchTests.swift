@@ -449,6 +449,7 @@ private final class WatchedLibrary: Sendable {
     folder = try TemporaryFolder()
     var options = LibraryWatch.Options()
     (options.quietTime, options.graceTime, options.watchLimit) = (.milliseconds(100), .milliseconds(600), watchLimit)
+    options.importing.tool = try SharedTool.exiftool()
     self.options = Mutex(options)
     try FileManager.default.createDirectory(at: root, withIntermediateDirectories: true)
   }

@@ -14,6 +14,8 @@ final class TemporaryFolder: Sendable {
   }
 
   deinit {
+    if (try? FileManager.default.removeItem(atPath: path)) != nil { return }
+    // Something in it may not be listed or written to.
     system("chmod -R u+rwX '\(path)'; rm -rf '\(path)'")
   }
 

@@ -98,7 +98,8 @@ public struct LibraryWatch: Sendable {
       !options.importing.makesFolderAlbums && !options.importing.isRehearsal && !options.importing.removesOriginals,
       "A watch imports a part of a folder at a time, so it makes no folder albums; it records what it does, and "
         + "removes nothing.")
-    tool = try ExifTool(limits: options.importing.metadataLimits)
+    let running = options.importing.tool
+    if let running { tool = running } else { tool = try ExifTool(limits: options.importing.metadataLimits) }
   }
 
   /// Imports what is in the folders and not known yet, and then what comes, until the task is cancelled.
@@ -116,7 +117,7 @@ public struct LibraryWatch: Sendable {
   ) async throws(ImportError) -> End {
     do {
       let run = try WatchRun(self, roots, progress, news)
-      defer { tool.close() }
+      defer { if options.importing.tool == nil { tool.close() } }
       return try await withTaskCancellationHandler {
         try await run.run()
       } onCancel: { [stop = run.stop] in
