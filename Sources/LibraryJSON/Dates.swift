@@ -1,13 +1,7 @@
 package import Foundation
-package import PhotoLedger
+import PhotoLedger
 
-// Dates as text (RFC 3339), in three forms that must not be confused:
-//
-//     instant, offset known      2024-05-31T18:30:00+02:00     the camera wrote its offset
-//     instant, offset unknown    2024-05-31T16:30:00Z          RFC 3339 section 4.3, as RFC 9557 updates it
-//     wall time                  2024-05-31T18:30:00           what the camera's clock showed; no zone at all
-//
-// A fraction has up to six digits, without trailing zeros; the log holds microseconds.
+// Dates as text; `JSONBytes+Values.swift` has the three forms and writes them.
 
 /// An instant in its original form.
 package struct WrittenDate: Equatable {
@@ -43,45 +37,11 @@ package enum DateText {
 
   /// An instant, at an offset if it is known.
   package static func instant(_ date: Date, offset: Int? = nil) -> String {
-    text { write(date, offset: offset, to: &$0) }
-  }
-
-  /// Writes an instant, at an offset if it is known.
-  package static func write(_ date: Date, offset: Int? = nil, to bytes: inout JSONBytes) {
-    // RFC 3339 has whole minutes; an offset with seconds cannot be said.
-    guard let offset, offset % 60 == 0, abs(offset) < 86_400 else {
-      writeWallTime(date, to: &bytes)
-      return bytes.raw("Z")
-    }
-    let minutes = offset.magnitude / 60
-    writeWallTime(date.addingTimeInterval(Double(offset)), to: &bytes)
-    bytes.raw((offset < 0 ? "-" : "+") as StaticString)
-    bytes.digits(UInt64(minutes / 60), width: 2)
-    bytes.raw(":")
-    bytes.digits(UInt64(minutes % 60), width: 2)
+    text { $0.instant(date, offset: offset) }
   }
 
   /// A date and a time of day without a zone.
-  package static func wallTime(_ date: Date) -> String { text { writeWallTime(date, to: &$0) } }
-
-  /// Writes a date and a time of day without a zone.
-  package static func writeWallTime(_ date: Date, to bytes: inout JSONBytes) {
-    let (day, microseconds) = split(date)
-    let time = UInt64(max(0, microseconds))
-    let seconds = time / 1_000_000
-    writeDay(day, to: &bytes)
-    bytes.raw("T")
-    bytes.digits(seconds / 3600, width: 2)
-    bytes.raw(":")
-    bytes.digits(seconds / 60 % 60, width: 2)
-    bytes.raw(":")
-    bytes.digits(seconds % 60, width: 2)
-    var (fraction, width) = (time % 1_000_000, 6)
-    guard fraction > 0 else { return }
-    while fraction % 10 == 0 { (fraction, width) = (fraction / 10, width - 1) }
-    bytes.raw(".")
-    bytes.digits(fraction, width: width)
-  }
+  package static func wallTime(_ date: Date) -> String { text { $0.wallTime(date) } }
 
   private static func text(_ write: (inout JSONBytes) -> Void) -> String {
     var bytes = JSONBytes(capacity: 40)
@@ -90,42 +50,7 @@ package enum DateText {
   }
 
   /// A date and a time of day to the minute, for people.
-  package static func minute(_ date: Date) -> String { text { writeMinute(date, to: &$0) } }
-
-  /// Writes a wall time to the minute, with a blank in its middle.
-  package static func writeMinute(_ date: Date, to bytes: inout JSONBytes) {
-    let (day, microseconds) = split(date)
-    writeDay(day, to: &bytes)
-    bytes.raw(" ")
-    let minutes = UInt64(microseconds / 60_000_000)
-    bytes.digits(minutes / 60, width: 2)
-    bytes.raw(":")
-    bytes.digits(minutes % 60, width: 2)
-  }
-
-  private static func split(_ date: Date) -> (day: Int, microseconds: Int) {
-    let total = Int(max(-9e17, min(9e17, (date.timeIntervalSince1970 * 1_000_000).rounded())))
-    let day = Int((Double(total) / 86_400_000_000).rounded(.down))
-    return (day, total - day * 86_400_000_000)
-  }
-
-  /// Writes a day of the proleptic Gregorian calendar, by its number from 1970-01-01.
-  private static func writeDay(_ number: Int, to bytes: inout JSONBytes) {
-    // Counted from 1 March 0000, so that a leap day is the last of its year.
-    let shifted = number + 719_468
-    let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-    let dayOfEra = shifted - era * 146_097
-    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-    let month = (5 * dayOfYear + 2) / 153
-    let year = yearOfEra + era * 400 + (month >= 10 ? 1 : 0)
-    if year < 0 { bytes.raw("-") }
-    bytes.digits(UInt64(year.magnitude), width: 4)
-    bytes.raw("-")
-    bytes.digits(UInt64(month < 10 ? month + 3 : month - 9), width: 2)
-    bytes.raw("-")
-    bytes.digits(UInt64(dayOfYear - (153 * month + 2) / 5 + 1), width: 2)
-  }
+  package static func minute(_ date: Date) -> String { text { $0.minute(date) } }
 
   package static func padded(_ number: Int, _ width: Int) -> String {
     let digits = String(number)

@@ -88,16 +88,4 @@ extension JSON: CustomStringConvertible {
       bytes.endObject()
     }
   }
-
-  /// The shortest spelling that reads back as the same number; JSON has none for what is not finite.
-  fileprivate static func spelling(of value: Double) -> String {
-    guard value.isFinite else { return "null" }
-    if let whole = Int64(exactly: value), whole.magnitude < 1 << 53 { return String(whole) }
-    return value.description
-  }
-}
-
-extension JSONBytes {
-  /// Writes a number; null for one that JSON cannot say.
-  package mutating func number(_ value: Double) { self.value(JSON.spelling(of: value)) }
 }

@@ -45,131 +45,15 @@ extension JSONBytes {
     }
   }
 
-  /// Writes an asset with its resources and the words about it.
-  /// - Parameter members: writes what else the object has, behind all of that.
-  package mutating func write(
-    _ asset: Asset, _ resources: [AssetResource], _ metadata: ExtendedMetadata,
-    _ members: (inout JSONBytes) throws -> Void = { _ in }
-  ) rethrows {
-    beginObject()
-    for property in AssetProperty.printed {
-      key(property.key)
-      write(property.form, of: asset, metadata)
-    }
-    key("resources")
-    beginList()
-    for resource in resources { write(resource) }
-    endList()
-    try members(&self)
-    endObject()
-  }
-
-  private mutating func write(_ form: AssetProperty.Form, of asset: Asset, _ metadata: ExtendedMetadata) {
-    let row = asset.row
-    switch form {
-    case .identifier: identifier(asset.id, of: .asset)
-    case .flag(let flag): bool(row.flags.contains(flag))
-    case .clearFlag(let flag): bool(!row.flags.contains(flag))
-    case .flags: integer(UInt64(row.flags.rawValue))
-    case .choice(let place, let names):
-      let number = Int64(row.byte(place))
-      if names.isNumberInJSON { integer(number) } else { text(names.name(of: number)) }
-    case .isChosen(let place): bool(row.byte(place) != 0)
-    case .bits(let place, let names):
-      let bits = row.bits(at: place, names)
-      list(bits == 0 ? [] : names.names(bits))
-    case .size(let place): integer(UInt64(row.word(place)))
-    case .seconds(let place), .coordinate(let place): number(row.seconds(place))
-    case .zoneOffset: if let offset = row.timeZoneOffset { integer(Int64(offset)) } else { null() }
-    case .date(let place, let clock): write(row.date(place), clock, offset: asset.timeZoneOffset)
-    case .isPresent(let place): bool(row.date(place) != nil)
-    case .location: write(row.location)
-    case .burst: text(row.burstIdentifier)
-    case .stack: if let stack = row.stack { identifier(stack, of: .asset) } else { null() }
-    case .isBeneathStack: bool(row.isBeneathStack)
-    case .text(let read): text(read(metadata))
-    case .texts(let read): list(read(metadata))
-    case .measure(let read): if let value = read(metadata) { number(value) } else { null() }
-    case .record(let read): write(read(metadata) ?? .null)
-    }
-  }
-
-  private mutating func write(_ date: Date?, _ clock: AssetProperty.Clock, offset: Int?) {
-    switch clock {
-    case .instant: instant(date)
-    case .zoned: instant(date, offset: offset)
-    case .wallTime: if let date { quoted { DateText.writeWallTime(date, to: &$0) } } else { null() }
-    }
-  }
-
-  private mutating func instant(_ date: Date?, offset: Int? = nil) {
-    if let date { quoted { DateText.write(date, offset: offset, to: &$0) } } else { null() }
-  }
-
-  private mutating func list(_ texts: [String]) {
-    beginList()
-    for text in texts { self.text(text) }
-    endList()
-  }
-
-  /// Writes a place on Earth, or null.
-  private mutating func write(_ location: Location?) {
-    guard let location else { return null() }
-    beginObject()
-    key("latitude")
-    number(location.latitude)
-    key("longitude")
-    number(location.longitude)
-    key("altitude")
-    if let altitude = location.altitude { number(altitude) } else { null() }
-    endObject()
-  }
-
   /// Writes a file of an asset, and what else is to be said of it, before that and behind it.
   package mutating func write(
     _ resource: AssetResource, after first: [JSON.Member] = [], before last: [JSON.Member] = []
   ) {
     beginObject()
     for member in first { member.write(to: &self) }
-    key("type")
-    text(resource.type.name)
-    key("originalFilename")
-    text(resource.originalFilename)
-    key("uniformTypeIdentifier")
-    text(resource.uniformTypeIdentifier)
-    key("dataSize")
-    integer(Int64(clamping: resource.dataSize))
-    key("sha256")
-    resource.sha256.withUnsafeBytes { hexadecimalText($0) }
-    if let sha1 = resource.sha1 {
-      key("sha1")
-      sha1.withUnsafeBytes { hexadecimalText($0) }
-    }
+    writeMembers(of: resource)
     for member in last { member.write(to: &self) }
     endObject()
-  }
-
-  /// Writes a value of the log.
-  package mutating func write(_ value: LogValue) {
-    switch value {
-    case .null: null()
-    case .bool(let value): bool(value)
-    case .integer(let value): integer(value)
-    case .double(let value): number(value)
-    case .text(let value): text(value)
-    case .date(let value): instant(value)
-    case .list(let values):
-      beginList()
-      for value in values { write(value) }
-      endList()
-    case .object(let fields):
-      beginObject()
-      for field in fields {
-        key(field.name)
-        write(field.value)
-      }
-      endObject()
-    }
   }
 }
 
@@ -205,6 +89,13 @@ extension JSON {
   package init(_ value: LogValue) {
     var bytes = JSONBytes()
     bytes.write(value)
+    self = .written(bytes.text())
+  }
+
+  /// An event as a record of the audit's export.
+  package init(_ entry: LogEntry) {
+    var bytes = JSONBytes()
+    entry.write(to: &bytes)
     self = .written(bytes.text())
   }
 }

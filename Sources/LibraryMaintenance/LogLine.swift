@@ -203,8 +203,10 @@ extension JSONBytes {
     key("payload")
     payload.withUnsafeBytes { payload in quoted { $0.base64(payload) } }
     key("reads")
-    let isRead: Void? = CBORReader.withDiagnostic(of: payload, quoted: true) { reads in quoted { $0.raw(reads) } }
-    if isRead == nil { null() }
+    let isRead = quoted(capacity: CBORReader.diagnosticCapacity(of: payload)) { room in
+      CBORReader.writeDiagnostic(of: payload, quoted: true, to: room)
+    }
+    if !isRead { null() }
   }
 
   private mutating func writeNoPayload() {

@@ -189,9 +189,11 @@ struct JSONBytesTests {
       let plain = try #require(notation)
       var quoted = JSONBytes(capacity: 1)
       var wanted = JSONBytes(capacity: 1)
-      let isRead: Void? = CBORReader.withDiagnostic(of: encoded.span.bytes, quoted: true) { quoted.raw($0) }
+      let isRead = quoted.quoted(capacity: CBORReader.diagnosticCapacity(of: encoded.span.bytes)) { room in
+        CBORReader.writeDiagnostic(of: encoded.span.bytes, quoted: true, to: room)
+      }
       plain.withUnsafeBytes { wanted.escaped($0, .logged) }
-      #expect(isRead != nil && quoted.text() == wanted.text(), "seed \(seed)")
+      #expect(isRead && quoted.text() == "\"\(wanted.text())\"", "seed \(seed)")
       // What `skip` refuses has no notation, wherever it lies.
       var damaged = encoded
       damaged[random.int(0..<damaged.count)] ^= UInt8(1 << random.int(0..<8))
@@ -200,6 +202,29 @@ struct JSONBytesTests {
       let isSpelled = CBORReader.diagnostic(of: damaged.span.bytes) != nil
       #expect(isSpelled == isSound, "seed \(seed)")
     }
+  }
+
+  @Test("a number has the notation that the language gives it", arguments: 0..<10)
+  func notations(seed: Int) throws {
+    var random = SeededGenerator(seed: UInt64(seed))
+    let edges = [0, -0.0, 1, -1, 0.5, 999_999_999_999_999, 1e15, 1_000_000_000_000_001, 0x1p53, 0x1p54, 1e16, 1e300]
+    let others = (0..<200).map { _ in Double(random.next() >> (random.next() % 64)) * (random.next() % 2 == 0 ? 1 : 0.5)
+    }
+    for value in edges + others {
+      let notation = try #require(CBORReader.diagnostic(of: CBOR.double(value).encoded.span.bytes))
+      #expect(String(decoding: notation, as: UTF8.self) == value.description)
+    }
+  }
+
+  @Test("without a text nothing is written, and the next value is separated as before")
+  func noText() {
+    var bytes = JSONBytes(capacity: 1)
+    bytes.beginList()
+    bytes.bool(true)
+    #expect(!bytes.quoted(capacity: 8) { _ in nil })
+    bytes.null()
+    bytes.endList()
+    #expect(bytes.text() == "[true,null]")
   }
 
   @Test("a value of an enumeration has the name of its case")

@@ -17,16 +17,34 @@ extension CBORReader {
   public static func diagnostic(of bytes: RawSpan) -> [UInt8]? { withDiagnostic(of: bytes) { Array($0) } }
 
   /// Lends the same to a function.
-  /// - Parameter isQuoted: whether it is escaped once more, as it stands between the quotes of a JSON string.
-  public static func withDiagnostic<Value>(
-    of bytes: RawSpan, quoted isQuoted: Bool = false, _ body: (UnsafeRawBufferPointer) -> Value
-  ) -> Value? {
+  private static func withDiagnostic<Value>(of bytes: RawSpan, _ body: (UnsafeRawBufferPointer) -> Value) -> Value? {
+    let start = UnsafeMutableRawPointer.allocate(byteCount: diagnosticCapacity(of: bytes), alignment: 1)
+    defer { start.deallocate() }
+    return writeDiagnostic(of: bytes, quoted: false, to: start).map { count in
+      body(UnsafeRawBufferPointer(start: start, count: count))
+    }
+  }
+
+  /// How many bytes the notation of an item takes at most.
+  ///
+  /// None becomes more than nine: the longest is a half-precision number of three bytes, whose spelling may have 23
+  /// characters, with what separates it from the next.
+  public static func diagnosticCapacity(of bytes: RawSpan) -> Int { 9 * bytes.byteCount + 9 }
+
+  /// Writes the same to memory that has room for it.
+  /// - Parameters:
+  ///   - isQuoted: whether it is escaped once more, as it stands between the quotes of a JSON string.
+  ///   - start: room for ``diagnosticCapacity(of:)`` bytes.
+  /// - Returns: how many bytes were written; nil for bytes that are no item.
+  public static func writeDiagnostic(
+    of bytes: RawSpan, quoted isQuoted: Bool, to start: UnsafeMutableRawPointer
+  ) -> Int? {
     do throws(CBORError) {
-      var text = DiagnosticText(of: bytes.byteCount, isQuoted: isQuoted)
+      var text = DiagnosticText(start, capacity: diagnosticCapacity(of: bytes), isQuoted: isQuoted)
       var reader = CBORReader(bytes)
       try reader.write(to: &text, depth: 0)
       try reader.end()
-      return text.withUnsafeBytes(body)
+      return text.count
     } catch {
       return nil
     }
@@ -54,6 +72,12 @@ extension CBORReader {
       text.put("null")
     case .double:
       let value = try double()
+      // Most are whole seconds.
+      if value > 0, value < 1e15, let whole = UInt64(exactly: value) {
+        text.digits(whole)
+        text.put(".0")
+        break
+      }
       var spelling = value.isNaN ? "NaN" : value.isInfinite ? (value < 0 ? "-Infinity" : "Infinity") : value.description
       spelling.withUTF8 { text.put(UnsafeRawBufferPointer($0)) }
     case .array:
@@ -85,22 +109,11 @@ private struct DiagnosticText: ~Copyable {
   private let start: UnsafeMutableRawPointer
   private let capacity: Int
   private let isQuoted: Bool
-  private var count = 0
+  private(set) var count = 0
 
-  /// - Parameters:
-  ///   - byteCount: how many bytes of CBOR are written. None becomes more than nine: the longest is a half-precision
-  ///     number of three bytes, whose spelling may have 23 characters, with what separates it from the next.
-  ///   - isQuoted: whether quotes and backslashes are escaped.
-  init(of byteCount: Int, isQuoted: Bool) {
-    self.isQuoted = isQuoted
-    capacity = 9 * byteCount + 9
-    start = .allocate(byteCount: capacity, alignment: 1)
-  }
-
-  deinit { start.deallocate() }
-
-  borrowing func withUnsafeBytes<Value>(_ body: (UnsafeRawBufferPointer) -> Value) -> Value {
-    body(UnsafeRawBufferPointer(start: start, count: count))
+  /// - Parameter isQuoted: whether quotes and backslashes are escaped.
+  init(_ start: UnsafeMutableRawPointer, capacity: Int, isQuoted: Bool) {
+    (self.start, self.capacity, self.isQuoted) = (start, capacity, isQuoted)
   }
 
   /// Room for bytes that are written at once.
@@ -133,9 +146,11 @@ private struct DiagnosticText: ~Copyable {
   mutating func hexadecimal(_ bytes: UnsafeRawBufferPointer) {
     put("h'")
     let place = room(2 * bytes.count)
-    for (index, byte) in bytes.enumerated() {
-      place.storeBytes(of: Self.digit(byte >> 4), toByteOffset: 2 * index, as: UInt8.self)
-      place.storeBytes(of: Self.digit(byte & 15), toByteOffset: 2 * index + 1, as: UInt8.self)
+    for index in bytes.indices {
+      let nibbles = UInt16(bytes[index] &>> 4) | UInt16(bytes[index] & 15) &<< 8
+      // 6 more than a digit above 9 reaches the bit above the nibble; 0x27 lies between the digits and the letters.
+      let digits = 0x3030 &+ nibbles &+ ((nibbles &+ 0x0606) &>> 4 & 0x0101) &* 0x27
+      place.storeBytes(of: digits.littleEndian, toByteOffset: 2 &* index, as: UInt16.self)
     }
     put("'")
   }

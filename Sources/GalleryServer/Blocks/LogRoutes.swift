@@ -59,7 +59,7 @@
           page.next = last
           return false
         }
-        let text = JSON(entry.record).description
+        let text = JSON(entry).description
         page.records.append(.written(text))
         (last, byteCount) = (entry.sequence, byteCount + text.utf8.count)
         return true

@@ -94,7 +94,7 @@
       if !isUnseen {
         try library.forEachLogEntry(filter) { entry in
           guard entry.sequence <= UInt64(listAfter.count), records.count < Self.recordLimit else { return false }
-          let text = JSON(entry.record).description
+          let text = JSON(entry).description
           guard byteCount + text.utf8.count <= Self.byteLimit else { return false }
           records.append(.written(text))
           (byteCount, cause) = (byteCount + text.utf8.count, entry.commit.cause)

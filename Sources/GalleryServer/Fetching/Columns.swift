@@ -36,7 +36,7 @@
       column("duration") { $0.number($1.duration) }
       column("creationDate") { bytes, cell in
         guard let date = cell.creationDate else { return bytes.null() }
-        bytes.quoted { DateText.write(date, to: &$0) }
+        bytes.date(date)
       }
       column("timeZoneOffset") { bytes, cell in
         if let offset = cell.timeZoneOffset { bytes.integer(Int64(offset)) } else { bytes.null() }

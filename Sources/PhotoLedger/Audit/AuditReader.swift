@@ -30,7 +30,25 @@ public enum AuditSchema {
   public static let version: Int64 = 1
 
   static func record(_ kind: String, _ fields: [LogValue.Field]) -> LogValue {
-    .object([.init("schema", .integer(version)), .init("record", .text(kind))] + fields)
+    .written { writer in
+      write(kind, to: &writer) { writer in
+        for field in fields {
+          writer.key(field.name)
+          writer.write(field.value)
+        }
+      }
+    }
+  }
+
+  /// Writes a record.
+  static func write<Writer: RecordWriter & ~Copyable>(
+    _ kind: String, to writer: inout Writer, _ fields: (inout Writer) -> Void
+  ) {
+    writer.beginObject()
+    writer.field("schema") { $0.integer(version) }
+    writer.field("record", kind)
+    fields(&writer)
+    writer.endObject()
   }
 }
 
@@ -48,18 +66,30 @@ extension AuditOrigin {
 
 extension LogEntry {
   /// The event as a record of the audit's export; see <doc:Audit>.
-  public var record: LogValue {
-    AuditSchema.record(
-      "event",
-      [
-        .init("sequence", .integer(Int64(clamping: sequence))), .init("token", .text(token.description)),
-        .init("date", .date(commit.date)), .init("client", .text(commit.client)),
-        .init("process", .text(commit.process)), .init("cause", commit.cause.map(LogValue.text) ?? .null),
-        .init("key", commit.key.map(LogValue.text) ?? .null),
-        .init("causation", commit.causation.map(LogValue.text) ?? .null), .init("type", .text(type)),
-        .init("objects", .list(objects.map(LogValue.text))), .init("sentence", .text(sentence)),
-        .init("details", details), .init("titles", .object(titles)), .init("isErased", .bool(isErased)),
-      ])
+  public var record: LogValue { .written { write(to: &$0) } }
+
+  /// Writes the same.
+  package func write(to bytes: inout JSONBytes) { writeRecord(to: &bytes) }
+
+  private func write(to writer: inout LogValueWriter) { writeRecord(to: &writer) }
+
+  private func writeRecord(to writer: inout some RecordWriter & ~Copyable) {
+    AuditSchema.write("event", to: &writer) { writer in
+      writer.field("sequence") { $0.integer(Int64(clamping: sequence)) }
+      writer.field("token") { $0.token(token) }
+      writer.field("date", commit.date)
+      writer.field("client", commit.client)
+      writer.field("process", commit.process)
+      writer.field("cause", commit.cause)
+      writer.field("key", commit.key)
+      writer.field("causation", commit.causation)
+      writer.field("type", type)
+      writer.field("objects") { writeObjects(to: &$0) }
+      writer.field("sentence", sentence)
+      writer.field("details") { writeDetails(to: &$0) }
+      writer.field("titles") { writeTitles(to: &$0) }
+      writer.field("isErased") { $0.bool(isErased) }
+    }
   }
 }
 
@@ -100,9 +130,14 @@ struct AuditReader {
     try names.name(of: number, t)
   }
 
+  /// The same, if the file name of an asset is not asked for.
+  mutating func untitledName(_ number: ObjectNumber, _ t: borrowing StoreReading) throws -> ObjectNames.Name? {
+    try names.spelling(of: number, t)
+  }
+
   /// The identifier of an object; the name of a client.
   mutating func spelling(_ number: ObjectNumber, _ t: borrowing StoreReading) throws -> String {
-    try names.name(of: number, t)?.spelling ?? ""
+    try names.spelling(of: number, t)?.spelling ?? ""
   }
 
   /// Who, when and why of a commit.

@@ -3,90 +3,147 @@ import Foundation
 // What is said of an event.
 //
 // Each case of `Event` has one entry in one table: its sentence, its payload as fields, and the objects that the
-// sentence calls by a name which the fields do not hold. The properties that an edit of an asset or collection changed
-// are `PropertyValues`, which a log entry (LogEntry.swift) and the history of an object (PropertyChange.swift) share.
-// What only one of them has, or each puts differently (members, permissions, the start of the history), each makes
-// itself.
+// sentence calls by a name which the fields do not hold. Fields are written in order to a `RecordWriter`, which makes
+// text or values of them. The properties that an edit of an asset or collection changed are `PropertyValues`, which a
+// log entry (LogEntry.swift) and the history of an object (PropertyChange.swift) share. What only one of them has, or
+// each puts differently (members, permissions, the start of the history), each makes itself.
 //
 // Rejected: the same values for a comparison of libraries and for an undo. Those compare states, not events: what was
 // changed and changed back is no difference, and a conflict names a value that no event holds. They share the names of
 // properties and `LogValue(_:of:)`.
 
-/// The names of objects by their numbers.
-private typealias NamesByNumber = [ObjectNumber: ObjectNames.Name]
+/// The names of the objects that an event names, by number.
+struct EventNames {
+  /// The first one that was added: most events name no other.
+  private var first: (number: ObjectNumber, name: ObjectNames.Name)?
+  private var others: [ObjectNumber: ObjectNames.Name] = [:]
 
-/// The words of one event; each part is computed when it is called.
-struct EventWords {
-  /// What happened, as a sentence.
-  let sentence: ([ObjectNumber: ObjectNames.Name]) -> String
-  /// The payload.
-  let fields: ([ObjectNumber: ObjectNames.Name]) -> [LogValue.Field]
-  /// The objects that the sentence calls by a name that the fields do not hold.
-  let calledByName: () -> [ObjectNumber]
-
-  fileprivate init(
-    _ sentence: @autoclosure @escaping () -> String, _ fields: @autoclosure @escaping () -> [LogValue.Field] = []
-  ) {
-    self.init({ _ in sentence() }, { _ in fields() })
+  subscript(number: ObjectNumber) -> ObjectNames.Name? {
+    if let first, first.number == number { return first.name }
+    return others.isEmpty ? nil : others[number]
   }
 
-  fileprivate init(
-    _ sentence: @escaping (NamesByNumber) -> String, _ fields: @escaping (NamesByNumber) -> [LogValue.Field],
-    calling calledByName: @autoclosure @escaping () -> [ObjectNumber] = []
-  ) {
-    (self.sentence, self.fields, self.calledByName) = (sentence, fields, calledByName)
+  mutating func add(_ name: ObjectNames.Name, of number: ObjectNumber) {
+    if first == nil { first = (number, name) } else { others[number] = name }
+  }
+
+  /// An object as PhotoKit spells it; empty for one without a name.
+  fileprivate func spelling(_ number: ObjectNumber) -> String { self[number]?.spelling ?? "" }
+}
+
+extension RecordWriter where Self: ~Copyable {
+  /// Writes an object as PhotoKit spells it; an empty text for one without a name.
+  mutating func object(_ number: ObjectNumber, _ names: EventNames) {
+    if let name = names[number] { name.write(to: &self) } else { text("") }
+  }
+}
+
+/// A part of the words of an event.
+private enum EventWords {
+  /// What happened.
+  case sentence
+  /// The payload.
+  case fields
+  /// The objects that the sentence calls by a name that the fields do not hold.
+  case calledByName
+
+  /// One event; of its words those that are asked for are made.
+  func entry<Writer: RecordWriter & ~Copyable>(
+    _ writer: inout Writer, _ sentence: @autoclosure () -> String,
+    calling calledByName: @autoclosure () -> [ObjectNumber] = [], _ fields: (inout Writer) -> Void = { _ in }
+  ) -> (sentence: String, calledByName: [ObjectNumber]) {
+    switch self {
+    case .sentence: return (sentence(), [])
+    case .calledByName: return ("", calledByName())
+    case .fields:
+      fields(&writer)
+      return ("", [])
+    }
   }
 }
 
 extension Event {
+  /// What happened, as a sentence.
+  func sentence(_ names: EventNames) -> String {
+    var writer = LogValueWriter()
+    return words(.sentence, names, &writer).sentence
+  }
+
+  /// The objects that the sentence calls by a name that the fields do not hold.
+  var calledByName: [ObjectNumber] {
+    var writer = LogValueWriter()
+    return words(.calledByName, EventNames(), &writer).calledByName
+  }
+
+  /// Writes the fields of the payload into an object that was begun.
+  func writeFields(to writer: inout some RecordWriter & ~Copyable, _ names: EventNames) {
+    _ = words(.fields, names, &writer)
+  }
+
   /// What is said of the event.
-  var words: EventWords {
+  private func words<Writer: RecordWriter & ~Copyable>(
+    _ part: EventWords, _ names: EventNames, _ writer: inout Writer
+  ) -> (sentence: String, calledByName: [ObjectNumber]) {
     switch self {
     case .libraryCreated(let identifier, let date):
-      EventWords(
-        "The library was created.", [.init("identifier", .text(identifier.uuidString)), .init("date", .date(date))])
+      return part.entry(&writer, "The library was created.") {
+        $0.field("identifier", identifier.uuidString)
+        $0.field("date", date)
+      }
     case .assetCreated(let existence):
-      EventWords(
-        { _ in existence.isByUndo ? "\(existence.title) was restored by an undo." : "\(existence.title) was added." },
-        existence.fields)
+      return part.entry(
+        &writer,
+        existence.isByUndo ? "\(existence.title) was restored by an undo." : "\(existence.title) was added."
+      ) { existence.write(to: &$0, names) }
     case .assetPurged(let existence):
-      EventWords(
-        { _ in
-          existence.isByUndo
-            ? "\(existence.title) was removed by an undo; its files are kept."
-            : "\(existence.title) was removed permanently."
-        }, existence.fields)
+      return part.entry(
+        &writer,
+        existence.isByUndo
+          ? "\(existence.title) was removed by an undo; its files are kept."
+          : "\(existence.title) was removed permanently."
+      ) { existence.write(to: &$0, names) }
     case .assetsEdited(let edited):
-      EventWords(edited.sentence, edited.fields, calling: fewEnough(edited.edits.map(\.number)))
+      return part.entry(&writer, edited.sentence(names), calling: fewEnough(edited.edits.map(\.number))) {
+        edited.write(to: &$0, names)
+      }
     case .collectionCreated(let existence):
-      EventWords({ _ in "The \(existence.row.word) '\(existence.row.title ?? "")' was created." }, existence.row.fields)
+      return part.entry(&writer, "The \(existence.row.word) '\(existence.row.title ?? "")' was created.") {
+        existence.row.write(to: &$0, names)
+      }
     case .collectionErased(let existence):
-      EventWords({ _ in "The \(existence.row.word) '\(existence.row.title ?? "")' was removed." }, existence.row.fields)
-    case .collectionEdited(let edited): EventWords(edited.sentence, edited.fields, calling: [edited.number])
+      return part.entry(&writer, "The \(existence.row.word) '\(existence.row.title ?? "")' was removed.") {
+        existence.row.write(to: &$0, names)
+      }
+    case .collectionEdited(let edited):
+      return part.entry(&writer, edited.sentence(names), calling: [edited.number]) { edited.write(to: &$0, names) }
     case .arranged(let arranged):
-      EventWords(
-        arranged.sentence, arranged.fields, calling: [arranged.container] + fewEnough(arranged.places.map(\.child)))
-    case .nothingChanged: EventWords("A block changed nothing.")
+      return part.entry(
+        &writer, arranged.sentence(names), calling: [arranged.container] + fewEnough(arranged.places.map(\.child))
+      ) { arranged.write(to: &$0, names) }
+    case .nothingChanged: return part.entry(&writer, "A block changed nothing.")
     case .assetErased(let erased):
-      EventWords(
-        { _ in "The data of \(counted(erased.numbers.count, "asset")) in the log were erased." }, erased.fields)
+      return part.entry(&writer, "The data of \(counted(erased.numbers.count, "asset")) in the log were erased.") {
+        erased.write(to: &$0, names)
+      }
     case .libraryForked(let fork):
-      EventWords(
-        "The library was forked from the one at '\(fork.origin)'.",
-        [
-          .init("identifier", .text(fork.identifier.uuidString)), .init("date", .date(fork.date)),
-          .init("origin", .text(fork.origin)),
-        ])
+      return part.entry(&writer, "The library was forked from the one at '\(fork.origin)'.") {
+        $0.field("identifier", fork.identifier.uuidString)
+        $0.field("date", fork.date)
+        $0.field("origin", fork.origin)
+      }
     case .clientRegistered(let row), .clientErased(let row):
-      EventWords(
-        "The client '\(row.name)' was registered.",
-        [.init("client", .text(row.name)), .init("date", .date(row.registeredDate))])
-    case .clientEdited(let edited): EventWords(edited.sentence, edited.fields)
-    case .pickRecorded(let row), .pickErased(let row): EventWords(row.sentence, row.fields)
+      return part.entry(&writer, "The client '\(row.name)' was registered.") {
+        $0.field("client", row.name)
+        $0.field("date", row.registeredDate)
+      }
+    case .clientEdited(let edited):
+      return part.entry(&writer, edited.sentence(names)) { edited.write(to: &$0, names) }
+    case .pickRecorded(let row), .pickErased(let row):
+      return part.entry(&writer, row.sentence(names)) { row.write(to: &$0, names) }
     case .historyShortened(let kept):
-      EventWords(
-        "The available history starts with commit \(kept.new).",
-        [.init("firstCommit", .change(.integer(Int64(clamping: kept.old)), .integer(Int64(clamping: kept.new))))])
+      return part.entry(&writer, "The available history starts with commit \(kept.new).") {
+        $0.change("firstCommit", kept) { $0.integer(Int64(clamping: $1)) }
+      }
     }
   }
 }
@@ -101,13 +158,57 @@ struct PropertyValues {
     (self.name, self.old, self.new) = (name, old, new)
   }
 
-  /// Both as a field of a log entry.
-  var field: LogValue.Field { LogValue.Field(name, .change(old, new)) }
+  /// Reads what ``RecordWriter/change(_:_:_:)`` writes of each property.
+  fileprivate static func written(by body: (inout LogValueWriter) -> Void) -> [PropertyValues] {
+    LogValue.fields(writtenBy: body).compactMap { field in
+      guard case .object(let values) = field.value, values.count == 2 else { return nil }
+      return PropertyValues(field.name, values[0].value, values[1].value)
+    }
+  }
 }
 
-extension Dictionary<ObjectNumber, ObjectNames.Name> {
-  /// An object as PhotoKit spells it; empty for one without a name.
-  fileprivate func spelling(_ number: ObjectNumber) -> String { self[number]?.spelling ?? "" }
+extension RecordWriter where Self: ~Copyable {
+  /// Writes a property before and after an event.
+  fileprivate mutating func change<Value>(
+    _ name: StaticString, _ values: Replacement<Value>, _ write: (inout Self, Value) -> Void
+  ) {
+    key(name)
+    self.write(values, write)
+  }
+
+  /// The same of a name that is not in the source.
+  @_disfavoredOverload
+  fileprivate mutating func change<Value>(
+    _ name: String, _ values: Replacement<Value>, _ write: (inout Self, Value) -> Void
+  ) {
+    key(name)
+    self.write(values, write)
+  }
+
+  private mutating func write<Value>(_ values: Replacement<Value>, _ write: (inout Self, Value) -> Void) {
+    beginObject()
+    key("old")
+    write(&self, values.old)
+    key("new")
+    write(&self, values.new)
+    endObject()
+  }
+}
+
+extension AccessLevel {
+  fileprivate var key: StaticString {
+    switch self {
+    case .addOnly: "addOnly"
+    case .readWrite: "readWrite"
+    }
+  }
+
+  fileprivate var usageDescriptionKey: StaticString {
+    switch self {
+    case .addOnly: "addOnlyUsageDescription"
+    case .readWrite: "readWriteUsageDescription"
+    }
+  }
 }
 
 private func counted(_ count: Int, _ noun: String) -> String { count == 1 ? "1 \(noun)" : "\(count) \(noun)s" }
@@ -116,7 +217,7 @@ private func counted(_ count: Int, _ noun: String) -> String { count == 1 ? "1 \
 private func fewEnough(_ numbers: [ObjectNumber]) -> [ObjectNumber] { numbers.count <= 3 ? numbers : [] }
 
 /// A few objects by what they are called, many by their number.
-private func listed(_ numbers: [ObjectNumber], _ noun: String, _ names: NamesByNumber) -> String {
+private func listed(_ numbers: [ObjectNumber], _ noun: String, _ names: EventNames) -> String {
   guard numbers.isEmpty || !fewEnough(numbers).isEmpty else { return counted(numbers.count, noun) }
   let labels = numbers.map { names[$0]?.label ?? "an \(noun)" }
   guard labels.count > 1, let last = labels.last else { return labels.first ?? counted(0, noun) }
@@ -125,39 +226,44 @@ private func listed(_ numbers: [ObjectNumber], _ noun: String, _ names: NamesByN
 
 extension LogValue {
   /// A property's value; enumerations and sets by the names that PhotoKit gives them.
-  package init(_ value: FieldValue, of field: AssetField) {
-    switch (value, field.form) {
-    case (.null, _): self = .null
-    case (.bool(let value), _): self = .bool(value)
-    case (.integer(let value), .choice(_, let names)):
-      self = names.name(of: value).map(LogValue.text) ?? .integer(value)
-    case (.integer(let value), .bits(_, let names)) where !names.isNumberInLog:
-      self = .list(names.names(UInt32(truncatingIfNeeded: value)).map(LogValue.text))
-    case (.integer(let value), _): self = .integer(value)
-    case (.double(let value), .date): self = .date(Date(timeIntervalSinceReferenceDate: value))
-    case (.double(let value), _): self = .double(value)
-    case (.place(let location), _): self = LogValue(location)
-    case (.identifier(let identifier), _): self = .asset(identifier)
-    }
-  }
-
-  fileprivate init(_ location: Location) {
-    self = .object(
-      [.init("latitude", .double(location.latitude)), .init("longitude", .double(location.longitude))]
-        + (location.altitude.map { [.init("altitude", .double($0))] } ?? []))
-  }
+  package init(_ value: FieldValue, of field: AssetField) { self = .written { $0.write(value, of: field) } }
 
   static func optional(_ date: Date?) -> LogValue { date.map(LogValue.date) ?? .null }
 
-  fileprivate static func optional(_ text: String?) -> LogValue { text.map(LogValue.text) ?? .null }
+  static func asset(_ identifier: LocalIdentifier?) -> LogValue { .written { $0.asset(identifier) } }
+}
 
-  static func asset(_ identifier: LocalIdentifier?) -> LogValue {
-    identifier.map { .text($0.spelled(as: .asset)) } ?? .null
+extension RecordWriter where Self: ~Copyable {
+  /// Writes a property's value; enumerations and sets by the names that PhotoKit gives them.
+  fileprivate mutating func write(_ value: FieldValue, of field: AssetField) {
+    switch (value, field.form) {
+    case (.null, _): null()
+    case (.bool(let value), _): bool(value)
+    case (.integer(let value), .choice(_, let names)):
+      if let name = names.name(of: value) { text(name) } else { integer(value) }
+    case (.integer(let value), .bits(_, let names)) where !names.isNumberInLog:
+      list(value == 0 ? [] : names.names(UInt32(truncatingIfNeeded: value))) { $0.text($1) }
+    case (.integer(let value), _): integer(value)
+    case (.double(let value), .date): date(Date(timeIntervalSinceReferenceDate: value))
+    case (.double(let value), _): double(value)
+    case (.place(let location), _): write(location)
+    case (.identifier(let identifier), _): asset(identifier)
+    }
   }
 
-  fileprivate static func change(_ old: LogValue, _ new: LogValue) -> LogValue {
-    .object([.init("old", old), .init("new", new)])
+  private mutating func write(_ location: Location) {
+    beginObject()
+    field("latitude") { $0.double(location.latitude) }
+    field("longitude") { $0.double(location.longitude) }
+    if let altitude = location.altitude { field("altitude") { $0.double(altitude) } }
+    endObject()
   }
+
+  fileprivate mutating func asset(_ identifier: LocalIdentifier?) {
+    if let identifier { self.identifier(identifier, of: .asset) } else { null() }
+  }
+
+  fileprivate mutating func optional(_ date: Date?) { if let date { self.date(date) } else { null() } }
 }
 
 extension AssetExistence {
@@ -165,60 +271,77 @@ extension AssetExistence {
     details.resources.first.map { "'\($0.originalFilename)'" } ?? (row.isErased ? "An erased asset" : "An asset")
   }
 
-  fileprivate func fields(_ names: NamesByNumber) -> [LogValue.Field] {
-    [.init("asset", .text(names.spelling(row.number)))] + (row.isErased ? [.init("isErased", .bool(true))] : [])
-      + values
-      + (places.isEmpty ? [] : [.init("containers", .list(places.map { .text(names.spelling($0.container)) }))])
+  fileprivate func write(to writer: inout some RecordWriter & ~Copyable, _ names: EventNames) {
+    writer.field("asset") { $0.object(row.number, names) }
+    if row.isErased { writer.field("isErased") { $0.bool(true) } }
+    writeValues(to: &writer)
+    guard !places.isEmpty else { return }
+    writer.field("containers") { $0.list(places) { $0.object($1.container, names) } }
   }
 
   /// Every property that has a value.
-  var values: [LogValue.Field] {
-    let fields = AssetField.allCases.filter { row[$0] != .null && row[$0] != .bool(false) }
-    return fields.map { .init($0.name, LogValue(row[$0], of: $0)) } + [.init("addedDate", .date(row.addedDate))]
-      + details.fields.filter { $0.value != .null && $0.value != .list([]) }
+  var values: [LogValue.Field] { LogValue.fields { writeValues(to: &$0) } }
+
+  private func writeValues(to writer: inout some RecordWriter & ~Copyable) {
+    for field in AssetField.allCases {
+      let value = row[field]
+      if value == .null || value == .bool(false) { continue }
+      writer.key(field.key)
+      writer.write(value, of: field)
+    }
+    writer.field("addedDate", row.addedDate)
+    details.write(to: &writer, leavingOutUnsaid: true)
   }
 }
 
 extension AssetDetails {
   /// The same names in the same order for every asset.
-  package var fields: [LogValue.Field] {
-    [
-      .init("resources", .list(resources.map { .object($0.fields) })),
-      .init("caption", caption.map(LogValue.text) ?? .null),
-      .init("keywords", .list(keywords.map(LogValue.text))),
-      .init("adjustmentFormatIdentifier", adjustment.map { .text($0.formatIdentifier) } ?? .null),
-      .init("adjustmentFormatVersion", adjustment.map { .text($0.formatVersion) } ?? .null),
-      .init("origin", origin.map(LogValue.text) ?? .null),
-      .init("fileMetadata", metadata?.logValue ?? .null),
-    ]
+  package var fields: [LogValue.Field] { LogValue.fields { write(to: &$0, leavingOutUnsaid: false) } }
+
+  /// - Parameter isShort: whether what has no value is left out.
+  fileprivate func write(to writer: inout some RecordWriter & ~Copyable, leavingOutUnsaid isShort: Bool) {
+    if !isShort || !resources.isEmpty {
+      writer.field("resources") { $0.list(resources) { $1.write(to: &$0) } }
+    }
+    if !isShort || caption != nil { writer.field("caption", caption) }
+    if !isShort || !keywords.isEmpty { writer.field("keywords") { $0.list(keywords) { $0.text($1) } } }
+    if !isShort || adjustment != nil {
+      writer.field("adjustmentFormatIdentifier", adjustment?.formatIdentifier)
+      writer.field("adjustmentFormatVersion", adjustment?.formatVersion)
+    }
+    if !isShort || origin != nil { writer.field("origin", origin) }
+    if let metadata {
+      writer.field("fileMetadata") { metadata.write(to: &$0) }
+    } else if !isShort {
+      writer.field("fileMetadata") { $0.null() }
+    }
   }
 }
 
 extension AssetErased {
-  fileprivate func fields(_ names: NamesByNumber) -> [LogValue.Field] {
-    [
-      .init("assets", .list(numbers.map { .text(names.spelling($0)) })),
-      .init("events", .list(redactions.map { .integer(Int64(clamping: $0.sequence)) })),
-    ]
+  fileprivate func write(to writer: inout some RecordWriter & ~Copyable, _ names: EventNames) {
+    writer.field("assets") { $0.list(numbers) { $0.object($1, names) } }
+    writer.field("events") { $0.list(redactions) { $0.integer(Int64(clamping: $1.sequence)) } }
   }
 }
 
 extension AssetResource {
-  fileprivate var fields: [LogValue.Field] {
-    var fields: [LogValue.Field] = [
-      .init("type", .text(type.name)), .init("originalFilename", .text(originalFilename)),
-      .init("uniformTypeIdentifier", .text(uniformTypeIdentifier)),
-      .init("dataSize", .integer(Int64(clamping: dataSize))), .init("sha256", .text(sha256Hex)),
-    ]
-    if let sha1Hex { fields.append(.init("sha1", .text(sha1Hex))) }
-    if case .referenced(let path) = storage { fields.append(.init("path", .text(path))) }
-    if let contentIdentifier { fields.append(.init("contentIdentifier", .text(contentIdentifier))) }
-    return fields
+  fileprivate func write(to writer: inout some RecordWriter & ~Copyable) {
+    writer.beginObject()
+    writer.field("type", type.name)
+    writer.field("originalFilename", originalFilename)
+    writer.field("uniformTypeIdentifier", uniformTypeIdentifier)
+    writer.field("dataSize") { $0.integer(Int64(clamping: dataSize)) }
+    writer.field("sha256") { $0.hexadecimalDigits(of: sha256) }
+    if let sha1 { writer.field("sha1") { $0.hexadecimalDigits(of: sha1) } }
+    if case .referenced(let path) = storage { writer.field("path", path) }
+    if let contentIdentifier { writer.field("contentIdentifier", contentIdentifier) }
+    writer.endObject()
   }
 }
 
 extension AssetsEdited {
-  fileprivate func sentence(_ names: NamesByNumber) -> String {
+  fileprivate func sentence(_ names: EventNames) -> String {
     let assets = listed(edits.map(\.number), "asset", names)
     switch verb {
     case .trashed: return "Moved to the trash: \(assets)."
@@ -233,14 +356,24 @@ extension AssetsEdited {
     }
   }
 
-  fileprivate func fields(_ names: NamesByNumber) -> [LogValue.Field] {
-    let assets = edits.map { edit in
-      LogValue.object([.init("asset", .text(names.spelling(edit.number)))] + edit.values.map(\.field))
+  fileprivate func write(to writer: inout some RecordWriter & ~Copyable, _ names: EventNames) {
+    writer.field("assets") { writer in
+      writer.list(edits) { writer, edit in
+        writer.beginObject()
+        writer.field("asset") { $0.object(edit.number, names) }
+        edit.writeValues(to: &writer)
+        writer.endObject()
+      }
     }
-    let counts = shifts.map { shift in
-      LogValue.object([.init("album", .text(names.spelling(shift.album))), .init("by", .integer(Int64(shift.by)))])
+    guard !shifts.isEmpty else { return }
+    writer.field("assetCounts") { writer in
+      writer.list(shifts) { writer, shift in
+        writer.beginObject()
+        writer.field("album") { $0.object(shift.album, names) }
+        writer.field("by") { $0.integer(Int64(shift.by)) }
+        writer.endObject()
+      }
     }
-    return [.init("assets", .list(assets))] + (counts.isEmpty ? [] : [.init("assetCounts", .list(counts))])
   }
 }
 
@@ -253,7 +386,7 @@ extension AssetEdit {
 }
 
 extension ClientEdited {
-  fileprivate func sentence(_ names: NamesByNumber) -> String {
+  fileprivate func sentence(_ names: EventNames) -> String {
     let name = names.spelling(number)
     if let requested { return "'\(name)' requested access (\(requested))." }
     if let followedAlbum {
@@ -266,39 +399,33 @@ extension ClientEdited {
     return decisions.isEmpty ? "'\(name)' updated its registration." : decisions.joined(separator: " ")
   }
 
-  fileprivate func fields(_ names: NamesByNumber) -> [LogValue.Field] {
-    var fields: [LogValue.Field] = [.init("client", .text(names.spelling(number)))]
-    if let requested { fields.append(.init("requested", .text("\(requested)"))) }
+  fileprivate func write(to writer: inout some RecordWriter & ~Copyable, _ names: EventNames) {
+    writer.field("client") { $0.object(number, names) }
+    if let requested { writer.field("requested", "\(requested)") }
     for level in AccessLevel.allCases {
-      if let status = statuses[level] {
-        fields.append(.init("\(level)", .change(.text("\(status.old)"), .text("\(status.new)"))))
-      }
-      if let words = usageDescriptions[level] {
-        let (old, new) = (words.old.map(LogValue.text) ?? .null, words.new.map(LogValue.text) ?? .null)
-        fields.append(.init("\(level)UsageDescription", .change(old, new)))
-      }
+      if let status = statuses[level] { writer.change(level.key, status) { $0.text("\($1)") } }
+      if let words = usageDescriptions[level] { writer.change(level.usageDescriptionKey, words) { $0.text($1) } }
     }
     if let prevents = preventsLimitedAlert {
-      fields.append(
-        .init("preventsAutomaticLimitedAccessAlert", .change(.bool(prevents.old), .bool(prevents.new))))
+      writer.change("preventsAutomaticLimitedAccessAlert", prevents) { $0.bool($1) }
     }
     if let followedAlbum {
-      let name = { (album: ObjectNumber?) in album.map { .text(names.spelling($0)) } ?? LogValue.null }
-      fields.append(.init("followedAlbum", .change(name(followedAlbum.old), name(followedAlbum.new))))
+      writer.change("followedAlbum", followedAlbum) { writer, album in
+        if let album { writer.object(album, names) } else { writer.null() }
+      }
     }
-    return fields
   }
 }
 
 extension PickRow {
-  fileprivate func sentence(_ names: NamesByNumber) -> String {
+  fileprivate func sentence(_ names: EventNames) -> String {
     "'\(names.spelling(client))' received picked assets"
       + (withheld.isEmpty ? "." : ", without \(withheld.words).")
   }
 
-  fileprivate func fields(_ names: NamesByNumber) -> [LogValue.Field] {
-    [.init("client", .text(names.spelling(client)))]
-      + (withheld.isEmpty ? [] : [.init("withheld", .list(withheld.names.map { .text($0) }))])
+  fileprivate func write(to writer: inout some RecordWriter & ~Copyable, _ names: EventNames) {
+    writer.field("client") { $0.object(client, names) }
+    if !withheld.isEmpty { writer.field("withheld") { $0.list(withheld.names) { $0.text($1) } } }
   }
 }
 
@@ -311,17 +438,18 @@ extension CollectionRow {
     }
   }
 
-  fileprivate func fields(_ names: NamesByNumber) -> [LogValue.Field] {
-    [
-      .init("collection", .text(names.spelling(number))), .init("kind", .text(word)),
-      .init("localizedTitle", title.map(LogValue.text) ?? .null), .init("parent", .text(names.spelling(parent))),
-      .init("creationDate", .date(creationDate)),
-    ] + (query.map { [.init("predicate", .text($0.format))] } ?? [])
+  fileprivate func write(to writer: inout some RecordWriter & ~Copyable, _ names: EventNames) {
+    writer.field("collection") { $0.object(number, names) }
+    writer.field("kind", word)
+    writer.field("localizedTitle", title)
+    writer.field("parent") { $0.object(parent, names) }
+    writer.field("creationDate", creationDate)
+    if let query { writer.field("predicate", query.format) }
   }
 }
 
 extension CollectionEdited {
-  fileprivate func sentence(_ names: NamesByNumber) -> String {
+  fileprivate func sentence(_ names: EventNames) -> String {
     let label = names[number]?.label ?? "A collection"
     if let deletedDate { return deletedDate.new == nil ? "\(label) was restored." : "\(label) was deleted." }
     if title == nil, namesCover { return coverSentence(label) }
@@ -334,40 +462,40 @@ extension CollectionEdited {
     return "The cover of \(label) is now \(asset.spelled(as: .asset))."
   }
 
-  fileprivate func fields(_ names: NamesByNumber) -> [LogValue.Field] {
-    let own: [LogValue.Field] = [.init("collection", .text(names.spelling(number)))] + values.map(\.field)
-    guard let cover = creatorCover else { return own }
-    return own + [.init("creatorCover", .change(.asset(cover.old), .asset(cover.new)))]
+  fileprivate func write(to writer: inout some RecordWriter & ~Copyable, _ names: EventNames) {
+    writer.field("collection") { $0.object(number, names) }
+    writeValues(to: &writer)
+    if let creatorCover { writer.change("creatorCover", creatorCover) { $0.asset($1) } }
   }
 }
 
 extension AssetEdit {
-  var values: [PropertyValues] {
-    let fields = changes.map { change in
-      PropertyValues(
-        change.field.name, LogValue(change.old, of: change.field), LogValue(change.new, of: change.field))
+  var values: [PropertyValues] { PropertyValues.written { writeValues(to: &$0) } }
+
+  fileprivate func writeValues(to writer: inout some RecordWriter & ~Copyable) {
+    for change in changes {
+      writer.change(change.field.key, Replacement(old: change.old, new: change.new)) { $0.write($1, of: change.field) }
     }
-    guard let details else { return fields }
-    let words = zip(details.old.fields, details.new.fields).filter { $0 != $1 }
-    return fields + words.map { PropertyValues($1.name, $0.value, $1.value) }
+    guard let details else { return }
+    for (old, new) in zip(details.old.fields, details.new.fields) where old != new {
+      writer.change(old.name, Replacement(old: old.value, new: new.value)) { $0.write($1) }
+    }
   }
 }
 
 extension CollectionEdited {
-  var values: [PropertyValues] {
-    var values: [PropertyValues] = []
-    if let title { values.append(PropertyValues("localizedTitle", .optional(title.old), .optional(title.new))) }
-    if let date = modificationDate {
-      values.append(PropertyValues("modificationDate", .date(date.old), .date(date.new)))
-    }
-    if let date = deletedDate { values.append(PropertyValues("deletedDate", .optional(date.old), .optional(date.new))) }
-    if let cover { values.append(PropertyValues("cover", .asset(cover.old), .asset(cover.new))) }
-    return values
+  var values: [PropertyValues] { PropertyValues.written { writeValues(to: &$0) } }
+
+  fileprivate func writeValues(to writer: inout some RecordWriter & ~Copyable) {
+    if let title { writer.change("localizedTitle", title) { $0.text($1) } }
+    if let modificationDate { writer.change("modificationDate", modificationDate) { $0.date($1) } }
+    if let deletedDate { writer.change("deletedDate", deletedDate) { $0.optional($1) } }
+    if let cover { writer.change("cover", cover) { $0.asset($1) } }
   }
 }
 
 extension Arranged {
-  fileprivate func sentence(_ names: NamesByNumber) -> String {
+  fileprivate func sentence(_ names: EventNames) -> String {
     let members = listed(places.map(\.child), "member", names)
     let home = names[container]?.label ?? "a collection"
     return switch verb {
@@ -382,20 +510,19 @@ extension Arranged {
     }
   }
 
-  fileprivate func fields(_ names: NamesByNumber) -> [LogValue.Field] {
-    func key(_ key: OrderKey?) -> LogValue { key.map { .text(String($0.rawValue, radix: 16)) } ?? .null }
-    let members = places.map { place in
-      LogValue.object([
-        .init("member", .text(names.spelling(place.child))), .init("orderKey", .change(key(place.old), key(place.new))),
-      ])
+  fileprivate func write(to writer: inout some RecordWriter & ~Copyable, _ names: EventNames) {
+    writer.field("container") { $0.object(container, names) }
+    writer.field("members") { writer in
+      writer.list(places) { writer, place in
+        writer.beginObject()
+        writer.field("member") { $0.object(place.child, names) }
+        writer.change("orderKey", Replacement(old: place.old, new: place.new)) { writer, key in
+          if let key { writer.text(String(key.rawValue, radix: 16)) } else { writer.null() }
+        }
+        writer.endObject()
+      }
     }
-    var fields: [LogValue.Field] = [
-      .init("container", .text(names.spelling(container))), .init("members", .list(members)),
-      .init("assetCountBy", .integer(Int64(countShift))),
-    ]
-    if let date = modificationDate {
-      fields.append(.init("modificationDate", .change(.date(date.old), .date(date.new))))
-    }
-    return fields
+    writer.field("assetCountBy") { $0.integer(Int64(countShift)) }
+    if let modificationDate { writer.change("modificationDate", modificationDate) { $0.date($1) } }
   }
 }

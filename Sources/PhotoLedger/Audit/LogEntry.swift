@@ -1,3 +1,4 @@
+import EventLog
 import Foundation
 
 // An event for readers of the log: client, time, cause, objects, and a sentence; and the whole payload as a value that
@@ -14,35 +15,85 @@ public struct LogEntry: Sendable {
   public let commit: CommitSummary
   /// The type of the event, such as `assets.trashed`.
   public let type: String
-  /// The objects that it concerns, spelled as PhotoKit spells identifiers; the one acted on first.
-  public let objects: [String]
-  /// What happened, as a sentence.
-  public let sentence: String
   /// Whether the event's payload, or a part of it, was erased.
   public let isErased: Bool
-  /// The event; nil if there is nothing to be said of it.
-  private let event: Event?
-  private let names: [ObjectNumber: ObjectNames.Name]
+  private let content: Content
 
-  init(
-    sequence: UInt64, token: Token, commit: CommitSummary, type: String, objects: [String], sentence: String,
-    isErased: Bool, event: Event? = nil, names: [ObjectNumber: ObjectNames.Name] = [:]
-  ) {
-    (self.sequence, self.token, self.commit, self.type) = (sequence, token, commit, type)
-    (self.objects, self.sentence, self.isErased) = (objects, sentence, isErased)
-    (self.event, self.names) = (event, names)
+  /// What there is to say of the event.
+  private enum Content: Sendable {
+    case event(Event, EventNames)
+    /// A sentence, where the event cannot be read.
+    case sentence(String)
+  }
+
+  init(_ record: borrowing StoredEvent, _ token: Token, _ commit: CommitSummary, _ event: Event, _ names: EventNames) {
+    self.init(record, token, commit, .event(event, names))
+  }
+
+  /// - Parameter sentence: what is said instead of what happened.
+  init(_ record: borrowing StoredEvent, _ token: Token, _ commit: CommitSummary, sentence: String) {
+    self.init(record, token, commit, .sentence(sentence))
+  }
+
+  private init(_ record: borrowing StoredEvent, _ token: Token, _ commit: CommitSummary, _ content: Content) {
+    (sequence, type, isErased) = (record.sequence, record.type, record.isErased || record.content == nil)
+    (self.token, self.commit, self.content) = (token, commit, content)
+  }
+
+  /// The objects that it concerns, spelled as PhotoKit spells identifiers; the one acted on first.
+  public var objects: [String] {
+    guard case .event(let event, let names) = content else { return [] }
+    return distinct(event.touched).compactMap { names[$0]?.spelling }
+  }
+
+  /// What happened, as a sentence.
+  public var sentence: String {
+    switch content {
+    case .sentence(let sentence): sentence
+    case .event(let event, let names): event.sentence(names) + (isErased ? " Part of it was erased." : "")
+    }
   }
 
   /// The names of objects in the sentence, for programs that write it in another language: a field for each identifier,
   /// with the file name or title. Objects that the sentence only counts, and those without a name, are omitted.
   public var titles: [LogValue.Field] {
-    (event?.words.calledByName() ?? []).compactMap { number in
-      guard let name = names[number], let title = name.title else { return nil }
-      return LogValue.Field(name.spelling, .text(title))
-    }
+    guard case .object(let fields) = LogValue.written(by: { writeTitles(to: &$0) }) else { return [] }
+    return fields
   }
 
   /// The whole event; computed on demand.
   /// - Complexity: O(k) in the objects of the event.
-  public var details: LogValue { event.map { LogValue.object($0.words.fields(names)) } ?? .null }
+  public var details: LogValue { .written { writeDetails(to: &$0) } }
+
+  /// Writes the list of ``objects``.
+  func writeObjects(to writer: inout some RecordWriter & ~Copyable) {
+    writer.beginList()
+    if case .event(let event, let names) = content {
+      for number in distinct(event.touched) {
+        if let name = names[number] { name.write(to: &writer) }
+      }
+    }
+    writer.endList()
+  }
+
+  /// Writes ``titles`` as an object.
+  func writeTitles(to writer: inout some RecordWriter & ~Copyable) {
+    writer.beginObject()
+    if case .event(let event, let names) = content {
+      for number in event.calledByName {
+        guard let name = names[number], let title = name.title else { continue }
+        writer.key(name.spelling)
+        writer.text(title)
+      }
+    }
+    writer.endObject()
+  }
+
+  /// Writes ``details``.
+  func writeDetails(to writer: inout some RecordWriter & ~Copyable) {
+    guard case .event(let event, let names) = content else { return writer.null() }
+    writer.beginObject()
+    event.writeFields(to: &writer, names)
+    writer.endObject()
+  }
 }

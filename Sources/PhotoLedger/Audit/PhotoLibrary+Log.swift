@@ -23,26 +23,48 @@ extension PhotoLibrary {
     _ filter: LogFilter = LogFilter(), newestFirst: Bool = false, _ body: (LogEntry) throws -> Bool
   ) throws {
     // Not made ahead: many readers stop soon.
-    try makeLogPieces(filter, newestFirst: newestFirst, { $0 }) { entries in
+    try makeLogPieces(filter, newestFirst: newestFirst) { read in
+      var entries: [LogEntry] = []
+      try read { entry in
+        entries.append(entry)
+        return true
+      }
+      return entries
+    } _: { entries in
       for entry in entries where try !body(entry) { return false }
       return true
     }
   }
 
-  /// Gives what is made of the events in pieces, which are made on several cores, ahead of the body, and given in
-  /// order.
-  /// - Parameters:
-  ///   - make: makes something of the entries of a piece.
-  ///   - body: is given that, and says whether to go on.
-  package func forEachLogPiece<Piece: Sendable>(
-    _ filter: LogFilter, newestFirst: Bool, _ make: @escaping @Sendable ([LogEntry]) throws -> Piece,
-    _ body: (Piece) throws -> Bool
+  /// Writes the events of the log as the lines of the audit's export, on several cores and ahead of the body.
+  /// - Parameter body: is given the lines in order, many at a time.
+  package func writeLogLines(
+    _ filter: LogFilter, newestFirst: Bool, _ body: (borrowing JSONBytes) throws -> Void
   ) throws {
-    try MadeAhead.run({ give in try self.makeLogPieces(filter, newestFirst: newestFirst, make, give) }, body)
+    try MadeAhead.run { give in
+      try self.makeLogPieces(
+        filter, newestFirst: newestFirst,
+        { read in
+          try WrittenLines { bytes in
+            try read { entry in
+              entry.write(to: &bytes)
+              bytes.endLine()
+              return bytes.count < LogReader.pieceBytes
+            }
+          }
+        }, give)
+    } _: { (lines: WrittenLines) in
+      try body(lines.bytes)
+      return true
+    }
   }
 
+  /// What reads the entries of a piece, one after another, until its function says that it is enough.
+  private typealias EntryReading = ((LogEntry) throws -> Bool) throws -> Void
+
+  /// Gives what is made of the events in pieces, which are made on several cores and given in order.
   private func makeLogPieces<Piece: Sendable>(
-    _ filter: LogFilter, newestFirst: Bool, _ make: @Sendable ([LogEntry]) throws -> Piece,
+    _ filter: LogFilter, newestFirst: Bool, _ make: @Sendable (_ read: EntryReading) throws -> Piece,
     _ give: (Piece) throws -> Bool
   ) throws {
     try askIfNeeded()
@@ -62,22 +84,21 @@ extension PhotoLibrary {
         let part = reader
         return try t.onSeveralCores(parts.count) { index, t in
           defer { t.letGoOfPages() }
-          var part = part
-          let (entries, rest) = try part.entries(parts[index], t)
-          return (made: try make(entries), rest: rest)
+          var (part, rest) = (part, parts[index])
+          return (made: try make { take in try part.read(&rest, t, take) }, rest: rest)
         }
       }
       if pieces.isEmpty { return }
+      reader.adapt(isTooMany: pieces.contains { !$0.rest.isEmpty })
       for piece in pieces {
         guard try give(piece.made) else { return }
         var rest = piece.rest
         while !rest.isEmpty {
-          let entries: [LogEntry]
-          (entries, rest) = try store.reading { t in
+          let made = try store.reading { t in
             defer { t.letGoOfPages() }
-            return try reader.entries(rest, t)
+            return try make { take in try reader.read(&rest, t, take) }
           }
-          guard try give(try make(entries)) else { return }
+          guard try give(made) else { return }
         }
       }
     }
@@ -109,18 +130,21 @@ private struct LogReader {
   /// The events that touched all of the wanted objects; empty unless objects are wanted.
   private var histories: ArraySlice<UInt64> = []
 
-  /// How many events one core reads at a time, at about how many bytes of them it is enough, and how many such parts
-  /// are read before they are given.
+  /// How many events one core reads at a time at most, at about how many bytes of them it is enough, and how many such
+  /// parts are read before they are given.
   #if DEBUG
-    private static let pieceCount = 3
+    private static let pieceCountMax = 3
   #else
-    private static let pieceCount = 256
+    private static let pieceCountMax = 256
   #endif
-  private static let pieceBytes = 3 << 18
-  /// After how many events, or names of one event, pages are let go of: each is a row on a page of its own, with which
-  /// its neighbours are mapped.
+  static let pieceBytes = 1 << 19
+  /// After how many names pages are let go of: each is a row on a page of its own, with which its neighbours are mapped.
   private static let countBetweenLettingGo = 32
-  private static let partCountMax = 4
+  private static let partCountMax = 8
+  /// How many events one core reads at a time: fewer where events are large, so that the others have some too.
+  private var pieceCount = Self.pieceCountMax
+  /// How many names were looked up since pages were last let go of.
+  private var nameCount = 0
   /// How many parts are read next: few at first, since many readers stop soon.
   private var partCount = 1
 
@@ -150,29 +174,54 @@ private struct LogReader {
   /// The places of the next events, in parts; none at the end.
   mutating func parts(_ t: borrowing StoreReading) throws -> [ArraySlice<UInt64>] {
     var places: [UInt64] = []
-    while places.count < Self.pieceCount * partCount, let place = try next(t) { places.append(place) }
+    while places.count < pieceCount * partCount, let place = try next(t) { places.append(place) }
     partCount = min(Self.partCountMax, partCount * 2)
-    return stride(from: 0, to: places.count, by: Self.pieceCount).map { start in
-      places[start..<min(start + Self.pieceCount, places.count)]
+    return stride(from: 0, to: places.count, by: pieceCount).map { start in
+      places[start..<min(start + pieceCount, places.count)]
     }
   }
 
-  /// The entries of events, in order; of large ones only the first.
-  /// - Returns: the entries, perhaps none, and the places of the events that were not read.
-  mutating func entries(
-    _ places: ArraySlice<UInt64>, _ t: borrowing StoreReading
-  ) throws -> (entries: [LogEntry], rest: ArraySlice<UInt64>) {
-    var entries: [LogEntry] = []
-    var (rest, byteCount) = (places, 0)
-    while byteCount < Self.pieceBytes, let sequence = rest.popFirst() {
+  /// Adapts the parts to the size of the events.
+  /// - Parameter isTooMany: whether some of the parts read last were not read to their end.
+  mutating func adapt(isTooMany: Bool) {
+    pieceCount = isTooMany ? max(1, pieceCount / 2) : min(Self.pieceCountMax, pieceCount * 2)
+  }
+
+  /// Reads the entries of events, in order; of large ones only the first.
+  /// - Parameters:
+  ///   - places: the places of the events; of those that were not read, when it returns.
+  ///   - take: is given each entry, and says whether there may be more.
+  mutating func read(
+    _ places: inout ArraySlice<UInt64>, _ t: borrowing StoreReading, _ take: (LogEntry) throws -> Bool
+  ) throws {
+    var byteCount = 0
+    // Places that follow one another are read by one cursor, and found only once.
+    if let first = places.first, let last = places.last, last >= first, last - first == UInt64(places.count - 1) {
+      var isEnough = false
+      try audit.core.log.read(after: first - 1, limit: places.count, in: t) { record in
+        guard record.sequence == places.first else { return .stop }
+        places.removeFirst()
+        isEnough = try !read(record, t, take, &byteCount)
+        return isEnough ? .stop : .proceed
+      }
+      if isEnough { return }
+    }
+    while let sequence = places.popFirst() {
       guard let record = try audit.core.log.event(at: sequence, in: t) else {
         throw LibraryError(.corrupted, "The log lacks event \(sequence); run `verify`.")
       }
-      byteCount += record.content?.byteCount ?? 0
-      if let entry = try entry(record, t) { entries.append(entry) }
-      if (places.count - rest.count) % Self.countBetweenLettingGo == 0 { t.letGoOfPages() }
+      guard try read(record, t, take, &byteCount) else { return }
     }
-    return (entries, rest)
+  }
+
+  /// - Returns: whether there may be more.
+  private mutating func read(
+    _ record: borrowing StoredEvent, _ t: borrowing StoreReading, _ take: (LogEntry) throws -> Bool,
+    _ byteCount: inout Int
+  ) throws -> Bool {
+    byteCount += record.content?.byteCount ?? 0
+    guard let entry = try entry(record, t) else { return byteCount < Self.pieceBytes }
+    return try take(entry) && byteCount < Self.pieceBytes
   }
 
   /// The place of the next event; nil at the end.
@@ -206,32 +255,35 @@ private struct LogReader {
     guard filter.wants(commit) else { return nil }
     let token = audit.core.token(record.commit)
     guard record.content != nil else {
-      return LogEntry(
-        sequence: record.sequence, token: token, commit: commit, type: type, objects: [],
-        sentence: "The payload was erased.", isErased: true)
+      return LogEntry(record, token, commit, sentence: "The payload was erased.")
     }
     if let reason = try audit.core.projections.reasonAside(record.sequence, in: t) {
-      return LogEntry(
-        sequence: record.sequence, token: token, commit: commit, type: type, objects: [],
-        sentence: "Quarantined: \(reason)", isErased: record.isErased)
+      return LogEntry(record, token, commit, sentence: "Quarantined: \(reason)")
     }
     let event = try Event(record)
-    let touched = event.touched
-    var known: [ObjectNumber: ObjectNames.Name] = [:]
+    return LogEntry(record, token, commit, event, try names(of: event, t))
+  }
+
+  /// The names of the objects of an event.
+  private mutating func names(of event: Event, _ t: borrowing StoreReading) throws -> EventNames {
+    var names = EventNames()
+    // The sentence uses the name at the addition, so the current name is not needed.
     if case .assetCreated(let existence) = event {
-      // Its sentence uses the name at its addition, so the current name is not needed.
-      known[existence.row.number] = ObjectNames.Name(existence.row, nil)
+      names.add(ObjectNames.Name(existence.row, nil), of: existence.row.number)
     }
-    for (index, number) in (touched + event.mentioned).enumerated() where known[number] == nil {
-      known[number] = try audit.name(number, t)
-      // One event can name a hundred thousand objects.
-      if index % Self.countBetweenLettingGo == Self.countBetweenLettingGo - 1 { t.letGoOfPages() }
+    // A file name is read only where the sentence says it.
+    let titled = event.calledByName + event.mentioned
+    func learn(_ number: ObjectNumber) throws {
+      guard names[number] == nil else { return }
+      let found = try titled.contains(number) ? audit.name(number, t) : audit.untitledName(number, t)
+      if let found { names.add(found, of: number) }
+      nameCount += 1
+      guard nameCount >= Self.countBetweenLettingGo else { return }
+      nameCount = 0
+      t.letGoOfPages()
     }
-    var sentence = event.words.sentence(known)
-    if record.isErased { sentence += " Part of it was erased." }
-    return LogEntry(
-      sequence: record.sequence, token: token, commit: commit, type: type,
-      objects: distinct(touched).compactMap { known[$0]?.spelling }, sentence: sentence, isErased: record.isErased,
-      event: event, names: known)
+    try event.forEachTouched(learn)
+    for number in event.mentioned { try learn(number) }
+    return names
   }
 }

@@ -80,8 +80,11 @@ extension AssetDetails {
   }
 
   /// Reads the details of a projection.
-  package init(encoded bytes: [UInt8]) throws {
-    self = try Self.reading(bytes.span.bytes) { reader in
+  package init(encoded bytes: [UInt8]) throws { try self.init(encoded: bytes.span.bytes) }
+
+  /// Reads the details of a projection where they lie.
+  init(encoded bytes: RawSpan) throws {
+    self = try Self.reading(bytes) { reader in
       let details = try AssetDetails(reading: &reader)
       try reader.end()
       return details

@@ -246,26 +246,55 @@ extension CBORReader {
 // MARK: - The log and JSON
 
 extension AssetMetadata {
+  /// Writes an object of what is said, by its name in JSON.
+  func write(to writer: inout some RecordWriter & ~Copyable) {
+    writer.beginObject()
+    writer.ifSaid("title", title)
+    writer.ifSaid("caption", caption)
+    writer.ifSaid("keywords", keywords)
+    writer.ifSaid("hierarchicalKeywords", hierarchicalKeywords)
+    writer.ifSaid("people", people)
+    if let rating { writer.field("rating") { $0.integer(Int64(rating)) } }
+    writer.ifSaid("copyright", copyright)
+    writer.ifSaid("creators", creators)
+    writer.ifSaid("cameraMake", cameraMake)
+    writer.ifSaid("cameraModel", cameraModel)
+    writer.ifSaid("lens", lens)
+    if let focalLength { writer.field("focalLength") { $0.double(focalLength) } }
+    if let aperture { writer.field("aperture") { $0.double(aperture) } }
+    if let exposureTime { writer.field("exposureTime") { $0.double(exposureTime) } }
+    if let iso { writer.field("iso") { $0.integer(Int64(iso)) } }
+    if let flashFired { writer.field("flashFired") { $0.bool(flashFired) } }
+    writer.ifSaid("software", software)
+    if !sources.isEmpty {
+      writer.field("sources") { writer in
+        writer.beginObject()
+        for (name, source) in sources.sorted(by: { $0.key < $1.key }) {
+          writer.key(name)
+          writer.text(source)
+        }
+        writer.endObject()
+      }
+    }
+    writer.endObject()
+  }
+
   /// What is said, by its name in JSON and in the order there.
   package var fields: [LogValue.Field] {
-    let said: [(String, LogValue)] = [
-      ("title", .words(title)), ("caption", .words(caption)), ("keywords", .words(keywords)),
-      ("hierarchicalKeywords", .words(hierarchicalKeywords)), ("people", .words(people)),
-      ("rating", rating.map { .integer(Int64($0)) } ?? .null), ("copyright", .words(copyright)),
-      ("creators", .words(creators)), ("cameraMake", .words(cameraMake)), ("cameraModel", .words(cameraModel)),
-      ("lens", .words(lens)), ("focalLength", focalLength.map(LogValue.double) ?? .null),
-      ("aperture", aperture.map(LogValue.double) ?? .null),
-      ("exposureTime", exposureTime.map(LogValue.double) ?? .null), ("iso", iso.map { .integer(Int64($0)) } ?? .null),
-      ("flashFired", flashFired.map(LogValue.bool) ?? .null), ("software", .words(software)),
-      ("sources", .object(sources.sorted { $0.key < $1.key }.map { .init($0.key, .text($0.value)) })),
-    ]
-    return said.filter { $0.1 != .null && $0.1 != .list([]) && $0.1 != .object([]) }.map { .init($0.0, $0.1) }
+    guard case .object(let fields) = logValue else { preconditionFailure("Metadata are written as an object.") }
+    return fields
   }
 
   /// As one value of the log.
-  package var logValue: LogValue { .object(fields) }
+  package var logValue: LogValue { .written { write(to: &$0) } }
 }
 
-extension LogValue {
-  fileprivate static func words(_ texts: [String]) -> LogValue { .list(texts.map(LogValue.text)) }
+extension RecordWriter where Self: ~Copyable {
+  fileprivate mutating func ifSaid(_ name: StaticString, _ value: String?) {
+    if let value { field(name, value) }
+  }
+
+  fileprivate mutating func ifSaid(_ name: StaticString, _ values: [String]) {
+    if !values.isEmpty { field(name) { $0.list(values) { $0.text($1) } } }
+  }
 }

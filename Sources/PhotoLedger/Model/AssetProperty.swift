@@ -222,6 +222,7 @@ extension AssetField {
   // Edits ask for these of each property that they change.
   private static let forms = properties.map(\.form)
   private static let names = properties.map(\.name)
+  private static let keys = properties.map(\.key)
 
   /// The declaration.
   package var property: AssetProperty { Self.properties[Int(rawValue)] }
@@ -231,4 +232,7 @@ extension AssetField {
 
   /// The name, as JSON spells it.
   package var name: String { Self.names[Int(rawValue)] }
+
+  /// The same.
+  package var key: StaticString { Self.keys[Int(rawValue)] }
 }

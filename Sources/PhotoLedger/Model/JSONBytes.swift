@@ -91,6 +91,14 @@ package struct JSONBytes: ~Copyable, @unchecked Sendable {
     count += bytes.count
   }
 
+  /// Writes bytes once more that were written before.
+  package mutating func again(_ range: Range<Int>) {
+    precondition(range.lowerBound >= 0 && range.upperBound <= count, "Only written bytes can be written again.")
+    reserve(range.count)
+    (start + count).copyMemory(from: start + range.lowerBound, byteCount: range.count)
+    count &+= range.count
+  }
+
   /// Writes text unescaped.
   package mutating func raw(_ text: StaticString) {
     reserve(text.utf8CodeUnitCount)
@@ -151,18 +159,21 @@ package struct JSONBytes: ~Copyable, @unchecked Sendable {
     count += 2 * bytes.count
   }
 
+  /// Writes a number in 16 hexadecimal digits.
+  package mutating func hexadecimal(_ number: UInt64) {
+    Swift.withUnsafeBytes(of: number.bigEndian) { hexadecimal($0) }
+  }
+
   /// Writes bytes in base64 (RFC 4648, section 4).
   package mutating func base64(_ bytes: UnsafeRawBufferPointer) {
     reserve((bytes.count + 2) / 3 * 4)
-    let digits = Self.base64Digits.utf8Start
+    let (digits, pairs) = (Self.base64Digits.utf8Start, Self.base64Pairs)
     var place = start + count
     var index = 0
     while bytes.count &- index >= 3 {
       let word = UInt32(bytes[index]) << 16 | UInt32(bytes[index &+ 1]) << 8 | UInt32(bytes[index &+ 2])
-      let (first, second) = (digits[Int(word >> 18)], digits[Int(word >> 12 & 63)])
-      let (third, fourth) = (digits[Int(word >> 6 & 63)], digits[Int(word & 63)])
-      let four = UInt32(first) | UInt32(second) << 8 | UInt32(third) << 16 | UInt32(fourth) << 24
-      place.storeBytes(of: four.littleEndian, as: UInt32.self)
+      place.storeBytes(of: pairs[Int(word &>> 12)], as: UInt16.self)
+      place.storeBytes(of: pairs[Int(word & 0xFFF)], toByteOffset: 2, as: UInt16.self)
       (place, index) = (place + 4, index &+ 3)
     }
     while index < bytes.count {
@@ -180,6 +191,18 @@ package struct JSONBytes: ~Copyable, @unchecked Sendable {
   }
 
   private static let base64Digits: StaticString = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
+
+  /// The two digits of each number of twelve bits, in the order in which they stand in memory.
+  // SAFETY: written before anything reads it, and never again.
+  private nonisolated(unsafe) static let base64Pairs: UnsafePointer<UInt16> = {
+    let pairs = UnsafeMutablePointer<UInt16>.allocate(capacity: 1 << 12)
+    let digits = base64Digits.utf8Start
+    for number in 0..<(1 << 12) {
+      let pair = UInt16(digits[number >> 6]) | UInt16(digits[number & 63]) << 8
+      (pairs + number).initialize(to: pair.littleEndian)
+    }
+    return UnsafePointer(pairs)
+  }()
 
   @inline(__always)
   private static func digit(_ value: UInt8) -> UInt8 { value < 10 ? 0x30 + value : 0x57 + value }
@@ -311,6 +334,27 @@ package struct JSONBytes: ~Copyable, @unchecked Sendable {
     quote(body)
   }
 
+  /// Writes a text as a value, where it is written to memory; nothing if there is none.
+  /// - Parameters:
+  ///   - capacity: how many bytes the text has at most.
+  ///   - body: writes the text, which has no character that would be escaped, and returns how many bytes it has; nil
+  ///     if there is no text.
+  /// - Returns: whether there is one.
+  package mutating func quoted(capacity: Int, _ body: (UnsafeMutableRawPointer) -> Int?) -> Bool {
+    let before = count
+    separate()
+    reserve(capacity + 2)
+    put(UInt8(ascii: "\""))
+    guard let length = body(start + count) else {
+      count = before
+      return false
+    }
+    precondition(length <= capacity, "A text must fit the room that was made for it.")
+    count &+= length
+    put(UInt8(ascii: "\""))
+    return true
+  }
+
   @inline(__always)
   private mutating func quote(_ body: (inout JSONBytes) -> Void) {
     reserve(1)
@@ -354,7 +398,7 @@ enum HexadecimalDigits {
 private enum SpareBuffers {
   /// Only large ones are kept, and only so large ones.
   private static let sizes = 1 << 16...1 << 20
-  private static let most = 16
+  private static let most = 32
 
   // SAFETY: each lies here or belongs to one `JSONBytes`.
   private struct Spare: @unchecked Sendable {

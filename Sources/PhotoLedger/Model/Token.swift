@@ -42,12 +42,21 @@ public struct Token: Hashable, Sendable, CustomStringConvertible {
 
   /// The spelling: letters, digits and hyphens.
   public var description: String {
-    let marks = [library] + (view.map { [$0] } ?? [])
-    let spelled = marks.map { mark in
-      let digits = String(mark, radix: 16)
-      return String(repeating: "0", count: 16 - digits.count) + digits
+    var bytes = JSONBytes(capacity: 64)
+    spell(into: &bytes)
+    return bytes.text()
+  }
+
+  /// Writes the spelling.
+  package func spell(into bytes: inout JSONBytes) {
+    bytes.raw((view == nil ? "t1-" : "v1-") as StaticString)
+    bytes.hexadecimal(library)
+    if let view {
+      bytes.raw("-")
+      bytes.hexadecimal(view)
     }
-    return "\(view == nil ? "t1" : "v1")-\(spelled.joined(separator: "-"))-\(String(position, radix: 36))"
+    bytes.raw("-")
+    bytes.raw(String(position, radix: 36))
   }
 
   /// Whether both count in the same order, so that one comes before the other.

@@ -199,7 +199,7 @@ extension Projections {
   }
 
   package func details(_ number: ObjectNumber, in t: borrowing some Reading) throws -> AssetDetails? {
-    guard let value = try t.bytes(for: number, in: details) else { return nil }
+    guard let value = try t.value(for: number, in: details) else { return nil }
     return try AssetDetails(encoded: value)
   }
 

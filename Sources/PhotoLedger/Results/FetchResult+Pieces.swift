@@ -130,21 +130,22 @@ extension PhotoLibrary {
 
   /// Gives all assets of a result as lines that are written on several cores.
   /// - Parameters:
-  ///   - write: writes the line of an asset, without its end.
+  ///   - start: makes what the lines of a piece share.
+  ///   - write: writes the line of an asset with its end.
   ///   - body: is given the lines in order, many at a time.
   /// - Throws: ``LibraryError`` if the store cannot be read; what the closures throw.
   /// - Complexity: as ``FetchResult/forEachPiece(_:)``.
-  package func writeLines(
-    of result: FetchResult<Asset>,
-    _ write: @escaping @Sendable (Asset, AssetDetails, inout JSONBytes) throws -> Void,
+  package func writeLines<Shared>(
+    of result: FetchResult<Asset>, _ start: @escaping @Sendable () -> Shared,
+    _ write: @escaping @Sendable (inout Shared, Asset, AssetDetails, inout JSONBytes) throws -> Void,
     _ body: (borrowing JSONBytes) throws -> Void
   ) throws {
     try result.forEachPiece { numbers, point, t in
       try WrittenLines { bytes in
+        var shared = start()
         for number in numbers {
           let asset = try result.load.load(result.store, number, point, t)
-          try write(asset, try self.details(of: asset, at: point.sequence, t), &bytes)
-          bytes.endLine()
+          try write(&shared, asset, try self.details(of: asset, at: point.sequence, t), &bytes)
         }
       }
     } _: { lines in

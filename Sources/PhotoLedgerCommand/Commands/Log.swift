@@ -17,23 +17,13 @@ extension Command {
     var rest = try FetchArguments.limit(invocation)
     return try invocation.withLibrary { library in
       if invocation.printsJSON, rest == 0 {
-        try library.forEachLogPiece(filter, newestFirst: invocation.has(reverse)) { entries in
-          WrittenLines { bytes in
-            for entry in entries {
-              bytes.write(entry.record)
-              bytes.endLine()
-            }
-          }
-        } _: { lines in
-          try invocation.output.write(lines.bytes)
-          return true
-        }
+        try library.writeLogLines(filter, newestFirst: invocation.has(reverse)) { try invocation.output.write($0) }
         return .done
       }
       var printer = LogPrinter(output: invocation.output)
       try library.forEachLogEntry(filter, newestFirst: invocation.has(reverse)) { entry in
         if invocation.printsJSON {
-          try invocation.output.line { $0.write(entry.record) }
+          try invocation.output.line { entry.write(to: &$0) }
         } else {
           try printer.print(entry)
         }

@@ -13,15 +13,22 @@ extension Command {
       let result = try FetchArguments.fetch(invocation, from: library)
       let table = AssetTable(terminal: invocation.output.terminal)
       if !invocation.printsJSON, !result.isEmpty { try invocation.output.line(table.heading) }
-      let printsJSON = invocation.printsJSON
-      try library.writeLines(of: result) { asset, details, bytes in
-        if printsJSON {
-          try bytes.write(asset, details.resources, ExtendedMetadata(details))
-        } else {
-          table.write(asset, details.resources, to: &bytes)
+      if invocation.printsJSON {
+        try library.writeLines(of: result) {
+          AssetLines()
+        } _: { lines, asset, details, bytes in
+          lines.write(asset, details, to: &bytes)
+        } _: { lines in
+          try invocation.output.write(lines)
         }
-      } _: { lines in
-        try invocation.output.write(lines)
+      } else {
+        try library.writeLines(of: result) {
+        } _: { _, asset, details, bytes in
+          table.write(asset, details.resources, to: &bytes)
+          bytes.endLine()
+        } _: { lines in
+          try invocation.output.write(lines)
+        }
       }
       if !invocation.printsJSON, invocation.output.terminal.isInteractive {
         try invocation.output.line(invocation.output.terminal.styled(TextLayout.counted(result.count, "asset"), .faint))

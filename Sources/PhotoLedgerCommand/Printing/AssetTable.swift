@@ -39,7 +39,7 @@ struct AssetTable {
     bytes.raw(" ")
     if let taken = asset.localCreationDate ?? asset.creationDate {
       let start = bytes.count
-      DateText.writeMinute(taken, to: &bytes)
+      bytes.minute(taken)
       if bytes.count - start != 16 {
         // A year of more or fewer than four digits.
         bytes.removeAll(from: start)

@@ -1,0 +1,95 @@
+package import Foundation
+
+// Dates as text (RFC 3339), in three forms that must not be confused:
+//
+//     instant, offset known      2024-05-31T18:30:00+02:00     the camera wrote its offset
+//     instant, offset unknown    2024-05-31T16:30:00Z          RFC 3339 section 4.3, as RFC 9557 updates it
+//     wall time                  2024-05-31T18:30:00           what the camera's clock showed; no zone at all
+//
+// A fraction has up to six digits, without trailing zeros; the log holds microseconds.
+
+extension JSONBytes {
+  /// Writes an instant, at an offset if it is known.
+  package mutating func instant(_ date: Date, offset: Int? = nil) {
+    // RFC 3339 has whole minutes; an offset with seconds cannot be said.
+    guard let offset, offset % 60 == 0, abs(offset) < 86_400 else {
+      wallTime(date)
+      return raw("Z")
+    }
+    let minutes = offset.magnitude / 60
+    wallTime(date.addingTimeInterval(Double(offset)))
+    raw((offset < 0 ? "-" : "+") as StaticString)
+    digits(UInt64(minutes / 60), width: 2)
+    raw(":")
+    digits(UInt64(minutes % 60), width: 2)
+  }
+
+  /// Writes a date and a time of day without a zone.
+  package mutating func wallTime(_ date: Date) {
+    let (day, microseconds) = Self.split(date)
+    let time = UInt64(max(0, microseconds))
+    let seconds = time / 1_000_000
+    self.day(day)
+    raw("T")
+    digits(seconds / 3600, width: 2)
+    raw(":")
+    digits(seconds / 60 % 60, width: 2)
+    raw(":")
+    digits(seconds % 60, width: 2)
+    var (fraction, width) = (time % 1_000_000, 6)
+    guard fraction > 0 else { return }
+    while fraction % 10 == 0 { (fraction, width) = (fraction / 10, width - 1) }
+    raw(".")
+    digits(fraction, width: width)
+  }
+
+  /// Writes a wall time to the minute, with a blank in its middle.
+  package mutating func minute(_ date: Date) {
+    let (day, microseconds) = Self.split(date)
+    self.day(day)
+    raw(" ")
+    let minutes = UInt64(microseconds / 60_000_000)
+    digits(minutes / 60, width: 2)
+    raw(":")
+    digits(minutes % 60, width: 2)
+  }
+
+  private static func split(_ date: Date) -> (day: Int, microseconds: Int) {
+    let total = Int(max(-9e17, min(9e17, (date.timeIntervalSince1970 * 1_000_000).rounded())))
+    let day = Int((Double(total) / 86_400_000_000).rounded(.down))
+    return (day, total - day * 86_400_000_000)
+  }
+
+  /// Writes a day of the proleptic Gregorian calendar, by its number from 1970-01-01.
+  private mutating func day(_ number: Int) {
+    // Counted from 1 March 0000, so that a leap day is the last of its year.
+    let shifted = number + 719_468
+    let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
+    let dayOfEra = shifted - era * 146_097
+    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
+    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
+    let month = (5 * dayOfYear + 2) / 153
+    let year = yearOfEra + era * 400 + (month >= 10 ? 1 : 0)
+    if year < 0 { raw("-") }
+    digits(UInt64(year.magnitude), width: 4)
+    raw("-")
+    digits(UInt64(month < 10 ? month + 3 : month - 9), width: 2)
+    raw("-")
+    digits(UInt64(dayOfYear - (153 * month + 2) / 5 + 1), width: 2)
+  }
+
+  /// Writes the shortest spelling that reads back as the same number; null for one that JSON cannot say.
+  package mutating func number(_ value: Double) {
+    guard value.isFinite else { return null() }
+    if let whole = Int64(exactly: value), whole.magnitude < 1 << 53 { return integer(whole) }
+    self.value(value.description)
+  }
+}
+
+extension JSONBytes: RecordWriter {
+  package mutating func double(_ value: Double) { number(value) }
+  package mutating func text(_ value: String) { text(value, .shown) }
+  package mutating func date(_ value: Date) { quoted { $0.instant(value) } }
+  package mutating func token(_ value: Token) { quoted { value.spell(into: &$0) } }
+  package mutating func hexadecimalDigits(of bytes: [UInt8]) { bytes.withUnsafeBytes { hexadecimalText($0) } }
+}
