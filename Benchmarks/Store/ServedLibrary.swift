@@ -111,8 +111,10 @@
     let request: Double
     let slowest: Double
 
-    init(_ wrk: String, _ url: String, _ key: String?, connections: Int) throws {
+    /// - Parameter script: a file with what `wrk` runs for each request; nil: it asks for the URL.
+    init(_ wrk: String, _ url: String, _ key: String?, connections: Int, script: String? = nil) throws {
       var words = [wrk, "-t1", "-c\(connections)", "-d2s", "--latency"]
+      if let script { words += ["-s", script] }
       if let key { words += ["-H", "Authorization: Bearer \(key)"] }
       var text = Data()
       _ = try ChildProcess.stream(words + [url]) { text.append($0) }
@@ -161,6 +163,16 @@
       }
     }
 
+    /// The head and the content of an answer, until the connection is closed.
+    static func answer(_ descriptor: Int32) -> Data {
+      var answer = Data()
+      var piece = [UInt8](repeating: 0, count: 1 << 16)
+      while case let count = recv(descriptor, &piece, piece.count, 0), count > 0 {
+        answer.append(contentsOf: piece[..<count])
+      }
+      return answer
+    }
+
     /// The content of an answer.
     static func bytes(_ port: UInt16, _ method: String, _ path: String, _ body: String?, _ key: String?) throws -> Data
     {
@@ -170,11 +182,7 @@
       if let key, !key.isEmpty { head += "Authorization: Bearer \(key)\r\n" }
       if let body { head += "Content-Type: application/json\r\nContent-Length: \(body.utf8.count)\r\n" }
       try send(descriptor, head + "\r\n" + (body ?? ""))
-      var answer = Data()
-      var piece = [UInt8](repeating: 0, count: 1 << 16)
-      while case let count = recv(descriptor, &piece, piece.count, 0), count > 0 {
-        answer.append(contentsOf: piece[..<count])
-      }
+      let answer = answer(descriptor)
       guard let end = answer.firstRange(of: Data("\r\n\r\n".utf8)) else {
         throw WrongAnswer(description: "\(path) is not answered.")
       }

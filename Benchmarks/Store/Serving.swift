@@ -19,6 +19,7 @@ enum Serving {
   private static let small = "S30 server, sections of everything by month"
   private static let item = "S30 server, one asset"
   private static let window = "S31 server, window of 200 as columns"
+  private static let windows = "S31 server, windows of 200 as columns at random places"
   private static let thumbnail = "S32 server, file of 20 KB"
   private static let original = "S32 server, file of 10 MB"
   private static let idle = "S33 server, memory of an idle feed"
@@ -28,7 +29,8 @@ enum Serving {
 
   static let names =
     [item, small, window, thumbnail, original].flatMap { ["\($0), floor", $0] }
-    + ["\(window), alone", "\(window), slowest of a hundred", idle, idleTime, "\(told), floor", told, memory]
+    + ["\(window), alone", "\(window), slowest of a hundred", windows, "\(windows), slowest of a hundred"]
+    + [idle, idleTime, "\(told), floor", told, memory]
 
   static func measure(_ stage: Stage, into report: inout Report) throws {
     guard report.wantsAny(of: names) else { return }
@@ -83,6 +85,7 @@ enum Serving {
         let turns = try turns(wrk, question, server, base)
         add(question.name, turns, question.goal, stage, &report)
         guard question.name == window else { continue }
+        try measureWindows(stage, wrk, server, newest, into: &report)
         report.add(
           "\(window), slowest of a hundred", size: stage.size, caches: .warm, Sample(turns.map(\.own.slowest)),
           goal: .microseconds(5000))
@@ -90,6 +93,25 @@ enum Serving {
         }
         report.add("\(window), alone", size: stage.size, caches: .warm, Sample(alone), goal: .microseconds(500))
       }
+    }
+
+    /// Windows that begin anywhere: a server that holds what it spelled lately holds none of them.
+    private static func measureWindows(
+      _ stage: Stage, _ wrk: String, _ server: ServedLibrary, _ fetch: (name: String, token: String, count: Int),
+      into report: inout Report
+    ) throws {
+      let script = stage.path("windows.lua")
+      defer { stage.remove(script) }
+      let path = "/v1/fetches/\(fetch.name)/items?form=columns&count=200&token=\(fetch.token)&start="
+      let line = #"return wrk.format("GET", "\#(path)" .. math.random(0, \#(max(0, fetch.count - 200))))"#
+      try Data("request = function() \(line) end\n".utf8).write(to: script)
+      let loads = try (0..<3).map { _ in
+        try Load(wrk, server.url(path + "0"), server.key, connections: 32, script: script.path)
+      }
+      report.add(windows, size: stage.size, caches: .warm, Sample(loads.map(\.request)))
+      report.add(
+        "\(windows), slowest of a hundred", size: stage.size, caches: .warm, Sample(loads.map(\.slowest)),
+        goal: .microseconds(5000))
     }
 
     /// Files of a library of their own: those of the invented one do not exist.

@@ -6,7 +6,7 @@ enum StoreRows {
     Fetching.questions.flatMap(Fetching.names), Observing.names, CatchingUp.names, LongAlbum.names, Memory.names,
     Commits.names, Proofs.names, UglyShapes.names, Auditing.names, Undoing.names, LookingBack.names, BackingUp.names,
     Examining.names, ImportingFiles.names, ImportingTakeout.names, ImportingPhotos.names, Renditions.names,
-    Serving.names, Browsing.names, peerNames,
+    Serving.names, Uploading.names, Browsing.names, peerNames,
   ].flatMap { $0 }
 
   private static var peerNames: [String] {
@@ -45,6 +45,7 @@ enum StoreRows {
     try ImportingPhotos.measure(stage, into: &report)
     try Renditions.measure(stage, into: &report)
     try Serving.measure(stage, into: &report)
+    try Uploading.measure(stage, into: &report)
     try Browsing.measure(stage, into: &report)
   }
 }
