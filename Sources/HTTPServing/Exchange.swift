@@ -65,7 +65,9 @@
       if let refusal = request.refusal { return reject(server.application.rejection(request, 400, refusal)) }
       switch server.application.plan(request) {
       case .answer(let response): return request.hasBody ? reject(response) : wait(for: response)
-      case .respond(let work): return receive(limit: 0, work)
+      case .respond(let work):
+        if request.hasBody { watched?.expect(within: server.connections.requestSeconds) }
+        return receive(limit: 0, work)
       case .gather(let limit, let work):
         if let length = request.contentLength, length > limit { return reject(tooLarge(limit)) }
         watched?.expect(within: server.connections.requestSeconds)
@@ -82,7 +84,7 @@
     }
 
     private func flow(to open: @escaping @Sendable (HTTPRequest) async -> HTTPReceiving) -> MHD_Result {
-      let reception = Reception(server, connection, request) { [self] in answer($0) }
+      let reception = Reception(server, connection, request, watched) { [self] in answer($0) }
       state.withLock { $0.phase = .flowing(reception) }
       reception.begin(allowsInterim: isHTTP11 && !server.isTLS, open)
       return MHD_Result.YES

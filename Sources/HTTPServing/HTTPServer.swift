@@ -262,6 +262,9 @@
 
     func log(_ message: String) { options.log(message) }
 
+    /// The most that libmicrohttpd hands over of a body at a time.
+    var connectionMemory: Int { options.connectionMemory }
+
     /// Whether libmicrohttpd encrypts.
     var isTLS: Bool { options.tls != nil }
 

@@ -23,8 +23,9 @@
   // connection has gone the task still hands over what came before, and then says `abandon`.
   //
   // libmicrohttpd takes no response in the middle of a body. A receiver that rejects has the rest dropped, up to
-  // `drainLimit`, and the response is sent at the end; a client that sends more is cut off. A rejection of the head is
-  // sent at once where the body is longer than `dropLimit`, or where its length is not known.
+  // `drainLimit`, and the response is sent at the end; a client that sends more is cut off, and so is one that takes
+  // longer for a portion than for a head. A rejection of the head is sent at once where the body is longer than
+  // `dropLimit`, or where its length is not known.
 
   /// Receives the body of a request piece by piece; one task at a time calls it, never a thread of connections.
   public protocol HTTPReceiver: Sendable {
@@ -81,17 +82,27 @@
     private let connection: UInt
     private let server: HTTPServer
     private let request: HTTPRequest
+    private let watched: WatchedConnection?
     /// Passes the response on; the connection is suspended then.
     private let answer: @Sendable (HTTPResponse) -> Void
 
     init(
-      _ server: HTTPServer, _ connection: UInt, _ request: HTTPRequest,
+      _ server: HTTPServer, _ connection: UInt, _ request: HTTPRequest, _ watched: WatchedConnection?,
       answer: @escaping @Sendable (HTTPResponse) -> Void
     ) {
       (self.server, self.connection, self.request, self.answer) = (server, connection, request, answer)
+      self.watched = watched
     }
 
+    /// The rest is dropped as it comes. What comes a byte at a time would hold the connection for as long as it likes.
+    private func expectRest() { watched?.expect(within: server.connections.requestSeconds) }
+
     private var raw: OpaquePointer? { OpaquePointer(bitPattern: connection) }
+
+    /// How many bytes are gathered before they are handed over, at most.
+    private var room: Int {
+      min(request.contentLength.map { max(0, $0) } ?? 0, Self.portion + server.connectionMemory)
+    }
 
     /// Suspends the connection and opens the receiver.
     func begin(allowsInterim: Bool, _ open: @escaping @Sendable (HTTPRequest) async -> HTTPReceiving) {
@@ -100,7 +111,9 @@
         let receiving = await open(request)
         state.withLock { state in
           switch receiving {
-          case .refuse(let response): state.refusal = response
+          case .refuse(let response):
+            state.refusal = response
+            expectRest()
           case .take(let receiver, let interim):
             state.receiver = receiver
             // Under the lock: the connection is there as long as `gone` has not been called, which takes the lock, too.
@@ -151,9 +164,13 @@
       let (isKept, starts) = state.withLock { state -> (Bool, Bool) in
         state.isReopened = true
         if state.refusal != nil {
+          let portions = state.dropped / Self.portion
           state.dropped += piece.count
+          if state.dropped / Self.portion > portions { expectRest() }
           return (state.dropped <= Self.drainLimit, false)
         }
+        // With room for the piece that fills it, so that it does not grow by being copied.
+        if state.filling.isEmpty { state.filling.reserveCapacity(room) }
         state.filling.append(contentsOf: piece)
         guard state.filling.count >= Self.portion else { return (true, false) }
         guard state.isRunning else {
@@ -198,7 +215,10 @@
         switch state.withLock({ next(&$0) }) {
         case .take(let receiver, let bytes):
           let refusal = await receiver.take(bytes)
-          if let refusal { state.withLock { $0.refusal = refusal } }
+          if let refusal {
+            state.withLock { $0.refusal = refusal }
+            expectRest()
+          }
         case .finish(let receiver, let refusal):
           if let refusal {
             await receiver?.abandon()

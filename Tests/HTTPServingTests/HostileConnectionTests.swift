@@ -8,8 +8,12 @@
   /// Answers everything at once, or with the body that came.
   private final class Plain: HTTPApplication {
     func plan(_ request: HTTPRequest) -> HTTPPlan {
-      request.method == "POST"
-        ? .gather(limit: 1000) { HTTPResponse(200, [], .bytes($0.body)) } : .answer(.plain(200, "hello"))
+      switch request.method {
+      case "POST": .gather(limit: 1000) { HTTPResponse(200, [], .bytes($0.body)) }
+      case "PUT": .receive { _ in .refuse(.plain(403, "no")) }
+      case "DELETE": .respond { _ in .plain(200, "gone") }
+      default: .answer(.plain(200, "hello"))
+      }
     }
 
     func finished(_ record: HTTPRecord) {}
@@ -33,11 +37,13 @@
   @Suite("Hostile connections")
   struct HostileConnectionTests {
     @Test(
-      "a client that sends a byte now and then loses its connection, in the head, in the body, and between requests",
+      "a client that sends a byte now and then loses its connection: in a head, in a body, refused or not, in between",
       arguments: [
         ("GET /hello HTTP/1.1\r\nHost: a\r\nX: ", "x", ""), ("", "G", ""),
         ("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 900\r\n\r\n", "x", ""),
         ("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n", "G", "hello\n"),
+        ("PUT /refused HTTP/1.1\r\nHost: a\r\nContent-Length: 900\r\n\r\n", "x", ""),
+        ("DELETE /body HTTP/1.1\r\nHost: a\r\nContent-Length: 900\r\n\r\n", "x", ""),
       ])
     func slow(_ beginning: String, _ byte: String, _ answer: String) async throws {
       // The idle limit alone would never end these: each byte is a sign of life.
