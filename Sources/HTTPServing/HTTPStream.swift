@@ -140,7 +140,7 @@
       // The block serves clients of HTTP/1.0; chunks are written where the connection has its memory. A stream with a
       // heartbeat is mostly idle, and there are thousands of them.
       let raw = MHD_create_response_from_callback(
-        .max, heartbeat.isEmpty ? 4096 : 512,
+        .max, heartbeat.isEmpty ? 4096 : 128,
         { context, _, buffer, count in
           guard let context, let buffer else { return -2 }
           let stream = Unmanaged<HTTPStream>.fromOpaque(context).takeUnretainedValue()

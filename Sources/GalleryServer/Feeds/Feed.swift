@@ -25,7 +25,8 @@
   //
   // Memory. A feed holds one chunk and, for each of at most 32 fetches, a result, which shares its tree with all other
   // holders. A message has at most 500 assets and 10,000 ranges: a larger change is sent as a state, from which the
-  // client reads windows anew.
+  // client reads windows anew. The task of a fetch mostly waits, and a task keeps the largest stack that it ever had;
+  // what needs more than waiting does is done in a task of its own (`apart`).
   //
   // Invariant: for each fetch the messages are a chain, the `after` of one is the `before` of the next, until a state
   // begins a new one. A fetch that was removed and added again is another chain: a message of the old one that is late
@@ -179,7 +180,17 @@
       _ fetch: FetchRequest, as _: List.Type, from token: Token?, _ number: Int
     ) async throws {
       let library = try view(fetch)
-      let renditions = RenditionColumns(library: library, renditions: renditions.renditions)
+      let list = try await apart { [self] in try await begin(fetch, as: List.self, from: token, number, library) }
+      for try await change in list.changes(in: library, watch) {
+        try await apart { [self] in try await pass(change, of: fetch, number, library) }
+      }
+      try Task.checkCancellation()
+    }
+
+    /// Reads the list at which a fetch begins, and sends its state to a client that holds none.
+    private func begin<List: FeedList>(
+      _ fetch: FetchRequest, as _: List.Type, from token: Token?, _ number: Int, _ library: PhotoLibrary
+    ) async throws -> List {
       let list = try await offload { [fetches] in
         try List.checkMayFollow(library)
         return try List.run(fetch, at: token, of: library, fetches)
@@ -187,22 +198,24 @@
       if token == nil {
         try await send("state", Message.state(list, of: fetch).description, fetch, number, list.token)
       }
-      for try await change in list.changes(in: library, watch) {
-        let after = change.listAfter
-        after.hold(of: fetch, for: library.client, fetches)
-        if change.isSmall {
-          let name = EncodedMessages.Name(
-            client: library.client, fetch: fetch, before: change.tokenBefore, after: after.token,
-            sections: sections?.tag, renditions: renditions.renditions.revision)
-          let message = try messages.message(name) {
-            try change.json(of: fetch, sections: sections, renditions)
-          }
-          try await send("change", message.text, fetch, number, after.token, alone: message.cursor)
-        } else {
-          try await send("state", Message.state(after, of: fetch).description, fetch, number, after.token)
-        }
+      return list
+    }
+
+    /// Sends a change of a fetch.
+    private func pass(
+      _ change: some FeedChange, of fetch: FetchRequest, _ number: Int, _ library: PhotoLibrary
+    ) async throws {
+      let renditions = RenditionColumns(library: library, renditions: renditions.renditions)
+      let after = change.listAfter
+      after.hold(of: fetch, for: library.client, fetches)
+      guard change.isSmall else {
+        return try await send("state", Message.state(after, of: fetch).description, fetch, number, after.token)
       }
-      try Task.checkCancellation()
+      let name = EncodedMessages.Name(
+        client: library.client, fetch: fetch, before: change.tokenBefore, after: after.token,
+        sections: sections?.tag, renditions: renditions.renditions.revision)
+      let message = try messages.message(name) { try change.json(of: fetch, sections: sections, renditions) }
+      try await send("change", message.text, fetch, number, after.token, alone: message.cursor)
     }
 
     /// Reports why a fetch is no longer followed; the others go on.
@@ -244,6 +257,12 @@
       end()
       throw CancellationError()
     }
+  }
+
+  /// Does work in a task of its own, whose stack is given back when it ends. Cancelling the task that waits for it does
+  /// not cut it short.
+  func apart<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) async throws -> Value {
+    try await Task.detached(operation: work).value
   }
 
   /// The feeds that are open, and the polls that wait.
