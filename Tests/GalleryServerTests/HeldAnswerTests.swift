@@ -18,7 +18,7 @@
 
     @Test("an encoded answer is given to its client, for its token, at its end of the log only")
     func encoded() {
-      let encoded = EncodedAnswers()
+      let encoded = EncodedAnswers(byteLimit: 1000)
       encoded.keep(Self.answer("a"), of: Self.question("one"), at: 5)
       #expect(encoded.answer(Self.question("one"), at: 5)?.bytes == Array("a".utf8))
       #expect(encoded.answer(Self.question("one"), at: 6) == nil)
@@ -27,15 +27,19 @@
       encoded.keep(Self.answer("bb"), of: Self.question("one"), at: 6)
       #expect(encoded.answer(Self.question("one"), at: 5) == nil)
       #expect(encoded.byteCount == 2)
+      #expect(encoded.answer(Self.question("one"), at: 6, renditions: 1) == nil)
+      encoded.keep(Self.answer("c"), of: Self.question("one"), at: 6, renditions: 1)
+      #expect(encoded.answer(Self.question("one"), at: 6, renditions: 1)?.tag == "\"c\"")
+      #expect(encoded.answer(Self.question("one"), at: 6) == nil && encoded.byteCount == 1)
     }
 
     @Test("encoded answers are bounded in bytes")
     func bounded() {
-      let encoded = EncodedAnswers()
-      let large = EncodedAnswers.Answer(tag: "", bytes: [UInt8](repeating: 0, count: EncodedAnswers.byteLimit / 8))
+      let encoded = EncodedAnswers(byteLimit: 1 << 20)
+      let large = EncodedAnswers.Answer(tag: "", bytes: [UInt8](repeating: 0, count: encoded.byteLimit / 8))
       for client in 0..<20 {
         encoded.keep(large, of: Self.question("\(client)"), at: 1)
-        #expect(encoded.byteCount <= EncodedAnswers.byteLimit)
+        #expect(encoded.byteCount <= encoded.byteLimit)
         #expect(encoded.answer(Self.question("\(client)"), at: 1) != nil)
       }
       let larger = EncodedAnswers.Answer(tag: "", bytes: large.bytes + [0])
@@ -70,7 +74,37 @@
       }
     }
 
-    @Test("a client that is denied gets no kept sections on its next request, and none of another client")
+    @Test("windows are those of their token before and after a commit, kept or not, and each range is its own")
+    func windows() async throws {
+      try await TestGallery.serving { gallery in
+        let assets = try await gallery.makeAssets(20)
+        let fetch = try gallery.fetch(["sort": ["creationDate:asc"]])
+        let target = "/v1/fetches/\(fetch.name)/items?form=columns&start=5&count=10&token="
+        let first = try gallery.ask("GET", target + fetch.token)
+        #expect(first.status == 200 && gallery.server.windows.byteCount == first.body.utf8.count)
+        let second = try gallery.ask("GET", target + fetch.token)
+        #expect(second.body == first.body && second.fields["etag"] == first.fields["etag"])
+        #expect(gallery.server.windows.byteCount == first.body.utf8.count)
+        let tag = try #require(first.fields["etag"])
+        #expect(try gallery.ask("GET", target + fetch.token, ["If-None-Match: \(tag)"]).status == 304)
+        let other = try gallery.ask("GET", target.replacing("start=5", with: "start=6") + fetch.token)
+        #expect(try (other.json()["columns"] as? [String: [Any]])?["localIdentifier"]?.count == 10)
+        #expect(other.body != first.body)
+        try await gallery.library.performChanges { $0.setFavorite(true, for: [assets[7]]) }
+        #expect(try gallery.ask("GET", target + fetch.token).body == first.body)
+        let now = try gallery.fetch(["sort": ["creationDate:asc"]])
+        let later = try gallery.ask("GET", target + now.token)
+        let favorites = try #require((try later.json()["columns"] as? [String: [Any]])?["isFavorite"] as? [Bool])
+        #expect(favorites == (5..<15).map { $0 == 7 })
+        // The same with a state that `at` names, and as objects.
+        let at = try gallery.ask("GET", target.replacing("token=", with: "at=") + now.token)
+        #expect(at.body == later.body)
+        let objects = try gallery.ask("GET", target.replacing("form=columns&", with: "") + now.token)
+        #expect(try (objects.json()["items"] as? [Any])?.count == 10)
+      }
+    }
+
+    @Test("a client that is denied gets no kept sections and windows on its next request, and none of another client")
     func denied() async throws {
       try await TestGallery.serving { gallery in
         let assets = try await gallery.makeAssets(10)
@@ -78,6 +112,8 @@
         try await gallery.allow(.all)
         let fetch = try gallery.fetch(["sort": ["creationDate"]], key: key.secret)
         let own = "/v1/fetches/\(fetch.name)/sections?by=year&token=\(fetch.token)"
+        let window = "/v1/fetches/\(fetch.name)/items?form=columns&token=\(fetch.token)"
+        #expect(try gallery.ask("GET", window, key: key.secret).status == 200)
         let full = try gallery.ask("GET", own, key: key.secret)
         #expect(try gallery.ask("GET", own, key: key.secret).body == full.body)
         try await gallery.allow(.selected, assets[0])
@@ -89,7 +125,7 @@
           #expect(years.map { $0["count"] as? Int } == [1])
         }
         try await gallery.allow(.nothing)
-        for target in [own, sections, "/v1/assets/\(assets[0].uuidString)"] {
+        for target in [own, window, sections, "/v1/assets/\(assets[0].uuidString)"] {
           #expect(try gallery.ask("GET", target, key: key.secret).status == 403)
         }
       }

@@ -203,6 +203,23 @@
       }
     }
 
+    @Test("contents that share a place in memory have a record each")
+    func places() throws {
+      let folder = try TemporaryLibrary(.seeded(1))
+      let cache = try RenditionCache(
+        in: folder.library.url.appending(path: "renditions"), budget: 10_000, now: { Date(timeIntervalSince1970: 1) })
+      let hashes = (0..<3 as Range<UInt8>).map { [$0] + [UInt8](repeating: 7, count: 31) }
+      for hash in hashes {
+        let set = RenditionSet(
+          small: Data(count: 5), large: Data(count: 5),
+          placeholder: Placeholder(bytes: Array(repeating: hash[0], count: Placeholder.count)))
+        try cache.keep(set, of: hash)
+      }
+      for hash in hashes + hashes.reversed() { #expect(cache.record(hash).placeholder.first == hash[0]) }
+      cache.forget(hashes[1], .small)
+      #expect(hashes.map { cache.record($0).state } == [.ready, .none, .ready])
+    }
+
     @Test("what was not looked at for longest leaves when the budget is used up, and its placeholder stays")
     func eviction() throws {
       let folder = try TemporaryLibrary(.seeded(1))

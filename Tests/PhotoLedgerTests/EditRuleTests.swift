@@ -283,7 +283,12 @@ struct EditRuleTests {
     let pair = try await room.make(.image, files)
     /// The files whose content a grid shows of an asset.
     func gridFiles(_ asset: Asset) throws -> [ResourceType] {
-      let contents = try room.small.library.shownContents(of: [asset])
+      let library = room.small.library
+      let contents = try library.shownContents(of: [asset])
+      let result = try library.fetchAssets()
+      let (now, alone) = (try library.listed(0..<result.count, of: result), try library.listed([asset]))
+      #expect(alone.map { $0.withSHA256 { Array($0) } } == contents && alone[0].id == asset.id)
+      #expect("\(now)" == "\(try library.listed(result.objects(at: 0..<result.count)))")
       return try room.small.library.resources(of: asset).filter { contents == [$0.sha256] }.map(\.type)
     }
     func shown() throws -> [ResourceType] {

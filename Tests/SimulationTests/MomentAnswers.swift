@@ -42,7 +42,7 @@ struct MomentQuestions {
   let rows: RowNumbers
 
   /// What a view's client is shown of everything.
-  func everything(of view: PhotoLibrary) throws -> MomentAnswer { try answer(view.fetchAssets()) }
+  func everything(of view: PhotoLibrary) throws -> MomentAnswer { try answer(view.fetchAssets(), view) }
 
   /// Every fetch that a view's client can make, and every other question, with the answer.
   func answers(of view: PhotoLibrary, fetchesOnly: Bool = false) throws -> [String: MomentAnswer] {
@@ -61,7 +61,7 @@ struct MomentQuestions {
     for query in try isOwner ? HistoryQueries.ofTheOwner(cast) : HistoryQueries.all(of: view.client, cast) {
       try ask(query.description) {
         switch query.entity {
-        case .asset: try answer(Asset.fetcher(query, in: view)(view))
+        case .asset: try answer(Asset.fetcher(query, in: view)(view), view)
         case .collection: try answer(PhotoCollection.fetcher(query, in: view)(view))
         }
       }
@@ -80,8 +80,10 @@ struct MomentQuestions {
     return answers
   }
 
-  private func answer(_ result: FetchResult<Asset>) throws -> MomentAnswer {
+  private func answer(_ result: FetchResult<Asset>, _ view: PhotoLibrary) throws -> MomentAnswer {
     let objects = try result.objects(at: 0..<result.count)
+    let (listed, one) = ("\(try view.listed(0..<result.count, of: result))", "\(try view.listed(objects))")
+    guard listed == one else { throw Divergence("The list of a result is \(listed), and that of its objects \(one)") }
     return .objects(objects.map(\.id), rows: objects.map { rows.number(of: $0.row) })
   }
 

@@ -129,6 +129,10 @@ enum TwinQuestions {
   }
 
   private static let fetches: [TwinQuestion] = [
+    .each("listed(_:of:)", { try options($0) }) { twin, options in
+      let result = try twin.view.fetchAssets(options)
+      return "\(try twin.view.listed(0..<result.count, of: result))"
+    },
     .each("fetchAssets(_:in:)", { try options($0) }) { twin, options in
       var told = [try twin.view.fetchAssets(options).told]
       for album in albums(twin) where album.canContainAssets {
@@ -206,7 +210,7 @@ enum TwinQuestions {
 
   private static let objects: [TwinQuestion] = [
     .each("resources(of:)", held) {
-      "\(try $0.view.resources(of: $1)) \(try $0.view.shownContents(of: [$1]))"
+      "\(try $0.view.resources(of: $1)) \(try $0.view.shownContents(of: [$1])) \(try $0.view.listed([$1]))"
     },
     .each("extendedMetadata(of:)", held) { "\(try $0.view.extendedMetadata(of: $1))" },
     .each("assets(withContent:)", { _ in Contents.all }) { "\(try $0.view.assets(withContent: $1).map(\.told))" },

@@ -5,26 +5,26 @@
 
   /// Assets as columns: one list for each property that a grid needs, with a value for each asset.
   ///
-  /// A page asks for hundreds of assets at once while it scrolls, so the text is written straight into bytes, and the
-  /// resources of all of them are read in one transaction.
+  /// A page asks for hundreds of assets at once while it scrolls, so the text is written straight into bytes, and rows
+  /// and hashes are read in one transaction, where they lie.
   enum Columns {
     /// The columns as a value that is written already.
     static func json(_ assets: [Asset], _ renditions: RenditionColumns) throws -> JSON {
       var bytes = JSONBytes(capacity: 1 << 10 + assets.count * 320)
-      try write(assets, renditions, to: &bytes)
+      try write(try renditions.library.listed(assets), renditions, to: &bytes)
       return .written(bytes.text())
     }
 
     /// Writes the columns as an object.
     /// - Returns: where those begin that say which renditions there are; what stands before them is the state's alone.
     @discardableResult
-    static func write(_ assets: [Asset], _ renditions: RenditionColumns, to bytes: inout JSONBytes) throws -> Int {
-      let shown = try renditions.shown(assets)
-      let cells = assets.map(Cell.init)
-      func column(_ name: StaticString, _ value: (inout JSONBytes, Cell) -> Void) {
+    static func write(
+      _ assets: [ListedAsset], _ renditions: RenditionColumns, to bytes: inout JSONBytes
+    ) throws -> Int {
+      func column(_ name: StaticString, _ value: (inout JSONBytes, ListedAsset) -> Void) {
         bytes.key(name)
         bytes.beginList()
-        for cell in cells { value(&bytes, cell) }
+        for asset in assets { value(&bytes, asset) }
         bytes.endList()
       }
       bytes.beginObject()
@@ -34,63 +34,42 @@
       column("pixelWidth") { $0.integer(Int64($1.pixelWidth)) }
       column("pixelHeight") { $0.integer(Int64($1.pixelHeight)) }
       column("duration") { $0.number($1.duration) }
-      column("creationDate") { bytes, cell in
-        guard let date = cell.creationDate else { return bytes.null() }
+      column("creationDate") { bytes, asset in
+        guard let date = asset.creationDate else { return bytes.null() }
         bytes.date(date)
       }
-      column("timeZoneOffset") { bytes, cell in
-        if let offset = cell.timeZoneOffset { bytes.integer(Int64(offset)) } else { bytes.null() }
+      column("timeZoneOffset") { bytes, asset in
+        if let offset = asset.timeZoneOffset { bytes.integer(Int64(offset)) } else { bytes.null() }
       }
       column("isFavorite") { $0.bool($1.isFavorite) }
       column("isHidden") { $0.bool($1.isHidden) }
       // The number of members is not a column: a change to another member leaves the top's row, and so feeds, alone.
       column("isStackTop") { $0.bool($1.isStackTop) }
-      let start = write(shown, to: &bytes)
+      column("sha256") { bytes, asset in
+        let isShown: Void? = asset.withSHA256 { bytes.hexadecimalText($0) }
+        if isShown == nil { bytes.null() }
+      }
+      let start = bytes.count
+      write(renditions.renditions.records(of: assets), to: &bytes)
       bytes.endObject()
       return start
     }
 
-    /// What the columns show of an asset, without anything that has to be retained when a loop copies it.
-    private struct Cell {
-      let id: LocalIdentifier
-      let mediaType: Int
-      let mediaSubtypes: UInt32
-      let pixelWidth: Int
-      let pixelHeight: Int
-      let duration: TimeInterval
-      let creationDate: Date?
-      let timeZoneOffset: Int?
-      let isFavorite: Bool
-      let isHidden: Bool
-      let isStackTop: Bool
-
-      init(_ asset: Asset) {
-        (id, mediaType, mediaSubtypes) = (asset.id, asset.mediaType.rawValue, asset.mediaSubtypes.rawValue)
-        (pixelWidth, pixelHeight, duration) = (asset.pixelWidth, asset.pixelHeight, asset.duration)
-        (creationDate, timeZoneOffset) = (asset.creationDate, asset.timeZoneOffset)
-        (isFavorite, isHidden, isStackTop) = (asset.isFavorite, asset.isHidden, asset.stack == asset.id)
-      }
-    }
-
-    /// Writes `sha256`, `rendition` and `placeholder`; null where an asset shows nothing.
-    /// - Returns: where `rendition` begins.
-    private static func write(_ shown: [RenditionColumns.Shown?], to bytes: inout JSONBytes) -> Int {
-      func column(_ name: StaticString, _ value: (inout JSONBytes, RenditionColumns.Shown) -> Void) {
+    /// Writes `rendition` and `placeholder`; null where an asset shows nothing.
+    private static func write(_ records: [RenditionRecord?], to bytes: inout JSONBytes) {
+      func column(_ name: StaticString, _ value: (inout JSONBytes, RenditionRecord) -> Void) {
         bytes.key(name)
         bytes.beginList()
-        for one in shown {
-          if let one { value(&bytes, one) } else { bytes.null() }
+        for record in records {
+          if let record { value(&bytes, record) } else { bytes.null() }
         }
         bytes.endList()
       }
-      column("sha256") { bytes, one in one.sha256.withUnsafeBytes { bytes.hexadecimalText($0) } }
-      let start = bytes.count
-      column("rendition") { $0.text($1.record.state.name) }
-      column("placeholder") { bytes, one in
-        if one.record.placeholder.isEmpty { return bytes.null() }
-        bytes.text(Data(one.record.placeholder).base64EncodedString())
+      column("rendition") { bytes, record in bytes.quoted { $0.raw(record.state.word) } }
+      column("placeholder") { bytes, record in
+        if record.placeholder.isEmpty { return bytes.null() }
+        bytes.quoted { bytes in record.placeholder.withUnsafeBytes { bytes.base64($0) } }
       }
-      return start
     }
   }
 #endif

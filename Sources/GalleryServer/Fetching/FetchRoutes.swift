@@ -48,6 +48,7 @@
             do { return try await window.lines(call) } catch { return Problem(error).response }
           }
         }
+        if let answer = try window.encoded(call) { return .answer(answer) }
         // A held result answers at once, on the thread of the connection, as long as few rows are wanted.
         if window.isSmall, let token = window.token,
           let result = call.server.fetches.held(window.fetch, at: token, for: try call.library(of: window.fetch).client)
@@ -284,16 +285,31 @@
         ], fields)
     }
 
+    /// The columns of a state that the query names, if they are encoded; see ``EncodedAnswers``.
+    func encoded(_ call: Call) throws -> HTTPResponse? {
+      let library = try call.library(of: fetch)
+      guard isColumns, token != nil, try call.query("at") == nil,
+        let answer = call.server.windows.answer(
+          try question(call, library), at: try library.lastSequence, renditions: call.server.renditions.revision)
+      else { return nil }
+      try Fetches.checkMayRead(library)
+      let fields = FetchRoutes.fields(tag: answer.tag)
+      return call.holds(fields) ? HTTPResponse(304, Headers.common + fields) : .json(bytes: answer.bytes, fields)
+    }
+
+    private func question(_ call: Call, _ library: PhotoLibrary) throws -> EncodedAnswers.Question {
+      EncodedAnswers.Question(
+        client: library.client, fetch: call.parameters[0], token: token?.description ?? "", form: "\(start)-\(count)")
+    }
+
     func response(_ result: FetchResult<Asset>, _ call: Call) throws -> HTTPResponse {
-      // The window of a fetch at a token never changes, so its name is its tag; the name of the fetch stands in the
-      // URL. Columns show besides which renditions are there, so the bytes that say it are part of the tag.
-      var fields = FetchRoutes.fields(tag: "\"\(result.token)-\(start)-\(count)-o\"")
-      if !isColumns, call.holds(fields) { return HTTPResponse(304, Headers.common + fields) }
       let first = min(start, result.count)
       // The sum of a large start and a count has no place in an Int.
       let range = first..<(first + min(count, result.count - first))
-      let assets = try result.objects(at: range)
-      var bytes = JSONBytes(capacity: 1 << 10 + assets.count * (isColumns ? 320 : 1500))
+      return isColumns ? try columns(result, range, call) : try objects(result, range, call)
+    }
+
+    private func begin(_ result: FetchResult<Asset>, _ range: Range<Int>, _ bytes: inout JSONBytes) {
       bytes.beginObject()
       bytes.key("token")
       bytes.text(result.token.description)
@@ -302,23 +318,49 @@
       bytes.key("start")
       bytes.integer(Int64(range.lowerBound))
       bytes.key("count")
-      bytes.integer(Int64(assets.count))
-      if isColumns {
-        bytes.key("columns")
-        let columns = RenditionColumns(library: try call.library(of: fetch), renditions: call.server.renditions)
-        let place = try Columns.write(assets, columns, to: &bytes)
-        let hash = bytes.withUnsafeBytes { Keyring.hash(UnsafeRawBufferPointer(rebasing: $0[place...])) }
-        fields = FetchRoutes.fields(tag: "\"\(result.token)-\(start)-\(count)-c\(hash.prefix(32))\"")
-        if call.holds(fields) { return HTTPResponse(304, Headers.common + fields) }
-      } else {
-        let library = try call.library(of: fetch)
-        bytes.key("items")
-        bytes.beginList()
-        for asset in assets { try library.write(asset, to: &bytes) }
-        bytes.endList()
-      }
+      bytes.integer(Int64(range.count))
+    }
+
+    private func objects(
+      _ result: FetchResult<Asset>, _ range: Range<Int>, _ call: Call
+    ) throws -> HTTPResponse {
+      // The window of a fetch at a token never changes, so its name is its tag; the name of the fetch stands in the
+      // URL.
+      let fields = FetchRoutes.fields(tag: "\"\(result.token)-\(start)-\(count)-o\"")
+      if call.holds(fields) { return HTTPResponse(304, Headers.common + fields) }
+      let library = try call.library(of: fetch)
+      var bytes = JSONBytes(capacity: 1 << 10 + range.count * 1500)
+      begin(result, range, &bytes)
+      bytes.key("items")
+      bytes.beginList()
+      for asset in try result.objects(at: range) { try library.write(asset, to: &bytes) }
+      bytes.endList()
       bytes.endObject()
       return .json(bytes, fields)
+    }
+
+    private func columns(
+      _ result: FetchResult<Asset>, _ range: Range<Int>, _ call: Call
+    ) throws -> HTTPResponse {
+      let library = try call.library(of: fetch)
+      let columns = RenditionColumns(library: library, renditions: call.server.renditions)
+      // Read before what they are about, so that nothing is kept under a later state than its own.
+      let (sequence, revision) = (try library.lastSequence, columns.renditions.revision)
+      var bytes = JSONBytes(capacity: 1 << 10 + range.count * 320)
+      begin(result, range, &bytes)
+      bytes.key("columns")
+      let place = try Columns.write(try library.listed(range, of: result), columns, to: &bytes)
+      // Columns show besides which renditions are there, so the bytes that say it are part of the tag.
+      let hash = bytes.withUnsafeBytes { Keyring.hash(UnsafeRawBufferPointer(rebasing: $0[place...])) }
+      bytes.endObject()
+      let tag = "\"\(result.token)-\(start)-\(count)-c\(hash.prefix(32))\""
+      let answer = EncodedAnswers.Answer(tag: tag, bytes: bytes.withUnsafeBytes { Array($0) })
+      if token != nil {
+        let question = try question(call, library)
+        call.server.windows.keep(answer, of: question, at: sequence, renditions: revision)
+      }
+      let fields = FetchRoutes.fields(tag: tag)
+      return call.holds(fields) ? HTTPResponse(304, Headers.common + fields) : .json(bytes: answer.bytes, fields)
     }
   }
 #endif

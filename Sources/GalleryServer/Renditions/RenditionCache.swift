@@ -1,6 +1,7 @@
 #if Gallery
   import Foundation
   import MediaImport
+  import PhotoLedger
   import Synchronization
 
   // The renditions that were made, in `renditions/` of the library's folder. A cache: it is in no log, may be removed
@@ -11,7 +12,9 @@
   //     renditions/r1/ab/ab12….why       why there are none
   //
   // The recipe's revision names the folder; folders of other revisions are removed when the cache is opened. In memory
-  // there is the place of each record by the first eight bytes of its hash, 24 bytes a content.
+  // there is the place of each record by the first eight bytes of its hash, 24 bytes a content, and the records that
+  // were used last: a window of a grid shows hundreds, and several clients look at the same ones. Each has one slot
+  // there, by its hash.
   //
   // Invariants: a file has its name only when it is whole (written aside, then renamed); a record that says `ready` is
   // written after its files. Nothing is synced, so after a power cut a file may be shorter than its record says: it is
@@ -32,7 +35,32 @@
       var total: UInt64 = 0
       /// How many changes of records there were since the cache was opened, and the opening itself.
       var revision = 1
+      /// The records used last, by the last bytes of the first eight of their hashes; made with the first one.
+      var recent: [(hash: [UInt8], record: RenditionRecord)] = []
+
+      /// The record of a content if it was used lately.
+      func recent(_ hash: UnsafeRawBufferPointer) -> RenditionRecord? {
+        guard !recent.isEmpty else { return nil }
+        let slot = Self.slot(hash)
+        let isSame = recent[slot].hash.withUnsafeBytes { kept in
+          guard let kept = kept.baseAddress, let asked = hash.baseAddress else { return false }
+          return memcmp(kept, asked, hash.count) == 0
+        }
+        return isSame ? recent[slot].record : nil
+      }
+
+      mutating func keep(_ record: RenditionRecord, of hash: [UInt8]) {
+        if recent.isEmpty { recent = Array(repeating: ([], RenditionRecord()), count: RenditionCache.recentCount) }
+        hash.withUnsafeBytes { recent[Self.slot($0)] = (hash, record) }
+      }
+
+      private static func slot(_ hash: UnsafeRawBufferPointer) -> Int {
+        Int(hash.loadUnaligned(fromByteOffset: 4, as: UInt32.self) % UInt32(RenditionCache.recentCount))
+      }
     }
+
+    /// How many of the records used last are in memory, about 200 bytes each.
+    static let recentCount = 4096
 
     let folder: URL
     private let budget: UInt64
@@ -110,31 +138,39 @@
 
     /// What there is of a content.
     func record(_ hash: [UInt8]) -> RenditionRecord {
-      state.withLock { Self.read(hash, $0) } ?? RenditionRecord()
+      state.withLock { state in hash.withUnsafeBytes { Self.read($0, &state) } } ?? RenditionRecord()
     }
 
     /// Grows with each change of a record.
     var revision: Int { state.withLock { $0.revision } }
 
-    /// What there is of contents.
-    func records(_ hashes: [[UInt8]]) -> [RenditionRecord] {
-      state.withLock { state in hashes.map { Self.read($0, state) ?? RenditionRecord() } }
+    /// What there is of the files that assets show; nil for one that shows none.
+    func records(of assets: [ListedAsset]) -> [RenditionRecord?] {
+      state.withLock { state in
+        assets.map { asset in asset.withSHA256 { Self.read($0, &state) ?? RenditionRecord() } }
+      }
     }
 
     /// The bytes of all files.
     var total: UInt64 { state.withLock { $0.total } }
 
-    private static func read(_ hash: [UInt8], _ state: State) -> RenditionRecord? {
-      guard let place = state.places[RenditionRecord.number(hash, 0, 8)] else { return nil }
+    private static func read(_ hash: UnsafeRawBufferPointer, _ state: inout State) -> RenditionRecord? {
+      if state.places.isEmpty { return nil }
+      if let record = state.recent(hash) { return record }
+      let key = UInt64(littleEndian: hash.loadUnaligned(as: UInt64.self))
+      guard let place = state.places[key] else { return nil }
       var bytes = [UInt8](repeating: 0, count: RenditionRecord.size)
       guard pread(state.descriptor, &bytes, bytes.count, Int(place) * bytes.count) == bytes.count else { return nil }
-      return RenditionRecord(bytes, of: hash)
+      let hash = Array(hash)
+      guard let record = RenditionRecord(bytes, of: hash) else { return nil }
+      state.keep(record, of: hash)
+      return record
     }
 
     /// Changes the record of a content.
     private func update(_ hash: [UInt8], _ change: (inout RenditionRecord) -> Void) {
       state.withLock { state in
-        var record = Self.read(hash, state) ?? RenditionRecord()
+        var record = hash.withUnsafeBytes { Self.read($0, &state) } ?? RenditionRecord()
         let before = record
         change(&record)
         if record == before { return }
@@ -145,6 +181,7 @@
         guard pwrite(state.descriptor, bytes, bytes.count, Int(place) * bytes.count) == bytes.count else { return }
         if place == state.count { state.count += 1 }
         state.places[key] = place
+        state.keep(record, of: hash)
         state.total = state.total - min(state.total, before.total) + record.total
       }
     }

@@ -112,27 +112,14 @@
   struct RenditionColumns: Sendable {
     let library: PhotoLibrary
     let renditions: Renditions
-
-    /// What an asset shows, and what there is of it.
-    struct Shown: Sendable {
-      let sha256: [UInt8]
-      let record: RenditionRecord
-    }
-
-    /// What assets show; nil for one that shows nothing.
-    func shown(_ assets: [Asset]) throws -> [Shown?] {
-      let contents = try library.shownContents(of: assets)
-      var records = renditions.records(contents.compactMap(\.self)).makeIterator()
-      return contents.map { hash in
-        guard let hash, let record = records.next() else { return nil }
-        return Shown(sha256: hash, record: record)
-      }
-    }
   }
 
   extension RenditionRecord.State {
     /// The name on the wire.
-    var name: String {
+    var name: String { "\(word)" }
+
+    /// The name on the wire, as it is copied.
+    var word: StaticString {
       switch self {
       case .none: "missing"
       case .ready: "ready"

@@ -108,9 +108,9 @@
     /// Grows with each change of what there is of any content; only for comparing, and never shown to a client.
     var revision: Int { opened.withLock { $0?.0 }?.revision ?? 0 }
 
-    /// What there is of contents.
-    func records(_ hashes: [[UInt8]]) -> [RenditionRecord] {
-      (try? parts())?.cache.records(hashes) ?? hashes.map { _ in RenditionRecord() }
+    /// What there is of the files that assets show; nil for one that shows none.
+    func records(of assets: [ListedAsset]) -> [RenditionRecord?] {
+      (try? parts())?.cache.records(of: assets) ?? assets.map { $0.withSHA256 { _ in RenditionRecord() } }
     }
 
     /// The record of a content whose pictures are there, or whose film is; nil if something is to be made, or failed.

@@ -132,10 +132,15 @@ struct ResourceContent: ResourceRole {
 
 extension Collection where Element: ResourceRole {
   /// The file that an asset shows: the rendered edit, or the chosen original; nil if it is neither photo nor video.
-  package func shown(_ asset: Asset) -> Element? {
-    guard asset.mediaType == .image || asset.mediaType == .video else { return nil }
-    let rendered: ResourceType = asset.mediaType == .video ? .fullSizeVideo : .fullSizePhoto
-    return first { $0.type == rendered } ?? original(asset.originalResourceChoice)
+  package func shown(_ asset: Asset) -> Element? { shown(asset.row) }
+
+  /// The file that the asset of a row shows.
+  func shown(_ row: some AssetBytes) -> Element? {
+    let isVideo = row.byte(AssetRow.Layout.mediaType) == MediaType.video.rawValue
+    guard isVideo || row.byte(AssetRow.Layout.mediaType) == MediaType.image.rawValue else { return nil }
+    let rendered: ResourceType = isVideo ? .fullSizeVideo : .fullSizePhoto
+    let isRaw = row.byte(AssetRow.Layout.originalResourceChoice) == OriginalResourceChoice.raw.rawValue
+    return first { $0.type == rendered } ?? original(isRaw ? .raw : .compressed)
   }
 
   /// The original that an asset shows (AS-16).

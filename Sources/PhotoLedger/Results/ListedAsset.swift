@@ -1,0 +1,93 @@
+import EventLog
+package import Foundation
+import LMDB
+
+// What a list of many assets shows of each: properties, and the hash of the file that it shows.
+//
+// A server spells hundreds of them for each window of a grid. As assets with a list of hashes beside, half of the time
+// of a window went into copying rows and into a block of memory for each hash. So a listed asset holds nothing that is
+// retained, and at the end of the log it is made where the row and the details lie, in one transaction.
+//
+// Invariant: a range of a result is listed as its objects and `shownContents(of:)` of them would say.
+
+/// What a list shows of an asset.
+package struct ListedAsset: Sendable {
+  package let id: LocalIdentifier
+  /// The value of a ``MediaType``.
+  package let mediaType: Int
+  /// The value of ``MediaSubtypes``.
+  package let mediaSubtypes: UInt32
+  package let pixelWidth: Int
+  package let pixelHeight: Int
+  package let duration: TimeInterval
+  package let creationDate: Date?
+  package let timeZoneOffset: Int?
+  package let isFavorite: Bool
+  package let isHidden: Bool
+  /// Whether it is on top of a stack.
+  package let isStackTop: Bool
+  fileprivate var content: SHA256Digest?
+
+  fileprivate init(_ row: some AssetBytes) {
+    typealias Layout = AssetRow.Layout
+    (id, mediaType) = (row.identifier, Int(row.byte(Layout.mediaType)))
+    mediaSubtypes = row.word(Layout.mediaSubtypes)
+    (pixelWidth, pixelHeight) = (Int(row.word(Layout.pixelWidth)), Int(row.word(Layout.pixelHeight)))
+    duration = row.seconds(Layout.duration)
+    let created = row.seconds(Layout.creationDate)
+    creationDate = created.isNaN ? nil : Date(timeIntervalSinceReferenceDate: created)
+    let offset = row.load(Layout.timeZoneOffset, as: Int32.self)
+    timeZoneOffset = offset == Layout.noOffset ? nil : Int(offset)
+    (isFavorite, isHidden) = (row.flags.contains(.favorite), row.flags.contains(.hidden))
+    isStackTop = row.stackTop == row.identifier
+  }
+
+  /// Lends the 32 bytes of the SHA-256 of the file that it shows; nil if it shows none.
+  package func withSHA256<R>(_ body: (UnsafeRawBufferPointer) -> R) -> R? { content.map { $0.withUnsafeBytes(body) } }
+}
+
+extension PhotoLibrary {
+  /// What a list shows of the assets at a range of a result, as of the commit of the result.
+  /// - Complexity: as `FetchResult.objects(at:)` and ``shownContents(of:)``.
+  package func listed(_ range: Range<Int>, of result: FetchResult<Asset>) throws -> [ListedAsset] {
+    try listedNow(range, of: result) ?? listed(try result.objects(at: range))
+  }
+
+  /// What a list shows of assets, as of the commit of each.
+  package func listed(_ assets: [Asset]) throws -> [ListedAsset] {
+    zip(assets, try shownContents(of: assets)).map { asset, content in
+      var listed = ListedAsset(asset.row)
+      listed.content = content.map { SHA256Digest($0.span.bytes) }
+      return listed
+    }
+  }
+
+  /// The same where the result is of the end of the log, and the client sees everything; nil elsewhere.
+  private func listedNow(_ range: Range<Int>, of result: FetchResult<Asset>) throws -> [ListedAsset]? {
+    precondition(
+      range.lowerBound >= 0 && range.upperBound <= result.count,
+      "Positions \(range) are past the end of a fetch result of \(result.count) objects.")
+    let (numbers, frame) = try result.state.look(at: Array(range), in: store)
+    guard frame.plan.query.access == .full else { return nil }
+    return try store.reading { t in
+      let projections = store.core.projections
+      guard try store.core.log.head(t).sequence == frame.sequence, try permission(t).access == .full else { return nil }
+      if numbers.count > 256 { t.readAround() }
+      var found: [ListedAsset] = []
+      found.reserveCapacity(numbers.count)
+      var contents: [ResourceContent] = []
+      for number in numbers {
+        contents.removeAll(keepingCapacity: true)
+        try projections.readContents(of: number, into: &contents, in: t)
+        let count = found.count
+        try projections.withAsset(number, in: t) { row in
+          var listed = ListedAsset(row)
+          listed.content = contents.shown(row)?.sha256
+          found.append(listed)
+        }
+        guard found.count > count else { throw store.vanished(number) }
+      }
+      return found
+    }
+  }
+}
