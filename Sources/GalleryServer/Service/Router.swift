@@ -146,13 +146,28 @@
     private static func fitting(
       _ segments: [String], from root: Node
     ) -> [(place: Int, route: Route, placeholders: [Int])] {
-      var nodes = [root]
+      // Mostly one path fits, and then no list of nodes is made.
+      var node = root
+      for (depth, segment) in segments.enumerated() {
+        switch (node.children[segment], node.placeholder) {
+        case (let named?, nil): node = named
+        case (nil, let open?): node = open
+        case (nil, nil): return []
+        case (let named?, let open?): return fitting(segments[(depth + 1)...], from: [named, open])
+        }
+      }
+      return node.ends
+    }
+
+    private static func fitting(
+      _ segments: ArraySlice<String>, from nodes: [Node]
+    ) -> [(place: Int, route: Route, placeholders: [Int])] {
+      var nodes = nodes
       for segment in segments {
         nodes = nodes.flatMap { [$0.children[segment], $0.placeholder].compactMap(\.self) }
         if nodes.isEmpty { return [] }
       }
-      let ends = nodes.count == 1 ? nodes[0].ends : nodes.flatMap(\.ends)
-      return ends.count < 2 ? ends : ends.sorted { $0.place < $1.place }
+      return nodes.flatMap(\.ends).sorted { $0.place < $1.place }
     }
 
     /// - Throws: ``Problem`` 404 for an unknown path, 405 for a known one with another method.

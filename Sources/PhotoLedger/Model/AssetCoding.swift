@@ -94,12 +94,27 @@ extension AssetDetails {
   /// Appends the role, type and hash of each of an asset's files, from the bytes of a projection, and skips the rest.
   static func readContents(_ bytes: RawSpan, into contents: inout [ResourceContent]) throws {
     try reading(bytes) { reader in
-      // The resources are the first field, and always there.
-      guard try reader.map() > 0, try reader.unsigned() == 1 else {
-        throw EventCodingError(sentence: "the details of an asset do not begin with its files.")
-      }
-      for _ in 0..<(try reader.array()) { contents.append(try ResourceContent(reading: &reader)) }
+      for _ in 0..<(try beginResources(&reader)) { contents.append(try ResourceContent(reading: &reader)) }
     }
+  }
+
+  /// The files of an asset, from the bytes of a projection; the words are skipped.
+  static func resources(in bytes: RawSpan) throws -> [AssetResource] {
+    try reading(bytes) { reader in
+      var resources: [AssetResource] = []
+      for _ in 0..<(try beginResources(&reader)) { resources.append(try AssetResource(reading: &reader)) }
+      return resources
+    }
+  }
+
+  /// - Returns: how many files follow.
+  @_lifetime(reader: copy reader)
+  private static func beginResources(_ reader: inout CBORReader) throws -> Int {
+    // The resources are the first field, and always there.
+    guard try reader.map() > 0, try reader.unsigned() == 1 else {
+      throw EventCodingError(sentence: "the details of an asset do not begin with its files.")
+    }
+    return try reader.array()
   }
 
   /// Reads bytes of a projection, which are this program's own.

@@ -203,6 +203,12 @@ extension Projections {
     return try AssetDetails(encoded: value)
   }
 
+  /// The files of an asset, read in place; none if it does not exist.
+  func resources(_ number: ObjectNumber, in t: borrowing some Reading) throws -> [AssetResource] {
+    guard let value = try t.value(for: number, in: details) else { return [] }
+    return try AssetDetails.resources(in: value)
+  }
+
   /// Appends the role, type and hash of each of an asset's files, read in place; nothing if the asset does not exist.
   func readContents(
     of number: ObjectNumber, into contents: inout [ResourceContent], in t: borrowing some Reading
