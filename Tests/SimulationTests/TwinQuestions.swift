@@ -129,12 +129,9 @@ enum TwinQuestions {
   }
 
   private static let fetches: [TwinQuestion] = [
-    .each("listed(_:of:)", { try options($0) }) { twin, options in
-      let result = try twin.view.fetchAssets(options)
-      return "\(try twin.view.listed(0..<result.count, of: result))"
-    },
     .each("fetchAssets(_:in:)", { try options($0) }) { twin, options in
-      var told = [try twin.view.fetchAssets(options).told]
+      let all = try twin.view.fetchAssets(options)
+      var told = [try all.told, "\(try twin.view.listed(0..<all.count, of: all))"]
       for album in albums(twin) where album.canContainAssets {
         told.append(try twin.view.fetchAssets(options, in: album).told)
       }
