@@ -69,20 +69,17 @@ extension LogEntry {
   public var record: LogValue { .written { write(to: &$0) } }
 
   /// Writes the same.
-  package func write(to bytes: inout JSONBytes) { writeRecord(to: &bytes) }
+  package func write(to bytes: inout JSONBytes) { writeRecord(to: &bytes) { writeCommit(to: &$0) } }
 
-  private func write(to writer: inout LogValueWriter) { writeRecord(to: &writer) }
+  private func write(to writer: inout LogValueWriter) { writeRecord(to: &writer) { writeCommit(to: &$0) } }
 
-  private func writeRecord(to writer: inout some RecordWriter & ~Copyable) {
+  /// - Parameter commit: writes what is said of the commit.
+  fileprivate func writeRecord<Writer: RecordWriter & ~Copyable>(
+    to writer: inout Writer, _ commit: (inout Writer) -> Void
+  ) {
     AuditSchema.write("event", to: &writer) { writer in
       writer.field("sequence") { $0.integer(Int64(clamping: sequence)) }
-      writer.field("token") { $0.token(token) }
-      writer.field("date", commit.date)
-      writer.field("client", commit.client)
-      writer.field("process", commit.process)
-      writer.field("cause", commit.cause)
-      writer.field("key", commit.key)
-      writer.field("causation", commit.causation)
+      commit(&writer)
       writer.field("type", type)
       writer.field("objects") { writeObjects(to: &$0) }
       writer.field("sentence", sentence)
@@ -90,6 +87,32 @@ extension LogEntry {
       writer.field("titles") { writeTitles(to: &$0) }
       writer.field("isErased") { $0.bool(isErased) }
     }
+  }
+
+  fileprivate func writeCommit(to writer: inout some RecordWriter & ~Copyable) {
+    writer.field("token") { $0.token(token) }
+    writer.field("date", commit.date)
+    writer.field("client", commit.client)
+    writer.field("process", commit.process)
+    writer.field("cause", commit.cause)
+    writer.field("key", commit.key)
+    writer.field("causation", commit.causation)
+  }
+}
+
+/// Writes events one after another, each as a line: what is said of a commit is copied from its event before.
+struct LogLines {
+  private var commit: (number: UInt64, text: Range<Int>)?
+
+  /// Writes an event and a line end, behind the line of the event before, if there is one.
+  mutating func write(_ entry: LogEntry, to bytes: inout JSONBytes) {
+    entry.writeRecord(to: &bytes) { bytes in
+      if let commit, commit.number == entry.commit.number { return bytes.again(commit.text) }
+      let start = bytes.count
+      entry.writeCommit(to: &bytes)
+      commit = (entry.commit.number, start..<bytes.count)
+    }
+    bytes.endLine()
   }
 }
 

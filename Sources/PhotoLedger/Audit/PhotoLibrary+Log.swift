@@ -46,9 +46,9 @@ extension PhotoLibrary {
         filter, newestFirst: newestFirst,
         { read in
           try WrittenLines { bytes in
+            var lines = LogLines()
             try read { entry in
-              entry.write(to: &bytes)
-              bytes.endLine()
+              lines.write(entry, to: &bytes)
               return bytes.count < LogReader.pieceBytes
             }
           }
@@ -138,7 +138,8 @@ private struct LogReader {
     private static let pieceCountMax = 256
   #endif
   static let pieceBytes = 1 << 19
-  /// After how many names pages are let go of: each is a row on a page of its own, with which its neighbours are mapped.
+  /// After how many names pages are let go of: each is a row on a page of its own, with which its neighbours are
+  /// mapped.
   private static let countBetweenLettingGo = 32
   private static let partCountMax = 8
   /// How many events one core reads at a time: fewer where events are large, so that the others have some too.

@@ -144,15 +144,28 @@ package struct AssetLines: Sendable {
   package mutating func write(_ asset: Asset, _ details: AssetDetails, to bytes: inout JSONBytes) {
     let isPlain = asset.row.burstIdentifier == nil && details.isPlain
     let changed = changes(to: asset.row, isPlain)
-    let metadata = changed & RowDependency.outside == 0 ? nil : ExtendedMetadata(details)
     (words, wasPlain) = (asset.row.fixed, isPlain)
     if places.isEmpty { places = Array(repeating: 0, count: Self.properties.count + 1) }
     bytes.beginObject()
+    if changed & RowDependency.outside == 0 {
+      write(asset, .none, changed, to: &bytes)
+    } else {
+      write(asset, ExtendedMetadata(details), changed, to: &bytes)
+    }
+    bytes.write(details.resources)
+    bytes.endObject()
+    bytes.endLine()
+  }
+
+  /// Writes what depends on changed words, and copies the rest.
+  private mutating func write(
+    _ asset: Asset, _ metadata: ExtendedMetadata, _ changed: UInt32, to bytes: inout JSONBytes
+  ) {
     var index = 0
     while index < Self.properties.count {
       guard Self.dependencies[index] & changed == 0 else {
         places[index] = bytes.count
-        bytes.write(Self.properties[index], of: asset, metadata ?? .none)
+        bytes.write(Self.properties[index], of: asset, metadata)
         index += 1
         continue
       }
@@ -164,9 +177,6 @@ package struct AssetLines: Sendable {
       bytes.again(first..<places[index])
     }
     places[index] = bytes.count
-    bytes.write(details.resources)
-    bytes.endObject()
-    bytes.endLine()
   }
 
   /// Which words of the row differ from the line before, and whether something beside the row may.

@@ -36,11 +36,11 @@ extension JSONBytes {
     digits(seconds / 60 % 60, width: 2)
     raw(":")
     digits(seconds % 60, width: 2)
-    var (fraction, width) = (time % 1_000_000, 6)
-    guard fraction > 0 else { return }
-    while fraction % 10 == 0 { (fraction, width) = (fraction / 10, width - 1) }
+    var (rest, width) = (time % 1_000_000, 6)
+    guard rest > 0 else { return }
+    while rest % 10 == 0 { (rest, width) = (rest / 10, width - 1) }
     raw(".")
-    digits(fraction, width: width)
+    digits(rest, width: width)
   }
 
   /// Writes a wall time to the minute, with a blank in its middle.

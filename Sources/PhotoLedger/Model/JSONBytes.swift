@@ -410,24 +410,25 @@ private enum SpareBuffers {
 
   /// A buffer with at least a capacity, and its capacity.
   static func take(_ capacity: Int) -> (UnsafeMutableRawPointer, Int) {
-    if sizes.contains(capacity) {
-      let found = spares.withLock { spares in
-        spares.lastIndex { $0.capacity >= capacity }.map { spares.remove(at: $0) }
-      }
-      if let found { return (found.start, found.capacity) }
+    guard sizes.contains(capacity) else { return (.allocate(byteCount: capacity, alignment: 16), capacity) }
+    // Of few sizes, so that what lies here fits the next caller.
+    let capacity = 1 << (Int.bitWidth - (capacity - 1).leadingZeroBitCount)
+    let found = spares.withLock { spares in
+      spares.lastIndex { $0.capacity >= capacity }.map { spares.remove(at: $0) }
     }
+    if let found { return (found.start, found.capacity) }
     return (.allocate(byteCount: capacity, alignment: 16), capacity)
   }
 
   static func give(_ start: UnsafeMutableRawPointer, _ capacity: Int) {
-    let isKept =
-      sizes.contains(capacity)
-      && spares.withLock { spares in
-        let hasRoom = spares.count < most
-        if hasRoom { spares.append(Spare(start: start, capacity: capacity)) }
-        return hasRoom
-      }
-    if !isKept { start.deallocate() }
+    guard sizes.contains(capacity) else { return start.deallocate() }
+    let surplus = spares.withLock { spares -> Spare? in
+      spares.append(Spare(start: start, capacity: capacity))
+      guard spares.count > most else { return nil }
+      // Small ones would keep out those that are asked for.
+      return spares.indices.min { spares[$0].capacity < spares[$1].capacity }.map { spares.remove(at: $0) }
+    }
+    surplus?.start.deallocate()
   }
 }
 
@@ -435,13 +436,14 @@ private enum SpareBuffers {
 package final class WrittenLines: Sendable {
   package let bytes: JSONBytes
 
-  /// The largest sizes so far; the next buffers get that capacity at once, since growing copies the contents.
+  /// The largest size so far; the next buffers get a little more at once, since growing copies the contents.
   private static let longest = Atomic(1 << 16)
   private static let mostRoom = 1 << 20
 
   /// Writes the lines.
   package init(_ write: (inout JSONBytes) throws -> Void) rethrows {
-    var bytes = JSONBytes(capacity: Self.longest.load(ordering: .relaxed))
+    let longest = Self.longest.load(ordering: .relaxed)
+    var bytes = JSONBytes(capacity: longest + longest / 8)
     try write(&bytes)
     if bytes.count <= Self.mostRoom { Self.longest.max(bytes.count, ordering: .relaxed) }
     self.bytes = bytes
