@@ -79,7 +79,7 @@ struct RecordWriterTests {
     case .bits: return .integer(Int64(random.next() % 4))
     case .size: return .integer(Int64(random.next() % 5000))
     case .seconds: return .double(Double(random.next() % 900) / 7)
-    case .zoneOffset: return isMissing ? .null : .integer(Int64(random.next() % 24) * 1800 - 20_000)
+    case .zoneOffset: return isMissing ? .null : .integer(Int64(random.next() % 24) * 1800 - 21_600)
     case .date: return isMissing ? .null : .double(Double(random.next() % 1_000_000_000) / 3)
     case .location:
       let altitude = random.next() % 2 == 0 ? nil : Double(random.next() % 100)

@@ -398,7 +398,7 @@ enum HexadecimalDigits {
 private enum SpareBuffers {
   /// Only large ones are kept, and only so large ones.
   private static let sizes = 1 << 16...1 << 20
-  private static let most = 32
+  private static let most = 16
 
   // SAFETY: each lies here or belongs to one `JSONBytes`.
   private struct Spare: @unchecked Sendable {
