@@ -131,7 +131,7 @@ enum TwinQuestions {
   private static let fetches: [TwinQuestion] = [
     .each("fetchAssets(_:in:)", { try options($0) }) { twin, options in
       let all = try twin.view.fetchAssets(options)
-      var told = [try all.told, "\(try twin.view.listed(0..<all.count, of: all))"]
+      var told = [all.told, "\(try twin.view.listed(0..<all.count, of: all))"]
       for album in albums(twin) where album.canContainAssets {
         told.append(try twin.view.fetchAssets(options, in: album).told)
       }
