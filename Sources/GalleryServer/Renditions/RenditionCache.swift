@@ -42,11 +42,7 @@
       func recent(_ hash: UnsafeRawBufferPointer) -> RenditionRecord? {
         guard !recent.isEmpty else { return nil }
         let slot = Self.slot(hash)
-        let isSame = recent[slot].hash.withUnsafeBytes { kept in
-          guard let kept = kept.baseAddress, let asked = hash.baseAddress else { return false }
-          return memcmp(kept, asked, hash.count) == 0
-        }
-        return isSame ? recent[slot].record : nil
+        return recent[slot].hash.elementsEqual(hash) ? recent[slot].record : nil
       }
 
       mutating func keep(_ record: RenditionRecord, of hash: [UInt8]) {
