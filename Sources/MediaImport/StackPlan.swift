@@ -335,7 +335,7 @@ extension StackPlanner {
     return unit(of: pair[0].file).contains { file in
       if found[file].edit != nil { return true }
       if pair.contains(where: { $0.file == file }) { return false }
-      // A further file of an asset that is one of the two is no other picture.
+      // Another file of one of the two assets is not another picture.
       if let known = Self.known(outcomes[file]) ?? recent[file] { return !members.contains(.asset(known)) }
       switch outcomes[file] {
       case .duplicateOfFile: return true

@@ -13,8 +13,8 @@
   //
   // The recipe's revision names the folder; folders of other revisions are removed when the cache is opened. In memory
   // there is the place of each record by the first eight bytes of its hash, 24 bytes a content, and the records that
-  // were used last: a window of a grid shows hundreds, and several clients look at the same ones. Each has one slot
-  // there, by its hash.
+  // were used last: a window of a grid needs hundreds, and several clients request the same ones. The hash of a content
+  // determines the one slot in which its record is cached.
   //
   // Invariants: a file has its name only when it is whole (written aside, then renamed); a record that says `ready` is
   // written after its files. Nothing is synced, so after a power cut a file may be shorter than its record says: it is
