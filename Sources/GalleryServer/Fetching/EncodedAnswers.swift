@@ -11,9 +11,9 @@
   // event, and ends it at once. Most commits leave the answer as it was; making it anew then costs less than finding
   // that out.
   //
-  // Windows are cached because many requests of one client are equal: the guests of a shared link, and the open pages of
-  // one person, all begin with the first window. A page that scrolls requests each window once, so windows have a cache
-  // of their own, and scrolling evicts no sections.
+  // Windows are cached because many requests of one client are equal: the guests of a shared link, and the open pages
+  // of one person, all begin with the first window. A page that scrolls requests each window once, so windows have a
+  // cache of their own, and scrolling evicts no sections.
   //
   // Invariant: an answer is given only to the client for which it was made, at the end of the log at which it was made.
   // The end is read before the answer is made, so one that was made while a commit came is kept under the older end.
