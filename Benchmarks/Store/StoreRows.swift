@@ -3,7 +3,8 @@ enum StoreRows {
   private static let names: [String] = [
     Creation.names, ["S10 creation, one commit of 1000 assets"], ColdStart.names, Streams.names,
     RebuildCosts.names, Fetching.rebuildNames,
-    Fetching.questions.flatMap(Fetching.names), Observing.names, CatchingUp.names, LongAlbum.names, Memory.names,
+    Fetching.questions.flatMap(Fetching.names), Searching.names, Observing.names, CatchingUp.names, LongAlbum.names,
+    Memory.names,
     Commits.names, Proofs.names, UglyShapes.names, Auditing.names, Undoing.names, LookingBack.names, BackingUp.names,
     Examining.names, ImportingFiles.names, ImportingTakeout.names, ImportingPhotos.names, Renditions.names,
     Serving.names, Uploading.names, Browsing.names, peerNames,
@@ -21,6 +22,7 @@ enum StoreRows {
     guard report.wantsAny(of: names) else { return }
     let stage = try Creation.stage(size, into: &report)
     try Fetching.measure(stage, into: &report)
+    try Searching.measure(stage, into: &report)
     try ColdStart.measure(stage, into: &report)
     try Streams.measure(stage, into: &report)
     try RebuildCosts.measure(stage, into: &report)

@@ -89,6 +89,74 @@ struct SearchRuleTests {
     #expect(try told(try await small.change { $0.edit([second], favourite) }) == nil)
   }
 
+  @Test(
+    "the first assets of a search are those of all it finds, whatever the words, the order and the limit",
+    arguments: [
+      "often", "seldom", "late", "once", "often seldom", "often late", "often img", "missing", "often missing",
+      "half seldom", "late half", "half",
+    ])
+  func firstOfMany(text: String) async throws {
+    let small = try SmallLibrary()
+    var made: [LocalIdentifier] = []
+    try await small.change { change in
+      for index in 0..<60 {
+        var creation = AssetCreation.invented(index)
+        (creation.isHidden, creation.sourceType, creation.burstIdentifier) = (index % 11 == 0, .userLibrary, nil)
+        creation.creationDate = Date(timeIntervalSinceReferenceDate: Double(index * 37 % 60) * 1000)
+        var words = ["often"]
+        if index % 2 == 0 { words.append("half") }
+        if index % 7 == 0 { words.append("seldom") }
+        if index >= 50 { words.append("late") }
+        if index == 13 { words.append("once") }
+        (creation.caption, creation.keywords) = (words.joined(separator: " "), [])
+        made.append(change.createAsset(creation))
+      }
+    }
+    try await small.change { $0.deleteAssets([made[3], made[21], made[55]]) }
+    let album = try await small.album("All", made.reversed())
+    let client = try await small.ruleClient(.limited, made.enumerated().filter { $0.offset % 2 == 0 }.map(\.element))
+    for library in [small.library, client] {
+      for sort in [[], ["creationDate:asc"], ["creationDate:desc"], ["rating:desc"]] {
+        for scope in library === client ? [nil] : [nil, album] {
+          var options = FetchOptions()
+          options.sort = try sort.map { try SortTerm($0, for: .asset) }
+          let everything = try library.fetchAssets(options, in: scope).map { $0 }
+          let words = Set(text.split(separator: " ").map(String.init))
+          let expected = try everything.filter { asset in
+            let caption = try library.extendedMetadata(of: asset).caption ?? ""
+            return words.subtracting(["img"]).isSubset(of: caption.split(separator: " ").map(String.init))
+          }.map(\.id)
+          options.search = text
+          #expect(try library.fetchAssets(options, in: scope).map(\.id) == expected, "\(sort)")
+          for limit in [1, 2, 5, 9, 30, 100] {
+            options.fetchLimit = limit
+            let result = try library.fetchAssets(options, in: scope)
+            #expect(result.map(\.id) == Array(expected.prefix(limit)), "\(sort), \(limit) of them")
+          }
+        }
+      }
+    }
+  }
+
+  @Test("the first assets of a search stay those of their commit, in pieces too, and are told what comes before them")
+  func firstOfManyLater() async throws {
+    let small = try SmallLibrary()
+    var made: [LocalIdentifier] = []
+    for index in 0..<40 { made.append(try await Self.asset("boat", index, in: small)) }
+    var options = FetchOptions(search: "boat")
+    options.fetchLimit = 30
+    let first = try small.library.fetchAssets(options)
+    let other = try small.library.fetchAssets(options)
+    let change = try await small.change { $0.deleteAssets([made[0], made[29]]) }
+    var pieces: [LocalIdentifier] = []
+    try first.forEachPiece { pieces += $0.map(\.id) }
+    #expect(pieces == Array(made[..<30]))
+    let details = try #require(try change.changeDetails(for: other))
+    #expect(Array(details.removedIndexes ?? []) == [0, 29] && Array(details.insertedIndexes ?? []) == [28, 29])
+    #expect(try details.fetchResultAfterChanges.map(\.id) == small.library.fetchAssets(options).map(\.id))
+    #expect(first.map(\.id) == pieces, "the result of the earlier commit")
+  }
+
   @Test("a client that sees a selection finds nothing else, whatever it searches for")
   func limited() async throws {
     let small = try SmallLibrary()

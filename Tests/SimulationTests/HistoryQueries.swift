@@ -68,6 +68,7 @@ enum HistoryQueries {
       assets("out of stacks", .library, options { $0.condition = .isNil(.stack) }),
       assets("beneath stacks", .members(of: own.album), options { $0.condition = .isTrue(.isBeneathStack) }),
       assets("words", .library, options { $0.search = "Sea" }),
+      assets("a common word", .library, options("creationDate:desc") { ($0.search, $0.fetchLimit) = ("img", 3) }),
       assets("words, trash", .library, options { ($0.search, $0.showsTrash) = ("img d", true) }),
       assets("by keyword", .library, options { $0.condition = .comparison(.keywords, .equal, .text("sea")) }),
       assets(
@@ -164,6 +165,14 @@ enum HistoryQueries {
       query("a caption, by date", try options("creationDate:desc") { $0.search = "d" }),
       query("two words", try options { ($0.search, $0.includeHiddenAssets) = ("s l", true) }),
       query("a name and a caption", try options("rating:desc") { ($0.search, $0.fetchLimit) = ("img dus", 4) }),
+      query("the first three of a word", try options { ($0.search, $0.fetchLimit) = ("img", 3) }),
+      query("the newest three of a word", try options("creationDate:desc") { ($0.search, $0.fetchLimit) = ("i", 3) }),
+      query(
+        "the oldest images of a word",
+        try options("creationDate") {
+          ($0.search, $0.fetchLimit) = ("s", 2)
+          $0.condition = .comparison(.mediaType, .equal, .integer(1))
+        }),
       query("words in the trash", try options { ($0.search, $0.showsTrash) = ("jpg alp", true) }),
       query("with a keyword", try options { $0.condition = .isPresent(.keywords) }),
       query(
@@ -196,6 +205,8 @@ enum HistoryQueries {
         "a keyword in an album", cast.mixed,
         try options { $0.condition = .text(.keywords, .contains, "s", .caseInsensitive) }),
       query("words in an album", cast.mixed, try options { $0.search = "se" }),
+      query("two of many in an album", cast.crowded, try options { ($0.search, $0.fetchLimit) = ("img", 2) }),
+      query("a common word in an album", cast.crowded, try options("rating:desc") { $0.search = "img" }),
       query("an album by date", cast.mixed, try options("creationDate:desc")),
       query("an album with the hidden", cast.mixed, try options { $0.includeHiddenAssets = true }),
       query(

@@ -118,6 +118,8 @@ final class LiveWatch<Element: CheckedObject>: LiveWatching {
   private var slowLedger: Ledger
   private var slowListens = false
   private let slowLimit: Int
+  /// Up to where the slow follower knew of so few commits that it tells them one by one, whatever came since.
+  private var slowKnown: UInt64 = 0
 
   private var told: [FetchResult<Element>]
   private var lazy: FetchResult<Element>
@@ -296,10 +298,13 @@ final class LiveWatch<Element: CheckedObject>: LiveWatching {
         let pending = slowLedger.pending
         try demand(
           through >= pending[0] && (pending.count == 1 || through < pending[1]),
-          "A slow follower was told of \(through) too early.")
+          "'\(query)': a slow follower was told of \(through) too early.")
       } else if !isSwitched, slowLedger.pending.count > slowLimit {
-        try demand(through >= last, "A slow follower was told of \(through), not of all up to \(last).")
+        try demand(
+          through >= last || through <= slowKnown,
+          "'\(query)': a slow follower was told of \(through), not of all up to \(last).")
       }
+      if slowLedger.pending.count <= slowLimit { slowKnown = last }
       slowListens = true
       let (change, touched) = slowLedger.change(through: through)
       do {

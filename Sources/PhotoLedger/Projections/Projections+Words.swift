@@ -1,3 +1,4 @@
+import EventLog
 import LMDB
 
 // The index of words: which assets have a word, so that a search need not read the library.
@@ -34,69 +35,93 @@ extension Projections {
     withUnsafeBytes(of: number.bigEndian) { word + [0] + $0 }
   }
 
-  /// How many assets are few enough to be judged one by one. Few in debug builds: tests meet both ways.
+  /// Up to how many rows of a prefix count as few: the assets that they name are judged one by one where it helps. Few
+  /// in debug builds: tests meet both ways.
   #if DEBUG
-    private static var judgedLimit: Int { 4 }
+    private static var fewRows: Int { 4 }
   #else
-    private static var judgedLimit: Int { 4096 }
+    private static var fewRows: Int { 4096 }
   #endif
 
-  /// The numbers of the assets that a search finds, ascending.
+  /// The assets that a search finds.
   ///
-  /// The prefix with the fewest rows decides the cost where that is small: the others are then looked for in what it
+  /// The prefixes with few rows decide the cost where there are some: the others are then looked for in what those
   /// found, however many rows they have.
-  /// - Complexity: O(p · m) for p prefixes and m rows of the rarest one; O(r log r) in the rows of all prefixes if m is
-  ///   large.
-  func assets(matching text: SearchText, in t: borrowing some Reading) throws -> [ObjectNumber] {
-    guard !text.prefixes.isEmpty else { return [] }
-    if text.prefixes.count > 1 {
-      for prefix in text.prefixes {
-        guard let few = try numbers(beginningWith: prefix, most: Self.judgedLimit, in: t) else { continue }
-        return try few.filter { number in try details(number, in: t).map(text.finds) ?? false }
-      }
-    }
-    var found: [ObjectNumber]?
-    for prefix in text.prefixes {
-      let next = try numbers(beginningWith: prefix, most: .max, in: t) ?? []
-      found = found.map { Self.common($0, next) } ?? next
-    }
-    return found ?? []
+  /// - Complexity: O(m log n) for m rows of the rarest prefix if they are few; O(r) in the rows of all prefixes
+  ///   otherwise, and a bit for each number of an asset.
+  func assets(matching text: SearchText, in t: borrowing some Reading) throws -> NumberSet {
+    if let few = try fewAssets(matching: text, in: t) { return few }
+    return try candidates(for: text, mostRows: .max, in: t).numbers ?? NumberSet(upTo: try lastAsset(in: t))
   }
 
-  /// The numbers of the assets with a word that begins with a prefix, ascending and each once; nil if there are more
-  /// rows than so many.
+  /// The assets that a search finds; nil if each of its prefixes has many rows.
+  /// - Complexity: O(m log n) for m rows of the rarest prefix.
+  func fewAssets(matching text: SearchText, in t: borrowing some Reading) throws -> NumberSet? {
+    let candidates = try candidates(for: text, mostRows: Self.fewRows, in: t)
+    guard let numbers = candidates.numbers, !candidates.areFound else { return candidates.numbers }
+    var found = NumberSet(upTo: numbers.largest)
+    for number in numbers where try has(number, wordsOf: text, in: t) { found.insert(number) }
+    return found
+  }
+
+  /// Whether a search finds an asset, by its details.
+  func has(_ number: ObjectNumber, wordsOf text: SearchText, in t: borrowing some Reading) throws -> Bool {
+    try details(number, in: t).map(text.finds) ?? false
+  }
+
+  /// What the index tells of the assets that a search finds.
+  struct SearchCandidates {
+    /// The assets that may be found; nil: all.
+    var numbers: NumberSet?
+    /// Whether all of these are found; if not, their details decide.
+    var areFound = true
+  }
+
+  /// The assets that a search may find, by the prefixes that have not too many rows.
+  /// - Parameter mostRows: a prefix with more rows is not evaluated.
+  /// - Complexity: O(p · m) for p prefixes and at most m rows of each.
+  func candidates(
+    for text: SearchText, mostRows: Int, in t: borrowing some Reading
+  ) throws -> SearchCandidates {
+    let last = try lastAsset(in: t)
+    guard !text.prefixes.isEmpty else { return SearchCandidates(numbers: NumberSet(upTo: last)) }
+    var candidates = SearchCandidates()
+    for prefix in text.prefixes {
+      guard let numbers = try numbers(beginningWith: prefix, mostRows: mostRows, upTo: last, in: t) else {
+        candidates.areFound = false
+        continue
+      }
+      candidates.numbers?.formIntersection(numbers)
+      if candidates.numbers == nil { candidates.numbers = numbers }
+    }
+    return candidates
+  }
+
+  /// The assets with a word that begins with a prefix; nil if there are more rows than so many.
   private func numbers(
-    beginningWith prefix: [UInt8], most: Int, in t: borrowing some Reading
-  ) throws -> [ObjectNumber]? {
-    var (numbers, isAscending, rowCount) = ([ObjectNumber](), true, 0)
+    beginningWith prefix: [UInt8], mostRows: Int, upTo last: ObjectNumber, in t: borrowing some Reading
+  ) throws -> NumberSet? {
+    var (numbers, rowCount) = (NumberSet(upTo: last), 0)
     try t.forEach(in: words, prefix: prefix.span.bytes) { key, _ in
       rowCount += 1
-      guard rowCount <= most else { return .stop }
+      guard rowCount <= mostRows else { return .stop }
       guard key.byteCount > 9 else { throw corruption("a key of the index of words") }
-      let number = try key.place(at: key.byteCount - 8)
-      if let last = numbers.last {
-        if last == number { return .proceed }
-        isAscending = isAscending && last < number
-      }
-      numbers.append(number)
+      let number = try key.number(at: key.byteCount - 8)
+      guard number <= last else { throw corruption("the index of words, which names asset \(number)") }
+      numbers.insert(number)
       return .proceed
     }
-    guard rowCount <= most else { return nil }
-    guard !isAscending else { return numbers }
-    numbers.sort()
-    var unique: [ObjectNumber] = []
-    unique.reserveCapacity(numbers.count)
-    for number in numbers where unique.last != number { unique.append(number) }
-    return unique
+    return rowCount <= mostRows ? numbers : nil
   }
 
-  /// The numbers that two ascending lists have in common.
-  private static func common(_ one: [ObjectNumber], _ two: [ObjectNumber]) -> [ObjectNumber] {
-    var (common, index) = ([ObjectNumber](), 0)
-    for number in one {
-      while index < two.count, two[index] < number { index += 1 }
-      if index < two.count, two[index] == number { common.append(number) }
+  /// The largest number of an asset; 0 if there is none.
+  private func lastAsset(in t: borrowing some Reading) throws -> ObjectNumber {
+    var last: ObjectNumber = 0
+    try t.forEach(in: assets, from: .max, reverse: true) { number, _ in
+      last = number
+      return .stop
     }
-    return common
+    guard last <= EventLog.largestSequence else { throw corruption("the number \(last) of a row or key") }
+    return last
   }
 }

@@ -269,29 +269,35 @@ extension Projections {
   ///   - most: the maximum number of keys.
   ///   - place: the last returned key; nil: from the beginning.
   ///   - rowLimit: the maximum number of rows or keys to test, if not all belong.
+  ///   - isWanted: which assets of the answer are wanted.
   /// - Returns: fewer than `most` at the end of the order, or if `rowLimit` rows had no more.
   /// - Complexity: O(m log n) for m keys; but by date of a whole order, O(log n) too for each that does not belong.
   func keys(
     _ most: Int, of answer: StoredAnswer, after place: NarrowKey? = nil, rowLimit: Int = .max,
-    in t: borrowing some Reading
+    where isWanted: (ObjectNumber) throws -> Bool = { _ in true }, in t: borrowing some Reading
   ) throws -> [NarrowKey] {
     switch answer.source {
-    case .order(_, _, .added): try addedKeys(most, answer.plan, after: place?.number, rowLimit, in: t)
+    case .order(_, _, .added): try addedKeys(most, answer.plan, after: place?.number, rowLimit, where: isWanted, in: t)
     case .order(let index, let without, .dated(let ascending)):
       try datedKeys(
-        most, orders[index], without: without.map { orders[$0] }, ascending, after: place, rowLimit, in: t)
-    case .album(let number): try memberKeys(most, number, answer.plan, after: place, rowLimit, in: t)
+        most, orders[index], without: without.map { orders[$0] }, ascending, after: place, rowLimit, where: isWanted,
+        in: t)
+    case .album(let number):
+      try memberKeys(most, number, answer.plan, after: place, rowLimit, where: isWanted, in: t)
     }
   }
 
   private func addedKeys(
-    _ most: Int, _ plan: QueryPlan, after number: ObjectNumber?, _ rowLimit: Int, in t: borrowing some Reading
+    _ most: Int, _ plan: QueryPlan, after number: ObjectNumber?, _ rowLimit: Int,
+    where isWanted: (ObjectNumber) throws -> Bool, in t: borrowing some Reading
   ) throws -> [NarrowKey] {
     var keys: [NarrowKey] = []
     var judged = 0
     try t.forEach(in: assets, from: number.map { $0 + 1 } ?? 0) { number, bytes in
       try bytes.withUnsafeBytes { bytes in
-        if plan.admits(try AssetView(number: number, bytes: bytes)) { keys.append(NarrowKey(word: 0, number: number)) }
+        if plan.admits(try AssetView(number: number, bytes: bytes)), try isWanted(number) {
+          keys.append(NarrowKey(word: 0, number: number))
+        }
       }
       judged += 1
       return keys.count < most && judged < rowLimit ? .proceed : .stop
@@ -301,7 +307,7 @@ extension Projections {
 
   private func memberKeys(
     _ most: Int, _ album: ObjectNumber, _ plan: QueryPlan, after place: NarrowKey?, _ rowLimit: Int,
-    in t: borrowing some Reading
+    where isWanted: (ObjectNumber) throws -> Bool, in t: borrowing some Reading
   ) throws -> [NarrowKey] {
     var keys: [NarrowKey] = []
     var judged = 0
@@ -309,9 +315,9 @@ extension Projections {
     let start = place.flatMap { OrderKey(stored: $0.word + 1) }
     guard place == nil || start != nil else { return [] }
     try forEachMember(of: album, from: start, in: t) { key, number in
-      try withAsset(number, in: t) { row in
-        if plan.admits(row) { keys.append(NarrowKey(word: key.rawValue, number: number)) }
-      }
+      var isAdmitted = false
+      try withAsset(number, in: t) { isAdmitted = plan.admits($0) }
+      if isAdmitted, try isWanted(number) { keys.append(NarrowKey(word: key.rawValue, number: number)) }
       judged += 1
       return keys.count < most && judged < rowLimit
     }
@@ -320,7 +326,7 @@ extension Projections {
 
   private func datedKeys(
     _ most: Int, _ order: Database, without parts: [Database], _ ascending: Bool, after place: NarrowKey?,
-    _ rowLimit: Int, in t: borrowing some Reading
+    _ rowLimit: Int, where isWanted: (ObjectNumber) throws -> Bool, in t: borrowing some Reading
   ) throws -> [NarrowKey] {
     var keys: [NarrowKey] = []
     var judged = 0
@@ -338,7 +344,10 @@ extension Projections {
       while let key = holder, keys.count < most, judged < rowLimit {
         let word = try key.dateWord()
         guard ascending || word == from.word else { break }
-        if try !isHeld(key, by: parts, in: t) { keys.append(NarrowKey(word: word, number: try key.place(at: 8))) }
+        let number = try key.place(at: 8)
+        if try isWanted(number), try !isHeld(key, by: parts, in: t) {
+          keys.append(NarrowKey(word: word, number: number))
+        }
         judged += 1
         holder = try cursor.next()?.key
       }

@@ -9,6 +9,7 @@ import LMDB
 //
 //     begun, and no later commit     the stored order, after the last key of the previous piece
 //     begun, then a commit           the result is completed as of its own commit, and continues by positions
+//     begun, and all is at hand      the numbers that were read at first, whatever was committed since
 //     made                           the tree, by positions
 //
 // The pages of the store that were read stay mapped, and a walk over everything maps all of it. They are the page
@@ -99,8 +100,10 @@ extension ResultState {
       let first = core.shown.lowerBound + position
       return ((first..<first + wanted).map { core.order.number(at: $0) }, nil)
     }
-    guard try store.core.log.head(t).commit == begun.frame.commit else { return nil }
-    let keys = try store.core.projections.keys(wanted, of: begun.stored, after: place, in: t)
+    let first = shown.lowerBound + position
+    if shown.upperBound <= begun.numbers.count { return (Array(begun.numbers[first..<first + wanted]), nil) }
+    guard let stored = begun.stored, try store.core.log.head(t).commit == begun.frame.commit else { return nil }
+    let keys = try store.core.projections.keys(wanted, of: stored, after: place, in: t)
     guard keys.count == wanted else {
       throw LibraryError(
         .corrupted,

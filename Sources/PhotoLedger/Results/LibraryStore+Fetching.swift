@@ -53,11 +53,16 @@ extension LibraryStore {
       holders.containers = Set(try places(of: object, at: moment?.sequence ?? Self.now, t).keys)
       holders.isSeen = try isSeen(object, by: query.access, moment, t)
     }
+    let found = try moment == nil ? self.found(by: plan, t) : nil
     let order: ResultOrder
-    if moment == nil, let stored = StoredAnswer(query) {
+    if let found, let keys = try keysOfMany(found, query, t) {
+      order = .narrow(CountedTree(sorted: keys))
+    } else if moment == nil, let stored = StoredAnswer(query) {
       order = .narrow(CountedTree(sorted: try core.projections.keys(of: stored, in: t)))
     } else {
-      order = plan.hasWideKeys ? .wide(try tree(plan, holders, moment, t)) : .narrow(try tree(plan, holders, moment, t))
+      order =
+        plan.hasWideKeys
+        ? .wide(try tree(plan, holders, found, moment, t)) : .narrow(try tree(plan, holders, found, moment, t))
     }
     return ResultCore(
       library: core.mark, plan: plan, wantsIncrementalChanges: wantsIncrementalChanges, window: window,
@@ -76,7 +81,7 @@ extension LibraryStore {
   }
 
   private func tree<Key: PlannedKey>(
-    _ plan: QueryPlan, _ holders: Holders, _ moment: Moment?, _ t: borrowing StoreReading
+    _ plan: QueryPlan, _ holders: Holders, _ found: NumberSet?, _ moment: Moment?, _ t: borrowing StoreReading
   ) throws -> CountedTree<Key> {
     var keys = GatheredKeys<Key>()
     let query = plan.query
@@ -95,7 +100,10 @@ extension LibraryStore {
         if plan.admits(row) { keys.append(plan.key(row, nil)) }
       }
     case .asset:
-      for (number, place) in try assets(of: query, moment, t) {
+      let placed =
+        try query.search.map { try assets(of: query, finding: $0, found: found, moment, t) }
+        ?? assets(in: query.scope, query.access, moment, t)
+      for (number, place) in placed {
         if let key: Key = try key(of: number, place, plan, moment, t) { keys.append(key) }
       }
     case .collection where query.scope == .library:
@@ -146,28 +154,11 @@ extension LibraryStore {
     return plan.key(row, place)
   }
 
-  private typealias Placed = (number: ObjectNumber, place: OrderKey?)
-
-  /// The visible assets of a query's scope that have the words of its search, in no order.
-  /// - Complexity: for a search of now, O(m log n) for m assets that the words find.
-  private func assets(of query: Query, _ moment: Moment?, _ t: borrowing StoreReading) throws -> [Placed] {
-    guard let text = query.search else { return try assets(in: query.scope, query.access, moment, t) }
-    let found = try assets(try core.projections.assets(matching: text, in: t), at: moment, t, where: text.finds)
-    if query.scope == .library, query.access.selection == nil { return found.map { ($0, nil) } }
-    guard moment == nil else {
-      let numbers = Set(found)
-      return try assets(in: query.scope, query.access, moment, t).filter { numbers.contains($0.number) }
-    }
-    return try found.compactMap { number -> Placed? in
-      guard let place = try place(of: number, in: query.scope, at: Self.now, t),
-        try core.projections.shows(number, to: query.access, in: t)
-      else { return nil }
-      return (number, place)
-    }
-  }
+  /// An asset or a collection, and its place in a scope that has places.
+  typealias Placed = (number: ObjectNumber, place: OrderKey?)
 
   /// The visible assets of a scope, in no order.
-  private func assets(
+  func assets(
     in scope: Query.Scope, _ access: Access, _ moment: Moment?, _ t: borrowing StoreReading
   ) throws -> [Placed] {
     if scope == .library {
@@ -239,7 +230,7 @@ extension LibraryStore {
   }
 
   /// The place of an object in a scope; nil if the scope does not hold it, and nil within if the scope gives no places.
-  private func place(
+  func place(
     of number: ObjectNumber, in scope: Query.Scope, at sequence: UInt64, _ t: borrowing StoreReading
   ) throws -> OrderKey?? {
     switch scope {

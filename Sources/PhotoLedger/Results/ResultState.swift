@@ -142,10 +142,10 @@ final class ResultState: Sendable {
 struct BegunResult: Sendable {
   /// The result but for its order, which is empty.
   let frame: ResultCore
-  /// The number of objects in the whole order.
+  /// The number of objects in the whole order, or of its first ones, if no more are shown.
   let count: Int
-  /// What the store keeps of it.
-  let stored: StoredAnswer
+  /// What the store keeps of it; nil if `numbers` has all that is shown.
+  let stored: StoredAnswer?
   /// The numbers of its first objects.
   let numbers: [ObjectNumber]
 
@@ -177,18 +177,28 @@ extension LibraryStore {
   func begin(
     _ query: Query, _ window: Window, wantsIncrementalChanges: Bool, as client: String, _ t: borrowing StoreReading
   ) throws -> BegunResult? {
-    guard window.offset == 0, let stored = StoredAnswer(query) else { return nil }
+    guard window.offset == 0 else { return nil }
     let head = try core.log.head(t)
-    guard let count = try core.projections.count(of: stored, in: t), count > BegunResult.firstCount else { return nil }
-    guard sharedResult(query, at: head.commit) == nil else { return nil }
+    func begun(_ count: Int, _ stored: StoredAnswer?, _ numbers: [ObjectNumber]) -> BegunResult {
+      let frame = ResultCore(
+        library: core.mark, plan: QueryPlan(query), wantsIncrementalChanges: wantsIncrementalChanges, window: window,
+        commit: head.commit, sequence: head.sequence, order: .narrow(CountedTree()), client: client)
+      return BegunResult(frame: frame, count: count, stored: stored, numbers: numbers)
+    }
+    if query.search != nil {
+      guard sharedResult(query, at: head.commit) == nil, let numbers = try firstFound(query, window, t) else {
+        return nil
+      }
+      return begun(numbers.count, nil, numbers)
+    }
+    guard let stored = StoredAnswer(query), let count = try core.projections.count(of: stored, in: t),
+      count > BegunResult.firstCount, sharedResult(query, at: head.commit) == nil
+    else { return nil }
     let wanted = min(count, max(BegunResult.firstCount, min(window.limit ?? 0, BegunResult.mostCount)))
     let keys = try core.projections.keys(
       wanted, of: stored, rowLimit: 16 * wanted + BegunResult.firstCount, in: t)
     guard keys.count == wanted else { return nil }
-    let frame = ResultCore(
-      library: core.mark, plan: QueryPlan(query), wantsIncrementalChanges: wantsIncrementalChanges, window: window,
-      commit: head.commit, sequence: head.sequence, order: .narrow(CountedTree()), client: client)
-    return BegunResult(frame: frame, count: count, stored: stored, numbers: keys.map(\.number))
+    return begun(count, stored, keys.map(\.number))
   }
 
   /// Makes a result that was begun, as of its commit; with the last commit that was read for it.
