@@ -4,8 +4,8 @@ import PhotoLedger
 /// S45: text search, from the words to the first hundred assets of the result, read.
 ///
 /// The words are those of the invented files' names, `IMG_0.HEIC` and so on: `img` has every asset, `mov` every video,
-/// `12` about a hundredth, and each further digit a tenth of what is left. What `99` finds is at the end of the order of
-/// addition.
+/// `12` about a hundredth, and each further digit a tenth of what is left. What `99` finds ends the order of addition,
+/// and what `12` finds begins it.
 enum Searching {
   private static let texts = ["img", "mov", "99", "12", "123", "1234", "img 12"]
   private static let orders: [(name: String, sort: [String])] = [

@@ -38,9 +38,9 @@ extension Projections {
   /// Up to how many rows of a prefix count as few: the assets that they name are judged one by one where it helps. Few
   /// in debug builds: tests meet both ways.
   #if DEBUG
-    private static var fewRows: Int { 4 }
+    static var fewRows: Int { 4 }
   #else
-    private static var fewRows: Int { 4096 }
+    static var fewRows: Int { 1 << 14 }
   #endif
 
   /// The assets that a search finds.
@@ -64,9 +64,14 @@ extension Projections {
     return found
   }
 
-  /// Whether a search finds an asset, by its details.
+  /// Whether a search finds an asset: the index has each prefix as a whole word of it, or its details decide.
   func has(_ number: ObjectNumber, wordsOf text: SearchText, in t: borrowing some Reading) throws -> Bool {
-    try details(number, in: t).map(text.finds) ?? false
+    let areWhole =
+      try !text.prefixes.isEmpty
+      && text.prefixes.allSatisfy { prefix in
+        try t.value(for: Self.wordKey(prefix, number).span.bytes, in: words) != nil
+      }
+    return try areWhole || details(number, in: t).map(text.finds) ?? false
   }
 
   /// What the index tells of the assets that a search finds.

@@ -328,40 +328,46 @@ extension Projections {
     _ most: Int, _ order: Database, without parts: [Database], _ ascending: Bool, after place: NarrowKey?,
     _ rowLimit: Int, where isWanted: (ObjectNumber) throws -> Bool, in t: borrowing some Reading
   ) throws -> [NarrowKey] {
-    var keys: [NarrowKey] = []
-    var judged = 0
-    var cursor = try t.cursor(in: order)
-    // Assets of one date are in ascending order either way, so the descending walk goes from date to date.
-    var next = place.map { NarrowKey(word: $0.word, number: $0.number + 1) }
-    if next == nil {
-      next = (try ascending ? cursor.first()?.key.dateWord() : cursor.last()?.key.dateWord())
-        .map { NarrowKey(word: $0, number: 0) }
+    var (keys, judged) = ([NarrowKey](), 0)
+    func judge(_ key: NarrowKey) throws {
+      judged += 1
+      if try isWanted(key.number), try !isHeld(key, by: parts, in: t) { keys.append(key) }
     }
-    while let from = next, keys.count < most, judged < rowLimit {
-      let first = pairKey(from.word, from.number)
-      var holder = try cursor.seek(atOrAfter: first.span.bytes)?.key
-      next = nil
-      while let key = holder, keys.count < most, judged < rowLimit {
-        let word = try key.dateWord()
-        guard ascending || word == from.word else { break }
-        let number = try key.place(at: 8)
-        if try isWanted(number), try !isHeld(key, by: parts, in: t) {
-          keys.append(NarrowKey(word: word, number: number))
+    var cursor = try t.cursor(in: order)
+    // Assets of one date are in ascending order either way, so the descending walk goes through such a date forward.
+    var start = place.map { NarrowKey(word: $0.word, number: $0.number + 1) }
+    var next = start == nil ? try (ascending ? cursor.first() : cursor.last())?.key.datedKey() : nil
+    while keys.count < most, judged < rowLimit {
+      if let from = start {
+        let bytes = pairKey(from.word, from.number)
+        next = try cursor.seek(atOrAfter: bytes.span.bytes)?.key.datedKey()
+        start = nil
+        guard !ascending else { continue }
+        while let key = next, key.word == from.word, keys.count < most, judged < rowLimit {
+          try judge(key)
+          next = try cursor.next()?.key.datedKey()
         }
-        judged += 1
-        holder = try cursor.next()?.key
+        let date = pairKey(from.word, 0)
+        _ = try cursor.seek(atOrAfter: date.span.bytes)
+        next = try cursor.previous()?.key.datedKey()
+        continue
       }
-      guard !ascending, keys.count < most else { break }
-      let date = pairKey(from.word, 0)
-      _ = try cursor.seek(atOrAfter: date.span.bytes)
-      next = (try cursor.previous()?.key.dateWord()).map { NarrowKey(word: $0, number: 0) }
+      guard let key = next else { break }
+      next = try (ascending ? cursor.next() : cursor.previous())?.key.datedKey()
+      if !ascending, next?.word == key.word {
+        start = NarrowKey(word: key.word, number: 0)
+      } else {
+        try judge(key)
+      }
     }
     return keys
   }
 
   /// Whether one of some databases has a key.
-  private func isHeld(_ key: RawSpan, by databases: [Database], in t: borrowing some Reading) throws -> Bool {
-    for database in databases where try t.value(for: key, in: database) != nil { return true }
+  private func isHeld(_ key: NarrowKey, by databases: [Database], in t: borrowing some Reading) throws -> Bool {
+    guard !databases.isEmpty else { return false }
+    let bytes = pairKey(key.word, key.number)
+    for database in databases where try t.value(for: bytes.span.bytes, in: database) != nil { return true }
     return false
   }
 
@@ -383,10 +389,10 @@ extension Projections {
 }
 
 extension RawSpan {
-  /// The word of the date in a key of a stored order. A key of another length would sort beside its position, and a
-  /// walk from date to date would return to it for ever.
-  fileprivate func dateWord() throws(LibraryError) -> UInt64 {
+  /// A key of a stored order. One of another length would sort beside its position, and a walk from date to date would
+  /// return to it for ever.
+  fileprivate func datedKey() throws(LibraryError) -> NarrowKey {
     guard byteCount == 16 else { throw Projections.corruption("a key of a stored order") }
-    return try number(at: 0)
+    return NarrowKey(word: try number(at: 0), number: try place(at: 8))
   }
 }

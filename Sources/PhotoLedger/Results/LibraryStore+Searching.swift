@@ -4,8 +4,8 @@ import LMDB
 
 // How the objects that a text search finds come into the order of a result.
 //
-// Problem. The index of words has the assets of a word by their numbers, and a result may have another order. A user who
-// types "img" into a library of a million photos wants the first hundred, not all of them collected, read and sorted.
+// Problem. The index of words has the assets of a word by their numbers, and a result may have another order. A user
+// who types "img" into a library of a million photos wants the first hundred, not all of them collected and sorted.
 //
 //     the first so many of a stored order     found       cost
 //     few rows of some prefix                 by rows     m rows are read and their keys sorted
@@ -66,6 +66,8 @@ extension LibraryStore {
       guard numbers.count >= wanted else { return nil }
       func isFound(_ number: ObjectNumber) throws -> Bool { try candidates.areFound || hasWords(number) }
       if case .order(_, _, .added) = stored.source { return try first(wanted, of: numbers, stored.plan, isFound, t) }
+      // Reading the rows of few takes no longer than the walk may.
+      guard numbers.count > Projections.fewRows else { return nil }
       keys = try projections.keys(
         wanted, of: stored, rowLimit: Self.keyLimit, where: { try numbers.contains($0) && isFound($0) }, in: t)
     } else {
