@@ -8,7 +8,8 @@ import LMDB
 // who types "img" into a library of a million photos wants the first hundred, not all of them collected and sorted.
 //
 //     the first so many of a stored order     found       cost
-//     few rows of some prefix                 by rows     m rows are read and their keys sorted
+//     few rows of some prefix                 by rows     m rows are read and their keys sorted; then words that other
+//                                                         prefixes begin are looked for in the first of them
 //     up to `candidateLimit` rows             by a set    the order is walked, and each of its keys looked up in a set;
 //                                                         the order of addition is that of the set
 //     more                                    by words    the order is walked, and each asset's words are compared
@@ -66,8 +67,9 @@ extension LibraryStore {
       guard numbers.count >= wanted else { return nil }
       func isFound(_ number: ObjectNumber) throws -> Bool { try candidates.areFound || hasWords(number) }
       if case .order(_, _, .added) = stored.source { return try first(wanted, of: numbers, stored.plan, isFound, t) }
-      // Reading the rows of few takes no longer than the walk may.
-      guard numbers.count > Projections.fewRows else { return nil }
+      if numbers.count <= Projections.fewRows {
+        return try firstSorted(wanted, of: numbers, QueryPlan(query), stored, isFound, t)
+      }
       keys = try projections.keys(
         wanted, of: stored, rowLimit: Self.keyLimit, where: { try numbers.contains($0) && isFound($0) }, in: t)
     } else {
@@ -86,6 +88,26 @@ extension LibraryStore {
       var isAdmitted = false
       try core.projections.withAsset(number, in: t) { isAdmitted = plan.admits($0) }
       if isAdmitted, try isFound(number) { first.append(number) }
+      if first.count == wanted { return first }
+    }
+    return nil
+  }
+
+  /// The first so many of some assets in the order of a plan, by their rows; nil if there are fewer, or if the order is
+  /// an album's.
+  private func firstSorted(
+    _ wanted: Int, of numbers: NumberSet, _ plan: QueryPlan, _ stored: StoredAnswer,
+    _ isFound: (ObjectNumber) throws -> Bool, _ t: borrowing StoreReading
+  ) throws -> [ObjectNumber]? {
+    guard case .order = stored.source else { return nil }
+    var keys: [NarrowKey] = []
+    for number in numbers {
+      try core.projections.withAsset(number, in: t) { if plan.admits($0) { keys.append(plan.key($0, nil)) } }
+    }
+    NarrowKey.sort(&keys)
+    var first: [ObjectNumber] = []
+    for key in keys where try isFound(key.number) {
+      first.append(key.number)
       if first.count == wanted { return first }
     }
     return nil
