@@ -12,7 +12,9 @@ public import LMDB
 //     format 4
 //        │       gains versions 3 and 4 of the events that hold files: what files say about an asset, and stacks; and
 //        │       covers of albums
-//     format 5   as this program reads and writes it
+//     format 5
+//        │       projections are made anew: they gain the orders of what was added, is in the trash, or is withheld
+//     format 6   as this program reads and writes it
 //
 // A store carries the number of its format beside the log. A program opens stores of its own format; an older store is
 // migrated by the steps between, all of them in one transaction, which also writes the new number: so an interrupted
@@ -67,13 +69,19 @@ public struct StoreStep: Sendable, Hashable {
         """),
     StoreStep(
       from: 4, work: .makesTables, summary: "Assets keep what their files say about them, and albums their covers."),
+    StoreStep(
+      from: 5, work: .remakesProjections,
+      summary: """
+        Fetches by the date of addition, of the trash and by limited clients begin without reading the library, since \
+        they have stored orders.
+        """),
   ]
 }
 
 /// The number of a store's format.
 public struct StoreFormat: Sendable {
   /// The format that this program reads and writes.
-  public static let current: UInt64 = 5
+  public static let current: UInt64 = 6
 
   /// The name of the table that holds the number.
   public static let name = "store.meta"

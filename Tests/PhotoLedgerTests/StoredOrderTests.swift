@@ -59,8 +59,10 @@ struct StoredOrderTests {
           if !order.isEmpty { options.sort = [try SortTerm(order, for: .asset)] }
           let asked = try made.library.fetchAssets(options, in: album)
           let isKept = StoredAnswer(try asked.core.plan.query) != nil
-          #expect(isKept == (album?.albumSubtype != .smartAlbumRecentlyAdded), "Another fetch is answered.")
-          if order.isEmpty && album?.albumSubtype == .smartAlbumRecentlyAdded { continue }
+          // An album in the order of addition has orders of its own; see AddedOrderTests.
+          let isRecent = album?.albumSubtype == .smartAlbumRecentlyAdded
+          #expect(isKept == (!isRecent || order.isEmpty), "Another fetch is answered.")
+          if order.isEmpty && isRecent { continue }
           let stored = try made.library.fetchAssets(options, in: album)
           var pieces: [ObjectNumber] = []
           try made.library.fetchAssets(options, in: album).forEachPiece { pieces += $0.map(\.row.number) }
@@ -186,7 +188,7 @@ struct StoredOrderTests {
     }
     let core = made.library.store.core
     var longest = 0
-    for index in StoredOrder.all.indices {
+    for index in StoredOrder.all.indices where index != StoredOrder.withheld {
       let (first, all) = try core.environment.read { t in
         (
           try core.projections.keys(7, of: StoredAnswer(order: index, way), in: t),

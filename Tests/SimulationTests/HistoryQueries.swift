@@ -60,6 +60,7 @@ enum HistoryQueries {
     return try [
       assets("everything", .library),
       assets("newest first", .library, options("creationDate:desc")),
+      assets("last added first", .library, options("addedDate:desc")),
       assets("a window", .library, options("creationDate:desc") { ($0.fetchOffset, $0.fetchLimit) = (2, 5) }),
       assets("everything, all of it", .library, everything()),
       assets("trash", .library, options { $0.showsTrash = true }),
@@ -144,6 +145,7 @@ enum HistoryQueries {
       query("hidden ones too", try options("creationDate:desc") { $0.includeHiddenAssets = true }),
       query("only hidden", try options { ($0.includeHiddenAssets, $0.condition) = (true, .isTrue(.isHidden)) }),
       query("trash", try options { $0.showsTrash = true }),
+      query("last added first", try options("addedDate:desc")),
       query("last trashed first", try options("trashedDate:desc") { $0.showsTrash = true }),
       query("favourites, then by date", try options("isFavorite:desc", "creationDate")),
       query("by place and length", try options("latitude", "duration:desc")),

@@ -25,6 +25,10 @@ struct NumberSet: Sequence {
     words[Int(number >> 6)] |= 1 << (number & 63)
   }
 
+  mutating func remove(_ number: ObjectNumber) {
+    if number <= largest { words[Int(number >> 6)] &= ~(1 << (number & 63)) }
+  }
+
   /// Removes what another set of the same largest number does not have.
   mutating func formIntersection(_ other: NumberSet) {
     precondition(largest == other.largest, "Two sets that are compared have the same largest number.")

@@ -14,10 +14,18 @@ import LMDB
 //     order.smartAlbumFavorites       the same of the assets that are favourites   → nothing
 //     order.…                         one for each of the library's own smart albums that a row alone decides
 //     order.audio, order.unknown      the same of the assets of the rarer media types
+//     order.added                     word of the date of addition, number: of the assets of the whole library
+//     order.trashed                   word of the date of the trash, number: of the assets in the trash
+//     order.withheld                  0, number: of the assets that the whole library lacks
 //
 // The plan that fills it is the plan that a fetch and a live query ask, so the three cannot disagree about what
 // belongs. LMDB counts the entries of a database, so an order's count is one read. Newest first is the same order
 // against the dates; those of one date keep the order of their numbers, which is the library's, both ways.
+//
+// The dates of addition ascend with the numbers unless the clock was set back, so `order.added` grows at its end. "Recently
+// added" is its end from a date on. The keys from there and the keys before are counted by turns, until either ends.
+//
+// What a limited client sees of an order is what `order.withheld` is for (SelectedOrders.swift).
 //
 // The order of addition is that of the numbers, in which the rows of assets lie, so it needs no keys of its own: it is
 // begun by walking the rows, and its count is that of the same members by date. Where the first rows have few members
@@ -35,7 +43,8 @@ import LMDB
 // An album in its own order needs no keys either: `members` has its order, and its row counts the members that a fetch
 // shows, since an album says how many assets it has.
 //
-// Invariant: after each event the database holds the key of each row of `assets` that the plan admits, and no other.
+// Invariant: after each event the database holds the key of each row of `assets` that the plan admits, and no other;
+// `order.withheld` the key of each row that the plan of the whole library does not admit.
 //
 // Rejected: orders by other properties, and of user-defined smart albums (each costs every commit; a follower of a
 // result pays once); counters beside the orders (LMDB has them); a bitmap of memberships, since the first screen would
@@ -45,19 +54,28 @@ import LMDB
 package enum StoredWay: Sendable, Equatable {
   /// In the order of addition (FR-11).
   case added
-  /// In the order of the creation date.
+  /// In the order of its date, mostly that of the creation.
   case dated(ascending: Bool)
 }
 
-/// A query whose result the store keeps, in ascending order of the creation date.
+/// A query whose result the store keeps, in ascending order of a date.
 package struct StoredOrder: Sendable {
+  /// Which date an order is sorted by.
+  enum Kind: Int, CaseIterable { case created, added, trashed, undated }
+
   let plan: QueryPlan
   /// The name of the database.
   package let name: String
+  let kind: Kind
+
+  private init(_ name: String, _ query: Query, by kind: Kind = .created) {
+    plan = QueryPlan(query)
+    self.name = "order.\(name)"
+    self.kind = kind
+  }
 
   private init(_ name: String, where condition: Condition, includesHidden: Bool = false) {
-    plan = QueryPlan(Self.query(where: condition, includesHidden: includesHidden))
-    self.name = "order.\(name)"
+    self.init(name, Self.query(where: condition, includesHidden: includesHidden))
   }
 
   private init(_ album: SmartAlbumQuery) {
@@ -74,31 +92,83 @@ package struct StoredOrder: Sendable {
     .comparison(.mediaType, .equal, .integer(Int64(type.rawValue)))
   }
 
-  /// The library's assets that satisfy a condition, in ascending order of the creation date.
-  fileprivate static func query(where condition: Condition, includesHidden: Bool = false) -> Query {
-    guard let date = try? SortTerm(.creationDate, ascending: true, for: .asset) else {
-      preconditionFailure("Assets can be sorted by their creation date.")
+  /// The terms by which a kind of order ascends.
+  fileprivate static func terms(_ kind: Kind) -> [SortTerm] {
+    let key: PropertyKey
+    switch kind {
+    case .created: key = .creationDate
+    case .added: key = .addedDate
+    case .trashed: key = .trashedDate
+    case .undated: return []
     }
-    var query = Query(.asset, .library, where: condition, sortedBy: [date])
+    guard let date = try? SortTerm(key, ascending: true, for: .asset) else {
+      preconditionFailure("Assets can be sorted by their \(key.rawValue).")
+    }
+    return [date]
+  }
+
+  /// The library's assets that satisfy a condition, in ascending order of a date.
+  fileprivate static func query(
+    where condition: Condition, includesHidden: Bool = false, by kind: Kind = .created
+  ) -> Query {
+    var query = Query(.asset, .library, where: condition, sortedBy: terms(kind))
     query.includesHidden = includesHidden
     query.sources = .userLibrary
     return query
   }
 
-  /// All of them: everything, and the library's own smart albums but for "recently added", which the day decides; and
-  /// the media types that no smart album shows, but for images.
+  /// The assets in the trash, as a fetch of it shows them.
+  private static var trash: Query {
+    var trash = query(where: .always, includesHidden: true, by: .trashed)
+    (trash.includesAllBurst, trash.includesAllStack, trash.trash) = (true, true, .only)
+    return trash
+  }
+
+  /// Those that the rows of assets outside of the trash are judged for: everything, and the library's own smart albums
+  /// but for "recently added", which the day decides; and the media types that no smart album shows, but for images.
+  private static let judged =
+    SmartAlbumQuery.builtIn.filter { $0.addedWithinDays == nil }.map(StoredOrder.init)
+    + [MediaType.audio, .unknown].map(StoredOrder.init)
+  fileprivate static let judgedCount = judged.count
+
+  /// All of them: those above, and those that follow from everything and from the trash.
   package static let all: [StoredOrder] = {
     let all =
-      SmartAlbumQuery.builtIn.filter { $0.addedWithinDays == nil }.map(StoredOrder.init)
-      + [MediaType.audio, .unknown].map(StoredOrder.init)
+      judged + [
+        StoredOrder("added", query(where: .always, by: .added), by: .added),
+        StoredOrder("trashed", trash, by: .trashed),
+        StoredOrder("withheld", query(where: .always, by: .undated), by: .undated),
+      ]
     precondition(all.count <= UInt32.bitWidth, "The bit set must have a bit for each stored order.")
     return all
   }()
 
+  /// The index of everything.
+  static let whole: Int = {
+    let everything = query(where: .always)
+    guard let index = judged.firstIndex(where: { $0.plan.query == everything }) else {
+      preconditionFailure("There is a stored order of the whole library.")
+    }
+    return index
+  }()
+  /// The index of the same members by the date of their addition.
+  static let added = judgedCount
+  /// The index of the trash.
+  static let trashed = judgedCount + 1
+  /// The index of the assets that the whole library lacks.
+  static let withheld = judgedCount + 2
+
+  /// A bit for each order of a kind, by the kinds.
+  fileprivate static let masks: [UInt32] = Kind.allCases.map { kind in
+    all.indices.reduce(0) { all[$1].kind == kind ? $0 | 1 << $1 : $0 }
+  }
+
   /// What answers the queries that are sorted by date: each order, and what is left of everything without some.
   fileprivate static let answers: [Query: StoredAnswer] = {
     var answers: [Query: StoredAnswer] = [:]
-    for (index, order) in all.enumerated() { answers[order.plan.query] = StoredAnswer(order: index) }
+    for (index, order) in all.enumerated() where order.kind != .undated {
+      answers[order.plan.query] = StoredAnswer(order: index)
+    }
     let indexes = Dictionary(uniqueKeysWithValues: all.enumerated().map { ($1.plan.query, $0) })
     func index(_ condition: Condition) -> Int {
       guard let index = indexes[query(where: condition)] else {
@@ -134,10 +204,13 @@ package struct StoredAnswer: Sendable {
   /// What decides which rows belong.
   let plan: QueryPlan
   let source: Source
+  /// The word of the first date that belongs, in an order by date; 0: all do.
+  let least: UInt64
 
-  fileprivate init(_ plan: QueryPlan, _ source: Source) {
+  fileprivate init(_ plan: QueryPlan, _ source: Source, from least: UInt64 = 0) {
     self.plan = plan
     self.source = source
+    self.least = least
   }
 
   /// A stored order by one of its ways.
@@ -152,26 +225,39 @@ package struct StoredAnswer: Sendable {
       self.init(QueryPlan(query), .album(container))
       return
     }
-    let way: StoredWay
+    let (way, kind): (StoredWay, StoredOrder.Kind)
     switch query.sort.count {
-    case 0: way = .added
-    case 1 where query.sort[0].key == .creationDate: way = .dated(ascending: query.sort[0].ascending)
+    case 0: (way, kind) = (.added, query.trash == .only ? .trashed : .created)
+    case 1:
+      way = .dated(ascending: query.sort[0].ascending)
+      switch query.sort[0].key {
+      case .creationDate: kind = .created
+      case .addedDate: kind = .added
+      case .trashedDate: kind = .trashed
+      default: return nil
+      }
     default: return nil
     }
-    var ascending = query
-    ascending.sort = StoredOrder.all[0].plan.query.sort
+    var (ascending, least) = (query, UInt64(0))
+    ascending.sort = StoredOrder.terms(kind)
+    // Days that a smart album of what was added lately begins with, or others.
+    if kind == .added, case .comparison(.addedDate, .greaterOrEqual, .date(let date)) = query.condition {
+      ascending.condition = .always
+      least = SortKeyEncoder<AssetView>.word(of: date.timeIntervalSinceReferenceDate)
+    }
     guard let answer = StoredOrder.answers[ascending], case .order(let index, let without, _) = answer.source else {
       return nil
     }
-    self.init(answer.plan, .order(index, without: without, way))
+    self.init(answer.plan, .order(index, without: without, way), from: least)
   }
 }
 
-/// Which stored orders hold an asset, and at what date; all of them have the same key for it.
+/// Which stored orders hold an asset, and at what dates; those of one kind have the same key for it.
 struct OrderStanding {
   /// A bit for each of ``StoredOrder/all``.
   fileprivate var orders: UInt32 = 0
-  fileprivate var word: UInt64 = 0
+  /// The word of the date of each ``StoredOrder/Kind``.
+  fileprivate var words = InlineArray<4, UInt64>(repeating: 0)
 
   /// The standing of an asset that is not there.
   static let absent = OrderStanding()
@@ -181,9 +267,21 @@ struct OrderStanding {
   /// The standing of an asset by its row.
   /// - Complexity: O(1), and a look at the row for each order.
   init(of row: AssetView) {
-    for (index, order) in StoredOrder.all.enumerated() where order.plan.admits(row) { orders |= 1 << index }
-    let key: NarrowKey = StoredOrder.all[0].plan.key(row, nil)
-    word = key.word
+    if row.isTrashed {
+      if StoredOrder.all[StoredOrder.trashed].plan.admits(row) { orders |= 1 << StoredOrder.trashed }
+      words[StoredOrder.Kind.trashed.rawValue] = Self.word(of: row, in: StoredOrder.trashed)
+    } else {
+      for index in 0..<StoredOrder.judgedCount where StoredOrder.all[index].plan.admits(row) { orders |= 1 << index }
+    }
+    let isShown = orders >> StoredOrder.whole & 1 == 1
+    orders |= 1 << (isShown ? StoredOrder.added : StoredOrder.withheld)
+    words[StoredOrder.Kind.created.rawValue] = Self.word(of: row, in: StoredOrder.whole)
+    words[StoredOrder.Kind.added.rawValue] = Self.word(of: row, in: StoredOrder.added)
+  }
+
+  private static func word(of row: AssetView, in index: Int) -> UInt64 {
+    let key: NarrowKey = StoredOrder.all[index].plan.key(row, nil)
+    return key.word
   }
 }
 
@@ -201,20 +299,25 @@ extension Projections {
   func reorder(
     _ number: ObjectNumber, from old: OrderStanding, to new: OrderStanding, _ t: inout WriteTransaction
   ) throws(LMDBError) {
-    let (before, after) = (pairKey(old.word, number), pairKey(new.word, number))
-    var touched = old.word == new.word ? old.orders ^ new.orders : old.orders | new.orders
+    var touched = old.orders ^ new.orders
+    for (kind, mask) in StoredOrder.masks.enumerated() where old.words[kind] != new.words[kind] {
+      touched |= (old.orders | new.orders) & mask
+    }
     while touched != 0 {
       let index = touched.trailingZeroBitCount
       touched &= touched - 1
+      let kind = StoredOrder.all[index].kind.rawValue
+      let (before, after) = (pairKey(old.words[kind], number), pairKey(new.words[kind], number))
       if old.orders >> index & 1 == 1 { try t.delete(before.span.bytes, in: orders[index]) }
       if new.orders >> index & 1 == 1 { try t.put(after.span.bytes, RawSpan(), in: orders[index]) }
     }
   }
 
   /// How many objects an answer has; nil if there is no such album.
-  /// - Complexity: O(log n).
+  /// - Complexity: O(log n); from a date on, O(m) for the m keys on that side of the date which has fewer.
   func count(of answer: StoredAnswer, in t: borrowing some Reading) throws -> Int? {
     switch answer.source {
+    case .order(let index, _, _) where answer.least > 0: return try count(in: orders[index], from: answer.least, t)
     case .order(let index, let without, _):
       let count = try without.reduce(t.count(of: orders[index])) { $0 - (try t.count(of: orders[$1])) }
       guard count >= 0 else { throw corruption("the stored orders") }
@@ -225,30 +328,58 @@ extension Projections {
     }
   }
 
+  /// How many keys of an order have a word or a larger one: they are counted from both ends by turns.
+  private func count(in order: Database, from least: UInt64, _ t: borrowing some Reading) throws -> Int {
+    var low = try t.cursor(in: order)
+    var high = try t.cursor(in: order)
+    var (first, last) = (try low.first()?.key, try high.last()?.key)
+    var (before, count) = (0, 0)
+    while true {
+      guard let key = first, try key.datedKey().word < least else { return try t.count(of: order) - before }
+      (before, first) = (before + 1, try low.next()?.key)
+      guard let key = last, try key.datedKey().word >= least else { return count }
+      (count, last) = (count + 1, try high.previous()?.key)
+      if before & 0xFFFF == 0 { t.letGoOfPages() }
+    }
+  }
+
   /// All keys of an answer, ascending as a result sorted so has them.
   /// - Complexity: O(n) in the order, nothing judged; by addition they are sorted. O(m log n) for an album.
   func keys(of answer: StoredAnswer, in t: borrowing some Reading) throws -> [NarrowKey] {
     guard case .order(let index, let without, let way) = answer.source else {
       return try keys(.max, of: answer, in: t)
     }
-    var keys = try datedKeys(index, in: t)
+    var keys = try datedKeys(index, from: answer.least, in: t)
     for part in without { keys = Self.difference(keys, try datedKeys(part, in: t)) }
-    switch way {
-    case .added:
-      keys = keys.map { NarrowKey(word: 0, number: $0.number) }
-      NarrowKey.sort(&keys)
-    case .dated(ascending: true): break
-    case .dated(ascending: false): keys = Self.backward(keys)
-    }
-    return keys
+    return Self.turned(keys, way)
   }
 
-  /// All keys of a stored order as they stand.
-  private func datedKeys(_ index: Int, in t: borrowing some Reading) throws -> [NarrowKey] {
+  /// The keys of a stored order as a result has them that goes through it in a way.
+  static func turned(_ keys: [NarrowKey], _ way: StoredWay) -> [NarrowKey] {
+    switch way {
+    case .added:
+      var keys = keys.map { NarrowKey(word: 0, number: $0.number) }
+      NarrowKey.sort(&keys)
+      return keys
+    case .dated(ascending: true): return keys
+    case .dated(ascending: false): return backward(keys)
+    }
+  }
+
+  /// The keys of a stored order as they stand.
+  /// - Parameters:
+  ///   - least: the word of the first date.
+  ///   - isWanted: which numbers; nil: all.
+  func datedKeys(
+    _ index: Int, from least: UInt64 = 0, where isWanted: ((ObjectNumber) -> Bool)? = nil,
+    in t: borrowing some Reading
+  ) throws -> [NarrowKey] {
     var keys: [NarrowKey] = []
-    keys.reserveCapacity(try t.count(of: orders[index]))
-    try t.forEach(in: orders[index]) { key, _ in
-      keys.append(NarrowKey(word: try key.number(at: 0), number: try key.place(at: 8)))
+    if least == 0, isWanted == nil { keys.reserveCapacity(try t.count(of: orders[index])) }
+    let start = pairKey(least, 0)
+    try t.forEach(in: orders[index], from: start.span.bytes) { key, _ in
+      let number = try key.place(at: 8)
+      if isWanted?(number) ?? true { keys.append(NarrowKey(word: try key.number(at: 0), number: number)) }
       return .proceed
     }
     return keys
@@ -280,8 +411,8 @@ extension Projections {
     case .order(_, _, .added): try addedKeys(most, answer.plan, after: place?.number, rowLimit, where: isWanted, in: t)
     case .order(let index, let without, .dated(let ascending)):
       try datedKeys(
-        most, orders[index], without: without.map { orders[$0] }, ascending, after: place, rowLimit, where: isWanted,
-        in: t)
+        most, orders[index], without: without.map { orders[$0] }, ascending, from: answer.least, after: place, rowLimit,
+        where: isWanted, in: t)
     case .album(let number):
       try memberKeys(most, number, answer.plan, after: place, rowLimit, where: isWanted, in: t)
     }
@@ -325,8 +456,9 @@ extension Projections {
   }
 
   private func datedKeys(
-    _ most: Int, _ order: Database, without parts: [Database], _ ascending: Bool, after place: NarrowKey?,
-    _ rowLimit: Int, where isWanted: (ObjectNumber) throws -> Bool, in t: borrowing some Reading
+    _ most: Int, _ order: Database, without parts: [Database], _ ascending: Bool, from least: UInt64,
+    after place: NarrowKey?, _ rowLimit: Int, where isWanted: (ObjectNumber) throws -> Bool,
+    in t: borrowing some Reading
   ) throws -> [NarrowKey] {
     var (keys, judged) = ([NarrowKey](), 0)
     func judge(_ key: NarrowKey) throws {
@@ -336,7 +468,8 @@ extension Projections {
     var cursor = try t.cursor(in: order)
     // Assets of one date are in ascending order either way, so the descending walk goes through such a date forward.
     var start = place.map { NarrowKey(word: $0.word, number: $0.number + 1) }
-    var next = start == nil ? try (ascending ? cursor.first() : cursor.last())?.key.datedKey() : nil
+    if start == nil, ascending { start = NarrowKey(word: least, number: 0) }
+    var next = start == nil ? try cursor.last()?.key.datedKey() : nil
     while keys.count < most, judged < rowLimit {
       if let from = start {
         let bytes = pairKey(from.word, from.number)
@@ -352,7 +485,7 @@ extension Projections {
         next = try cursor.previous()?.key.datedKey()
         continue
       }
-      guard let key = next else { break }
+      guard let key = next, key.word >= least else { break }
       next = try (ascending ? cursor.next() : cursor.previous())?.key.datedKey()
       if !ascending, next?.word == key.word {
         start = NarrowKey(word: key.word, number: 0)

@@ -13,6 +13,7 @@ import LMDB
 //
 //     scope                     now                                    as of a moment
 //     the library's assets      rows where they lie, on several cores  rows where they lie, and those of the overlay
+//     the trash, a selection    keys of stored orders, if they do      as members
 //     members, listed objects   each row where it lies                 each row as of the moment
 //
 // A condition on files or words (`asksForDetails`) is judged on one core, now too, by decoded rows and their details.
@@ -59,6 +60,8 @@ extension LibraryStore {
       order = .narrow(CountedTree(sorted: keys))
     } else if moment == nil, let stored = StoredAnswer(query) {
       order = .narrow(CountedTree(sorted: try core.projections.keys(of: stored, in: t)))
+    } else if moment == nil, let keys = try selectedKeys(plan, t) {
+      order = .narrow(CountedTree(sorted: keys))
     } else {
       order =
         plan.hasWideKeys
@@ -88,6 +91,10 @@ extension LibraryStore {
     let isWhole = query.scope == .library && query.access.selection == nil && query.search == nil
     switch query.entity {
     case _ where !query.isOpen: break
+    case .asset where try isWhole && moment == nil && isTrashShort(query, t):
+      for trashed in try core.projections.datedKeys(StoredOrder.trashed, in: t) {
+        if let key: Key = try key(of: trashed.number, nil, plan, moment, t) { keys.append(key) }
+      }
     case .asset where isWhole && plan.asksForDetails:
       for number in try admittedAssets(plan, moment, t) {
         if let key: Key = try key(of: number, nil, plan, moment, t) { keys.append(key) }
@@ -103,8 +110,10 @@ extension LibraryStore {
       let placed =
         try query.search.map { try assets(of: query, finding: $0, found: found, moment, t) }
         ?? assets(in: query.scope, query.access, moment, t)
-      for (number, place) in placed {
+      for (index, (number, place)) in placed.enumerated() {
         if let key: Key = try key(of: number, place, plan, moment, t) { keys.append(key) }
+        // Each row of a selection or an album may have mapped pages of its own.
+        if index & 0xFF == 0xFF { t.letGoOfPages() }
       }
     case .collection where query.scope == .library:
       try forEachCollection(at: moment, t) { row in
@@ -119,6 +128,13 @@ extension LibraryStore {
       }
     }
     return CountedTree(sorted: keys.sorted())
+  }
+
+  /// Whether a query asks for what the stored order of the trash has, which is so short that its rows are looked up.
+  private func isTrashShort(_ query: Query, _ t: borrowing StoreReading) throws -> Bool {
+    guard query.trash == .only, query.sources == .userLibrary else { return false }
+    let projections = core.projections
+    return try t.count(of: projections.orders[StoredOrder.trashed]) <= t.count(of: projections.assets) / 8
   }
 
   /// The assets of the library that their rows admit.

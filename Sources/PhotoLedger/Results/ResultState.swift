@@ -194,9 +194,10 @@ extension LibraryStore {
     guard let stored = StoredAnswer(query), let count = try core.projections.count(of: stored, in: t),
       count > BegunResult.firstCount, sharedResult(query, at: head.commit) == nil
     else { return nil }
+    // A result of few members far apart is made at once, for as much as testing so many rows costs.
     let wanted = min(count, max(BegunResult.firstCount, min(window.limit ?? 0, BegunResult.mostCount)))
     let keys = try core.projections.keys(
-      wanted, of: stored, rowLimit: 16 * wanted + BegunResult.firstCount, in: t)
+      wanted, of: stored, rowLimit: 16 * wanted + BegunResult.firstCount + count / 8, in: t)
     guard keys.count == wanted else { return nil }
     return begun(count, stored, keys.map(\.number))
   }
