@@ -78,7 +78,7 @@ package final class MediaIntake: Sendable {
   /// Takes a file of the library's own directory.
   /// - Parameters:
   ///   - file: its name in the library's directory; durable, and written by nothing any more. It stays.
-  ///   - content: what was read of it since then.
+  ///   - content: what it holds.
   ///   - name: what it was called where it comes from, without folders; nil if that is not known.
   ///   - library: the view of the client that brings it.
   ///   - key: an idempotency key of the client.

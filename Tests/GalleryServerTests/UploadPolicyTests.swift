@@ -100,7 +100,8 @@
         (quota.fileSize, quota.count, quota.bytes) = (2_000_000, 2, 3_000_000)
         let full = SharedFlag()
         gallery.server.uploads.set(quota: quota) { descriptor, bytes, offset in
-          if full.isSet, bytes.count > 10_000 {
+          // Some of the body comes before the disk is full, and part of that is given back.
+          if full.isSet, bytes.count > 10_000, offset >= 500_000 {
             errno = ENOSPC
             return -1
           }
@@ -122,12 +123,16 @@
         #expect(try gallery.send("POST", "/v1/uploads", Data(), long).answer.status == 201)
         #expect(try gallery.send("POST", "/v1/uploads", Data(), fields).answer.status == 429)
         full.set(true)
-        let rest = ["Upload-Complete: ?1", "Upload-Offset: 300000", Self.part]
-        let failed = try gallery.send("PATCH", place, data.dropFirst(300_000), rest).answer
+        func rest(from offset: Int) throws -> Answer {
+          let fields = ["Upload-Complete: ?1", "Upload-Offset: \(offset)", Self.part]
+          return try gallery.send("PATCH", place, data.dropFirst(offset), fields).answer
+        }
+        let failed = try rest(from: 300_000)
         #expect(failed.status == 507 && failed.body.contains("not-enough-space"), "\(failed)")
-        #expect(try gallery.ask("HEAD", place).fields["upload-offset"] == "300000")
+        let offset = try #require(Int(try gallery.ask("HEAD", place).fields["upload-offset"] ?? ""))
+        #expect((300_000..<500_000).contains(offset))
         full.set(false)
-        let end = try gallery.send("PATCH", place, data.dropFirst(300_000), rest).answer
+        let end = try rest(from: offset)
         #expect(end.status == 201, "\(end)")
         #expect(try gallery.bytes(of: try #require(end.fields["photoledger-asset"])) == data)
       }

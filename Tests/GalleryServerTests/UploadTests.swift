@@ -34,11 +34,14 @@
 
     var assetCount: Int { get throws { try library.fetchAssets().count } }
 
-    /// The bytes of the one resource of an asset.
+    /// The bytes of the one resource of an asset; they have the digests that are recorded of them.
     func bytes(of asset: String) throws -> Data {
       let asset = try #require(try library.asset(asset))
       let resource = try #require(try library.resources(of: asset).first)
-      return try Data(contentsOf: try library.url(of: resource, in: asset))
+      let url = try library.url(of: resource, in: asset)
+      let content = try FileContent(of: FilePath(url.path))
+      #expect(resource.sha256 == content.sha256 && resource.sha1 == content.sha1)
+      return try Data(contentsOf: url)
     }
 
     /// What lies in the folder of uploads.

@@ -17,6 +17,10 @@
   //
   // Invariant: `record.offset` was fsynced, with the record itself, before any answer names it; so an offset never goes
   // back, whatever ends the process or the machine. Bytes behind it are cut off when a server starts.
+  //
+  // Bytes are hashed as they are written, while they are in the processor's cache. `digests`, if there are any, are
+  // those of the first `written` bytes of the file, which nothing but this value writes. A file is read again for its
+  // digests only if they were lost: some of it came to an earlier server, or was given back when the disk was full.
 
   /// An upload that is not finished.
   final class Upload: Sendable {
@@ -26,6 +30,10 @@
       var descriptor: Int32 = -1
       /// How many bytes are in the file.
       var written: UInt64
+      /// The digests of those; nil if they are not known.
+      var digests: ContentHash?
+      /// Up to where the kernel was asked to write them out.
+      var writtenOut: UInt64 = 0
       /// How many bytes the request that writes may bring, as far as it said.
       var expected: UInt64
       /// The latest turn.
@@ -44,7 +52,10 @@
 
     init(_ record: UploadRecord, isResumable: Bool, expecting expected: UInt64 = 0, in folder: UploadFolder) {
       (id, client, self.isResumable, self.folder) = (record.id, record.client, isResumable, folder)
-      state = Mutex(State(record: record, written: record.offset, expected: expected))
+      state = Mutex(
+        State(
+          record: record, written: record.offset, digests: record.offset == 0 ? ContentHash() : nil,
+          expected: expected))
     }
 
     var record: UploadRecord { state.withLock { $0.record } }
@@ -116,6 +127,11 @@
           giveWay(&state)
           throw error
         }
+        bytes.withUnsafeBytes { state.digests?.update($0) }
+        if state.written - state.writtenOut >= Self.writtenOutAtATime {
+          folder.beginWritingOut(state.descriptor)
+          state.writtenOut = state.written
+        }
         if isResumable, state.written - state.record.offset >= quota.markEvery { try mark(&state) }
       }
     }
@@ -124,12 +140,17 @@
     /// that says how much came, either.
     private func giveWay(_ state: inout State) {
       let least = state.record.offset
-      state.written = max(least, state.written - min(state.written, Self.givenBack))
+      let left = max(least, state.written - min(state.written, Self.givenBack))
+      if left < state.written { state.digests = nil }
+      state.written = left
       // Where even that fails, the next server cuts the file.
       try? folder.truncate(state.descriptor, to: state.written)
     }
 
     private static let givenBack: UInt64 = 1 << 18
+
+    /// The disk works while further bytes come, so that the sync at the end finds little to do.
+    private static let writtenOutAtATime: UInt64 = 1 << 20
 
     /// Ends a turn whose body is complete.
     /// - Returns: what is durable.
@@ -189,6 +210,18 @@
     }
 
     // MARK: The end
+
+    /// What the file of a whole upload holds.
+    /// - Complexity: one system call; O(bytes) if the digests are not known.
+    func content() throws -> FileContent {
+      let (record, written, known) = state.withLock { state in
+        (state.record, state.written, state.digests.map { (sha256: $0.sha256, sha1: $0.sha1) })
+      }
+      guard let known, let stamp = folder.stamp(of: record), stamp.byteCount == Int64(clamping: written) else {
+        return try FileContent(of: folder.path(of: record))
+      }
+      return FileContent(sha256: known.sha256, sha1: known.sha1, stamp: stamp)
+    }
 
     /// The answer of a completion that is under way; nil if none is.
     var finishing: Task<HTTPResponse, Never>? { state.withLock { $0.finishing } }

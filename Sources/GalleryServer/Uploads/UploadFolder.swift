@@ -1,4 +1,5 @@
 #if Gallery
+  import CSystem
   import Foundation
   import HTTPServing
   import LibraryJSON
@@ -96,6 +97,14 @@
 
     func synchronize(_ descriptor: Int32, _ file: String) throws {
       guard fdatasync(descriptor) == 0 else { throw Self.failure("make durable", errno) }
+    }
+
+    /// Lets the kernel begin to write out what a file has, without waiting for it.
+    func beginWritingOut(_ descriptor: Int32) { psys_begin_writing_out(descriptor) }
+
+    /// The state of an upload's bytes; nil if they are not a file.
+    func stamp(of record: UploadRecord) -> FileStamp? {
+      folder.status(of: place(record.file)).flatMap { $0.st_mode & S_IFMT == S_IFREG ? FileStamp($0) : nil }
     }
 
     /// How many bytes the disk has left for uploads.

@@ -13,7 +13,7 @@
   //   PATCH     ─▶ append ─────────┘
   //
   // Bytes stream into a file of the library's directory, on a thread that may wait for the disk, a quarter of a
-  // megabyte at a time (HTTPServing/Reception.swift). They become part of the library by one commit at the end, so a
+  // megabyte at a time (HTTPServing/Reception.swift), and are hashed on their way (Upload.swift). They become part of the library by one commit at the end, so a
   // cut, a kill or a full disk leaves an upload that goes on, or nothing.
   //
   // The answer is kept as a file before it is sent: a client that lost it asks again and hears the same. The commit has
@@ -318,7 +318,7 @@
     private func result(of upload: Upload, _ beside: Beside) async throws -> UploadResult {
       let record = upload.record
       let folder = try await offload { [self] in try state.withLock { try opened(&$0) } }
-      let content = try await offload { try FileContent(of: folder.path(of: record)) }
+      let content = try await offload { try upload.content() }
       if let expected = record.sha256, expected != content.sha256 {
         return .refused(
           status: 400, type: "invalid-resource",

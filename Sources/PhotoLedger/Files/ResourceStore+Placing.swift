@@ -59,7 +59,7 @@ extension ResourceStore {
   /// place; `synchronize` makes their name durable.
   /// - Parameters:
   ///   - name: the file's name in the library's directory; its bytes are durable, and nothing writes it any more.
-  ///   - content: what was read of it since then.
+  ///   - content: what it holds, by a reading, or by a count of all that its writer wrote.
   /// - Throws: ``LibraryError`` as ``store(fileAt:expecting:)``, which copies where the file system links no files.
   package func adopt(_ name: String, _ content: FileContent) throws(LibraryError) -> StoredContent {
     let byteCount = UInt64(content.byteCount)
