@@ -51,16 +51,7 @@
 
     private init(endOf library: PhotoLibrary, at token: Token) throws {
       try Self.checkMayFollow(library)
-      // The state exists, so if nothing follows it, it is the one that this is the end of.
-      let end = try library.lastSequence
-      var next: UInt64?
-      var filter = LogFilter()
-      filter.after = token
-      try library.forEachLogEntry(filter) { entry in
-        next = entry.sequence
-        return false
-      }
-      (self.token, count) = (token, Int(clamping: next.map { $0 - 1 } ?? end))
+      (self.token, count) = (token, Int(clamping: try library.lastSequence(at: token)))
     }
 
     func changes(in library: PhotoLibrary, _ watch: AccessWatch) -> LogChanges {

@@ -25,6 +25,17 @@ extension PhotoLibrary {
     get throws { try store.reading { t in try store.core.log.head(t).sequence } }
   }
 
+  /// The number of the last event of a state; 0 for the state before the first. For a client with full access.
+  /// - Throws: ``LibraryError`` `.accessDenied`; `.invalidToken` for a token of another library or client, or of a state
+  ///   that the library does not have.
+  /// - Complexity: O(log n).
+  package func lastSequence(at token: Token) throws -> UInt64 {
+    try store.reading { t in
+      try checkSeesEverything("read the log", t)
+      return try store.sequence(ofCommit: try store.commit(of: token, for: client, at: moment, t), t)
+    }
+  }
+
   /// The current asset of an identifier, with the details shown beside it; nil if the client cannot see it. Shows no
   /// permission prompt.
   /// - Complexity: O(log n), and O(m) for m albums that contain it.
