@@ -26,27 +26,35 @@
   // Memory. A feed holds one chunk and, for each of at most 32 fetches, a result, which shares its tree with all other
   // holders. A message has at most 500 assets and 10,000 ranges: a larger change is sent as a state, from which the
   // client reads windows anew. The task of a fetch mostly waits, and a task keeps the largest stack that it ever had;
-  // what needs more than waiting does is done in a task of its own (`apart`).
+  // what needs more than waiting does is done in a task of its own (`apart`), and what the waiting functions pass along
+  // is one reference (`Following`).
   //
   // Invariant: for each fetch the messages are a chain, the `after` of one is the `before` of the next, until a state
   // begins a new one. A fetch that was removed and added again is another chain: a message of the old one that is late
-  // is dropped (`Following.number`).
+  // is dropped (`State.has`).
   //
   // Rejected: a queue of messages for each client (unbounded, or lossy); JSON Patch (order-dependent, no moves over
   // sets); ending the stream for a fetch that fails, since the others of the client are not affected.
 
   /// A stream of events that is open.
   final class Feed: Sendable {
-    private struct Following {
-      let number: Int
-      var task: Task<Void, Never>?
+    /// A fetch that is followed; another one after it was removed and added again.
+    private final class Following: Sendable {
+      let fetch: FetchRequest
+      /// The state that the client holds at the beginning; nil: the stream sends one.
+      let start: Token?
+
+      init(_ fetch: FetchRequest, from start: Token?) { (self.fetch, self.start) = (fetch, start) }
     }
 
     private struct State {
       var cursor: FeedCursor
-      var following: [FetchRequest: Following] = [:]
-      var lastNumber = 0
+      /// At most as many as a cursor has.
+      var following: [(one: Following, task: Task<Void, Never>?)] = []
       var isEnded = false
+
+      /// Whether it is followed still.
+      func has(_ one: Following) -> Bool { following.contains { $0.one === one } }
     }
 
     /// How soon a client comes back after the stream has ended.
@@ -108,8 +116,8 @@
     func end() {
       let following = state.withLock { state in
         state.isEnded = true
-        defer { state.following = [:] }
-        return state.following.values
+        defer { state.following = [] }
+        return state.following
       }
       for one in following { one.task?.cancel() }
       stream.end()
@@ -138,25 +146,28 @@
       let (isThere, task) = state.withLock { state in
         let count = state.cursor.tokens.count
         state.cursor.tokens.removeAll { $0.fetch == fetch }
-        return (state.cursor.tokens.count < count, state.following.removeValue(forKey: fetch)?.task)
+        let place = state.following.firstIndex { $0.one.fetch == fetch }
+        return (state.cursor.tokens.count < count, place.flatMap { state.following.remove(at: $0).task })
       }
       task?.cancel()
       return isThere
     }
 
     private func follow(_ fetch: FetchRequest, from token: Token?) {
-      let number = state.withLock { state -> Int? in
+      let one = Following(fetch, from: token)
+      let isNew = state.withLock { state in
         guard !state.isEnded, state.cursor.tokens.contains(where: { $0.fetch == fetch }),
-          state.following[fetch] == nil
-        else { return nil }
-        state.lastNumber += 1
-        state.following[fetch] = Following(number: state.lastNumber)
-        return state.lastNumber
+          !state.following.contains(where: { $0.one.fetch == fetch })
+        else { return false }
+        // Most feeds have one fetch, and there are thousands of them.
+        if state.following.isEmpty { state.following.reserveCapacity(1) }
+        state.following.append((one, nil))
+        return true
       }
-      guard let number else { return }
+      guard isNew else { return }
       let task = Task.detached { [self] in
         do {
-          try await deliver(fetch, as: fetch.list, from: token, number)
+          try await deliver(one)
           // The library was closed, or the server stops.
           end()
         } catch is HTTPStreamClosed {
@@ -164,69 +175,72 @@
         } catch is CancellationError {
           return
         } catch {
-          await fail(fetch, number, error)
+          await fail(one, error)
         }
       }
       let isLate = state.withLock { state in
-        guard state.following[fetch]?.number == number else { return true }
-        state.following[fetch]?.task = task
+        guard let place = state.following.firstIndex(where: { $0.one === one }) else { return true }
+        state.following[place].task = task
         return false
       }
       if isLate { task.cancel() }
     }
 
     /// Delivers the changes of a fetch until it is removed or the feed ends.
-    private func deliver<List: FeedList>(
-      _ fetch: FetchRequest, as _: List.Type, from token: Token?, _ number: Int
-    ) async throws {
-      let library = try view(fetch)
-      let list = try await apart { [self] in try await begin(fetch, as: List.self, from: token, number, library) }
-      for try await change in list.changes(in: library, watch) {
-        try await apart { [self] in try await pass(change, of: fetch, number, library) }
-      }
+    private func deliver(_ one: Following) async throws {
+      let library = try view(one.fetch)
+      let changes = try await apart { [self] in try await begin(one, as: one.fetch.list, library) }
+      repeat {
+        try await apart { [self] in try await pass(changes, of: one, library) }
+      } while try await changes.wait()
       try Task.checkCancellation()
     }
 
     /// Reads the list at which a fetch begins, and sends its state to a client that holds none.
+    /// - Returns: what leads it on.
     private func begin<List: FeedList>(
-      _ fetch: FetchRequest, as _: List.Type, from token: Token?, _ number: Int, _ library: PhotoLibrary
-    ) async throws -> List {
+      _ one: Following, as _: List.Type, _ library: PhotoLibrary
+    ) async throws -> any FeedChanges {
       let list = try await offload { [fetches] in
         try List.checkMayFollow(library)
-        return try List.run(fetch, at: token, of: library, fetches)
+        return try List.run(one.fetch, at: one.start, of: library, fetches)
       }
-      if token == nil {
-        try await send("state", Message.state(list, of: fetch).description, fetch, number, list.token)
+      if one.start == nil {
+        try await send("state", Message.state(list, of: one.fetch).description, one, list.token)
       }
-      return list
+      return list.changes(in: library, watch)
+    }
+
+    /// Sends the changes of a fetch that are there.
+    private func pass(_ changes: some FeedChanges, of one: Following, _ library: PhotoLibrary) async throws {
+      while let change = try await changes.next() { try await pass(change, of: one, library) }
     }
 
     /// Sends a change of a fetch.
-    private func pass(
-      _ change: some FeedChange, of fetch: FetchRequest, _ number: Int, _ library: PhotoLibrary
-    ) async throws {
+    private func pass(_ change: some FeedChange, of one: Following, _ library: PhotoLibrary) async throws {
+      let fetch = one.fetch
       let renditions = RenditionColumns(library: library, renditions: renditions.renditions)
       let after = change.listAfter
       after.hold(of: fetch, for: library.client, fetches)
       guard change.isSmall else {
-        return try await send("state", Message.state(after, of: fetch).description, fetch, number, after.token)
+        return try await send("state", Message.state(after, of: fetch).description, one, after.token)
       }
       let name = EncodedMessages.Name(
         client: library.client, fetch: fetch, before: change.tokenBefore, after: after.token,
         sections: sections?.tag, renditions: renditions.renditions.revision)
       let message = try messages.message(name) { try change.json(of: fetch, sections: sections, renditions) }
-      try await send("change", message.text, fetch, number, after.token, alone: message.cursor)
+      try await send("change", message.text, one, after.token, alone: message.cursor)
     }
 
     /// Reports why a fetch is no longer followed; the others go on.
-    private func fail(_ fetch: FetchRequest, _ number: Int, _ error: any Error) async {
+    private func fail(_ one: Following, _ error: any Error) async {
       let problem = Problem(error)
       let json: JSON = [
-        "fetch": .text(fetch.name), "type": .text("urn:photoledger:problem:\(problem.type)"),
+        "fetch": .text(one.fetch.name), "type": .text("urn:photoledger:problem:\(problem.type)"),
         "status": .integer(Int64(problem.status)), "detail": .text(problem.detail),
       ]
       // A client that has left needs no reason.
-      try? await send("problem", json.description, fetch, number, nil)
+      try? await send("problem", json.description, one, nil)
       let isLast = state.withLock { $0.cursor.tokens.isEmpty }
       // Its client comes back by itself, and is answered with a status then.
       if isLast { end() }
@@ -237,16 +251,16 @@
     ///   - token: the state that it leads to; nil: the fetch is removed.
     ///   - alone: the cursor after it of a feed that has no other fetch, if it is spelled already.
     private func send(
-      _ event: String, _ text: String, _ fetch: FetchRequest, _ number: Int, _ token: Token?, alone: String? = nil
+      _ event: String, _ text: String, _ one: Following, _ token: Token?, alone: String? = nil
     ) async throws {
       try await stream.send { [self] in
         let cursor = state.withLock { state -> String? in
-          guard state.following[fetch]?.number == number, !isExpired() else { return nil }
+          guard state.has(one), !isExpired() else { return nil }
           if let token {
-            state.cursor.set(token, of: fetch)
+            state.cursor.set(token, of: one.fetch)
           } else {
-            state.cursor.tokens.removeAll { $0.fetch == fetch }
-            state.following[fetch] = nil
+            state.cursor.tokens.removeAll { $0.fetch == one.fetch }
+            state.following.removeAll { $0.one === one }
           }
           return state.cursor.tokens.count == 1 ? alone ?? state.cursor.spelled : state.cursor.spelled
         }

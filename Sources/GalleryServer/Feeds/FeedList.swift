@@ -12,8 +12,7 @@
 
   /// A list at a state, which changes lead on.
   protocol FeedList: Sendable {
-    associatedtype Changes: AsyncSequence
-    where Changes.Element: FeedChange, Changes.Element.List == Self
+    associatedtype Changes: FeedChanges where Changes.Change.List == Self
 
     /// - Throws: ``Problem`` 403 for a client that may not follow such a list.
     static func checkMayFollow(_ library: PhotoLibrary) throws
@@ -30,12 +29,21 @@
     /// What leads the list on, as it is committed.
     func changes(in library: PhotoLibrary, _ watch: AccessWatch) -> Changes
     /// What leads the list to a later state.
-    func change(to now: Token, in library: PhotoLibrary) throws -> Changes.Element
+    func change(to now: Token, in library: PhotoLibrary) throws -> Changes.Change
   }
 
   extension FeedList {
     static func checkMayFollow(_ library: PhotoLibrary) throws { try Fetches.checkMayRead(library) }
     func hold(of fetch: FetchRequest, for client: String, _ fetches: Fetches) {}
+  }
+
+  /// The steps that lead a list on, read and waited for apart: a task that waits for long keeps no room for a step.
+  protocol FeedChanges: Sendable {
+    associatedtype Change: FeedChange
+    /// The next step; nil if there is none yet.
+    func next() async throws -> Change?
+    /// Waits, after ``next()`` found nothing, until there may be a step; false when there will be none any more.
+    func wait() async throws -> Bool
   }
 
   /// A step of a list.
@@ -71,12 +79,16 @@
       Element.hold(self, of: fetch, for: client, fetches)
     }
 
-    func changes(in library: PhotoLibrary, _ watch: AccessWatch) -> ResultChanges<Element> { library.changes(to: self) }
+    func changes(in library: PhotoLibrary, _ watch: AccessWatch) -> PendingChanges<Element> {
+      library.changes(to: self).pending
+    }
 
     func change(to now: Token, in library: PhotoLibrary) throws -> ChangeDetails<Element> {
       try library.changeDetails(from: self, to: now)
     }
   }
+
+  extension PendingChanges: FeedChanges where Element: FeedElement {}
 
   extension ChangeDetails: FeedChange where Element: FeedElement {
     var tokenBefore: Token { fetchResultBeforeChanges.token }

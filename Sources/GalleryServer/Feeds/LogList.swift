@@ -2,6 +2,7 @@
   import Foundation
   import LibraryJSON
   import PhotoLedger
+  import Synchronization
 
   // The log as a list that is followed: its events in their order, the event of sequence n at index n - 1.
   //
@@ -112,35 +113,44 @@
   }
 
   /// The steps of the log, as it is committed.
-  struct LogChanges: AsyncSequence {
-    let list: LogList
-    let library: PhotoLibrary
-    let watch: AccessWatch
-
-    func makeAsyncIterator() -> Iterator { Iterator(held: list, library: library, watch: watch) }
-
-    struct Iterator: AsyncIteratorProtocol {
+  final class LogChanges: FeedChanges {
+    private struct State {
       var held: LogList
-      let library: PhotoLibrary
-      let watch: AccessWatch
+      /// The generation of the watch before the last reading.
+      var generation: UInt64 = 0
+    }
 
-      /// The next step; waits for it. Nil when the server has stopped.
-      /// - Throws: ``Problem`` 403 when the client has no full access any more.
-      mutating func next() async throws -> LogChange? {
-        while !watch.isEnded {
-          // Read before the end of the log: a commit after that reading ends the wait.
-          let generation = watch.generation
-          let now = try await offload { [library] in try LogList(endOf: library) }
-          if now.count > held.count {
-            defer { held = now }
-            return LogChange(before: held, listAfter: now, library: library)
-          }
-          try Task.checkCancellation()
-          await watch.next(after: generation, seconds: 3600)
-          try Task.checkCancellation()
-        }
-        return nil
+    private let state: Mutex<State>
+    private let library: PhotoLibrary
+    private let watch: AccessWatch
+
+    init(list: LogList, library: PhotoLibrary, watch: AccessWatch) {
+      state = Mutex(State(held: list))
+      (self.library, self.watch) = (library, watch)
+    }
+
+    /// The next step; nil if there is none.
+    /// - Throws: ``Problem`` 403 when the client has no full access any more.
+    func next() async throws -> LogChange? {
+      if watch.isEnded { return nil }
+      // Read before the end of the log: a commit after that reading ends the wait.
+      let generation = watch.generation
+      let now = try await offload { [library] in try LogList(endOf: library) }
+      return state.withLock { state in
+        state.generation = generation
+        guard now.count > state.held.count else { return nil }
+        defer { state.held = now }
+        return LogChange(before: state.held, listAfter: now, library: library)
       }
+    }
+
+    /// Waits until something may have been committed; false when the server has stopped.
+    func wait() async throws -> Bool {
+      let generation = state.withLock { $0.generation }
+      try Task.checkCancellation()
+      if !watch.isEnded { await watch.next(after: generation, seconds: 3600) }
+      try Task.checkCancellation()
+      return !watch.isEnded
     }
   }
 #endif

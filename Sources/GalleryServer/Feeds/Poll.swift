@@ -67,9 +67,9 @@
         (
           list.token,
           { [list, watch] in
-            var changes = list.changes(in: library, watch).makeAsyncIterator()
+            let changes = list.changes(in: library, watch)
             // The reading that follows fails likewise, and reports it.
-            _ = try? await changes.next()
+            while (try? await changes.next() == nil) == true, (try? await changes.wait()) == true {}
           }
         ))
     }

@@ -15,34 +15,59 @@ public struct ResultChanges<Element: Hashable & Sendable>: AsyncSequence, Sendab
   /// Starts to follow; several iterators follow independently, each from the held result.
   public func makeAsyncIterator() -> Iterator { Iterator(held, backlogLimit) }
 
+  /// The changes in two steps, for a task that waits for long.
+  package var pending: PendingChanges<Element> { PendingChanges(held, backlogLimit) }
+
   /// Follows a result.
   public struct Iterator: AsyncIteratorProtocol {
-    private let follower: Follower
-    private let load: ObjectLoader<Element>
+    private let changes: PendingChanges<Element>
 
-    init(_ held: FetchResult<Element>, _ backlogLimit: Int) {
-      follower = Follower(held.state, in: held.store, backlogLimit: backlogLimit)
-      load = held.load
-    }
+    init(_ held: FetchResult<Element>, _ backlogLimit: Int) { changes = PendingChanges(held, backlogLimit) }
 
     /// The next change; waits for it.
     /// - Throws: ``LibraryError`` if the log cannot be read.
     /// - Complexity: O(k log n) for k objects touched since the last one.
     public mutating func next() async throws -> ChangeDetails<Element>? {
-      try await follower.next().map { told in details(told) }
+      try await changes.follower.next().map { told in changes.details(told) }
     }
 
     /// The pending change, if there is a subscription.
-    func take() throws -> ChangeDetails<Element>? { try follower.take().map { told in details(told) } }
+    func take() throws -> ChangeDetails<Element>? { try changes.take() }
 
     /// Begins to listen, if it was not begun before.
-    func listen() throws { try follower.listen() }
+    func listen() throws { try changes.follower.listen() }
+  }
+}
 
-    private func details(_ told: Follower.Told) -> ChangeDetails<Element> {
-      ChangeDetails(
-        before: FetchResult(told.before, store: follower.store, load: load),
-        after: FetchResult(told.after, store: follower.store, load: load), commits: told.commits, changes: told.changes)
-    }
+/// The changes of a result, read and waited for in two steps: a task keeps the largest stack that it ever had, and one
+/// that only waits needs no room for a change.
+package struct PendingChanges<Element: Hashable & Sendable>: Sendable {
+  fileprivate let follower: Follower
+  private let load: ObjectLoader<Element>
+
+  fileprivate init(_ held: FetchResult<Element>, _ backlogLimit: Int) {
+    follower = Follower(held.state, in: held.store, backlogLimit: backlogLimit)
+    load = held.load
+  }
+
+  /// The next change; nil if there is none yet.
+  /// - Throws: ``LibraryError`` if the log cannot be read.
+  /// - Complexity: O(k log n) for k objects touched since the last one.
+  package func next() throws -> ChangeDetails<Element>? {
+    try follower.listen()
+    return try take()
+  }
+
+  /// Waits, after ``next()`` found nothing, until there may be a change; false when there will be none any more, or the
+  /// task is cancelled.
+  package func wait() async throws -> Bool { try await follower.wait() }
+
+  fileprivate func take() throws -> ChangeDetails<Element>? { try follower.take().map { told in details(told) } }
+
+  fileprivate func details(_ told: Follower.Told) -> ChangeDetails<Element> {
+    ChangeDetails(
+      before: FetchResult(told.before, store: follower.store, load: load),
+      after: FetchResult(told.after, store: follower.store, load: load), commits: told.commits, changes: told.changes)
   }
 }
 
@@ -90,9 +115,12 @@ final class Follower: Sendable {
     try listen()
     while true {
       if let told = try take() { return told }
-      guard try await alarm.wait() else { return nil }
+      guard try await wait() else { return nil }
     }
   }
+
+  /// Waits until there may be a change; false when there will be none any more.
+  func wait() async throws -> Bool { try await alarm.wait() }
 
   /// Subscribes to commits that touch the result, on first use.
   func listen() throws {
