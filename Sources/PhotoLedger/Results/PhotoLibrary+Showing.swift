@@ -26,8 +26,8 @@ extension PhotoLibrary {
   }
 
   /// The number of the last event of a state; 0 for the state before the first. For a client with full access.
-  /// - Throws: ``LibraryError`` `.accessDenied`; `.invalidToken` for a token of another library or client, or of a state
-  ///   that the library does not have.
+  /// - Throws: ``LibraryError`` `.accessDenied`; `.invalidToken` for a token of another library or client, or of a
+  ///   state that the library does not have.
   /// - Complexity: O(log n).
   package func lastSequence(at token: Token) throws -> UInt64 {
     try store.reading { t in
