@@ -13,8 +13,8 @@
   //   PATCH     ─▶ append ─────────┘
   //
   // Bytes stream into a file of the library's directory, on a thread that may wait for the disk, a quarter of a
-  // megabyte at a time (HTTPServing/Reception.swift), and are hashed on their way (Upload.swift). They become part of the
-  // library by one commit at the end, so a cut, a kill or a full disk leaves an upload that goes on, or nothing.
+  // megabyte at a time (HTTPServing/Reception.swift), and are hashed on their way (Upload.swift). They become part of
+  // the library by one commit at the end, so a cut, a kill or a full disk leaves an upload that goes on, or nothing.
   //
   // The answer is kept as a file before it is sent: a client that lost it asks again and hears the same. The commit has
   // the upload's identifier as its idempotency key, so the same holds for a process that ends between the two.
