@@ -22,8 +22,9 @@ import LMDB
 // belongs. LMDB counts the entries of a database, so an order's count is one read. Newest first is the same order
 // against the dates; those of one date keep the order of their numbers, which is the library's, both ways.
 //
-// The dates of addition ascend with the numbers unless the clock was set back, so `order.added` grows at its end. "Recently
-// added" is its end from a date on. The keys from there and the keys before are counted by turns, until either ends.
+// The dates of addition ascend with the numbers unless the clock was set back, so `order.added` grows at its end.
+// "Recently added" is its end from a date on. The keys from there and those before are counted by turns, until either
+// ends.
 //
 // What a limited client sees of an order is what `order.withheld` is for (SelectedOrders.swift).
 //
