@@ -69,13 +69,19 @@ extension LogEntry {
   public var record: LogValue { .written { write(to: &$0) } }
 
   /// Writes the same.
-  package func write(to bytes: inout JSONBytes) { writeRecord(to: &bytes) { writeCommit(to: &$0) } }
+  package func write(to bytes: inout JSONBytes) {
+    writeRecord(to: &bytes, { writeCommit(to: &$0) }, { writeDetails(to: &$0) })
+  }
 
-  private func write(to writer: inout LogValueWriter) { writeRecord(to: &writer) { writeCommit(to: &$0) } }
+  private func write(to writer: inout LogValueWriter) {
+    writeRecord(to: &writer, { writeCommit(to: &$0) }, { writeDetails(to: &$0) })
+  }
 
-  /// - Parameter commit: writes what is said of the commit.
+  /// - Parameters:
+  ///   - commit: writes what is said of the commit.
+  ///   - details: writes the details.
   fileprivate func writeRecord<Writer: RecordWriter & ~Copyable>(
-    to writer: inout Writer, _ commit: (inout Writer) -> Void
+    to writer: inout Writer, _ commit: (inout Writer) -> Void, _ details: (inout Writer) -> Void
   ) {
     AuditSchema.write("event", to: &writer) { writer in
       writer.field("sequence") { $0.integer(Int64(clamping: sequence)) }
@@ -83,7 +89,7 @@ extension LogEntry {
       writer.field("type", type)
       writer.field("objects") { writeObjects(to: &$0) }
       writer.field("sentence", sentence)
-      writer.field("details") { writeDetails(to: &$0) }
+      writer.field("details", details)
       writer.field("titles") { writeTitles(to: &$0) }
       writer.field("isErased") { $0.bool(isErased) }
     }
@@ -100,9 +106,25 @@ extension LogEntry {
   }
 }
 
-/// Writes events one after another, each as a line: what is said of a commit is copied from its event before.
+/// Writes the fields of rows that were recorded one after another, each behind the object's first member.
+struct CreationTexts {
+  private var texts = RowTexts()
+
+  private static let dependencies =
+    AssetField.allCases.map(\.form.dependency) + [RowDependency.word(at: AssetRow.Layout.addedDate)]
+
+  /// Writes the fields that an event has of a row, each that has a value.
+  mutating func write(_ row: AssetRow, to bytes: inout JSONBytes) {
+    let changed = texts.begin(row, true)
+    texts.write(changed, Self.dependencies, to: &bytes) { index, bytes in row.writeField(index, to: &bytes) }
+  }
+}
+
+/// Writes events one after another, each as a line: what is said of a commit is copied from its event before,
+/// and what is said of a created asset from the one before, as far as the rows are equal.
 struct LogLines {
   private var commit: (number: UInt64, text: Range<Int>)?
+  private var creations = CreationTexts()
 
   /// Writes an event and a line end, behind the line of the event before, if there is one.
   mutating func write(_ entry: LogEntry, to bytes: inout JSONBytes) {
@@ -111,6 +133,8 @@ struct LogLines {
       let start = bytes.count
       entry.writeCommit(to: &bytes)
       commit = (entry.commit.number, start..<bytes.count)
+    } _: { bytes in
+      entry.writeDetails(to: &bytes, &creations)
     }
     bytes.endLine()
   }

@@ -272,25 +272,44 @@ extension AssetExistence {
   }
 
   fileprivate func write(to writer: inout some RecordWriter & ~Copyable, _ names: EventNames) {
+    write(to: &writer, names) { row.writeFields(to: &$0) }
+  }
+
+  /// - Parameter writeRow: writes the fields of the row.
+  func write<Writer: RecordWriter & ~Copyable>(
+    to writer: inout Writer, _ names: EventNames, _ writeRow: (inout Writer) -> Void
+  ) {
     writer.field("asset") { $0.object(row.number, names) }
     if row.isErased { writer.field("isErased") { $0.bool(true) } }
-    writeValues(to: &writer)
+    writeRow(&writer)
+    details.write(to: &writer, leavingOutUnsaid: true)
     guard !places.isEmpty else { return }
     writer.field("containers") { $0.list(places) { $0.object($1.container, names) } }
   }
 
   /// Every property that has a value.
-  var values: [LogValue.Field] { LogValue.fields { writeValues(to: &$0) } }
-
-  private func writeValues(to writer: inout some RecordWriter & ~Copyable) {
-    for field in AssetField.allCases {
-      let value = row[field]
-      if value == .null || value == .bool(false) { continue }
-      writer.key(field.key)
-      writer.write(value, of: field)
+  var values: [LogValue.Field] {
+    LogValue.fields {
+      row.writeFields(to: &$0)
+      details.write(to: &$0, leavingOutUnsaid: true)
     }
-    writer.field("addedDate", row.addedDate)
-    details.write(to: &writer, leavingOutUnsaid: true)
+  }
+}
+
+extension AssetRow {
+  /// Writes every field that has a value.
+  fileprivate func writeFields(to writer: inout some RecordWriter & ~Copyable) {
+    for index in 0...AssetField.allCases.count { writeField(index, to: &writer) }
+  }
+
+  /// Writes a field, unless it has no value: one of ``AssetField``, or behind them the date of addition.
+  func writeField(_ index: Int, to writer: inout some RecordWriter & ~Copyable) {
+    let fields = AssetField.allCases
+    guard index < fields.count else { return writer.field("addedDate", addedDate) }
+    let value = self[fields[index]]
+    if value == .null || value == .bool(false) { return }
+    writer.key(fields[index].key)
+    writer.write(value, of: fields[index])
   }
 }
 

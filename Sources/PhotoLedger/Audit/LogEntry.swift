@@ -96,4 +96,12 @@ public struct LogEntry: Sendable {
     event.writeFields(to: &writer, names)
     writer.endObject()
   }
+
+  /// Writes ``details`` behind those of other events.
+  func writeDetails(to bytes: inout JSONBytes, _ creations: inout CreationTexts) {
+    guard case .event(.assetCreated(let existence), let names) = content else { return writeDetails(to: &bytes) }
+    bytes.beginObject()
+    existence.write(to: &bytes, names) { creations.write(existence.row, to: &$0) }
+    bytes.endObject()
+  }
 }

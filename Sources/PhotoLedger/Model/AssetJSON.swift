@@ -10,6 +10,8 @@ import Foundation
 //                                            └── same bytes of the row ──┐           └── same, and so on ──┐
 //     this line     {"localIdentifier":"C9…",        one copy            "creationDate":"…",   one copy
 //
+// The log's lines of creations do the same with the fields of the row that was recorded.
+//
 // Invariant: a line is what `JSONBytes.write(_:_:_:_:)` writes. It holds for every property whose form says on which
 // bytes of the row its text depends.
 //
@@ -127,12 +129,7 @@ extension JSONBytes {
 
 /// Writes assets one after another, each as a line.
 package struct AssetLines: Sendable {
-  /// The words of the row of the line before.
-  private var words = AssetRow.blank
-  /// Whether the line before had no words beside the row.
-  private var wasPlain = false
-  /// Where the text of each property of the line before begins, and where that of the last one ends.
-  private var places: [Int] = []
+  private var texts = RowTexts()
 
   private static let properties = AssetProperty.printed
   private static let dependencies = properties.map(\.form.dependency)
@@ -143,29 +140,51 @@ package struct AssetLines: Sendable {
   /// Writes an asset and a line end, behind the line of the asset before, if there is one.
   package mutating func write(_ asset: Asset, _ details: AssetDetails, to bytes: inout JSONBytes) {
     let isPlain = asset.row.burstIdentifier == nil && details.isPlain
-    let changed = changes(to: asset.row, isPlain)
-    (words, wasPlain) = (asset.row.fixed, isPlain)
-    if places.isEmpty { places = Array(repeating: 0, count: Self.properties.count + 1) }
+    let changed = texts.begin(asset.row, isPlain)
     bytes.beginObject()
-    if changed & RowDependency.outside == 0 {
-      write(asset, .none, changed, to: &bytes)
-    } else {
-      write(asset, ExtendedMetadata(details), changed, to: &bytes)
+    let metadata = changed & RowDependency.outside == 0 ? ExtendedMetadata.none : ExtendedMetadata(details)
+    texts.write(changed, Self.dependencies, to: &bytes) { index, bytes in
+      bytes.write(Self.properties[index], of: asset, metadata)
     }
     bytes.write(details.resources)
     bytes.endObject()
     bytes.endLine()
   }
+}
+
+/// The texts of a row, of which those that depend on the same bytes as in the row before are copied.
+struct RowTexts: Sendable {
+  /// The words of the row before.
+  private var words = AssetRow.blank
+  /// Whether the one before had no words beside the row.
+  private var wasPlain = false
+  /// Where each text of the row before begins, and where the last one ends.
+  private var places: [Int] = []
+
+  /// Takes a row for the next one.
+  /// - Returns: which words of the row differ from the one before, and whether something beside the row may.
+  mutating func begin(_ row: AssetRow, _ isPlain: Bool) -> UInt32 {
+    defer { (words, wasPlain) = (row.fixed, isPlain) }
+    guard !places.isEmpty else { return .max }
+    var changed = isPlain && wasPlain ? 0 : RowDependency.outside
+    for word in words.indices where words[word] != row.fixed[word] { changed |= 1 << UInt32(word) }
+    return changed
+  }
 
   /// Writes what depends on changed words, and copies the rest.
-  private mutating func write(
-    _ asset: Asset, _ metadata: ExtendedMetadata, _ changed: UInt32, to bytes: inout JSONBytes
+  /// - Parameters:
+  ///   - dependencies: the words of the row that each text depends on.
+  ///   - write: writes a text.
+  @inline(__always)
+  mutating func write(
+    _ changed: UInt32, _ dependencies: [UInt32], to bytes: inout JSONBytes, _ write: (Int, inout JSONBytes) -> Void
   ) {
+    if places.isEmpty { places = Array(repeating: 0, count: dependencies.count + 1) }
     var index = 0
-    while index < Self.properties.count {
-      guard Self.dependencies[index] & changed == 0 else {
+    while index < dependencies.count {
+      guard dependencies[index] & changed == 0 else {
         places[index] = bytes.count
-        bytes.write(Self.properties[index], of: asset, metadata)
+        write(index, &bytes)
         index += 1
         continue
       }
@@ -173,23 +192,15 @@ package struct AssetLines: Sendable {
       repeat {
         places[index] += shift
         index += 1
-      } while index < Self.properties.count && Self.dependencies[index] & changed == 0
+      } while index < dependencies.count && dependencies[index] & changed == 0
       bytes.again(first..<places[index])
     }
     places[index] = bytes.count
   }
-
-  /// Which words of the row differ from the line before, and whether something beside the row may.
-  private func changes(to row: AssetRow, _ isPlain: Bool) -> UInt32 {
-    guard !places.isEmpty else { return .max }
-    var changed = isPlain && wasPlain ? 0 : RowDependency.outside
-    for word in words.indices where words[word] != row.fixed[word] { changed |= 1 << UInt32(word) }
-    return changed
-  }
 }
 
 /// The words of a row that the text of a property depends on, a bit for each.
-private enum RowDependency {
+enum RowDependency {
   /// What the row does not hold, and what lies behind its words.
   static let outside: UInt32 = 1 << 31
 
@@ -197,7 +208,8 @@ private enum RowDependency {
 }
 
 extension AssetProperty.Form {
-  fileprivate var dependency: UInt32 {
+  /// The words of a row that the text of a property of this form depends on.
+  var dependency: UInt32 {
     typealias Layout = AssetRow.Layout
     func words(_ places: Int...) -> UInt32 { places.reduce(0) { $0 | RowDependency.word(at: $1) } }
     switch self {
