@@ -25,8 +25,9 @@ enum Streams {
 
   /// The first screens of the commands, which of `watch` is its first line.
   private static let commandScreens = [
-    "ls --limit 100", "ls --limit 100 --json", "ls --limit 100 --sort creationDate:desc", "log --limit 100",
-    "log --limit 100 --reverse --json", "watch", "ls --limit 100 --search img",
+    "ls --limit 100", "ls --limit 100 --json", "ls --limit 100 --sort creationDate:desc",
+    "ls --limit 100 --sort addedDate:desc", "log --limit 100", "log --limit 100 --reverse --json", "watch",
+    "ls --limit 100 --search img",
   ]
 
   private static func name(_ screen: String) -> String { "S21 new process, \(screen), count and first 100" }
