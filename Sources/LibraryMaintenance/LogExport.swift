@@ -31,7 +31,7 @@ extension PhotoLibrary {
   #if DEBUG
     private static let exportPart: UInt64 = 3
   #else
-    private static let exportPart: UInt64 = 256
+    private static let exportPart: UInt64 = 128
   #endif
   private static let exportParts: UInt64 = 8
 
