@@ -340,7 +340,7 @@ extension Projections {
       (before, first) = (before + 1, try low.next()?.key)
       guard let key = last, try key.datedKey().word >= least else { return count }
       (count, last) = (count + 1, try high.previous()?.key)
-      if before & 0xFFFF == 0 { t.letGoOfPages() }
+      if before & 0x7FF == 0 { t.letGoOfPages() }
     }
   }
 
@@ -378,8 +378,12 @@ extension Projections {
     var keys: [NarrowKey] = []
     if least == 0, isWanted == nil { keys.reserveCapacity(try t.count(of: orders[index])) }
     let start = pairKey(least, 0)
+    var count = 0
     try t.forEach(in: orders[index], from: start.span.bytes) { key, _ in
       let number = try key.place(at: 8)
+      // The pages of an order lie apart, and a fault maps those around one.
+      count += 1
+      if count & 0x7FF == 0 { t.letGoOfPages() }
       if isWanted?(number) ?? true { keys.append(NarrowKey(word: try key.number(at: 0), number: number)) }
       return .proceed
     }
