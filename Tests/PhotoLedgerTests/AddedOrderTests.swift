@@ -70,9 +70,9 @@ struct AddedOrderTests {
     }
   }
 
-  /// A clock that goes by itself only so far that times differ within a block.
+  /// A clock that stands at the beginning of a day, where "recently added" begins, until it is moved.
   private final class Clock: Sendable {
-    private let seconds = Mutex(1_750_000_000.0)
+    private let seconds = Mutex(20_254.0 * 86_400)
 
     var date: Date { Date(timeIntervalSince1970: seconds.withLock(\.self)) }
 
