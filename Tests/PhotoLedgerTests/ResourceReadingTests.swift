@@ -67,11 +67,14 @@ struct ResourceReadingTests {
   @Test("dropping the iterator half way closes the file")
   func dropping() async throws {
     let one = try await OneFileLibrary(OneFileLibrary.bytes(3 * Chunk.chunk))
-    for try await _ in one.library.data(of: one.resource, in: one.asset) {
-      #expect(try one.openCount == 1)
-      break
+    // The thread that read the chunk may still be letting go of its work; that must not keep the file open.
+    for round in 0..<100 {
+      for try await _ in one.library.data(of: one.resource, in: one.asset) {
+        #expect(try one.openCount == 1)
+        break
+      }
+      #expect(try one.openCount == 0, "round \(round)")
     }
-    #expect(try one.openCount == 0)
   }
 
   @Test("cancelling the task half way throws 3072, never an end, and closes the file (a.7)")

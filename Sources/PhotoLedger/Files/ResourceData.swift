@@ -88,19 +88,28 @@ public struct ResourceData: AsyncSequence, Sendable {
   let open: @Sendable (Cancellation) throws -> OpenResource
 
   /// Starts at the first byte; several iterators read independently.
-  public func makeAsyncIterator() -> Iterator { Iterator(reader: ResourceReader(open)) }
+  public func makeAsyncIterator() -> Iterator { Iterator(lease: ReaderLease(ResourceReader(open))) }
 
   /// Reads a resource chunk by chunk.
   public struct Iterator: AsyncIteratorProtocol {
-    fileprivate let reader: ResourceReader
+    fileprivate let lease: ReaderLease
 
     /// The next chunk; nil when all were given and their hash is the recorded one.
     /// - Throws: ``LibraryError``: `.missingResource` if the file cannot be opened; `.invalidResource` before the first
     ///   chunk if it has another size, after the last if it has other bytes; `.resourceChanged` if it was written to
     ///   meanwhile; `.userCancelled`; `.identifierNotFound` if the asset has no such resource; `.storage`.
     /// - Complexity: O(bytes of the chunk).
-    public mutating func next() async throws -> Data? { try await reader.next() }
+    public mutating func next() async throws -> Data? { try await lease.reader.next() }
   }
+}
+
+/// Closes a reading when its iterator is dropped: the thread that read the last chunk may hold the reader for longer.
+private final class ReaderLease: Sendable {
+  let reader: ResourceReader
+
+  init(_ reader: ResourceReader) { self.reader = reader }
+
+  deinit { reader.close() }
 }
 
 /// One reading of a resource: opens it at the first chunk, and lets go of it at the end or at an error.
@@ -115,6 +124,9 @@ private final class ResourceReader: Sendable {
   private let open: @Sendable (Cancellation) throws -> OpenResource
 
   init(_ open: @escaping @Sendable (Cancellation) throws -> OpenResource) { self.open = open }
+
+  /// Closes the file, if it is open.
+  func close() { state.withLock { $0.file = nil } }
 
   func next() async throws -> Data? {
     try await cancellation.carryingOut { [self] in
