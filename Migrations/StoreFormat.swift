@@ -88,10 +88,11 @@ public struct StoreFormat: Sendable {
   private static let key = Array("format".utf8)
   private let database: Database
 
-  /// Opens the place of the number in a store, making it if it is missing.
-  /// - Throws: `LMDBError`.
-  public init(in environment: Environment) throws(LMDBError) {
-    database = try environment.database(Self.name)
+  /// Opens the place of the number in a store.
+  /// - Parameter creates: whether it is made if it is missing.
+  /// - Throws: `LMDBError`, `.notFound` if it is missing and not made.
+  public init(in environment: Environment, creates: Bool = true) throws(LMDBError) {
+    database = try environment.database(Self.name, create: creates)
   }
 
   /// Records the current format, in the transaction that creates the library or that ends a step.
@@ -125,8 +126,13 @@ public struct StoreFormat: Sendable {
   public static func check(_ environment: Environment, of path: String) throws -> [StoreStep] {
     var found: UInt64?
     if try environment.databaseNames().contains(name) {
-      let format = try StoreFormat(in: environment)
-      found = try environment.read { t in try format.stored(t) }
+      do {
+        // In a damaged store the name may be listed and not be found: a check creates nothing.
+        let format = try StoreFormat(in: environment, creates: false)
+        found = try environment.read { t in try format.stored(t) }
+      } catch let error as LMDBError where error.code == .notFound {
+        found = nil
+      }
     }
     guard let found else {
       throw StoreFormatError(

@@ -146,6 +146,8 @@ struct AlbumPlace: Sendable, Hashable {
   var title: String
   /// 0 for the oldest album with that title.
   var ordinal: Int
+  /// How many albums of that title the source has.
+  var count: Int
 }
 
 /// What was done about the members of an album.

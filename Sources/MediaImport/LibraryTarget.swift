@@ -81,20 +81,36 @@ struct LibraryTarget: ImportTarget {
   private static let memberBatchCount = 1000
 
   /// The album at a place, if there is one, and those of some assets that it lacks, each once.
+  ///
+  /// Where the library has more albums of a title than the source, the members tell which of them is meant, if any
+  /// does: the folder of an older album may be gone, since a move was cut short, or that album may be a user's own.
   func missing(
     _ assets: [LocalIdentifier], in place: AlbumPlace
   ) throws -> (album: PhotoCollection?, assets: [LocalIdentifier]) {
-    var options = FetchOptions()
-    (options.includeHiddenAssets, options.includeAllBurstAssets, options.includeAllStackAssets) = (true, true, true)
     let albums = Array(try library.fetchCollections(with: .album)).filter { $0.localizedTitle == place.title }
     var seen: Set<LocalIdentifier> = []
     guard albums.indices.contains(place.ordinal) else { return (nil, assets.filter { seen.insert($0).inserted }) }
-    let album = albums[place.ordinal]
-    seen = Set(try library.fetchAssets(options, in: album).map(\.id))
-    // What lies in the trash keeps its places.
-    options.showsTrash = true
-    seen.formUnion(try library.fetchAssets(options, in: album).map(\.id))
+    var album = albums[place.ordinal]
+    seen = try members(of: album)
+    if albums.count > place.count {
+      var most = assets.count(where: seen.contains)
+      for other in albums where other.id != albums[place.ordinal].id {
+        let members = try members(of: other)
+        let count = assets.count(where: members.contains)
+        if count > most { (album, seen, most) = (other, members, count) }
+      }
+    }
     return (album, assets.filter { seen.insert($0).inserted })
+  }
+
+  /// All members of an album; what lies in the trash keeps its places.
+  private func members(of album: PhotoCollection) throws -> Set<LocalIdentifier> {
+    var options = FetchOptions()
+    (options.includeHiddenAssets, options.includeAllBurstAssets, options.includeAllStackAssets) = (true, true, true)
+    var members = Set(try library.fetchAssets(options, in: album).map(\.id))
+    options.showsTrash = true
+    members.formUnion(try library.fetchAssets(options, in: album).map(\.id))
+    return members
   }
 
   /// In a commit for each thousand; stopped between two, the next import puts the rest behind them.

@@ -409,6 +409,32 @@ struct MoveTests {
     }
     #expect(partlyMoved >= 3, "Few points were in the removal.")
   }
+
+  @Test("of two folders of one name the later keeps its own album after the earlier one was moved away")
+  func sameNames() async throws {
+    let folder = try TemporaryFolder()
+    try folder.write("x/Sea/1.jpg", ImportTests.still("1"))
+    for number in 2...3 { try folder.write("y/Sea/\(number).jpg", ImportTests.still("\(number)")) }
+    var options = LibraryImport.Options()
+    options.makesFolderAlbums = true
+    let rig = try ImportedLibrary()
+    _ = try await rig.run([folder.asRoot], options)
+    func members() throws -> [[String]] {
+      try rig.library.fetchCollections(with: .album).map { album in
+        try rig.library.fetchAssets(FetchOptions(), in: album).map { asset in
+          try rig.library.resources(of: asset)[0].originalFilename
+        }
+      }
+    }
+    let expected = [["1.jpg"], ["2.jpg", "3.jpg"]]
+    #expect(try members() == expected)
+    // As a move leaves it that was killed between the two.
+    try FileManager.default.removeItem(atPath: folder.path + "/x")
+    options.removesOriginals = true
+    _ = try await rig.run([folder.asRoot], options)
+    #expect(try members() == expected)
+    #expect(!FileManager.default.fileExists(atPath: folder.path + "/y/Sea/2.jpg"))
+  }
 }
 
 extension Data {

@@ -156,8 +156,9 @@ struct AlbumMembers {
       if assets.isEmpty { continue }
       let ordinal = ordinals[album.title, default: 0]
       ordinals[album.title] = ordinal + 1
-      found.append((AlbumPlace(title: album.title, ordinal: ordinal), album.files.count, assets))
+      found.append((AlbumPlace(title: album.title, ordinal: ordinal, count: 0), album.files.count, assets))
     }
+    for index in found.indices { found[index].0.count = ordinals[found[index].0.title, default: 0] }
     return found
   }
 }

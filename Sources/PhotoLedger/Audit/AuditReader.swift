@@ -115,7 +115,8 @@ struct CreationTexts {
 
   /// Writes the fields that an event has of a row, each that has a value.
   mutating func write(_ row: AssetRow, to bytes: inout JSONBytes) {
-    let changed = texts.begin(row, true)
+    // What does not lie in the words of a row is written anew each time.
+    let changed = texts.begin(row, false)
     texts.write(changed, Self.dependencies, to: &bytes) { index, bytes in row.writeField(index, to: &bytes) }
   }
 }
