@@ -112,8 +112,9 @@ extension LibraryStore {
         ?? assets(in: query.scope, query.access, moment, t)
       for (index, (number, place)) in placed.enumerated() {
         if let key: Key = try key(of: number, place, plan, moment, t) { keys.append(key) }
-        // Each row of a selection or an album may have mapped pages of its own.
-        if index & 0xFF == 0xFF { t.letGoOfPages() }
+        // Each row of a selection or an album may have mapped pages of its own. Those of a search are asked for again
+        // with the next letter.
+        if query.search == nil, index & 0xFF == 0xFF { t.letGoOfPages() }
       }
     case .collection where query.scope == .library:
       try forEachCollection(at: moment, t) { row in
