@@ -128,7 +128,7 @@ struct SearchRuleTests {
           }.map(\.id)
           options.search = text
           #expect(try library.fetchAssets(options, in: scope).map(\.id) == expected, "\(sort)")
-          for limit in [1, 2, 5, 9, 30, 100] {
+          for limit in [1, 2, 5, 6, 9, 30, 100] {
             options.fetchLimit = limit
             let result = try library.fetchAssets(options, in: scope)
             #expect(result.map(\.id) == Array(expected.prefix(limit)), "\(sort), \(limit) of them")

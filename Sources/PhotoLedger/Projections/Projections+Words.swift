@@ -74,7 +74,7 @@ extension Projections {
     return try areWhole || details(number, in: t).map(text.finds) ?? false
   }
 
-  /// What the index tells of the assets that a search finds.
+  /// The assets that a search may find, according to the index.
   struct SearchCandidates {
     /// The assets that may be found; nil: all.
     var numbers: NumberSet?

@@ -42,7 +42,7 @@ extension LibraryStore {
     private static var memberLimit: Int { 4096 }
   #endif
 
-  /// How many keys of a stored order are read in the time of one row.
+  /// How many keys of a stored order are read in the time of one row, where the pages of both are mapped.
   private static var keysForRow: Int { 32 }
 
   /// What the store keeps of the query without its search; nil if nothing.
@@ -61,56 +61,56 @@ extension LibraryStore {
     else { return nil }
     let projections = core.projections
     let candidates = try projections.candidates(for: text, mostRows: Self.candidateLimit, in: t)
-    func hasWords(_ number: ObjectNumber) throws -> Bool { try projections.has(number, wordsOf: text, in: t) }
-    let keys: [NarrowKey]
-    if let numbers = candidates.numbers {
-      guard numbers.count >= wanted else { return nil }
-      func isFound(_ number: ObjectNumber) throws -> Bool { try candidates.areFound || hasWords(number) }
-      if case .order(_, _, .added) = stored.source { return try first(wanted, of: numbers, stored.plan, isFound, t) }
-      if numbers.count <= Projections.fewRows {
-        return try firstSorted(wanted, of: numbers, QueryPlan(query), stored, isFound, t)
-      }
-      keys = try projections.keys(
-        wanted, of: stored, rowLimit: Self.keyLimit, where: { try numbers.contains($0) && isFound($0) }, in: t)
-    } else {
-      keys = try projections.keys(wanted, of: stored, rowLimit: Self.detailLimit, where: hasWords, in: t)
+    var comparedCount = 0
+    func hasWords(_ number: ObjectNumber) throws -> Bool {
+      comparedCount += 1
+      return try comparedCount <= Self.detailLimit && projections.has(number, wordsOf: text, in: t)
     }
+    guard let numbers = candidates.numbers else {
+      let keys = try projections.keys(wanted, of: stored, rowLimit: Self.detailLimit, where: hasWords, in: t)
+      return keys.count == wanted ? keys.map(\.number) : nil
+    }
+    guard numbers.count >= wanted else { return nil }
+    func isFound(_ number: ObjectNumber) throws -> Bool { try candidates.areFound || hasWords(number) }
+    if case .order(_, _, let way) = stored.source {
+      let plan = QueryPlan(query)
+      if way == .added { return try first(wanted, of: numbers) { try admits($0, plan, t) && isFound($0) } }
+      if numbers.count <= Projections.fewRows {
+        return try first(wanted, of: sorted(numbers, by: plan, t), where: isFound)
+      }
+    }
+    let keys = try projections.keys(
+      wanted, of: stored, rowLimit: Self.keyLimit, where: { try numbers.contains($0) && isFound($0) }, in: t)
     return keys.count == wanted ? keys.map(\.number) : nil
   }
 
-  /// The first so many of some numbers whose assets belong to a plan; nil if there are fewer.
+  /// The first so many of some numbers that are wanted; nil if there are fewer.
   private func first(
-    _ wanted: Int, of numbers: NumberSet, _ plan: QueryPlan, _ isFound: (ObjectNumber) throws -> Bool,
-    _ t: borrowing StoreReading
-  ) throws -> [ObjectNumber]? {
+    _ wanted: Int, of numbers: some Sequence<ObjectNumber>, where isWanted: (ObjectNumber) throws -> Bool
+  ) rethrows -> [ObjectNumber]? {
     var first: [ObjectNumber] = []
-    for number in numbers {
-      var isAdmitted = false
-      try core.projections.withAsset(number, in: t) { isAdmitted = plan.admits($0) }
-      if isAdmitted, try isFound(number) { first.append(number) }
+    for number in numbers where try isWanted(number) {
+      first.append(number)
       if first.count == wanted { return first }
     }
     return nil
   }
 
-  /// The first so many of some assets in the order of a plan, by their rows; nil if there are fewer, or if the order is
-  /// an album's.
-  private func firstSorted(
-    _ wanted: Int, of numbers: NumberSet, _ plan: QueryPlan, _ stored: StoredAnswer,
-    _ isFound: (ObjectNumber) throws -> Bool, _ t: borrowing StoreReading
-  ) throws -> [ObjectNumber]? {
-    guard case .order = stored.source else { return nil }
+  /// Whether an asset's row belongs to a plan.
+  private func admits(_ number: ObjectNumber, _ plan: QueryPlan, _ t: borrowing StoreReading) throws -> Bool {
+    var isAdmitted = false
+    try core.projections.withAsset(number, in: t) { isAdmitted = plan.admits($0) }
+    return isAdmitted
+  }
+
+  /// The assets of some numbers whose rows belong to a plan, in its order.
+  private func sorted(_ numbers: NumberSet, by plan: QueryPlan, _ t: borrowing StoreReading) throws -> [ObjectNumber] {
     var keys: [NarrowKey] = []
     for number in numbers {
       try core.projections.withAsset(number, in: t) { if plan.admits($0) { keys.append(plan.key($0, nil)) } }
     }
     NarrowKey.sort(&keys)
-    var first: [ObjectNumber] = []
-    for key in keys where try isFound(key.number) {
-      first.append(key.number)
-      if first.count == wanted { return first }
-    }
-    return nil
+    return keys.map(\.number)
   }
 
   /// The assets that the search of a plan finds now; nil without a search of all that the library has, or if the result

@@ -14,12 +14,13 @@ import LMDB
 // A limited client sees what lies beneath the top of a stack, and hidden assets where an album shows them, so a
 // withheld member may well belong; a member that is not withheld belongs if and only if the order has it.
 //
-// The rows are read where that costs less: a small selection from a long order. Rejected: an order for each selection
-// (each grant and each edit would cost as many entries), and a count of what each selection shows (a look at the
-// selections of each asset that is hidden, for a number that one walk of the withheld ones finds).
+// The rows are read where that costs less: a small selection from a long order. Rejected: an order for each selection,
+// since each grant and each edit would cost as many entries; and a stored count of what each selection shows, since
+// hiding an asset would have to update every selection that holds it.
 
 extension LibraryStore {
-  /// How many keys are walked in the time that reading a row takes. Few in debug builds: tests meet both ways.
+  /// How many keys are walked in the time that reading a row takes whose pages have to be mapped first. Few in debug
+  /// builds: tests meet both ways.
   #if DEBUG
     private static var keysOfRow: Int { 4 }
   #else
