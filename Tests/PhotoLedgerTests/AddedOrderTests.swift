@@ -168,7 +168,7 @@ struct AddedOrderTests {
   @Test("a limited client's orders are those of its selection's rows (AU-06)", arguments: 7...9)
   func limited(seed: Int) throws {
     var changing = try Changing(UInt64(seed))
-    var (walked, read) = (0, 0)
+    var (walked, read, begun) = (0, 0, 0)
     for number in 0..<50 {
       try changing.step(number)
       for client in Self.clients {
@@ -180,26 +180,33 @@ struct AddedOrderTests {
             let wanted = try Self.computed(library, options, album)
             let title = "\(album?.localizedTitle ?? "all") by \(order) for \(client), step \(number)"
             try Self.expect(library, options, album, wanted, title)
-            let plan = try library.fetchAssets(options, in: album).core.plan
+            let held = try library.fetchAssets(options, in: album)
+            if held.state.begun != nil { begun += 1 }
+            let plan = try held.core.plan
             let keys = try library.store.reading { t in try library.store.selectedKeys(plan, t) }
             if keys != nil { walked += 1 } else { read += 1 }
           }
         }
         let ofImages = Condition.comparison(.mediaType, .equal, .integer(1))
-        let images = try Self.options("creationDate:desc") { $0.condition = ofImages }
-        try Self.expect(library, images, nil, try Self.computed(library, images, nil), "images, step \(number)")
+        var images = try Self.options("creationDate:desc") { $0.condition = ofImages }
+        let wanted = try Self.computed(library, images, nil)
+        try Self.expect(library, images, nil, wanted, "images, step \(number)")
+        images.fetchLimit = 7
+        try Self.expect(library, images, nil, Array(wanted.prefix(7)), "the first images, step \(number)")
         let trash = try Self.options("") { $0.showsTrash = true }
         try Self.expect(library, trash, nil, try Self.computed(library, trash, nil), "the trash, step \(number)")
       }
     }
-    #expect(walked > 100 && read > 100, "\(walked) and \(read) results")
+    #expect(walked > 100 && read > 100 && begun > 100, "\(walked), \(read) and \(begun) results")
   }
 
-  @Test("what was begun by the date of addition shows its own commit, however late it is made (FR-01)")
-  func late() throws {
+  @Test(
+    "what was begun shows its own commit, however late it is made (FR-01)",
+    arguments: [nil, AddedOrderTests.clients[1]], ["", "addedDate:desc", "creationDate"])
+  func late(client: String?, order: String) throws {
     var changing = try Changing(10)
-    let library = changing.made.library
-    let options = try Self.options("addedDate:desc")
+    let library = client.map { changing.made.library.as($0) } ?? changing.made.library
+    let options = try Self.options(order)
     var number = 0
     while try library.fetchAssets(options).count < 3 * BegunResult.firstCount {
       try changing.step(number)

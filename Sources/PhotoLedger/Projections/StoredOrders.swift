@@ -436,6 +436,7 @@ extension Projections {
         }
       }
       judged += 1
+      if judged & 0x3FF == 0 { t.letGoOfPages() }
       return keys.count < most && judged < rowLimit ? .proceed : .stop
     }
     return keys
@@ -468,6 +469,7 @@ extension Projections {
     var (keys, judged) = ([NarrowKey](), 0)
     func judge(_ key: NarrowKey) throws {
       judged += 1
+      if judged & 0x7FF == 0 { t.letGoOfPages() }
       if try isWanted(key.number), try !isHeld(key, by: parts, in: t) { keys.append(key) }
     }
     var cursor = try t.cursor(in: order)

@@ -21,9 +21,14 @@ extension FetchResult {
   /// How many objects a piece has at most. Few in debug builds: tests meet the ends of pieces.
   #if DEBUG
     private static var pieceCount: Int { 3 }
+    private static var scatteredCount: Int { 2 }
   #else
     private static var pieceCount: Int { 256 }
+    /// How many of them if each of their rows maps pages of its own.
+    private static var scatteredCount: Int { 32 }
   #endif
+  /// From how many numbers apart, on average, rows are taken for such: some hundreds lie on the pages of one fault.
+  private static var scatteredDistance: Int { 64 }
   /// How many pieces are read at a time, at most.
   private static var piecesAtOnce: Int { 8 }
 
@@ -69,9 +74,12 @@ extension FetchResult {
         let frame = state.frame
         let sequence = try store.core.log.head(t).sequence == frame.sequence ? LibraryStore.now : frame.sequence
         let point = (frame.commit, sequence, frame.plan.query.access)
-        let starts = Array(stride(from: 0, to: numbers.count, by: Self.pieceCount))
+        let areApart = numbers.lie(fartherApartThan: Self.scatteredDistance)
+        let size = areApart ? Self.scatteredCount : Self.pieceCount
+        let starts = Array(stride(from: 0, to: numbers.count, by: size))
         let pieces = try t.onSeveralCores(starts.count) { part, t in
-          try make(numbers[starts[part]..<Swift.min(starts[part] + Self.pieceCount, numbers.count)], point, t)
+          defer { if areApart { t.letGoOfPages() } }
+          return try make(numbers[starts[part]..<Swift.min(starts[part] + size, numbers.count)], point, t)
         }
         t.letGoOfPages()
         return pieces
@@ -84,6 +92,14 @@ extension FetchResult {
       position += wanted
       for piece in pieces { guard give(piece) else { return } }
     }
+  }
+}
+
+extension [ObjectNumber] {
+  /// Whether the numbers are, on average, farther from one another than so many.
+  fileprivate func lie(fartherApartThan distance: Int) -> Bool {
+    guard let least = self.min(), let largest = self.max() else { return false }
+    return (largest - least) / UInt64(count) > UInt64(distance)
   }
 }
 

@@ -63,7 +63,7 @@ extension PhotoLibrary {
   /// - Complexity: O(log n) to begin with the whole library, its images or another media type, or one of its smart
   ///   albums, in the order of addition or by creation date, with the whole library or the trash by the date on which
   ///   they came there, and with an album in its own order; O(n log n) in the assets of the scope otherwise; O(1) while
-  ///   an equal query is followed.
+  ///   an equal query is followed. For a limited client O(k) in the assets of its selection instead of O(log n).
   public func fetchAssets(_ options: FetchOptions, in album: PhotoCollection? = nil) throws -> FetchResult<Asset> {
     guard let album else { return try fetch(.asset, .library, options, .asset) }
     return try fetch(.asset, album.assetScope, try album.completed(options, at: today), .asset)

@@ -144,7 +144,8 @@ struct BegunResult: Sendable {
   let frame: ResultCore
   /// The number of objects in the whole order, or of its first ones, if no more are shown.
   let count: Int
-  /// What the store keeps of it; nil if `numbers` has all that is shown.
+  /// What the store keeps of it, from which it is read further while no later commit came; nil for what a search
+  /// finds, where `numbers` has all that is shown, and for what a selection shows.
   let stored: StoredAnswer?
   /// The numbers of its first objects.
   let numbers: [ObjectNumber]
@@ -173,7 +174,7 @@ extension LibraryStore {
 
   /// Begins the result of a query that the store keeps in order; nil if it does not, if the result is short, or if
   /// what is shown of it does not begin with the order.
-  /// - Complexity: O(log n).
+  /// - Complexity: O(log n); for a limited client O(k) in the members of its selection.
   func begin(
     _ query: Query, _ window: Window, wantsIncrementalChanges: Bool, as client: String, _ t: borrowing StoreReading
   ) throws -> BegunResult? {
@@ -191,11 +192,19 @@ extension LibraryStore {
       }
       return begun(numbers.count, nil, numbers)
     }
+    // More are read than an unlimited screen shows if a limit says so, but not without end.
+    let most = max(BegunResult.firstCount, min(window.limit ?? 0, BegunResult.mostCount))
+    if query.access.selection != nil {
+      guard sharedResult(query, at: head.commit) == nil,
+        let first = try firstSelected(most, QueryPlan(query), t)
+      else { return nil }
+      return begun(first.count, nil, first.numbers)
+    }
     guard let stored = StoredAnswer(query), let count = try core.projections.count(of: stored, in: t),
       count > BegunResult.firstCount, sharedResult(query, at: head.commit) == nil
     else { return nil }
     // A result of few members far apart is made at once, for as much as testing so many rows costs.
-    let wanted = min(count, max(BegunResult.firstCount, min(window.limit ?? 0, BegunResult.mostCount)))
+    let wanted = min(count, most)
     let keys = try core.projections.keys(
       wanted, of: stored, rowLimit: 16 * wanted + BegunResult.firstCount + count / 8, in: t)
     guard keys.count == wanted else { return nil }

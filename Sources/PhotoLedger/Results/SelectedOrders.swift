@@ -14,6 +14,9 @@ import LMDB
 // A limited client sees what lies beneath the top of a stack, and hidden assets where an album shows them, so a
 // withheld member may well belong; a member that is not withheld belongs if and only if the order has it.
 //
+// A result that is only begun (ResultState.swift) asks for less: its count is that of the members which are not
+// withheld, and an order by date is walked until it has had enough of them.
+//
 // The rows are read where that costs less: a small selection from a long order. Rejected: an order for each selection,
 // since each grant and each edit would cost as many entries; and a stored count of what each selection shows, since
 // hiding an asset would have to update every selection that holds it.
@@ -32,52 +35,137 @@ extension LibraryStore {
   /// - Complexity: O(k + w) for k members of the selection and w withheld assets by addition; in an order by date O(m)
   ///   too for its m keys.
   func selectedKeys(_ plan: QueryPlan, _ t: borrowing StoreReading) throws -> [NarrowKey]? {
-    guard case .limited(let client) = plan.query.access, plan.query.scope == .library else { return nil }
-    var query = plan.query
-    query.access = .full
-    let projections = core.projections
-    guard let answer = StoredAnswer(query), case .order(let index, let without, let way) = answer.source,
-      let row = try projections.client(client, in: t)
+    guard let order = SelectedOrder(plan),
+      let selection = try selection(of: order, walking: order.isOfNumbers ? 0 : .max, t)
     else { return nil }
-    let isWhole = index == StoredOrder.whole && without.isEmpty && way == .added
-    var walked = try t.count(of: projections.orders[StoredOrder.withheld])
-    for part in isWhole ? [] : [index] + without { walked += try t.count(of: projections.orders[part]) }
-    guard walked / Self.keysOfRow <= row.selectionCount else { return nil }
-
-    var members: [ObjectNumber] = []
-    members.reserveCapacity(row.selectionCount)
-    try projections.forEachMember(of: client, in: t) { _, number in
-      members.append(number)
-      return true
+    let projections = core.projections
+    var keys: [NarrowKey]
+    if order.isOfNumbers {
+      keys = selection.shown.map { NarrowKey(word: 0, number: $0) }
+    } else {
+      keys = try projections.datedKeys(
+        order.index, from: order.answer.least, where: { selection.shown.contains($0) }, in: t)
+      for part in order.without {
+        keys = Projections.difference(
+          keys, try projections.datedKeys(part, where: { selection.shown.contains($0) }, in: t))
+      }
+      keys = Projections.turned(keys, order.way)
     }
+    if !selection.judged.isEmpty {
+      keys += selection.judged
+      NarrowKey.sort(&keys)
+    }
+    return keys
+  }
+
+  /// How many assets a limited client's result has, and its first ones; nil if no stored order of the whole library has
+  /// them, if they are few, or if they are found sooner with the others.
+  /// - Parameter wanted: how many assets are wanted, if there are so many.
+  /// - Complexity: as ``selectedKeys(_:_:)`` by addition, but that an order by date is walked until it has had enough
+  ///   members, and its parts to their ends.
+  func firstSelected(
+    _ wanted: Int, _ plan: QueryPlan, _ t: borrowing StoreReading
+  ) throws -> (count: Int, numbers: [ObjectNumber])? {
+    // What is not withheld is in the order of the whole library, so the count is known without a walk.
+    guard let order = SelectedOrder(plan), order.isWhole, order.isOfNumbers || order.way != .added,
+      let size = try selectionCount(of: order, t), size > BegunResult.firstCount
+    else { return nil }
+    let projections = core.projections
+    let orderCount = try t.count(of: projections.orders[order.index])
+    let expected = order.isOfNumbers ? 0 : orderCount * Swift.min(wanted, size) / size
+    guard let selection = try selection(of: order, walking: expected, t) else { return nil }
+    var count = selection.shown.count
+    for part in order.without {
+      count -= try projections.datedKeys(part, where: { selection.shown.contains($0) }, in: t).count
+    }
+    let rest = Swift.min(wanted, count)
+    count += selection.judged.count
+    guard count > BegunResult.firstCount else { return nil }
+    var keys: [NarrowKey]
+    if order.isOfNumbers {
+      keys = selection.shown.prefix(rest).map { NarrowKey(word: 0, number: $0) }
+    } else {
+      keys = try projections.keys(
+        rest, of: order.answer, rowLimit: 4 * expected + BegunResult.firstCount,
+        where: { selection.shown.contains($0) }, in: t)
+      guard keys.count == rest else { return nil }
+      if order.way == .dated(ascending: false) { keys = keys.map { NarrowKey(word: ~$0.word, number: $0.number) } }
+    }
+    keys += selection.judged
+    NarrowKey.sort(&keys)
+    return (count, keys.prefix(wanted).map(\.number))
+  }
+
+  private func selectionCount(of order: SelectedOrder, _ t: borrowing StoreReading) throws -> Int? {
+    try core.projections.client(order.client, in: t)?.selectionCount
+  }
+
+  /// The members of a selection; nil if reading their rows costs less.
+  /// - Parameter keyCount: how many keys of the order will be walked, at most all.
+  private func selection(
+    of order: SelectedOrder, walking keyCount: Int, _ t: borrowing StoreReading
+  ) throws -> SelectedMembers? {
+    let projections = core.projections
+    guard let size = try selectionCount(of: order, t) else { return nil }
+    var walked = try t.count(of: projections.orders[StoredOrder.withheld])
+    walked += try Swift.min(keyCount, t.count(of: projections.orders[order.index]))
+    for part in order.without { walked += try t.count(of: projections.orders[part]) }
+    guard walked / Self.keysOfRow <= size else { return nil }
+
     var shown = NumberSet(upTo: try core.log.head(t).sequence)
-    for member in members {
+    var memberCount = 0
+    try projections.forEachMember(of: order.client, in: t) { _, member in
       guard member <= shown.largest else { throw Projections.corruption("the members of a selection") }
       shown.insert(member)
+      // The pages of a selection lie apart, too.
+      memberCount += 1
+      if memberCount & 0x3FF == 0 { t.letGoOfPages() }
+      return true
     }
     var (judged, judgedCount) = ([NarrowKey](), 0)
     for withheld in try projections.datedKeys(StoredOrder.withheld, where: { shown.contains($0) }, in: t) {
       shown.remove(withheld.number)
       try projections.withAsset(withheld.number, in: t) { row in
-        if plan.admits(row) { judged.append(plan.key(row, nil)) }
+        if order.plan.admits(row) { judged.append(order.plan.key(row, nil)) }
       }
       judgedCount += 1
       if judgedCount & 0xFF == 0 { t.letGoOfPages() }
     }
-    var keys: [NarrowKey]
-    if isWhole {
-      keys = members.filter(shown.contains).map { NarrowKey(word: 0, number: $0) }
-    } else {
-      keys = try projections.datedKeys(index, from: answer.least, where: { shown.contains($0) }, in: t)
-      for part in without {
-        keys = Projections.difference(keys, try projections.datedKeys(part, where: { shown.contains($0) }, in: t))
-      }
-      keys = Projections.turned(keys, way)
-    }
-    if !judged.isEmpty {
-      keys += judged
-      NarrowKey.sort(&keys)
-    }
-    return keys
+    return SelectedMembers(shown: shown, judged: judged)
   }
+}
+
+/// A limited client's query of which the store keeps the order for a client with full access.
+private struct SelectedOrder {
+  let plan: QueryPlan
+  let client: ObjectNumber
+  /// What answers the query of a client with full access.
+  let answer: StoredAnswer
+  let index: Int
+  let without: [Int]
+  let way: StoredWay
+
+  init?(_ plan: QueryPlan) {
+    guard case .limited(let client) = plan.query.access, plan.query.scope == .library else { return nil }
+    var query = plan.query
+    query.access = .full
+    guard let answer = StoredAnswer(query), case .order(let index, let without, let way) = answer.source else {
+      return nil
+    }
+    (self.plan, self.client, self.answer) = (plan, client, answer)
+    (self.index, self.without, self.way) = (index, without, way)
+  }
+
+  /// Whether the order has every asset that is not withheld, but for those of its parts.
+  var isWhole: Bool { (index == StoredOrder.whole || index == StoredOrder.added) && answer.least == 0 }
+  /// Whether the numbers of the members are the keys of the order.
+  var isOfNumbers: Bool { index == StoredOrder.whole && without.isEmpty && way == .added }
+}
+
+/// The members of a selection, by whether a stored order decides about them.
+private struct SelectedMembers {
+  /// Those that the order decides about.
+  let shown: NumberSet
+  /// The keys of those that belong to the result by their rows.
+  let judged: [NarrowKey]
 }
