@@ -1,10 +1,11 @@
 // Rows where they lie.
 //
 // A fetch without an index reads every row of the library and keeps none. Copying each row, again for every closure
-// that reads it, took a third of such a fetch. So conditions and sort terms read through `AssetBytes`, which is a row
-// in memory (`AssetRow`) or one in the store (`AssetView`): the decoding of a property is written once, for both.
+// that reads it, took a third of such a fetch. So conditions and sort terms are compiled for views of rows: three words
+// that say where the bytes of one lie, in the store or in memory. The decoding of a property is written once, for the
+// row and for its view (`AssetBytes`).
 //
-// A view is two words that point into a page of the store. It is valid only during the call that it is passed to, and
+// A view points into a page of the store, or into a row. It is valid only during the call that it is passed to, and
 // must not escape. Rejected: a view whose type prevents escaping; the closures that conditions are compiled to would
 // have to be written for such types, and for rows of collections once more.
 
@@ -20,14 +21,30 @@ package protocol AssetBytes: Sendable {
 
 extension AssetRow: AssetBytes {
   package var isOfBurst: Bool { burstIdentifier != nil }
+
+  /// Lends a view of the row.
+  /// - Complexity: O(1); the bytes of a row with a burst identifier are copied.
+  func withView<Result>(_ body: (AssetView) -> Result) -> Result {
+    guard let burstIdentifier else {
+      return fixed.span.bytes.withUnsafeBytes { body(AssetView(number: number, rowBytes: $0)) }
+    }
+    let bytes = fixed.span.bytes.withUnsafeBytes { Array($0) } + burstIdentifier.utf8
+    return bytes.withUnsafeBytes { body(AssetView(number: number, rowBytes: $0)) }
+  }
 }
 
-/// The row of an asset in the store, for as long as the call that it is given to.
+/// The row of an asset where it lies, for as long as the call that it is given to.
 package struct AssetView: AssetBytes {
   package let number: ObjectNumber
-  // Points into a page that is not written during the transaction of the view.
-  private nonisolated(unsafe) let bytes: UnsafeRawPointer  // guarded by the transaction that lends it
+  // Points into a page that is not written during the transaction of the view, or into a row that is borrowed for it.
+  private nonisolated(unsafe) let bytes: UnsafeRawPointer  // guarded by the transaction or the row that lends it
   private let byteCount: Int
+
+  /// A view of bytes that are those of a row.
+  fileprivate init(number: ObjectNumber, rowBytes: UnsafeRawBufferPointer) {
+    guard let start = rowBytes.baseAddress else { preconditionFailure("A row has bytes.") }
+    (self.number, bytes, byteCount) = (number, start, rowBytes.count)
+  }
 
   /// A view of the row of an asset.
   /// - Throws: ``LibraryError`` `.corrupted` if the bytes are not a valid row.

@@ -12,13 +12,11 @@ package final class QueryPlan: Sendable {
   package let query: Query
   /// Whether what lies beneath the top of a stack is shown; a limited client sees no stacks.
   private let showsStacked: Bool
-  private let assetPasses: @Sendable (AssetRow) -> Bool
-  private let viewPasses: @Sendable (AssetView) -> Bool
+  private let assetPasses: @Sendable (AssetView) -> Bool
   /// Judges an asset by its details too, if the condition asks for them.
   private let describedPasses: (@Sendable (DescribedAsset) -> Bool)?
   private let collectionPasses: @Sendable (CollectionRow) -> Bool
-  private let assetKeys: SortKeyEncoder<AssetRow>
-  private let viewKeys: SortKeyEncoder<AssetView>
+  private let assetKeys: SortKeyEncoder<AssetView>
   private let collectionKeys: SortKeyEncoder<CollectionRow>
 
   package init(_ query: Query) {
@@ -26,13 +24,11 @@ package final class QueryPlan: Sendable {
     let condition = query.access == .full ? query.condition : query.condition.withoutStacks
     let isDescribed = query.entity == .asset && condition.asksForDetails
     let rowPart = isDescribed ? condition.rowPart : condition
-    assetPasses = rowPart.evaluator(for: AssetRow.self)
-    viewPasses = rowPart.evaluator(for: AssetView.self)
+    assetPasses = rowPart.evaluator(for: AssetView.self)
     describedPasses = isDescribed ? condition.evaluator(for: DescribedAsset.self) : nil
     showsStacked = query.includesAllStack || query.access != .full
     collectionPasses = query.condition.evaluator(for: CollectionRow.self)
     assetKeys = SortKeyEncoder(query.sort)
-    viewKeys = SortKeyEncoder(query.sort)
     collectionKeys = SortKeyEncoder(query.sort)
   }
 
@@ -42,14 +38,14 @@ package final class QueryPlan: Sendable {
   }
 
   /// Whether an asset's row belongs to the result, its scope aside.
-  func admits(_ row: AssetRow) -> Bool { isOffered(row) && assetPasses(row) }
+  func admits(_ row: AssetRow) -> Bool { row.withView { admits($0) } }
 
   /// The same of a row where it lies.
-  func admits(_ row: AssetView) -> Bool { isOffered(row) && viewPasses(row) }
+  func admits(_ row: AssetView) -> Bool { isOffered(row) && assetPasses(row) }
 
   /// Whether the result is of rows like this one, the condition aside.
   @inline(__always)
-  private func isOffered(_ row: some AssetBytes) -> Bool {
+  private func isOffered(_ row: AssetView) -> Bool {
     row.isTrashed == (query.trash == .only)
       && (query.includesHidden || !row.flags.contains(.hidden))
       && (query.includesAllBurst || row.standsOutOfBurst) && (showsStacked || !row.isBeneathStack)
@@ -112,11 +108,11 @@ extension WideKey: PlannedKey {
 extension QueryPlan {
   /// The key of an object in the result, whether or not it belongs there.
   func key<Key: PlannedKey>(_ row: AssetRow, _ place: OrderKey?) -> Key {
-    Key.make(assetKeys, row, row.number, place)
+    row.withView { key($0, place) }
   }
 
   func key<Key: PlannedKey>(_ row: AssetView, _ place: OrderKey?) -> Key {
-    Key.make(viewKeys, row, row.number, place)
+    Key.make(assetKeys, row, row.number, place)
   }
 
   func key<Key: PlannedKey>(_ row: CollectionRow, _ place: OrderKey?) -> Key {
