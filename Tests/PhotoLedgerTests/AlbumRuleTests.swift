@@ -135,19 +135,20 @@ struct AlbumRuleTests {
     #expect(places > 0 && places < 5_000 * 16, "\(places) places were given to make room.")
   }
 
-  @Test("putting one photo into an album of 100,000 writes as much as into a small one")
+  @Test("putting one photo into a large album writes as much as into a small one")
   func insertionIsSmall() async throws {
     let small = try SmallLibrary()
-    let assets = try await small.assets(100_001)
-    let album = try await small.album("Large", Array(assets[..<100_000]))
-    #expect(album.estimatedAssetCount == 100_000)
-    let change = try await small.change { $0.album(album.id).insert([assets[100_000]], at: 50_000) }
+    let count = Dose.isFull ? 100_000 : 20_000
+    let assets = try await small.assets(count + 1)
+    let album = try await small.album("Large", Array(assets[..<count]))
+    #expect(album.estimatedAssetCount == count)
+    let change = try await small.change { $0.album(album.id).insert([assets[count]], at: count / 2) }
     let commit = try #require(change.commits.first)
     #expect(commit.eventCount == 1)
     #expect(try small.placesWritten(by: commit) == 1)
     let result = try small.library.fetchAssets(FetchOptions(), in: album)
-    #expect(try result.object(at: 50_000).id == assets[100_000])
-    #expect(result.count == 100_001)
+    #expect(try result.object(at: count / 2).id == assets[count])
+    #expect(result.count == count + 1)
   }
 }
 
