@@ -27,7 +27,7 @@ let libcrypt: Target.Dependency = .target(name: "CCrypt", condition: .when(trait
 let package = Package(
   name: "PhotoLedger",
   products: [
-    .library(name: "PhotoLedger", targets: ["PhotoLedger", "LibraryMaintenance"]),
+    .library(name: "PhotoLedger", targets: ["PhotoLedger", "LibraryAudit", "LibraryMaintenance"]),
     .library(name: "Photos", targets: ["Photos", "PhotosUI", "ExtensionFoundation"]),
     // Apple's names of modules for source that imports them. Apart from `Photos`: a package that asks
     // `canImport(AVFoundation)` finds them only where they are depended upon.
@@ -62,14 +62,19 @@ let package = Package(
       name: "PhotoLedger", dependencies: ["EventLog", "CountedTree", "StoreMigrations", "LMDB", "CSystem"],
       swiftSettings: checked + borrowed),
 
+    // What extends the core's library.
     .target(
-      name: "LibraryMaintenance", dependencies: ["PhotoLedger", "EventLog", "StoreMigrations", "LMDB", "CSystem"],
+      name: "LibraryAudit", dependencies: ["PhotoLedger", "EventLog", "LMDB"], swiftSettings: strict + borrowed),
+    .target(
+      name: "LibraryMaintenance",
+      dependencies: ["PhotoLedger", "LibraryAudit", "EventLog", "StoreMigrations", "LMDB", "CSystem"],
       swiftSettings: checked + borrowed),
 
     // What is built on it.
     .target(name: "ExtensionFoundation", swiftSettings: strict),
     .target(
-      name: "Photos", dependencies: ["PhotoLedger", "MediaImport", "ExtensionFoundation"], swiftSettings: strict),
+      name: "Photos", dependencies: ["PhotoLedger", "LibraryAudit", "MediaImport", "ExtensionFoundation"],
+      swiftSettings: strict),
     .target(name: "PhotosUI", dependencies: ["Photos", "PhotoLedger"], swiftSettings: strict),
     .target(
       name: "AVFoundation", dependencies: ["Photos"], path: "Sources/StandIns/AVFoundation", swiftSettings: strict),
@@ -77,18 +82,22 @@ let package = Package(
     .target(
       name: "UniformTypeIdentifiers", dependencies: ["Photos"], path: "Sources/StandIns/UniformTypeIdentifiers",
       swiftSettings: strict),
-    .target(name: "MediaImport", dependencies: ["PhotoLedger", "LibraryJSON", "CSystem"], swiftSettings: strict),
+    .target(
+      name: "MediaImport", dependencies: ["PhotoLedger", "LibraryAudit", "LibraryJSON", "CSystem"],
+      swiftSettings: strict),
     .systemLibrary(
       name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
     .systemLibrary(name: "CCrypt", providers: [.apt(["libcrypt-dev"])]),
     .target(
       name: "HTTPServing", dependencies: [libmicrohttpd],
       swiftSettings: strict),
-    .target(name: "LibraryJSON", dependencies: ["PhotoLedger", "LibraryMaintenance"], swiftSettings: strict),
+    .target(
+      name: "LibraryJSON", dependencies: ["PhotoLedger", "LibraryAudit", "LibraryMaintenance"], swiftSettings: strict),
     .target(
       name: "GalleryServer",
       dependencies: [
-        "PhotoLedger", "LibraryMaintenance", "LibraryJSON", "MediaImport", "HTTPServing", "CSystem", libcrypt,
+        "PhotoLedger", "LibraryAudit", "LibraryMaintenance", "LibraryJSON", "MediaImport", "HTTPServing", "CSystem",
+        libcrypt,
       ],
       resources: [
         .embedInCode("Service/openapi.json"), .embedInCode("ImmichClients/immich-clients.json"), .copy("Page"),
@@ -96,7 +105,8 @@ let package = Package(
     .executableTarget(
       name: "PhotoLedgerCommand",
       dependencies: [
-        "PhotoLedger", "LibraryMaintenance", "LibraryJSON", "MediaImport", "GalleryServer", "HTTPServing", "CSystem",
+        "PhotoLedger", "LibraryAudit", "LibraryMaintenance", "LibraryJSON", "MediaImport", "GalleryServer",
+        "HTTPServing", "CSystem",
       ],
       swiftSettings: strict),
     .systemLibrary(
@@ -104,7 +114,8 @@ let package = Package(
     .executableTarget(
       name: "benchmarks",
       dependencies: [
-        "PhotoLedger", "LibraryMaintenance", "CountedTree", "Photos", "EventLog", "LMDB", "CLMDB", "MediaImport",
+        "PhotoLedger", "LibraryAudit", "LibraryMaintenance", "CountedTree", "Photos", "EventLog", "LMDB", "CLMDB",
+        "MediaImport",
         .target(name: "CSQLite", condition: .when(traits: ["PeerBenchmarks"])),
       ],
       path: "Benchmarks",
@@ -131,12 +142,15 @@ let package = Package(
     .testTarget(
       name: "PhotoLedgerTests",
       dependencies: [
-        "PhotoLedger", "LibraryMaintenance", "EventLog", "StoreMigrations", "LMDB", "Photos", "TestSupport",
+        "PhotoLedger", "LibraryAudit", "LibraryMaintenance", "EventLog", "StoreMigrations", "LMDB", "Photos",
+        "TestSupport",
       ],
       swiftSettings: strict),
     .testTarget(
       name: "SimulationTests",
-      dependencies: ["PhotoLedger", "LibraryMaintenance", "EventLog", "LMDB", "TestSupport", "PhotoLedgerCommand"],
+      dependencies: [
+        "PhotoLedger", "LibraryAudit", "LibraryMaintenance", "EventLog", "LMDB", "TestSupport", "PhotoLedgerCommand",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "PhotosUITests",
@@ -145,7 +159,8 @@ let package = Package(
       ],
       swiftSettings: strict),
     .testTarget(
-      name: "MediaImportTests", dependencies: ["MediaImport", "LibraryJSON", "LibraryMaintenance", "TestSupport"],
+      name: "MediaImportTests",
+      dependencies: ["MediaImport", "LibraryAudit", "LibraryJSON", "LibraryMaintenance", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "CommandTests",
@@ -170,15 +185,15 @@ let package = Package(
     .testTarget(
       name: "PhotosTests",
       dependencies: [
-        "Photos", "PhotosUI", "PhotoLedger", "LibraryMaintenance", "PhotoKitProgramsSwift5", "PhotoKitProgramsSwift6",
-        "TestSupport",
+        "Photos", "PhotosUI", "PhotoLedger", "LibraryAudit", "LibraryMaintenance", "PhotoKitProgramsSwift5",
+        "PhotoKitProgramsSwift6", "TestSupport",
       ],
       swiftSettings: strict),
     .testTarget(
       name: "GalleryServerTests",
       dependencies: [
-        "GalleryServer", "HTTPServing", "LibraryJSON", "LibraryMaintenance", "MediaImport", "PhotoLedger", "Photos",
-        "TestSupport",
+        "GalleryServer", "HTTPServing", "LibraryJSON", "LibraryAudit", "LibraryMaintenance", "MediaImport",
+        "PhotoLedger", "Photos", "TestSupport",
       ],
       swiftSettings: strict),
     .testTarget(

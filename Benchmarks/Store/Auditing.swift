@@ -1,4 +1,5 @@
 import Foundation
+import LibraryAudit
 import PhotoLedger
 
 /// S18: what happened to one object, in a library of many.

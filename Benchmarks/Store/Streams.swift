@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import LibraryAudit
 import MediaImport
 import LibraryMaintenance
 import PhotoLedger

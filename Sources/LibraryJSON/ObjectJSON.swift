@@ -1,4 +1,5 @@
 import Foundation
+package import LibraryAudit
 package import PhotoLedger
 
 // Objects of the library as JSON. Keys are spelled as PhotoKit spells the property, and are always all there: what an

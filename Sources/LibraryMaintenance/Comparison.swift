@@ -1,6 +1,7 @@
 import EventLog
 import Foundation
 import LMDB
+import LibraryAudit
 public import PhotoLedger
 
 // What a fork has become.

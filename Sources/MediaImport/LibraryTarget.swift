@@ -1,3 +1,4 @@
+internal import LibraryAudit
 internal import PhotoLedger
 
 // How an import's batches become commits.

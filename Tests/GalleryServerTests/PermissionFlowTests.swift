@@ -2,6 +2,7 @@
   import Foundation
   @testable import GalleryServer
   import HTTPServing
+  import LibraryAudit
   import PhotoLedger
   import TestSupport
   import Testing

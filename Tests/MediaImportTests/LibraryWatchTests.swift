@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import LibraryAudit
 import LibraryMaintenance
 import PhotoLedger
 import Synchronization

@@ -1,4 +1,5 @@
 import Foundation
+import LibraryAudit
 import PhotoLedger
 import TestSupport
 import Testing

@@ -1,4 +1,5 @@
 import Foundation
+import LibraryAudit
 import LibraryJSON
 import LibraryMaintenance
 import PhotoLedger

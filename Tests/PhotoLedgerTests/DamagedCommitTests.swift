@@ -4,6 +4,7 @@ import LMDB
 import TestSupport
 import Testing
 
+import LibraryAudit
 @testable import PhotoLedger
 
 // A program that embeds the library meets damage as an error that it can handle.

@@ -3,6 +3,7 @@ import LMDB
 import TestSupport
 import Testing
 
+import LibraryAudit
 @testable import PhotoLedger
 
 /// A delta as text, object by object, so that two can be compared.

@@ -1,6 +1,7 @@
 import EventLog
 import Foundation
 import LMDB
+import LibraryAudit
 import PhotoLedger
 
 // The library that the fixtures of store formats 1 to 3 hold: one of every fact, in one order, from one seed.

@@ -1,6 +1,7 @@
 import EventLog
 import Foundation
 import LMDB
+import LibraryAudit
 import LibraryMaintenance
 import PhotoLedger
 import TestSupport

@@ -5,6 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
+import LibraryAudit
 @testable import PhotoLedger
 
 /// Counts how often it is told that history grew, and reads it as PhotoKit's clients do.

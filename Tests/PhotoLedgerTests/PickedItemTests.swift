@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import LibraryMaintenance
+import LibraryAudit
 @testable import PhotoLedger
 
 @Suite("Loading picked items", .timeLimit(.minutes(60)))

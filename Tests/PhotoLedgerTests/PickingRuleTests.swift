@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import LibraryMaintenance
+import LibraryAudit
 @testable import PhotoLedger
 
 @Suite("Picking sessions", .timeLimit(.minutes(60)))

@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
+import LibraryAudit
 @testable import PhotoLedger
 
 @Suite("Picking sessions side by side", .timeLimit(.minutes(60)))

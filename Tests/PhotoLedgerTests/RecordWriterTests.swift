@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
+import LibraryAudit
 @testable import PhotoLedger
 
 // What is written straight to text, against the same by way of values; and lines that are copied from the line before,

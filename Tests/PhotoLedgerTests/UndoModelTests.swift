@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import LibraryMaintenance
+import LibraryAudit
 @testable import PhotoLedger
 
 // The model of an undo is the past itself: a library that takes back everything since a moment must be what it was at

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 @testable import LibraryMaintenance
+import LibraryAudit
 @testable import PhotoLedger
 
 // What an undo does with each kind of thing, and what it does not do.

@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import LibraryMaintenance
+import LibraryAudit
 @testable import PhotoLedger
 
 /// A server that answers at once and keeps what it was sent, or holds every request until it is let go.

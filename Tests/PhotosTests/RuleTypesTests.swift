@@ -1,3 +1,4 @@
+import LibraryAudit
 import PhotoLedger
 import Photos
 import TestSupport

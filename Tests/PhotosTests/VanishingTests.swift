@@ -1,3 +1,4 @@
+import LibraryAudit
 import LibraryMaintenance
 import PhotoLedger
 import Photos

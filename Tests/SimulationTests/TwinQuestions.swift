@@ -1,5 +1,6 @@
 import EventLog
 import Foundation
+import LibraryAudit
 import LibraryMaintenance
 import PhotoLedger
 import TestSupport

@@ -7,11 +7,11 @@ struct CatalogTests {
   private static let catalog = "Sources/PhotoLedger/PhotoLedger.docc/"
   static let articles = PackageFiles.paths.filter { $0.hasPrefix(catalog) && $0.hasSuffix(".md") }
 
-  private static let sources = PackageFiles.product.filter {
-    ["PhotoLedger", "LibraryMaintenance"].contains($0.module)
+  private static let sources = PackageFiles.product.filter { source in
+    Rule.modulesOfTheLibrary.contains { $0 == source.module }
   }
 
-  /// The public types of the two modules that are not inside another.
+  /// The public types of the modules that are not inside another.
   private static let types: Set<String> = {
     let pattern = #/^public (?:final |indirect )*(?:struct|class|enum|protocol|actor|typealias) (\w+)/#
     let lines = sources.flatMap(\.code).filter { $0.hasPrefix("public ") }

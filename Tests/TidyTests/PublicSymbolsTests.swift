@@ -14,7 +14,7 @@ import Testing
 
 @Suite("Public symbols")
 struct PublicSymbolsTests {
-  static let modules = ["PhotoLedger", "LibraryMaintenance", "Photos", "PhotosUI"]
+  static let modules = Rule.modulesOfTheLibrary + ["Photos", "PhotosUI"]
 
   private static let isRecording = ProcessInfo.processInfo.environment["PHOTOLEDGER_RECORD"] == "1"
 

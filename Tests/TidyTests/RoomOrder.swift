@@ -15,13 +15,13 @@ struct RoomOrder {
   /// The rooms of the core, in the order of the data.
   static let core = [
     "Model", "Files", "Events", "Query", "Projections", "Store", "Rewind", "Results", "Undo", "Writing", "Observation",
-    "Audit", "Picking", "Uploads", "Opening",
+    "Picking", "Uploads", "Opening",
   ]
 
   /// Names of the standard library, and of lower modules, that some room declares as well.
   private static let standard: Set<String> = [
     "flatMap", "map", "filter", "forEach", "startIndex", "endIndex", "lock", "first", "last", "count", "index",
-    "statistics", "resume", "combine", "gather", "merge",
+    "statistics", "resume", "combine", "gather", "merge", "delete",
   ]
 
   private static let declaring: Set<Substring> = ["func", "var", "let", "case", "for"]

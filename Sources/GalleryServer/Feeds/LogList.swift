@@ -1,5 +1,6 @@
 #if Gallery
   import Foundation
+  import LibraryAudit
   import LibraryJSON
   import PhotoLedger
   import Synchronization

@@ -1,4 +1,5 @@
-package import PhotoLedger
+package import LibraryAudit
+import PhotoLedger
 
 extension PersistentChange {
   /// Whether all that the commit did is still known (PH-07).

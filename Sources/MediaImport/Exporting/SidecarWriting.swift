@@ -1,6 +1,7 @@
 internal import CSystem
 internal import Foundation
 internal import Glibc
+internal import LibraryAudit
 package import PhotoLedger
 
 // What people edited, beside the originals.

@@ -121,6 +121,10 @@ package struct CountShift: Equatable, Sendable {
   package var by: Int
   /// The same as seen by the client that created the album, while it is limited to its selection.
   package var byCreator = 0
+
+  package init(album: ObjectNumber, by: Int, byCreator: Int = 0) {
+    (self.album, self.by, self.byCreator) = (album, by, byCreator)
+  }
 }
 
 /// What was changed in one asset.
@@ -136,7 +140,7 @@ package struct AssetEdit: Equatable, Sendable {
   }
 
   /// Whether the edit concerns the asset's stack and nothing else, so that a limited client sees nothing of it.
-  var isOfStackAlone: Bool { details == nil && !changes.isEmpty && changes.allSatisfy { $0.field == .stack } }
+  package var isOfStackAlone: Bool { details == nil && !changes.isEmpty && changes.allSatisfy { $0.field == .stack } }
 
   /// Whether the edit concerns the files of the asset or the words about it.
   var changesDetails: Bool { details != nil }
@@ -174,15 +178,15 @@ package struct CollectionEdited: Equatable, Sendable {
   package init(number: ObjectNumber) { self.number = number }
 
   /// Whether the edit names a cover.
-  var namesCover: Bool { cover != nil || creatorCover != nil }
+  package var namesCover: Bool { cover != nil || creatorCover != nil }
 
   /// Whether only the creator, while it is limited to its selection, sees the edit.
-  var isForCreatorAlone: Bool {
+  package var isForCreatorAlone: Bool {
     creatorCover != nil && title == nil && modificationDate == nil && deletedDate == nil && cover == nil
   }
 
   /// Whether the creator, while it is limited to its selection, sees nothing of the edit.
-  var isHiddenFromCreator: Bool {
+  package var isHiddenFromCreator: Bool {
     cover != nil && title == nil && deletedDate == nil && creatorDate == nil && creatorCover == nil
   }
 }
@@ -258,7 +262,7 @@ package struct Arranged: Equatable, Sendable {
     case picked = "picked"
 
     /// Whether the container is a selection or a pick, which hold assets and have no row of a collection.
-    var isAboutAccess: Bool { self == .granted || self == .withdrawn || self == .picked }
+    package var isAboutAccess: Bool { self == .granted || self == .withdrawn || self == .picked }
 
     var inverse: Verb {
       switch self {
@@ -318,7 +322,7 @@ extension Event {
 
   /// Calls `body` with the objects whose history holds this event: those it changed, and those it put into or took out
   /// of a container.
-  func forEachTouched(_ body: (ObjectNumber) throws -> Void) rethrows {
+  package func forEachTouched(_ body: (ObjectNumber) throws -> Void) rethrows {
     switch self {
     case .nothingChanged: break
     case .libraryCreated, .historyShortened, .libraryForked: try body(rootFolder)

@@ -2,16 +2,16 @@
 // forward or back. Rejected: each reader's own switch over events, of which none could be seen to be complete.
 
 /// A child that an event puts into a container (`old` nil), takes out of it (`new` nil) or gives another place in it.
-struct Placement: Equatable, Sendable {
-  var child: ObjectNumber
-  var container: ObjectNumber
-  var old: OrderKey?
-  var new: OrderKey?
+package struct Placement: Equatable, Sendable {
+  package var child: ObjectNumber
+  package var container: ObjectNumber
+  package var old: OrderKey?
+  package var new: OrderKey?
 }
 
 extension Event {
   /// Gives every place that the event gives, takes or changes, in the order in which it does.
-  func forEachPlacement(_ body: (Placement) throws -> Void) rethrows {
+  package func forEachPlacement(_ body: (Placement) throws -> Void) rethrows {
     switch self {
     case .arranged(let arranged):
       for place in arranged.places {

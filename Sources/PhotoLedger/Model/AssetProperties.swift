@@ -27,6 +27,7 @@
 // the accessors as well, but needs a package from outside to be written with.
 
 /// The properties of an asset that can change, by the numbers that stand in the log.
+@usableFromInline
 package enum AssetField: UInt8, Sendable, CaseIterable {
   case isFavorite = 1
   case isHidden = 2

@@ -42,7 +42,7 @@ package enum Access: Hashable, Sendable {
   case none
 
   /// How a client sees the library by its status.
-  init(_ status: AuthorizationStatus, of client: ObjectNumber) {
+  package init(_ status: AuthorizationStatus, of client: ObjectNumber) {
     self =
       switch status {
       case .authorized: .full
@@ -52,10 +52,10 @@ package enum Access: Hashable, Sendable {
   }
 
   /// The client whose selection decides; nil where none does.
-  var selection: ObjectNumber? { if case .limited(let client) = self { client } else { nil } }
+  package var selection: ObjectNumber? { if case .limited(let client) = self { client } else { nil } }
 
   /// Whether a collection may be shown (the decision on albums under limited access).
-  func shows(_ row: CollectionRow) -> Bool {
+  package func shows(_ row: CollectionRow) -> Bool {
     switch self {
     case .full: true
     case .limited(let client): row.creator == client || row.isBuiltIn
@@ -66,9 +66,9 @@ package enum Access: Hashable, Sendable {
 
 /// What a client may do: how it sees the library, whether it may add to it, and why not where it may not.
 package struct Permission: Sendable, Equatable {
-  var access: Access
+  package var access: Access
   /// The number of the registered client; nil for the owner and for unregistered clients.
-  var client: ObjectNumber?
+  package var client: ObjectNumber?
   var mayAdd: Bool
   var status: AuthorizationStatus
 
@@ -79,7 +79,7 @@ package struct Permission: Sendable, Equatable {
     (self.access, self.client, self.mayAdd, self.status) = (access, client, mayAdd, status)
   }
 
-  init(_ row: ClientRow) {
+  package init(_ row: ClientRow) {
     let access = Access(row.readWrite.status, of: row.number)
     self.init(
       access: access, client: row.number, mayAdd: access != .none || row.addOnly.status == .authorized,
@@ -87,7 +87,7 @@ package struct Permission: Sendable, Equatable {
   }
 
   /// The error for an operation without permission (AU-08, AU-11, FR-18).
-  func refusal(_ name: String, _ what: String) -> LibraryError {
+  package func refusal(_ name: String, _ what: String) -> LibraryError {
     if status == .restricted {
       return LibraryError(
         .accessRestricted, "The client '\(name)' may not \(what): a policy restricts its access to the library.")

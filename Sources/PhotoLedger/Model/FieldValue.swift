@@ -1,6 +1,7 @@
 package import Foundation
 
 /// A value of a property, as the log holds it.
+@usableFromInline
 package enum FieldValue: Equatable, Sendable {
   case null
   case bool(Bool)

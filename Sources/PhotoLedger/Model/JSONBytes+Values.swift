@@ -92,4 +92,6 @@ extension JSONBytes: RecordWriter {
   package mutating func date(_ value: Date) { quoted { $0.instant(value) } }
   package mutating func token(_ value: Token) { quoted { value.spell(into: &$0) } }
   package mutating func hexadecimalDigits(of bytes: [UInt8]) { bytes.withUnsafeBytes { hexadecimalText($0) } }
+  package mutating func write(_ value: FieldValue, of field: AssetField) { describe(value, of: field) }
+  package mutating func write(_ metadata: AssetMetadata) { metadata.write(to: &self) }
 }

@@ -90,6 +90,7 @@ public struct LocalIdentifier: Hashable, Sendable {
 }
 
 /// The kinds of object that an identifier can name.
+@usableFromInline
 package enum ObjectKind: UInt8, Sendable {
   case asset = 1
   case album = 2
@@ -110,3 +111,13 @@ package enum ObjectKind: UInt8, Sendable {
 /// Unique, never used twice, ascending in the order of addition, and the same after every rebuild, because the log's
 /// sequence is. It stays inside: callers see ``LocalIdentifier`` spellings.
 package typealias ObjectNumber = UInt64
+
+/// The kinds of object in the history (PHObjectType, photokit a.2).
+public enum ObjectType: Int, Sendable, Hashable, CaseIterable, Codable {
+  /// An asset.
+  case asset = 1
+  /// An album.
+  case assetCollection = 2
+  /// A folder.
+  case collectionList = 3
+}

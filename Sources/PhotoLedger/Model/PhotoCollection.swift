@@ -139,8 +139,17 @@ package struct CollectionRow: Equatable, Sendable {
     }
   }
 
+  /// What it is, for sentences.
+  package var word: String {
+    switch kind {
+    case .album: "album"
+    case .smartAlbum: "smart album"
+    case .folder: "folder"
+    }
+  }
+
   /// Whether it is a built-in smart album, which cannot be deleted.
-  var isBuiltIn: Bool { number >= SmartAlbumQuery.firstBuiltIn }
+  package var isBuiltIn: Bool { number >= SmartAlbumQuery.firstBuiltIn }
 
   /// The subtype of an album; nil for a folder.
   var albumSubtype: AlbumSubtype? {

@@ -19,7 +19,7 @@ public struct PickerMetadataOptions: OptionSet, Sendable, Hashable, Codable {
   }
 
   /// What is left out, for a sentence.
-  var words: String {
+  package var words: String {
     switch (contains(.removeLocation), contains(.removeCaptions)) {
     case (true, true): "location and captions"
     case (true, false): "the place"

@@ -1,4 +1,4 @@
-package import Foundation
+public import Foundation
 
 // A record is described once, as values in their order, and written twice:
 //
@@ -7,9 +7,13 @@ package import Foundation
 //
 // A million events are a gigabyte of text. By way of a tree, half of the time went into allocating it.
 //
+// A description is generic over its writer, and those of the log lie in another module. So the parts that it is made of
+// are inlinable, or functions of each writer: compiled for `JSONBytes`, a description looks up no type at run time.
+//
 // Rejected: a tree for programs and a second description for text, which would differ one day.
 
 /// What takes the values of a record, in order.
+@usableFromInline
 package protocol RecordWriter: ~Copyable {
   mutating func beginObject()
   mutating func endObject()
@@ -31,41 +35,52 @@ package protocol RecordWriter: ~Copyable {
   mutating func identifier(_ value: LocalIdentifier, of kind: ObjectKind)
   /// Takes bytes as hexadecimal digits.
   mutating func hexadecimalDigits(of bytes: [UInt8])
+  /// Takes a property's value; enumerations and sets by the names that PhotoKit gives them.
+  mutating func write(_ value: FieldValue, of field: AssetField)
+  /// Takes what a file says about an asset.
+  mutating func write(_ metadata: AssetMetadata)
 }
 
 extension RecordWriter where Self: ~Copyable {
   /// Writes a text, or null.
-  mutating func text(_ value: String?) { if let value { text(value) } else { null() } }
+  @inlinable
+  package mutating func text(_ value: String?) { if let value { text(value) } else { null() } }
 
   /// Writes a value by its name.
-  mutating func field(_ name: StaticString, _ write: (inout Self) -> Void) {
+  @inlinable
+  package mutating func field(_ name: StaticString, _ write: (inout Self) -> Void) {
     key(name)
     write(&self)
   }
 
-  mutating func field(_ name: StaticString, _ value: String) {
+  @inlinable
+  package mutating func field(_ name: StaticString, _ value: String) {
     key(name)
     text(value)
   }
 
-  mutating func field(_ name: StaticString, _ value: String?) {
+  @inlinable
+  package mutating func field(_ name: StaticString, _ value: String?) {
     key(name)
     text(value)
   }
 
-  mutating func field(_ name: StaticString, _ value: Date) {
+  @inlinable
+  package mutating func field(_ name: StaticString, _ value: Date) {
     key(name)
     date(value)
   }
 
   /// Writes a list of what a function writes of each element.
-  mutating func list<Element>(_ elements: [Element], _ write: (inout Self, Element) -> Void) {
+  @inlinable
+  package mutating func list<Element>(_ elements: [Element], _ write: (inout Self, Element) -> Void) {
     beginList()
     for element in elements { write(&self, element) }
     endList()
   }
 
   /// Writes a value that was made before.
+  @inlinable
   package mutating func write(_ value: LogValue) {
     switch value {
     case .null: null()
@@ -87,7 +102,7 @@ extension RecordWriter where Self: ~Copyable {
 }
 
 /// Makes a tree of values.
-struct LogValueWriter: RecordWriter {
+package struct LogValueWriter: RecordWriter {
   /// A list or an object that was begun, and is not ended.
   private struct Level {
     let isObject: Bool
@@ -100,7 +115,10 @@ struct LogValueWriter: RecordWriter {
   /// The outermost first.
   private var levels: [Level] = []
   /// The value, when it is complete.
-  private(set) var value = LogValue.null
+  package private(set) var value = LogValue.null
+
+  /// A writer that has taken nothing yet.
+  package init() {}
 
   private mutating func put(_ value: LogValue) {
     let last = levels.count - 1
@@ -118,33 +136,37 @@ struct LogValueWriter: RecordWriter {
     put(level.isObject ? .object(level.fields) : .list(level.values))
   }
 
-  mutating func beginObject() { levels.append(Level(isObject: true)) }
-  mutating func endObject() { end() }
-  mutating func beginList() { levels.append(Level(isObject: false)) }
-  mutating func endList() { end() }
-  mutating func key(_ name: StaticString) { key(name.description) }
-  mutating func key(_ name: String) { levels[levels.count - 1].name = name }
-  mutating func null() { put(.null) }
-  mutating func bool(_ value: Bool) { put(.bool(value)) }
-  mutating func integer(_ value: Int64) { put(.integer(value)) }
-  mutating func double(_ value: Double) { put(.double(value)) }
-  mutating func text(_ value: String) { put(.text(value)) }
-  mutating func date(_ value: Date) { put(.date(value)) }
-  mutating func token(_ value: Token) { put(.text(value.description)) }
-  mutating func identifier(_ value: LocalIdentifier, of kind: ObjectKind) { put(.text(value.spelled(as: kind))) }
-  mutating func hexadecimalDigits(of bytes: [UInt8]) { put(.text(bytes.hexadecimal)) }
+  package mutating func beginObject() { levels.append(Level(isObject: true)) }
+  package mutating func endObject() { end() }
+  package mutating func beginList() { levels.append(Level(isObject: false)) }
+  package mutating func endList() { end() }
+  package mutating func key(_ name: StaticString) { key(name.description) }
+  package mutating func key(_ name: String) { levels[levels.count - 1].name = name }
+  package mutating func null() { put(.null) }
+  package mutating func bool(_ value: Bool) { put(.bool(value)) }
+  package mutating func integer(_ value: Int64) { put(.integer(value)) }
+  package mutating func double(_ value: Double) { put(.double(value)) }
+  package mutating func text(_ value: String) { put(.text(value)) }
+  package mutating func date(_ value: Date) { put(.date(value)) }
+  package mutating func token(_ value: Token) { put(.text(value.description)) }
+  package mutating func identifier(_ value: LocalIdentifier, of kind: ObjectKind) {
+    put(.text(value.spelled(as: kind)))
+  }
+  package mutating func hexadecimalDigits(of bytes: [UInt8]) { put(.text(bytes.hexadecimal)) }
+  package mutating func write(_ value: FieldValue, of field: AssetField) { describe(value, of: field) }
+  package mutating func write(_ metadata: AssetMetadata) { metadata.write(to: &self) }
 }
 
 extension LogValue {
   /// What a function writes.
-  static func written(by body: (inout LogValueWriter) -> Void) -> LogValue {
+  package static func written(by body: (inout LogValueWriter) -> Void) -> LogValue {
     var writer = LogValueWriter()
     body(&writer)
     return writer.value
   }
 
   /// The fields that a function writes.
-  static func fields(writtenBy body: (inout LogValueWriter) -> Void) -> [Field] {
+  package static func fields(writtenBy body: (inout LogValueWriter) -> Void) -> [Field] {
     let object = LogValue.written { writer in
       writer.beginObject()
       body(&writer)
@@ -153,4 +175,54 @@ extension LogValue {
     guard case .object(let fields) = object else { preconditionFailure("What is written as an object is one.") }
     return fields
   }
+}
+
+// MARK: - Properties
+
+extension LogValue {
+  /// A property's value; enumerations and sets by the names that PhotoKit gives them.
+  package init(_ value: FieldValue, of field: AssetField) { self = .written { $0.write(value, of: field) } }
+
+  /// A date, or null.
+  static func optional(_ date: Date?) -> LogValue { date.map(LogValue.date) ?? .null }
+
+  /// The identifier of an asset, or null.
+  static func asset(_ identifier: LocalIdentifier?) -> LogValue { .written { $0.asset(identifier) } }
+}
+
+extension RecordWriter where Self: ~Copyable {
+  /// Writes a property's value, for the function that each writer has for it.
+  mutating func describe(_ value: FieldValue, of field: AssetField) {
+    switch (value, field.form) {
+    case (.null, _): null()
+    case (.bool(let value), _): bool(value)
+    case (.integer(let value), .choice(_, let names)):
+      if let name = names.name(of: value) { text(name) } else { integer(value) }
+    case (.integer(let value), .bits(_, let names)) where !names.isNumberInLog:
+      list(value == 0 ? [] : names.names(UInt32(truncatingIfNeeded: value))) { $0.text($1) }
+    case (.integer(let value), _): integer(value)
+    case (.double(let value), .date): date(Date(timeIntervalSinceReferenceDate: value))
+    case (.double(let value), _): double(value)
+    case (.place(let location), _): write(location)
+    case (.identifier(let identifier), _): asset(identifier)
+    }
+  }
+
+  private mutating func write(_ location: Location) {
+    beginObject()
+    field("latitude") { $0.double(location.latitude) }
+    field("longitude") { $0.double(location.longitude) }
+    if let altitude = location.altitude { field("altitude") { $0.double(altitude) } }
+    endObject()
+  }
+
+  /// Writes the identifier of an asset, or null.
+  @inlinable
+  package mutating func asset(_ identifier: LocalIdentifier?) {
+    if let identifier { self.identifier(identifier, of: .asset) } else { null() }
+  }
+
+  /// Writes a date, or null.
+  @inlinable
+  package mutating func optional(_ date: Date?) { if let date { self.date(date) } else { null() } }
 }

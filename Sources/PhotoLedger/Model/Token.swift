@@ -15,12 +15,12 @@ public struct Token: Hashable, Sendable, CustomStringConvertible {
 
   package init(library: UInt64, commit: UInt64) { self.init(library: library, view: nil, position: commit) }
 
-  init(library: UInt64, view: UInt64?, position: UInt64) {
+  package init(library: UInt64, view: UInt64?, position: UInt64) {
     (self.library, self.view, self.position) = (library, view, position)
   }
 
   /// The mark of a client.
-  static func view(of client: String) -> UInt64 {
+  package static func view(of client: String) -> UInt64 {
     SHA256.digest(of: Array(client.utf8)).bytes.withUnsafeBytes { $0.loadUnaligned(as: UInt64.self).bigEndian }
   }
 
@@ -104,7 +104,7 @@ public struct CommitSummary: Sendable, Hashable {
   package let eventCount: Int
 
   /// What a client that does not see everything may know of a commit.
-  func redacted(for client: String, as ordinal: UInt64) -> CommitSummary {
+  package func redacted(for client: String, as ordinal: UInt64) -> CommitSummary {
     let isOwn = self.client == client
     return CommitSummary(
       number: ordinal, date: date, client: isOwn ? client : "", process: isOwn ? process : "",

@@ -53,7 +53,7 @@ package import LMDB
 package struct Projections: Sendable {
   let assets: Database
   package let details: Database
-  let collections: Database
+  package let collections: Database
   let identifiers: Database
   let members: Database
   package let containers: Database
@@ -62,7 +62,7 @@ package struct Projections: Sendable {
   let bursts: Database
   let origins: Database
   let words: Database
-  let clients: Database
+  package let clients: Database
   let clientNames: Database
   let picks: Database
   let sightings: Database

@@ -103,14 +103,18 @@ extension Projections {
   }
 
   /// The commit of a client's revision; nil if it does not exist.
-  func commit(ofSighting ordinal: UInt64, of client: ObjectNumber, in t: borrowing some Reading) throws -> UInt64? {
+  package func commit(
+    ofSighting ordinal: UInt64, of client: ObjectNumber, in t: borrowing some Reading
+  ) throws -> UInt64? {
     let key = pairKey(client, ordinal)
     return try t.value(for: key.span.bytes, in: sightings)?.place(at: 0)
   }
 
   /// How many sightings a client had up to a commit.
   /// - Complexity: O(log² n).
-  func sightingCount(of client: ObjectNumber, through commit: UInt64, in t: borrowing some Reading) throws -> UInt64 {
+  package func sightingCount(
+    of client: ObjectNumber, through commit: UInt64, in t: borrowing some Reading
+  ) throws -> UInt64 {
     guard let last = try lastSighting(of: client, in: t) else { return 0 }
     if last.commit <= commit { return last.ordinal }
     var range = (low: UInt64(0), high: last.ordinal)
@@ -126,7 +130,7 @@ extension Projections {
 
   /// The commits of a client's sightings after one commit, up to another, oldest first.
   /// - Complexity: O(log² n + m) for m sightings.
-  func sightings(
+  package func sightings(
     of client: ObjectNumber, after commit: UInt64, through limit: UInt64, most: Int = .max,
     in t: borrowing some Reading
   ) throws -> [(ordinal: UInt64, commit: UInt64)] {

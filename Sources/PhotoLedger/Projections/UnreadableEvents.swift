@@ -58,7 +58,7 @@ extension Projections {
 
   /// Why an event is quarantined; nil if it is not.
   /// - Complexity: O(1) unless events are quarantined; then O(log n).
-  func reasonAside(_ sequence: UInt64, in t: borrowing some Reading) throws -> String? {
+  package func reasonAside(_ sequence: UInt64, in t: borrowing some Reading) throws -> String? {
     guard try t.count(of: aside) > 0 else { return nil }
     let key: InlineArray<1, UInt64> = [sequence.bigEndian]
     return try t.bytes(for: key.span.bytes, in: aside).map { String(decoding: $0, as: UTF8.self) }

@@ -13,7 +13,7 @@ extension QueryPlan {
 }
 
 extension AssetRow {
-  var isErased: Bool { flags.contains(.erased) }
+  package var isErased: Bool { flags.contains(.erased) }
 }
 
 extension CountedTree where Element: PlannedKey {

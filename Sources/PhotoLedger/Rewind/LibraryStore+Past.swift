@@ -1,4 +1,4 @@
-import EventLog
+package import EventLog
 import LMDB
 
 // Reading as of a moment.
@@ -33,7 +33,7 @@ extension LibraryStore {
   // MARK: The log
 
   /// The end of the log at that state.
-  func head(at moment: Moment?, _ t: borrowing StoreReading) throws -> EventLog.Head {
+  package func head(at moment: Moment?, _ t: borrowing StoreReading) throws -> EventLog.Head {
     guard let moment else { return try core.log.head(t) }
     guard moment.sequence > 0 else { return .empty }
     guard let last = try core.log.event(at: moment.sequence, in: t) else {
@@ -44,7 +44,7 @@ extension LibraryStore {
 
   /// The first commit that was available to clients; 0 if the history had never been shortened.
   /// - Complexity: O(log n), and one read for each later event that touched the top level.
-  func firstToldCommit(at moment: Moment?, _ t: borrowing StoreReading) throws -> UInt64 {
+  package func firstToldCommit(at moment: Moment?, _ t: borrowing StoreReading) throws -> UInt64 {
     var first = try core.projections.firstToldCommit(in: t)
     try goBack(rootFolder, to: moment?.sequence ?? Self.now, t) { inverse in
       if case .historyShortened(let kept) = inverse { first = kept.new }

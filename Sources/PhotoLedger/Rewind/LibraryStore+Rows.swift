@@ -5,7 +5,7 @@ import LMDB
 
 extension LibraryStore {
   /// The row of an asset as of an event.
-  func assetRow(
+  package func assetRow(
     _ number: ObjectNumber, at sequence: UInt64, _ t: borrowing StoreReading
   ) throws -> AssetRow? {
     guard number.isReached(by: sequence) else { return nil }
@@ -54,7 +54,7 @@ extension LibraryStore {
   }
 
   /// The row of a client as of an event.
-  func clientRow(
+  package func clientRow(
     _ number: ObjectNumber, at sequence: UInt64, _ t: borrowing StoreReading
   ) throws -> ClientRow? {
     guard number.isReached(by: sequence) else { return nil }
@@ -76,7 +76,7 @@ extension LibraryStore {
   }
 
   /// The order key of a child in a container as of an event.
-  func place(
+  package func place(
     of child: ObjectNumber, in container: ObjectNumber, at sequence: UInt64, _ t: borrowing StoreReading
   ) throws -> OrderKey? {
     var key = try core.projections.key(of: child, in: container, t)

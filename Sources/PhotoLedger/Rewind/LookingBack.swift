@@ -107,17 +107,19 @@ extension PhotoLibrary {
 
   /// - Throws: ``LibraryError`` `.accessUserDenied` or `.accessRestricted` for a client that does not see everything:
   ///   the same one whatever the library holds (AU-01).
-  func checkSeesEverything(_ what: String, _ t: borrowing StoreReading) throws {
+  package func checkSeesEverything(_ what: String, _ t: borrowing StoreReading) throws {
     let permission = try permission(t)
     guard permission.access != .full else { return }
     throw permission.refusal(client, what)
   }
 
   /// What this client may see and do at the view's moment.
-  func permission(_ t: borrowing StoreReading) throws -> Permission { try store.permission(of: client, at: moment, t) }
+  package func permission(_ t: borrowing StoreReading) throws -> Permission {
+    try store.permission(of: client, at: moment, t)
+  }
 
   /// Shows the permission prompt for this client, if it is about to read the current library.
-  func askIfNeeded() throws {
+  package func askIfNeeded() throws {
     if moment == nil { try store.installed((any AccessAsking).self).current?.askIfNeeded(for: client, in: store) }
   }
 

@@ -122,7 +122,7 @@ package final class LibraryStore: Sendable {
   }
 
   /// The last event, whichever it is: nothing has to be reverted.
-  static let now = UInt64.max
+  package static let now = UInt64.max
 }
 
 /// Something that a process installs in an opened library, such as what converts pictures.

@@ -22,7 +22,7 @@ import Synchronization
 
 /// One commit as a place to look from; it keeps what it took to find out what was otherwise.
 package final class Moment: Sendable {
-  let commit: UInt64
+  package let commit: UInt64
   /// The last event of the commit.
   let sequence: UInt64
   /// The instant that the view takes for now.

@@ -13,7 +13,7 @@ public final class PhotoLibrary: Sendable {
   /// The client that this view belongs to; it is recorded with every commit.
   public let client: String
   /// Where a view of the past looks from; nil for the library of now.
-  let moment: Moment?
+  package let moment: Moment?
   /// The blocks that were sent through this value, in their order.
   let blocks = CallerQueue()
 

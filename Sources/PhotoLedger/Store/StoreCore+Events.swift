@@ -1,5 +1,5 @@
 import EventLog
-import LMDB
+package import LMDB
 
 // The events of a part of the log.
 
@@ -21,7 +21,7 @@ extension StoreCore {
   }
 
   /// The events of a part of the log; nil if the payload of one was erased.
-  func eventsUnlessErased<T: TransactionReading & ~Copyable>(
+  package func eventsUnlessErased<T: TransactionReading & ~Copyable>(
     _ sequences: ClosedRange<UInt64>, _ t: borrowing T
   ) throws -> [(sequence: UInt64, commit: UInt64, event: Event)]? {
     var isErased = false

@@ -21,7 +21,7 @@ package struct StoreCore: Sendable {
   package var forks: [ForkPoint] = []
 
   /// What results of this library, and tokens of its views, bear, so that those of another are not taken for its own.
-  var mark: UInt64 { mark(of: .max) }
+  package var mark: UInt64 { mark(of: .max) }
 
   /// What the token of a commit bears: that of the library in which the commit was made.
   func mark(of commit: UInt64) -> UInt64 {
@@ -29,6 +29,15 @@ package struct StoreCore: Sendable {
   }
 
   package func token(_ commit: UInt64) -> Token { Token(library: mark(of: commit), commit: commit) }
+
+  /// The number of an asset, one that was purged included; nil if there never was one.
+  /// - Complexity: O(log n).
+  package func assetNumber<T: TransactionReading & ~Copyable>(
+    _ identifier: LocalIdentifier, _ t: borrowing T
+  ) throws -> ObjectNumber? {
+    if let object = try projections.object(identifier, in: t) { return object.isAsset ? object.number : nil }
+    return try projections.departed(identifier, in: t)
+  }
 
   /// The token of a commit for a client: by commit number with full access, otherwise by client revision.
   /// - Complexity: O(log² n).

@@ -102,17 +102,8 @@ extension PhotoLibrary {
     }
   }
 
-  // MARK: Answering for it
-
-  /// The clients with access to an asset at a state, and on what grounds.
-  public struct AssetAccess: Sendable, Hashable {
-    /// The client.
-    public let client: String
-    /// By what: full or limited access, or a pick.
-    public let kind: Client.AccessKind
-  }
-
-  static func unknownClient(_ name: String) -> LibraryError {
+  /// The error for a client that the library never heard of.
+  package static func unknownClient(_ name: String) -> LibraryError {
     LibraryError(.identifierNotFound, "The library has no client '\(name)'; `client list` lists them.")
   }
 }

@@ -1,5 +1,6 @@
 // The history: what happened since a token (PH), and identifiers that hold between libraries (CI).
 
+import LibraryAudit
 public import PhotoLedger
 
 /// Names a state of the library (PH-01; Apple: `PHPersistentChangeToken`).

@@ -1,5 +1,6 @@
 import EventLog
 import LMDB
+public import PhotoLedger
 
 // What a client could see, and from when to when.
 //
@@ -323,6 +324,14 @@ private struct AccessBook {
 }
 
 extension PhotoLibrary {
+  /// The clients with access to an asset at a state, and on what grounds.
+  public struct AssetAccess: Sendable, Hashable {
+    /// The client.
+    public let client: String
+    /// By what: full or limited access, or a pick.
+    public let kind: Client.AccessKind
+  }
+
   /// The clients with access to an asset at a state of the library, except the owner.
   /// - Parameters:
   ///   - identifier: the asset, in any spelling.

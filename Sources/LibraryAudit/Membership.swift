@@ -1,5 +1,6 @@
 import EventLog
 import LMDB
+public import PhotoLedger
 
 /// A member of an album or folder, with who put it there and, if it is not there any more, who took it out.
 public struct Membership: Sendable, Hashable {

@@ -1,6 +1,7 @@
 import EventLog
 import Foundation
 import LMDB
+public import PhotoLedger
 
 // The history of one object, one entry for each change of a property.
 //

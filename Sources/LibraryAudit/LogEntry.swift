@@ -1,5 +1,6 @@
 import EventLog
 import Foundation
+public import PhotoLedger
 
 // An event for readers of the log: client, time, cause, objects, and a sentence; and the whole payload as a value that
 // converts to JSON. Objects are named by their identifiers, which come from the events that created them. What is said

@@ -1,6 +1,7 @@
 import EventLog
 import Foundation
 import LMDB
+public import PhotoLedger
 
 // Audit: who did what to an object, read back from the log.
 //

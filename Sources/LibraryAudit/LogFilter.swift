@@ -1,4 +1,5 @@
 public import Foundation
+public import PhotoLedger
 
 /// Which events of the log are wanted; an event is wanted if it meets every condition that is set.
 public struct LogFilter: Sendable {

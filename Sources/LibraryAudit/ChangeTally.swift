@@ -1,5 +1,6 @@
 import EventLog
 import LMDB
+import PhotoLedger
 
 // How the events of one commit become three sets of objects: what came into view, what changed there, what left it.
 //

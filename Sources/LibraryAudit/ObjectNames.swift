@@ -1,5 +1,6 @@
 import EventLog
 import LMDB
+package import PhotoLedger
 
 /// Finds what objects are called, or were called after an event, that events name by number; keeps the last ones it
 /// found.

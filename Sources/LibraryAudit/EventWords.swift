@@ -1,4 +1,5 @@
 import Foundation
+package import PhotoLedger
 
 // What is said of an event.
 //
@@ -224,48 +225,6 @@ private func listed(_ numbers: [ObjectNumber], _ noun: String, _ names: EventNam
   return labels.dropLast().joined(separator: ", ") + " and " + last
 }
 
-extension LogValue {
-  /// A property's value; enumerations and sets by the names that PhotoKit gives them.
-  package init(_ value: FieldValue, of field: AssetField) { self = .written { $0.write(value, of: field) } }
-
-  static func optional(_ date: Date?) -> LogValue { date.map(LogValue.date) ?? .null }
-
-  static func asset(_ identifier: LocalIdentifier?) -> LogValue { .written { $0.asset(identifier) } }
-}
-
-extension RecordWriter where Self: ~Copyable {
-  /// Writes a property's value; enumerations and sets by the names that PhotoKit gives them.
-  fileprivate mutating func write(_ value: FieldValue, of field: AssetField) {
-    switch (value, field.form) {
-    case (.null, _): null()
-    case (.bool(let value), _): bool(value)
-    case (.integer(let value), .choice(_, let names)):
-      if let name = names.name(of: value) { text(name) } else { integer(value) }
-    case (.integer(let value), .bits(_, let names)) where !names.isNumberInLog:
-      list(value == 0 ? [] : names.names(UInt32(truncatingIfNeeded: value))) { $0.text($1) }
-    case (.integer(let value), _): integer(value)
-    case (.double(let value), .date): date(Date(timeIntervalSinceReferenceDate: value))
-    case (.double(let value), _): double(value)
-    case (.place(let location), _): write(location)
-    case (.identifier(let identifier), _): asset(identifier)
-    }
-  }
-
-  private mutating func write(_ location: Location) {
-    beginObject()
-    field("latitude") { $0.double(location.latitude) }
-    field("longitude") { $0.double(location.longitude) }
-    if let altitude = location.altitude { field("altitude") { $0.double(altitude) } }
-    endObject()
-  }
-
-  fileprivate mutating func asset(_ identifier: LocalIdentifier?) {
-    if let identifier { self.identifier(identifier, of: .asset) } else { null() }
-  }
-
-  fileprivate mutating func optional(_ date: Date?) { if let date { self.date(date) } else { null() } }
-}
-
 extension AssetExistence {
   fileprivate var title: String {
     details.resources.first.map { "'\($0.originalFilename)'" } ?? (row.isErased ? "An erased asset" : "An asset")
@@ -330,7 +289,7 @@ extension AssetDetails {
     }
     if !isShort || origin != nil { writer.field("origin", origin) }
     if let metadata {
-      writer.field("fileMetadata") { metadata.write(to: &$0) }
+      writer.field("fileMetadata") { $0.write(metadata) }
     } else if !isShort {
       writer.field("fileMetadata") { $0.null() }
     }
@@ -449,14 +408,6 @@ extension PickRow {
 }
 
 extension CollectionRow {
-  var word: String {
-    switch kind {
-    case .album: "album"
-    case .smartAlbum: "smart album"
-    case .folder: "folder"
-    }
-  }
-
   fileprivate func write(to writer: inout some RecordWriter & ~Copyable, _ names: EventNames) {
     writer.field("collection") { $0.object(number, names) }
     writer.field("kind", word)

@@ -1,6 +1,7 @@
 import EventLog
 import Foundation
 import LMDB
+public import PhotoLedger
 
 // What changed since a token: identifiers by kind of object and of change, commit by commit.
 //
@@ -22,16 +23,6 @@ import LMDB
 // purge the deletion. For a reader without a fetch for the trash, such as a client of the module `Photos`, an asset is
 // deleted when it is trashed and inserted when it is restored, and its purge has no entry (PH-04, PH-05). `showsTrash`
 // chooses between them. Hiding is an update in both.
-
-/// The kinds of object in the history (PHObjectType, photokit a.2).
-public enum ObjectType: Int, Sendable, Hashable, CaseIterable, Codable {
-  /// An asset.
-  case asset = 1
-  /// An album.
-  case assetCollection = 2
-  /// A folder.
-  case collectionList = 3
-}
 
 /// One commit of the history (PHPersistentChange).
 public struct PersistentChange: Sendable, Hashable {

@@ -1,5 +1,6 @@
 import EventLog
-package import LMDB
+import LMDB
+public import PhotoLedger
 
 // The log, event by event.
 //
@@ -102,17 +103,6 @@ extension PhotoLibrary {
         }
       }
     }
-  }
-}
-
-extension StoreCore {
-  /// The number of an asset, one that was purged included; nil if there never was one.
-  /// - Complexity: O(log n).
-  package func assetNumber<T: TransactionReading & ~Copyable>(
-    _ identifier: LocalIdentifier, _ t: borrowing T
-  ) throws -> ObjectNumber? {
-    if let object = try projections.object(identifier, in: t) { return object.isAsset ? object.number : nil }
-    return try projections.departed(identifier, in: t)
   }
 }
 
