@@ -1,5 +1,6 @@
 import Foundation
 import LibraryAudit
+import LibraryMaintenance
 import PhotoLedger
 import TestSupport
 

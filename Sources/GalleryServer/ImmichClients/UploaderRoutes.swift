@@ -1,6 +1,7 @@
 #if Gallery
   import HTTPServing
   import LibraryJSON
+  import LibraryMaintenance
   import PhotoLedger
 
   /// What an uploader asks before it begins, and the state of what it takes for jobs.

@@ -69,7 +69,7 @@ package struct Projections: Sendable {
   let settings: Database
   let history: Database
   let departed: Database
-  let aside: Database
+  package let aside: Database
   /// The stored orders, as ``StoredOrder/all`` lists them.
   let orders: [Database]
   /// The replacements of erased payloads.

@@ -168,7 +168,7 @@ extension LibraryStore {
 
   /// Iterates over the rows of all assets at a moment, in place or from the overlay; in no order.
   /// - Complexity: O(n) in the assets that existed.
-  func forEachAsset(
+  package func forEachAsset(
     at moment: Moment?, _ t: borrowing StoreReading, unchanged: (AssetView) -> Void, changed: (AssetRow) -> Void
   ) throws {
     let past = try past(at: moment, t)
@@ -184,7 +184,9 @@ extension LibraryStore {
 
   /// Gives the row of every collection of a moment, the deleted ones and the root included; in no order.
   /// - Complexity: O(n) in collections.
-  func forEachCollection(at moment: Moment?, _ t: borrowing StoreReading, _ body: (CollectionRow) -> Void) throws {
+  package func forEachCollection(
+    at moment: Moment?, _ t: borrowing StoreReading, _ body: (CollectionRow) -> Void
+  ) throws {
     let past = try past(at: moment, t)
     try t.forEach(in: core.projections.collections, from: 0) { number, bytes in
       if past.collections[number] == nil, past.reaches(number) {
@@ -197,7 +199,7 @@ extension LibraryStore {
 
   /// Gives the files and words of every asset of a moment, in no order.
   /// - Complexity: O(n) in the assets that were there.
-  func forEachDetails(at moment: Moment?, _ t: borrowing StoreReading, _ body: (AssetDetails) -> Void) throws {
+  package func forEachDetails(at moment: Moment?, _ t: borrowing StoreReading, _ body: (AssetDetails) -> Void) throws {
     let past = try past(at: moment, t)
     try t.forEach(in: core.projections.details, from: 0) { number, bytes in
       guard number <= past.sequence else { return .stop }

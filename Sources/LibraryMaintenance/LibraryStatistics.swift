@@ -1,6 +1,6 @@
 import EventLog
-import Foundation
 import LMDB
+public import PhotoLedger
 
 /// What a library holds and how its store stands.
 public struct LibraryStatistics: Sendable, Hashable {
