@@ -48,6 +48,43 @@
       }
     }
 
+    @Test("a message of a fetch that was removed while it was on its way is dropped, and the others go on")
+    func late() async throws {
+      try await TestGallery.serving { gallery in
+        try await waitUntil("the line of the sign-in is written") { gallery.log.lines.count == 1 }
+        let key = Keyring.Key(
+          name: "late", client: PhotoLibrary.owner, label: "", created: .distantPast, expires: .distantFuture)
+        let feed = Feed(FeedCursor([]), name: "late", key: key, sections: nil, for: gallery.server)
+        // The stream holds one chunk, which no connection takes yet: all that comes later waits.
+        try await feed.stream.send { Array(": first\n\n".utf8) }
+        let removed = try FetchRequest(["where": .text("isFavorite == YES")])
+        let kept = try FetchRequest(["where": .text("isFavorite == NO")])
+        try feed.add(removed, from: nil)
+        try await waitUntil("the list is read for the message") { gallery.server.fetches.count == 1 }
+        let readings = gallery.clock.readings
+        #expect(feed.remove(removed))
+        let server = try HTTPServer(try HTTPListener("127.0.0.1:0"), application: OneStream(stream: feed.stream))
+        var text = ""
+        do {
+          let client = try RawClient(port: server.address.port)
+          client.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+          // Whether the key has expired is asked when a message is passed on, and after one that is dropped.
+          try await waitUntil("the message has taken its place or was dropped") { gallery.clock.readings > readings }
+          try feed.add(kept, from: nil)
+          text = client.read(through: "\"fetch\":\"\(kept.name)\"")
+          feed.end()
+          text += client.readToEnd()
+        } catch {
+          feed.end()
+          await server.stop()
+          throw error
+        }
+        await server.stop()
+        #expect(text.contains("\"fetch\":\"\(kept.name)\"") && text.contains(": first"), "\(text)")
+        #expect(!text.contains("\"fetch\":\"\(removed.name)\""), "\(text)")
+      }
+    }
+
     @Test("a feed belongs to its key and has at most 32 fetches")
     func limits() async throws {
       try await TestGallery.serving { gallery in
@@ -314,5 +351,13 @@
         #expect(try gallery.ask("GET", path, key: app.secret).status == 403)
       }
     }
+  }
+
+  /// Answers every request with one stream.
+  private struct OneStream: HTTPApplication {
+    let stream: HTTPStream
+
+    func plan(_ request: HTTPRequest) -> HTTPPlan { .answer(HTTPResponse(200, [], .stream(stream))) }
+    func finished(_ record: HTTPRecord) {}
   }
 #endif

@@ -20,9 +20,16 @@
 
   /// A clock that a test moves.
   final class TestClock: Sendable {
-    private let date = Mutex(Date(timeIntervalSince1970: 1_700_000_000))
-    var now: Date { date.withLock { $0 } }
-    func advance(by seconds: Double) { date.withLock { $0 += seconds } }
+    private let state = Mutex((date: Date(timeIntervalSince1970: 1_700_000_000), readings: 0))
+    var now: Date {
+      state.withLock { state in
+        state.readings += 1
+        return state.date
+      }
+    }
+    /// How many times it was read.
+    var readings: Int { state.withLock { $0.readings } }
+    func advance(by seconds: Double) { state.withLock { $0.date += seconds } }
   }
 
   /// A server on a library of its own, with the owner's key.
