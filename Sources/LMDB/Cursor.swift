@@ -49,6 +49,8 @@ public struct Cursor: ~Copyable, ~Escapable {
   @usableFromInline var isForward = true
   /// How many times the cursor came far without turning or being placed anew.
   @usableFromInline var timesFar = 0
+  /// The number that `seek(near:)` found last; the cursor may have been moved since.
+  @usableFromInline var near: UInt64?
 
   @inlinable @_lifetime(immortal)
   init(_ pointer: OpaquePointer, hasIntegerKeys: Bool) {
@@ -117,6 +119,25 @@ public struct Cursor: ~Copyable, ~Escapable {
     guard let place = try find(atOrAfter: key) else { return try arrive(.last, otherwise: -1) }
     if place.key.count == key.byteCount && starts(place.key, with: key) { return place }
     return try step(forward: false)
+  }
+
+  @usableFromInline
+  mutating func find(near key: UInt64) throws(LMDBError) -> Place? {
+    precondition(hasIntegerKeys, "A number can be a key only in a database of integers.")
+    let last = near
+    near = nil
+    if let last, key == last &+ 1 || key == last &- 1, let place = try step(forward: key > last),
+      place.key.loadUnaligned(as: UInt64.self) == key
+    {
+      near = key
+      return place
+    }
+    let bytes: InlineArray<1, UInt64> = [key]
+    guard let place = try find(atOrAfter: bytes.span.bytes), place.key.loadUnaligned(as: UInt64.self) == key else {
+      return nil
+    }
+    near = key
+    return place
   }
 
   @inlinable @_lifetime(copy self)
@@ -189,6 +210,14 @@ public struct Cursor: ~Copyable, ~Escapable {
   public mutating func seek(atOrBefore key: RawSpan) throws(LMDBError) -> Entry? {
     entry(try find(atOrBefore: key))
   }
+
+  /// Moves to the entry of the number `key` in a database of integers; nil when there is none.
+  ///
+  /// The entries before and behind the one that this found last are found without a search.
+  /// - Throws: `corrupted`.
+  /// - Complexity: O(log n).
+  @inlinable @_lifetime(copy self)
+  public mutating func seek(near key: UInt64) throws(LMDBError) -> Entry? { entry(try find(near: key)) }
 
   /// Moves to the last entry of a database of integers at or before `key`; nil when all are after it.
   ///

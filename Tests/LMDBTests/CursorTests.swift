@@ -109,6 +109,37 @@ struct CursorTests {
     }
   }
 
+  @Test("a number near the last one is found as any other, and one that is missing is not")
+  func near() throws {
+    try withTemporaryDirectory { path in
+      let environment = try Environment.open(path: path, options: .fast)
+      let database = try environment.database("n", integerKeys: true)
+      // Runs of neighbours over several pages, with gaps, and both ends of the numbers.
+      let small: [UInt64] = (0..<2000).filter { (n: UInt64) -> Bool in n % 7 != 3 && n % 90 < 80 }
+      let numbers = Set(small).union([.max - 1, .max])
+      try environment.write { t in
+        for n in numbers {
+          let value = [UInt8(truncatingIfNeeded: n)]
+          try t.put(n, value.span.bytes, in: database)
+        }
+      }
+      try environment.read { t in
+        var cursor = try t.cursor(in: database)
+        var wanted = [UInt64](0...2001)
+        wanted += [.max, 0, .max - 1, .max]
+        wanted += wanted.reversed()
+        for _ in 0..<2000 { wanted.append(UInt64.random(in: 0...2100)) }
+        for (place, n) in wanted.enumerated() {
+          let value = try cursor.seek(near: n)?.value.unsafeLoad(as: UInt8.self)
+          let isRight = value == (numbers.contains(n) ? UInt8(truncatingIfNeeded: n) : nil)
+          #expect(isRight, "\(n) at \(place)")
+          // Another movement in between is no matter.
+          if place % 11 == 0 { _ = try cursor.next() }
+        }
+      }
+    }
+  }
+
   @Test("a scan passes the error of its body on, whatever its type")
   func bodyErrors() throws {
     struct Stop: Error {}

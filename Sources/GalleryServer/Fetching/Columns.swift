@@ -21,38 +21,30 @@
     static func write(
       _ assets: [ListedAsset], _ renditions: RenditionColumns, to bytes: inout JSONBytes
     ) throws -> Int {
-      func column(_ name: StaticString, _ value: (inout JSONBytes, ListedAsset) -> Void) {
-        bytes.key(name)
-        bytes.beginList()
-        for asset in assets { value(&bytes, asset) }
-        bytes.endList()
-      }
       bytes.beginObject()
-      column("localIdentifier") { $0.identifier($1.id, of: .asset) }
-      column("mediaType") { $0.integer(Int64($1.mediaType)) }
-      column("mediaSubtypes") { $0.integer(Int64($1.mediaSubtypes)) }
-      column("pixelWidth") { $0.integer(Int64($1.pixelWidth)) }
-      column("pixelHeight") { $0.integer(Int64($1.pixelHeight)) }
-      column("duration") { $0.number($1.duration) }
-      column("creationDate") { bytes, asset in
-        guard let date = asset.creationDate else { return bytes.null() }
-        bytes.date(date)
-      }
-      column("timeZoneOffset") { bytes, asset in
-        if let offset = asset.timeZoneOffset { bytes.integer(Int64(offset)) } else { bytes.null() }
-      }
-      column("isFavorite") { $0.bool($1.isFavorite) }
-      column("isHidden") { $0.bool($1.isHidden) }
-      // The number of members is not a column: a change to another member leaves the top's row, and so feeds, alone.
-      column("isStackTop") { $0.bool($1.isStackTop) }
-      column("sha256") { bytes, asset in
-        let isShown: Void? = asset.withSHA256 { bytes.hexadecimalText($0) }
-        if isShown == nil { bytes.null() }
-      }
+      bytes.columns(of: assets)
       let start = bytes.count
-      write(renditions.renditions.records(of: assets), to: &bytes)
+      if let records = renditions.renditions.records(of: assets) {
+        write(records, to: &bytes)
+      } else {
+        writeNoRecords(of: assets, to: &bytes)
+      }
       bytes.endObject()
       return start
+    }
+
+    /// Writes what `write(_:to:)` writes where nothing was made of anything yet.
+    private static func writeNoRecords(of assets: [ListedAsset], to bytes: inout JSONBytes) {
+      bytes.key("rendition")
+      bytes.beginList()
+      for asset in assets {
+        if asset.showsContent { bytes.quoted { $0.raw(RenditionRecord.State.none.word) } } else { bytes.null() }
+      }
+      bytes.endList()
+      bytes.key("placeholder")
+      bytes.beginList()
+      for _ in assets { bytes.null() }
+      bytes.endList()
     }
 
     /// Writes `rendition` and `placeholder`; null where an asset shows nothing.

@@ -140,10 +140,11 @@
     /// Grows with each change of a record.
     var revision: Int { state.withLock { $0.revision } }
 
-    /// What there is of the files that assets show; nil for one that shows none.
-    func records(of assets: [ListedAsset]) -> [RenditionRecord?] {
+    /// What there is of the files that assets show; nil for one that shows none, and for all while there is nothing.
+    func records(of assets: [ListedAsset]) -> [RenditionRecord?]? {
       state.withLock { state in
-        assets.map { asset in asset.withSHA256 { Self.read($0, &state) ?? RenditionRecord() } }
+        if state.places.isEmpty { return nil }
+        return assets.map { asset in asset.withSHA256 { Self.read($0, &state) ?? RenditionRecord() } }
       }
     }
 

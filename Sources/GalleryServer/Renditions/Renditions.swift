@@ -108,10 +108,8 @@
     /// Grows with each change of what there is of any content; only for comparing, and never shown to a client.
     var revision: Int { opened.withLock { $0?.0 }?.revision ?? 0 }
 
-    /// What there is of the files that assets show; nil for one that shows none.
-    func records(of assets: [ListedAsset]) -> [RenditionRecord?] {
-      (try? parts())?.cache.records(of: assets) ?? assets.map { $0.withSHA256 { _ in RenditionRecord() } }
-    }
+    /// What there is of the files that assets show; nil for one that shows none, and for all while there is nothing.
+    func records(of assets: [ListedAsset]) -> [RenditionRecord?]? { (try? parts())?.cache.records(of: assets) }
 
     /// The record of a content whose pictures are there, or whose film is; nil if something is to be made, or failed.
     func made(_ hash: [UInt8], isPlay: Bool) -> RenditionRecord? {

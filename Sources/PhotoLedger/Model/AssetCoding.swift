@@ -93,6 +93,9 @@ extension AssetDetails {
 
   /// Appends the role, type and hash of each of an asset's files, from the bytes of a projection, and skips the rest.
   static func readContents(_ bytes: RawSpan, into contents: inout [ResourceContent]) throws {
+    let count = contents.count
+    if bytes.withUnsafeBytes({ UsualContents.read($0, into: &contents) }) { return }
+    contents.removeSubrange(count...)
     try reading(bytes) { reader in
       for _ in 0..<(try beginResources(&reader)) { contents.append(try ResourceContent(reading: &reader)) }
     }

@@ -28,14 +28,14 @@ extension JSONBytes {
   package mutating func wallTime(_ date: Date) {
     let (day, microseconds) = Self.split(date)
     let time = UInt64(max(0, microseconds))
-    let seconds = time / 1_000_000
+    let seconds = UInt32(truncatingIfNeeded: time / 1_000_000)
     self.day(day)
-    raw("T")
-    digits(seconds / 3600, width: 2)
-    raw(":")
-    digits(seconds / 60 % 60, width: 2)
-    raw(":")
-    digits(seconds % 60, width: 2)
+    reserve(9)
+    let place = start + count
+    Self.put("T", seconds / 3600, at: place)
+    Self.put(":", seconds / 60 % 60, at: place + 3)
+    Self.put(":", seconds % 60, at: place + 6)
+    advance(by: 9)
     var (rest, width) = (time % 1_000_000, 6)
     guard rest > 0 else { return }
     while rest % 10 == 0 { (rest, width) = (rest / 10, width - 1) }
@@ -52,6 +52,13 @@ extension JSONBytes {
     digits(minutes / 60, width: 2)
     raw(":")
     digits(minutes % 60, width: 2)
+  }
+
+  /// Writes a mark, and a number below 100 in two digits.
+  @inline(__always)
+  private static func put(_ mark: Unicode.Scalar, _ number: UInt32, at place: UnsafeMutableRawPointer) {
+    place.storeBytes(of: UInt8(ascii: mark), as: UInt8.self)
+    (place + 1).storeBytes(of: pair(UInt8(truncatingIfNeeded: number)), as: UInt16.self)
   }
 
   private static func split(_ date: Date) -> (day: Int, microseconds: Int) {
@@ -72,10 +79,11 @@ extension JSONBytes {
     let year = yearOfEra + era * 400 + (month >= 10 ? 1 : 0)
     if year < 0 { raw("-") }
     digits(UInt64(year.magnitude), width: 4)
-    raw("-")
-    digits(UInt64(month < 10 ? month + 3 : month - 9), width: 2)
-    raw("-")
-    digits(UInt64(dayOfYear - (153 * month + 2) / 5 + 1), width: 2)
+    reserve(6)
+    let place = start + count
+    Self.put("-", UInt32(truncatingIfNeeded: month < 10 ? month + 3 : month - 9), at: place)
+    Self.put("-", UInt32(truncatingIfNeeded: dayOfYear - (153 * month + 2) / 5 + 1), at: place + 3)
+    advance(by: 6)
   }
 
   /// Writes the shortest spelling that reads back as the same number; null for one that JSON cannot say.

@@ -32,7 +32,7 @@ package struct JSONBytes: ~Copyable, @unchecked Sendable {
     case logged
   }
 
-  private var start: UnsafeMutableRawPointer
+  private(set) var start: UnsafeMutableRawPointer
   private var capacity: Int
   /// How many bytes there are.
   package private(set) var count = 0
@@ -64,7 +64,7 @@ package struct JSONBytes: ~Copyable, @unchecked Sendable {
   // MARK: Bytes
 
   @inline(__always)
-  private mutating func reserve(_ more: Int) {
+  mutating func reserve(_ more: Int) {
     if capacity &- count < more { grow(more) }
   }
 
@@ -81,6 +81,13 @@ package struct JSONBytes: ~Copyable, @unchecked Sendable {
   private mutating func put(_ byte: UInt8) {
     (start + count).storeBytes(of: byte, as: UInt8.self)
     count &+= 1
+  }
+
+  /// Takes bytes that were written behind the others, in room that was reserved for them.
+  @inline(__always)
+  mutating func advance(by more: Int) {
+    precondition(more >= 0 && more <= capacity &- count, "What is written needs room that was reserved.")
+    count &+= more
   }
 
   /// Writes bytes as they are; they are UTF-8.
@@ -136,7 +143,7 @@ package struct JSONBytes: ~Copyable, @unchecked Sendable {
 
   /// The two decimal digits of a number below 100, in the order in which they stand in memory.
   @inline(__always)
-  private static func pair(_ value: UInt8) -> UInt16 {
+  static func pair(_ value: UInt8) -> UInt16 {
     let tens = (UInt16(value) &* 103) &>> 10
     return (0x3030 &+ tens &+ (UInt16(value) &- tens &* 10) &<< 8).littleEndian
   }
@@ -151,11 +158,7 @@ package struct JSONBytes: ~Copyable, @unchecked Sendable {
   /// Writes bytes in hexadecimal digits.
   package mutating func hexadecimal(_ bytes: UnsafeRawBufferPointer) {
     reserve(2 * bytes.count)
-    var place = start + count
-    for byte in bytes {
-      place.storeBytes(of: HexadecimalDigits.lowercase(byte), as: UInt16.self)
-      place += 2
-    }
+    HexadecimalDigits.spell(bytes, at: start + count)
     count += 2 * bytes.count
   }
 
@@ -217,7 +220,7 @@ package struct JSONBytes: ~Copyable, @unchecked Sendable {
 
   /// Writes a comma if a value stands before the next one.
   @inline(__always)
-  private mutating func separate() {
+  mutating func separate() {
     guard count > 0 else { return }
     switch (start + count - 1).load(as: UInt8.self) {
     case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: ":"), 0x0A: break
@@ -365,8 +368,41 @@ package struct JSONBytes: ~Copyable, @unchecked Sendable {
   }
 }
 
-/// The two digits of a byte, in the order in which they stand in memory.
+/// The two digits of a byte, and the eight of four bytes, in the order in which they stand in memory.
 enum HexadecimalDigits {
+  /// Writes bytes in small digits.
+  static func spell(_ bytes: UnsafeRawBufferPointer, at place: UnsafeMutableRawPointer) {
+    guard let from = bytes.baseAddress else { return }
+    var index = 0
+    while bytes.count &- index >= 4 {
+      let word = UInt32(littleEndian: (from + index).loadUnaligned(as: UInt32.self))
+      (place + 2 &* index).storeBytes(of: lowercase(word), as: UInt64.self)
+      index &+= 4
+    }
+    while index < bytes.count {
+      (place + 2 &* index).storeBytes(of: lowercase((from + index).load(as: UInt8.self)), as: UInt16.self)
+      index &+= 1
+    }
+  }
+
+  /// The digits of four bytes, the first of which is the lowest of the word.
+  @inline(__always)
+  static func lowercase(_ word: UInt32) -> UInt64 { spelled(word, letters: 0x27) }
+
+  @inline(__always)
+  static func uppercase(_ word: UInt32) -> UInt64 { spelled(word, letters: 0x07) }
+
+  @inline(__always)
+  private static func spelled(_ word: UInt32, letters: UInt64) -> UInt64 {
+    // Each byte to the lower half of 16 bits, then its high nibble there, and its low nibble to the upper half.
+    var bytes = UInt64(word)
+    bytes = (bytes | bytes &<< 16) & 0x0000_FFFF_0000_FFFF
+    bytes = (bytes | bytes &<< 8) & 0x00FF_00FF_00FF_00FF
+    let nibbles = (bytes &>> 4) & 0x000F_000F_000F_000F | (bytes & 0x000F_000F_000F_000F) &<< 8
+    let isLetter = (nibbles &+ 0x0606_0606_0606_0606) &>> 4 & 0x0101_0101_0101_0101
+    return (0x3030_3030_3030_3030 &+ nibbles &+ isLetter &* letters).littleEndian
+  }
+
   /// The value of a digit in either case; nil for any other character.
   @inline(__always)
   static func value(of digit: UInt8) -> UInt8? {

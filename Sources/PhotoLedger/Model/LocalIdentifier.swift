@@ -73,19 +73,29 @@ public struct LocalIdentifier: Hashable, Sendable {
   /// Writes the UUID in capitals; gives how many bytes that are. A commit spells the name of everything it creates.
   private func spell(into text: UnsafeMutableBufferPointer<UInt8>) -> Int {
     precondition(text.count >= Self.spellingCount, "A spelling of an identifier needs room for all of it.")
-    let room = UnsafeMutableRawBufferPointer(text)
-    var end = 0
-    for index in 0..<16 {
-      if index == 4 || index == 6 || index == 8 || index == 10 {
-        room[end] = UInt8(ascii: "-")
-        end &+= 1
-      }
-      let word = index < 8 ? high : low
-      let byte = UInt8(truncatingIfNeeded: word &>> UInt64(56 &- (index & 7) &* 8))
-      room.storeBytes(of: HexadecimalDigits.uppercase(byte), toByteOffset: end, as: UInt16.self)
-      end &+= 2
-    }
-    return end
+    guard let place = UnsafeMutableRawBufferPointer(text).baseAddress else { return 0 }
+    spell(at: place)
+    return Self.spellingCount
+  }
+
+  /// Writes the UUID in capitals, 36 bytes.
+  @inline(__always)
+  func spell(at place: UnsafeMutableRawPointer) {
+    func digits(_ word: UInt64) -> UInt64 { HexadecimalDigits.uppercase(UInt32(truncatingIfNeeded: word).byteSwapped) }
+    func put(_ digits: UInt64, at offset: Int) { (place + offset).storeBytes(of: digits, as: UInt64.self) }
+    func dash(at offset: Int) { (place + offset).storeBytes(of: UInt8(ascii: "-"), as: UInt8.self) }
+    // Eight digits at a time; what stands behind a group of four is written over by what follows.
+    let (second, third) = (digits(high), digits(low &>> 32))
+    put(digits(high &>> 32), at: 0)
+    put(second, at: 9)
+    put(second &>> 32, at: 14)
+    put(third, at: 19)
+    (place + 24).storeBytes(of: UInt32(truncatingIfNeeded: third &>> 32), as: UInt32.self)
+    put(digits(low), at: 28)
+    dash(at: 8)
+    dash(at: 13)
+    dash(at: 18)
+    dash(at: 23)
   }
 }
 

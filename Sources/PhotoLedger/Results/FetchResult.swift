@@ -68,6 +68,13 @@ public struct FetchResult<Element: Hashable & Sendable>: Sendable {
     }
   }
 
+  /// Whether the objects at a range are read without making the order of the whole result first.
+  package func isAtHand(_ range: Range<Int>) -> Bool { state.isAtHand(range) }
+
+  /// Makes the order of the whole result: once, however many ask for it at the same time.
+  /// - Complexity: O(1); O(n) the first time for a result of which only the beginning was read.
+  package func complete() throws { try state.complete(in: store) }
+
   /// The first object; nil if there is none (FR-03).
   public var firstObject: Element? { first }
   /// The last object; nil if there is none (FR-03).

@@ -42,6 +42,9 @@ package struct ListedAsset: Sendable {
     isStackTop = row.stackTop == row.identifier
   }
 
+  /// Whether it shows a file.
+  package var showsContent: Bool { content != nil }
+
   /// Lends the 32 bytes of the SHA-256 of the file that it shows; nil if it shows none.
   package func withSHA256<R>(_ body: (UnsafeRawBufferPointer) -> R) -> R? { content.map { $0.withUnsafeBytes(body) } }
 }
@@ -67,7 +70,7 @@ extension PhotoLibrary {
     precondition(
       range.lowerBound >= 0 && range.upperBound <= result.count,
       "Positions \(range) are past the end of a fetch result of \(result.count) objects.")
-    let (numbers, frame) = try result.state.look(at: Array(range), in: store)
+    let (numbers, frame) = try result.state.look(at: range, in: store)
     guard frame.plan.query.access == .full else { return nil }
     return try store.reading { t in
       let projections = store.core.projections
@@ -76,16 +79,20 @@ extension PhotoLibrary {
       var found: [ListedAsset] = []
       found.reserveCapacity(numbers.count)
       var contents: [ResourceContent] = []
+      // Neighbours of a list often lie side by side in the store as well, or on one page: a cursor that stands at one
+      // finds the other without going down the tree again.
+      var rows = try t.cursor(in: projections.assets)
+      var details = try t.cursor(in: projections.details)
       for number in numbers {
         contents.removeAll(keepingCapacity: true)
-        try projections.readContents(of: number, into: &contents, in: t)
-        let count = found.count
-        try projections.withAsset(number, in: t) { row in
+        if let entry = try details.seek(near: number) { try AssetDetails.readContents(entry.value, into: &contents) }
+        guard let entry = try rows.seek(near: number) else { throw store.vanished(number) }
+        try entry.value.withUnsafeBytes { bytes in
+          let row = try AssetView(number: number, bytes: bytes)
           var listed = ListedAsset(row)
           listed.content = contents.shown(row)?.sha256
           found.append(listed)
         }
-        guard found.count > count else { throw store.vanished(number) }
       }
       return found
     }

@@ -28,6 +28,15 @@ package enum ResultOrder: Sendable {
     case .wide(let tree): tree[position].number
     }
   }
+
+  /// The numbers of the objects at a range of positions of the whole order.
+  /// - Complexity: O(log n), and O(1) amortised for each.
+  func numbers(at range: Range<Int>) -> [ObjectNumber] {
+    switch self {
+    case .narrow(let tree): IteratorSequence(tree.elements(in: range)).map(\.number)
+    case .wide(let tree): IteratorSequence(tree.elements(in: range)).map(\.number)
+    }
+  }
 }
 
 /// What a delta does to a result, with keys as its order has them.

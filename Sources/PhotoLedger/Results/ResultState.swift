@@ -7,7 +7,8 @@ import Synchronization
 //
 // A result of a stored order (StoredOrders.swift) is not built when it is fetched: its count is known, and the objects
 // of its first screen are read, since opening a library should not wait for a tree of a million keys. The tree is built
-// by the first access that needs it: a later position, an object's position, a section, a change.
+// by the first access that needs it: a later position, an object's position, a section, a change. A server, which is
+// asked for many later positions at once, has one of them build it (`complete(in:)`).
 //
 //     fetch ──▶ begun: commit, count, first numbers ──── a question that needs the order ────▶ made: the tree
 //                                                     the stored keys; after a later commit, the rows as of this one
@@ -46,6 +47,8 @@ final class ResultState: Sendable {
   /// The last commit that may have been read for it, and so may have shown less of assets that were erased;
   /// guarded by its lock.
   private let lastRead: Mutex<UInt64>
+  /// Held while the result is made for all that wait for it.
+  private let completion = Mutex(())
   /// A later state that shows the same; guarded by its lock.
   private let later = Mutex<ResultCore?>(nil)
 
@@ -118,6 +121,16 @@ final class ResultState: Sendable {
     return core
   }
 
+  /// Makes the result once for all that wait for it here. None of them may be in a transaction: making it begins one,
+  /// which may have to wait until those that have begun are over.
+  func complete(in store: LibraryStore) throws { try completion.withLock { _ in _ = try made(in: store) } }
+
+  /// Whether a look at a range of shown positions makes nothing.
+  func isAtHand(_ range: Range<Int>) -> Bool {
+    if let opening, shown.lowerBound + range.upperBound <= opening.numbers.count { return true }
+    return content.withLock { if case .made = $0 { true } else { false } }
+  }
+
   /// The numbers of the objects at shown positions, and the result but perhaps for its order.
   func look(at positions: [Int], in store: LibraryStore) throws -> (numbers: [ObjectNumber], frame: ResultCore) {
     if let opening, let last = positions.max(), shown.lowerBound + last < opening.numbers.count {
@@ -125,6 +138,14 @@ final class ResultState: Sendable {
     }
     let core = try made(in: store)
     return (positions.map { core.order.number(at: shown.lowerBound + $0) }, core)
+  }
+
+  /// The same for a range of shown positions.
+  func look(at range: Range<Int>, in store: LibraryStore) throws -> (numbers: [ObjectNumber], frame: ResultCore) {
+    let range = shown.lowerBound + range.lowerBound..<shown.lowerBound + range.upperBound
+    if let opening, range.upperBound <= opening.numbers.count { return (Array(opening.numbers[range]), opening.frame) }
+    let core = try made(in: store)
+    return (core.order.numbers(at: range), core)
   }
 
   /// The latest state that shows the same, as far as anybody has looked.
