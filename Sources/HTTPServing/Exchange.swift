@@ -196,7 +196,7 @@
         server.log("A response to \(request.method) \(request.target.path) could not be created.")
         return MHD_Result.NO
       }
-      defer { MHD_destroy_response(made.raw) }
+      defer { if !response.isMade { MHD_destroy_response(made.raw) } }
       state.withLock { state in (state.status, state.stream) = (response.status, made.stream) }
       if let stream = made.stream {
         stream.attach(connection)

@@ -8,6 +8,10 @@
     public enum Content: Sendable {
       /// Bytes that are in memory.
       case bytes([UInt8])
+      /// Bytes in memory that are sent from where they lie.
+      case lent(HTTPBytes)
+      /// What was made before, status and fields included.
+      case made(HTTPMadeResponse)
       /// A part of an open file, sent by the kernel; the response owns the file.
       case file(HTTPFile, Range<UInt64>)
       /// Bytes that come while the response is being sent.
@@ -32,21 +36,26 @@
       return HTTPResponse(status, fields, .bytes(Array(sentence.utf8) + [0x0A]))
     }
 
+    /// Whether it was made before, and is sent again.
+    var isMade: Bool { if case .made = content { true } else { false } }
+
     /// Lets go of what a response holds that is not sent.
     func discard() {
       if case .stream(let stream) = content { stream.close() }
     }
 
-    /// Makes libmicrohttpd's response; nil if it rejects a field or has no memory.
+    /// A response that was made before.
+    public init(_ made: HTTPMadeResponse) { self.init(made.status, [], .made(made)) }
+
+    /// Makes libmicrohttpd's response, which its receiver destroys unless it was made before; nil if libmicrohttpd
+    /// rejects a field or has no memory.
     func make(_ server: HTTPServer, isHead: Bool) -> (raw: OpaquePointer, stream: HTTPStream?)? {
       let raw: OpaquePointer?
       var opened: HTTPStream?
       switch content {
-      case .bytes(let bytes):
-        raw = bytes.withUnsafeBytes { bytes in
-          MHD_create_response_from_buffer(
-            bytes.count, UnsafeMutableRawPointer(mutating: bytes.baseAddress), MHD_ResponseMemoryMode.RESPMEM_MUST_COPY)
-        }
+      case .made(let made): return (made.raw, nil)
+      case .bytes(let bytes): raw = bytes.withUnsafeBytes { Self.copied($0) }
+      case .lent(let bytes): raw = bytes.response()
       case .file(let file, let range) where range.count <= Self.copiedSize && !isHead:
         raw = Self.copied(file, range)
       case .file(let file, let range):
@@ -66,19 +75,104 @@
         }
       }
       guard let raw else { return nil }
-      for (name, value) in fields where MHD_add_response_header(raw, name, value) != MHD_Result.YES {
+      guard addFields(to: raw) else {
         opened?.close()
         MHD_destroy_response(raw)
         return nil
       }
       return (raw, opened)
     }
+
+    fileprivate func addFields(to raw: OpaquePointer) -> Bool {
+      for (name, value) in fields where MHD_add_response_header(raw, name, value) != MHD_Result.YES { return false }
+      return true
+    }
+  }
+
+  /// Bytes in memory that never change, for responses that are sent from where they lie.
+  public final class HTTPBytes: Sendable {
+    // SAFETY: nothing writes to them as long as the owner lives.
+    private nonisolated(unsafe) let start: UnsafeRawPointer?
+    /// How many there are.
+    public let count: Int
+    private let owner: any AnyObject & Sendable
+
+    /// Bytes that belong to an object, which neither changes nor moves them.
+    public init(_ bytes: UnsafeRawBufferPointer, of owner: any AnyObject & Sendable) {
+      (start, count, self.owner) = (bytes.baseAddress, bytes.count, owner)
+    }
+
+    /// A copy of bytes.
+    public convenience init(copying bytes: UnsafeRawBufferPointer) {
+      let copy = Copy(bytes)
+      self.init(UnsafeRawBufferPointer(start: copy.start, count: bytes.count), of: copy)
+    }
+
+    /// Lends the bytes.
+    public func withUnsafeBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+      try withExtendedLifetime(owner) { try body(UnsafeRawBufferPointer(start: start, count: count)) }
+    }
+
+    /// libmicrohttpd's response, which keeps the bytes until it is destroyed.
+    fileprivate func response() -> OpaquePointer? {
+      let context = Unmanaged.passRetained(self)
+      let raw = MHD_create_response_from_buffer_with_free_callback_cls(
+        count, UnsafeMutableRawPointer(mutating: start),
+        { context in if let context { Unmanaged<HTTPBytes>.fromOpaque(context).release() } }, context.toOpaque())
+      if raw == nil { context.release() }
+      return raw
+    }
+
+    private final class Copy: Sendable {
+      // SAFETY: written in `init` and never again.
+      nonisolated(unsafe) let start: UnsafeMutableRawPointer
+
+      init(_ bytes: UnsafeRawBufferPointer) {
+        start = .allocate(byteCount: max(1, bytes.count), alignment: 16)
+        if let from = bytes.baseAddress { start.copyMemory(from: from, byteCount: bytes.count) }
+      }
+
+      deinit { start.deallocate() }
+    }
+  }
+
+  /// A response that is made once, with its fields, and sent as often as it is asked for.
+  public final class HTTPMadeResponse: Sendable {
+    // SAFETY: libmicrohttpd counts who uses a response under a lock of its own, and nothing is added to it any more.
+    fileprivate nonisolated(unsafe) let raw: OpaquePointer
+    /// The status code.
+    public let status: Int
+
+    private init(_ raw: OpaquePointer, _ response: HTTPResponse) throws(HTTPServerError) {
+      (self.raw, status) = (raw, response.status)
+      guard response.addFields(to: raw) else {
+        throw HTTPServerError(description: "A field of the response has characters that no field may have.")
+      }
+    }
+
+    /// Makes a response from a part of a file, whose bytes are copied.
+    /// - Throws: ``HTTPServerError`` if the part cannot be read whole, or if a field has a line break.
+    public convenience init(
+      _ status: Int, _ fields: [(name: String, value: String)], copyOf file: HTTPFile, _ range: Range<UInt64>
+    ) throws(HTTPServerError) {
+      guard let raw = HTTPResponse.copied(file, range) else {
+        throw HTTPServerError(description: "The file of the response cannot be read.")
+      }
+      try self.init(raw, HTTPResponse(status, fields))
+    }
+
+    deinit { MHD_destroy_response(raw) }
   }
 
   extension HTTPResponse {
     /// Up to how many bytes of a file are read into memory: one call then sends them with the head, where sending from
     /// the file takes a descriptor, two calls and two packets. A picture of a grid is as small.
-    fileprivate static let copiedSize = 32 << 10
+    public static let copiedSize = 32 << 10
+
+    fileprivate static func copied(_ bytes: UnsafeRawBufferPointer) -> OpaquePointer? {
+      MHD_create_response_from_buffer(
+        bytes.count, UnsafeMutableRawPointer(mutating: bytes.baseAddress), MHD_ResponseMemoryMode.RESPMEM_MUST_COPY)
+    }
 
     /// A response from a copy of a part of a file; nil if it cannot be read whole.
     fileprivate static func copied(_ file: HTTPFile, _ range: Range<UInt64>) -> OpaquePointer? {

@@ -9,6 +9,13 @@
   private final class Sample: HTTPApplication {
     let records = Mutex<[HTTPRecord]>([])
     let streams = Mutex<[HTTPStream]>([])
+    /// How many owners of lent bytes there are.
+    let owners = Owners()
+    /// What is made once and sent again and again.
+    let made: HTTPMadeResponse? = {
+      guard let file = Sample.file(of: 20_000) else { return nil }
+      return try? HTTPMadeResponse(200, [("X-Made", "once")], copyOf: file, 1..<20_000)
+    }()
 
     func plan(_ request: HTTPRequest) -> HTTPPlan {
       switch request.target.segments.first {
@@ -30,6 +37,10 @@
         guard let file = Self.file(of: size) else { return .answer(.plain(500, "no file")) }
         if request.target.segments.contains("cut") { ftruncate(file.descriptor, off_t(size / 2)) }
         return .answer(HTTPResponse(200, [], .file(file, 1..<UInt64(size))))
+      case "lent":
+        let owner = Owner(owners, Int(request.target.segments.last ?? "") ?? 0)
+        return .answer(HTTPResponse(200, [], .lent(owner.lent)))
+      case "made": return .answer(made.map { HTTPResponse($0) } ?? .plain(500, "no file"))
       case "stream":
         let stream = HTTPStream(heartbeat: Array("beat\n".utf8))
         streams.withLock { $0.append(stream) }
@@ -39,7 +50,7 @@
     }
 
     /// An open file without a name, whose bytes count up.
-    private static func file(of size: Int) -> HTTPFile? {
+    static func file(of size: Int) -> HTTPFile? {
       var path = Array((NSTemporaryDirectory() + "/photoledger-file-XXXXXX").utf8CString)
       let descriptor = mkstemp(&path)
       guard descriptor >= 0 else { return nil }
@@ -50,6 +61,29 @@
     }
 
     func finished(_ record: HTTPRecord) { records.withLock { $0.append(record) } }
+  }
+
+  /// Counts the owners of bytes.
+  private final class Owners: Sendable { let count = Atomic(0) }
+
+  /// The owner of bytes that count up.
+  private final class Owner: Sendable {
+    private let owners: Owners
+    private nonisolated(unsafe) let bytes: UnsafeMutableRawBufferPointer  // written in `init` only
+
+    init(_ owners: Owners, _ count: Int) {
+      self.owners = owners
+      bytes = .allocate(byteCount: count, alignment: 1)
+      for index in bytes.indices { bytes[index] = UInt8(truncatingIfNeeded: index) }
+      owners.count.add(1, ordering: .relaxed)
+    }
+
+    var lent: HTTPBytes { HTTPBytes(UnsafeRawBufferPointer(bytes), of: self) }
+
+    deinit {
+      bytes.deallocate()
+      owners.count.subtract(1, ordering: .relaxed)
+    }
   }
 
   /// Runs a body, whose reads may block, against a server that is stopped afterwards.
@@ -275,6 +309,48 @@
           #expect(client.bytes(count: size - 1) == (1..<size).map { UInt8(truncatingIfNeeded: $0) })
         }
       }
+    }
+
+    @Test("bytes that are lent are sent whole, and given back when they are sent", arguments: [0, 1, 1000, 3_000_000])
+    func lent(_ size: Int) async throws {
+      try await serving { address, sample, _ in
+        do {
+          let client = try RawClient(port: address.port)
+          for method in ["GET", "HEAD", "GET"] {
+            client.send("\(method) /lent/\(size) HTTP/1.1\r\nHost: a\r\n\r\n")
+            #expect(client.read(through: "\r\n\r\n").contains("Content-Length: \(size)\r\n"))
+            guard method == "GET" else { continue }
+            #expect(client.bytes(count: size) == (0..<size).map { UInt8(truncatingIfNeeded: $0) })
+          }
+          // The client leaves in the middle of the last one.
+          client.send("GET /lent/\(size) HTTP/1.1\r\nHost: a\r\n\r\n")
+        }
+        try await waitUntil("all four are over") { sample.records.withLock { $0.count } == 4 }
+        try await waitUntil("the bytes are given back") { sample.owners.count.load(ordering: .relaxed) == 0 }
+      }
+    }
+
+    @Test("a response that was made is sent again and again, on several connections at once, and after the last use")
+    func made() async throws {
+      try await serving { address, _, _ in
+        let clients = try (0..<8).map { _ in try RawClient(port: address.port) }
+        for method in ["GET", "HEAD", "GET", "GET"] {
+          for client in clients { client.send("\(method) /made HTTP/1.1\r\nHost: a\r\n\r\n") }
+          for client in clients {
+            let head = client.read(through: "\r\n\r\n")
+            #expect(head.contains("Content-Length: 19999\r\n") && head.contains("X-Made: once\r\n"))
+            guard method == "GET" else { continue }
+            #expect(client.bytes(count: 19_999) == (1..<20_000).map { UInt8(truncatingIfNeeded: $0) })
+          }
+        }
+      }
+    }
+
+    @Test("a response whose file is shorter than its part, or whose field has a line break, is not made")
+    func unmade() throws {
+      let file = try #require(Sample.file(of: 10))
+      #expect(throws: HTTPServerError.self) { try HTTPMadeResponse(200, [], copyOf: file, 0..<11) }
+      #expect(throws: HTTPServerError.self) { try HTTPMadeResponse(200, [("X-A", "a\r\nB: c")], copyOf: file, 0..<10) }
     }
 
     @Test("a file that became shorter ends the connection, and is not sent as what it was", arguments: [1000, 200_000])
