@@ -187,22 +187,50 @@
         throw HTTPServerError(description: "The target of a request must begin with a slash.")
       }
       self.path = path
-      var segments: [String] = []
-      for part in path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: true) {
-        let segment = try Self.decoded(Substring(part))
-        guard segment != ".", segment != ".." else {
-          throw HTTPServerError(
-            description: "The path contains the segment '\(segment)'; resolve it before sending the request.")
-        }
-        segments.append(segment)
-      }
-      self.segments = segments
+      if let plain = Self.plainSegments(path) { segments = plain } else { segments = try Self.decodedSegments(path) }
       var pairs: [(String, String)] = []
       for (name, value) in query.pairs {
         pairs.append((try Self.decoded(Self.spaced(name)), try Self.decoded(Self.spaced(value))))
       }
       self.query = HTTPFields(verbatim: pairs)
     }
+
+    private static func decodedSegments(_ path: String) throws(HTTPServerError) -> [String] {
+      var segments: [String] = []
+      for part in path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: true) {
+        let segment = try decoded(Substring(part))
+        guard segment != ".", segment != ".." else {
+          throw HTTPServerError(
+            description: "The path contains the segment '\(segment)'; resolve it before sending the request.")
+        }
+        segments.append(segment)
+      }
+      return segments
+    }
+
+    /// The segments of a path in which nothing is escaped and nothing is to be rejected; nil for any other.
+    private static func plainSegments(_ path: String) -> [String]? {
+      path.utf8.withContiguousStorageIfAvailable { bytes -> [String]? in
+        var segments: [String] = []
+        segments.reserveCapacity(8)
+        var start = 0
+        for (index, byte) in bytes.enumerated() {
+          guard isPlain(byte) else { return nil }
+          guard byte == UInt8(ascii: "/") || index == bytes.count - 1 else { continue }
+          let end = byte == UInt8(ascii: "/") ? index : bytes.count
+          if end > start {
+            let part = UnsafeBufferPointer(rebasing: bytes[start..<end])
+            if part.count <= 2, part.allSatisfy({ $0 == UInt8(ascii: ".") }) { return nil }
+            segments.append(String(decoding: part, as: UTF8.self))
+          }
+          start = index + 1
+        }
+        return segments
+      } ?? nil
+    }
+
+    /// Whether a byte stands for itself, and is to be rejected nowhere.
+    private static func isPlain(_ byte: UInt8) -> Bool { (0x20..<0x7F).contains(byte) && byte != UInt8(ascii: "%") }
 
     /// Decodes a target such as `/v1/fetches?limit=3`, for tests of an application.
     /// - Throws: ``HTTPServerError`` that names what is malformed.
@@ -223,7 +251,7 @@
 
     private static func decoded(_ text: some StringProtocol) throws(HTTPServerError) -> String {
       // Most of what is asked for is plain: nothing is escaped, and nothing is to be rejected.
-      if text.utf8.allSatisfy({ (0x20..<0x7F).contains($0) && $0 != UInt8(ascii: "%") }) { return String(text) }
+      if text.utf8.allSatisfy(isPlain) { return String(text) }
       guard let decoded = text.removingPercentEncoding else {
         throw HTTPServerError(
           description: "The target contains a percent escape that is not UTF-8: '\(text.prefix(80))'.")

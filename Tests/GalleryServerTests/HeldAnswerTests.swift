@@ -306,6 +306,39 @@
       }
     }
 
+    @Test("a small file is sent again as it was, for as long as it is what it was and is asked for under one name")
+    func responses() throws {
+      try withFile { files, path, folder in
+        let request = HTTPRequest(method: "GET", target: try HTTPTarget("/"))
+        func response(_ name: String = "a.jpg", isShown: Bool = true, _ request: HTTPRequest) throws -> HTTPResponse {
+          let look = FileLook(tag: "t", contentType: "image/jpeg", name: name, isShown: isShown)
+          return try FileAnswer(path: path, size: 5, look: look, files: files).response(request)
+        }
+        func made(_ name: String = "a.jpg", isShown: Bool = true) throws -> HTTPMadeResponse {
+          guard case .made(let made) = try response(name, isShown: isShown, request).content else {
+            throw POSIXError(.EINVAL)
+          }
+          return made
+        }
+        let first = try made()
+        #expect(try made() === first && files.madeCount == 1)
+        // What depends on the request is answered anew.
+        let part = HTTPRequest(method: "GET", target: try HTTPTarget("/"), fields: [("Range", "bytes=1-2")])
+        let known = HTTPRequest(method: "GET", target: try HTTPTarget("/"), fields: [("If-None-Match", "\"t\"")])
+        #expect(try response(part).status == 206 && response(known).status == 304)
+        #expect(try made("b.jpg") !== first)
+        #expect(try made("b.jpg", isShown: false) !== made("b.jpg"))
+        let last = try made()
+        let other = folder.place("other")
+        try Data("BYTES".utf8).write(to: other)
+        #expect(rename(other.path, path) == 0)
+        #expect(try made() !== last)
+        try FileManager.default.removeItem(atPath: path)
+        #expect(throws: Problem.self) { try made() }
+        #expect(files.madeCount == 0)
+      }
+    }
+
     @Test("no more descriptors are kept than the limit says")
     func bounded() throws {
       try withFile { files, path, folder in

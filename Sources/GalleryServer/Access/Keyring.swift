@@ -115,7 +115,7 @@
         // The name of a scheme has no case (RFC 9110, 11.1); the 32 makes capitals small and leaves the blank.
         let scheme = "bearer ".utf8
         guard field.utf8.starts(with: scheme, by: { $0 | 32 == $1 }) else { throw .signInRequired }
-        return try key(secret: String(field.utf8.dropFirst(scheme.count)) ?? "")
+        return try key(hash: Self.hash(field.utf8.dropFirst(scheme.count)))
       }
       if readsAPIKeyField, let secret = request.fields["x-api-key"] { return try key(secret: secret) }
       if let key = try proxied(request) { return key }
@@ -125,8 +125,9 @@
       return key
     }
 
-    private func key(secret: String) throws(Problem) -> Key {
-      let hash = Self.hash(secret)
+    private func key(secret: String) throws(Problem) -> Key { try key(hash: Self.hash(secret.utf8)) }
+
+    private func key(hash: String) throws(Problem) -> Key {
       guard let key = state.withLock({ $0.keys[hash] }), isGood(key) else { throw .signInRequired }
       return key
     }
@@ -286,7 +287,11 @@
       return (hash, key)
     }
 
-    static func hash(_ secret: String) -> String { hash(Array(secret.utf8)) }
+    static func hash(_ secret: String) -> String { hash(secret.utf8) }
+
+    private static func hash(_ bytes: some Collection<UInt8>) -> String {
+      bytes.withContiguousStorageIfAvailable { hash(UnsafeRawBufferPointer($0)) } ?? hash(Array(bytes))
+    }
 
     /// The SHA-256 of bytes, in hexadecimal digits.
     static func hash(_ bytes: [UInt8]) -> String { bytes.withUnsafeBytes { hash($0) } }

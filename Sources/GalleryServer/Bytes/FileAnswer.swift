@@ -11,28 +11,36 @@
     let path: String
     /// How many bytes it has to have.
     let size: UInt64
-    /// The strong tag, without its quotation marks.
-    let tag: String
-    let contentType: String
-    /// As RFC 6266 has it.
-    let disposition: String
+    let look: FileLook
     /// Where the file is kept open; nil: it is opened for each request.
     var files: OpenFiles?
 
     /// Opens the file for a request, and answers with it.
     /// - Throws: ``Problem`` if the file is missing or has another size.
     func response(_ request: HTTPRequest) throws -> HTTPResponse {
-      let tag = "\"\(tag)\""
+      // Nearly every picture of a grid is asked for whole, by a client that has nothing of it.
+      let isWhole = !request.fields.pairs.contains { $0.name == "range" || $0.name == "if-none-match" }
+      if isWhole, let made = files?.made(path, look, size: size) { return HTTPResponse(made) }
+      let tag = "\"\(look.tag)\""
       var fields =
         Headers.common + [
           ("ETag", tag), ("Cache-Control", "private, max-age=31536000, immutable"), ("Accept-Ranges", "bytes"),
-          ("Vary", "Authorization, Cookie"), ("Content-Type", contentType), ("Content-Disposition", disposition),
+          ("Vary", "Authorization, Cookie"), ("Content-Type", look.contentType),
+          ("Content-Disposition", look.disposition),
         ]
       if request.matches(tag) { return HTTPResponse(304, fields) }
       // A part of another content is of no use to the client: it is sent the whole (RFC 9110, 13.1.5).
       let condition = request.fields["if-range"]
       let range = HTTPRange(condition == nil || condition == tag ? request.fields["range"] : nil, count: size)
       let file = try opened()
+      if isWhole, let files, size <= HTTPResponse.copiedSize {
+        let made: HTTPMadeResponse
+        do throws(HTTPServerError) { made = try HTTPMadeResponse(200, fields, copyOf: file, 0..<size) } catch {
+          throw Problem(500, "storage", "The file of this resource cannot be read; its owner has to restore it.")
+        }
+        files.keep(made, look, of: file, at: path)
+        return HTTPResponse(made)
+      }
       switch range {
       case .whole: return HTTPResponse(200, fields, .file(file, 0..<size))
       case .part(let part):
@@ -67,6 +75,21 @@
       }
       return (file, status)
     }
+
+  }
+
+  /// What a client is told of a file beside its bytes.
+  struct FileLook: Equatable, Sendable {
+    /// The strong tag, without its quotation marks.
+    let tag: String
+    let contentType: String
+    /// The name under which it is saved.
+    let name: String
+    /// Whether a browser shows it, as opposed to saving it.
+    let isShown: Bool
+
+    /// As RFC 6266 has it.
+    var disposition: String { Self.disposition(name, isShown: isShown) }
 
     /// The name under which bytes are saved (RFC 6266, RFC 8187): no line break and no quotation mark survives.
     static func disposition(_ name: String, isShown: Bool) -> String {

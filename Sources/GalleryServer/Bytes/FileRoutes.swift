@@ -35,10 +35,10 @@
       // A referenced file is not kept open: its disk could not be unmounted.
       case .referenced(let elsewhere): (folder, path, files) = (nil, elsewhere, nil)
       }
-      return try FileAnswer(
-        folder: folder, path: path, size: resource.dataSize, tag: resource.sha256Hex, contentType: type(of: resource),
-        disposition: FileAnswer.disposition(resource.originalFilename, isShown: isShown), files: files
-      ).response(call.request)
+      let look = FileLook(
+        tag: call.parameters[1], contentType: type(of: resource), name: resource.originalFilename, isShown: isShown)
+      return try FileAnswer(folder: folder, path: path, size: resource.dataSize, look: look, files: files)
+        .response(call.request)
     }
 
     /// The media types that a browser may show; everything else is a download that it does not guess about.

@@ -19,8 +19,11 @@
   // `limit` descriptors are kept, and none of a removed file for longer than to the next sweep: each commit and every
   // few seconds there is one, so that erased bytes leave the disk.
   //
-  // Rejected: the bytes themselves in memory (the kernel keeps them once, for all processes); files outside the library
-  // (a disk with an open file cannot be unmounted).
+  // A small file is kept as the response that it is sent in, so that sending it again reads and builds nothing. The
+  // response is part of what is kept of the file, and goes with it: it is sent only after the same `fstat`.
+  //
+  // Rejected: the bytes of larger files in memory (the kernel keeps them once, for all processes); files outside the
+  // library (a disk with an open file cannot be unmounted).
 
   /// Descriptors of recently sent files.
   final class OpenFiles: Sendable {
@@ -28,6 +31,8 @@
       let file: HTTPFile
       let status: stat
       var lastUse: UInt64
+      /// The response that it was last sent in, whole, and what is asked of it beside its bytes.
+      var made: (look: FileLook, response: HTTPMadeResponse)?
     }
 
     private struct State {
@@ -48,13 +53,7 @@
     ///   - size: in bytes.
     /// - Throws: ``Problem`` 404 if it is missing, 500 if it has another size.
     func file(_ path: String, in folder: LibraryFolder? = nil, size: UInt64) throws(Problem) -> HTTPFile {
-      let known = state.withLock { state -> Kept? in
-        state.clock += 1
-        let clock = state.clock
-        state.kept[path]?.lastUse = clock
-        return state.kept[path]
-      }
-      if let known, UInt64(known.status.st_size) == size, Self.isUnchanged(known) { return known.file }
+      if let known = used(path), UInt64(known.status.st_size) == size, Self.isUnchanged(known) { return known.file }
       let opened = try? FileAnswer.open(path, in: folder, size: size)
       state.withLock { state in
         state.kept[path] = opened.map { Kept(file: $0.file, status: $0.status, lastUse: state.clock) }
@@ -65,6 +64,37 @@
       guard let opened else { return try FileAnswer.open(path, in: folder, size: size).file }
       return opened.file
     }
+
+    /// What is kept of a path, which is used now.
+    private func used(_ path: String) -> Kept? {
+      state.withLock { state in
+        state.clock += 1
+        return Self.use(&state.kept[path], at: state.clock)
+      }
+    }
+
+    private static func use(_ kept: inout Kept?, at clock: UInt64) -> Kept? {
+      kept?.lastUse = clock
+      return kept
+    }
+
+    /// The response in which a whole file was last sent, if it was sent in that look, and is as it was.
+    func made(_ path: String, _ look: FileLook, size: UInt64) -> HTTPMadeResponse? {
+      guard size <= HTTPResponse.copiedSize, let known = used(path), let made = known.made, made.look == look,
+        UInt64(known.status.st_size) == size, Self.isUnchanged(known)
+      else { return nil }
+      return made.response
+    }
+
+    /// Keeps the response in which a whole file is sent.
+    func keep(_ response: HTTPMadeResponse, _ look: FileLook, of file: HTTPFile, at path: String) {
+      state.withLock { state in
+        if state.kept[path]?.file === file { state.kept[path]?.made = (look, response) }
+      }
+    }
+
+    /// How many responses are kept.
+    var madeCount: Int { state.withLock { $0.kept.values.count { $0.made != nil } } }
 
     /// Closes what is not as it was opened.
     func sweep() {

@@ -89,8 +89,8 @@
             403, "scope-missing", "This video plays from its original, which needs a key with the scope 'originals'.")
         }
         return try FileAnswer(
-          path: try call.library().url(of: resource, in: asset).path, size: resource.dataSize, tag: tag,
-          contentType: "video/mp4", disposition: FileAnswer.disposition(name + ".mp4", isShown: true)
+          path: try call.library().url(of: resource, in: asset).path, size: resource.dataSize,
+          look: FileLook(tag: tag, contentType: "video/mp4", name: name + ".mp4", isShown: true)
         ).response(call.request)
       }
       let size: UInt64 =
@@ -102,8 +102,8 @@
       guard let file = try call.server.renditions.file(resource.sha256, kind, size: size) else { return nil }
       let (type, ending) = kind == .play ? ("video/mp4", ".mp4") : ("image/jpeg", ".jpg")
       return try FileAnswer(
-        path: file.path, size: size, tag: tag, contentType: type,
-        disposition: FileAnswer.disposition(name + ending, isShown: true), files: call.server.files
+        path: file.path, size: size, look: FileLook(tag: tag, contentType: type, name: name + ending, isShown: true),
+        files: call.server.files
       ).response(call.request)
     }
   }

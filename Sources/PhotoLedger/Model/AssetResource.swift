@@ -67,6 +67,16 @@ public struct AssetResource: Hashable, Sendable {
     sha256.withUnsafeBytes { digits.hexadecimal($0) }
     return digits.text()
   }
+
+  /// Whether the SHA-256 is what these hexadecimal digits spell, with small letters.
+  func hasSHA256(_ digits: String) -> Bool {
+    guard digits.utf8.count == 2 * sha256.count else { return false }
+    var places = digits.utf8.makeIterator()
+    return sha256.allSatisfy { byte in
+      guard let high = places.next(), let low = places.next() else { return false }
+      return UInt16(low) &<< 8 | UInt16(high) == UInt16(littleEndian: HexadecimalDigits.lowercase(byte))
+    }
+  }
 }
 
 extension AssetResource {

@@ -68,7 +68,7 @@ extension PhotoLibrary {
       guard let object = try projections.object(identifier, in: t), object.isAsset,
         try projections.shows(object.number, to: try permission(t).access, in: t)
       else { return nil }
-      return try projections.resources(object.number, in: t).first { $0.sha256Hex == digits }
+      return try projections.resources(object.number, in: t).first { $0.hasSHA256(digits) }
     }
   }
 

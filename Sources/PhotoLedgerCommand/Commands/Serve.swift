@@ -173,7 +173,7 @@ extension Invocation {
         var bytes = JSONBytes(capacity: 512)
         bytes.beginObject()
         bytes.key("date")
-        bytes.text(DateText.instant(line.date))
+        bytes.date(line.date)
         bytes.key("peer")
         bytes.text(line.peer)
         bytes.key("client")
@@ -187,7 +187,8 @@ extension Invocation {
         bytes.key("milliseconds")
         bytes.number(milliseconds)
         bytes.endObject()
-        Output.complain(bytes.text() + "\n")
+        bytes.endLine()
+        bytes.withUnsafeBytes { Output.complain($0) }
       } else {
         let status = line.status.map(String.init) ?? "---"
         Output.complain(

@@ -122,11 +122,17 @@ final class Output: Sendable {
 
   /// Writes to standard error at once. A failure there cannot be reported.
   static func complain(_ text: String) {
-    var bytes = Array(text.utf8)[...]
+    var text = text
+    text.withUTF8 { complain(UnsafeRawBufferPointer($0)) }
+  }
+
+  /// The same of a text that is written already.
+  static func complain(_ bytes: UnsafeRawBufferPointer) {
+    var bytes = bytes
     while !bytes.isEmpty {
-      let count = bytes.withUnsafeBytes { Foundation.write(STDERR_FILENO, $0.baseAddress, $0.count) }
+      let count = Foundation.write(STDERR_FILENO, bytes.baseAddress, bytes.count)
       if count < 0 && errno != EINTR { return }
-      bytes = bytes.dropFirst(max(0, count))
+      bytes = UnsafeRawBufferPointer(rebasing: bytes.dropFirst(max(0, count)))
     }
   }
 }
