@@ -20,8 +20,8 @@
     var moment: MomentChoice?
     var isNewestFirst = false
 
-    static let names: Set<String> = [
-      "at", "after", "asset", "album", "client", "cause", "kind", "from", "to", "reverse", "limit", "cursor",
+    static let names = [
+      "at", "after", "asset", "album", "client", "cause", "from", "to", "reverse", "limit", "cursor",
     ]
 
     init(_ call: Call) throws {
@@ -161,8 +161,8 @@
     }
 
     /// Checks that the query has no other names; some may stand there several times.
-    func checkQuery(_ names: Set<String>, repeating: Set<String>) throws(Problem) {
-      try checkQuery(names.union(repeating))
+    func checkQuery(_ names: [String], repeating: [String]) throws(Problem) {
+      try checkQuery(names + repeating)
       for name in repeating where request.target.query.all(name).count > 32 {
         throw .malformed("The query has '\(name)' more than 32 times.")
       }

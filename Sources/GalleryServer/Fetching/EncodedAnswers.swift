@@ -1,4 +1,5 @@
 #if Gallery
+  import HTTPServing
   import Synchronization
 
   // Answers that many ask for and that take long to make: the sections of a fetch, and windows as columns.
@@ -12,8 +13,9 @@
   // that out.
   //
   // Windows are cached because many requests of one client are equal: the guests of a shared link, and the open pages
-  // of one person, all begin with the first window. A page that scrolls requests each window once, so windows have a
-  // cache of their own, and scrolling evicts no sections.
+  // of one person, all begin with the first window. A page that scrolls requests each window once, so a window is kept
+  // when it is asked for a second time: scrolling copies nothing and evicts nothing. Sections, which take long, have a
+  // cache of their own.
   //
   // Invariant: an answer is given only to the client for which it was made, at the end of the log at which it was made.
   // The end is read before the answer is made, so one that was made while a commit came is kept under the older end.
@@ -35,20 +37,27 @@
     /// An answer's tag and its bytes.
     struct Answer: Sendable {
       let tag: String
-      let bytes: [UInt8]
+      let bytes: HTTPBytes
     }
 
     private struct State {
       var answers: [Question: (answer: Answer, sequence: UInt64, renditions: Int)] = [:]
       var byteCount = 0
+      /// The hashes of questions that were asked lately, each at the one place that it determines; empty where the
+      /// first asking is enough.
+      var asked: [Int]
     }
 
     /// How many bytes of answers are kept; beyond that all are dropped, and made when they are asked for.
     let byteLimit: Int
 
-    private let state = Mutex(State())
+    private let state: Mutex<State>
 
-    init(byteLimit: Int) { self.byteLimit = byteLimit }
+    /// - Parameter keepsFirst: whether the answer to a question is kept that is asked for the first time.
+    init(byteLimit: Int, keepsFirst: Bool = true) {
+      self.byteLimit = byteLimit
+      state = Mutex(State(asked: keepsFirst ? [] : Array(repeating: 0, count: 1 << 10)))
+    }
 
     /// How many bytes are kept.
     var byteCount: Int { state.withLock { $0.byteCount } }
@@ -64,14 +73,25 @@
       }
     }
 
-    /// Keeps an answer.
+    /// Keeps an answer, of which it makes a copy: what it was written in goes on to be written in.
     func keep(_ answer: Answer, of question: Question, at sequence: UInt64, renditions: Int = 0) {
-      guard answer.bytes.count <= byteLimit / 8 else { return }
+      let count = answer.bytes.count
+      guard count <= byteLimit / 8, state.withLock({ Self.wasAsked(question, &$0.asked) }) else { return }
+      let copy = Answer(tag: answer.tag, bytes: answer.bytes.withUnsafeBytes { HTTPBytes(copying: $0) })
       state.withLock { state in
-        if state.byteCount + answer.bytes.count > byteLimit { state = State() }
-        state.byteCount += answer.bytes.count - (state.answers[question]?.answer.bytes.count ?? 0)
-        state.answers[question] = (answer, sequence, renditions)
+        if state.byteCount + count > byteLimit { state = State(asked: state.asked) }
+        state.byteCount += count - (state.answers[question]?.answer.bytes.count ?? 0)
+        state.answers[question] = (copy, sequence, renditions)
       }
+    }
+
+    /// Whether a question was asked before, as far as that is remembered; two questions with one hash count as one.
+    private static func wasAsked(_ question: Question, _ asked: inout [Int]) -> Bool {
+      if asked.isEmpty { return true }
+      let hash = question.hashValue
+      let place = Int(UInt(bitPattern: hash) % UInt(asked.count))
+      defer { asked[place] = hash }
+      return asked[place] == hash
     }
   }
 #endif

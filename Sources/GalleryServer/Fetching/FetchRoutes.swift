@@ -50,16 +50,17 @@
         }
         if let answer = try window.encoded(call) { return .answer(answer) }
         // A held result answers at once, on the thread of the connection, as long as few rows are wanted.
+        let library = try call.library(of: window.fetch)
         if window.isSmall, let token = window.token,
-          let result = call.server.fetches.held(window.fetch, at: token, for: try call.library(of: window.fetch).client)
+          let result = call.server.fetches.held(window.fetch, at: token, for: library.client),
+          result.isAtHand(window.range(in: result))
         {
-          try Fetches.checkMayRead(try call.library(of: window.fetch))
+          try Fetches.checkMayRead(library)
           return .answer(try window.response(result, call))
         }
         return .respond { _ in
           do {
             return try await offload {
-              let library = try call.library(of: window.fetch)
               try Fetches.checkMayRead(library)
               return try window.response(
                 try call.server.fetches.result(window.fetch, at: try call.token(in: library), of: library), call)
@@ -78,7 +79,7 @@
         try Fetches.checkMayRead(library)
         let fields = Self.fields(tag: answer.tag)
         return call.holds(fields)
-          ? HTTPResponse(304, Headers.common + fields) : .json(bytes: answer.bytes, fields)
+          ? HTTPResponse(304, Headers.common + fields) : .json(answer.bytes, fields)
       } _: { call in
         let choice = try SectionChoice(call.query("by") ?? "month", zone: call.query("timeZone"), named: "by")
         let library = try call.library(of: call.server.fetches.request(named: call.parameters[0]))
@@ -89,13 +90,11 @@
         let tag = "\"\(result.token)-\(choice.tag)\""
         let fields = Self.fields(tag: tag)
         if call.holds(fields) { return HTTPResponse(304, Headers.common + fields) }
-        let response = HTTPResponse.json(try sections(of: result, choice), fields)
-        if case .bytes(let bytes) = response.content {
-          let question = EncodedAnswers.Question(
-            client: library.client, fetch: call.parameters[0], token: result.token.description, form: choice.tag)
-          call.server.encoded.keep(.init(tag: tag, bytes: bytes), of: question, at: sequence)
-        }
-        return response
+        let bytes = WrittenDocument(try sections(of: result, choice)).bytes
+        let question = EncodedAnswers.Question(
+          client: library.client, fetch: call.parameters[0], token: result.token.description, form: choice.tag)
+        call.server.encoded.keep(.init(tag: tag, bytes: bytes), of: question, at: sequence)
+        return .json(bytes, fields)
       },
       .reading("GET", "/v1/fetches/{fetch}/index") { call in
         try call.checkQuery(["token", "at", "asset"])
@@ -294,7 +293,7 @@
       else { return nil }
       try Fetches.checkMayRead(library)
       let fields = FetchRoutes.fields(tag: answer.tag)
-      return call.holds(fields) ? HTTPResponse(304, Headers.common + fields) : .json(bytes: answer.bytes, fields)
+      return call.holds(fields) ? HTTPResponse(304, Headers.common + fields) : .json(answer.bytes, fields)
     }
 
     private func question(_ call: Call, _ library: PhotoLibrary) throws -> EncodedAnswers.Question {
@@ -302,10 +301,17 @@
         client: library.client, fetch: call.parameters[0], token: token?.description ?? "", form: "\(start)-\(count)")
     }
 
-    func response(_ result: FetchResult<Asset>, _ call: Call) throws -> HTTPResponse {
+    /// The positions of a result that it shows.
+    func range(in result: FetchResult<Asset>) -> Range<Int> {
       let first = min(start, result.count)
       // The sum of a large start and a count has no place in an Int.
-      let range = first..<(first + min(count, result.count - first))
+      return first..<(first + min(count, result.count - first))
+    }
+
+    func response(_ result: FetchResult<Asset>, _ call: Call) throws -> HTTPResponse {
+      let range = range(in: result)
+      // The first windows behind the beginning of a result come together, and one of them makes its order.
+      if !result.isAtHand(range) { try result.complete() }
       return isColumns ? try columns(result, range, call) : try objects(result, range, call)
     }
 
@@ -346,7 +352,9 @@
       let columns = RenditionColumns(library: library, renditions: call.server.renditions)
       // Read before what they are about, so that nothing is kept under a later state than its own.
       let (sequence, revision) = (try library.lastSequence, columns.renditions.revision)
-      var bytes = JSONBytes(capacity: 1 << 10 + range.count * 320)
+      let capacity = 1 << 10 + range.count * 320
+      // What is nearly so large that it is written in again is made so large.
+      var bytes = JSONBytes(capacity: capacity > 1 << 15 ? max(capacity, 1 << 16) : capacity)
       begin(result, range, &bytes)
       bytes.key("columns")
       let place = try Columns.write(try library.listed(range, of: result), columns, to: &bytes)
@@ -354,13 +362,13 @@
       let hash = bytes.withUnsafeBytes { Keyring.hash(UnsafeRawBufferPointer(rebasing: $0[place...])) }
       bytes.endObject()
       let tag = "\"\(result.token)-\(start)-\(count)-c\(hash.prefix(32))\""
-      let answer = EncodedAnswers.Answer(tag: tag, bytes: bytes.withUnsafeBytes { Array($0) })
+      let answer = EncodedAnswers.Answer(tag: tag, bytes: WrittenDocument(bytes).bytes)
       if token != nil {
         let question = try question(call, library)
         call.server.windows.keep(answer, of: question, at: sequence, renditions: revision)
       }
       let fields = FetchRoutes.fields(tag: tag)
-      return call.holds(fields) ? HTTPResponse(304, Headers.common + fields) : .json(bytes: answer.bytes, fields)
+      return call.holds(fields) ? HTTPResponse(304, Headers.common + fields) : .json(answer.bytes, fields)
     }
   }
 #endif

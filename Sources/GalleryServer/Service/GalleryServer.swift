@@ -25,12 +25,13 @@
   // way to the library, so what a limited client may not see is hidden by the library's own rules.
   //
   // Which thread answers. The threads of connections serve all of them, so only what takes microseconds is answered
-  // there (`Route.held`): an asset of now (a few rows), a window of a held result (`Window.isSmall`), sections and
-  // windows that are encoded, a file of the library or a rendition that was made (two rows, a descriptor), a file of
-  // the gallery's page (in memory). A row may lie on a page that is not in memory; that is one read of the disk for
-  // each such page, as for a file that is sent. What scans, sorts, works out a moment of the past, waits for a person
-  // or a program, or writes is a task, and its reads block a thread of `offload`: making a fetch, encoding sections,
-  // uploads, blocks, feeds. A task costs three changes of threads, which is more than the whole of a small answer.
+  // there (`Route.held`): an asset of now (a few rows), a window of a held result (`Window.isSmall`) whose order is
+  // made, sections and windows that are encoded, a file of the library or a rendition that was made (two rows, a
+  // descriptor), a file of the gallery's page (in memory). A row may lie on a page that is not in memory; that is one
+  // read of the disk for each such page, as for a file that is sent. What scans, sorts, works out a moment of the past,
+  // waits for a person or a program, or writes is a task, and its reads block a thread of `offload`: making a fetch and
+  // its order, encoding sections, uploads, blocks, feeds. A task costs three changes of threads, which is more than the
+  // whole of a small answer.
   //
   // Rejected: fetches that are objects of the server with random names (lost when the server restarts, and to be
   // collected), and one shared observer that computes messages for all clients (permissions make each client's list its
@@ -96,7 +97,7 @@
     let picking: Pickings
     let fetches = Fetches()
     let encoded = EncodedAnswers(byteLimit: 8 << 20)
-    let windows = EncodedAnswers(byteLimit: 8 << 20)
+    let windows = EncodedAnswers(byteLimit: 8 << 20, keepsFirst: false)
     let files = OpenFiles()
     let messages = EncodedMessages()
     let feeds = Feeds()
@@ -277,7 +278,7 @@
     }
 
     /// Checks that the query has no other names.
-    func checkQuery(_ names: Set<String>) throws(Problem) {
+    func checkQuery(_ names: [String]) throws(Problem) {
       for (name, _) in request.target.query.pairs where !names.contains(name) {
         throw .malformed(
           "The query has no parameter '\(name.prefix(40))' here; it has \(names.sorted().joined(separator: ", ")).")

@@ -120,14 +120,24 @@
         status, Headers.common + [("Content-Type", "application/json")] + fields, .bytes(Array(json.description.utf8)))
     }
 
-    /// A JSON document that is written already.
-    static func json(_ text: borrowing JSONBytes, _ fields: [(name: String, value: String)]) -> HTTPResponse {
-      json(bytes: text.withUnsafeBytes { Array($0) }, fields)
+    /// A JSON document that is written already, sent from where it was written.
+    static func json(_ text: consuming JSONBytes, _ fields: [(name: String, value: String)]) -> HTTPResponse {
+      json(WrittenDocument(text).bytes, fields)
     }
 
     /// A JSON document that is written already.
-    static func json(bytes: [UInt8], _ fields: [(name: String, value: String)]) -> HTTPResponse {
-      HTTPResponse(200, Headers.common + [("Content-Type", "application/json")] + fields, .bytes(bytes))
+    static func json(_ bytes: HTTPBytes, _ fields: [(name: String, value: String)]) -> HTTPResponse {
+      HTTPResponse(200, Headers.common + [("Content-Type", "application/json")] + fields, .lent(bytes))
     }
+  }
+
+  /// A document that is written, which lies where it was written until nothing sends it any more.
+  final class WrittenDocument: Sendable {
+    private let text: JSONBytes
+
+    init(_ text: consuming JSONBytes) { self.text = text }
+
+    /// The document for a response.
+    var bytes: HTTPBytes { text.withUnsafeBytes { HTTPBytes($0, of: self) } }
   }
 #endif
