@@ -27,7 +27,7 @@ let libcrypt: Target.Dependency = .target(name: "CCrypt", condition: .when(trait
 let package = Package(
   name: "PhotoLedger",
   products: [
-    .library(name: "PhotoLedger", targets: ["PhotoLedger", "LibraryAudit", "LibraryMaintenance"]),
+    .library(name: "PhotoLedger", targets: ["PhotoLedger", "LibraryAudit", "LibraryPicking", "LibraryMaintenance"]),
     .library(name: "Photos", targets: ["Photos", "PhotosUI", "ExtensionFoundation"]),
     // Apple's names of modules for source that imports them. Apart from `Photos`: a package that asks
     // `canImport(AVFoundation)` finds them only where they are depended upon.
@@ -66,6 +66,8 @@ let package = Package(
     .target(
       name: "LibraryAudit", dependencies: ["PhotoLedger", "EventLog", "LMDB"], swiftSettings: strict + borrowed),
     .target(
+      name: "LibraryPicking", dependencies: ["PhotoLedger", "EventLog", "LMDB"], swiftSettings: strict + borrowed),
+    .target(
       name: "LibraryMaintenance",
       dependencies: ["PhotoLedger", "LibraryAudit", "EventLog", "StoreMigrations", "LMDB", "CSystem"],
       swiftSettings: checked + borrowed),
@@ -73,9 +75,10 @@ let package = Package(
     // What is built on it.
     .target(name: "ExtensionFoundation", swiftSettings: strict),
     .target(
-      name: "Photos", dependencies: ["PhotoLedger", "LibraryAudit", "MediaImport", "ExtensionFoundation"],
+      name: "Photos",
+      dependencies: ["PhotoLedger", "LibraryAudit", "LibraryPicking", "MediaImport", "ExtensionFoundation"],
       swiftSettings: strict),
-    .target(name: "PhotosUI", dependencies: ["Photos", "PhotoLedger"], swiftSettings: strict),
+    .target(name: "PhotosUI", dependencies: ["Photos", "PhotoLedger", "LibraryPicking"], swiftSettings: strict),
     .target(
       name: "AVFoundation", dependencies: ["Photos"], path: "Sources/StandIns/AVFoundation", swiftSettings: strict),
     .target(name: "CoreMedia", dependencies: ["Photos"], path: "Sources/StandIns/CoreMedia", swiftSettings: strict),
@@ -83,7 +86,7 @@ let package = Package(
       name: "UniformTypeIdentifiers", dependencies: ["Photos"], path: "Sources/StandIns/UniformTypeIdentifiers",
       swiftSettings: strict),
     .target(
-      name: "MediaImport", dependencies: ["PhotoLedger", "LibraryAudit", "LibraryJSON", "CSystem"],
+      name: "MediaImport", dependencies: ["PhotoLedger", "LibraryAudit", "LibraryPicking", "LibraryJSON", "CSystem"],
       swiftSettings: strict),
     .systemLibrary(
       name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
@@ -96,8 +99,8 @@ let package = Package(
     .target(
       name: "GalleryServer",
       dependencies: [
-        "PhotoLedger", "LibraryAudit", "LibraryMaintenance", "LibraryJSON", "MediaImport", "HTTPServing", "CSystem",
-        libcrypt,
+        "PhotoLedger", "LibraryAudit", "LibraryPicking", "LibraryMaintenance", "LibraryJSON", "MediaImport",
+        "HTTPServing", "CSystem", libcrypt,
       ],
       resources: [
         .embedInCode("Service/openapi.json"), .embedInCode("ImmichClients/immich-clients.json"), .copy("Page"),
@@ -105,8 +108,8 @@ let package = Package(
     .executableTarget(
       name: "PhotoLedgerCommand",
       dependencies: [
-        "PhotoLedger", "LibraryAudit", "LibraryMaintenance", "LibraryJSON", "MediaImport", "GalleryServer",
-        "HTTPServing", "CSystem",
+        "PhotoLedger", "LibraryAudit", "LibraryPicking", "LibraryMaintenance", "LibraryJSON", "MediaImport",
+        "GalleryServer", "HTTPServing", "CSystem",
       ],
       swiftSettings: strict),
     .systemLibrary(
@@ -142,25 +145,29 @@ let package = Package(
     .testTarget(
       name: "PhotoLedgerTests",
       dependencies: [
-        "PhotoLedger", "LibraryAudit", "LibraryMaintenance", "EventLog", "StoreMigrations", "LMDB", "Photos",
-        "TestSupport",
+        "PhotoLedger", "LibraryAudit", "LibraryPicking", "LibraryMaintenance", "EventLog", "StoreMigrations", "LMDB",
+        "Photos", "TestSupport",
       ],
       swiftSettings: strict),
     .testTarget(
       name: "SimulationTests",
       dependencies: [
-        "PhotoLedger", "LibraryAudit", "LibraryMaintenance", "EventLog", "LMDB", "TestSupport", "PhotoLedgerCommand",
+        "PhotoLedger", "LibraryAudit", "LibraryPicking", "LibraryMaintenance", "EventLog", "LMDB", "TestSupport",
+        "PhotoLedgerCommand",
       ],
       swiftSettings: strict),
     .testTarget(
       name: "PhotosUITests",
       dependencies: [
-        "PhotosUI", "Photos", "PhotoLedger", "PhotoKitProgramsSwift5", "PhotoKitProgramsSwift6", "TestSupport",
+        "PhotosUI", "Photos", "PhotoLedger", "LibraryPicking", "PhotoKitProgramsSwift5", "PhotoKitProgramsSwift6",
+        "TestSupport",
       ],
       swiftSettings: strict),
     .testTarget(
       name: "MediaImportTests",
-      dependencies: ["MediaImport", "LibraryAudit", "LibraryJSON", "LibraryMaintenance", "TestSupport"],
+      dependencies: [
+        "MediaImport", "LibraryAudit", "LibraryPicking", "LibraryJSON", "LibraryMaintenance", "TestSupport",
+      ],
       swiftSettings: strict),
     .testTarget(
       name: "CommandTests",
@@ -192,8 +199,8 @@ let package = Package(
     .testTarget(
       name: "GalleryServerTests",
       dependencies: [
-        "GalleryServer", "HTTPServing", "LibraryJSON", "LibraryAudit", "LibraryMaintenance", "MediaImport",
-        "PhotoLedger", "Photos", "TestSupport",
+        "GalleryServer", "HTTPServing", "LibraryJSON", "LibraryAudit", "LibraryPicking", "LibraryMaintenance",
+        "MediaImport", "PhotoLedger", "Photos", "TestSupport",
       ],
       swiftSettings: strict),
     .testTarget(

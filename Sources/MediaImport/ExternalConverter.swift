@@ -1,6 +1,7 @@
 public import Foundation
 internal import Glibc
-public import PhotoLedger
+public import LibraryPicking
+internal import PhotoLedger
 
 // Other representations of photos and films, by programs that are looked for on PATH when they are needed.
 //

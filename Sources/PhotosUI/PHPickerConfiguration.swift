@@ -1,8 +1,13 @@
 // What an app asks the picker for. It is the core's configuration under Apple's names, with the library that it was
 // made with; what only a view could heed (mode, capabilities, margins, search text) is left out.
+//
+// One name of LibraryPicking is re-exported for the reason that Photos re-exports one of the core's
+// (Photos/Objects/Enumerations.swift): so a client sees the members of what stands here under Apple's names.
 
+public import LibraryPicking
+@_exported public import struct LibraryPicking.PickerUpdate
 @_exported import Photos
-public import PhotoLedger
+import PhotoLedger
 
 /// What an app wants to have picked (Apple: `PHPickerConfiguration`).
 public struct PHPickerConfiguration: Hashable, Sendable {

@@ -1,3 +1,4 @@
+import LibraryPicking
 public import PhotoLedger
 
 /// Which assets the picker offers (PK-03; Apple: `PHPickerFilter`).

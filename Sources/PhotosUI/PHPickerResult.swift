@@ -1,4 +1,5 @@
-public import PhotoLedger
+public import LibraryPicking
+import PhotoLedger
 
 /// One picked asset (Apple: `PHPickerResult`).
 ///

@@ -8,7 +8,8 @@
 // open the controller is retained, as a presented one is. Rejected: beginning it when the controller is made. What
 // cannot be asked for would end the process, and a controller that is never presented would leave a session behind.
 
-public import PhotoLedger
+public import LibraryPicking
+import PhotoLedger
 
 /// The delegate of a picker (Apple: `PHPickerViewControllerDelegate`).
 @MainActor @preconcurrency

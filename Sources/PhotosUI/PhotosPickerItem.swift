@@ -1,4 +1,5 @@
-public import PhotoLedger
+public import LibraryPicking
+import PhotoLedger
 
 /// One picked asset, to be loaded as a type of the app's (Apple: `PhotosPickerItem`).
 public struct PhotosPickerItem: Hashable, Sendable {

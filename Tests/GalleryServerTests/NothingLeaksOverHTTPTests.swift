@@ -3,6 +3,7 @@
   @testable import GalleryServer
   import HTTPServing
   import LibraryJSON
+  import LibraryPicking
   import PhotoLedger
   import Synchronization
   import TestSupport

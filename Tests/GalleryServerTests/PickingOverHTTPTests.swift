@@ -2,6 +2,7 @@
   import Foundation
   @testable import GalleryServer
   import HTTPServing
+  import LibraryPicking
   import MediaImport
   import PhotoLedger
   import TestSupport

@@ -1,6 +1,7 @@
 import Foundation
 import LibraryAudit
 import LibraryMaintenance
+import LibraryPicking
 import PhotoLedger
 import Photos
 

@@ -2,6 +2,7 @@ import Foundation
 import LMDB
 import LibraryAudit
 import LibraryMaintenance
+import LibraryPicking
 import PhotoLedger
 import Synchronization
 import TestSupport

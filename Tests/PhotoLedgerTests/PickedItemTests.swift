@@ -5,6 +5,7 @@ import Testing
 
 @testable import LibraryMaintenance
 import LibraryAudit
+import LibraryPicking
 @testable import PhotoLedger
 
 @Suite("Loading picked items", .timeLimit(.minutes(60)))

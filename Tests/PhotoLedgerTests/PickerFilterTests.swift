@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+import LibraryPicking
 @testable import PhotoLedger
 
 @Suite("Filters of picking sessions")

@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
+import LibraryPicking
 @testable import PhotoLedger
 
 /// A library with photos whose bytes are there, and short ways through picking sessions.

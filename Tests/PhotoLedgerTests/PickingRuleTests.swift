@@ -4,6 +4,7 @@ import Testing
 
 @testable import LibraryMaintenance
 import LibraryAudit
+import LibraryPicking
 @testable import PhotoLedger
 
 @Suite("Picking sessions", .timeLimit(.minutes(60)))

@@ -3,6 +3,7 @@ import TestSupport
 import Testing
 
 import LibraryAudit
+import LibraryPicking
 @testable import PhotoLedger
 
 @Suite("Picking sessions side by side", .timeLimit(.minutes(60)))

@@ -1,4 +1,5 @@
 import Foundation
+import LibraryPicking
 import PhotoLedger
 import PhotosUI
 import TestSupport

@@ -1,4 +1,5 @@
 import Foundation
+import LibraryPicking
 import PhotoKitProgramsSwift5
 import PhotoKitProgramsSwift6
 import PhotoLedger

@@ -1,3 +1,4 @@
+import LibraryPicking
 import PhotoKitProgramsSwift5
 import PhotoKitProgramsSwift6
 import PhotoLedger

@@ -302,7 +302,7 @@ enum PublicDeclarations {
     let sources = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent().appending(path: "Sources")
     var found: Set<String> = []
-    for module in ["PhotoLedger", "LibraryAudit", "LibraryMaintenance"] {
+    for module in ["PhotoLedger", "LibraryAudit", "LibraryPicking", "LibraryMaintenance"] {
       let folder = sources.appending(path: module)
       let files = try #require(FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil))
       for case let file as URL in files where file.pathExtension == "swift" {

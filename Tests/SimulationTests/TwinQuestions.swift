@@ -2,6 +2,7 @@ import EventLog
 import Foundation
 import LibraryAudit
 import LibraryMaintenance
+import LibraryPicking
 import PhotoLedger
 import TestSupport
 

@@ -90,21 +90,22 @@ extension Rule {
     "StoreMigrations": ["EventLog", "LMDB"],
     "PhotoLedger": ["EventLog", "CountedTree", "StoreMigrations", "LMDB", "CSystem"],
     "LibraryAudit": ["PhotoLedger", "EventLog", "LMDB"],
+    "LibraryPicking": ["PhotoLedger", "EventLog", "LMDB"],
     "LibraryMaintenance": ["PhotoLedger", "LibraryAudit", "EventLog", "StoreMigrations", "LMDB", "CSystem"],
     "ExtensionFoundation": [],
-    "Photos": ["PhotoLedger", "LibraryAudit", "MediaImport", "ExtensionFoundation"],
-    "PhotosUI": ["Photos", "PhotoLedger"],
+    "Photos": ["PhotoLedger", "LibraryAudit", "LibraryPicking", "MediaImport", "ExtensionFoundation"],
+    "PhotosUI": ["Photos", "PhotoLedger", "LibraryPicking"],
     "AVFoundation": ["Photos"], "CoreMedia": ["Photos"], "UniformTypeIdentifiers": ["Photos"],
-    "MediaImport": ["PhotoLedger", "LibraryAudit", "LibraryJSON", "CSystem"],
+    "MediaImport": ["PhotoLedger", "LibraryAudit", "LibraryPicking", "LibraryJSON", "CSystem"],
     "LibraryJSON": ["PhotoLedger", "LibraryAudit", "LibraryMaintenance"],
     "HTTPServing": ["CMicroHTTPD"],
     "GalleryServer": [
-      "PhotoLedger", "LibraryAudit", "LibraryMaintenance", "LibraryJSON", "MediaImport", "HTTPServing", "CSystem",
-      "CCrypt",
+      "PhotoLedger", "LibraryAudit", "LibraryPicking", "LibraryMaintenance", "LibraryJSON", "MediaImport",
+      "HTTPServing", "CSystem", "CCrypt",
     ],
     "PhotoLedgerCommand": [
-      "PhotoLedger", "LibraryAudit", "LibraryMaintenance", "LibraryJSON", "MediaImport", "GalleryServer",
-      "HTTPServing", "CSystem",
+      "PhotoLedger", "LibraryAudit", "LibraryPicking", "LibraryMaintenance", "LibraryJSON", "MediaImport",
+      "GalleryServer", "HTTPServing", "CSystem",
     ],
   ]
 
@@ -156,7 +157,7 @@ extension Rule {
     })
 
   /// The core, and the modules that extend its library; one catalog documents them.
-  static let modulesOfTheLibrary = ["PhotoLedger", "LibraryAudit", "LibraryMaintenance"]
+  static let modulesOfTheLibrary = ["PhotoLedger", "LibraryAudit", "LibraryPicking", "LibraryMaintenance"]
 
   static let passedIn = Rule(
     "the domain makes no clock, chance or identifier of its own",
@@ -182,7 +183,7 @@ extension Rule {
   /// The rooms of the house: folders that a file may lie in.
   static let rooms: Set<String> = [
     "CLMDB", "CMicroHTTPD", "CCrypt", "CSystem", "LMDB", "CountedTree", "EventLog", "EventLog/CBOR",
-    "LibraryAudit", "LibraryMaintenance", "MediaImport", "MediaImport/Rendering", "LibraryJSON",
+    "LibraryAudit", "LibraryPicking", "LibraryMaintenance", "MediaImport", "MediaImport/Rendering", "LibraryJSON",
     "LibraryJSON/Applying",
     "LibraryJSON/Records", "HTTPServing", "MediaImport/Exporting", "GalleryServer/Service", "GalleryServer/Access",
     "MediaImport/Exports", "MediaImport/Archives", "MediaImport/Watching", "MediaImport/Duplicates",

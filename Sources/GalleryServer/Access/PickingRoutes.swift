@@ -2,6 +2,7 @@
   import Foundation
   import HTTPServing
   import LibraryJSON
+  import LibraryPicking
   import PhotoLedger
 
   // Picking over HTTP: the client that asks needs no permission, and never sees what there was to pick from.

@@ -1,5 +1,6 @@
 #if Gallery
   import Foundation
+  import LibraryPicking
   import PhotoLedger
   import Synchronization
 

@@ -1,6 +1,6 @@
 import CSystem
 import EventLog
-import Foundation
+package import Foundation
 import Glibc
 import Synchronization
 
@@ -12,7 +12,7 @@ import Synchronization
 private let incomingCount = Atomic(0)
 
 /// A file being written. It disappears with this value unless it was renamed to its final name.
-struct IncomingFile: ~Copyable {
+package struct IncomingFile: ~Copyable {
   /// The library that the file lies in; nil for one whose path is its own.
   private let folder: LibraryFolder?
   /// Its name in the library, or its path.
@@ -29,7 +29,7 @@ struct IncomingFile: ~Copyable {
   static func name(ending: String = "") -> String { "resources/incoming/\(nextName())\(ending)" }
 
   /// Where other programs find the file.
-  var url: URL { URL(filePath: folder?.linkedPath(of: path) ?? path, directoryHint: .notDirectory) }
+  package var url: URL { URL(filePath: folder?.linkedPath(of: path) ?? path, directoryHint: .notDirectory) }
 
   /// Makes an empty file among those that are on their way into a library, or that are being made of its files.
   init(in folder: LibraryFolder, ending: String = "") throws(LibraryError) {

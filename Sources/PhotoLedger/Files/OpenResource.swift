@@ -1,5 +1,5 @@
 import EventLog
-import Foundation
+package import Foundation
 import Glibc
 import Synchronization
 
@@ -21,23 +21,25 @@ import Synchronization
 // in memory, and the next is read on request.
 
 /// Asks the reading of a resource to stop, from any thread.
-final class Cancellation: Sendable {
+package final class Cancellation: Sendable {
   private let flag = Atomic(false)
 
-  var isRequested: Bool { flag.load(ordering: .relaxed) }
+  package init() {}
+
+  package var isRequested: Bool { flag.load(ordering: .relaxed) }
 
   func request() { flag.store(true, ordering: .relaxed) }
 }
 
 /// A request to read a resource.
-struct ResourceRequest: Sendable {
-  let resource: AssetResource
+package struct ResourceRequest: Sendable {
+  package let resource: AssetResource
   /// The asset whose file is requested; nil for a check of the whole library.
-  let asset: Asset?
-  let options: ResourceRequestOptions
-  let cancellation: Cancellation
+  package let asset: Asset?
+  package let options: ResourceRequestOptions
+  package let cancellation: Cancellation
 
-  init(
+  package init(
     _ resource: AssetResource, in asset: Asset? = nil, _ options: ResourceRequestOptions = .init(),
     _ cancellation: Cancellation = Cancellation()
   ) {
@@ -45,19 +47,19 @@ struct ResourceRequest: Sendable {
   }
 
   /// How sentences name the resource.
-  var name: String {
+  package var name: String {
     let name = "\(resource.type.name) '\(resource.originalFilename)'"
     return asset.map { "\(name) of asset \($0.localIdentifier)" } ?? name
   }
 
-  func checkNotCancelled() throws(LibraryError) {
+  package func checkNotCancelled() throws(LibraryError) {
     guard cancellation.isRequested else { return }
     throw LibraryError(.userCancelled, "Reading the \(name) was cancelled; read it again.")
   }
 }
 
 /// A resource whose file is open, and how far it has been read.
-struct OpenResource: ~Copyable, Sendable {
+package struct OpenResource: ~Copyable, Sendable {
   private let request: ResourceRequest
   private let file: SourceFile
   private var hash = SHA256()
@@ -97,7 +99,7 @@ struct OpenResource: ~Copyable, Sendable {
   /// The next bytes: a chunk of full size, or what is left; nil at the end, once the hash is found right.
   /// - Throws: ``LibraryError`` `.userCancelled`, `.resourceChanged`, `.invalidResource`.
   /// - Complexity: O(bytes of the chunk).
-  mutating func next() throws(LibraryError) -> Data? {
+  package mutating func next() throws(LibraryError) -> Data? {
     guard byteCount < size else {
       try verify()
       tellDone()
@@ -120,7 +122,7 @@ struct OpenResource: ~Copyable, Sendable {
 
   /// Writes everything into a file, by sharing blocks where the file system can; returns if what it holds now hashes
   /// to what was recorded.
-  mutating func copy(into copy: borrowing IncomingFile) throws(LibraryError) {
+  package mutating func copy(into copy: borrowing IncomingFile) throws(LibraryError) {
     try checkNotCancelled()
     if try copy.isClone(of: file) {
       try readBack(copy)
@@ -142,7 +144,7 @@ struct OpenResource: ~Copyable, Sendable {
 
   /// Copies everything to a file outside, which appears under its name when it is complete.
   /// - Throws: as ``UnfinishedFile`` and ``copy(into:)`` do.
-  mutating func export(to file: URL, replacing: Bool) throws(LibraryError) {
+  package mutating func export(to file: URL, replacing: Bool) throws(LibraryError) {
     let target = try UnfinishedFile(at: file, isReplacing: replacing)
     try target.fill(from: &self)
     try checkNotCancelled()

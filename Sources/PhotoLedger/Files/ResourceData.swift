@@ -87,6 +87,9 @@ public struct ResourceData: AsyncSequence, Sendable {
 
   let open: @Sendable (Cancellation) throws -> OpenResource
 
+  /// The bytes of a file that is opened at the first chunk.
+  package init(open: @escaping @Sendable (Cancellation) throws -> OpenResource) { self.open = open }
+
   /// Starts at the first byte; several iterators read independently.
   public func makeAsyncIterator() -> Iterator { Iterator(lease: ReaderLease(ResourceReader(open))) }
 
@@ -158,7 +161,7 @@ extension ResourceRequest {
 
 extension Cancellation {
   /// Runs work that blocks on a thread of its own; cancelling the task asks it to stop.
-  nonisolated(nonsending) func carryingOut<Value: Sendable>(
+  package nonisolated(nonsending) func carryingOut<Value: Sendable>(
     _ work: @escaping @Sendable () throws -> Value
   ) async throws -> Value {
     try await withTaskCancellationHandler {

@@ -123,12 +123,12 @@ package final class ResourceStore: Sendable {
   }
 
   /// An empty file for a copy that another program reads; it goes with the value.
-  func incomingFile(ending: String) throws(LibraryError) -> IncomingFile {
+  package func incomingFile(ending: String) throws(LibraryError) -> IncomingFile {
     try IncomingFile(in: folder, ending: ending)
   }
 
   /// A name for a file that another program writes.
-  func incomingName(ending: String) -> String { folder.linkedPath(of: IncomingFile.name(ending: ending)) }
+  package func incomingName(ending: String) -> String { folder.linkedPath(of: IncomingFile.name(ending: ending)) }
 
   // MARK: Durability
 
@@ -169,7 +169,7 @@ package final class ResourceStore: Sendable {
 
   /// Opens the file of a resource.
   /// - Throws: ``LibraryError`` `.missingResource`, `.invalidResource`, `.storage`, as ``OpenResource`` has it.
-  func openFile(_ request: ResourceRequest) throws(LibraryError) -> OpenResource {
+  package func openFile(_ request: ResourceRequest) throws(LibraryError) -> OpenResource {
     let path = FilePath(path(of: request.resource))
     guard request.resource.storage == .library else { return try OpenResource(path, request) }
     return try OpenResource(path, request) { [folder] flags in

@@ -247,7 +247,7 @@ extension Projections {
 
   /// What the library shows a named client and lets it do, by the state that a transaction sees.
   /// - Complexity: O(log n), two reads.
-  func permission(of name: String, in t: borrowing some Reading) throws -> Permission {
+  package func permission(of name: String, in t: borrowing some Reading) throws -> Permission {
     if name == Client.ownerName { return .owner }
     try ClientRow.check(name: name)
     return try client(named: name, in: t).map(Permission.init) ?? .stranger

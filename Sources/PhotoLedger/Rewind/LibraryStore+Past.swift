@@ -55,7 +55,7 @@ extension LibraryStore {
   // MARK: One object
 
   /// The number and kind of the object with an identifier; nil if it was created after the moment.
-  func object(
+  package func object(
     _ identifier: LocalIdentifier, at moment: Moment?, _ t: borrowing StoreReading
   ) throws -> (number: ObjectNumber, isAsset: Bool)? {
     let found = try core.projections.object(identifier, in: t)
@@ -92,7 +92,7 @@ extension LibraryStore {
 
   /// The members that a container had, in their order.
   /// - Complexity: O(m log m) for m members then and now, and one read for each later event that touched the container.
-  func members(
+  package func members(
     of container: ObjectNumber, at sequence: UInt64, _ t: borrowing StoreReading
   ) throws -> [(key: OrderKey, number: ObjectNumber)] {
     var changed: [ObjectNumber: OrderKey?] = [:]

@@ -25,7 +25,7 @@ extension LibraryStore {
   }
 
   /// The same for a client without read access: picked assets are named by a token, too.
-  func commit(
+  package func commit(
     of token: Token, for client: String, _ permission: Permission, at moment: Moment? = nil,
     _ t: borrowing StoreReading
   ) throws -> UInt64 {

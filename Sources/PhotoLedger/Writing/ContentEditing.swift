@@ -197,7 +197,7 @@ extension [AssetResource] {
 
 extension ResourceType {
   /// What an edit renders (AS-06).
-  static let rendered: Set<ResourceType> = [.fullSizePhoto, .fullSizeVideo, .fullSizePairedVideo]
+  package static let rendered: Set<ResourceType> = [.fullSizePhoto, .fullSizeVideo, .fullSizePairedVideo]
   /// What the last edit began from, if not from the originals (AS-06).
   static let editingBases: Set<ResourceType> = [.adjustmentBasePhoto, .adjustmentBaseVideo, .adjustmentBasePairedVideo]
 

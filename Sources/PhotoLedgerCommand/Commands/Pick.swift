@@ -1,5 +1,6 @@
 import Foundation
 import LibraryJSON
+import LibraryPicking
 import MediaImport
 import PhotoLedger
 

@@ -2,6 +2,7 @@ import Foundation
 import GalleryServer
 import HTTPServing
 import LibraryJSON
+import LibraryPicking
 import MediaImport
 import PhotoLedger
 

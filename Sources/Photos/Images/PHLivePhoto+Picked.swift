@@ -2,6 +2,7 @@
 // picker was configured with, so they need not have the content identifier any more; that they belong together is known
 // from the asset they came from.
 
+internal import LibraryPicking
 internal import MediaImport
 internal import PhotoLedger
 

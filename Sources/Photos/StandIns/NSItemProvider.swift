@@ -1,3 +1,4 @@
+internal import LibraryPicking
 internal import PhotoLedger
 import Synchronization
 

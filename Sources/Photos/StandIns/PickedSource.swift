@@ -1,4 +1,5 @@
-package import PhotoLedger
+package import LibraryPicking
+import PhotoLedger
 
 /// Where the bytes of a picked item come from: what every way of loading goes through.
 package struct PickedSource: Sendable {

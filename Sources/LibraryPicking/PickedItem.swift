@@ -1,3 +1,5 @@
+public import PhotoLedger
+
 // A picked asset, as the client receives it.
 //
 // An item is a value that can be written down and used in another process. What it says of itself decides nothing: the

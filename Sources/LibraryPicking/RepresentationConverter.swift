@@ -1,6 +1,7 @@
 public import Foundation
 import EventLog
 import Glibc
+public import PhotoLedger
 import Synchronization
 
 /// Makes other representations of photos and videos, for picked items (PK-07); installed by the library's owner.

@@ -1,6 +1,7 @@
 public import Foundation
 import EventLog
 import LMDB
+public import PhotoLedger
 import Synchronization
 
 // The bytes of picked items.

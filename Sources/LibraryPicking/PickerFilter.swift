@@ -1,3 +1,5 @@
+public import PhotoLedger
+
 /// Which assets a picking session offers (PHPickerFilter, photokit a.8).
 ///
 /// A filter is a condition and nothing else: ``condition`` is what a fetch of the same assets asks. It is spelled as

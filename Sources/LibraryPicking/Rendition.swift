@@ -1,3 +1,5 @@
+import PhotoLedger
+
 // In which kinds of data the current version of an asset can be had, and what has to be done for each (PK-07).
 //
 //     current version      stored             current      compatible                automatic

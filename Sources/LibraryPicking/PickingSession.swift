@@ -1,4 +1,5 @@
 import Foundation
+public import PhotoLedger
 import Synchronization
 
 // A picking session has two sides. The client gets the picked assets and never the candidates; the presenter sees the

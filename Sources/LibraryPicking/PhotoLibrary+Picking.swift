@@ -1,5 +1,6 @@
 import EventLog
 import LMDB
+public import PhotoLedger
 import Synchronization
 
 extension PhotoLibrary {

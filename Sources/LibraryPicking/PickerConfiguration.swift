@@ -1,3 +1,5 @@
+public import PhotoLedger
+
 /// What a client wants to have picked (PHPickerConfiguration, photokit a.8).
 public struct PickerConfiguration: Sendable, Hashable {
   /// The selection mode (PHPickerConfiguration.Selection, PK-05).

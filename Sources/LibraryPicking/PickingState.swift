@@ -1,3 +1,5 @@
+import PhotoLedger
+
 // The state of a picking session, as a value: every change is decided here, and its effects (recording, notifying) are
 // executed by PickingCore.
 //

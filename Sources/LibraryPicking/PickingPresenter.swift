@@ -1,4 +1,5 @@
 import Foundation
+public import PhotoLedger
 import Synchronization
 
 /// The presenter's side of a picking session.
