@@ -338,12 +338,12 @@
     func responses() throws {
       try withFile { files, path, folder in
         let request = HTTPRequest(method: "GET", target: try HTTPTarget("/"))
-        func response(_ name: String = "a.jpg", isShown: Bool = true, _ request: HTTPRequest) throws -> HTTPResponse {
+        func response(_ request: HTTPRequest, _ name: String = "a.jpg", isShown: Bool = true) throws -> HTTPResponse {
           let look = FileLook(tag: "t", contentType: "image/jpeg", name: name, isShown: isShown)
           return try FileAnswer(path: path, size: 5, look: look, files: files).response(request)
         }
         func made(_ name: String = "a.jpg", isShown: Bool = true) throws -> HTTPMadeResponse {
-          guard case .made(let made) = try response(name, isShown: isShown, request).content else {
+          guard case .made(let made) = try response(request, name, isShown: isShown).content else {
             throw POSIXError(.EINVAL)
           }
           return made
@@ -353,9 +353,10 @@
         // What depends on the request is answered anew.
         let part = HTTPRequest(method: "GET", target: try HTTPTarget("/"), fields: [("Range", "bytes=1-2")])
         let known = HTTPRequest(method: "GET", target: try HTTPTarget("/"), fields: [("If-None-Match", "\"t\"")])
-        #expect(try response(part).status == 206 && response(known).status == 304)
-        #expect(try made("b.jpg") !== first)
-        #expect(try made("b.jpg", isShown: false) !== made("b.jpg"))
+        let statuses = try [part, known].map { try response($0).status }
+        #expect(statuses == [206, 304])
+        let (named, saved) = (try made("b.jpg"), try made("b.jpg", isShown: false))
+        #expect(named !== first && saved !== named)
         let last = try made()
         let other = folder.place("other")
         try Data("BYTES".utf8).write(to: other)

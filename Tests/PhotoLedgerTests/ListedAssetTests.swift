@@ -1,3 +1,4 @@
+import EventLog
 import Foundation
 @testable import PhotoLedger
 import TestSupport
@@ -53,7 +54,8 @@ struct ListedAssetTests {
     #expect(result.count > 30)
     for range in [0..<0, 0..<1, 0..<result.count, 10..<11, 3..<29] {
       let assets = try small.library.listed(range, of: result)
-      #expect(assets.map(\.id) == result.objects(at: range).map(\.id))
+      let ids = try result.objects(at: range).map(\.id)
+      #expect(assets.map(\.id) == ids)
       var bytes = JSONBytes(capacity: 1)
       bytes.columns(of: assets)
       #expect(bytes.text() == Self.columns(assets))
