@@ -69,7 +69,8 @@
   /// The owner of bytes that count up.
   private final class Owner: Sendable {
     private let owners: Owners
-    private nonisolated(unsafe) let bytes: UnsafeMutableRawBufferPointer  // written in `init` only
+    // SAFETY: written in `init` only.
+    private nonisolated(unsafe) let bytes: UnsafeMutableRawBufferPointer
 
     init(_ owners: Owners, _ count: Int) {
       self.owners = owners

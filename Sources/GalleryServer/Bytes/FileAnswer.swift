@@ -78,7 +78,7 @@
 
   }
 
-  /// What a client is told of a file beside its bytes.
+  /// What a client receives with a file beside its bytes.
   struct FileLook: Equatable, Sendable {
     /// The strong tag, without its quotation marks.
     let tag: String

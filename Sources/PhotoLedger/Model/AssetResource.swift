@@ -71,11 +71,13 @@ public struct AssetResource: Hashable, Sendable {
   /// Whether the SHA-256 is what these hexadecimal digits spell, with small letters.
   func hasSHA256(_ digits: String) -> Bool {
     guard digits.utf8.count == 2 * sha256.count else { return false }
-    var places = digits.utf8.makeIterator()
-    return sha256.allSatisfy { byte in
-      guard let high = places.next(), let low = places.next() else { return false }
-      return UInt16(low) &<< 8 | UInt16(high) == UInt16(littleEndian: HexadecimalDigits.lowercase(byte))
+    let spelled = digits.utf8.withContiguousStorageIfAvailable { digits in
+      sha256.indices.allSatisfy { index in
+        let pair = UInt16(digits[2 * index + 1]) &<< 8 | UInt16(digits[2 * index])
+        return pair == UInt16(littleEndian: HexadecimalDigits.lowercase(sha256[index]))
+      }
     }
+    return spelled ?? (sha256Hex == digits)
   }
 }
 
