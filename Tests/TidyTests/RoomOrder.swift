@@ -18,10 +18,10 @@ struct RoomOrder {
     "Uploads", "Opening",
   ]
 
-  /// Names of the standard library, and of lower modules, that some room declares as well.
+  /// Keywords, and names of the standard library and of lower modules, that some room declares as well.
   private static let standard: Set<String> = [
     "flatMap", "map", "filter", "forEach", "startIndex", "endIndex", "lock", "first", "last", "count", "index",
-    "statistics", "resume", "combine", "gather", "merge", "delete",
+    "statistics", "resume", "combine", "gather", "merge", "any", "delete",
   ]
 
   private static let declaring: Set<Substring> = ["func", "var", "let", "case", "for"]
