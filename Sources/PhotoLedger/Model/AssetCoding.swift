@@ -96,6 +96,11 @@ extension AssetDetails {
     let count = contents.count
     if bytes.withUnsafeBytes({ UsualContents.read($0, into: &contents) }) { return }
     contents.removeSubrange(count...)
+    try readContentsStrictly(bytes, into: &contents)
+  }
+
+  /// The same of bytes of any form.
+  static func readContentsStrictly(_ bytes: RawSpan, into contents: inout [ResourceContent]) throws {
     try reading(bytes) { reader in
       for _ in 0..<(try beginResources(&reader)) { contents.append(try ResourceContent(reading: &reader)) }
     }

@@ -21,7 +21,10 @@ struct UsualContents {
   static func read(_ bytes: UnsafeRawBufferPointer, into contents: inout [ResourceContent]) -> Bool {
     guard let start = bytes.baseAddress else { return false }
     var walk = UsualContents(place: start, end: start + bytes.count)
-    guard let fields = walk.head(5), fields > 0, walk.head(0) == 1, let count = walk.head(4) else { return false }
+    // Only the first field is walked; that there is room for the others is not seen otherwise.
+    guard let fields = walk.head(5), fields > 0, fields <= UInt64(walk.end - walk.place) / 2, walk.head(0) == 1,
+      let count = walk.head(4)
+    else { return false }
     for _ in 0..<count {
       guard let content = walk.content() else { return false }
       contents.append(content)

@@ -72,7 +72,7 @@ extension JSONBytes {
     advance(by: place - first + 1)
   }
 
-  /// The same of values that may be long.
+  /// Writes a member with a list of a value of each asset, where a value may be long.
   @inline(__always)
   private mutating func list(
     _ name: StaticString, _ assets: [ListedAsset], _ write: (inout JSONBytes, ListedAsset) -> Void

@@ -125,7 +125,7 @@ final class ResultState: Sendable {
   /// which may have to wait until those that have begun are over.
   func complete(in store: LibraryStore) throws { try completion.withLock { _ in _ = try made(in: store) } }
 
-  /// Whether a look at a range of shown positions makes nothing.
+  /// Whether the objects at a range of shown positions are known without making the whole result.
   func isAtHand(_ range: Range<Int>) -> Bool {
     if let opening, shown.lowerBound + range.upperBound <= opening.numbers.count { return true }
     return content.withLock { if case .made = $0 { true } else { false } }
