@@ -281,7 +281,7 @@
     @Test("connections that come one after the other are spread over the threads, and stay there")
     func spread() async throws {
       try await serving { address, _, _ in
-        let clients = try (0..<48).map { _ in try RawClient(port: address.port) }
+        let clients = try RawClient.several(48, port: address.port)
         var threads: [String: Int] = [:]
         for client in clients {
           let answers = (0..<2).map { _ in

@@ -10,15 +10,34 @@ package final class RawClient {
   /// Connects to a port of an IPv4 address.
   /// - Parameter receiveBuffer: the size in bytes of what may wait to be read; the system's choice if nil.
   /// - Throws: on a thread that all tasks share, see ``onBlockingThreads(_:)``, and if nobody listens there.
-  package init(host: String = "127.0.0.1", port: UInt16, receiveBuffer: Int32? = nil) throws {
-    guard mayBlock() else {
-      throw Divergence("A client that waits for a server wants a thread of its own: call it in onBlockingThreads.")
-    }
+  package convenience init(host: String = "127.0.0.1", port: UInt16, receiveBuffer: Int32? = nil) throws {
+    self.init(receiveBuffer: receiveBuffer)
+    try connect(to: host, port)
+  }
+
+  /// Connects several times, one connection after the other, by sockets that are all opened first.
+  ///
+  /// The descriptors of what the server accepts in the same process follow one another then; between sockets that are
+  /// opened one by one it would often have every other number.
+  /// - Throws: as `init`.
+  package static func several(_ count: Int, port: UInt16) throws -> [RawClient] {
+    let clients = (0..<count).map { _ in RawClient(receiveBuffer: nil) }
+    for client in clients { try client.connect(to: "127.0.0.1", port) }
+    return clients
+  }
+
+  private init(receiveBuffer: Int32?) {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     var limit = timeval(tv_sec: 180, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     if var size = receiveBuffer {
       setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+    }
+  }
+
+  private func connect(to host: String, _ port: UInt16) throws {
+    guard mayBlock() else {
+      throw Divergence("A client that waits for a server wants a thread of its own: call it in onBlockingThreads.")
     }
     var target = sockaddr_in()
     target.sin_family = sa_family_t(AF_INET)
@@ -26,7 +45,7 @@ package final class RawClient {
     inet_pton(AF_INET, host, &target.sin_addr)
     let status = withUnsafePointer(to: &target) { target in
       target.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+        Foundation.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
       }
     }
     guard status == 0 else { throw CocoaError(.fileReadUnknown) }
