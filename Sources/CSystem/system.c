@@ -1,3 +1,6 @@
+// For F_SETPIPE_SZ.
+#define _GNU_SOURCE
+
 #include "CSystem.h"
 
 #include <errno.h>
@@ -78,6 +81,8 @@ static int advise_mapping(const void *address, int advice) {
 int psys_read_around(const void *address) { return advise_mapping(address, MADV_NORMAL); }
 
 int psys_let_go(const void *address) { return advise_mapping(address, MADV_DONTNEED); }
+
+int psys_set_pipe_size(int descriptor, int size) { return fcntl(descriptor, F_SETPIPE_SZ, size) < 0 ? errno : 0; }
 
 int64_t psys_file_pages_resident(void) {
   FILE *statm = fopen("/proc/self/statm", "re");

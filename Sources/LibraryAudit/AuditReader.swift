@@ -84,32 +84,63 @@ extension LogEntry {
   fileprivate func writeRecord<Writer: RecordWriter & ~Copyable>(
     to writer: inout Writer, _ commit: (inout Writer) -> Void, _ details: (inout Writer) -> Void
   ) {
-    AuditSchema.write("event", to: &writer) { writer in
-      writer.field("sequence") { $0.integer(Int64(clamping: sequence)) }
-      commit(&writer)
-      writer.field("type", type)
-      writer.field("objects") { writeObjects(to: &$0) }
-      writer.field("sentence", sentence)
-      writer.field("details", details)
-      writer.field("titles") { writeTitles(to: &$0) }
-      writer.field("isErased") { $0.bool(isErased) }
+    AuditSchema.writeEvent(sequence, isErased: isErased, to: &writer, commit: commit) {
+      $0.text(type)
+    } objects: {
+      writeObjects(to: &$0)
+    } sentence: {
+      $0.text(sentence)
+    } details: {
+      details(&$0)
+    } titles: {
+      writeTitles(to: &$0)
     }
   }
 
-  fileprivate func writeCommit(to writer: inout some RecordWriter & ~Copyable) {
+  fileprivate func writeCommit(to writer: inout some RecordWriter & ~Copyable) { commit.write(token, to: &writer) }
+}
+
+extension AuditSchema {
+  /// Writes the record of an event, whose parts functions write.
+  @inline(__always)
+  fileprivate static func writeEvent<Writer: RecordWriter & ~Copyable>(
+    _ sequence: UInt64, isErased: Bool, to writer: inout Writer, commit: (inout Writer) -> Void,
+    type: (inout Writer) -> Void, objects: (inout Writer) -> Void, sentence: (inout Writer) -> Void,
+    details: (inout Writer) -> Void,
+    titles: (inout Writer) -> Void
+  ) {
+    write("event", to: &writer) { writer in
+      writer.field("sequence") { $0.integer(Int64(clamping: sequence)) }
+      commit(&writer)
+      writer.field("type", type)
+      writer.field("objects", objects)
+      writer.field("sentence", sentence)
+      writer.field("details", details)
+      writer.field("titles", titles)
+      writer.field("isErased") { $0.bool(isErased) }
+    }
+  }
+}
+
+extension CommitSummary {
+  fileprivate func write(_ token: Token, to writer: inout some RecordWriter & ~Copyable) {
     writer.field("token") { $0.token(token) }
-    writer.field("date", commit.date)
-    writer.field("client", commit.client)
-    writer.field("process", commit.process)
-    writer.field("cause", commit.cause)
-    writer.field("key", commit.key)
-    writer.field("causation", commit.causation)
+    writer.field("date", date)
+    writer.field("client", client)
+    writer.field("process", process)
+    writer.field("cause", cause)
+    writer.field("key", key)
+    writer.field("causation", causation)
   }
 }
 
 /// Writes the fields of rows that were recorded one after another, each behind the object's first member.
 struct CreationTexts {
   private var texts = RowTexts()
+  private let fields = Self.fields
+  private let dependencies = Self.dependencies
+
+  private static let fields = AssetField.allCases.map { ($0, $0.key, $0.form) }
 
   private static let dependencies =
     AssetField.allCases.map(\.form.dependency) + [RowDependency.word(at: AssetRow.Layout.addedDate)]
@@ -118,27 +149,68 @@ struct CreationTexts {
   mutating func write(_ row: AssetRow, to bytes: inout JSONBytes) {
     // What does not lie in the words of a row is written anew each time.
     let changed = texts.begin(row, false)
-    texts.write(changed, Self.dependencies, to: &bytes) { index, bytes in row.writeField(index, to: &bytes) }
+    texts.write(changed, dependencies, to: &bytes) { index, bytes in
+      guard index < fields.count else { return bytes.field("addedDate", row.addedDate) }
+      let (field, key, form) = fields[index]
+      row.write(field, key, form, to: &bytes)
+    }
   }
 }
 
 /// Writes events one after another, each as a line: what is said of a commit is copied from its event before,
 /// and what is said of a created asset from the one before, as far as the rows are equal.
-struct LogLines {
+struct LogLines: ~Copyable {
   private var commit: (number: UInt64, text: Range<Int>)?
   private var creations = CreationTexts()
+  /// What the record before was read into.
+  private var creation = LentCreation()
 
   /// Writes an event and a line end, behind the line of the event before, if there is one.
   mutating func write(_ entry: LogEntry, to bytes: inout JSONBytes) {
     entry.writeRecord(to: &bytes) { bytes in
-      if let commit, commit.number == entry.commit.number { return bytes.again(commit.text) }
-      let start = bytes.count
-      entry.writeCommit(to: &bytes)
-      commit = (entry.commit.number, start..<bytes.count)
+      write(entry.commit, entry.token, to: &bytes)
     } _: { bytes in
       entry.writeDetails(to: &bytes, &creations)
     }
     bytes.endLine()
+  }
+
+  /// Writes the same line of a record, if it is a creation that is written where it lies.
+  /// - Returns: the identifier of the asset, if it is.
+  mutating func write(
+    _ record: borrowing StoredEvent, of commit: CommitSummary, _ token: Token, to bytes: inout JSONBytes
+  ) -> LocalIdentifier? {
+    guard creation.read(record), let payload = record.payload else { return nil }
+    // The record is large, and what the functions below use of it is small.
+    let (sequence, type) = (record.sequence, record.typeBytes)
+    AuditSchema.writeEvent(sequence, isErased: false, to: &bytes) {
+      write(commit, token, to: &$0)
+    } type: {
+      $0.text(utf8: type)
+    } objects: {
+      $0.beginList()
+      $0.identifier(creation.row.identifier, of: .asset)
+      $0.endList()
+    } sentence: {
+      creation.writeSentence(to: &$0, payload)
+    } details: {
+      $0.beginObject()
+      creation.writeFields(to: &$0, payload) { creations.write(creation.row, to: &$0) }
+      $0.endObject()
+    } titles: {
+      // The sentence calls it by the name in the fields.
+      $0.beginObject()
+      $0.endObject()
+    }
+    bytes.endLine()
+    return creation.row.identifier
+  }
+
+  private mutating func write(_ commit: CommitSummary, _ token: Token, to bytes: inout JSONBytes) {
+    if let known = self.commit, known.number == commit.number { return bytes.again(known.text) }
+    let start = bytes.count
+    commit.write(token, to: &bytes)
+    self.commit = (commit.number, start..<bytes.count)
   }
 }
 
@@ -177,6 +249,13 @@ struct AuditReader {
   /// The name of an object.
   mutating func name(_ number: ObjectNumber, _ t: borrowing StoreReading) throws -> ObjectNames.Name? {
     try names.name(of: number, t)
+  }
+
+  /// The name of an asset whose identifier is known.
+  mutating func name(
+    _ number: ObjectNumber, identified identifier: LocalIdentifier, _ t: borrowing StoreReading
+  ) throws -> ObjectNames.Name? {
+    try names.name(of: number, identified: identifier, t)
   }
 
   /// The same, if the file name of an asset is not asked for.

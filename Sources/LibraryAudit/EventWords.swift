@@ -94,7 +94,7 @@ extension Event {
     case .assetCreated(let existence):
       return part.entry(
         &writer,
-        existence.isByUndo ? "\(existence.title) was restored by an undo." : "\(existence.title) was added."
+        existence.title + (existence.isByUndo ? " was restored by an undo." : "\(AssetExistence.wasAdded)")
       ) { existence.write(to: &$0, names) }
     case .assetPurged(let existence):
       return part.entry(
@@ -226,6 +226,9 @@ private func listed(_ numbers: [ObjectNumber], _ noun: String, _ names: EventNam
 }
 
 extension AssetExistence {
+  /// What a sentence says of an added asset, behind what the asset is called.
+  static let wasAdded: StaticString = " was added."
+
   fileprivate var title: String {
     details.resources.first.map { "'\($0.originalFilename)'" } ?? (row.isErased ? "An erased asset" : "An asset")
   }
@@ -258,17 +261,27 @@ extension AssetExistence {
 extension AssetRow {
   /// Writes every field that has a value.
   fileprivate func writeFields(to writer: inout some RecordWriter & ~Copyable) {
-    for index in 0...AssetField.allCases.count { writeField(index, to: &writer) }
+    for field in AssetField.allCases { write(field, field.key, field.form, to: &writer) }
+    writer.field("addedDate", addedDate)
   }
 
-  /// Writes a field, unless it has no value: one of ``AssetField``, or behind them the date of addition.
-  func writeField(_ index: Int, to writer: inout some RecordWriter & ~Copyable) {
-    let fields = AssetField.allCases
-    guard index < fields.count else { return writer.field("addedDate", addedDate) }
-    let value = self[fields[index]]
-    if value == .null || value == .bool(false) { return }
-    writer.key(fields[index].key)
-    writer.write(value, of: fields[index])
+  /// Writes a field, unless it has no value.
+  func write<Writer: RecordWriter & ~Copyable>(
+    _ field: AssetField, _ key: StaticString, _ form: AssetProperty.Form, to writer: inout Writer
+  ) {
+    // What most rows have, and most lack, is written without a value between.
+    switch form {
+    case .flag(let flag): if flags.contains(flag) { writer.field(key) { $0.bool(true) } }
+    case .clearFlag(let flag): if !flags.contains(flag) { writer.field(key) { $0.bool(true) } }
+    case .size(let place): writer.field(key) { $0.integer(Int64(word(place))) }
+    case .seconds(let place): writer.field(key) { $0.double(seconds(place)) }
+    case .date(let place, _): if let date = date(place) { writer.field(key, date) }
+    default:
+      let value = self[field]
+      if value == .null { return }
+      writer.key(key)
+      writer.write(value, of: field)
+    }
   }
 }
 
@@ -303,18 +316,91 @@ extension AssetErased {
   }
 }
 
-extension AssetResource {
-  fileprivate func write(to writer: inout some RecordWriter & ~Copyable) {
+/// What a file is described by, as values of their own or as places in the bytes of a record.
+private protocol DescribedFile {
+  associatedtype Text
+  associatedtype Digest
+  var type: ResourceType { get }
+  var originalFilename: Text { get }
+  var uniformTypeIdentifier: Text { get }
+  var dataSize: UInt64 { get }
+  var sha256: Digest { get }
+  var sha1: Digest? { get }
+  /// Where it lies, unless in the library.
+  var path: Text? { get }
+  var contentIdentifier: Text? { get }
+}
+
+extension DescribedFile {
+  /// - Parameters:
+  ///   - text: writes a text.
+  ///   - digest: writes a hash.
+  @inline(__always)
+  fileprivate func write<Writer: RecordWriter & ~Copyable>(
+    to writer: inout Writer, _ text: (Text, inout Writer) -> Void, _ digest: (Digest, inout Writer) -> Void
+  ) {
     writer.beginObject()
     writer.field("type", type.name)
-    writer.field("originalFilename", originalFilename)
-    writer.field("uniformTypeIdentifier", uniformTypeIdentifier)
+    writer.field("originalFilename") { text(originalFilename, &$0) }
+    writer.field("uniformTypeIdentifier") { text(uniformTypeIdentifier, &$0) }
     writer.field("dataSize") { $0.integer(Int64(clamping: dataSize)) }
-    writer.field("sha256") { $0.hexadecimalDigits(of: sha256) }
-    if let sha1 { writer.field("sha1") { $0.hexadecimalDigits(of: sha1) } }
-    if case .referenced(let path) = storage { writer.field("path", path) }
-    if let contentIdentifier { writer.field("contentIdentifier", contentIdentifier) }
+    writer.field("sha256") { digest(sha256, &$0) }
+    if let sha1 { writer.field("sha1") { digest(sha1, &$0) } }
+    if let path { writer.field("path") { text(path, &$0) } }
+    if let contentIdentifier { writer.field("contentIdentifier") { text(contentIdentifier, &$0) } }
     writer.endObject()
+  }
+}
+
+extension AssetResource: DescribedFile {
+  fileprivate var path: String? {
+    guard case .referenced(let path) = storage else { return nil }
+    return path
+  }
+
+  fileprivate func write(to writer: inout some RecordWriter & ~Copyable) {
+    write(to: &writer) {
+      $1.text($0)
+    } _: {
+      $1.hexadecimalDigits(of: $0)
+    }
+  }
+}
+
+extension RecordedFile: DescribedFile {
+  /// - Parameter payload: the bytes that it was read from.
+  fileprivate func write(to bytes: inout JSONBytes, _ payload: RawSpan) {
+    write(to: &bytes) { place, bytes in
+      bytes.text(utf8: payload.extracting(place))
+    } _: { place, bytes in
+      payload.extracting(place).withUnsafeBytes { bytes.hexadecimalText($0) }
+    }
+  }
+}
+
+extension LentCreation {
+  /// Writes what the sentence of the event says.
+  func writeSentence(to bytes: inout JSONBytes, _ payload: RawSpan) {
+    bytes.quoted { bytes in
+      bytes.raw("'")
+      payload.extracting(files[0].originalFilename).withUnsafeBytes { bytes.escaped($0, .shown) }
+      bytes.raw("'")
+      bytes.raw(AssetExistence.wasAdded)
+    }
+  }
+
+  /// Writes the fields of the event into an object that was begun.
+  /// - Parameters:
+  ///   - payload: the bytes that it was read from.
+  ///   - writeRow: writes the fields of the row.
+  func writeFields(to bytes: inout JSONBytes, _ payload: RawSpan, _ writeRow: (inout JSONBytes) -> Void) {
+    bytes.field("asset") { $0.identifier(row.identifier, of: .asset) }
+    writeRow(&bytes)
+    bytes.field("resources") { bytes in
+      bytes.beginList()
+      for file in files { file.write(to: &bytes, payload) }
+      bytes.endList()
+    }
   }
 }
 

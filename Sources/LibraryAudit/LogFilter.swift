@@ -57,6 +57,9 @@ public struct LogFilter: Sendable {
     return true
   }
 
+  /// Whether there is a condition on the type.
+  var asksAboutTypes: Bool { typePrefix != nil || !kinds.isEmpty }
+
   func wants(type: String) -> Bool {
     if let typePrefix, !type.hasPrefix(typePrefix) { return false }
     return kinds.isEmpty || kinds.contains { Self.isOf($0, type) }

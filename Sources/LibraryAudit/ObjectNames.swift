@@ -50,6 +50,13 @@ package struct ObjectNames {
       title = details?.resources.first?.originalFilename
     }
 
+    /// The name of an asset that was not erased.
+    /// - Parameter details: its files; nil if its file name is not asked for.
+    init(asset identifier: LocalIdentifier, _ details: AssetDetails?) {
+      (identity, type, client, isPick) = (.identifier(identifier, .asset), .asset, nil, false)
+      (nameless, title) = ("an asset", details?.resources.first?.originalFilename)
+    }
+
     init(_ row: CollectionRow) {
       (identity, client, isPick) = (.identifier(row.identifier, row.objectKind), nil, false)
       type = row.kind == .folder ? .collectionList : .assetCollection
@@ -98,6 +105,18 @@ package struct ObjectNames {
     let found = try find(number, isTitled: false, t)
     Self.keep(found, of: number, in: &spellings)
     return found
+  }
+
+  /// The name of an asset whose identifier is known, so that its row is not read.
+  /// - Complexity: as ``name(of:_:)``.
+  mutating func name(
+    of number: ObjectNumber, identified identifier: LocalIdentifier, _ t: borrowing StoreReading
+  ) throws -> Name? {
+    if let known = names[number] { return known }
+    guard let details = try store.assetDetails(number, at: sequence, t) else { return try name(of: number, t) }
+    let name = Name(asset: identifier, details)
+    Self.keep(name, of: number, in: &names)
+    return name
   }
 
   private static func keep(_ name: Name?, of number: ObjectNumber, in names: inout [ObjectNumber: Name]) {

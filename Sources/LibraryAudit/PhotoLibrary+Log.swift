@@ -26,8 +26,8 @@ extension PhotoLibrary {
     // Not made ahead: many readers stop soon.
     try makeLogPieces(filter, newestFirst: newestFirst) { read in
       var entries: [LogEntry] = []
-      try read { entry in
-        entries.append(entry)
+      try read { reader, record, commit, t in
+        entries.append(try reader.entry(record, of: commit, t))
         return true
       }
       return entries
@@ -48,8 +48,14 @@ extension PhotoLibrary {
         { read in
           try WrittenLines { bytes in
             var lines = LogLines()
-            try read { entry in
-              lines.write(entry, to: &bytes)
+            try read { reader, record, commit, t in
+              if !reader.mayBeSetAside,
+                let asset = lines.write(record, of: commit, reader.token(of: record), to: &bytes)
+              {
+                reader.learn(asset, of: record.sequence)
+              } else {
+                lines.write(try reader.entry(record, of: commit, t), to: &bytes)
+              }
               return bytes.count < LogReader.pieceBytes
             }
           }
@@ -60,12 +66,12 @@ extension PhotoLibrary {
     }
   }
 
-  /// What reads the entries of a piece, one after another, until its function says that it is enough.
-  private typealias EntryReading = ((LogEntry) throws -> Bool) throws -> Void
+  /// What reads the records of a piece, one after another, until its function says that it is enough.
+  private typealias RecordReading = (LogReader.Use) throws -> Void
 
   /// Gives what is made of the events in pieces, which are made on several cores and given in order.
   private func makeLogPieces<Piece: Sendable>(
-    _ filter: LogFilter, newestFirst: Bool, _ make: @Sendable (_ read: EntryReading) throws -> Piece,
+    _ filter: LogFilter, newestFirst: Bool, _ make: @Sendable (_ read: RecordReading) throws -> Piece,
     _ give: (Piece) throws -> Bool
   ) throws {
     try askIfNeeded()
@@ -86,10 +92,12 @@ extension PhotoLibrary {
         return try t.onSeveralCores(parts.count) { index, t in
           defer { t.letGoOfPages() }
           var (part, rest) = (part, parts[index])
-          return (made: try make { take in try part.read(&rest, t, take) }, rest: rest)
+          let made = try make { take in try part.read(&rest, t, take) }
+          return (made: made, rest: rest, created: part.created)
         }
       }
       if pieces.isEmpty { return }
+      reader.keep(pieces.map(\.created))
       reader.adapt(isTooMany: pieces.contains { !$0.rest.isEmpty })
       for piece in pieces {
         guard try give(piece.made) else { return }
@@ -102,12 +110,16 @@ extension PhotoLibrary {
           guard try give(made) else { return }
         }
       }
+      reader.keepCreated()
     }
   }
 }
 
 /// Turns records into entries.
 private struct LogReader {
+  /// What is given each record that is wanted, with its commit, and says whether there may be more.
+  typealias Use = (inout LogReader, borrowing StoredEvent, CommitSummary, borrowing StoreReading) throws -> Bool
+
   private let filter: LogFilter
   private let newestFirst: Bool
   private var audit: AuditReader
@@ -130,10 +142,16 @@ private struct LogReader {
   static let pieceBytes = 1 << 19
   /// After how many names pages are let go of: each is a row on a page of its own, with which its neighbours are
   /// mapped.
-  private static let countBetweenLettingGo = 32
-  private static let partCountMax = 8
+  private static let countBetweenLettingGo = 128
+  private static let partCountMax = 16
   /// How many events one core reads at a time: fewer where events are large, so that the others have some too.
   private var pieceCount = Self.pieceCountMax
+  /// The assets whose creations were read, but for those in ``created``.
+  private var assets: CreatedAssets
+  /// The assets whose creations were read last.
+  private(set) var created: [CreatedAssets.Creation] = []
+  /// Whether events were quarantined when the last ones were read.
+  private(set) var mayBeSetAside = false
   /// How many names were looked up since pages were last let go of.
   private var nameCount = 0
   /// How many parts are read next: few at first, since many readers stop soon.
@@ -145,6 +163,7 @@ private struct LogReader {
   ) throws {
     (self.filter, self.newestFirst, bounds) = (filter, newestFirst, events)
     audit = AuditReader(of: store, at: sequence)
+    assets = CreatedAssets(newestFirst || !filter.objects.isEmpty ? 0..<0 : events)
     if filter.objects.isEmpty {
       self.events = filter.asksAboutCommits ? 0..<0 : events
       self.commits = filter.asksAboutCommits ? commits : 0..<0
@@ -178,14 +197,13 @@ private struct LogReader {
     pieceCount = isTooMany ? max(1, pieceCount / 2) : min(Self.pieceCountMax, pieceCount * 2)
   }
 
-  /// Reads the entries of events, in order; of large ones only the first.
+  /// Reads the records of events, in order; of large ones only the first.
   /// - Parameters:
   ///   - places: the places of the events; of those that were not read, when it returns.
-  ///   - take: is given each entry, and says whether there may be more.
-  mutating func read(
-    _ places: inout ArraySlice<UInt64>, _ t: borrowing StoreReading, _ take: (LogEntry) throws -> Bool
-  ) throws {
+  ///   - take: is given each record.
+  mutating func read(_ places: inout ArraySlice<UInt64>, _ t: borrowing StoreReading, _ take: Use) throws {
     var byteCount = 0
+    mayBeSetAside = try audit.core.projections.hasSetAside(in: t)
     // Places that follow one another are read by one cursor, and found only once.
     if let first = places.first, let last = places.last, last >= first, last - first == UInt64(places.count - 1) {
       var isEnough = false
@@ -207,12 +225,13 @@ private struct LogReader {
 
   /// - Returns: whether there may be more.
   private mutating func read(
-    _ record: borrowing StoredEvent, _ t: borrowing StoreReading, _ take: (LogEntry) throws -> Bool,
-    _ byteCount: inout Int
+    _ record: borrowing StoredEvent, _ t: borrowing StoreReading, _ take: Use, _ byteCount: inout Int
   ) throws -> Bool {
     byteCount += record.content?.byteCount ?? 0
-    guard let entry = try entry(record, t) else { return byteCount < Self.pieceBytes }
-    return try take(entry) && byteCount < Self.pieceBytes
+    if filter.asksAboutTypes, !filter.wants(type: record.type) { return byteCount < Self.pieceBytes }
+    let commit = try audit.commit(record.commit, t)
+    guard filter.wants(commit) else { return byteCount < Self.pieceBytes }
+    return try take(&self, record, commit, t) && byteCount < Self.pieceBytes
   }
 
   /// The place of the next event; nil at the end.
@@ -239,12 +258,26 @@ private struct LogReader {
     return numbers.lowerBound
   }
 
-  private mutating func entry(_ record: borrowing StoredEvent, _ t: borrowing StoreReading) throws -> LogEntry? {
-    let type = record.type
-    guard filter.wants(type: type) else { return nil }
-    let commit = try audit.commit(record.commit, t)
-    guard filter.wants(commit) else { return nil }
-    let token = audit.core.token(record.commit)
+  /// Keeps the assets whose creations others have read.
+  mutating func keep(_ created: [[CreatedAssets.Creation]]) { for part in created { assets.add(part) } }
+
+  /// Keeps the assets whose creations were read last.
+  mutating func keepCreated() {
+    assets.add(created)
+    created.removeAll(keepingCapacity: true)
+  }
+
+  /// Learns the identifier of an asset whose creation was read.
+  mutating func learn(_ asset: LocalIdentifier, of number: ObjectNumber) { created.append((number, asset)) }
+
+  /// The state that holds the commit of a record.
+  func token(of record: borrowing StoredEvent) -> Token { audit.core.token(record.commit) }
+
+  /// The entry of a record.
+  mutating func entry(
+    _ record: borrowing StoredEvent, of commit: CommitSummary, _ t: borrowing StoreReading
+  ) throws -> LogEntry {
+    let token = token(of: record)
     guard record.content != nil else {
       return LogEntry(record, token, commit, sentence: "The payload was erased.")
     }
@@ -266,7 +299,12 @@ private struct LogReader {
     let titled = event.calledByName + event.mentioned
     func learn(_ number: ObjectNumber) throws {
       guard names[number] == nil else { return }
-      let found = try titled.contains(number) ? audit.name(number, t) : audit.untitledName(number, t)
+      let (isTitled, known) = (titled.contains(number), assets[number])
+      if let known, !isTitled { return names.add(ObjectNames.Name(asset: known, nil), of: number) }
+      let found =
+        if let known { try audit.name(number, identified: known, t) } else {
+          try isTitled ? audit.name(number, t) : audit.untitledName(number, t)
+        }
       if let found { names.add(found, of: number) }
       nameCount += 1
       guard nameCount >= Self.countBetweenLettingGo else { return }

@@ -137,6 +137,10 @@ int psys_read_around(const void *address);
 /// mapped there.
 int psys_let_go(const void *address);
 
+/// Lets a pipe hold `size` bytes (fcntl(2), F_SETPIPE_SZ). Returns 0 or an errno; EBADF for what is no pipe, EPERM above
+/// what the system allows.
+int psys_set_pipe_size(int descriptor, int size);
+
 /// How many bytes of files are mapped into this process and in memory (proc_pid_statm(5)); -1 if that is not known.
 int64_t psys_file_pages_resident(void);
 

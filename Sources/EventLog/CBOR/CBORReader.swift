@@ -18,7 +18,8 @@ public struct CBORReader: ~Escapable {
 
   /// The next byte to read, from the beginning.
   public private(set) var offset = 0
-  private let all: RawSpan
+  /// The bytes that it reads, from the first on.
+  public let all: RawSpan
 
   /// A reader at the first of `bytes`.
   @_lifetime(copy bytes)
@@ -101,6 +102,15 @@ public struct CBORReader: ~Escapable {
   public mutating func text() throws(CBORError) -> String {
     let start = offset
     guard let text = try string(3).text else { throw CBORError(.invalidText, at: start) }
+    return text
+  }
+
+  /// Reads a text string as UTF-8 in place.
+  @_lifetime(copy self) @_lifetime(self: copy self)
+  public mutating func textBytes() throws(CBORError) -> RawSpan {
+    let start = offset
+    let text = try string(3)
+    guard text.isText else { throw CBORError(.invalidText, at: start) }
     return text
   }
 
@@ -188,9 +198,7 @@ extension CBORReader {
     case .unsigned: _ = try unsigned()
     case .negative: _ = try negative()
     case .bytes: _ = try bytes()
-    case .text:
-      let start = offset
-      guard try string(3).isText else { throw CBORError(.invalidText, at: start) }
+    case .text: _ = try textBytes()
     case .bool: _ = try bool()
     case .null: offset += 1
     case .double: _ = try double()

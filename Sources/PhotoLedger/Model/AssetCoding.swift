@@ -204,28 +204,80 @@ extension AssetResource {
 
   @_lifetime(reader: copy reader)
   fileprivate init(reading reader: inout CBORReader) throws {
-    var resource = AssetResource(
-      type: .photo, originalFilename: "", uniformTypeIdentifier: "", dataSize: 0, sha256: [])
+    self.init(try RecordedFile(reading: &reader), in: reader.all)
+  }
+
+  /// - Parameters:
+  ///   - file: the places of the parts.
+  ///   - bytes: those that the file was read from.
+  private init(_ file: RecordedFile, in bytes: RawSpan) {
+    func text(_ place: Range<Int>) -> String {
+      bytes.extracting(place).withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
+    }
+    func array(_ place: Range<Int>) -> [UInt8] { bytes.extracting(place).withUnsafeBytes { Array($0) } }
+    self.init(
+      type: file.type, originalFilename: text(file.originalFilename),
+      uniformTypeIdentifier: text(file.uniformTypeIdentifier), dataSize: file.dataSize, sha256: array(file.sha256),
+      pixelWidth: file.pixelWidth, pixelHeight: file.pixelHeight,
+      storage: file.path.map { .referenced(path: text($0)) } ?? .library,
+      contentIdentifier: file.contentIdentifier.map(text), sha1: file.sha1.map(array))
+  }
+}
+
+/// A file of an asset where it is recorded: the places of its texts and hashes in the bytes that it was read from.
+package struct RecordedFile {
+  package private(set) var type = ResourceType.photo
+  package private(set) var originalFilename = 0..<0
+  package private(set) var uniformTypeIdentifier = 0..<0
+  package private(set) var dataSize: UInt64 = 0
+  package private(set) var sha256 = 0..<0
+  fileprivate var pixelWidth = 0
+  fileprivate var pixelHeight = 0
+  package private(set) var path: Range<Int>?
+  package private(set) var contentIdentifier: Range<Int>?
+  package private(set) var sha1: Range<Int>?
+
+  @_lifetime(reader: copy reader)
+  init(reading reader: inout CBORReader) throws {
+    var file = RecordedFile()
     var found = FoundFields()
     try reader.forEachField { reader, key in
       found.insert(key)
       switch key {
-      case 1: resource.type = ResourceType(rawValue: try reader.number(Int.self))
-      case 2: resource.originalFilename = try reader.text()
-      case 3: resource.uniformTypeIdentifier = try reader.text()
-      case 4: resource.dataSize = try reader.unsigned(in: AssetNumbers.byteCounts)
-      case 5: resource.sha256 = try reader.bytes(count: 32).withUnsafeBytes { Array($0) }
-      case 6: resource.pixelWidth = try reader.number(Int.self)
-      case 7: resource.pixelHeight = try reader.number(Int.self)
-      case 8: resource.storage = .referenced(path: try reader.text())
-      case 9: resource.contentIdentifier = try reader.text()
-      case 10: resource.sha1 = try reader.bytes(count: 20).withUnsafeBytes { Array($0) }
+      case 1: file.type = ResourceType(rawValue: try reader.number(Int.self))
+      case 2: file.originalFilename = try reader.textPlace()
+      case 3: file.uniformTypeIdentifier = try reader.textPlace()
+      case 4: file.dataSize = try reader.unsigned(in: AssetNumbers.byteCounts)
+      case 5: file.sha256 = try reader.place(count: 32)
+      case 6: file.pixelWidth = try reader.number(Int.self)
+      case 7: file.pixelHeight = try reader.number(Int.self)
+      case 8: file.path = try reader.textPlace()
+      case 9: file.contentIdentifier = try reader.textPlace()
+      case 10: file.sha1 = try reader.place(count: 20)
       default: throw EventCodingError(sentence: "unknown property \(key) of a resource.")
       }
     }
     guard found.contain([1, 2, 3, 4, 5]) else {
       throw EventCodingError(sentence: "a resource lacks a property.")
     }
-    self = resource
+    self = file
+  }
+
+  private init() {}
+}
+
+extension CBORReader {
+  /// The place of the next text, which is read.
+  @_lifetime(self: copy self)
+  fileprivate mutating func textPlace() throws -> Range<Int> {
+    let count = try textBytes().byteCount
+    return offset - count..<offset
+  }
+
+  /// The place of the next bytes, which are read.
+  @_lifetime(self: copy self)
+  fileprivate mutating func place(count: Int) throws -> Range<Int> {
+    _ = try bytes(count: count)
+    return offset - count..<offset
   }
 }

@@ -302,6 +302,12 @@ package struct JSONBytes: ~Copyable, @unchecked Sendable {
     quote { $0.escaped(text, escapes) }
   }
 
+  /// Writes a text, given in UTF-8, with its quotes.
+  package mutating func text(utf8: RawSpan) {
+    separate()
+    quote { bytes in utf8.withUnsafeBytes { bytes.escaped($0, .shown) } }
+  }
+
   /// Writes a text with its quotes, or null.
   package mutating func text(_ text: String?, _ escapes: Escapes = .shown) {
     if let text { self.text(text, escapes) } else { null() }

@@ -184,12 +184,15 @@ public struct ResourceType: RawRepresentable, Sendable, Hashable, Codable {
   public static let photoProxy = ResourceType(rawValue: 19)
 
   /// The name of the type, spelled as PhotoKit spells it; an unknown one as `typeN`.
-  public var name: String { Self.namesByValue[rawValue] ?? "type\(rawValue)" }
+  public var name: String {
+    guard Self.names.indices.contains(rawValue), let name = Self.names[rawValue] else { return "type\(rawValue)" }
+    return name
+  }
 
   /// The type with a name, as ``name`` spells it.
   public init?(name: String) {
-    if let known = Self.namesByValue.first(where: { $0.value == name }) {
-      self.init(rawValue: known.key)
+    if let known = Self.names.firstIndex(of: name) {
+      self.init(rawValue: known)
     } else if name.hasPrefix("type"), let value = Int(name.dropFirst(4)) {
       self.init(rawValue: value)
     } else {
@@ -205,10 +208,11 @@ public struct ResourceType: RawRepresentable, Sendable, Hashable, Codable {
     }
   }
 
-  private static let namesByValue: [Int: String] = [
-    1: "photo", 2: "video", 3: "audio", 4: "alternatePhoto", 5: "fullSizePhoto", 6: "fullSizeVideo",
-    7: "adjustmentData", 8: "adjustmentBasePhoto", 9: "pairedVideo", 10: "fullSizePairedVideo",
-    11: "adjustmentBasePairedVideo", 12: "adjustmentBaseVideo", 19: "photoProxy",
+  /// The names by value; nil for a value without one.
+  private static let names: [String?] = [
+    nil, "photo", "video", "audio", "alternatePhoto", "fullSizePhoto", "fullSizeVideo", "adjustmentData",
+    "adjustmentBasePhoto", "pairedVideo", "fullSizePairedVideo", "adjustmentBasePairedVideo", "adjustmentBaseVideo",
+    nil, nil, nil, nil, nil, nil, "photoProxy",
   ]
 }
 

@@ -56,10 +56,13 @@ extension Projections {
     try reasonAside(record.sequence, in: t) == nil ? Event(record) : .nothingChanged
   }
 
+  /// Whether any event is quarantined.
+  package func hasSetAside(in t: borrowing some Reading) throws -> Bool { try t.count(of: aside) > 0 }
+
   /// Why an event is quarantined; nil if it is not.
   /// - Complexity: O(1) unless events are quarantined; then O(log n).
   package func reasonAside(_ sequence: UInt64, in t: borrowing some Reading) throws -> String? {
-    guard try t.count(of: aside) > 0 else { return nil }
+    guard try hasSetAside(in: t) else { return nil }
     let key: InlineArray<1, UInt64> = [sequence.bigEndian]
     return try t.bytes(for: key.span.bytes, in: aside).map { String(decoding: $0, as: UTF8.self) }
   }

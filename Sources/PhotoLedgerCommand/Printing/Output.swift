@@ -1,3 +1,4 @@
+import CSystem
 import Foundation
 import LibraryJSON
 import PhotoLedger
@@ -16,6 +17,9 @@ final class Output: Sendable {
   let terminal: Terminal
   private let descriptor: Int32
   private let buffer = Mutex(JSONBytes(capacity: 2 * pieceByteCount))
+
+  /// Whether more room was asked for in the pipe, if it is one.
+  private let isWidened = Atomic(false)
 
   private static let pieceByteCount = 1 << 16
 
@@ -67,6 +71,7 @@ final class Output: Sendable {
     try lines.withUnsafeBytes { bytes in
       try buffer.withLock { buffer in
         guard bytes.count < Self.pieceByteCount else {
+          widenPipe()
           try flush(&buffer)
           return try write(out: bytes)
         }
@@ -74,6 +79,13 @@ final class Output: Sendable {
         if buffer.count >= Self.pieceByteCount { try flush(&buffer) }
       }
     }
+  }
+
+  /// Makes room for more in a pipe, so that this process goes on while the reader takes its bytes in small parts.
+  private func widenPipe() {
+    guard !isWidened.exchange(true, ordering: .relaxed) else { return }
+    // Where it is no pipe, or that is not allowed, the output is as it was.
+    _ = psys_set_pipe_size(descriptor, 1 << 20)
   }
 
   /// Writes bytes as they are, after what has been collected.
