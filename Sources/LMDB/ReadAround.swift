@@ -22,7 +22,7 @@ import Synchronization
   @inlinable static var stepCount: UInt32 { 1024 }
 
   /// How many bytes of files may be mapped before a walk lets go of them, the program and its libraries included.
-  static var filePagesMax: Int64 { 34 << 20 }
+  static var filePagesMax: Int64 { 28 << 20 }
 
   typealias State = Atomic<Bool>
 

@@ -24,7 +24,7 @@ extension PhotoLibrary {
     _ filter: LogFilter = LogFilter(), newestFirst: Bool = false, _ body: (LogEntry) throws -> Bool
   ) throws {
     // Not made ahead: many readers stop soon.
-    try makeLogPieces(filter, newestFirst: newestFirst) { read in
+    try makeLogPieces(filter, newestFirst: newestFirst, atOnce: 8) { read in
       var entries: [LogEntry] = []
       try read { reader, record, commit, t in
         entries.append(try reader.entry(record, of: commit, t))
@@ -44,7 +44,7 @@ extension PhotoLibrary {
   ) throws {
     try MadeAhead.run { give in
       try self.makeLogPieces(
-        filter, newestFirst: newestFirst,
+        filter, newestFirst: newestFirst, atOnce: 16,
         { read in
           try WrittenLines { bytes in
             var lines = LogLines()
@@ -70,8 +70,10 @@ extension PhotoLibrary {
   private typealias RecordReading = (LogReader.Use) throws -> Void
 
   /// Gives what is made of the events in pieces, which are made on several cores and given in order.
+  /// - Parameter atOnce: how many are made at most before they are given; one core waits for the other only then.
   private func makeLogPieces<Piece: Sendable>(
-    _ filter: LogFilter, newestFirst: Bool, _ make: @Sendable (_ read: RecordReading) throws -> Piece,
+    _ filter: LogFilter, newestFirst: Bool, atOnce partCountMax: Int,
+    _ make: @Sendable (_ read: RecordReading) throws -> Piece,
     _ give: (Piece) throws -> Bool
   ) throws {
     try askIfNeeded()
@@ -87,7 +89,7 @@ extension PhotoLibrary {
     while true {
       let pieces = try store.reading { t in
         defer { t.letGoOfPages() }
-        let parts = try reader.parts(t)
+        let parts = try reader.parts(t, atMost: partCountMax)
         let part = reader
         return try t.onSeveralCores(parts.count) { index, t in
           defer { t.letGoOfPages() }
@@ -143,7 +145,6 @@ private struct LogReader {
   /// After how many names pages are let go of: each is a row on a page of its own, with which its neighbours are
   /// mapped.
   private static let countBetweenLettingGo = 128
-  private static let partCountMax = 16
   /// How many events one core reads at a time: fewer where events are large, so that the others have some too.
   private var pieceCount = Self.pieceCountMax
   /// The assets whose creations were read, but for those in ``created``.
@@ -182,10 +183,10 @@ private struct LogReader {
   }
 
   /// The places of the next events, in parts; none at the end.
-  mutating func parts(_ t: borrowing StoreReading) throws -> [ArraySlice<UInt64>] {
+  mutating func parts(_ t: borrowing StoreReading, atMost partCountMax: Int) throws -> [ArraySlice<UInt64>] {
     var places: [UInt64] = []
     while places.count < pieceCount * partCount, let place = try next(t) { places.append(place) }
-    partCount = min(Self.partCountMax, partCount * 2)
+    partCount = min(partCountMax, partCount * 2)
     return stride(from: 0, to: places.count, by: pieceCount).map { start in
       places[start..<min(start + pieceCount, places.count)]
     }

@@ -117,9 +117,13 @@ extension LibraryStore {
         if query.search == nil, index & 0xFF == 0xFF { t.letGoOfPages() }
       }
     case .collection where query.scope == .library:
+      var seen = 0
       try forEachCollection(at: moment, t) { row in
         let row = row.seen(by: query.access)
         if plan.admits(row) { keys.append(plan.key(row, nil)) }
+        // Rows lie among the pages of other tables.
+        seen += 1
+        if seen & 0xFF == 0 { t.letGoOfPages() }
       }
     case .collection:
       let access = query.access

@@ -18,10 +18,12 @@ final class Output: Sendable {
   private let descriptor: Int32
   private let buffer = Mutex(JSONBytes(capacity: 2 * pieceByteCount))
 
-  /// Whether more room was asked for in the pipe, if it is one.
-  private let isWidened = Atomic(false)
+  /// How many bytes were written in large pieces.
+  private let largeByteCount = Atomic(0)
 
   private static let pieceByteCount = 1 << 16
+  /// How much is written before a pipe gets as much room.
+  private static let widePipeByteCount = 1 << 20
 
   init(descriptor: Int32) {
     self.descriptor = descriptor
@@ -71,7 +73,7 @@ final class Output: Sendable {
     try lines.withUnsafeBytes { bytes in
       try buffer.withLock { buffer in
         guard bytes.count < Self.pieceByteCount else {
-          widenPipe()
+          widenPipe(before: bytes.count)
           try flush(&buffer)
           return try write(out: bytes)
         }
@@ -81,11 +83,13 @@ final class Output: Sendable {
     }
   }
 
-  /// Makes room for more in a pipe, so that this process goes on while the reader takes its bytes in small parts.
-  private func widenPipe() {
-    guard !isWidened.exchange(true, ordering: .relaxed) else { return }
+  /// Makes room for more in a pipe once much is written to it, so that this process goes on while the reader takes its
+  /// bytes in small parts.
+  private func widenPipe(before count: Int) {
+    let (old, new) = largeByteCount.add(count, ordering: .relaxed)
+    guard old < Self.widePipeByteCount, new >= Self.widePipeByteCount else { return }
     // Where it is no pipe, or that is not allowed, the output is as it was.
-    _ = psys_set_pipe_size(descriptor, 1 << 20)
+    _ = psys_set_pipe_size(descriptor, Int32(Self.widePipeByteCount))
   }
 
   /// Writes bytes as they are, after what has been collected.
