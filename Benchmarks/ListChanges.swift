@@ -50,6 +50,10 @@ enum ListChanges {
 
   private static let withCode = ", its code in the caches"
 
+  /// The length of the list on which the code is run before the clock starts; that of the measured list where that is
+  /// shorter than any of a real run.
+  private static func rehearsedSize(of size: Int) -> Int { size < Report.leastSize ? size : 5000 }
+
   // MARK: Beside a sorted set
 
   private static func setName(_ workload: Workload, _ start: Start) -> String {
@@ -80,10 +84,10 @@ enum ListChanges {
     _ list: inout ItemList, _ workload: Workload, _ start: Start, _ repetitions: Int
   ) throws -> (tree: Sample, set: Sample) {
     let stopwatch = Stopwatch()
-    var flush = CacheFlush()
+    var flush = CacheFlush(before: list.items.count)
     var tree = CountedTree(sorted: list.items.lazy.map(\.key))
     var set = SortedSet(sorted: list.items.lazy.map(\.key))
-    var small = ItemList(size: 5000, seed: 2)
+    var small = ItemList(size: rehearsedSize(of: list.items.count), seed: 2)
     let smallTree = CountedTree(sorted: small.items.lazy.map(\.key))
     let smallSet = SortedSet(sorted: small.items.lazy.map(\.key))
     var times: (tree: [Double], set: [Double]) = ([], [])
@@ -160,9 +164,9 @@ enum ListChanges {
     _ list: inout ItemList, _ workload: Workload, _ start: Start, _ repetitions: Int
   ) throws -> Sample {
     let stopwatch = Stopwatch()
-    var flush = CacheFlush()
+    var flush = CacheFlush(before: list.items.count)
     var tree = CountedTree(sorted: list.items.lazy.map(\.key))
-    var small = ItemList(size: 5000, seed: 2)
+    var small = ItemList(size: rehearsedSize(of: list.items.count), seed: 2)
     let smallTree = CountedTree(sorted: small.items.lazy.map(\.key))
     var times: [Double] = []
     for repetition in 0..<repetitions + 3 {
@@ -188,7 +192,7 @@ enum ListChanges {
 
   private static func paths(_ count: Int, _ workload: Workload, _ repetitions: Int) throws -> Sample {
     let (copies, stopwatch) = (Copies(count: count), Stopwatch())
-    var flush = CacheFlush()
+    var flush = CacheFlush(before: count)
     return Sample(
       try (0..<repetitions).map { repetition in
         let places = workload.copiedPlaces(of: count, repetition)
@@ -198,7 +202,7 @@ enum ListChanges {
 
   private static func copies(_ items: [Item], _ repetitions: Int) throws -> Sample {
     let stopwatch = Stopwatch()
-    var flush = CacheFlush()
+    var flush = CacheFlush(before: items.count)
     return Sample(try (0..<repetitions).map { _ in try Copies.list(items, stopwatch, afterFlushing: &flush) })
   }
 
@@ -237,7 +241,7 @@ enum ListChanges {
   /// Over identities alone, which it needs to be hashable.
   private static func inferring(_ list: inout ItemList, _ workload: Workload, _ repetitions: Int) throws -> Sample {
     let stopwatch = Stopwatch()
-    var flush = CacheFlush()
+    var flush = CacheFlush(before: list.items.count)
     var times: [Double] = []
     for repetition in 0..<repetitions + 1 {
       let before = list.items
@@ -256,7 +260,7 @@ enum ListChanges {
 
   private static func heckel(_ list: inout ItemList, _ workload: Workload, _ repetitions: Int) throws -> Sample {
     let stopwatch = Stopwatch()
-    var flush = CacheFlush()
+    var flush = CacheFlush(before: list.items.count)
     var times: [Double] = []
     for repetition in 0..<repetitions + 1 {
       let before = list.items
@@ -277,7 +281,7 @@ enum ListChanges {
     _ list: inout ItemList, _ workload: Workload, _ repetitions: Int, _ body: ([Item], [Item]) throws -> Int
   ) rethrows -> Sample {
     let stopwatch = Stopwatch()
-    var flush = CacheFlush()
+    var flush = CacheFlush(before: list.items.count)
     var times: [Double] = []
     var sum = 0
     for repetition in 0..<repetitions + 1 {

@@ -30,9 +30,15 @@ struct Stopwatch {
 
 /// Pushes everything else out of the processor's caches, code included.
 ///
-/// Every line is read and written. Filling the buffer would not do: large fills go past the caches.
+/// Every line is read and written. Filling the buffer would not do: large fills go past the caches. Before lists that
+/// are shorter than those of any real run, which only show that the benchmark works, the buffer is small.
 struct CacheFlush {
-  private var buffer = [UInt8](repeating: 1, count: 96 << 20)
+  private var buffer: [UInt8]
+
+  /// Prepares to push out the caches before operations on lists of `size` objects.
+  init(before size: Int) {
+    buffer = [UInt8](repeating: 1, count: size < Report.leastSize ? 1 << 16 : 96 << 20)
+  }
 
   mutating func flush() {
     buffer.withUnsafeMutableBytes { bytes in

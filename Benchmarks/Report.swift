@@ -24,6 +24,10 @@ struct Report {
     var isMissed: Bool?
   }
 
+  /// The smallest size of a real run. Rows of smaller ones only show that the benchmarks work and find right answers,
+  /// so what would make their figures good, and costs time, is left out.
+  static let leastSize = 1000
+
   /// The texts of which a row's name contains one; none: every row is wanted.
   let filters: [String]
   let repetitions: Int

@@ -46,7 +46,7 @@ enum Examining {
   ) throws {
     let stopwatch = Stopwatch()
     var (floors, without, added) = ([Double](), [Double](), [Double]())
-    for round in 0...max(5, report.repetitions) {
+    for round in 0...report.repetitions {
       let floor = try stopwatch.time {
         for _ in 0..<blockSize {
           guard try probe.answer(about: file).count > 100 else {

@@ -11,10 +11,9 @@ enum Renditions {
   static let names = ["S27 floor: vipsthumbnail alone, a photo", "S27 renditions, a photo"]
   private static let batch = 8
 
-  /// How many photos there are, and their sides; few and small in libraries that are smaller than any measured one,
-  /// whose rows only show that the benchmark works.
+  /// How many photos there are, and their sides; few and small in libraries of less than ``Report/leastSize``.
   private static func shape(of size: Int) -> (count: Int, width: Int, height: Int) {
-    size < 1000 ? (4, 640, 480) : (32, 4000, 3000)
+    size < Report.leastSize ? (4, 640, 480) : (32, 4000, 3000)
   }
 
   static func measure(_ stage: Stage, into report: inout Report) throws {
