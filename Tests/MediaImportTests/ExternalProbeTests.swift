@@ -8,7 +8,9 @@ import Testing
 
 @Suite("examining files with exiftool")
 struct ExternalProbeTests {
-  private func finding(_ name: String, _ data: Data, _ probe: ExternalProbe = ExternalProbe()) throws -> MediaFinding {
+  private static let shared = ExternalProbe()
+
+  private func finding(_ name: String, _ data: Data, _ probe: ExternalProbe = Self.shared) throws -> MediaFinding {
     let folder = try TemporaryFolder()
     return try probe.examine(URL(filePath: try folder.write(name, data).description))
   }
@@ -40,7 +42,7 @@ struct ExternalProbeTests {
     _ = try await rig.run([folder.asRoot])
     let imported = try #require(try rig.assets().first)
     let other = try ImportedLibrary()
-    try other.library.setMediaProbe(ExternalProbe())
+    try other.library.setMediaProbe(Self.shared)
     let file = URL(filePath: path.description)
     let creation = try #require(AssetCreation(imageAt: file, examinedBy: other.library))
     try await other.library.performChanges { $0.createAsset(creation) }

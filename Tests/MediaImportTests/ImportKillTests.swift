@@ -87,7 +87,7 @@ struct ImportKillTests {
       }
     }
     let count = Atomic(0)
-    _ = try await LibraryImport(into: library, options: source.options).run(
+    _ = try await LibraryImport(into: library, options: source.options.inKilledProcess()).run(
       parts, of: source.export,
       progress: { _ in
         if count.add(1, ordering: .relaxed).newValue == point { kill(getpid(), SIGKILL) }
@@ -108,7 +108,7 @@ struct ImportKillTests {
     let began = ContinuousClock.now
     var options = source.options
     options.removesOriginals = false
-    _ = try await LibraryImport(into: whole.library, options: options).run(
+    _ = try await LibraryImport(into: whole.library, options: options.inKilledProcess()).run(
       sharedParts, of: source.export, progress: { _ in callbacks.add(1, ordering: .relaxed) })
     let duration = max(1, Int((ContinuousClock.now - began) / .microseconds(1)))
     let expected = try TakeoutCourseTests.content(whole.library)
@@ -138,7 +138,8 @@ struct ImportKillTests {
       }
       let opened = try PhotoLibrary(at: library)
       defer { opened.close() }
-      let summary = try await LibraryImport(into: opened, options: source.options).run(parts, of: source.export)
+      let summary = try await LibraryImport(into: opened, options: source.options.sharingTool()).run(
+        parts, of: source.export)
       #expect(!summary.wasInterrupted)
       #expect(try TakeoutCourseTests.content(opened) == expected, "seed \(seed), \(left) left: \(source)")
       if source == .moved { #expect(try Self.contents(of: own).isEmpty, "seed \(seed), \(left) left") }

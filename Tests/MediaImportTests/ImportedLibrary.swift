@@ -2,6 +2,7 @@ import Foundation
 import LibraryMaintenance
 import PhotoLedger
 import Synchronization
+import TestSupport
 import Testing
 
 @testable import MediaImport
@@ -26,9 +27,7 @@ final class ImportedLibrary: Sendable {
     cause: String? = nil, report: @escaping @Sendable (FileReport) -> Void = { _ in }
   ) async throws -> (summary: ImportSummary, outcomes: [String: FileOutcome]) {
     let outcomes = Mutex<[String: FileOutcome]>([:])
-    var options = options
-    options.tool = try SharedTool.exiftool()
-    let summary = try await LibraryImport(into: library, options: options).run(
+    let summary = try await LibraryImport(into: library, options: options.sharingTool()).run(
       roots, of: export, cause: cause,
       report: { file in
         outcomes.withLock { $0[file.relativePath.description] = file.outcome }
@@ -80,8 +79,27 @@ final class ImportedLibrary: Sendable {
 }
 
 /// What reads metadata for all imports of the tests: starting exiftool takes longer than most of them.
+///
+/// An import that is cancelled ends the processes that read for it at that moment; the next file starts new ones.
 enum SharedTool {
   private static let tool = Result { try ExifTool() }
 
   static func exiftool() throws -> ExifTool { try tool.get() }
+}
+
+extension LibraryImport.Options {
+  /// The options, with the exiftool that the tests share.
+  func sharingTool() throws -> Self {
+    var options = self
+    options.tool = try SharedTool.exiftool()
+    return options
+  }
+
+  /// The options for an import in a process that is killed: at the usual dose with one exiftool, else with as many as
+  /// imports have.
+  func inKilledProcess() throws -> Self {
+    var options = self
+    if !Dose.isFull { options.tool = try ExifTool(processCount: 1) }
+    return options
+  }
 }

@@ -52,7 +52,7 @@ struct InterruptedImportTests {
       let cancelWhenDone: @Sendable (ImportProgress) -> Void = { progress in
         if progress.filesDone >= limit { running.withLock { $0?.cancel() } }
       }
-      let importer = try LibraryImport(into: rig.library, options: Self.options(3))
+      let importer = try LibraryImport(into: rig.library, options: Self.options(3).sharingTool())
       let task = running.withLock { slot in
         let task = Task { () throws -> ImportSummary in
           try await importer.run([folder.asRoot], progress: cancelWhenDone)
@@ -127,7 +127,8 @@ struct InterruptedImportTests {
     options.threadCount = 1
     options.instant = { start + .milliseconds(100 * done.withLock { $0 }) }
     let rig = try ImportedLibrary()
-    let summary = try await LibraryImport(into: rig.library, options: options).run([folder.asRoot]) { progress in
+    let importer = try LibraryImport(into: rig.library, options: options.sharingTool())
+    let summary = try await importer.run([folder.asRoot]) { progress in
       done.withLock { $0 = progress.filesDone }
     }
     #expect(summary.assetsAdded == 12)
@@ -155,7 +156,7 @@ struct InterruptedImportTests {
       [source = source as String, target = target as String, point = point as Int] in
       let library = try PhotoLibrary.create(at: ImportedLibrary.place(in: target))
       let count = Mutex(0)
-      _ = try await LibraryImport(into: library, options: InterruptedImportTests.options(4)).run(
+      _ = try await LibraryImport(into: library, options: InterruptedImportTests.options(4).inKilledProcess()).run(
         [FilePath(source)],
         progress: { _ in
           // A file done, or a commit done.
@@ -172,7 +173,7 @@ struct InterruptedImportTests {
     let found = try library.verify(scratch: URL(filePath: target), hashingContent: true)
     #expect(found.isSound && found.missingResources.isEmpty)
     #expect(try FileManager.default.contentsOfDirectory(atPath: library.url.path + "/resources/incoming").isEmpty)
-    _ = try await LibraryImport(into: library).run([folder.asRoot])
+    _ = try await LibraryImport(into: library, options: .init().sharingTool()).run([folder.asRoot])
     #expect(try ImportedLibrary.content(of: library) == whole)
   }
 
@@ -187,7 +188,7 @@ struct InterruptedImportTests {
     do {
       let library = try PhotoLibrary.create(at: ImportedLibrary.place(in: place.path))
       defer { library.close() }
-      let importer = try LibraryImport(into: library, options: Self.options(3))
+      let importer = try LibraryImport(into: library, options: Self.options(3).sharingTool())
       let error = await #expect(throws: ImportError.self) { try await importer.run([folder.asRoot]) }
       #expect(error?.code == .diskFull && error?.description.contains("space") == true)
       let count = try ImportedLibrary.content(of: library).count

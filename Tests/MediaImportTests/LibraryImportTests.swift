@@ -265,7 +265,7 @@ struct LibraryLivePhotoTests {
     let other = isStillPurged ? "b.mov" : "b.jpg"
     let data = isStillPurged ? TinyMedia.movie(contentIdentifier: ImportTests.identifier) : ImportTests.still("b")
     let path = try folder.write(other, data)
-    let tags = try ExifTool(processCount: 1).tags(of: path)
+    let tags = try SharedTool.exiftool().tags(of: path)
     let stored = try rig.library.store.resources.store(fileAt: path)
     let metadata = try #require(MediaMetadata(tags))
     let gone = LocalIdentifier(UUID())
@@ -291,7 +291,7 @@ struct LibraryLivePhotoTests {
     let folder = try TemporaryFolder()
     let path = try folder.write("a.jpg", ImportTests.still())
     let files = rig.library.store.resources
-    let metadata = try #require(MediaMetadata(try ExifTool(processCount: 1).tags(of: path)))
+    let metadata = try #require(MediaMetadata(try SharedTool.exiftool().tags(of: path)))
     let resource = ImportedResource(
       type: .photo, stored: try files.store(fileAt: path), originalFilename: "a.jpg", source: path, metadata: metadata)
     #expect(unlink(files.path(ofContent: resource.stored.sha256)) == 0)

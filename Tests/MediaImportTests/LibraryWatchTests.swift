@@ -358,7 +358,7 @@ struct LibraryWatchTests {
       let known = Self.known(in: rig)
       let target = ForgettingTarget(removing: removesFile ? rig.library.url.path + "/imports/known-files" : nil)
       let importer = MediaImporter(
-        target: target, resources: rig.library.store.resources, tool: try ExifTool(processCount: 1), known: known)
+        target: target, resources: rig.library.store.resources, tool: try SharedTool.exiftool(), known: known)
       let summary = try await importer.run([rig.asRoot])
       #expect(summary.assetsAdded == 3)
       #expect(Self.known(in: rig).states(below: [rig.asRoot]) { _ in true }.isEmpty)

@@ -17,7 +17,7 @@ struct ManifestAgreementTests {
 
   static func readings() throws -> [Reading] {
     guard let folder = Corpus.folder else { return [] }
-    let tool = try ExifTool()
+    let tool = try SharedTool.exiftool()
     return try Corpus.manifest().map { entry in
       let path = FilePath(folder.appending(path: entry.path).path)
       return Reading(

@@ -43,7 +43,7 @@ struct MetadataTests {
   static func metadata(_ name: String, _ data: Data) throws -> MediaMetadata {
     let folder = try TemporaryFolder()
     let path = try folder.write(name, data)
-    let tags = try ExifTool(processCount: 1).tags(of: path)
+    let tags = try SharedTool.exiftool().tags(of: path)
     return try #require(MediaMetadata(tags))
   }
 

@@ -282,7 +282,7 @@ struct MoveTests {
     #expect(try await Self.reasons(other.run([folder.asRoot], Self.options).summary) == ["a.jpg": .inTrash])
     #expect(try Self.left(folder) == ["a.jpg"])
 
-    let client = try LibraryImport(into: other.library.as("phone"), options: Self.options)
+    let client = try LibraryImport(into: other.library.as("phone"), options: Self.options.sharingTool())
     let error = await #expect(throws: ImportError.self) { try await client.run([folder.asRoot]) }
     #expect(error?.description.contains("may not remove originals") == true)
   }
@@ -320,7 +320,7 @@ struct MoveTests {
     let folder = try InterruptedImportTests.pictures()
     let rig = try ImportedLibrary()
     let running = Mutex<Task<ImportSummary, any Error>?>(nil)
-    let importer = try LibraryImport(into: rig.library, options: Self.options)
+    let importer = try LibraryImport(into: rig.library, options: Self.options.sharingTool())
     let cancelWhenBegun: @Sendable (ImportProgress) -> Void = { progress in
       if progress.originalsDone >= 5 { running.withLock { $0?.cancel() } }
     }
@@ -377,7 +377,7 @@ struct MoveTests {
         let count = Atomic(0)
         var options = MoveTests.options
         (options.batchFileCount, options.makesFolderAlbums) = (4, true)
-        _ = try await LibraryImport(into: library, options: options).run(
+        _ = try await LibraryImport(into: library, options: options.inKilledProcess()).run(
           [FilePath(source)],
           progress: { _ in
             if count.add(1, ordering: .relaxed).newValue > point { kill(getpid(), SIGKILL) }
@@ -398,7 +398,7 @@ struct MoveTests {
       }
       var options = Self.options
       options.makesFolderAlbums = true
-      _ = try await LibraryImport(into: library, options: options).run([folder.asRoot])
+      _ = try await LibraryImport(into: library, options: options.sharingTool()).run([folder.asRoot])
       #expect(try ImportedLibrary.content(of: library) == whole, "\(point)")
       #expect(try Self.left(folder).filter { $0.hasSuffix(".jpg") || $0.hasSuffix(".mov") }.isEmpty, "\(point)")
       var memberCount = 0

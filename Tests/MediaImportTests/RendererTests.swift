@@ -23,7 +23,9 @@ extension TemporaryFolder {
   "The renderer",
   .enabled(if: SamplePhotos.canRender, "Needs libvips-tools, ffmpeg, exiftool and the folder of sample photos."))
 struct RendererTests {
-  private let renderer = MediaRenderer()
+  /// One for all tests: a new one for each would start an exiftool for each.
+  private static let shared = MediaRenderer()
+  private let renderer = Self.shared
 
   private func sample(_ path: String) throws -> URL { try #require(Corpus.folder).appending(path: path) }
 
@@ -205,7 +207,7 @@ struct RendererTests {
     let folder = try TemporaryFolder()
     for name in ["vipsthumbnail", "ffprobe"] {
       let program = folder.place(name)
-      try Data("#!/bin/sh\nwhile :; do :; done\n".utf8).write(to: program)
+      try Data("#!/bin/sh\nexec sleep 1000\n".utf8).write(to: program)
       try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program.path)
     }
     try FileManager.default.createSymbolicLink(

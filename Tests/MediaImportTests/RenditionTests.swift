@@ -41,7 +41,8 @@ struct PlaceholderTests {
   "Renditions",
   .enabled(if: SamplePhotos.canRender, "Needs libvips-tools, ffmpeg, exiftool and the folder of sample photos."))
 struct RenditionTests {
-  private let renderer = MediaRenderer()
+  private static let shared = MediaRenderer()
+  private let renderer = Self.shared
 
   private func sample(_ path: String) throws -> URL { try #require(Corpus.folder).appending(path: path) }
 

@@ -133,7 +133,8 @@ struct StackImportTests {
       block.register(client: "phone", registration)
       block.setAuthorizationStatus(.limited, of: "phone")
     }
-    let added = try await LibraryImport(into: other.library.as("phone")).run([folder.asRoot])
+    let importer = try LibraryImport(into: other.library.as("phone"), options: .init().sharingTool())
+    let added = try await importer.run([folder.asRoot])
     #expect(added.assetsAdded == Self.all.count && added.stacks == 0)
     #expect(try Self.stacks(other.library).isEmpty)
   }
@@ -382,7 +383,7 @@ struct StackImportTests {
     let target = LibraryTarget(library: rig.library, cause: "import x", run: "x")
     let known = try #require(try rig.assets().first)
     #expect(try target.untouched([known.id]) == [known.id: UntouchedAsset(isHidden: false)])
-    let tool = try ExifTool()
+    let tool = try SharedTool.exiftool()
     let path = try folder.write("c/IMG_2_edited.jpeg", try #require(Self.all["c/IMG_2_edited.jpeg"]))
     let stored = try rig.library.store.resources.store(fileAt: path, expecting: FileContent(of: path).sha256)
     try rig.library.store.resources.synchronize()

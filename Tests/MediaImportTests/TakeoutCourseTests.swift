@@ -67,7 +67,7 @@ struct TakeoutCourseTests {
       let cancelWhenDone: @Sendable (ImportProgress) -> Void = { progress in
         if progress.filesDone >= limit { running.withLock { $0?.cancel() } }
       }
-      let importer = try LibraryImport(into: rig.library, options: InterruptedImportTests.options(3))
+      let importer = try LibraryImport(into: rig.library, options: InterruptedImportTests.options(3).sharingTool())
       let task = running.withLock { slot in
         let task = Task { () throws -> Void in
           _ = try await importer.run(parts, of: .takeout, progress: cancelWhenDone)
@@ -98,7 +98,7 @@ struct TakeoutCourseTests {
       [names = names as String, target = target as String, point = point as Int] in
       let library = try PhotoLibrary.create(at: ImportedLibrary.place(in: target))
       let count = Mutex(0)
-      _ = try await LibraryImport(into: library, options: InterruptedImportTests.options(4)).run(
+      _ = try await LibraryImport(into: library, options: InterruptedImportTests.options(4).inKilledProcess()).run(
         names.split(separator: "\n").map { FilePath(String($0)) }, of: .takeout,
         progress: { _ in
           let isTime = count.withLock { count in
@@ -114,7 +114,7 @@ struct TakeoutCourseTests {
     let found = try library.verify(scratch: URL(filePath: target), hashingContent: true)
     #expect(found.isSound && found.missingResources.isEmpty)
     #expect(try FileManager.default.contentsOfDirectory(atPath: library.url.path + "/resources/incoming").isEmpty)
-    _ = try await LibraryImport(into: library).run(parts, of: .takeout)
+    _ = try await LibraryImport(into: library, options: .init().sharingTool()).run(parts, of: .takeout)
     #expect(try Self.content(library) == Self.content(whole.library))
   }
 
