@@ -11,6 +11,58 @@ import Testing
 
 @Suite("Hostile stores")
 struct HostileStoreTests {
+  /// The library that every test gets a copy of: making it takes five runs of the program.
+  private struct Original: Sendable {
+    private struct Item: Sendable {
+      let path: String
+      /// Nil for a folder.
+      let content: Data?
+      let permissions: Int?
+    }
+
+    let asset: String
+    let album: String
+    private let items: [Item]
+
+    static let shared = Result { try Original() }
+
+    private init() throws {
+      let sandbox = try Sandbox()
+      asset = try sandbox.makeAssets(60)[0]
+      album = try sandbox.run(["album", "create", "Sea"]).lines[0]
+      #expect(try sandbox.run(["album", "add", album, asset]).status == 0)
+      #expect(try sandbox.run(["rebuild"]).status == 0)
+      items = try FileManager.default.subpathsOfDirectory(atPath: sandbox.library).sorted().compactMap { path in
+        let place = "\(sandbox.library)/\(path)"
+        let attributes = try FileManager.default.attributesOfItem(atPath: place)
+        let isFolder = attributes[.type] as? FileAttributeType == .typeDirectory
+        // The pipe and the locks of the store are made again when it is opened.
+        guard isFolder || attributes[.type] as? FileAttributeType == .typeRegular, !path.hasSuffix("lock.mdb") else {
+          return nil
+        }
+        return Item(
+          path: path, content: isFolder ? nil : try Data(contentsOf: URL(filePath: place)),
+          permissions: attributes[.posixPermissions] as? Int)
+      }
+    }
+
+    func write(to library: String) throws {
+      let manager = FileManager.default
+      try manager.createDirectory(atPath: library, withIntermediateDirectories: false)
+      for item in items {
+        let place = "\(library)/\(item.path)"
+        if let content = item.content {
+          try content.write(to: URL(filePath: place))
+        } else {
+          try manager.createDirectory(atPath: place, withIntermediateDirectories: false)
+        }
+        if let permissions = item.permissions {
+          try manager.setAttributes([.posixPermissions: permissions], ofItemAtPath: place)
+        }
+      }
+    }
+  }
+
   /// A store that the damage is done to, and its bytes before.
   final class Victim {
     let sandbox: Sandbox
@@ -20,11 +72,10 @@ struct HostileStoreTests {
     var file: URL { URL(filePath: sandbox.library + "/store/data.mdb") }
 
     init() throws {
-      sandbox = try Sandbox()
-      asset = try sandbox.makeAssets(60)[0]
-      album = try sandbox.run(["album", "create", "Sea"]).lines[0]
-      #expect(try sandbox.run(["album", "add", album, asset]).status == 0)
-      #expect(try sandbox.run(["rebuild"]).status == 0)
+      let original = try Original.shared.get()
+      sandbox = try Sandbox(makesLibrary: false)
+      try original.write(to: sandbox.library)
+      (asset, album) = (original.asset, original.album)
       sound = try Data(contentsOf: URL(filePath: sandbox.library + "/store/data.mdb"))
     }
 
