@@ -260,10 +260,16 @@ struct MediaProgramTests {
 
 @Suite("Pictures of pixels", .enabled(if: SamplePhotos.canRender, clear))
 struct PixelPictureTests {
-  /// A JPEG whose pixels stand on their side, and the same pixels as a PNG and as a GIF, which cannot say so.
+  /// A JPEG whose pixels stand on their side, and the same pixels as a PNG and as a GIF, which cannot say so. They are
+  /// few: each turn of each picture is encoded.
   private func sources() throws -> [UIImage] {
-    let folder = try #require(SamplePhotos.folder)
-    let jpeg = try #require(UIImage(contentsOfFile: folder.appending(path: "orientation/Landscape_6.jpg").path))
+    let folder = try TemporaryFolder()
+    let file = folder.place("grid.jpg")
+    try ColourGrid.make(["rg", "bw", "rb"], side: 30, at: file)
+    let mark = try ChildRun.of(["exiftool", "-q", "-n", "-overwrite_original", "-Orientation=6", file.path])
+    #expect(mark.end == .status(0), "\(mark.text)")
+    let jpeg = try #require(UIImage(contentsOfFile: file.path))
+    #expect(jpeg.size == CGSize(width: 90, height: 60) && jpeg.imageOrientation == .right)
     let pixels = try #require(jpeg.cgImage)
     let png = try #require(UIImage(cgImage: pixels).pngData().flatMap { UIImage(data: $0) })
     let gif = try #require(Data(base64Encoded: "R0lGODdhAwACAIAAAP8AAAAA/ywAAAAAAwACAAACBESIECkAOw=="))
