@@ -1,10 +1,11 @@
 import CountedTree
 import PhotoLedger
+import TestSupport
 import Testing
 
 /// Edits of keys to a tree, and the change they make.
 @Suite struct IndexChangesEditsTests {
-  @Test("edits made to a tree give the change that a walk of both lists finds", arguments: 0..<12)
+  @Test("edits made to a tree give the change that a walk of both lists finds", arguments: 0..<(Dose.isFull ? 12 : 5))
   func edits(seed: UInt64) {
     var random = IndexChangesRandom(4_000 + seed)
     for number in 0..<200 {
