@@ -260,9 +260,9 @@ struct MediaProgramTests {
 
 @Suite("Pictures of pixels", .enabled(if: SamplePhotos.canRender, clear))
 struct PixelPictureTests {
-  /// A JPEG whose pixels stand on their side, and the same pixels as a PNG and as a GIF, which cannot say so. They are
-  /// few: each turn of each picture is encoded.
-  private func sources() throws -> [UIImage] {
+  /// A JPEG whose pixels stand on their side, and the same pixels as a PNG. They are few: each turn of each picture is
+  /// encoded.
+  private static let made = Result {
     let folder = try TemporaryFolder()
     let file = folder.place("grid.jpg")
     try ColourGrid.make(["rg", "bw", "rb"], side: 30, at: file)
@@ -271,9 +271,14 @@ struct PixelPictureTests {
     let jpeg = try #require(UIImage(contentsOfFile: file.path))
     #expect(jpeg.size == CGSize(width: 90, height: 60) && jpeg.imageOrientation == .right)
     let pixels = try #require(jpeg.cgImage)
-    let png = try #require(UIImage(cgImage: pixels).pngData().flatMap { UIImage(data: $0) })
+    return (jpeg: jpeg.data, png: try #require(UIImage(cgImage: pixels).pngData()))
+  }
+
+  /// The two, and a GIF, which cannot say how it stands.
+  private func sources() throws -> [UIImage] {
+    let made = try Self.made.get()
     let gif = try #require(Data(base64Encoded: "R0lGODdhAwACAIAAAP8AAAAA/ywAAAAAAwACAAACBESIECkAOw=="))
-    return [jpeg, png, try #require(UIImage(data: gif))]
+    return try [made.jpeg, made.png, gif].map { try #require(UIImage(data: $0)) }
   }
 
   @Test("the pixels of a picture are turned as asked, and the bytes say so", arguments: UIImage.Orientation.allCases)
