@@ -14,33 +14,38 @@ struct FunctionLength: Sendable {
   var count: Int
 
   static func all(in source: SwiftSource) -> [FunctionLength] {
-    source.code.indices.compactMap { index in
-      guard let name = declaredName(source.code[index]), let end = lastLine(of: source.code, from: index) else {
-        return nil
-      }
+    let declaration = Declaration()
+    return source.code.indices.compactMap { index in
+      guard let name = declaration.name(in: source.code[index]),
+        let end = lastLine(of: source.code, from: index, declaration)
+      else { return nil }
       return FunctionLength(path: source.path, line: index + 1, name: name, count: end - index + 1)
     }
   }
 
-  private static func declaredName(_ line: String) -> String? {
-    guard ["func", "init", "subscript"].contains(where: { line.holds($0) }) else { return nil }
+  /// What a line declares. The pattern is compiled once for a file: that takes longer than to match a line.
+  private struct Declaration {
     let pattern =
       #/
       ^\s* (?: @\S+\s+ | [a-z]+ (?: \([a-z]+\) )? \s+ )*
       (?: func\s+(\S+?)\s*[\(<] | (init|subscript)[?!]?\s*[\(<] | (deinit)\s*\{ )
       /#
-    guard let match = line.firstMatch(of: pattern) else { return nil }
-    let words = line.split { $0 == " " || $0 == "(" }.map(String.init)
-    guard let first = words.first, !["return", "self", "case", "let", "var", "try", "throw"].contains(first) else {
-      return nil
+
+    func name(in line: String) -> String? {
+      guard ["func", "init", "subscript"].contains(where: { line.holds($0) }) else { return nil }
+      guard let match = line.firstMatch(of: pattern) else { return nil }
+      let words = line.split { $0 == " " || $0 == "(" }.map(String.init)
+      guard let first = words.first, !["return", "self", "case", "let", "var", "try", "throw"].contains(first) else {
+        return nil
+      }
+      return String(match.output.1 ?? match.output.2 ?? match.output.3 ?? "")
     }
-    return String(match.output.1 ?? match.output.2 ?? match.output.3 ?? "")
   }
 
-  private static func lastLine(of code: [String], from start: Int) -> Int? {
+  private static func lastLine(of code: [String], from start: Int, _ declaration: Declaration) -> Int? {
     var (parentheses, braces) = (0, 0)
     for index in start..<code.count {
-      if index > start, braces == 0, parentheses == 0, declaredName(code[index]) != nil { return nil }
+      if index > start, braces == 0, parentheses == 0, declaration.name(in: code[index]) != nil { return nil }
       for byte in code[index].utf8 {
         switch byte {
         case UInt8(ascii: "("), UInt8(ascii: "["): parentheses += 1

@@ -129,17 +129,18 @@ struct NamedTest {
     var found: [NamedTest] = []
     var suite = ""
     var attribute: [String]?
+    // Compiled once for a file: that takes longer than to match a line.
+    let type = #/^(?:[a-z]+ |@\w+(?:\([^)]*\))? )*(?:struct|class|enum|extension) (\w+)/#
+    let (test, title) = (#/\bfunc (\w+)/#, #/@Test\(\s*"((?:[^"\\]|\\.)*)"/#)
     for (text, code) in zip(source.text, source.code) {
-      if code.first?.isWhitespace == false,
-        let match = code.firstMatch(of: #/^(?:[a-z]+ |@\w+(?:\([^)]*\))? )*(?:struct|class|enum|extension) (\w+)/#)
-      {
+      if code.first?.isWhitespace == false, let match = code.firstMatch(of: type) {
         suite = String(match.output.1)
       }
       if code.holds("@Test") { attribute = [] }
       guard attribute != nil else { continue }
       attribute?.append(text)
-      guard code.holds("func "), let function = code.firstMatch(of: #/\bfunc (\w+)/#) else { continue }
-      if let name = (attribute ?? []).joined(separator: "\n").firstMatch(of: #/@Test\(\s*"((?:[^"\\]|\\.)*)"/#) {
+      guard code.holds("func "), let function = code.firstMatch(of: test) else { continue }
+      if let name = (attribute ?? []).joined(separator: "\n").firstMatch(of: title) {
         found.append(NamedTest(path: "\(suite)/\(function.output.1)", name: String(name.output.1)))
       }
       attribute = nil
