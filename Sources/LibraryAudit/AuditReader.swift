@@ -106,8 +106,7 @@ extension AuditSchema {
   fileprivate static func writeEvent<Writer: RecordWriter & ~Copyable>(
     _ sequence: UInt64, isErased: Bool, to writer: inout Writer, commit: (inout Writer) -> Void,
     type: (inout Writer) -> Void, objects: (inout Writer) -> Void, sentence: (inout Writer) -> Void,
-    details: (inout Writer) -> Void,
-    titles: (inout Writer) -> Void
+    details: (inout Writer) -> Void, titles: (inout Writer) -> Void
   ) {
     write("event", to: &writer) { writer in
       writer.field("sequence") { $0.integer(Int64(clamping: sequence)) }

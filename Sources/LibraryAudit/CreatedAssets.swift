@@ -21,7 +21,7 @@ struct CreatedAssets {
 
   /// How many are kept at most; 32 MiB.
   private static let most = 1 << 21
-  /// Stands where there is no asset. An asset that has this identifier is not kept.
+  /// Marks a number without an asset. An asset with this identifier is not kept.
   private static let none = LocalIdentifier(high: 0, low: 0)
 
   private let numbers: Range<ObjectNumber>

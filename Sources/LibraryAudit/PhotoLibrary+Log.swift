@@ -134,8 +134,7 @@ private struct LogReader {
   /// The events that touched all of the wanted objects; empty unless objects are wanted.
   private var histories: ArraySlice<UInt64> = []
 
-  /// How many events one core reads at a time at most, at about how many bytes of them it is enough, and how many such
-  /// parts are read before they are given.
+  /// How many events one core reads at a time at most, and at about how many bytes of them it stops.
   #if DEBUG
     private static let pieceCountMax = 3
   #else

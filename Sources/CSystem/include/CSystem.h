@@ -137,8 +137,8 @@ int psys_read_around(const void *address);
 /// mapped there.
 int psys_let_go(const void *address);
 
-/// Lets a pipe hold `size` bytes (fcntl(2), F_SETPIPE_SZ). Returns 0 or an errno; EBADF for what is no pipe, EPERM above
-/// what the system allows.
+/// Sets the capacity of a pipe to at least `size` bytes (fcntl(2), F_SETPIPE_SZ). Returns 0 or an errno: EBADF if the
+/// descriptor is not a pipe, EPERM above the limit of the system.
 int psys_set_pipe_size(int descriptor, int size);
 
 /// How many bytes of files are mapped into this process and in memory (proc_pid_statm(5)); -1 if that is not known.

@@ -88,7 +88,7 @@ final class Output: Sendable {
   private func widenPipe(before count: Int) {
     let (old, new) = largeByteCount.add(count, ordering: .relaxed)
     guard old < Self.widePipeByteCount, new >= Self.widePipeByteCount else { return }
-    // Where it is no pipe, or that is not allowed, the output is as it was.
+    // If the output is not a pipe, or the system does not allow the capacity, writing still works.
     _ = psys_set_pipe_size(descriptor, Int32(Self.widePipeByteCount))
   }
 
