@@ -11,7 +11,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -52,35 +51,26 @@ unsigned psys_fork_generation(void) { return atomic_load_explicit(&generation, m
 
 uint64_t psys_thread_id(void) { return (uint64_t)pthread_self(); }
 
-// Gives the advice about the whole mapping of a file that holds an address.
-static int advise_mapping(const void *address, int advice) {
+void *psys_shared_mapping(uint64_t inode, size_t bytes) {
   FILE *maps = fopen("/proc/self/maps", "re");
-  if (maps == NULL) return errno;
-  int result = ENOENT;
-  // proc_pid_maps(5): start-end, permissions, offset, device, inode, path. The paths do not matter here.
+  if (maps == NULL) return NULL;
+  void *found = NULL;
+  // start-end, permissions, offset, device, inode, path.
   char line[512];
   int is_beginning = 1;
-  while (fgets(line, sizeof line, maps) != NULL) {
+  while (found == NULL && fgets(line, sizeof line, maps) != NULL) {
     uintptr_t start, end;
-    unsigned long inode;
+    unsigned long number;
     char permissions[8];
     if (is_beginning &&
-        sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %7s %*s %*s %lu", &start, &end, permissions, &inode) == 4 &&
-        start <= (uintptr_t)address && (uintptr_t)address < end) {
-      // What another process sees too: read again, it is the same. Private pages would be lost.
-      int is_shared = inode != 0 && strlen(permissions) == 4 && permissions[3] == 's';
-      if (is_shared) result = madvise((void *)start, end - start, advice) == 0 ? 0 : errno;
-      break;
-    }
+        sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %7s %*s %*s %lu", &start, &end, permissions, &number) == 4 &&
+        number == inode && end - start == bytes && strlen(permissions) == 4 && permissions[3] == 's')
+      found = (void *)start;
     is_beginning = strchr(line, '\n') != NULL;
   }
   fclose(maps);
-  return result;
+  return found;
 }
-
-int psys_read_around(const void *address) { return advise_mapping(address, MADV_NORMAL); }
-
-int psys_let_go(const void *address) { return advise_mapping(address, MADV_DONTNEED); }
 
 int psys_set_pipe_size(int descriptor, int size) { return fcntl(descriptor, F_SETPIPE_SZ, size) < 0 ? errno : 0; }
 

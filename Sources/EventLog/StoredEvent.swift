@@ -20,11 +20,11 @@ public struct StoredEvent: ~Escapable {
   /// The content; nil when it was erased.
   public let payload: RawSpan?
   /// SHA-256(salt ‖ payload), as stored.
-  public let commitment: SHA256Digest
+  public var commitment: SHA256Digest { SHA256Digest(commitmentBytes) }
   /// SHA-256(0x00 ‖ header ‖ commitment), as stored.
-  public let leaf: SHA256Digest
+  public var leaf: SHA256Digest { SHA256Digest(leafBytes) }
   /// SHA-256(0x02 ‖ chain of the event before ‖ leaf), as stored.
-  public let chain: SHA256Digest
+  public var chain: SHA256Digest { SHA256Digest(chainBytes) }
   /// The encoded header, as it was hashed.
   public let header: RawSpan
   /// The salt of 16 bytes; nil when it was erased.
@@ -36,6 +36,10 @@ public struct StoredEvent: ~Escapable {
   /// Where the type begins in the record.
   let typeOffset: Int
   private let encodedInformation: RawSpan
+  // In place, since most readers want no hash, and an event is copied as often as it is passed on.
+  private let commitmentBytes: RawSpan
+  private let leafBytes: RawSpan
+  private let chainBytes: RawSpan
 
   /// The event in the record `bytes`.
   @_lifetime(copy bytes)
@@ -54,7 +58,7 @@ public struct StoredEvent: ~Escapable {
     version = UInt32(try reader.unsigned(in: 0...UInt64(UInt32.max)))
     encodedInformation = try reader.skip()
     header = bytes.extracting(start..<reader.offset)
-    commitment = try reader.digest()
+    commitmentBytes = try reader.bytes(count: SHA256Digest.byteCount)
     if try reader.isNull() {
       salt = nil
       guard try reader.isNull() else { throw CBORError(.unexpected, at: reader.offset) }
@@ -63,8 +67,8 @@ public struct StoredEvent: ~Escapable {
       salt = try reader.bytes(count: Salt.byteCount)
       payload = try reader.bytes()
     }
-    leaf = try reader.digest()
-    chain = try reader.digest()
+    leafBytes = try reader.bytes(count: SHA256Digest.byteCount)
+    chainBytes = try reader.bytes(count: SHA256Digest.byteCount)
     substitute = nil
     contentVersion = version
     try reader.end()
@@ -81,9 +85,9 @@ public struct StoredEvent: ~Escapable {
     self.version = event.version
     typeBytes = event.typeBytes
     payload = event.payload
-    commitment = event.commitment
-    leaf = event.leaf
-    chain = event.chain
+    commitmentBytes = event.commitmentBytes
+    leafBytes = event.leafBytes
+    chainBytes = event.chainBytes
     header = event.header
     salt = event.salt
     typeOffset = event.typeOffset

@@ -45,7 +45,7 @@ public struct Cursor: ~Copyable, ~Escapable {
   @usableFromInline let hasIntegerKeys: Bool
   /// -1 before the first entry, 1 after the last, 0 on an entry or not moved yet.
   @usableFromInline var side: Int8 = 0
-  @usableFromInline var stepsUntilFar: UInt32 = ReadAround.stepCount
+  @usableFromInline var stepsUntilFar: UInt32 = MapAdvice.stepCount
   @usableFromInline var isForward = true
   /// How many times the cursor came far without turning or being placed anew.
   @usableFromInline var timesFar = 0
@@ -86,24 +86,24 @@ public struct Cursor: ~Copyable, ~Escapable {
       place = side < 0 ? nil : try arrive(side > 0 ? .last : .previous, otherwise: -1)
     }
     stepsUntilFar &-= 1
-    if stepsUntilFar == 0 { try comeFar(at: place?.key.baseAddress) }
+    if stepsUntilFar == 0 { try comeFar() }
     return place
   }
 
   /// The steps from here on are counted anew.
   @inlinable
   mutating func beginRun(forward: Bool) {
-    (isForward, stepsUntilFar, timesFar) = (forward, ReadAround.stepCount, 0)
+    (isForward, stepsUntilFar, timesFar) = (forward, MapAdvice.stepCount, 0)
   }
 
-  /// Called every `ReadAround.stepCount` steps of a run: a run has no more steps than the database has entries. Pages
+  /// Called every `MapAdvice.stepCount` steps of a run: a run has no more steps than the database has entries. Pages
   /// of a damaged file can lead back to themselves, and LMDB would go round for ever.
   @usableFromInline
-  mutating func comeFar(at page: UnsafeRawPointer?) throws(LMDBError) {
-    ReadAround.begin(pointer, at: page)
+  mutating func comeFar() throws(LMDBError) {
+    MapAdvice.readAround(for: pointer)
     timesFar += 1
-    stepsUntilFar = ReadAround.stepCount
-    if (timesFar - 1) * Int(ReadAround.stepCount) > entryBound(pointer) { throw endlessPages(pointer) }
+    stepsUntilFar = MapAdvice.stepCount
+    if (timesFar - 1) * Int(MapAdvice.stepCount) > entryBound(pointer) { throw endlessPages(pointer) }
   }
 
   @usableFromInline

@@ -78,7 +78,7 @@ public final class Environment: Sendable {
         let isUnwritable = isMountedReadOnly(directory.location)
         let handle = try openHandle(directory.location, options, isUnwritable)
         guard let identity = FileIdentity(path: directory.location + "/data.mdb") else {
-          ReadAround.close(handle)
+          MapAdvice.close(handle)
           throw LMDBError(.noStore, "open", path: path)
         }
         let environment = Environment(
@@ -136,14 +136,14 @@ public final class Environment: Sendable {
       }
       (state.handle, state.usage) = (handle, usage)
     } catch {
-      ReadAround.close(handle)
+      MapAdvice.close(handle)
       throw error
     }
   }
 
   private static func close(_ state: inout GateState) {
     state.forgetIdleTransactions()
-    if let handle = state.handle { ReadAround.close(handle) }
+    if let handle = state.handle { MapAdvice.close(handle) }
     state.handle = nil
     state.usage = nil
   }
@@ -179,13 +179,14 @@ extension Environment {
     var created: OpaquePointer?
     let code = mdb_env_create(&created)
     guard code == 0, let handle = created else { throw LMDBError(code: code, "mdb_env_create", path: path) }
-    ReadAround.attach(to: handle)
+    MapAdvice.attach(to: handle)
     do throws(LMDBError) {
       if !isUnwritable { try reserveLockFile(path, options) }
       try check(mdb_env_set_mapsize(handle, max(options.mapSize, head?.mapSize ?? 0)), "mdb_env_set_mapsize", path)
       try check(mdb_env_set_maxreaders(handle, UInt32(options.maxReaders)), "mdb_env_set_maxreaders", path)
       try check(mdb_env_set_maxdbs(handle, UInt32(options.maxDatabases)), "mdb_env_set_maxdbs", path)
       try check(mdb_env_open(handle, path, options.flags(isUnwritable), 0o600), "mdb_env_open", path)
+      MapAdvice.begin(handle)
       var dead: Int32 = 0
       try check(mdb_reader_check(handle, &dead), "mdb_reader_check", path)
       // The process that created the file may have been killed before its name was durable. Commits come after this
@@ -196,7 +197,7 @@ extension Environment {
       }
       return handle
     } catch {
-      ReadAround.close(handle)
+      MapAdvice.close(handle)
       throw error
     }
   }

@@ -148,10 +148,12 @@ struct CreationTexts {
   mutating func write(_ row: AssetRow, to bytes: inout JSONBytes) {
     // What does not lie in the words of a row is written anew each time.
     let changed = texts.begin(row, false)
-    texts.write(changed, dependencies, to: &bytes) { index, bytes in
-      guard index < fields.count else { return bytes.field("addedDate", row.addedDate) }
-      let (field, key, form) = fields[index]
-      row.write(field, key, form, to: &bytes)
+    fields.withUnsafeBufferPointer { fields in
+      texts.write(changed, dependencies, to: &bytes) { index, bytes in
+        guard index < fields.count else { return bytes.field("addedDate", row.addedDate) }
+        let (field, key, form) = fields[index]
+        row.write(field, key, form, to: &bytes)
+      }
     }
   }
 }

@@ -278,7 +278,7 @@ extension AssetRow {
     case .date(let place, _): if let date = date(place) { writer.field(key, date) }
     default:
       let value = self[field]
-      if value == .null { return }
+      if case .null = value { return }
       writer.key(key)
       writer.write(value, of: field)
     }

@@ -92,7 +92,6 @@ extension PhotoLibrary {
         let parts = try reader.parts(t, atMost: partCountMax)
         let part = reader
         return try t.onSeveralCores(parts.count) { index, t in
-          defer { t.letGoOfPages() }
           var (part, rest) = (part, parts[index])
           let made = try make { take in try part.read(&rest, t, take) }
           return (made: made, rest: rest, created: part.created)

@@ -25,7 +25,7 @@ extension Gallery {
 
 private let clear: Comment = "Needs libvips-tools, ffmpeg, exiftool and the folder of sample photos."
 
-@Suite("Live Photos, films and pictures of real files", .serialized, .enabled(if: SamplePhotos.canRender, clear))
+@Suite("Live Photos, films and pictures of real files", .enabled(if: SamplePhotos.canRender, clear))
 struct MediaProgramTests {
   private let train = [
     (ResourceType.photo, "live-photo-pairs/genuine-iphone6s/train.jpg"),

@@ -18,7 +18,7 @@ private struct Told: @unchecked Sendable {  // guarded by: made by the handler, 
   var code: PHPhotosError.Code? { (information[PHImageErrorKey] as? PHPhotosError)?.code }
 }
 
-@Suite("Requests for Live Photos and films", .serialized, .enabled(if: SamplePhotos.canRender, clear))
+@Suite("Requests for Live Photos and films", .enabled(if: SamplePhotos.canRender, clear))
 struct MediaRequestTests {
   private let pair = [
     (ResourceType.photo, "live-photo-pairs/genuine-iphone6s/train.jpg"),

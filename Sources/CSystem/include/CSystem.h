@@ -128,14 +128,9 @@ int psys_landlock_version(void);
 /// calls are not known.
 const void *psys_call_filter(size_t *bytes);
 
-/// Lets the kernel read around what is read in the mapping of a file that holds `address` (madvise, MADV_NORMAL).
-/// Returns 0 or an errno; ENOENT if no file is mapped there.
-int psys_read_around(const void *address);
-
-/// Takes the pages of the shared mapping of a file that holds `address` out of this process (madvise, MADV_DONTNEED);
-/// they stay in the page cache, and are mapped again when they are read. Returns 0 or an errno; ENOENT if no file is
-/// mapped there.
-int psys_let_go(const void *address);
+/// Where this process has mapped `bytes` of the file with a number, shared (proc_pid_maps(5)); null if it has not, or
+/// if that cannot be read. Paths and devices are not compared: layered file systems show others than stat(2) does.
+void *psys_shared_mapping(uint64_t inode, size_t bytes);
 
 /// Sets the capacity of a pipe to at least `size` bytes (fcntl(2), F_SETPIPE_SZ). Returns 0 or an errno: EBADF if the
 /// descriptor is not a pipe, EPERM above the limit of the system.

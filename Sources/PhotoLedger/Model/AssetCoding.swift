@@ -17,25 +17,28 @@ extension AssetRow {
   /// - Parameter number: the number that the row must have; nil: any.
   @_lifetime(reader: copy reader)
   init(number expected: ObjectNumber?, reading reader: inout CBORReader) throws {
-    var row = AssetRow(number: 0, identifier: LocalIdentifier(high: 0, low: 0), addedDate: .distantPast)
+    self.init(number: 0, identifier: LocalIdentifier(high: 0, low: 0), addedDate: .distantPast)
+    let properties = AssetProperty.byRowKey
     var found = FoundFields()
     try reader.forEachField { reader, key in
       found.insert(key)
-      try row.read(key, &reader)
+      try read(key, of: properties, &reader)
     }
     guard found.contain(Self.requiredKeys) else { throw EventCodingError(sentence: "a row lacks a property.") }
-    guard expected ?? row.number == row.number else {
-      throw EventCodingError(sentence: "it creates object \(row.number), which is not its own sequence.")
+    guard expected ?? number == number else {
+      throw EventCodingError(sentence: "it creates object \(number), which is not its own sequence.")
     }
-    self = row
   }
 
-  private mutating func read(_ key: UInt64, _ reader: inout CBORReader) throws {
+  @inline(__always)
+  private mutating func read(
+    _ key: UInt64, of properties: [AssetProperty.InRow?], _ reader: inout CBORReader
+  ) throws {
     switch key {
     case 0: number = try reader.place()
     case 1: identifier = try reader.identifier()
     default:
-      guard key < AssetProperty.byRowKey.count, let property = AssetProperty.byRowKey[Int(key)] else {
+      guard key < properties.count, let property = properties[Int(key)] else {
         throw EventCodingError(sentence: "unknown property \(key) of an asset.")
       }
       try read(property, &reader)

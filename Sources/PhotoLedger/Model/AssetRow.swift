@@ -46,6 +46,10 @@ package struct AssetRow: Equatable, Sendable {
     package static let stillPlayback = Flags(rawValue: 32)
     /// The asset was erased from the log; only rows of earlier states have this.
     package static let erased = Flags(rawValue: 64)
+
+    /// Whether all of some flags are set. Found for every set of options, but other modules would call that one
+    /// through a table.
+    package func contains(_ flags: Flags) -> Bool { rawValue & flags.rawValue == flags.rawValue }
   }
 
   package var number: ObjectNumber

@@ -19,7 +19,7 @@ import Synchronization
 /// Makes pieces on a thread of its own.
 package enum MadeAhead {
   /// How many pieces wait at most.
-  static let most = 8
+  static let most = 16
 
   /// Makes pieces and passes them on.
   /// - Parameters:
