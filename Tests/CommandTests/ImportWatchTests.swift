@@ -4,7 +4,7 @@ import Testing
 
 @testable import PhotoLedgerCommand
 
-@Suite("Watching folders from the shell")
+@Suite("Watching folders from the shell", .blocking)
 struct ImportWatchTests {
   @Test("files that come are imported, moved ones followed, and a signal ends it with status 0")
   func watch() throws {

@@ -4,7 +4,7 @@ import Testing
 
 // A signal ends every command, also in the middle of a step that does not end.
 
-@Suite("Stopped commands")
+@Suite("Stopped commands", .blocking)
 struct StoppedTests {
   /// Runs the program with other variables than the test's.
   private func start(_ sandbox: Sandbox, _ words: [String], _ variables: [String: String]) throws -> ChildRun {

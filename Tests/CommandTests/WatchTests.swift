@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Watch")
+@Suite("Watch", .blocking)
 struct WatchTests {
   @Test("lines that a client applies, in either way, give what ls shows", arguments: [1, 2, 3] as [UInt64])
   func follows(seed: UInt64) throws {

@@ -5,7 +5,7 @@ import Testing
 import PhotoLedger
 @testable import MediaImport
 
-@Suite("asking exiftool")
+@Suite("asking exiftool", .blocking)
 struct ExifToolTests {
   /// A program in exiftool's place. It is written by another process: a program cannot be started while anybody has it
   /// open for writing, and a child that is just being made has what its parent has.

@@ -6,7 +6,7 @@ import Testing
 
 @testable import MediaImport
 
-@Suite("Converting picked items with installed programs", .timeLimit(.minutes(60)))
+@Suite("Converting picked items with installed programs", .blocking, .timeLimit(.minutes(60)))
 struct ExternalConverterTests {
   /// A JPEG that exiftool can write, with a scan that must not change.
   private static let scan = Data([0xFF, 0xDA, 0, 8, 1, 1, 0, 0, 0x3F, 0, 0xD2, 0xCF, 0x20, 0xFF, 0xD9])

@@ -136,7 +136,7 @@ final class ExportRig: Sendable {
   }
 }
 
-@Suite("exporting files")
+@Suite("exporting files", .blocking)
 struct LibraryExportTests {
   static let templates = [
     "{year|undated}/{month}/{name}", "{album|none}/{name}", "{name}", "{caption|-}/{favorite?f/}{id}",

@@ -9,7 +9,7 @@ import Testing
 
 @testable import MediaImport
 
-@Suite("watching folders")
+@Suite("watching folders", .blocking)
 struct LibraryWatchTests {
   @Test("what is in a folder is imported, and then what comes, in new folders too", arguments: [Int.max, 0, 1])
   func comes(watchLimit: Int) async throws {

@@ -20,7 +20,7 @@ extension TemporaryFolder {
 }
 
 @Suite(
-  "The renderer",
+  "The renderer", .blocking,
   .enabled(if: SamplePhotos.canRender, "Needs libvips-tools, ffmpeg, exiftool and the folder of sample photos."))
 struct RendererTests {
   /// One for all tests: a new one for each would start an exiftool for each.

@@ -5,7 +5,7 @@ package import Testing
 ///
 /// A test that reads from a socket blocks its thread until a server answers. On the shared pool, which has as many
 /// threads as the machine has cores, two such tests leave the server's own tasks no thread, and all of them wait for
-/// the limits of their sockets.
+/// the limits of their sockets. Two that wait for a child process, or for a time to pass, leave the processors idle.
 private final class BlockingThreads: TaskExecutor {
   static let shared = BlockingThreads()
 
