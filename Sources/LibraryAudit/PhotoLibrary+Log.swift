@@ -15,16 +15,19 @@ extension PhotoLibrary {
   ///   - filter: which events; by object it reads only those that concern the object, by client, cause or time only
   ///     those of the commits that fit.
   ///   - newestFirst: whether the newest comes first, instead of the oldest.
+  ///   - limit: at most how many, from 0; nil: all. No more are read than are wanted.
   ///   - body: is given each event, and says whether to go on.
   /// - Throws: ``LibraryError``: `.invalidToken`, `.identifierNotFound` for an object that never was, `.storage`; and
   ///   what `body` throws.
   /// - Complexity: O(log n + m log n) for m events after the token, or of the objects; O(c + m) for c commits after the
   ///   token and m events of those that fit, where a client, a cause or a time is wanted. Memory is bounded.
   public func forEachLogEntry(
-    _ filter: LogFilter = LogFilter(), newestFirst: Bool = false, _ body: (LogEntry) throws -> Bool
+    _ filter: LogFilter = LogFilter(), newestFirst: Bool = false, limit: Int? = nil, _ body: (LogEntry) throws -> Bool
   ) throws {
+    precondition(limit ?? 0 >= 0, "A log cannot be limited to \(limit ?? 0) events; pass nil for all.")
+    var rest = limit ?? .max
     // Not made ahead: many readers stop soon.
-    try makeLogPieces(filter, newestFirst: newestFirst, atOnce: 8) { read in
+    try makeLogPieces(filter, newestFirst: newestFirst, limit: limit, atOnce: 8) { read in
       var entries: [LogEntry] = []
       try read { reader, record, commit, t in
         entries.append(try reader.entry(record, of: commit, t))
@@ -32,8 +35,11 @@ extension PhotoLibrary {
       }
       return entries
     } _: { entries in
-      for entry in entries where try !body(entry) { return false }
-      return true
+      for entry in entries {
+        guard rest > 0, try body(entry) else { return false }
+        rest -= 1
+      }
+      return rest > 0
     }
   }
 
@@ -44,7 +50,7 @@ extension PhotoLibrary {
   ) throws {
     try MadeAhead.run { give in
       try self.makeLogPieces(
-        filter, newestFirst: newestFirst, atOnce: 16,
+        filter, newestFirst: newestFirst, limit: nil, atOnce: 16,
         { read in
           try WrittenLines { bytes in
             var lines = LogLines()
@@ -70,9 +76,11 @@ extension PhotoLibrary {
   private typealias RecordReading = (LogReader.Use) throws -> Void
 
   /// Gives what is made of the events in pieces, which are made on several cores and given in order.
-  /// - Parameter atOnce: how many are made at most before they are given; one core waits for the other only then.
+  /// - Parameters:
+  ///   - limit: how many events are wanted; nil: all. More may be given.
+  ///   - atOnce: how many are made at most before they are given; one core waits for the other only then.
   private func makeLogPieces<Piece: Sendable>(
-    _ filter: LogFilter, newestFirst: Bool, atOnce partCountMax: Int,
+    _ filter: LogFilter, newestFirst: Bool, limit: Int?, atOnce partCountMax: Int,
     _ make: @Sendable (_ read: RecordReading) throws -> Piece,
     _ give: (Piece) throws -> Bool
   ) throws {
@@ -83,7 +91,7 @@ extension PhotoLibrary {
       let head = try store.head(at: moment, t)
       let first = try store.sequence(ofCommit: after, t) + 1
       return try LogReader(
-        of: store, at: sequence, filter, newestFirst, commits: (after + 1)..<(max(after, head.commit) + 1),
+        of: store, at: sequence, filter, newestFirst, limit, commits: (after + 1)..<(max(after, head.commit) + 1),
         events: first..<(max(first - 1, head.sequence) + 1), t)
     }
     while true {
@@ -92,13 +100,16 @@ extension PhotoLibrary {
         let parts = try reader.parts(t, atMost: partCountMax)
         let part = reader
         return try t.onSeveralCores(parts.count) { index, t in
+          // Each maps pages of its own; for one after the other to let go would take them from its neighbour.
+          defer { if index % LogReader.partsBetweenLettingGo == 0 { t.letGoOfPages() } }
           var (part, rest) = (part, parts[index])
           let made = try make { take in try part.read(&rest, t, take) }
-          return (made: made, rest: rest, created: part.created)
+          return (made: made, rest: rest, created: part.created, takenCount: part.takenCount)
         }
       }
       if pieces.isEmpty { return }
       reader.keep(pieces.map(\.created))
+      reader.note(takenCount: pieces.reduce(0) { $0 + $1.takenCount })
       reader.adapt(isTooMany: pieces.contains { !$0.rest.isEmpty })
       for piece in pieces {
         guard try give(piece.made) else { return }
@@ -143,6 +154,9 @@ private struct LogReader {
   /// After how many names pages are let go of: each is a row on a page of its own, with which its neighbours are
   /// mapped.
   private static let countBetweenLettingGo = 128
+  static let partsBetweenLettingGo = 4
+  /// How many events one core reads at least where few are wanted, so that others read some too.
+  private static let pieceCountMin = 16
   /// How many events one core reads at a time: fewer where events are large, so that the others have some too.
   private var pieceCount = Self.pieceCountMax
   /// The assets whose creations were read, but for those in ``created``.
@@ -155,11 +169,15 @@ private struct LogReader {
   private var nameCount = 0
   /// How many parts are read next: few at first, since many readers stop soon.
   private var partCount = 1
+  /// How many events are wanted yet, and how many of them were taken since the last parts.
+  private var wantedCount: Int
+  private(set) var takenCount = 0
 
   init(
-    of store: LibraryStore, at sequence: UInt64, _ filter: LogFilter, _ newestFirst: Bool, commits: Range<UInt64>,
-    events: Range<UInt64>, _ t: borrowing StoreReading
+    of store: LibraryStore, at sequence: UInt64, _ filter: LogFilter, _ newestFirst: Bool, _ limit: Int?,
+    commits: Range<UInt64>, events: Range<UInt64>, _ t: borrowing StoreReading
   ) throws {
+    wantedCount = limit ?? .max
     (self.filter, self.newestFirst, bounds) = (filter, newestFirst, events)
     audit = AuditReader(of: store, at: sequence)
     assets = CreatedAssets(newestFirst || !filter.objects.isEmpty ? 0..<0 : events)
@@ -182,13 +200,25 @@ private struct LogReader {
 
   /// The places of the next events, in parts; none at the end.
   mutating func parts(_ t: borrowing StoreReading, atMost partCountMax: Int) throws -> [ArraySlice<UInt64>] {
+    wantedCount -= takenCount
+    takenCount = 0
+    guard wantedCount > 0 else { return [] }
+    var (count, pieceCount) = (pieceCount * partCount, pieceCount)
+    // How many of the next events have a type is not known before they are read.
+    if count > wantedCount, !filter.asksAboutTypes {
+      count = wantedCount
+      pieceCount = min(pieceCount, max(Self.pieceCountMin, (count + partCountMax - 1) / partCountMax))
+    }
     var places: [UInt64] = []
-    while places.count < pieceCount * partCount, let place = try next(t) { places.append(place) }
+    while places.count < count, let place = try next(t) { places.append(place) }
     partCount = min(partCountMax, partCount * 2)
     return stride(from: 0, to: places.count, by: pieceCount).map { start in
       places[start..<min(start + pieceCount, places.count)]
     }
   }
+
+  /// Notes how many events others have taken.
+  mutating func note(takenCount: Int) { wantedCount -= takenCount }
 
   /// Adapts the parts to the size of the events.
   /// - Parameter isTooMany: whether some of the parts read last were not read to their end.
@@ -230,6 +260,7 @@ private struct LogReader {
     if filter.asksAboutTypes, !filter.wants(type: record.type) { return byteCount < Self.pieceBytes }
     let commit = try audit.commit(record.commit, t)
     guard filter.wants(commit) else { return byteCount < Self.pieceBytes }
+    takenCount += 1
     return try take(&self, record, commit, t) && byteCount < Self.pieceBytes
   }
 

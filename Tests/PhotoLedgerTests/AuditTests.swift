@@ -13,9 +13,11 @@ struct AuditTests {
     try FormatLibrary.make(at: folder.place("library"))
   }
 
-  private static func entries(_ library: PhotoLibrary, _ filter: LogFilter = LogFilter()) throws -> [LogEntry] {
+  private static func entries(
+    _ library: PhotoLibrary, _ filter: LogFilter = LogFilter(), newestFirst: Bool = false, limit: Int? = nil
+  ) throws -> [LogEntry] {
     var entries: [LogEntry] = []
-    try library.forEachLogEntry(filter) { entry in
+    try library.forEachLogEntry(filter, newestFirst: newestFirst, limit: limit) { entry in
       entries.append(entry)
       return true
     }
@@ -49,7 +51,7 @@ struct AuditTests {
     return true
   }
 
-  @Test("every combination of conditions gives what a walk over the whole log gives")
+  @Test("every combination of conditions gives what a walk over the whole log gives, and with a limit the first of it")
   func filters() throws {
     let folder = try TemporaryFolder()
     let library = try Self.everything(folder)
@@ -71,6 +73,10 @@ struct AuditTests {
                 (filter.kinds, filter.from, filter.to, filter.after) = (kinds, from, to, after)
                 let wanted = all.filter { Self.fits($0, filter) }.map(\.sequence)
                 #expect(try Self.entries(library, filter).map(\.sequence) == wanted, "\(filter)")
+                let (newestFirst, limit) = (count % 2 == 0, count % (wanted.count + 2))
+                let limited = try Self.entries(library, filter, newestFirst: newestFirst, limit: limit)
+                let first = (newestFirst ? wanted.reversed() : wanted).prefix(limit)
+                #expect(limited.map(\.sequence) == Array(first), "\(limit) \(filter)")
                 count += 1
                 matched += wanted.isEmpty ? 0 : 1
               }

@@ -398,7 +398,7 @@ enum TwinQuestions {
       try twin.view.rebuild()
       return "done"
     },
-    .each("forEachLogEntry(_:newestFirst:_:)", filters) { twin, filter in
+    .each("forEachLogEntry(_:newestFirst:limit:_:)", filters) { twin, filter in
       var count = 0
       try twin.view.forEachLogEntry(filter) { _ in
         count += 1

@@ -53,7 +53,9 @@
       }
       var page = Records.Page<UInt64>(records: [])
       var (last, byteCount) = (UInt64(0), 0)
-      try view.forEachLogEntry(filter, newestFirst: isNewestFirst) { entry in
+      // Of the cursor's commit any number was given before.
+      let most = cursor == nil ? limit + 1 : nil
+      try view.forEachLogEntry(filter, newestFirst: isNewestFirst, limit: most) { entry in
         if let cursor, isNewestFirst ? entry.sequence >= cursor : entry.sequence <= cursor { return true }
         // One more than is given says whether there are more.
         guard page.records.count < limit, byteCount < Records.byteLimit else {

@@ -97,7 +97,7 @@
       let count = listAfter.count - before.count
       let isComplete = records.count == count
       if !isComplete {
-        try library.at(listAfter.token).forEachLogEntry(newestFirst: true) { entry in
+        try library.at(listAfter.token).forEachLogEntry(newestFirst: true, limit: 1) { entry in
           cause = entry.commit.cause
           return false
         }

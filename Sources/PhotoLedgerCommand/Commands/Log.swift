@@ -15,21 +15,21 @@ extension Command {
   ) { invocation in
     var filter = try invocation.logFilter()
     filter.objects = try ["asset", "album"].compactMap { try invocation.identifier($0) }
-    var rest = try FetchArguments.limit(invocation)
+    let limit = try FetchArguments.limit(invocation)
     return try invocation.withLibrary { library in
-      if invocation.printsJSON, rest == 0 {
+      if invocation.printsJSON, limit == 0 {
         try library.writeLogLines(filter, newestFirst: invocation.has(reverse)) { try invocation.output.write($0) }
         return .done
       }
       var printer = LogPrinter(output: invocation.output)
-      try library.forEachLogEntry(filter, newestFirst: invocation.has(reverse)) { entry in
+      let isReversed = invocation.has(reverse)
+      try library.forEachLogEntry(filter, newestFirst: isReversed, limit: limit == 0 ? nil : limit) { entry in
         if invocation.printsJSON {
           try invocation.output.line { entry.write(to: &$0) }
         } else {
           try printer.print(entry)
         }
-        rest -= 1
-        return rest != 0
+        return true
       }
       return .done
     }
