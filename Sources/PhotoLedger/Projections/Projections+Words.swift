@@ -114,6 +114,8 @@ extension Projections {
       let number = try key.number(at: key.byteCount - 8)
       guard number <= last else { throw corruption("the index of words, which names asset \(number)") }
       numbers.insert(number)
+      // The index lies among the pages of other tables.
+      if rowCount & 0x7FF == 0 { t.letGoOfPages() }
       return .proceed
     }
     return rowCount <= mostRows ? numbers : nil
