@@ -131,8 +131,23 @@ package struct CountShift: Equatable, Sendable {
 package struct AssetEdit: Equatable, Sendable {
   package var number: ObjectNumber
   package var changes: [AssetChange]
+  private var kept: Kept?
+
+  /// Files and words before and after. Few edits have them, and they are ten times the size of the rest, which is
+  /// copied with each edit that a walk over the log meets.
+  private final class Kept: Equatable, Sendable {
+    let replacement: Replacement<AssetDetails>
+
+    init(_ replacement: Replacement<AssetDetails>) { self.replacement = replacement }
+
+    static func == (one: Kept, other: Kept) -> Bool { one.replacement == other.replacement }
+  }
+
   /// All files and words before and after; nil where they stay as they are.
-  package var details: Replacement<AssetDetails>?
+  package var details: Replacement<AssetDetails>? {
+    get { kept?.replacement }
+    set { kept = newValue.map(Kept.init) }
+  }
 
   package init(number: ObjectNumber, changes: [AssetChange]) {
     self.number = number
@@ -140,10 +155,10 @@ package struct AssetEdit: Equatable, Sendable {
   }
 
   /// Whether the edit concerns the asset's stack and nothing else, so that a limited client sees nothing of it.
-  package var isOfStackAlone: Bool { details == nil && !changes.isEmpty && changes.allSatisfy { $0.field == .stack } }
+  package var isOfStackAlone: Bool { !changesDetails && !changes.isEmpty && changes.allSatisfy { $0.field == .stack } }
 
   /// Whether the edit concerns the files of the asset or the words about it.
-  var changesDetails: Bool { details != nil }
+  var changesDetails: Bool { kept != nil }
 
   /// Whether the edit concerns the files of the asset (CD-21).
   var changesContent: Bool { details.map { !$0.old.hasSameContent(as: $0.new) } ?? false }
@@ -379,7 +394,7 @@ extension AssetEdit {
   var inverse: AssetEdit {
     var edit = AssetEdit(
       number: number, changes: changes.reversed().map { AssetChange(field: $0.field, old: $0.new, new: $0.old) })
-    edit.details = details?.inverse
+    if let details { edit.details = details.inverse }
     return edit
   }
 }

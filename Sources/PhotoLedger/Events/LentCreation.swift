@@ -26,7 +26,7 @@ package struct LentCreation: ~Copyable {
   /// Reads a record, in place of what was read before.
   /// - Returns: whether the record is such a creation; if not, what was read is of no use.
   package mutating func read(_ record: borrowing StoredEvent) -> Bool {
-    guard record.typeBytes.isCreation, let payload = record.payload else { return false }
+    guard record.isCreation, let payload = record.payload else { return false }
     return read(payload, of: record.sequence, version: record.version)
   }
 
@@ -62,11 +62,11 @@ package struct LentCreation: ~Copyable {
   }
 }
 
-extension RawSpan {
-  /// Whether they are the type of a creation.
-  fileprivate var isCreation: Bool {
+extension StoredEvent {
+  /// Whether the event created an asset, by its type alone.
+  var isCreation: Bool {
     let type: StaticString = "asset.created"
-    return withUnsafeBytes {
+    return typeBytes.withUnsafeBytes {
       $0.elementsEqual(UnsafeRawBufferPointer(start: type.utf8Start, count: type.utf8CodeUnitCount))
     }
   }

@@ -157,7 +157,19 @@ extension Event {
     func countShown(_ shifts: [CountShift]) throws {
       for shift in shifts { try collection(shift.album) { try edit(&$0, shift.album) { try shift.apply(to: &$0) } } }
     }
-    let event = isReverted ? inverseButForEdits : self
+    // Only the edits of rows that the caller has are inverted: an event can list many.
+    if case .assetsEdited(let edited) = self {
+      for index in edited.edits.indices {
+        let one = edited.edits[isReverted ? edited.edits.count - 1 - index : index]
+        try asset(one.number) { row in
+          try edit(&row, one.number) { try (isReverted ? one.inverse : one).apply(to: &$0) }
+        }
+        guard let words = isReverted ? one.details?.inverse : one.details else { continue }
+        try details(one.number, words.old, words.new)
+      }
+      return try countShown(isReverted ? edited.shifts.map(\.inverse) : edited.shifts)
+    }
+    let event = isReverted ? inverse : self
     switch event {
     case .assetCreated(let existence):
       let number = existence.row.number
@@ -169,17 +181,6 @@ extension Event {
       try asset(number) { $0 = nil }
       try details(number, existence.details, nil)
       try countMembers(-1, in: existence.places)
-    case .assetsEdited(let edited):
-      for index in edited.edits.indices {
-        // Only the edits of rows that the caller has are inverted: an event can list many.
-        let one = edited.edits[isReverted ? edited.edits.count - 1 - index : index]
-        try asset(one.number) { row in
-          try edit(&row, one.number) { try (isReverted ? one.inverse : one).apply(to: &$0) }
-        }
-        guard let words = isReverted ? one.details?.inverse : one.details else { continue }
-        try details(one.number, words.old, words.new)
-      }
-      try countShown(isReverted ? edited.shifts.map(\.inverse) : edited.shifts)
     case .collectionCreated(let existence):
       try collection(existence.row.number) { $0 = existence.row }
       try collection(existence.row.parent) { try edit(&$0, existence.row.parent) { $0.memberCount += 1 } }
@@ -197,13 +198,10 @@ extension Event {
       try client(edited.number) { try edit(&$0, edited.number) { try edited.apply(to: &$0) } }
     case .pickRecorded(let pick): try client(pick.client) { try edit(&$0, pick.client) { $0.pickCount += 1 } }
     case .pickErased(let pick): try client(pick.client) { try edit(&$0, pick.client) { $0.pickCount -= 1 } }
-    case .libraryCreated, .libraryForked, .historyShortened, .assetErased, .nothingChanged: break
+    case .assetsEdited, .libraryCreated, .libraryForked, .historyShortened, .assetErased, .nothingChanged: break
     }
     try event.forEachPlacement(place)
   }
-
-  /// The inverse; edits of assets as they are.
-  private var inverseButForEdits: Event { if case .assetsEdited = self { self } else { inverse } }
 }
 
 extension Arranged {

@@ -114,7 +114,7 @@ extension LibraryStore {
         if let key: Key = try key(of: number, place, plan, moment, t) { keys.append(key) }
         // Each row of a selection or an album may have mapped pages of its own. Those of a search are asked for again
         // with the next letter.
-        if query.search == nil, index & 0x3F == 0x3F { t.letGoOfPages() }
+        if query.search == nil, index & 0x1F == 0x1F { t.letGoOfPages() }
       }
     case .collection where query.scope == .library:
       var seen = 0

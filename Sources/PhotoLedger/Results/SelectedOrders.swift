@@ -129,7 +129,7 @@ extension LibraryStore {
         if order.plan.admits(row) { judged.append(order.plan.key(row, nil)) }
       }
       judgedCount += 1
-      if judgedCount & 0x3F == 0 { t.letGoOfPages() }
+      if judgedCount & 0x1F == 0 { t.letGoOfPages() }
     }
     return SelectedMembers(shown: shown, judged: judged)
   }

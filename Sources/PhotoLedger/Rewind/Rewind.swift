@@ -68,13 +68,13 @@ struct Rewind {
       try core.log.read(after: lower - 1, limit: Int(upper - lower), in: t) { record in
         count += 1
         // What an import brings was not there: its creation need not even be decoded.
-        if record.type != "asset.created" { events.append(try core.projections.event(record, in: t)) }
+        if !record.isCreation { events.append(try core.projections.event(record, in: t)) }
         return .proceed
       }
       guard count == upper - lower else {
         throw LibraryError(.corrupted, "The log lacks events between \(lower) and \(upper); run `verify`.")
       }
-      for event in events.reversed() { try revert(event, t) }
+      while let event = events.popLast() { try revert(event, t) }
       upper = lower
     }
   }
@@ -127,10 +127,13 @@ struct Rewind {
     details: (ObjectNumber, AssetDetails?, AssetDetails?) throws -> Void = { _, _, _ in },
     collection: (ObjectNumber, CollectionRow?) throws -> Void = { _, _ in }
   ) throws {
+    // A method that the closures called would be called on a copy of all that is held.
+    let (projections, start) = (core.projections, start)
     do {
       try event.forEachChange(isReverted: true) { number, change in
         guard past.reaches(number) else { return }
-        var row = try self.asset(number, t)
+        let known = past.assets[number] ?? start?.assets[number]
+        var row = if let known { known } else { try projections.asset(number, in: t) }
         try asset(number, row)
         try change(&row)
         past.assets.updateValue(row, forKey: number)
