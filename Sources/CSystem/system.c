@@ -51,7 +51,7 @@ unsigned psys_fork_generation(void) { return atomic_load_explicit(&generation, m
 
 uint64_t psys_thread_id(void) { return (uint64_t)pthread_self(); }
 
-void *psys_shared_mapping(uint64_t inode, size_t bytes) {
+void *psys_shared_mapping(const void *address, ptrdiff_t *bytes) {
   FILE *maps = fopen("/proc/self/maps", "re");
   if (maps == NULL) return NULL;
   void *found = NULL;
@@ -60,12 +60,16 @@ void *psys_shared_mapping(uint64_t inode, size_t bytes) {
   int is_beginning = 1;
   while (found == NULL && fgets(line, sizeof line, maps) != NULL) {
     uintptr_t start, end;
-    unsigned long number;
+    unsigned long inode;
     char permissions[8];
     if (is_beginning &&
-        sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %7s %*s %*s %lu", &start, &end, permissions, &number) == 4 &&
-        number == inode && end - start == bytes && strlen(permissions) == 4 && permissions[3] == 's')
+        sscanf(line, "%" SCNxPTR "-%" SCNxPTR " %7s %*s %*s %lu", &start, &end, permissions, &inode) == 4 &&
+        start <= (uintptr_t)address && (uintptr_t)address < end) {
+      // What another process sees too: read again, it is the same. Private pages would be lost.
+      if (inode == 0 || strlen(permissions) != 4 || permissions[3] != 's') break;
       found = (void *)start;
+      *bytes = (ptrdiff_t)(end - start);
+    }
     is_beginning = strchr(line, '\n') != NULL;
   }
   fclose(maps);

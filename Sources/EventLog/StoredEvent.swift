@@ -36,7 +36,7 @@ public struct StoredEvent: ~Escapable {
   /// Where the type begins in the record.
   let typeOffset: Int
   private let encodedInformation: RawSpan
-  // In place, since most readers want no hash, and an event is copied as often as it is passed on.
+  // Spans of the record, not copies: most readers want no hash, and an event is copied as often as it is passed on.
   private let commitmentBytes: RawSpan
   private let leafBytes: RawSpan
   private let chainBytes: RawSpan

@@ -86,7 +86,7 @@ public struct Cursor: ~Copyable, ~Escapable {
       place = side < 0 ? nil : try arrive(side > 0 ? .last : .previous, otherwise: -1)
     }
     stepsUntilFar &-= 1
-    if stepsUntilFar == 0 { try comeFar() }
+    if stepsUntilFar == 0 { try comeFar(at: place?.key.baseAddress) }
     return place
   }
 
@@ -99,8 +99,8 @@ public struct Cursor: ~Copyable, ~Escapable {
   /// Called every `MapAdvice.stepCount` steps of a run: a run has no more steps than the database has entries. Pages
   /// of a damaged file can lead back to themselves, and LMDB would go round for ever.
   @usableFromInline
-  mutating func comeFar() throws(LMDBError) {
-    MapAdvice.readAround(for: pointer)
+  mutating func comeFar(at page: UnsafeRawPointer?) throws(LMDBError) {
+    MapAdvice.begin(pointer, at: page)
     timesFar += 1
     stepsUntilFar = MapAdvice.stepCount
     if (timesFar - 1) * Int(MapAdvice.stepCount) > entryBound(pointer) { throw endlessPages(pointer) }

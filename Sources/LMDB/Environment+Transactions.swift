@@ -156,9 +156,10 @@ extension Environment {
     guard let handle = state.handle else { throw LMDBError(.closed, "mdb_env_set_mapsize", path: path) }
     let before = Self.mapSize(handle)
     let code = mdb_env_set_mapsize(handle, size)
-    if code == 0 { return MapAdvice.begin(handle) }
+    MapAdvice.startAgain(handle)
+    if code == 0 { return }
     // The old map is gone by now. Without any map the environment cannot even be asked: it is closed then.
-    if mdb_env_set_mapsize(handle, before) == 0 { MapAdvice.begin(handle) } else { state.handle = nil }
+    if mdb_env_set_mapsize(handle, before) != 0 { state.handle = nil }
     try Self.check(code, "mdb_env_set_mapsize", path)
   }
 

@@ -186,7 +186,6 @@ extension Environment {
       try check(mdb_env_set_maxreaders(handle, UInt32(options.maxReaders)), "mdb_env_set_maxreaders", path)
       try check(mdb_env_set_maxdbs(handle, UInt32(options.maxDatabases)), "mdb_env_set_maxdbs", path)
       try check(mdb_env_open(handle, path, options.flags(isUnwritable), 0o600), "mdb_env_open", path)
-      MapAdvice.begin(handle)
       var dead: Int32 = 0
       try check(mdb_reader_check(handle, &dead), "mdb_reader_check", path)
       // The process that created the file may have been killed before its name was durable. Commits come after this

@@ -3,18 +3,21 @@
 // A first screen needs some dozen pages, far apart in a large file. Around each the kernel reads as far as it reads
 // ahead, 128 KiB on most disks and 8 MiB on some: milliseconds for a page. A walk over a table wants just that.
 //
-//     page by page (MDB_NORDAHEAD) ── a cursor has come far ──▶ around, in this process (MADV_NORMAL)
+//     page by page (MDB_NORDAHEAD) ── a cursor has come far ──▶ around, in this process
 //            ▲                                                    │
 //            └───────────── the map is replaced ──────────────────┘
 //
 // A page that is read is mapped with its neighbours, 64 KiB of them, and 2 MiB where the page cache holds such a piece.
-// So a walk lets go of what it has mapped (MADV_DONTNEED), or it would map the whole file.
+// So a walk releases what it has mapped (MADV_DONTNEED), or it would map the whole file.
 //
-// Only how fast pages come differs, and how many are mapped; what cannot be advised stays as it is.
+// Only how fast pages come differs, and how many are mapped. LMDB does not tell where the map is: it is what is mapped
+// around a page of the store, found once. What is advised is shared memory of a file in every case, since pages of a
+// private mapping would be lost.
 //
 // Rejected: asking for the pages in front of a cursor as it goes (MADV_WILLNEED), which looks every page up that is
-// there already; page by page for good, which reads a table that is not in memory ten times as slowly; and mapping no
-// large pieces (MADV_NOHUGEPAGE), after which the kernel maps as much, page by page.
+// there already; page by page for good, which reads a table that is not in memory ten times as slowly; mapping no large
+// pieces (MADV_NOHUGEPAGE), after which the kernel maps as much, page by page; and finding the map by the number of the
+// file, which two files on two file systems can have.
 
 import CLMDB
 import CSystem
@@ -27,12 +30,31 @@ import Synchronization
   @inlinable static var stepCount: UInt32 { 1024 }
 
   /// How many bytes of files may be mapped before a walk lets go of them, the program and its libraries included.
-  private static var filePagesMax: Int64 { 28 << 20 }
+  static var filePagesMax: Int64 { 28 << 20 }
 
-  private struct State: ~Copyable {
-    /// Where the file is mapped; changes only while no transaction runs.
-    var map = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+  struct State: ~Copyable {
     let readsAround = Atomic(false)
+    /// Where the map begins, once that was found; written after its size.
+    let start = Atomic<UInt>(0)
+    let byteCount = Atomic<Int>(0)
+
+    /// The map that holds a page; empty if it is no page of it.
+    borrowing func map(holding page: UnsafeRawPointer?) -> (start: UnsafeMutableRawPointer?, byteCount: Int) {
+      let known = start.load(ordering: .acquiring)
+      if known != 0 { return (UnsafeMutableRawPointer(bitPattern: known), byteCount.load(ordering: .relaxed)) }
+      var size = 0
+      guard let found = psys_shared_mapping(page, &size) else { return (nil, 0) }
+      // Others find the same.
+      byteCount.store(size, ordering: .relaxed)
+      start.store(UInt(bitPattern: found), ordering: .releasing)
+      return (found, size)
+    }
+
+    /// - Returns: whether the kernel took the advice.
+    borrowing func advise(_ advice: Int32, about page: UnsafeRawPointer?) -> Bool {
+      let map = map(holding: page)
+      return map.byteCount > 0 && madvise(map.start, map.byteCount, advice) == 0
+    }
   }
 
   static func attach(to handle: OpaquePointer) {
@@ -49,45 +71,41 @@ import Synchronization
     state?.deallocate()
   }
 
-  /// LMDB has mapped the file, page by page: at first, or again.
-  static func begin(_ handle: OpaquePointer) {
+  /// The map was replaced, while no transaction ran, and LMDB has advised the new one.
+  static func startAgain(_ handle: OpaquePointer) {
     guard let state = state(of: handle) else { return }
-    state.pointee.map = findMap(handle)
+    state.pointee.start.store(0, ordering: .relaxed)
     state.pointee.readsAround.store(false, ordering: .relaxed)
   }
 
-  /// - Parameter cursor: a cursor that has come far.
-  static func readAround(for cursor: OpaquePointer) {
-    if let handle = mdb_txn_env(mdb_cursor_txn(cursor)) { readAround(handle) }
+  /// - Parameter page: a place that the cursor has come to, which a write transaction may have outside of the map.
+  static func begin(_ cursor: OpaquePointer, at page: UnsafeRawPointer?) {
+    guard let handle = mdb_txn_env(mdb_cursor_txn(cursor)), let state = state(of: handle),
+      !state.pointee.readsAround.exchange(true, ordering: .relaxed)
+    else { return }
+    if !state.pointee.advise(MADV_NORMAL, about: page) { state.pointee.readsAround.store(false, ordering: .relaxed) }
   }
 
-  static func readAround(_ handle: OpaquePointer) {
-    guard let state = state(of: handle), !state.pointee.readsAround.exchange(true, ordering: .relaxed) else { return }
-    if !advise(state, MADV_NORMAL) { state.pointee.readsAround.store(false, ordering: .relaxed) }
+  /// Whether a walk releases what is mapped.
+  static var isMuchMapped: Bool { psys_file_pages_resident() > filePagesMax }
+
+  /// Releases the pages of the map; they stay mapped if that fails, and nothing depends on it.
+  /// - Parameter snapshot: a read transaction, whose pages all lie in the map.
+  static func release(_ snapshot: OpaquePointer) {
+    withSomePage(of: snapshot) { _, page in
+      guard let handle = mdb_txn_env(snapshot), let state = state(of: handle) else { return }
+      _ = state.pointee.advise(MADV_DONTNEED, about: page)
+    }
   }
 
-  /// Lets go of the pages, if many of files are mapped. For callers with a transaction, which keeps the map in place.
-  static func letGo(_ handle: OpaquePointer) {
-    guard psys_file_pages_resident() > filePagesMax, let state = state(of: handle) else { return }
-    _ = advise(state, MADV_DONTNEED)
-  }
-
-  /// - Returns: whether the kernel took it.
-  private static func advise(_ state: UnsafeMutablePointer<State>, _ advice: Int32) -> Bool {
-    let map = state.pointee.map
-    return map.count > 0 && madvise(map.baseAddress, map.count, advice) == 0
-  }
-
-  /// Finds where the file is mapped, which LMDB does not tell; empty if that cannot be found.
-  private static func findMap(_ handle: OpaquePointer) -> UnsafeMutableRawBufferPointer {
-    var information = MDB_envinfo()
-    var descriptor: mdb_filehandle_t = -1
-    var status = stat()
-    guard mdb_env_info(handle, &information) == 0, mdb_env_get_fd(handle, &descriptor) == 0,
-      fstat(descriptor, &status) == 0
-    else { return UnsafeMutableRawBufferPointer(start: nil, count: 0) }
-    let start = psys_shared_mapping(UInt64(status.st_ino), information.me_mapsize)
-    return UnsafeMutableRawBufferPointer(start: start, count: start == nil ? 0 : information.me_mapsize)
+  /// Gives a place in the store and a cursor at it, unless there is nothing to read.
+  static func withSomePage(of transaction: OpaquePointer, _ body: (OpaquePointer, UnsafeRawPointer?) -> Void) {
+    var cursor: OpaquePointer?
+    // 1 is the database of the names of databases; where there are none, there is nothing to read.
+    guard mdb_cursor_open(transaction, 1, &cursor) == 0, let cursor else { return }
+    defer { mdb_cursor_close(cursor) }
+    var (key, value) = (MDB_val(), MDB_val())
+    if mdb_cursor_get(cursor, &key, &value, MDB_FIRST) == 0 { body(cursor, key.mv_data) }
   }
 
   private static func state(of handle: OpaquePointer) -> UnsafeMutablePointer<State>? {
@@ -98,7 +116,7 @@ import Synchronization
 extension TransactionReading where Self: ~Copyable {
   /// Hints that a large sequential read follows without a cursor; a cursor detects it by itself.
   public borrowing func readAround() {
-    if let environment = mdb_txn_env(handle.pointer) { MapAdvice.readAround(environment) }
+    withSomePage { cursor, address in MapAdvice.begin(cursor, at: address) }
   }
 
   /// Releases the store's pages that this process has mapped, if they are many: a walk over everything would otherwise
@@ -106,6 +124,24 @@ extension TransactionReading where Self: ~Copyable {
   ///
   /// The map stays where it is for as long as a transaction is open, and is only read.
   public borrowing func letGoOfPages() {
-    if let environment = mdb_txn_env(handle.pointer) { MapAdvice.letGo(environment) }
+    if MapAdvice.isMuchMapped { MapAdvice.release(handle.pointer) }
+  }
+
+  /// Gives a place in the store and a cursor at it, unless there is nothing to read.
+  private borrowing func withSomePage(_ body: (OpaquePointer, UnsafeRawPointer?) -> Void) {
+    MapAdvice.withSomePage(of: handle.pointer, body)
+  }
+}
+
+extension WriteTransaction {
+  /// The same, found by a snapshot of its own: the pages that a write transaction has changed lie outside of the map.
+  public borrowing func letGoOfPages() {
+    guard MapAdvice.isMuchMapped else { return }
+    var snapshot: OpaquePointer?
+    guard mdb_txn_begin(mdb_txn_env(handle.pointer), nil, UInt32(MDB_RDONLY), &snapshot) == 0, let snapshot else {
+      return
+    }
+    defer { mdb_txn_abort(snapshot) }
+    MapAdvice.release(snapshot)
   }
 }

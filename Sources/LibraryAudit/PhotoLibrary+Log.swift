@@ -15,7 +15,7 @@ extension PhotoLibrary {
   ///   - filter: which events; by object it reads only those that concern the object, by client, cause or time only
   ///     those of the commits that fit.
   ///   - newestFirst: whether the newest comes first, instead of the oldest.
-  ///   - limit: at most how many, from 0; nil: all. No more are read than are wanted.
+  ///   - limit: at most how many, from 0; nil: all. With one, fewer are read ahead.
   ///   - body: is given each event, and says whether to go on.
   /// - Throws: ``LibraryError``: `.invalidToken`, `.identifierNotFound` for an object that never was, `.storage`; and
   ///   what `body` throws.
@@ -100,8 +100,8 @@ extension PhotoLibrary {
         let parts = try reader.parts(t, atMost: partCountMax)
         let part = reader
         return try t.onSeveralCores(parts.count) { index, t in
-          // Each maps pages of its own; for one after the other to let go would take them from its neighbour.
-          defer { if index % LogReader.partsBetweenLettingGo == 0 { t.letGoOfPages() } }
+          // Pages are released for all cores, also those that another part is reading.
+          defer { if index % LogReader.partsBetweenLettingGo == 1 { t.letGoOfPages() } }
           var (part, rest) = (part, parts[index])
           let made = try make { take in try part.read(&rest, t, take) }
           return (made: made, rest: rest, created: part.created, takenCount: part.takenCount)
@@ -154,6 +154,7 @@ private struct LogReader {
   /// After how many names pages are let go of: each is a row on a page of its own, with which its neighbours are
   /// mapped.
   private static let countBetweenLettingGo = 128
+  /// One part in so many releases pages; each maps some 3 MiB.
   static let partsBetweenLettingGo = 4
   /// How many events one core reads at least where few are wanted, so that others read some too.
   private static let pieceCountMin = 16
@@ -204,8 +205,9 @@ private struct LogReader {
     takenCount = 0
     guard wantedCount > 0 else { return [] }
     var (count, pieceCount) = (pieceCount * partCount, pieceCount)
-    // How many of the next events have a type is not known before they are read.
-    if count > wantedCount, !filter.asksAboutTypes {
+    // How many of the next events have a type, or how many in a history are of some commits, is only known once they
+    // are read.
+    if count > wantedCount, !filter.asksAboutTypes, filter.objects.isEmpty || !filter.asksAboutCommits {
       count = wantedCount
       pieceCount = min(pieceCount, max(Self.pieceCountMin, (count + partCountMax - 1) / partCountMax))
     }

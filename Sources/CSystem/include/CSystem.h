@@ -128,9 +128,9 @@ int psys_landlock_version(void);
 /// calls are not known.
 const void *psys_call_filter(size_t *bytes);
 
-/// Where this process has mapped `bytes` of the file with a number, shared (proc_pid_maps(5)); null if it has not, or
-/// if that cannot be read. Paths and devices are not compared: layered file systems show others than stat(2) does.
-void *psys_shared_mapping(uint64_t inode, size_t bytes);
+/// Finds the shared mapping of a file that holds `address` (proc_pid_maps(5)). Returns where it begins and sets its size
+/// in bytes, a multiple of the page size; null if no file is mapped there, or if that cannot be read.
+void *psys_shared_mapping(const void *address, ptrdiff_t *bytes);
 
 /// Sets the capacity of a pipe to at least `size` bytes (fcntl(2), F_SETPIPE_SZ). Returns 0 or an errno: EBADF if the
 /// descriptor is not a pipe, EPERM above the limit of the system.

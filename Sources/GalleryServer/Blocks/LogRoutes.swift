@@ -53,7 +53,7 @@
       }
       var page = Records.Page<UInt64>(records: [])
       var (last, byteCount) = (UInt64(0), 0)
-      // Of the cursor's commit any number was given before.
+      // How many events of the cursor's commit are skipped is not known here.
       let most = cursor == nil ? limit + 1 : nil
       try view.forEachLogEntry(filter, newestFirst: isNewestFirst, limit: most) { entry in
         if let cursor, isNewestFirst ? entry.sequence >= cursor : entry.sequence <= cursor { return true }

@@ -47,8 +47,7 @@ package struct AssetRow: Equatable, Sendable {
     /// The asset was erased from the log; only rows of earlier states have this.
     package static let erased = Flags(rawValue: 64)
 
-    /// Whether all of some flags are set. Found for every set of options, but other modules would call that one
-    /// through a table.
+    /// Whether all of some flags are set; the generic function is not specialised in other modules.
     package func contains(_ flags: Flags) -> Bool { rawValue & flags.rawValue == flags.rawValue }
   }
 

@@ -157,7 +157,8 @@ extension Event {
     func countShown(_ shifts: [CountShift]) throws {
       for shift in shifts { try collection(shift.album) { try edit(&$0, shift.album) { try shift.apply(to: &$0) } } }
     }
-    // Only the edits of rows that the caller has are inverted: an event can list many.
+    // Before the inverse of the event is made, which most callers would not use: an event can list many edits, and only
+    // those of rows that the caller has are inverted.
     if case .assetsEdited(let edited) = self {
       for index in edited.edits.indices {
         let one = edited.edits[isReverted ? edited.edits.count - 1 - index : index]

@@ -127,7 +127,7 @@ struct Rewind {
     details: (ObjectNumber, AssetDetails?, AssetDetails?) throws -> Void = { _, _, _ in },
     collection: (ObjectNumber, CollectionRow?) throws -> Void = { _, _ in }
   ) throws {
-    // A method that the closures called would be called on a copy of all that is held.
+    // For assets, which are the many: a method that the closures called would be called on a copy of all that is held.
     let (projections, start) = (core.projections, start)
     do {
       try event.forEachChange(isReverted: true) { number, change in
