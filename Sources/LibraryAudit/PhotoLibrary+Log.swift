@@ -144,11 +144,12 @@ private struct LogReader {
   /// The events that touched all of the wanted objects; empty unless objects are wanted.
   private var histories: ArraySlice<UInt64> = []
 
-  /// How many events one core reads at a time at most, and at about how many bytes of them it stops.
+  /// How many events one core reads at a time at most, at least so many where few are wanted, so that others read some,
+  /// too; and at about how many bytes of them it stops. Few in debug builds: tests meet both ends.
   #if DEBUG
-    private static let pieceCountMax = 3
+    private static let (pieceCountMin, pieceCountMax) = (1, 3)
   #else
-    private static let pieceCountMax = 256
+    private static let (pieceCountMin, pieceCountMax) = (16, 256)
   #endif
   static let pieceBytes = 1 << 19
   /// After how many names pages are let go of: each is a row on a page of its own, with which its neighbours are
@@ -156,8 +157,6 @@ private struct LogReader {
   private static let countBetweenLettingGo = 128
   /// One part in so many releases pages; each maps some 3 MiB.
   static let partsBetweenLettingGo = 4
-  /// How many events one core reads at least where few are wanted, so that others read some too.
-  private static let pieceCountMin = 16
   /// How many events one core reads at a time: fewer where events are large, so that the others have some too.
   private var pieceCount = Self.pieceCountMax
   /// The assets whose creations were read, but for those in ``created``.
