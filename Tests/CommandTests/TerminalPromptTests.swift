@@ -13,16 +13,20 @@ struct TerminalPromptTests {
   ) throws -> (result: RunResult, screen: String) {
     var (controller, screen) = (Int32(-1), Int32(-1))
     try #require(openpty(&controller, &screen, nil, nil, nil) == 0)
-    defer { for end in [controller, screen] { close(end) } }
-    let bytes = Array(text.utf8)
-    try #require(write(controller, bytes, bytes.count) == bytes.count)
-    let child = try ChildRun(programURL, words + ["--library", sandbox.library], input: .descriptor(screen))
-    let texts = try [child.output, child.errors].map { String(decoding: try $0.readToEnd() ?? Data(), as: UTF8.self) }
-    var shown = [UInt8](repeating: 0, count: 1 << 16)
-    _ = fcntl(controller, F_SETFL, O_NONBLOCK)
-    let count = max(0, read(controller, &shown, shown.count))
-    let result = RunResult(end: child.end(), output: texts[0], errors: texts[1])
-    return (result, String(decoding: shown[..<count], as: UTF8.self))
+    defer { close(controller) }
+    let result: RunResult
+    do {
+      defer { close(screen) }
+      let bytes = Array(text.utf8)
+      try #require(write(controller, bytes, bytes.count) == bytes.count)
+      let child = try ChildRun(programURL, words + ["--library", sandbox.library], input: .descriptor(screen))
+      let texts = try [child.output, child.errors].map { String(decoding: try $0.readToEnd() ?? Data(), as: UTF8.self) }
+      result = RunResult(end: child.end(), output: texts[0], errors: texts[1])
+    }
+    // The kernel passes on what was written in parts, and later. When the terminal is closed, reading ends after all.
+    var (shown, part) = ([UInt8](), [UInt8](repeating: 0, count: 1 << 12))
+    while case let count = read(controller, &part, part.count), count > 0 { shown += part[..<count] }
+    return (result, String(decoding: shown, as: UTF8.self))
   }
 
   private static func library() throws -> (sandbox: Sandbox, assets: [String]) {
