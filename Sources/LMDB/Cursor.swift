@@ -100,7 +100,7 @@ public struct Cursor: ~Copyable, ~Escapable {
   /// of a damaged file can lead back to themselves, and LMDB would go round for ever.
   @usableFromInline
   mutating func comeFar(at page: UnsafeRawPointer?) throws(LMDBError) {
-    MapAdvice.begin(pointer, at: page)
+    MapAdvice.readAround(pointer, at: page)
     timesFar += 1
     stepsUntilFar = MapAdvice.stepCount
     if (timesFar - 1) * Int(MapAdvice.stepCount) > entryBound(pointer) { throw endlessPages(pointer) }

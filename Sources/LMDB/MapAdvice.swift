@@ -38,8 +38,9 @@ import Synchronization
     let start = Atomic<UInt>(0)
     let byteCount = Atomic<Int>(0)
 
-    /// The map that holds a page; empty if it is no page of it.
-    borrowing func map(holding page: UnsafeRawPointer?) -> (start: UnsafeMutableRawPointer?, byteCount: Int) {
+    /// The map of the environment; empty if it is not known yet and the page lies outside of it.
+    /// - Parameter page: an address in the map, by which it is found the first time.
+    borrowing func map(around page: UnsafeRawPointer?) -> (start: UnsafeMutableRawPointer?, byteCount: Int) {
       let known = start.load(ordering: .acquiring)
       if known != 0 { return (UnsafeMutableRawPointer(bitPattern: known), byteCount.load(ordering: .relaxed)) }
       var size = 0
@@ -52,7 +53,7 @@ import Synchronization
 
     /// - Returns: whether the kernel took the advice.
     borrowing func advise(_ advice: Int32, about page: UnsafeRawPointer?) -> Bool {
-      let map = map(holding: page)
+      let map = map(around: page)
       return map.byteCount > 0 && madvise(map.start, map.byteCount, advice) == 0
     }
   }
@@ -78,8 +79,9 @@ import Synchronization
     state.pointee.readsAround.store(false, ordering: .relaxed)
   }
 
+  /// Advises the kernel to read around.
   /// - Parameter page: a place that the cursor has come to, which a write transaction may have outside of the map.
-  static func begin(_ cursor: OpaquePointer, at page: UnsafeRawPointer?) {
+  static func readAround(_ cursor: OpaquePointer, at page: UnsafeRawPointer?) {
     guard let handle = mdb_txn_env(mdb_cursor_txn(cursor)), let state = state(of: handle),
       !state.pointee.readsAround.exchange(true, ordering: .relaxed)
     else { return }
@@ -116,7 +118,7 @@ import Synchronization
 extension TransactionReading where Self: ~Copyable {
   /// Hints that a large sequential read follows without a cursor; a cursor detects it by itself.
   public borrowing func readAround() {
-    withSomePage { cursor, address in MapAdvice.begin(cursor, at: address) }
+    withSomePage { cursor, address in MapAdvice.readAround(cursor, at: address) }
   }
 
   /// Releases the store's pages that this process has mapped, if they are many: a walk over everything would otherwise

@@ -5,14 +5,25 @@ import Testing
 /// What the kernel is told of a map stands in /proc/self/smaps: "rr" for one that is read page by page.
 @Suite("Advice about the map")
 struct MapAdviceTests {
-  private static func isReadPageByPage(_ path: String) throws -> Bool {
+  /// What /proc/self/smaps says of the map of a store.
+  private static func lines(ofMap path: String) throws -> ArraySlice<Substring> {
     let file = URL(filePath: path).resolvingSymlinksInPath().path + "/data.mdb"
     // Its length is said to be 0, so it is read to its end.
     let text = try #require(try FileHandle(forReadingAtPath: "/proc/self/smaps")?.readToEnd())
     let maps = String(decoding: text, as: UTF8.self).split(separator: "\n")
     let start = try #require(maps.firstIndex { $0.hasSuffix(file) })
-    let flags = try #require(maps[start...].first { $0.hasPrefix("VmFlags:") })
+    return maps[start...]
+  }
+
+  private static func isReadPageByPage(_ path: String) throws -> Bool {
+    let flags = try #require(try lines(ofMap: path).first { $0.hasPrefix("VmFlags:") })
     return flags.split(separator: " ").contains("rr")
+  }
+
+  /// How many KiB of the store are mapped and in memory.
+  private static func mappedCount(_ path: String) throws -> Int {
+    let line = try #require(try lines(ofMap: path).first { $0.hasPrefix("Rss:") })
+    return try #require(Int(line.split(separator: " ")[1]))
   }
 
   private static func options() -> Environment.Options {
@@ -52,6 +63,38 @@ struct MapAdviceTests {
       #expect(try Self.isReadPageByPage(path), "The map was grown, so it is another one.")
       try environment.read { t in t.readAround() }
       #expect(try !Self.isReadPageByPage(path))
+    }
+  }
+
+  @Test("pages that are let go of are no longer mapped, also from a write transaction, and read as before")
+  func lettingGo() throws {
+    try withTemporaryDirectory { path in
+      let environment = try Environment.open(path: path, options: Self.options())
+      let database = try Self.fill(environment, 0..<3000)
+      func read(_ t: borrowing some TransactionReading & ~Copyable) throws -> Int {
+        var count = 0
+        try t.forEach(in: database, from: 0) { (_, value) throws(LMDBError) in
+          count += value.byteCount
+          return .proceed
+        }
+        return count
+      }
+      try environment.read { t in
+        #expect(try read(t) == 9000)
+        let before = try Self.mappedCount(path)
+        t.letGoOfPages()
+        // The test process has more mapped than the limit; another thread may read a page of the head at once.
+        #expect(try before >= 64 && Self.mappedCount(path) < before / 2)
+        #expect(try read(t) == 9000)
+      }
+      try environment.write { t in
+        try t.put(3000, [1, 2, 3], in: database)
+        #expect(try read(t) == 9003)
+        let before = try Self.mappedCount(path)
+        t.letGoOfPages()
+        #expect(try before >= 64 && Self.mappedCount(path) < before / 2)
+        #expect(try read(t) == 9003)
+      }
     }
   }
 
