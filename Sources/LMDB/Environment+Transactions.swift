@@ -126,16 +126,14 @@ extension Environment {
 extension Environment {
   /// Takes the map size that another process has set (mdb_env_set_mapsize with 0).
   func followMapSize() throws(LMDBError) {
-    try gate.drain(seconds: options.drainSeconds, "mdb_env_set_mapsize") { (state) throws(LMDBError) in
-      try setMapSize(0, &state)
-    }
+    try whileEmpty { (state) throws(LMDBError) in try setMapSize(0, &state) }
   }
 
   /// Makes the map larger than `size`, at which a transaction failed, unless that was done in the meantime.
-  private func grow(from size: Int) throws(LMDBError) {
+  func grow(from size: Int) throws(LMDBError) {
     if try readerCheck() > 0 { return }  // a dead reader pinned pages: the same size may do now
     do throws(LMDBError) {
-      try gate.drain(seconds: options.drainSeconds, "mdb_env_set_mapsize") { (state) throws(LMDBError) in
+      try whileEmpty { (state) throws(LMDBError) in
         guard Self.mapSize(state.handle) <= size else { return }
         let next = min(size * 2, options.mapSizeMax)
         guard next > size else {
@@ -152,15 +150,34 @@ extension Environment {
     }
   }
 
+  /// Runs `body` with no transaction in this process.
+  private func whileEmpty(_ body: (inout GateState) throws(LMDBError) -> Void) throws(LMDBError) {
+    do throws(LMDBError) {
+      try gate.drain(seconds: options.drainSeconds, "mdb_env_set_mapsize", body)
+    } catch {
+      if gate.monitor.withLock({ $0.handle == nil }) { EnvironmentRegistry.shared.remove(serial: serial) }
+      throw error
+    }
+  }
+
+  /// Replaces the map.
+  ///
+  /// LMDB gives the old map up before it asks for the new one, and still points into it when there is no room for that.
+  /// So the files are opened again then, with the size that they have.
   private func setMapSize(_ size: Int, _ state: inout GateState) throws(LMDBError) {
     guard let handle = state.handle else { throw LMDBError(.closed, "mdb_env_set_mapsize", path: path) }
-    let before = Self.mapSize(handle)
     let code = mdb_env_set_mapsize(handle, size)
     MapAdvice.startAgain(handle)
-    if code == 0 { return }
-    // The old map is gone by now. Without any map the environment cannot even be asked: it is closed then.
-    if mdb_env_set_mapsize(handle, before) != 0 { state.handle = nil }
-    try Self.check(code, "mdb_env_set_mapsize", path)
+    guard code != 0 else { return }
+    Self.close(&state)
+    try openAgain(&state)
+    guard code == ENOMEM else { throw LMDBError(code: code, "mdb_env_set_mapsize", path: path) }
+    throw LMDBError(
+      .mapFull, "mdb_env_set_mapsize", path: path, number: code,
+      detail: size > 0
+        ? "the address space of this process has no room for a map of \(size) bytes; raise its limit (ulimit -v)"
+        : "the address space of this process has no room for the map that another process has grown; raise its limit "
+          + "(ulimit -v)")
   }
 
   private static func mapSize(_ handle: OpaquePointer?) -> Int {

@@ -119,7 +119,8 @@ public final class Environment: Sendable {
     }
   }
 
-  private func openAgain(_ state: inout GateState) throws(LMDBError) {
+  /// Opens the files under this object, whose gate lets nothing in meanwhile.
+  func openAgain(_ state: inout GateState) throws(LMDBError) {
     do throws(LMDBError) { try openAgain(&state, at: location) } catch { throw directory.named(error) }
   }
 
@@ -141,7 +142,7 @@ public final class Environment: Sendable {
     }
   }
 
-  private static func close(_ state: inout GateState) {
+  static func close(_ state: inout GateState) {
     state.forgetIdleTransactions()
     if let handle = state.handle { MapAdvice.close(handle) }
     state.handle = nil

@@ -230,4 +230,69 @@ struct MapGrowthTests {
       #expect(try environment.statistics().mapSize >= 200 * 4096)
     }
   }
+
+  /// How many bytes of addresses this process has (VmSize).
+  private static func addressSpace() throws -> UInt64 {
+    let pages = try String(contentsOfFile: "/proc/self/statm", encoding: .utf8).split(separator: " ")[0]
+    return (UInt64(pages) ?? 0) * UInt64(sysconf(Int32(_SC_PAGESIZE)))
+  }
+
+  private static func limitAddressSpace(to bytes: UInt64) {
+    var limit = rlimit()
+    precondition(getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0)
+    limit.rlim_cur = min(rlim_t(bytes), limit.rlim_max)
+    precondition(setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0)
+  }
+
+  @Test("a growth that the process has no addresses for changes nothing, and succeeds once it has")
+  func noAddresses() async throws {
+    try await withTemporaryDirectory { path in
+      await #expect(processExitsWith: .success) { [path = path as String] in
+        let size = 192 << 20
+        let environment = try Environment.open(
+          path: path,
+          options: .with {
+            $0.durability = .unsafeNoSync
+            $0.mapSize = size
+          })
+        let database = try environment.database("d")
+        try environment.write { t in try t.put([1], [1], in: database) }
+        Self.limitAddressSpace(to: try Self.addressSpace() + UInt64(size / 2))
+        let error = #expect(throws: LMDBError.self) { try environment.grow(from: size) }
+        #expect(error?.code == .mapFull && error?.advice == .retry)
+        #expect(error?.description.contains("no room for a map of \(2 * size) bytes") == true)
+        try environment.write { t in try t.put([2], [2], in: database) }
+        #expect(try environment.read { t in try t.dump(database) } == [[1]: [1], [2]: [2]])
+        #expect(try environment.statistics().mapSize == size)
+        Self.limitAddressSpace(to: .max)
+        try environment.grow(from: size)
+        #expect(try environment.statistics().mapSize == 2 * size)
+        #expect(try environment.read { t in try t.dump(database) } == [[1]: [1], [2]: [2]])
+      }
+    }
+  }
+
+  @Test("a store that has no addresses left for any map is closed, and opens again later")
+  func noAddressesAtAll() async throws {
+    try await withTemporaryDirectory { path in
+      await #expect(processExitsWith: .success) { [path = path as String] in
+        let size = 192 << 20
+        let options = Environment.Options.with {
+          $0.durability = .unsafeNoSync
+          $0.mapSize = size
+        }
+        let environment = try Environment.open(path: path, options: options)
+        let database = try environment.database("d")
+        try environment.write { t in try t.put([1], [1], in: database) }
+        Self.limitAddressSpace(to: try Self.addressSpace() - UInt64(size / 2))
+        #expect(throws: LMDBError.self) { try environment.grow(from: size) }
+        Self.limitAddressSpace(to: .max)
+        let error = #expect(throws: LMDBError.self) { try environment.read { t in try t.count(of: database) } }
+        #expect(error?.code == .closed)
+        let again = try Environment.open(path: path, options: options)
+        let same = try again.database("d")
+        #expect(try again.read { t in try t.dump(same) } == [[1]: [1]])
+      }
+    }
+  }
 }
