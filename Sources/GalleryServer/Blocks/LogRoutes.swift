@@ -40,21 +40,24 @@
     func page(of library: PhotoLibrary, from cursor: UInt64?, limit: Int) throws -> Records.Page<UInt64> {
       var filter = filter
       var view = try moment?.view(of: library) ?? library
+      // How many events of the cursor's commit lie before the page, at most: some may not be wanted.
+      var passedOver: UInt64 = 0
       if let cursor {
         let commit = try library.at(sequence: cursor)
+        let token = try commit.currentToken
         if isNewestFirst {
           view = commit
+          passedOver = try library.lastSequence(at: token) - cursor + 1
         } else {
           // The events of the cursor's commit are read again, those before it are not.
-          let token = try commit.currentToken
           let before = Token(library: token.library, commit: max(token.position, 1) - 1)
           filter.after = max(filter.after ?? before, before)
+          passedOver = cursor - (try library.lastSequence(at: before))
         }
       }
       var page = Records.Page<UInt64>(records: [])
       var (last, byteCount) = (UInt64(0), 0)
-      // How many events of the cursor's commit are skipped is not known here.
-      let most = cursor == nil ? limit + 1 : nil
+      let most = limit + 1 + Int(clamping: passedOver)
       try view.forEachLogEntry(filter, newestFirst: isNewestFirst, limit: most) { entry in
         if let cursor, isNewestFirst ? entry.sequence >= cursor : entry.sequence <= cursor { return true }
         // One more than is given says whether there are more.

@@ -85,8 +85,8 @@
       filter.after = before.token
       var (records, byteCount, cause) = ([JSON](), 0, String?.none)
       if !isUnseen {
-        try library.forEachLogEntry(filter) { entry in
-          guard entry.sequence <= UInt64(listAfter.count), records.count < Self.recordLimit else { return false }
+        try library.forEachLogEntry(filter, limit: Self.recordLimit) { entry in
+          guard entry.sequence <= UInt64(listAfter.count) else { return false }
           let text = JSON(entry).description
           guard byteCount + text.utf8.count <= Self.byteLimit else { return false }
           records.append(.written(text))
