@@ -6,17 +6,32 @@ package import LMDB
 //
 // This is the one place that writes them. Live commits, a rebuild and (later) every migration run through it, so its
 // result may depend on the event, its sequence and the projections alone.
+//
+//     from the log     event ──▶ read the row ──▶ old values as in the event? ──▶ change it ──▶ put it
+//     as decided       the decision read the row, compared and changed it ──────────────────▶ put it
+//
+// Rows that a decision passes on are those of the projections, since nothing is written between; debug builds compare.
 
 extension Projections {
+  /// The row of an asset before an edit and after it, as the decision read and changed it.
+  package struct EditedRow {
+    let before: AssetRow
+    let after: AssetRow
+  }
+
   /// Applies one event.
   /// - Parameters:
   ///   - event: a fact, as decided or as read from the log.
+  ///   - rows: for assets edited by a decision that has read them, the rows of its edits, in their order; nil: they are
+  ///     read here.
   ///   - sequence: its position in the log, which is the number of an object that it creates.
   ///   - commit: the commit that it belongs to.
   /// - Throws: ``LibraryError`` `.corrupted` if the projections do not hold the old values of the event; `LMDBError` if
   ///   LMDB fails.
   /// - Complexity: O(k log n) for k objects touched.
-  package func apply(_ event: Event, sequence: UInt64, commit: UInt64, in t: inout WriteTransaction) throws {
+  package func apply(
+    _ event: Event, knowing rows: [EditedRow]? = nil, sequence: UInt64, commit: UInt64, in t: inout WriteTransaction
+  ) throws {
     do {
       // What a purge takes away was seen until then.
       if case .assetPurged = event { try noteSightings(of: event, in: commit, &t) }
@@ -24,7 +39,7 @@ extension Projections {
       case .libraryCreated(let identifier, let date): try begin(identifier, date, sequence, &t)
       case .assetCreated(let existence): try create(existence, &t)
       case .assetPurged(let existence): try purge(existence, &t)
-      case .assetsEdited(let edited): try edit(edited, &t)
+      case .assetsEdited(let edited): try edit(edited, knowing: rows, &t)
       case .collectionCreated(let existence): try create(existence, &t)
       case .collectionErased(let existence): try erase(existence, &t)
       case .collectionEdited(let edited):
@@ -153,19 +168,17 @@ extension Projections {
     try t.delete(number, in: assets)
   }
 
-  private func edit(_ edited: AssetsEdited, _ t: inout WriteTransaction) throws {
-    for edit in edited.edits {
-      guard let (known, stood) = try standingAsset(edit.number, in: t) else {
-        throw RowMismatch(number: edit.number, field: "existence")
+  private func edit(_ edited: AssetsEdited, knowing rows: [EditedRow]?, _ t: inout WriteTransaction) throws {
+    for (index, edit) in edited.edits.enumerated() {
+      let decided = rows?[index]
+      let (row, stood) = try decided.map { try known($0, by: edit, t) } ?? rowAndStanding(changedBy: edit, t)
+      try reorder(edit.number, from: stood, to: try put(row.after, &t), &t)
+      try restack(edit.number, from: row.before.stack, to: row.after.stack, &t)
+      guard let (old, new) = edit.details.map({ ($0.old, $0.new) }) else { continue }
+      if decided == nil {
+        guard let known = try details(edit.number, in: t) else { continue }
+        guard known == old else { throw RowMismatch(number: edit.number, field: "details") }
       }
-      var row = known
-      try edit.apply(to: &row)
-      try reorder(edit.number, from: stood, to: try put(row, &t), &t)
-      try restack(edit.number, from: known.stack, to: row.stack, &t)
-      guard let (old, new) = edit.details.map({ ($0.old, $0.new) }), let known = try details(edit.number, in: t) else {
-        continue
-      }
-      guard known == old else { throw RowMismatch(number: edit.number, field: "details") }
       try reindex(edit.number, from: old, to: new, &t)
       try put(new, edit.number, &t)
       for resource in old.resources { try forget(resource, of: edit.number, keeping: new.resources, &t) }
@@ -178,6 +191,31 @@ extension Projections {
     for shift in shifts where shift.by != 0 || shift.byCreator != 0 {
       try update(shift.album, &t) { (row) throws(RowMismatch) in try shift.apply(to: &row) }
     }
+  }
+
+  private func rowAndStanding(
+    changedBy edit: AssetEdit, _ t: borrowing WriteTransaction
+  ) throws -> (row: EditedRow, stood: OrderStanding) {
+    guard let (known, stood) = try standingAsset(edit.number, in: t) else {
+      throw RowMismatch(number: edit.number, field: "existence")
+    }
+    var row = known
+    try edit.apply(to: &row)
+    return (EditedRow(before: known, after: row), stood)
+  }
+
+  /// The rows of a decision, with the standing of the asset before.
+  private func known(
+    _ row: EditedRow, by edit: AssetEdit, _ t: borrowing WriteTransaction
+  ) throws -> (row: EditedRow, stood: OrderStanding) {
+    #if DEBUG
+      let read = try rowAndStanding(changedBy: edit, t).row
+      let isKept = try edit.details == nil || details(edit.number, in: t) == edit.details?.old
+      precondition(
+        read.before == row.before && read.after == row.after && isKept,
+        "The rows of asset \(edit.number) that a decision passes on are not those of the projections.")
+    #endif
+    return (row, row.before.withView { OrderStanding(of: $0) })
   }
 
   /// The row of an asset and its standing, from one look at its bytes; nil if there is none.

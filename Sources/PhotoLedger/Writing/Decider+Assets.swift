@@ -321,21 +321,28 @@ extension Decider {
   // MARK: Recording
 
   /// Records edits in runs, with what they mean for the counts of the albums that show the assets.
+  /// - Parameter edits: at most one of each asset, and its row, read since the last event.
   mutating func record(
     _ edits: [(row: AssetRow, edit: AssetEdit)], _ verb: AssetsEdited.Verb, _ t: inout WriteTransaction
   ) throws {
     for run in edits.inRuns(of: Event.objectLimit) {
       var shifts: [ObjectNumber: CountShift] = [:]
+      var rows: [Projections.EditedRow] = []
+      rows.reserveCapacity(run.count)
+      precondition(
+        run.count == 1 || Set(run.lazy.map(\.row.number)).count == run.count,
+        "One event edits an asset once; a decision that edits it twice records two.")
       for (row, edit) in run {
-        var after = row
-        try apply(.assetsEdited(AssetsEdited(verb: verb, edits: [edit], shifts: [])), to: &after)
+        let after = try changed(row, by: edit)
+        rows.append(Projections.EditedRow(before: row, after: after))
         let change = Self.change(row.isVisible, after.isVisible)
         let creatorsChange = Self.change(row.isVisibleInSelections, after.isVisibleInSelections)
         guard change != 0 || creatorsChange != 0 else { continue }
         try count(change, creatorsChange, of: row.number, in: &shifts, t)
       }
       let counted = shifts.values.filter { $0.by != 0 || $0.byCreator != 0 }.sorted { $0.album < $1.album }
-      try record(.assetsEdited(AssetsEdited(verb: verb, edits: run.map(\.edit), shifts: counted)), &t)
+      let edited = AssetsEdited(verb: verb, edits: run.map(\.edit), shifts: counted)
+      try record(.assetsEdited(edited), knowing: rows, &t)
       for album in shifts.keys.sorted() { try settleCover(of: album, &t) }
     }
   }
@@ -359,13 +366,11 @@ extension Decider {
     }
   }
 
-  private func apply(_ event: Event, to row: inout AssetRow) throws {
-    var edited: AssetRow? = row
-    do {
-      try PhotoLedger.apply(event, toAsset: row.number, &edited)
-    } catch let mismatch as RowMismatch {
-      throw projections.corruption("the \(mismatch.field) of asset \(mismatch.number)")
+  private func changed(_ row: AssetRow, by edit: AssetEdit) throws -> AssetRow {
+    var after = row
+    do throws(RowMismatch) { try edit.apply(to: &after) } catch {
+      throw projections.corruption("the \(error.field) of asset \(error.number)")
     }
-    row = edited ?? row
+    return after
   }
 }

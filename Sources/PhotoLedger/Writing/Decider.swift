@@ -102,10 +102,13 @@ struct Decider: ~Copyable {
   var nextNumber: ObjectNumber { appender.nextSequence }
 
   /// Appends an event and applies it.
-  mutating func record(_ event: Event, _ t: inout WriteTransaction) throws {
+  /// - Parameter rows: those of edited assets, as they were read and changed; nil: they are read again.
+  mutating func record(
+    _ event: Event, knowing rows: [Projections.EditedRow]? = nil, _ t: inout WriteTransaction
+  ) throws {
     let sequence = try appender.append(
       type: event.type, version: event.version, payload: event.payload(), salt: makeSalt(), in: &t)
-    try projections.apply(event, sequence: sequence, commit: appender.commit, in: &t)
+    try projections.apply(event, knowing: rows, sequence: sequence, commit: appender.commit, in: &t)
     try followAlbums(after: event, &t)
     try settleCovers(after: event, &t)
   }
