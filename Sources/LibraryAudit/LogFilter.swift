@@ -5,6 +5,8 @@ public import PhotoLedger
 public struct LogFilter: Sendable {
   /// Only events after the state of a token.
   public var after: Token?
+  /// Only events beyond this one, in the order of reading; the log must have it.
+  package var beyond: UInt64?
   /// Only events that concern all of these objects: assets, albums or folders, also purged ones.
   public var objects: [LocalIdentifier] = []
   /// Only events of a client.

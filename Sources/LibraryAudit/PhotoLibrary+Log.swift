@@ -90,9 +90,15 @@ extension PhotoLibrary {
       let after = try filter.after.map { try store.commit(of: $0, for: client, at: moment, t) } ?? 0
       let head = try store.head(at: moment, t)
       let first = try store.sequence(ofCommit: after, t) + 1
+      var events = first..<(max(first - 1, head.sequence) + 1)
+      var commits = (after + 1)..<(max(after, head.commit) + 1)
+      if let beyond = filter.beyond {
+        let commit = try store.commit(ofEvent: beyond, t)
+        events = events.clamped(to: newestFirst ? 0..<beyond : beyond + 1..<UInt64.max)
+        commits = commits.clamped(to: newestFirst ? 0..<commit + 1 : commit..<UInt64.max)
+      }
       return try LogReader(
-        of: store, at: sequence, filter, newestFirst, limit, commits: (after + 1)..<(max(after, head.commit) + 1),
-        events: first..<(max(first - 1, head.sequence) + 1), t)
+        of: store, at: sequence, filter, newestFirst, limit, commits: commits, events: events, t)
     }
     while true {
       let pieces = try store.reading { t in

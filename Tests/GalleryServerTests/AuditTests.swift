@@ -103,6 +103,21 @@
       }
     }
 
+    @Test("a client that came late pages through all of the log, the events before its access included")
+    func logOfLateClient() async throws {
+      try await TestGallery.serving { gallery in
+        try await gallery.live()
+        try await gallery.library.performChanges { $0.setAuthorizationStatus(.authorized, of: "late") }
+        let key = try gallery.key(of: "late").secret
+        let (all, reversed) = (try records(gallery.library), try records(gallery.library, newestFirst: true))
+        for limit in [1, 3] {
+          #expect(try gallery.pages("/v1/log?", limit: limit, "cursor", key: key) == all)
+          #expect(try gallery.pages("/v1/log?reverse=true&", limit: limit, "cursor", key: key) == reversed)
+        }
+        #expect(try gallery.ask("GET", "/v1/log?cursor=99999999", key: key).status == 400)
+      }
+    }
+
     @Test("the log is filtered as the command filters it, also from page to page")
     func filters() async throws {
       try await TestGallery.serving { gallery in

@@ -51,7 +51,7 @@ struct AuditTests {
     return true
   }
 
-  @Test("every combination of conditions gives what a walk over the whole log gives, and with a limit the first of it")
+  @Test("every combination of conditions gives what a walk over the log gives, and the first of it, and what is beyond")
   func filters() throws {
     let folder = try TemporaryFolder()
     let library = try Self.everything(folder)
@@ -77,6 +77,11 @@ struct AuditTests {
                 let limited = try Self.entries(library, filter, newestFirst: newestFirst, limit: limit)
                 let first = (newestFirst ? wanted.reversed() : wanted).prefix(limit)
                 #expect(limited.map(\.sequence) == Array(first), "\(limit) \(filter)")
+                let place = all[count % all.count].sequence
+                filter.beyond = place
+                let rest = wanted.filter { newestFirst ? $0 < place : $0 > place }
+                let beyond = try Self.entries(library, filter, newestFirst: newestFirst).map(\.sequence)
+                #expect(beyond == (newestFirst ? rest.reversed() : rest), "\(filter)")
                 count += 1
                 matched += wanted.isEmpty ? 0 : 1
               }

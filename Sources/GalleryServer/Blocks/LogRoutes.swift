@@ -10,9 +10,8 @@
   //   /v1/log       every event, as `log --json` prints it: for clients with full access
   //   /v1/history   what each commit inserted, updated and deleted, as the client of the key saw it: for every reader
   //
-  // A page of the log goes on behind an event, which may lie within a commit: the commits before are passed over by the
-  // index of the log, the events of that one commit by reading them. Newest first, what came after the event is cut off
-  // by a view of the library as it was then.
+  // A page of the log goes on behind an event, which may lie within a commit. What the client may read is judged by the
+  // state of now, or of `at`, and not by that of the event: its access may be younger.
 
   /// Which events of the log a request wants.
   struct LogQuery: Sendable {
@@ -39,27 +38,11 @@
     /// - Parameter cursor: the event behind which the page begins, in the order of reading; nil: the first page.
     func page(of library: PhotoLibrary, from cursor: UInt64?, limit: Int) throws -> Records.Page<UInt64> {
       var filter = filter
-      var view = try moment?.view(of: library) ?? library
-      // How many events of the cursor's commit lie before the page, at most: some may not be wanted.
-      var passedOver: UInt64 = 0
-      if let cursor {
-        let commit = try library.at(sequence: cursor)
-        let token = try commit.currentToken
-        if isNewestFirst {
-          view = commit
-          passedOver = try library.lastSequence(at: token) - cursor + 1
-        } else {
-          // The events of the cursor's commit are read again, those before it are not.
-          let before = Token(library: token.library, commit: max(token.position, 1) - 1)
-          filter.after = max(filter.after ?? before, before)
-          passedOver = cursor - (try library.lastSequence(at: before))
-        }
-      }
+      filter.beyond = cursor
+      let view = try moment?.view(of: library) ?? library
       var page = Records.Page<UInt64>(records: [])
       var (last, byteCount) = (UInt64(0), 0)
-      let most = limit + 1 + Int(clamping: passedOver)
-      try view.forEachLogEntry(filter, newestFirst: isNewestFirst, limit: most) { entry in
-        if let cursor, isNewestFirst ? entry.sequence >= cursor : entry.sequence <= cursor { return true }
+      try view.forEachLogEntry(filter, newestFirst: isNewestFirst, limit: limit + 1) { entry in
         // One more than is given says whether there are more.
         guard page.records.count < limit, byteCount < Records.byteLimit else {
           page.next = last

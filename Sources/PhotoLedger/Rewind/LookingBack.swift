@@ -57,12 +57,7 @@ extension PhotoLibrary {
       let permission = try store.core.projections.permission(of: client, in: t)
       guard permission.access == .full else { throw permission.refusal(client, "select a state by sequence") }
       if sequence == 0 { return try store.moment(ofCommit: 0, t) }
-      guard let event = try store.core.log.event(at: sequence, in: t) else {
-        let last = try store.core.log.head(t).sequence
-        throw LibraryError(
-          .invalidToken, "The log has no event \(sequence) yet; its last one is \(last).")
-      }
-      return try store.moment(ofCommit: event.commit, t)
+      return try store.moment(ofCommit: try store.commit(ofEvent: sequence, t), t)
     }
   }
 
@@ -137,6 +132,14 @@ extension LibraryStore {
     }
     let time = Date(microseconds: commit.information.time)
     return Moment(commit: number, sequence: commit.lastSequence, date: date ?? time)
+  }
+
+  /// The commit of an event.
+  /// - Throws: ``LibraryError`` `.invalidToken` for an event that does not exist yet.
+  package func commit(ofEvent sequence: UInt64, _ t: borrowing StoreReading) throws -> UInt64 {
+    if let event = try core.log.event(at: sequence, in: t) { return event.commit }
+    let last = try core.log.head(t).sequence
+    throw LibraryError(.invalidToken, "The log has no event \(sequence) yet; its last one is \(last).")
   }
 
   /// The commit of a client's last revision at or before a date; 0 if there is none.
