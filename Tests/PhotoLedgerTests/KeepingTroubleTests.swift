@@ -93,6 +93,30 @@ struct KeepingTroubleTests {
     #expect(try last == kept.head().sequence, "they are of today's log")
   }
 
+  @Test("snapshots that another process made in the place of the open ones are read, and written to")
+  func snapshotsOfAnother() async throws {
+    let kept = try await KeptLibrary.make()
+    let library = kept.library
+    let (folder, aside) = (kept.url.appending(path: "snapshots"), kept.folder.place("aside.mdb"))
+    try library.makeSnapshots(spacing: 3)
+    try FileManager.default.copyItem(at: folder.appending(path: "data.mdb"), to: aside)
+    try library.dropSnapshots()
+    try library.makeSnapshots(spacing: 1)
+    #expect(try library.snapshots()?.spacing == 1)
+    try FileManager.default.removeItem(at: folder)
+    #expect(try library.snapshots() == nil)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    try FileManager.default.moveItem(at: aside, to: folder.appending(path: "data.mdb"))
+    #expect(try library.snapshots()?.spacing == 3)
+    for isHidden in [true, false, true] {
+      try await kept.small.change { $0.setHidden(isHidden, for: [kept.other]) }
+    }
+    let last = try library.makeSnapshots().lastSequence
+    #expect(try library.snapshots()?.lastSequence == last)
+    try library.dropSnapshots()
+    #expect(!FileManager.default.fileExists(atPath: folder.path))
+  }
+
   @Test("what was asked for is erased whole although the snapshots cannot be read", arguments: [0, 9000])
   func unreadableSnapshots(length: Int) async throws {
     let kept = try await KeptLibrary.make()

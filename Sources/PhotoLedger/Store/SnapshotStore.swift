@@ -1,5 +1,6 @@
 import EventLog
 import Foundation
+import Glibc
 import LMDB
 import Synchronization
 
@@ -62,6 +63,16 @@ final class SnapshotStore: Sendable {
     let stretches: Database
     let states: Database
     let settings: Database
+    /// Which file it is: another process may have dropped the snapshots, and made them anew.
+    fileprivate let file: FileName
+  }
+
+  /// What tells a file from others of its name.
+  fileprivate struct FileName: Equatable {
+    let device: UInt64
+    let number: UInt64
+
+    init(_ status: stat) { (device, number) = (UInt64(status.st_dev), UInt64(status.st_ino)) }
   }
 
   private static let name = "snapshots"
@@ -73,20 +84,28 @@ final class SnapshotStore: Sendable {
 
   init(in folder: LibraryFolder) { self.folder = folder }
 
+  /// The file that lies there now; nil if there is none.
+  private var file: FileName? { folder.status(of: Self.name + "/data.mdb").map(FileName.init) }
+
   /// The open files; nil if there are none and none are to be made.
   func opened(creating: Bool = false) throws -> Opened? {
     try state.withLock { state in
-      if let state { return state }
-      guard creating || folder.status(of: Self.name + "/data.mdb") != nil else { return nil }
+      if let state, state.file == file { return state }
+      // Those who read the former file go on, and it is closed when they have ended.
+      state = nil
+      let known = file
+      guard creating || known != nil else { return nil }
       var options = LMDB.Environment.Options()
       options.maxDatabases = 8
       options.createsStore = creating
       let environment = try folder.withPath { [options] library in
         try LMDB.Environment.open(path: "\(library)/\(Self.name)", options: options)
       }
+      // One that takes the place of a known file while this one is opened is met by the next call.
+      guard let file = known ?? file else { throw Opened.corruption }
       let opened = Opened(
         environment: environment, stretches: try environment.database("stretches"),
-        states: try environment.database("states"), settings: try environment.database("settings"))
+        states: try environment.database("states"), settings: try environment.database("settings"), file: file)
       state = opened
       return opened
     }
