@@ -52,6 +52,12 @@ struct AlbumRuleTests {
     #expect(try small.members(album) == [a[3], a[1], a[4]])
     try await small.change { $0.album(album.id).replace(at: [0, 1], with: [a[1], a[3]]) }
     #expect(try small.members(album) == [a[1], a[3], a[4]])
+    let indexes = [2, 0]
+    try await small.change { $0.album(album.id).replace(at: indexes, with: [a[0], a[2]]) }
+    #expect(try small.members(album) == [a[2], a[3], a[0]], "Each comes to the index that it is passed with.")
+    let twice = [1, 1]
+    #expect(
+      try await small.refusal { $0.album(album.id).replace(at: twice, with: [a[1], a[4]]) } == .changeNotSupported)
     #expect(try await small.refusal { $0.album(album.id).replace(at: [0], with: []) } == .changeNotSupported)
     #expect(
       try await small.refusal { $0.album(album.id).replace(at: [0, 1], with: [a[0], a[0]]) } == .changeNotSupported)

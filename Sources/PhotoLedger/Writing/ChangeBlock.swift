@@ -315,7 +315,8 @@ public struct ContentEditor {
     replace(at: Array(indexes), with: members)
   }
 
-  /// As ``replace(at:with:)``, with numbers that come from outside.
+  /// As ``replace(at:with:)``, with numbers that come from outside, in any order: each member is for the position at
+  /// its place in the list.
   package func replace(at indexes: [Int], with members: [LocalIdentifier]) {
     block.add(.replaceAt(indexes, container, with: members))
   }

@@ -61,16 +61,20 @@ extension Decider {
   ) throws {
     let contents = try contents(container, t)
     let newcomers = try identifiers.map { try child($0, of: contents, t) }
-    guard newcomers.count == indexes.count, Set(newcomers).count == newcomers.count else {
+    guard newcomers.count == indexes.count, Set(newcomers).count == newcomers.count,
+      Set(indexes).count == indexes.count
+    else {
       throw LibraryError(
         .changeNotSupported,
         """
-        Replacing in \(contents.name) needs as many different members as indexes; \
-        got \(newcomers.count) for \(indexes.count).
+        Replacing in \(contents.name) needs as many different members as different indexes; \
+        got \(Set(newcomers).count) for \(Set(indexes).count).
         """)
     }
+    // Each index has the newcomer that is passed with it, in whatever order they come.
+    let pairs = zip(indexes, newcomers).sorted { $0.0 < $1.0 }
     // A member of the passed result that has been taken out meanwhile leaves no place to fill.
-    let slots = try zip(members(at: indexes, in: contents, t), newcomers).compactMap { outgoing, newcomer in
+    let slots = try zip(members(at: pairs.map(\.0), in: contents, t), pairs.map(\.1)).compactMap { outgoing, newcomer in
       try place(of: outgoing, in: contents, t).map { (outgoing, newcomer, $0) }
     }
     let staying = Set(slots.map(\.1))
