@@ -164,6 +164,28 @@ struct EditRuleTests {
     #expect(try room.small.smartMembers(.smartAlbumLivePhotos) == [atOnce, later])
   }
 
+  @Test("a purge removes every file that the asset ever had, edits of its own block included", arguments: [1, 2, 3])
+  func purged(blockCount: Int) async throws {
+    let room = try Darkroom()
+    let id = try await room.photo()
+    _ = try await room.make(.image, [Darkroom.draft(.photo, "another")])
+    try await room.edit(id, Darkroom.edit("one"))
+    let steps: [(ChangeBlock) -> Void] = [
+      { $0.editContent(of: id, Darkroom.edit("two")) }, { $0.editContent(of: id, Darkroom.edit("three")) },
+      { $0.deleteAssets([id]) }, { $0.purgeAssets([id]) },
+    ]
+    for start in stride(from: 0, to: steps.count, by: (steps.count + blockCount - 1) / blockCount) {
+      let block = steps[start..<min(start + (steps.count + blockCount - 1) / blockCount, steps.count)]
+      try await room.small.library.performChanges { change in for step in block { step(change) } }
+    }
+    let folder = room.small.temporary.url.appending(path: "resources")
+    let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { name in
+      try folder.appending(path: name).resourceValues(forKeys: [.isRegularFileKey]).isRegularFile == true
+    }
+    let left = try files.map { try Data(contentsOf: folder.appending(path: $0)) }
+    #expect(left == [Data("another".utf8)], "\(files)")
+  }
+
   @Test("reverting drops all edits, and fails where the original's bytes are not there (AS-07)")
   func reverts() async throws {
     let room = try Darkroom()

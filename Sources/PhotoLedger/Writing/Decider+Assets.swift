@@ -305,15 +305,14 @@ extension Decider {
     }
   }
 
-  /// The files of an asset, with those that edits of its content have replaced.
+  /// The files of an asset, with those that edits of its content have replaced, in this block too.
   private func resourcesEverNamed(
     by row: AssetRow, _ details: AssetDetails, _ t: borrowing WriteTransaction
   ) throws -> [AssetResource] {
-    var named = details.resources
-    for sequence in try projections.history(of: row.number, in: t) where sequence < appender.previousHead.sequence + 1 {
-      guard let record = try log.event(at: sequence, in: t), case .assetsEdited(let edited) = try Event(record)
-      else { continue }
-      for edit in edited.edits where edit.number == row.number { named += edit.details?.old.resources ?? [] }
+    var named = details.resources + (replaced[row.number] ?? [])
+    for sequence in try projections.history(of: row.number, in: t) where sequence <= appender.previousHead.sequence {
+      guard let record = try log.event(at: sequence, in: t) else { continue }
+      named += try Event(record).resources(of: row.number)
     }
     return distinct(named)
   }
@@ -335,6 +334,9 @@ extension Decider {
       for (row, edit) in run {
         let after = try changed(row, by: edit)
         rows.append(Projections.EditedRow(before: row, after: after))
+        if let details = edit.details, details.old.resources != details.new.resources {
+          replaced[row.number, default: []] += details.old.resources
+        }
         let change = Self.change(row.isVisible, after.isVisible)
         let creatorsChange = Self.change(row.isVisibleInSelections, after.isVisibleInSelections)
         guard change != 0 || creatorsChange != 0 else { continue }

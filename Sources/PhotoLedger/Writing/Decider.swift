@@ -45,6 +45,8 @@ struct Decider: ~Copyable {
   private(set) var created: [String] = []
   /// The resource files that nothing refers to once the block is durable.
   var orphans: [AssetResource] = []
+  /// The files that the block's edits have replaced, by their assets.
+  var replaced: [ObjectNumber: [AssetResource]] = [:]
 
   init(
     core: StoreCore, resources: ResourceStore, date: Date, client: String, permission: Permission,
