@@ -95,4 +95,18 @@ public struct RedactionTable: Sendable {
     guard let row = try t.value(for: sequence, in: database), row.byteCount >= Self.headByteCount else { return nil }
     return UInt64(bigEndian: row.unsafeLoadUnaligned(as: UInt64.self))
   }
+
+  /// The last event that brought a replacement; nil if none did.
+  ///
+  /// - Throws: `corrupted`.
+  /// - Complexity: O(r) for r erased payloads.
+  public func lastCarrier(in t: borrowing some TransactionReading & ~Copyable) throws(LMDBError) -> UInt64? {
+    var last: UInt64?
+    try t.forEach(in: database) { (_, row) throws(LMDBError) in
+      guard row.byteCount >= Self.headByteCount else { return .proceed }
+      last = max(last ?? 0, UInt64(bigEndian: row.unsafeLoadUnaligned(as: UInt64.self)))
+      return .proceed
+    }
+    return last
+  }
 }

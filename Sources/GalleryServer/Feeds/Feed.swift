@@ -196,16 +196,20 @@
       try Task.checkCancellation()
     }
 
-    /// Reads the list at which a fetch begins, and sends its state to a client that holds none.
+    /// Reads the list at which a fetch begins, and sends its state to a client that holds none, or one that is no longer
+    /// known.
     /// - Returns: what leads it on.
     private func begin<List: FeedList>(
       _ one: Following, as _: List.Type, _ library: PhotoLibrary
     ) async throws -> any FeedChanges {
-      let list = try await offload { [fetches] in
+      let (list, isHeld) = try await offload { [fetches] in
         try List.checkMayFollow(library)
-        return try List.run(one.fetch, at: one.start, of: library, fetches)
+        if let start = one.start, let held = try List.held(one.fetch, at: start, of: library, fetches) {
+          return (held, true)
+        }
+        return (try List.run(one.fetch, at: nil, of: library, fetches), false)
       }
-      if one.start == nil {
+      if !isHeld {
         try await send("state", Message.state(list, of: one.fetch).description, one, list.token)
       }
       return list.changes(in: library, watch)

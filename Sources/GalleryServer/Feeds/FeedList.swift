@@ -22,6 +22,10 @@
       _ fetch: FetchRequest, at token: Token?, of library: PhotoLibrary, _ fetches: Fetches
     ) throws -> Self
 
+    /// Checks that the list is the one that its state showed.
+    /// - Throws: ``LibraryError`` `.tokenExpired` if what it showed is no longer known, since assets were erased.
+    func checkIsExact() throws
+
     var token: Token { get }
     var count: Int { get }
     /// Keeps a list to which a message led, where windows are read of it.
@@ -34,6 +38,17 @@
 
   extension FeedList {
     static func checkMayFollow(_ library: PhotoLibrary) throws { try Fetches.checkMayRead(library) }
+    func checkIsExact() throws {}
+
+    /// Reads the list that a client holds; nil if it is no longer known, so that the client needs a state anew.
+    static func held(
+      _ fetch: FetchRequest, at token: Token, of library: PhotoLibrary, _ fetches: Fetches
+    ) throws -> Self? {
+      let list = try run(fetch, at: token, of: library, fetches)
+      do { try list.checkIsExact() } catch let error as LibraryError where error.code == .tokenExpired { return nil }
+      return list
+    }
+
     func hold(of fetch: FetchRequest, for client: String, _ fetches: Fetches) {}
   }
 

@@ -63,7 +63,8 @@
         guard let after = try call.query("after") else { throw Problem.malformed("'after' is missing; pass a token.") }
         let fetch = try FetchRequest(name: call.parameters[0])
         let token = try Token(after)
-        let poll = try poll(call, FeedCursor([(fetch, token)]))
+        var poll = try poll(call, FeedCursor([(fetch, token)]))
+        poll.givesStates = false
         let answer = try await poll.read(waiting: try Poll.seconds(call), call)
         if let message = answer.messages.first { return .json(message, [("Cache-Control", "no-store")]) }
         // Nothing changed: the empty change that leads to the state of now.

@@ -24,6 +24,8 @@
     let watch: AccessWatch
     let sections: SectionChoice?
     let renditions: Renditions
+    /// Whether a client is given a state where what it holds is no longer known; if not, that is an error.
+    var givesStates = true
 
     /// What a poll gives.
     struct Answer: Sendable {
@@ -50,10 +52,9 @@
       _ answer: inout Answer
     ) throws {
       try List.checkMayFollow(library)
-      var list = try List.run(fetch, at: token ?? now, of: library, fetches)
-      if token == nil {
-        answer.messages.append(Message.state(list, of: fetch))
-      } else {
+      var list: List
+      if let token, let held = try held(fetch, as: List.self, at: token, library) {
+        list = held
         let change = try list.change(to: now, in: library)
         if !change.isUnseen {
           let columns = RenditionColumns(library: library, renditions: renditions)
@@ -61,6 +62,9 @@
         }
         list = change.listAfter
         list.hold(of: fetch, for: library.client, fetches)
+      } else {
+        list = try List.run(fetch, at: now, of: library, fetches)
+        answer.messages.append(Message.state(list, of: fetch))
       }
       answer.cursor.set(list.token, of: fetch)
       answer.results.append(
@@ -72,6 +76,16 @@
             while (try? await changes.next() == nil) == true, (try? await changes.wait()) == true {}
           }
         ))
+    }
+
+    /// The list that a client holds; nil if it needs a state instead.
+    private func held<List: FeedList>(
+      _ fetch: FetchRequest, as _: List.Type, at token: Token, _ library: PhotoLibrary
+    ) throws -> List? {
+      if givesStates { return try List.held(fetch, at: token, of: library, fetches) }
+      let list = try List.run(fetch, at: token, of: library, fetches)
+      try list.checkIsExact()
+      return list
     }
 
     /// Reads, and waits for a change if there is none.

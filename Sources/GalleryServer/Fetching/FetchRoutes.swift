@@ -29,7 +29,8 @@
         let library = try call.library(of: fetch)
         try Fetches.checkMayRead(library)
         let description = try describe(fetch, as: fetch.list, at: try call.token(in: library), of: library, call)
-        let fields = Self.fields(tag: "\"\(description["token"]?.textValue ?? "")-f\"")
+        let count = description["count"]?.wholeValue ?? 0
+        let fields = Self.fields(tag: "\"\(description["token"]?.textValue ?? "")-\(count)-f\"")
         if call.holds(fields) { return HTTPResponse(304, Headers.common + fields) }
         return .json(description, fields)
       },
@@ -87,7 +88,7 @@
         let sequence = try library.lastSequence
         let (_, result) = try held(call)
         // The sections of a fetch at a token never change either.
-        let tag = "\"\(result.token)-\(choice.tag)\""
+        let tag = "\"\(try result.tag)-\(choice.tag)\""
         let fields = Self.fields(tag: tag)
         if call.holds(fields) { return HTTPResponse(304, Headers.common + fields) }
         let bytes = WrittenDocument(try sections(of: result, choice)).bytes
@@ -196,6 +197,13 @@
     }
   }
 
+  extension FetchResult {
+    /// What names a result in tags: its token, and the last erasure if it was read only after that.
+    var tag: String {
+      get throws { try erasure.map { "\(token)-e\($0)" } ?? token.description }
+    }
+  }
+
   extension Call {
     /// The state of `token` or of `at`, as a token; nil: now.
     func token(in library: PhotoLibrary) throws -> Token? {
@@ -275,7 +283,7 @@
       let first = min(start, result.count)
       let found = try result.objects(at: first..<(first + min(count, result.count - first))).map { JSON($0) }
       if Records.wantsLines(call.request) { return Records.lines(found, call) }
-      let fields = FetchRoutes.fields(tag: "\"\(result.token)-\(start)-\(count)-o\"")
+      let fields = FetchRoutes.fields(tag: "\"\(try result.tag)-\(start)-\(count)-o\"")
       if call.holds(fields) { return HTTPResponse(304, Headers.common + fields) }
       return .json(
         [
@@ -330,9 +338,9 @@
     private func objects(
       _ result: FetchResult<Asset>, _ range: Range<Int>, _ call: Call
     ) throws -> HTTPResponse {
-      // The window of a fetch at a token never changes, so its name is its tag; the name of the fetch stands in the
-      // URL.
-      let fields = FetchRoutes.fields(tag: "\"\(result.token)-\(start)-\(count)-o\"")
+      // The window of a fetch at a token never changes but by an erasure, so its name is its tag; the name of the fetch
+      // stands in the URL.
+      let fields = FetchRoutes.fields(tag: "\"\(try result.tag)-\(start)-\(count)-o\"")
       if call.holds(fields) { return HTTPResponse(304, Headers.common + fields) }
       let library = try call.library(of: fetch)
       var bytes = JSONBytes(capacity: 1 << 10 + range.count * 1500)

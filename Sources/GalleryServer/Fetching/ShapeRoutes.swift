@@ -24,7 +24,7 @@
         let library = try call.library(of: fetch)
         try Fetches.checkMayRead(library)
         let result = try call.server.fetches.result(fetch, at: try call.token(in: library), of: library)
-        let fields = FetchRoutes.fields(tag: "\"\(result.token)-\(start)-\(count)-s\"")
+        let fields = FetchRoutes.fields(tag: "\"\(try result.tag)-\(start)-\(count)-s\"")
         if call.holds(fields) { return HTTPResponse(304, Headers.common + fields) }
         let first = min(start, result.count)
         let bytes = try result.objects(at: first..<(first + min(count, result.count - first))).flatMap { asset in

@@ -77,7 +77,7 @@ extension LibraryStore {
   }
 
   /// The same fetch by the permission of an earlier commit, as of that commit.
-  private func result(of result: ResultCore, at commit: UInt64) throws -> ResultCore {
+  func result(of result: ResultCore, at commit: UInt64) throws -> ResultCore {
     try reading { t in
       let moment = try moment(ofCommit: commit, t)
       let access = try permission(of: result.client, at: moment, t).access

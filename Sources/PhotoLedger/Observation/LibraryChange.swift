@@ -15,14 +15,21 @@ public struct LibraryChange: Sendable {
 
   /// How a result that the caller holds differs now; nil if the change does not touch it (CD-01).
   ///
-  /// The result may be older than the change: the details then include everything in between (OB-02).
+  /// The result may be older than the change: the details then include everything in between (OB-02). They have no
+  /// index sets where an asset was erased before the order of the result was made: what it showed is not known any more
+  /// (CD-14).
   /// - Parameter result: a result of this library; one that is newer than the change is not touched by it.
   /// - Throws: ``LibraryError`` if the log cannot be read.
   /// - Complexity: O(k log n) for k touched objects, at most since the last call for the result; O(1) for all but the
   ///   first of the observers that ask about equal results of one commit.
   public func changeDetails<Element>(for result: FetchResult<Element>) throws -> ChangeDetails<Element>? {
     let store = result.store
-    let latest = try result.state.latest(in: store)
+    let latest: ResultCore
+    do {
+      latest = try result.state.latest(in: store)
+    } catch let error as LibraryError where error.code == .tokenExpired {
+      return try fetchedAgain(result)
+    }
     guard latest.commit < delta.to else { return nil }
     let (view, commits) = try step(of: latest, result.state, in: store)
     guard let changes = view.changes else {
@@ -32,6 +39,16 @@ public struct LibraryChange: Sendable {
     return ChangeDetails(
       before: result, after: FetchResult(view.state, like: result),
       commits: try store.commits(commits, asSeenBy: latest.client), changes: changes)
+  }
+
+  /// The details of a result that was begun, and cannot be made any more.
+  private func fetchedAgain<Element>(_ result: FetchResult<Element>) throws -> ChangeDetails<Element>? {
+    let (store, frame) = (result.store, result.state.frame)
+    guard frame.commit < delta.to else { return nil }
+    let after = try store.result(of: frame, at: delta.to)
+    return ChangeDetails(
+      before: result, after: FetchResult(try store.state(after, readAt: .max), like: result),
+      commits: try store.commits(try delta(from: frame).commits, asSeenBy: frame.client), changes: nil)
   }
 
   /// What leads from a result to the state of the change; shared where equal results share it.

@@ -22,8 +22,9 @@ public struct ChangeDetails<Element: Hashable & Sendable>: Sendable {
     self.init(before: before, after: after, commits: commits, changes: SharedChanges(changes))
   }
 
+  /// - Parameter changes: nil if the positions are not known.
   init(
-    before: FetchResult<Element>, after: FetchResult<Element>, commits: [CommitSummary], changes: SharedChanges
+    before: FetchResult<Element>, after: FetchResult<Element>, commits: [CommitSummary], changes: SharedChanges?
   ) {
     fetchResultBeforeChanges = before
     fetchResultAfterChanges = after

@@ -1,4 +1,7 @@
 import CountedTree
+import EventLog
+import LMDB
+import Synchronization
 
 // Results that hold an asset which was erased since.
 //
@@ -6,6 +9,12 @@ import CountedTree
 // longer available: the log yields a redacted row for every earlier state, which has another key and other answers to
 // every condition. The tree still has the key. So the key of such an asset is searched in the tree by its number, in
 // one walk: O(n) for followers across an erasure, and nothing for all others.
+//
+//     result made ──▶ erasure ──▶ followed      exact: the tree has the keys of then
+//     erasure ──▶ result of an earlier state made      blank: it lacks the asset, or has it at another position
+//
+// Whoever holds positions in a result of the first kind cannot be led on from one of the second, though both are of one
+// state; and a result that was only begun cannot be made any more. `FetchResult.checkIsExact()` tells them apart.
 
 extension QueryPlan {
   /// Whether the rows of a delta do not determine the former positions of its objects.
@@ -45,5 +54,50 @@ extension CountedTree where Element: PlannedKey {
     var keys: [ObjectNumber: Element] = [:]
     for key in self where numbers.contains(key.number) { keys[key.number] = key }
     return keys
+  }
+}
+
+extension LibraryStore {
+  /// The last event by which payloads were erased; 0 if none was.
+  ///
+  /// Each erasure takes at least the event that created its asset, so the number of erased payloads grows with each.
+  /// - Complexity: O(1); O(r) for r erased payloads once after an erasure.
+  func lastErasure(_ t: borrowing StoreReading) throws -> UInt64 {
+    let count = try t.count(of: core.log.redactions.database)
+    if count == 0 { return 0 }
+    if let known = lastErasure.withLock({ $0.count == count ? $0.sequence : nil }) { return known }
+    let sequence = try core.log.redactions.lastCarrier(in: t) ?? 0
+    lastErasure.withLock { if count > $0.count { $0 = (count, sequence) } }
+    return sequence
+  }
+
+  /// The error for a result of an earlier state that can no longer be worked out.
+  static func erased(after commit: UInt64) -> LibraryError {
+    LibraryError(
+      .tokenExpired,
+      "Assets were erased after commit \(commit), so a result of that state is no longer known; fetch it again.")
+  }
+}
+
+extension FetchResult {
+  /// Checks that the result is the one that its state showed: it is completed if it was only begun.
+  /// - Throws: ``LibraryError`` `.tokenExpired` if assets were erased after its state, and it may have been read only
+  ///   then; what a read of the store throws.
+  /// - Complexity: O(1); O(n) the first time for a result of which only the beginning was read.
+  package func checkIsExact() throws {
+    let core = try core
+    if try erasure != nil { throw LibraryStore.erased(after: core.commit) }
+  }
+
+  /// The last event by which payloads were erased, if that was after the state and the result may have been read after
+  /// it.
+  /// - Complexity: O(1).
+  package var erasure: UInt64? {
+    get throws {
+      let frame = state.frame
+      guard frame.plan.query.entity == .asset, state.readAt > frame.commit else { return nil }
+      let last = try store.reading { t in try store.lastErasure(t) }
+      return last > frame.sequence ? last : nil
+    }
   }
 }

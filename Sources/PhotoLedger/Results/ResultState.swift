@@ -14,7 +14,7 @@ import Synchronization
 //                                                     the stored keys; after a later commit, the rows as of this one
 //
 // Invariant: a begun result answers what the complete one answers, and it is completed as of its own commit, at any
-// later time. Rejected: completing it in the background, which takes a core from the thread that draws the first
+// later time until an asset is erased: then the rows of before are gone, and completing it throws. Rejected: completing it in the background, which takes a core from the thread that draws the first
 // screen.
 
 /// What the copies of a result share: what it shows, and what has been found out about that since.
@@ -106,7 +106,8 @@ final class ResultState: Sendable {
   }
 
   /// The result, which is made if it was only begun.
-  /// - Throws: ``LibraryError`` if the store cannot be read.
+  /// - Throws: ``LibraryError``: `.tokenExpired` if the result was begun and an asset was erased since; what a read of
+  ///   the store throws.
   /// - Complexity: O(1); O(n) the first time for a result that was begun.
   func made(in store: LibraryStore) throws -> ResultCore {
     let begun: BegunResult
@@ -237,6 +238,7 @@ extension LibraryStore {
     let frame = begun.frame
     let (query, window, isFollowed) = (frame.plan.query, frame.window, frame.wantsIncrementalChanges)
     return try reading { t in
+      guard try lastErasure(t) <= frame.sequence else { throw Self.erased(after: frame.commit) }
       let moment = try moment(ofCommit: frame.commit, t)
       let made = try fetch(query, window, wantsIncrementalChanges: isFollowed, as: frame.client, at: moment, t)
       return (made, try core.log.head(t).commit)

@@ -54,6 +54,8 @@ package final class LibraryStore: Sendable {
   /// The states of objects that were read last.
   let (pastAssets, pastDetails) = (PastStates<AssetRow>(), PastStates<AssetDetails>())
   let pastCollections = PastStates<CollectionRow>()
+  /// The last event that brought what stands for erased payloads, and how many payloads were erased by then.
+  let lastErasure = Mutex((count: 0, sequence: UInt64(0)))
   #if DEBUG
     /// The number of events read to compute earlier states of objects; for tests.
     let eventsCrossed = Atomic(0)

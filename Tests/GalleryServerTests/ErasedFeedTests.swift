@@ -1,0 +1,60 @@
+#if Gallery
+  import Foundation
+  @testable import GalleryServer
+  import LibraryJSON
+  import LibraryMaintenance
+  import PhotoLedger
+  import TestSupport
+  import Testing
+
+  @Suite("Feeds over an erasure")
+  struct ErasedFeedTests {
+    @Test("who comes back after an erasure is led on exactly where the list is held, and else is sent a state")
+    func resumed() async throws {
+      try await TestGallery.serving { gallery in
+        let ids = try await gallery.makeAssets(12)
+        let fetch = try gallery.fetch(["sort": ["creationDate"]])
+        let list = try gallery.identifiers(fetch.name, at: fetch.token)
+        let place = try #require(list.firstIndex(of: ids[5].spelled(as: .asset)))
+        let window = "/v1/fetches/\(fetch.name)/items?token=\(fetch.token)&start=0&count=3"
+        let before = try gallery.ask("GET", window)
+        try gallery.library.eraseAssets([ids[5]])
+        let changes = "/v1/fetches/\(fetch.name)/changes?after=\(fetch.token)"
+        let change = try gallery.ask("GET", changes).json()
+        #expect(change["removed"] as? [[Int]] == [[place, 1]] && change["count"] as? Int == 11)
+        #expect(try gallery.ask("GET", window).fields["etag"] == before.fields["etag"], "It is held.")
+
+        try await gallery.restart()
+        let now = try gallery.library.currentToken.description
+        let client = try FeedClient(gallery, "fetch=\(fetch.name)&after=\(fetch.token)")
+        let event = try #require(try client.next())
+        #expect(event.name == "state" && event.data["count"] as? Int == 11 && event.data["token"] as? String == now)
+        try await gallery.library.performChanges { $0.setFavorite(true, for: [ids[0]]) }
+        let next = try #require(try client.next())
+        #expect(next.name == "change" && next.data["before"] as? String == now)
+
+        let gone = try gallery.ask("GET", changes)
+        #expect(gone.status == 410 && gone.body.contains("token-expired"))
+        let poll = try gallery.ask("GET", "/v1/changes?fetch=\(fetch.name)&after=\(fetch.token)").json()
+        let messages = try #require(poll["messages"] as? [[String: Any]])
+        #expect(messages.count == 1 && messages[0]["before"] == nil && messages[0]["count"] as? Int == 11)
+        let after = try gallery.ask("GET", window, ["If-None-Match: \(try #require(before.fields["etag"]))"])
+        #expect(after.status == 200 && after.fields["etag"] != before.fields["etag"])
+      }
+    }
+
+    @Test("a result that was only begun when an asset was erased is gone, and the server lives")
+    func begun() async throws {
+      try await TestGallery.serving { gallery in
+        let ids = try await gallery.makeAssets(12)
+        try await gallery.library.performChanges { $0.setFavorite(true, for: ids) }
+        let fetch = try gallery.fetch(["where": "isFavorite == YES", "sort": ["creationDate"]])
+        #expect(fetch.count == 12)
+        try gallery.library.eraseAssets([ids[11]])
+        let answer = try gallery.ask("GET", "/v1/fetches/\(fetch.name)/items?token=\(fetch.token)&start=10&count=5")
+        #expect(answer.status == 410 && answer.body.contains("token-expired"))
+        #expect(try gallery.fetch(["where": "isFavorite == YES", "sort": ["creationDate"]]).count == 11)
+      }
+    }
+  }
+#endif
