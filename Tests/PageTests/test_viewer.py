@@ -611,6 +611,33 @@ class MediaTests(ViewerTest):
         self.undo()
         wait(lambda: self.asset(self.burst[0])["representsBurst"], "the first one again")
 
+    def test_what_is_done_while_a_picture_of_a_burst_is_looked_at_is_done_to_that_picture(self):
+        self.open_asset(self.burst[0])
+        self.panel()
+        self.browser.click(".viewer-burst-button")
+        self.browser.all(".viewer-burst-picture")[2].click()
+        self.wait_text("burst2.jpg", self.section("files"))
+        self.assertIn(short(self.burst[2]), self.browser.one(".viewer-download").get_attribute("href"))
+        self.press("f")
+        self.has(self.burst[2], "isFavorite", True)
+        self.browser.one('.viewer-favorite[aria-pressed="true"]')
+        self.press("f")
+        self.has(self.burst[2], "isFavorite", False)
+        self.press("3")
+        self.has(self.burst[2], "rating", 3)
+        self.press(Keys.DELETE)
+        wait(lambda: self.asset(self.burst[2])["trashedDate"], "the third picture is in the trash")
+        # The viewer is back at the one that stands for the burst, to which nothing happened.
+        self.wait_text("burst0.jpg", self.section("files"))
+        self.wait_shown(self.burst[0])
+        self.assertEqual(len(self.browser.all(".viewer-burst-picture")), 2)
+        first = self.asset(self.burst[0])
+        self.assertEqual((first["trashedDate"], first["isFavorite"], first["rating"]), (None, False, 0))
+        self.assertTrue(self.browser.js("return document.querySelector('.viewer-message').hidden"))
+        self.undo()
+        self.has(self.burst[2], "trashedDate", None)
+        self.gallery.commit({"op": "asset.edit", "assets": [short(self.burst[2])], "rating": 0})
+
     def test_a_stack_has_a_badge_and_is_shown_turned_over_and_taken_apart(self):
         self.show("/")
         self.browser.wait_text("7 photos", ".count")

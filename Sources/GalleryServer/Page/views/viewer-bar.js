@@ -104,11 +104,11 @@ export class Bar {
 
   /** Shows what can be done with what is shown. */
   show() {
-    const { item, asset, picture, app, canChange } = this.viewer;
-    if (!item) return;
+    const { shown, asset, picture, app, canChange } = this.viewer;
+    if (!shown) return;
     this.showPosition();
-    this.favorite.setAttribute('aria-pressed', String(item.isFavorite));
-    this.live.hidden = picture.liveResource === null || item.mediaType !== 1;
+    this.favorite.setAttribute('aria-pressed', String(shown.isFavorite));
+    this.live.hidden = picture.liveResource === null || shown.mediaType !== 1;
     this.trash.hidden = !canChange || (asset !== null && asset.trashedDate !== null);
     const file = picture.shown;
     this.download.hidden = !file || !isAllowed(app, 'download');

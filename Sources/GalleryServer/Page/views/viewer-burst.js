@@ -1,8 +1,10 @@
 // The pictures of a burst or of a stack below the one that stands for it, and the choice of another.
 //
-// The list shows one asset of a burst, and of a stack the one on top. When another one stands for it, the list loses the first and gains the second;
-// the viewer is told which one to expect, and stays with the burst. A stack can be taken apart, too. An asset that
-// represents its burst and is in a stack is offered with its burst.
+// The list shows one asset of a burst, and of a stack the one on top. When another one stands for it, the list loses
+// the first and gains the second; the viewer knows which one to expect, and stays with the burst. A stack can be taken
+// apart, too. An asset that represents its burst and is in a stack is offered with its burst.
+//
+// A picture that is looked at is what the viewer is about until another is: its facts, its file, and what is committed.
 
 import { items } from '../client/photoledger.js';
 import { t } from '../text/text.js';
@@ -22,6 +24,8 @@ export class Burst {
     this.element = h('div', { class: 'viewer-burst', role: 'group', id: uniqueName('burst'), hidden: true });
     /** Whether the pictures are those of a stack. */
     this.isStack = false;
+    /** The burst's identifier, or that of the asset on top of the stack. */
+    this.group = '';
     /** @type {Item[]} */
     this.items = [];
     /**
@@ -52,6 +56,12 @@ export class Burst {
    * @param {any} asset
    */
   async offer(asset) {
+    const { preview } = this;
+    if (preview) {
+      // It is of what is offered already, and no list follows it.
+      preview.isFavorite = asset.isFavorite;
+      return;
+    }
     const group = asset.burstIdentifier ?? asset.stack;
     const of = group ? `${asset.localIdentifier} ${group}` : null;
     if (this.of === of) return;
@@ -59,6 +69,7 @@ export class Burst {
     if (of === null) return;
     this.of = of;
     this.isStack = !asset.burstIdentifier;
+    this.group = group;
     const { client } = this.viewer.app;
     try {
       const question = {
@@ -129,21 +140,32 @@ export class Burst {
    */
   look(item) {
     const { viewer } = this;
+    if (this.preview === item) return;
     this.preview = item;
-    const shown = item ?? viewer.item;
-    if (shown) viewer.picture.show(shown);
-    if (!item && viewer.asset) viewer.picture.setAsset(viewer.asset);
+    viewer.asset = null;
+    viewer.panel.clear();
+    if (viewer.shown) viewer.picture.show(viewer.shown);
+    viewer.ask();
     viewer.bar.show();
     if (!this.element.hidden) this.draw();
+  }
+
+  /**
+   * A picture of the burst left it, or is where it is not shown.
+   * @param {Item} item
+   */
+  lose(item) {
+    this.items = this.items.filter((one) => one !== item);
+    if (this.preview === item) this.look(null);
+    if (this.items.length < 2) this.leave();
   }
 
   /** Shows each photo of the stack by itself. */
   async takeApart() {
     const { viewer } = this;
-    const top = viewer.asset?.stack;
-    if (!top) return;
+    const top = this.group.split('/')[0];
     if (this.preview) this.look(null);
-    const isDone = await viewer.commit([{ op: 'asset.unstack', assets: [top.split('/')[0]] }],
+    const isDone = await viewer.commit([{ op: 'asset.unstack', assets: [top] }],
       t('viewer.stack.apartDone'));
     if (isDone) this.leave();
   }
@@ -153,13 +175,10 @@ export class Burst {
     const { preview, viewer } = this;
     if (!preview) return;
     viewer.successor = preview.id;
-    this.preview = null;
     const id = preview.id.split('/')[0];
     const isDone = await viewer.commit(
       [this.isStack ? { op: 'asset.stack', top: id, assets: [] } : { op: 'burst.represent', asset: id }],
       t(this.isStack ? 'viewer.stack.done' : 'viewer.burst.done'));
-    if (isDone) return;
-    viewer.successor = null;
-    this.look(preview);
+    if (!isDone) viewer.successor = null;
   }
 }

@@ -9,7 +9,8 @@
 // Back closes the viewer and a link opens it; what is shown changes the address without a new entry of the history.
 //
 // Invariant: while something is shown, `item` is the asset that stands at `index`, or the one whose item is on its
-// way.
+// way. What is on the screen is `shown`: that asset, or a picture of its burst or stack. The bar, the panel and every
+// command are about `shown`; places, the address and neighbours are about `item`.
 
 import { App } from './app.js';
 import { mapped } from '../model/mapped.js';
@@ -134,6 +135,11 @@ export class Viewer {
     this.showIndex(index);
   }
 
+  /** The asset on the screen: a picture of the burst that is looked at, or else the item of the list. */
+  get shown() {
+    return this.burst.preview ?? this.item;
+  }
+
   followPointers() {
     const { picture } = this;
     new Gestures(this.middle, {
@@ -223,25 +229,25 @@ export class Viewer {
     }, wait);
   }
 
-  /** Asks for what the server knows of the asset. */
+  /** Asks for what the server knows of the asset on the screen. */
   async ask() {
-    const { item } = this;
-    if (!item || !this.isOpen) return;
+    const { shown } = this;
+    if (!shown || !this.isOpen) return;
     this.asking.abort();
     this.asking = new AbortController();
     const { signal } = this.asking;
     this.lastAsked = performance.now();
     try {
-      const path = `/v1/assets/${encodeURIComponent(item.id)}`;
+      const path = `/v1/assets/${encodeURIComponent(shown.id)}`;
       const asset = await this.app.client.ask('GET', path, { query: { at: this.at }, signal });
-      if (signal.aborted || this.item?.id !== item.id) return;
+      if (signal.aborted || this.shown?.id !== shown.id) return;
       this.asset = asset;
-      if (!this.burst.preview) this.picture.setAsset(asset);
+      this.picture.setAsset(asset);
       this.panel.show(asset);
       this.burst.offer(asset);
       this.bar.show();
     } catch (error) {
-      if (!signal.aborted && this.item?.id === item.id) this.panel.fail(error);
+      if (!signal.aborted && this.shown?.id === shown.id) this.panel.fail(error);
     }
   }
 
@@ -374,14 +380,14 @@ export class Viewer {
   // MARK: Commands
 
   /**
-   * Commits an edit of the shown asset.
+   * Commits an edit of the asset on the screen.
    * @param {Record<string, unknown>} fields
    * @param {string} done
    * @returns {Promise<boolean>} whether it was done
    */
   async edit(fields, done) {
-    if (!this.item || !this.canChange) return false;
-    return this.commit([{ op: 'asset.edit', assets: [short(this.item.id)], ...fields }], done);
+    if (!this.shown || !this.canChange) return false;
+    return this.commit([{ op: 'asset.edit', assets: [short(this.shown.id)], ...fields }], done);
   }
 
   /**
@@ -399,22 +405,28 @@ export class Viewer {
   }
 
   toggleFavorite() {
-    if (!this.item) return;
-    const isFavorite = !this.item.isFavorite;
+    if (!this.shown) return;
+    const isFavorite = !this.shown.isFavorite;
     this.edit({ isFavorite }, t(isFavorite ? 'done.favorite' : 'done.unfavorite', { count: 1 }));
   }
 
   async trash() {
-    if (!this.item || !this.canChange || (this.asset && this.asset.trashedDate !== null)) return;
-    await this.leave({ op: 'asset.trash', assets: [short(this.item.id)] }, t('done.trash', { count: 1 }));
+    if (!this.shown || !this.canChange || (this.asset && this.asset.trashedDate !== null)) return;
+    await this.leave({ op: 'asset.trash', assets: [short(this.shown.id)] }, t('done.trash', { count: 1 }));
   }
 
   /**
-   * Commits what takes the asset out of the list, perhaps; the notice says it then.
+   * Commits what takes the asset on the screen out of the list, perhaps; the notice says it then.
    * @param {object} operation
    * @param {string} done
    */
   async leave(operation, done) {
+    const { preview } = this.burst;
+    if (preview) {
+      // The list shows another picture of the burst, which stays.
+      if (await this.commit([operation], done)) this.burst.lose(preview);
+      return;
+    }
     const id = this.item?.id ?? null;
     this.leaving = id;
     if (!await this.commit([operation], done) && this.leaving === id) this.leaving = null;
@@ -422,10 +434,10 @@ export class Viewer {
 
   /** Asks for an album and adds the asset to it. */
   async addToAlbum() {
-    if (!this.item || !('album' in actions)) return;
+    if (!this.shown || !('album' in actions)) return;
     const context = { album: null, grid: /** @type {import('./grid.js').Grid} */ (this.grid) };
     try {
-      if (await run(this.app, 'album', [this.item.id], context)) this.ask();
+      if (await run(this.app, 'album', [this.shown.id], context)) this.ask();
     } catch (error) {
       this.app.notices.fail(error);
     }
