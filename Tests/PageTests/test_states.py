@@ -9,7 +9,7 @@ import unittest
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
-from gallery import Browser, Gallery, PageTest, wait
+from gallery import SERVER_GONE, Browser, Gallery, PageTest, wait
 
 
 class EmptyTests(PageTest):
@@ -51,6 +51,37 @@ class RefusedPictureTests(PageTest):
             frame();""")
         asked = self.browser.js("return asked")
         self.assertEqual(len(asked), len(set(asked)), "a picture was asked for again")
+
+
+class ReturningPictureTests(PageTest):
+    expected_errors = ("/renditions/", *SERVER_GONE)
+
+    def setUp(self):
+        self.browser.sign_in(self.gallery)
+        wait(lambda: self.shown() == 12, "the pictures are made and shown")
+        self.browser.driver.execute_cdp_cmd("Network.enable", {})
+        self.browser.driver.execute_cdp_cmd("Network.setCacheDisabled", {"cacheDisabled": True})
+        self.browser.driver.execute_cdp_cmd("Network.setBlockedURLs", {"urls": ["*/renditions/*"]})
+        self.addCleanup(self.browser.driver.execute_cdp_cmd, "Network.setBlockedURLs", {"urls": []})
+        # Another view and back: the tiles are new, and what they ask for is refused.
+        self.browser.js("location.hash = '#/albums'")
+        self.browser.one("h1")
+        self.browser.js("location.hash = '#/photos'")
+        self.browser.one(".tile[data-id]")
+        wait(lambda: len(self.browser.all(".tile[data-id]")) == 12 and not self.browser.all(".tile img"), "no picture")
+        self.browser.driver.execute_cdp_cmd("Network.setBlockedURLs", {"urls": []})
+
+    def shown(self):
+        return len(self.browser.all(".tile img.there"))
+
+    def test_a_picture_that_could_not_be_had_is_asked_for_again_after_a_while(self):
+        wait(lambda: self.shown() == 12, "the pictures are shown by themselves")
+
+    def test_a_picture_that_could_not_be_had_is_shown_when_the_server_is_there_again(self):
+        self.gallery.stop()
+        self.browser.one(".banner")
+        self.gallery.start()
+        wait(lambda: self.shown() == 12, "the pictures are shown by themselves")
 
 
 class TimelineTests(PageTest):

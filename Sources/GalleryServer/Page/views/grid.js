@@ -20,7 +20,7 @@ import { t } from '../text/text.js';
 import { h, idle, uniqueName } from './dom.js';
 import { Dragging } from './dragging.js';
 import { Scrubber, monthName } from './scrubber.js';
-import { Tile } from './tile.js';
+import { Tile, forgetRefused } from './tile.js';
 
 /** @typedef {import('../client/photoledger.js').Item} Item */
 /** @typedef {import('../model/blocks.js').Cell} Cell */
@@ -144,6 +144,12 @@ export class Grid extends EventTarget {
     list.addEventListener('failed', (event) => {
       if (app.feed.isOpen) app.notices.fail(/** @type {CustomEvent} */ (event).detail);
     });
+    this.connected = () => {
+      if (!app.feed.isOpen) return;
+      forgetRefused();
+      this.drawSoon();
+    };
+    app.feed.addEventListener('connection', this.connected);
     this.selection.addEventListener('change', () => this.drawSoon());
     this.scroll.addEventListener('keydown', (event) => this.key(event));
     this.scroll.addEventListener('focus', () => this.drawSoon());
@@ -618,6 +624,7 @@ export class Grid extends EventTarget {
     this.isClosed = true;
     clearTimeout(this.wishing);
     this.observer.disconnect();
+    this.app.feed.removeEventListener('connection', this.connected);
     this.list.close();
   }
 }

@@ -11,7 +11,7 @@ import { placeholderURL } from './placeholder.js';
 /** How many pictures that are not made yet are waited for at once; the others come by the feed. */
 const waitLimit = 2;
 let waiting = 0;
-/** For how long a picture that could not be had is not asked for again, milliseconds; sooner if the feed says that it is there. */
+/** For how long a picture that could not be had is left alone, milliseconds; less if the feed says that it is there. */
 const refusedFor = 10_000;
 /** The pictures that could not be had, with the time of that, oldest first. @type {Map<string, number>} */
 const refused = new Map();
@@ -28,6 +28,11 @@ function isRefused(url) {
     refused.delete(one);
   }
   return refused.has(url);
+}
+
+/** Has every picture asked for again with the next drawing: the server was away, and is there again. */
+export function forgetRefused() {
+  refused.clear();
 }
 
 /** PhotoKit's bit of Live Photos. */
@@ -59,7 +64,8 @@ export class Tile {
   /**
    * @param {import('./app.js').App} app
    * @param {string} group
-   * @param {() => void} again called when a picture that was waited for is there or failed, and the next can be asked for
+   * @param {() => void} again called when more can be asked for: a picture that was waited for is there or failed, or
+   *   one that could not be had may be had now
    */
   constructor(app, group, again) {
     this.app = app;
@@ -78,6 +84,8 @@ export class Tile {
     this.badges = null;
     this.url = '';
     this.isWaiting = false;
+    /** Until a picture that could not be had is asked for again. @type {ReturnType<typeof setTimeout> | undefined} */
+    this.timer = undefined;
   }
 
   /**
@@ -109,13 +117,18 @@ export class Tile {
     if (shown?.isSelecting !== state.isSelecting) element.classList.toggle('selecting', state.isSelecting);
     this.state = state;
     if (item !== this.item || !element.hasAttribute('aria-label')) this.setItem(item);
-    else if (item && item.rendition === 'missing' && !this.isWaiting && !this.url) this.picture(item);
+    else if (item && !this.isWaiting && !this.url) this.picture(item);
   }
 
   /** @param {Item | null} item */
   setItem(item) {
     const { element } = this;
-    const isSame = item !== null && this.item !== null && item.id === this.item.id && item.sha256 === this.item.sha256;
+    const former = this.item;
+    const isSame = item !== null && former !== null && item.id === former.id && item.sha256 === former.sha256;
+    // The feed says that it is there now.
+    if (isSame && item.rendition === 'ready' && former.rendition !== 'ready') {
+      refused.delete(this.app.client.renditionURL(item, 'small') ?? '');
+    }
     this.item = item;
     element.setAttribute('aria-label', item ? spoken(item) : t('state.loading'));
     if (item) element.dataset.id = item.id;
@@ -132,9 +145,9 @@ export class Tile {
   /** @param {Item} item */
   picture(item) {
     const url = this.app.client.renditionURL(item, 'small');
-    if (!url || this.url === url || item.rendition === 'failed') return;
+    if (!url || this.url === url || item.rendition === 'failed' || isRefused(url)) return;
     if (item.rendition !== 'ready') {
-      if (waiting >= waitLimit || this.isWaiting || isRefused(url)) return;
+      if (waiting >= waitLimit || this.isWaiting) return;
       waiting += 1;
       this.isWaiting = true;
     }
@@ -156,13 +169,19 @@ export class Tile {
       refused.delete(url);
       refused.set(url, performance.now());
       done();
-      // It comes again by the feed, or with a drawing when some time has passed.
       if (this.url === url) this.url = '';
+      this.askLater();
       image.remove();
       this.image = null;
     };
     setSource(this.app.client, image, url);
     if (!image.isConnected) this.element.prepend(image);
+  }
+
+  /** Has a picture that could not be had asked for again: when some time has passed, or the server is there again. */
+  askLater() {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => { if (this.app.feed.isOpen) this.again(); }, refusedFor + 100);
   }
 
   /** @param {Item} item */
@@ -191,6 +210,7 @@ export class Tile {
     }
     if (this.isWaiting) waiting -= 1;
     this.isWaiting = false;
+    clearTimeout(this.timer);
     this.url = '';
     this.badges?.remove();
     this.badges = null;
