@@ -111,6 +111,24 @@ class UploadTests(PageTest):
         self.browser.click(".notices .notice-action")
         self.browser.wait_text("Undone", ".notices")
 
+    def test_what_is_in_the_trash_is_said_and_put_into_no_album(self):
+        made = picture(self.folder, "thrown.jpg", 71)
+        self.choose(made)
+        self.wait_states({"thrown.jpg": "taken"})
+        [asset] = [one["localIdentifier"] for one in self.gallery.assets() if "thrown.jpg" in self.gallery.command(
+            "show", one["localIdentifier"], "--json")]
+        self.gallery.commit({"op": "asset.trash", "assets": [asset]})
+        album = self.gallery.commit({"op": "album.create", "title": "Shore"})["created"][0]
+        self.open()
+        wait(lambda: "Shore" in self.browser.text(".album-choice"), "the album is offered")
+        Select(self.browser.one(".album-choice")).select_by_visible_text("Shore")
+        self.choose(made, picture(self.folder, "kept.jpg", 72))
+        self.wait_states({"thrown.jpg": "there", "kept.jpg": "taken"})
+        self.assertEqual(self.browser.text('.upload-row[data-name="thrown.jpg"] .upload-state'), "In the trash")
+        self.browser.wait_text("All done · 1 added · 1 in the trash", ".upload-sum")
+        self.browser.wait_text("1 photo put into “Shore”", ".notices")
+        self.assertEqual(len(self.gallery.assets("--album", album)), 1)
+
     def test_a_folder_is_taken_without_what_systems_leave_in_it(self):
         before = len(self.gallery.assets())
         picture(self.folder / "trip", "a.jpg", 11)

@@ -192,16 +192,22 @@ async function checkReadable(file, at) {
 }
 
 /**
+ * @typedef {object} KnownFile What the library has of a content.
+ * @property {string} asset
+ * @property {boolean} isTrashed whether it is in the trash, as all that have the content are
+ */
+
+/**
  * Which of some files the library has, as far as the client sees it.
  * @param {PhotoLedger} client
  * @param {string[]} hashes SHA-256 in hexadecimal digits
- * @returns {Promise<Map<string, string>>} assets by hash
+ * @returns {Promise<Map<string, KnownFile>>} by hash
  */
 export async function knownFiles(client, hashes) {
   const found = new Map();
   for (let at = 0; at < hashes.length; at += 500) {
     const answer = await client.ask('POST', '/v1/uploads:check', { json: { sha256: hashes.slice(at, at + 500) } });
-    for (const one of answer.found) found.set(one.sha256, one.asset);
+    for (const { sha256, asset, isTrashed = false } of answer.found) found.set(sha256, { asset, isTrashed });
   }
   return found;
 }

@@ -1,7 +1,7 @@
 // The files that are being uploaded: each goes from state to state, a few at a time.
 //
 //   queued ─▶ hashing ─▶ ready ─▶ sending ─▶ taken          in the library
-//     ▲                    │         ├─────▶ there          the library had it
+//     ▲                    │         ├─────▶ there          the library had it, perhaps in the trash
 //     │ file chosen again  └─────────┼─────▶ refused        the server's sentence says why
 //   lost (tab was closed)            ├─────▶ failed         can be tried again
 //                                    └─────▶ ready          the server is gone: again after a while
@@ -32,6 +32,7 @@ import { FileGone, Hasher, knownFiles, sendFile } from '../client/upload.js';
  * @property {number} sent
  * @property {string | null} asset
  * @property {boolean} isCompletion whether it became a part of an asset that was there
+ * @property {boolean} isTrashed whether the library has it in the trash only, where no album takes it from
  * @property {string} sentence why it was not taken
  * @property {{ id: string, title: string } | null} album
  * @property {AbortController | null} abort
@@ -110,7 +111,7 @@ export class Uploads extends EventTarget {
       const entry = /** @type {Entry} */ ({
         id: randomName(), name: file.name, path: path || file.webkitRelativePath || file.name, size: file.size,
         modified: file.lastModified, file, handle, state: 'queued', sha256: null, place: null, sent: 0, asset: null,
-        isCompletion: false, sentence: '', album, abort: null,
+        isCompletion: false, isTrashed: false, sentence: '', album, abort: null,
       });
       this.entries.push(entry);
       added.push(entry);
@@ -130,7 +131,7 @@ export class Uploads extends EventTarget {
   async takeOver(records) {
     for (const { tab, client, ...rest } of records) {
       this.entries.push({
-        ...rest, file: null, sent: 0, isCompletion: false, sentence: '', abort: null,
+        ...rest, file: null, sent: 0, isCompletion: false, isTrashed: false, sentence: '', abort: null,
         state: rest.asset ? 'taken' : 'lost',
       });
     }
@@ -288,8 +289,9 @@ export class Uploads extends EventTarget {
       const found = await knownFiles(this.client, asked.map((entry) => entry.sha256 ?? ''));
       this.misses = 0;
       for (const entry of asked) {
-        entry.asset = found.get(entry.sha256 ?? '') ?? null;
-        if (entry.asset) this.end(entry, 'there');
+        const { asset = null, isTrashed = false } = found.get(entry.sha256 ?? '') ?? {};
+        Object.assign(entry, { asset, isTrashed });
+        if (asset) this.end(entry, 'there');
         else entry.state = 'ready';
       }
       this.keep(asked.filter((entry) => entry.state === 'ready'));
@@ -339,6 +341,9 @@ export class Uploads extends EventTarget {
       entry.asset = done.asset;
       entry.sha256 = done.sha256;
       entry.isCompletion = done.outcome === 'completed';
+      if (done.outcome === 'duplicate') {
+        entry.isTrashed = (await knownFiles(this.client, [done.sha256])).get(done.sha256)?.isTrashed ?? false;
+      }
       this.end(entry, done.outcome === 'duplicate' ? 'there' : 'taken');
     } catch (error) {
       if (entry.abort.signal.aborted) entry.state = 'ready';
@@ -400,7 +405,7 @@ export class Uploads extends EventTarget {
 
   /** @param {Entry} entry */
   lacksAlbum(entry) {
-    return entry.album !== null && entry.asset !== null && this.toAlbum !== undefined;
+    return entry.album !== null && entry.asset !== null && !entry.isTrashed && this.toAlbum !== undefined;
   }
 
   /** Puts what has come into its albums, many at a time. */

@@ -1005,6 +1005,7 @@ export default {
   'upload.ended': 'Alles fertig',
   'upload.sum.taken': { one: '{count} hinzugefügt', other: '{count} hinzugefügt' },
   'upload.sum.there': { one: '{count} war schon da', other: '{count} waren schon da' },
+  'upload.sum.trashed': { one: '{count} im Papierkorb', other: '{count} im Papierkorb' },
   'upload.sum.refused': { one: '{count} nicht angenommen', other: '{count} nicht angenommen' },
   'upload.sum.failed': { one: '{count} fehlgeschlagen', other: '{count} fehlgeschlagen' },
   'upload.pause': 'Anhalten',
@@ -1040,6 +1041,7 @@ export default {
   'upload.state.taken': 'Hinzugefügt',
   'upload.state.completed': 'Zu seinem Live Photo hinzugefügt',
   'upload.state.there': 'Schon in der Mediathek',
+  'upload.state.trashed': 'Im Papierkorb',
   'upload.state.refused': 'Nicht angenommen: {sentence}',
   'upload.state.failed': 'Fehlgeschlagen: {sentence}',
   // Visitors.

@@ -985,6 +985,7 @@ export default {
   'upload.ended': 'All done',
   'upload.sum.taken': { one: '{count} added', other: '{count} added' },
   'upload.sum.there': { one: '{count} was there already', other: '{count} were there already' },
+  'upload.sum.trashed': { one: '{count} in the trash', other: '{count} in the trash' },
   'upload.sum.refused': { one: '{count} not accepted', other: '{count} not accepted' },
   'upload.sum.failed': { one: '{count} failed', other: '{count} failed' },
   'upload.pause': 'Pause',
@@ -1019,6 +1020,7 @@ export default {
   'upload.state.taken': 'Added',
   'upload.state.completed': 'Added to its Live Photo',
   'upload.state.there': 'Already in the library',
+  'upload.state.trashed': 'In the trash',
   'upload.state.refused': 'Not accepted: {sentence}',
   'upload.state.failed': 'Failed: {sentence}',
   // Visitors.

@@ -131,13 +131,15 @@ export class UploadPanel {
     const sent = live.reduce((sum, entry) =>
       sum + (['taken', 'there', 'refused'].includes(entry.state) ? entry.size : Math.min(entry.sent, entry.size)), 0);
     const left = count('queued', 'hashing', 'ready', 'sending');
+    const trashed = entries.filter((entry) => entry.isTrashed).length;
     this.head.hidden = live.length === 0;
     this.bar.max = Math.max(1, whole);
     this.bar.value = left === 0 && whole === 0 ? 1 : sent;
     const parts = [
       left > 0 ? t('upload.left', { count: left, sent: size(sent), whole: size(whole) }) : t('upload.ended'),
       count('taken') > 0 && t('upload.sum.taken', { count: count('taken') }),
-      count('there') > 0 && t('upload.sum.there', { count: count('there') }),
+      count('there') > trashed && t('upload.sum.there', { count: count('there') - trashed }),
+      trashed > 0 && t('upload.sum.trashed', { count: trashed }),
       count('refused') > 0 && t('upload.sum.refused', { count: count('refused') }),
       count('failed') > 0 && t('upload.sum.failed', { count: count('failed') }),
     ].filter(Boolean).join(' · ');
@@ -227,7 +229,8 @@ export class UploadPanel {
     let drawn = '';
     const show = () => {
       const waits = entry.state === 'ready' && entry.sent > 0 ? 'upload.state.partly' : `upload.state.${entry.state}`;
-      const name = entry.state === 'taken' && entry.isCompletion ? 'upload.state.completed' : waits;
+      const name = entry.isTrashed ? 'upload.state.trashed'
+        : entry.state === 'taken' && entry.isCompletion ? 'upload.state.completed' : waits;
       const text = t(name, { sentence: entry.sentence });
       bar.hidden = !(entry.state === 'sending' || entry.state === 'ready' && entry.sent > 0);
       bar.value = entry.sent;
