@@ -1,4 +1,4 @@
-// The queue of uploads: what it makes of what the library has already.
+// The queue of uploads: what it makes of what the library has already, and of what is chosen again.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';
@@ -7,6 +7,7 @@ const page = new URL('../../Sources/GalleryServer/Page/', import.meta.url);
 const { Uploads } = await import(new URL('model/uploads.js', page));
 
 const sea = { id: 'A/L0/040', title: 'Sea' };
+const shore = { id: 'B/L0/040', title: 'Shore' };
 const hash = (name) => name.padEnd(64, '0');
 
 /** A file as browsers give it. */
@@ -43,3 +44,18 @@ test('what the library has in the trash only is said, and goes into no album', a
   uploads.clear();
   assert.deepEqual(uploads.entries, []);
 });
+
+for (const [now, expected, where] of [[shore, 'Shore', 'the album that is chosen now'], [null, 'Sea', 'its album']]) {
+  test(`an interrupted file that is chosen again goes into ${where}`, async () => {
+    const { uploads, added, ended } = queue({ [hash('a')]: { asset: 'one', isTrashed: false } });
+    await uploads.takeOver([{
+      id: 'x', tab: 'closed', client: '', name: 'a', path: 'a', size: 1, modified: 7, sha256: null, place: null,
+      asset: null, album: sea, handle: null,
+    }]);
+    assert.deepEqual(uploads.entries.map(({ state }) => state), ['lost']);
+    const end = ended();
+    await uploads.add([{ file: file('a') }], now);
+    await end;
+    assert.deepEqual(added, [[expected, ['one']]]);
+  });
+}

@@ -92,7 +92,7 @@ export class Uploads extends EventTarget {
   }
 
   /**
-   * Takes files. One that a closed tab had begun goes on where it was.
+   * Takes files. One that a closed tab had begun goes on where it was, into the album that is chosen now if one is.
    * @param {Chosen[]} chosen
    * @param {{ id: string, title: string } | null} [album]
    */
@@ -104,7 +104,7 @@ export class Uploads extends EventTarget {
       const known = lost.find((entry) => entry.state === 'lost' && entry.name === file.name && entry.size === file.size
         && entry.modified === file.lastModified);
       if (known) {
-        Object.assign(known, { file, handle, state: known.sha256 ? 'ready' : 'queued' });
+        Object.assign(known, { file, handle, album: album ?? known.album, state: known.sha256 ? 'ready' : 'queued' });
         added.push(known);
         continue;
       }
