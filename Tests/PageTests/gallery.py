@@ -68,7 +68,9 @@ class Answer:
 class Gallery:
     """A library in a folder of its own, served on a free port."""
 
-    def __init__(self, photos=12, options=()):
+    def __init__(self, photos=12, options=(), installed=None):
+        #: The folder of a program that serves the page beside it; else the page is that of the sources.
+        self.installed = installed
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="page-"))
         self.library = self.folder / "library"
         self.options = list(options)
@@ -110,9 +112,10 @@ class Gallery:
     def start(self):
         """Starts the server, on the port of before if it ran before."""
         self.log = open(self.folder / "server.log", "a")
+        serve = [str(self.installed / "photoledger"), "serve"] if self.installed else [program(), "serve", "--page", str(PAGE)]
         self.process = subprocess.Popen(
-            [program(), "serve", "--library", str(self.library), "--listen", f"127.0.0.1:{self.port}", "--page", str(PAGE), "--json",
-             *self.options], stdout=subprocess.PIPE, stderr=self.log, text=True)
+            [*serve, "--library", str(self.library), "--listen", f"127.0.0.1:{self.port}", "--json", *self.options],
+            stdout=subprocess.PIPE, stderr=self.log, text=True)
         line = self.process.stdout.readline()
         assert line, (self.folder / "server.log").read_text()[-2000:]
         said = json.loads(line)

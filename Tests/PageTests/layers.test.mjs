@@ -11,7 +11,7 @@ for (const [height, layer] of layers.entries()) {
   test(`modules of ${layer} import from ${layers.slice(0, height + 1).join(', ')} alone`, () => {
     for (const file of readdirSync(new URL(`${layer}/`, page))) {
       const text = readFileSync(new URL(`${layer}/${file}`, page), 'utf8');
-      const names = [...text.matchAll(/^(?:import|export)\b[^;'"]*from '([^']+)'|\bawait import\('([^']+)'\)|\bimport\('(\.[^']+\.js)'\)\.then/gm)]
+      const names = [...text.matchAll(/^(?:import|export)\b[^;'"]*from '([^']+)'|\bawait import\('([^']+)'\)|=> [^*\n]*?\bimport\('(\.[^']+\.js)'\)/gm)]
         .map((match) => match[1] ?? match[2] ?? match[3]);
       for (const name of names) {
         assert.match(name, /^\.\.?\/[\w./-]+\.js$/, `${layer}/${file} imports ${name}`);

@@ -21,6 +21,8 @@ export default {
   'main.skip': 'Zum Inhalt springen',
   'state.offline': 'Der Server ist nicht erreichbar. Zu sehen ist, was geladen wurde; danach geht es genau dort weiter.',
   'state.loading': 'Wird geladen …',
+  'update.sentence': 'Die Galerie wurde aktualisiert. Diese Seite muss neu geladen werden.',
+  'update.reload': 'Neu laden',
   'error.title': 'Das hat nicht geklappt',
   'action.close': 'Schließen',
   'action.cancel': 'Abbrechen',

@@ -8,6 +8,7 @@ import { t } from '../text/text.js';
 import { showDialog } from './dialog.js';
 import { fill, h } from './dom.js';
 import { icon } from './icons.js';
+import { later } from './later.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('./grid.js').Grid} Grid */
@@ -72,7 +73,7 @@ export const actions = {
   album: {
     label: 'action.album', icon: 'album',
     run: async (app, ids) => {
-      const { chooseAlbum } = await import('./album-choice.js');
+      const { chooseAlbum } = await later(app, () => import('./album-choice.js'));
       const album = await chooseAlbum(app);
       if (!album) return false;
       if (album.id) {
@@ -100,7 +101,10 @@ export const actions = {
   },
   share: {
     label: 'action.share', icon: 'link', scope: 'owner', limit: 10_000,
-    run: async (app, ids, { album }) => (await import('./share-making.js')).makeShare(app, ids, album),
+    run: async (app, ids, { album }) => {
+      const { makeShare } = await later(app, () => import('./share-making.js'));
+      return makeShare(app, ids, album);
+    },
   },
   download: {
     label: 'action.download', icon: 'download', scope: 'originals', limit: downloadLimit,
@@ -117,7 +121,7 @@ export const actions = {
   },
   dates: {
     label: 'action.dates', icon: 'clock', limit: 10_000,
-    run: async (app, ids, context) => (await import('./dates.js')).shiftDates(app, ids, context.grid),
+    run: async (app, ids, context) => (await later(app, () => import('./dates.js'))).shiftDates(app, ids, context.grid),
   },
   trash: {
     label: 'action.trash', icon: 'trash',
@@ -129,7 +133,7 @@ export const actions = {
   },
   purge: {
     label: 'action.purge', icon: 'trash',
-    run: async (app, ids) => (await import('./trash.js')).purge(app, ids.length, async () => ids),
+    run: async (app, ids) => (await later(app, () => import('./trash.js'))).purge(app, ids.length, async () => ids),
   },
 };
 

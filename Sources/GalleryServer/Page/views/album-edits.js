@@ -15,6 +15,7 @@ import { clientName, learnNames } from './client-names.js';
 import { confirmed, showDialog } from './dialog.js';
 import { fill, h, uniqueName } from './dom.js';
 import { icon } from './icons.js';
+import { later } from './later.js';
 import { causeWords } from './log-words.js';
 import { commitMove } from './moving.js';
 
@@ -271,7 +272,8 @@ export async function menuOf(app, one, siblings) {
     ['delete', 'trash', true, () => remove(app, one)],
   ] : [];
   if (app.isOwner && one.kind === 'album') {
-    choices.unshift(['share', 'link', true, async () => (await import('./share-making.js')).shareAlbum(app, one)]);
+    choices.unshift(['share', 'link', true,
+      async () => (await later(app, () => import('./share-making.js'))).shareAlbum(app, one)]);
   }
   if (app.isOwner && one.kind !== 'smartAlbum') choices.push(['blame', 'people', true, () => showBlame(app, one)]);
   const there = choices.filter(([, , isThere]) => isThere);

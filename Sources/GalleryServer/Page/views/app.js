@@ -11,6 +11,7 @@ import { isolated, t } from '../text/text.js';
 import { account } from './account.js';
 import { fill, h } from './dom.js';
 import { icon } from './icons.js';
+import { Outdated, later } from './later.js';
 import { Notices } from './notice.js';
 
 /**
@@ -38,7 +39,6 @@ import { Notices } from './notice.js';
  * @property {{ readWrite: string, addOnly: string }} authorizationStatus
  * @property {string[]} waiting
  * @property {{ state: 'waiting' | 'answered', added: string[] } | null} more
- * @property {string} [revision]
  *
  * @typedef {object} CommitOptions
  * @property {string} [cause]
@@ -48,6 +48,10 @@ import { Notices } from './notice.js';
 
 /** How many views the bar of a phone shows at once. */
 const barLimit = 4;
+/** Where the tab keeps which page it left because of an update. */
+const outdated = 'photoledger.outdated';
+
+const reloadButton = () => h('button', { class: 'button', onclick: () => location.reload() }, t('update.reload'));
 
 /**
  * A part of an address without its escapes; as it stands if they are malformed, which then names nothing.
@@ -81,6 +85,13 @@ export class App {
     this.visit = 0;
     this.main = h('main', { id: 'main', class: 'main', tabindex: '-1' });
     this.banner = h('div', { class: 'banner', role: 'status', hidden: true }, t('state.offline'));
+    /** Why the page has to be left, while it stays for the files that are sent. */
+    this.ending = h('div', { class: 'banner ending', role: 'alert', hidden: true });
+    /**
+     * The files that are sent; null before any were.
+     * @type {import('../model/uploads.js').Uploads | null}
+     */
+    this.uploads = null;
     /** What stands above every view: who asks for access, what a visitor may see. */
     this.above = h('div', { class: 'above' });
     /**
@@ -136,8 +147,9 @@ export class App {
         event.preventDefault();
         this.main.focus();
       } }, t('main.skip')),
-      this.nav, h('div', { class: 'stage' }, this.banner, this.above, this.main), this.notices.element);
-    this.starting = import(this.isOwner ? './requests.js' : './visitor.js')
+      this.nav, h('div', { class: 'stage' }, this.banner, this.ending, this.above, this.main),
+      this.notices.element);
+    this.starting = later(this, () => this.isOwner ? import('./requests.js') : import('./visitor.js'))
       .then(({ start }) => start(this, this.above));
     // A visitor's page must know what it may show before it shows it. The owner's photos need not wait.
     if (this.isOwner) this.starting.catch((error) => this.notices.fail(error));
@@ -229,8 +241,39 @@ export class App {
       }
       fill(this.main, h('div', { class: 'failure', role: 'alert' }, h('h1', null, t('error.title')),
         h('p', null, error instanceof Error ? error.message : String(error)),
-        h('button', { class: 'button main', onclick: () => this.go() }, t('action.retry'))));
+        error instanceof Outdated ? reloadButton()
+          : h('button', { class: 'button main', onclick: () => this.go() }, t('action.retry'))));
     }
+  }
+
+  /**
+   * Leaves the page, or says that it has to be left while files are sent that would be lost.
+   * @param {() => void} go
+   * @param {string} sentence
+   * @param {HTMLElement} control what the person leaves it with
+   * @returns {boolean} whether it is left
+   */
+  leave(go, sentence, control) {
+    if (this.uploads?.isBusy) {
+      fill(this.ending, h('p', null, sentence), control);
+      this.ending.hidden = false;
+      return false;
+    }
+    go();
+    return true;
+  }
+
+  /**
+   * Loads the page again, as the server has another one.
+   * @param {string} revision what names the page that is gone; it is left by itself once
+   * @returns {boolean} whether it is left
+   */
+  reload(revision) {
+    if (sessionStorage.getItem(outdated) === revision) return false;
+    return this.leave(() => {
+      sessionStorage.setItem(outdated, revision);
+      location.reload();
+    }, t('update.sentence'), reloadButton());
   }
 
   /**

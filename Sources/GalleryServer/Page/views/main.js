@@ -4,41 +4,35 @@ import { PhotoLedger, Problem } from '../client/photoledger.js';
 import { t } from '../text/text.js';
 import { App } from './app.js';
 import { fill, h } from './dom.js';
+import { later } from './later.js';
+
+/** @typedef {import('./app.js').Address} Address */
 
 const isOwner = (/** @type {import('./app.js').Session} */ session) => session.scopes.includes('owner');
 const adds = (/** @type {import('./app.js').Session} */ session) =>
   session.scopes.includes('owner') || session.scopes.includes('add') || session.scopes.includes('change');
 
+/**
+ * What opens the view of a module.
+ * @param {() => Promise<{ open: (app: App, to: Address) => Promise<import('./app.js').View> }>} load
+ * @returns {(app: App, to: Address) => Promise<import('./app.js').View>}
+ */
+const view = (load) => async (app, to) => (await later(app, load)).open(app, to);
+
 /** The views by the first word of their address, in the order of the navigation. */
 const routes = /** @type {Record<string, import('./app.js').RouteEntry>} */ ({
-  photos: { label: 'nav.photos', icon: 'photos', open: async (app, to) => (await import('./photos.js')).open(app, to) },
-  search: { label: 'nav.search', icon: 'search', open: async (app, to) => (await import('./search.js')).open(app, to) },
-  albums: { label: 'nav.albums', icon: 'album', open: async (app, to) => (await import('./albums.js')).open(app, to) },
-  upload: {
-    label: 'nav.upload', icon: 'upload', isFor: adds, open: async (app) => (await import('./upload.js')).open(app),
-  },
-  trash: { label: 'nav.trash', icon: 'trash', open: async (app) => (await import('./trash.js')).open(app) },
-  duplicates: {
-    label: 'nav.duplicates', icon: 'stack', isFor: isOwner,
-    open: async (app) => (await import('./duplicates.js')).open(app),
-  },
-  hidden: {
-    label: 'nav.hidden', icon: 'hidden', isFor: isOwner, open: async (app) => (await import('./hidden.js')).open(app),
-  },
-  history: {
-    label: 'nav.history', icon: 'history', open: async (app, to) => (await import('./history.js')).open(app, to),
-  },
-  moment: { label: 'nav.moment', icon: 'clock', open: async (app, to) => (await import('./moment.js')).open(app, to) },
-  privacy: {
-    label: 'nav.privacy', icon: 'privacy', isFor: isOwner,
-    open: async (app) => (await import('./privacy.js')).open(app),
-  },
-  people: {
-    label: 'nav.people', icon: 'people', isFor: isOwner, open: async (app) => (await import('./people.js')).open(app),
-  },
-  health: {
-    label: 'nav.health', icon: 'health', isFor: isOwner, open: async (app) => (await import('./health.js')).open(app),
-  },
+  photos: { label: 'nav.photos', icon: 'photos', open: view(() => import('./photos.js')) },
+  search: { label: 'nav.search', icon: 'search', open: view(() => import('./search.js')) },
+  albums: { label: 'nav.albums', icon: 'album', open: view(() => import('./albums.js')) },
+  upload: { label: 'nav.upload', icon: 'upload', isFor: adds, open: view(() => import('./upload.js')) },
+  trash: { label: 'nav.trash', icon: 'trash', open: view(() => import('./trash.js')) },
+  duplicates: { label: 'nav.duplicates', icon: 'stack', isFor: isOwner, open: view(() => import('./duplicates.js')) },
+  hidden: { label: 'nav.hidden', icon: 'hidden', isFor: isOwner, open: view(() => import('./hidden.js')) },
+  history: { label: 'nav.history', icon: 'history', open: view(() => import('./history.js')) },
+  moment: { label: 'nav.moment', icon: 'clock', open: view(() => import('./moment.js')) },
+  privacy: { label: 'nav.privacy', icon: 'privacy', isFor: isOwner, open: view(() => import('./privacy.js')) },
+  people: { label: 'nav.people', icon: 'people', isFor: isOwner, open: view(() => import('./people.js')) },
+  health: { label: 'nav.health', icon: 'health', isFor: isOwner, open: view(() => import('./health.js')) },
 });
 
 const place = /** @type {HTMLElement} */ (document.getElementById('app'));
@@ -50,11 +44,14 @@ const client = new PhotoLedger();
 export let app;
 try {
   const session = await client.ask('GET', '/v1/session');
-  app = new App(client, session, routes);
-  await app.start(place);
-  const { notices } = app;
+  const gallery = new App(client, session, routes);
+  app = gallery;
+  await gallery.start(place);
   // A server that goes away meanwhile takes nothing from what is on the screen.
-  if (adds(session)) import('./upload.js').then((module) => app && module.takeDropsOf(app), (error) => notices.fail(error));
+  if (adds(session)) {
+    later(gallery, () => import('./upload.js')).then((module) => module.takeDropsOf(gallery),
+      (error) => gallery.notices.fail(error));
+  }
 } catch (error) {
   if (error instanceof Problem && error.status === 401) location.assign('/sign-in');
   else fill(place, h('div', { class: 'failure', role: 'alert' }, h('h1', null, t('error.title')),

@@ -12,6 +12,7 @@ import { App } from './app.js';
 import { clientName, clientsIn, learnNames } from './client-names.js';
 import { fill, h } from './dom.js';
 import { icon } from './icons.js';
+import { later } from './later.js';
 import { eventSentence } from './log-sentences.js';
 import { causeWords } from './log-words.js';
 import { messageOf } from './notice.js';
@@ -252,7 +253,7 @@ class TimeMachine {
       while (this.moment && !this.isClosed && this.shown !== `${this.mode} ${this.moment.token}`) {
         const { moment, mode } = this;
         const view = mode === 'photos' ? await this.photosOf(moment)
-          : await (await import('./moment-changes.js')).changesSince(this.app, moment);
+          : await (await later(this.app, () => import('./moment-changes.js'))).changesSince(this.app, moment);
         if (this.isClosed) {
           view.close?.();
           return;

@@ -10,6 +10,7 @@ import { List } from '../model/list.js';
 import { mapped } from '../model/mapped.js';
 import { t } from '../text/text.js';
 import { App } from './app.js';
+import { later } from './later.js';
 
 /** @typedef {import('../client/photoledger.js').Question} Question */
 
@@ -119,7 +120,7 @@ export class Viewing {
    */
   async open(place, index) {
     try {
-      const { openViewer } = await import('./viewer.js');
+      const { openViewer } = await later(this.app, () => import('./viewer.js'));
       if (this.isClosed) return null;
       this.viewer?.close({ keepsAddress: true });
       const viewer = openViewer(this.app, place, index, { at: this.at });
