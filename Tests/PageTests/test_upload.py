@@ -44,7 +44,7 @@ def film(folder, name, megabytes, colour):
 
 class UploadTests(PageTest):
     photos = 2
-    expected_errors = (*SERVER_GONE, "422 (", "never had a user gesture")
+    expected_errors = (*SERVER_GONE, "401 (", "422 (", "never had a user gesture")
 
     def setUp(self):
         self.folder = self.gallery.folder / self._testMethodName
@@ -247,6 +247,43 @@ class UploadTests(PageTest):
         self.open()
         self.wait_states({"kept.jpg": "taken"})
         self.assertEqual(len(self.gallery.assets()), before + 1)
+
+    def test_a_session_that_ends_pauses_the_upload_and_the_next_one_goes_on_with_it(self):
+        session = self.gallery.owner_session()
+        self.browser.driver.get("about:blank")
+        self.browser.sign_in(self.gallery, key=session, path="/#/upload")
+        self.browser.one(".drop-zone")
+        self.count_parts()
+        self.browser.driver.execute_cdp_cmd("Network.enable", {})
+        self.browser.driver.execute_cdp_cmd("Network.emulateNetworkConditions", {
+            "offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 12_000_000})
+        before = len(self.gallery.assets())
+        self.choose(film(self.folder, "ended.mp4", 40, 0x802060))
+        wait(lambda: self.browser.js("return sent.some((offset) => offset > 0)"), "a part is there")
+        self.gallery.ask("DELETE", "/v1/session", key=session)
+        self.browser.wait_text("You are signed out", ".ending")
+        self.assertEqual(self.browser.one(".ending a").get_attribute("target"), "_blank")
+        self.browser.wait_text("Paused", ".upload-trouble")
+        self.browser.driver.execute_cdp_cmd("Network.disable", {})
+        self.assertIn("/upload", self.browser.driver.current_url)
+        # Another view says it, too, and is there afterwards.
+        self.browser.js("location.hash = '#/albums'")
+        self.browser.one(".failure")
+        self.browser.driver.add_cookie({"name": "photoledger-key", "value": self.gallery.owner_session(), "path": "/"})
+        self.browser.js("dispatchEvent(new Event('focus'))")
+        self.browser.wait_text("Albums", "main h1")
+        self.browser.js("location.hash = '#/upload'")
+        self.wait_states({"ended.mp4": "taken"})
+        self.assertEqual(len(self.gallery.assets()), before + 1)
+        self.assertEqual([one for one in self.browser.all(".ending, .banner") if one.is_displayed()], [])
+        # What follows the server follows it again.
+        self.browser.js("location.hash = '#/photos'")
+        self.browser.wait_text(f"{before + 1} photos", ".count")
+        asks = {"name": "com.example.asks", "usage": "It shows photos on the wall.", "asks": "readWrite"}
+        client = self.gallery.ask("POST", "/v1/clients", asks, key=None).json["client"]
+        self.browser.one(f'.request[data-client="{client}"]')
+        self.gallery.commit({"op": "client.authorize", "client": client, "status": "denied", "level": "readWrite"})
+        wait(lambda: not self.browser.all(".request"), "nothing is asked")
 
     def test_a_full_disk_pauses_and_says_so(self):
         before = len(self.gallery.assets())

@@ -80,6 +80,13 @@ export class Watched extends EventTarget {
     this.pause = Math.min(this.pause * 2, longestPause);
   }
 
+  /** Follows again after the session had ended, with that of now. */
+  again() {
+    this.isEnded = false;
+    this.pause = firstPause;
+    this.follow();
+  }
+
   end() {
     this.isEnded = true;
     this.close();

@@ -10,7 +10,7 @@
 // When the server is not reached, everything waits together and goes on by itself. What needs a person (a full disk, an
 // ended session) pauses the queue and says why.
 //
-// Events: `change` when anything differs, `idle` when nothing is left to do.
+// Events: `change` when anything differs, `resume` when it goes on after a pause, `idle` when nothing is left to do.
 
 import { Problem, randomName } from '../client/photoledger.js';
 import { FileGone, Hasher, knownFiles, sendFile } from '../client/upload.js';
@@ -234,6 +234,7 @@ export class Uploads extends EventTarget {
     this.misses = 0;
     this.isAlbumHeld = false;
     this.changed();
+    this.dispatchEvent(new Event('resume'));
     this.wake();
   }
 

@@ -21,6 +21,7 @@ export default {
   'main.skip': 'Zum Inhalt springen',
   'state.offline': 'Der Server ist nicht erreichbar. Zu sehen ist, was geladen wurde; danach geht es genau dort weiter.',
   'state.loading': 'Wird geladen …',
+  'session.ended': 'Die Anmeldung ist beendet. Das Hochladen wartet hier bis zur nächsten.',
   'update.sentence': 'Die Galerie wurde aktualisiert. Diese Seite muss neu geladen werden.',
   'update.reload': 'Neu laden',
   'error.title': 'Das hat nicht geklappt',

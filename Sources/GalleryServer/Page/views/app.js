@@ -4,6 +4,9 @@
 //
 // A view is made when its address is visited and closed when it is left. What changes the library goes through
 // `App.commit`, which shows a notice with Undo.
+//
+// When the session ends, the page is left for the sign-in. While files are sent it stays: they wait, and everything goes
+// on after a sign-in in another tab.
 
 import { PhotoLedger, Problem } from '../client/photoledger.js';
 import { Feed } from '../client/feed.js';
@@ -66,13 +69,15 @@ function decoded(text) {
   }
 }
 
-export class App {
+/** The gallery's frame. Event: `signedin` when a session that had ended is there again. */
+export class App extends EventTarget {
   /**
    * @param {PhotoLedger} client
    * @param {Session} session
    * @param {Record<string, RouteEntry>} routes
    */
   constructor(client, session, routes) {
+    super();
     this.client = client;
     this.session = session;
     this.routes = routes;
@@ -92,6 +97,7 @@ export class App {
      * @type {import('../model/uploads.js').Uploads | null}
      */
     this.uploads = null;
+    this.isSignedOut = false;
     /** What stands above every view: who asks for access, what a visitor may see. */
     this.above = h('div', { class: 'above' });
     /**
@@ -115,9 +121,10 @@ export class App {
     /** On a phone: shows the views for which its bar has no room. */
     this.more = h('button', { class: 'nav-more', 'aria-expanded': 'false', onclick: () => this.expand() },
       icon('more'), h('span', null, t('nav.more')));
-    this.feed.addEventListener('connection', () => { this.banner.hidden = this.feed.isOpen; });
-    this.feed.addEventListener('signedout', () => location.assign('/sign-in'));
+    this.feed.addEventListener('connection', () => { this.banner.hidden = this.feed.isOpen || this.isSignedOut; });
+    this.feed.addEventListener('signedout', () => this.signedOut());
     window.addEventListener('hashchange', () => this.go());
+    window.addEventListener('focus', () => this.comeBack());
   }
 
   /** Whether the session is the owner's. */
@@ -235,10 +242,7 @@ export class App {
       fill(this.main, view.element);
     } catch (error) {
       if (visit !== this.visit) return;
-      if (error instanceof Problem && error.status === 401) {
-        location.assign('/sign-in');
-        return;
-      }
+      if (error instanceof Problem && error.status === 401 && this.signedOut()) return;
       fill(this.main, h('div', { class: 'failure', role: 'alert' }, h('h1', null, t('error.title')),
         h('p', null, error instanceof Error ? error.message : String(error)),
         error instanceof Outdated ? reloadButton()
@@ -261,6 +265,59 @@ export class App {
     }
     go();
     return true;
+  }
+
+  /**
+   * Has the page stay while files are sent.
+   * @param {import('../model/uploads.js').Uploads} uploads
+   */
+  stayFor(uploads) {
+    this.uploads = uploads;
+    uploads.addEventListener('resume', () => this.comeBack());
+    uploads.addEventListener('idle', () => { if (this.isSignedOut) this.signedOut(); });
+  }
+
+  /**
+   * Follows a state of the server with the session: its end is one of the session, and it begins anew with the next.
+   * @param {import('../client/watched.js').Watched<any>} watched
+   * @param {AbortSignal} [signal] ends it
+   */
+  watch(watched, signal) {
+    watched.addEventListener('signedout', () => this.signedOut(), { signal });
+    this.addEventListener('signedin', () => watched.again(), { signal });
+  }
+
+  /**
+   * The session has ended.
+   * @returns {boolean} whether the page is left for signing in
+   */
+  signedOut() {
+    this.isSignedOut = true;
+    this.banner.hidden = true;
+    return this.leave(() => location.assign('/sign-in'), t('session.ended'),
+      h('a', { class: 'button', href: '/sign-in', target: '_blank', rel: 'noopener' }, t('upload.signIn')));
+  }
+
+  /** Goes on where the session had ended, if the same client has another one now. */
+  async comeBack() {
+    if (!this.isSignedOut && !this.uploads?.isSignedOut) return;
+    let session;
+    try {
+      session = await this.client.ask('GET', '/v1/session');
+    } catch (error) {
+      // It is looked again with the next focus.
+      if (!(error instanceof Problem)) throw error;
+      return;
+    }
+    if (session.client !== this.session.client) return;
+    this.session = { ...this.session, ...session };
+    this.isSignedOut = false;
+    this.ending.hidden = true;
+    this.banner.hidden = this.feed.isOpen;
+    this.feed.wake();
+    this.dispatchEvent(new Event('signedin'));
+    if (this.uploads?.isSignedOut) this.uploads.resume();
+    if (!this.view) this.renew();
   }
 
   /**

@@ -84,7 +84,7 @@ class DuplicatesView {
     /** @type {Watched<Search>} */
     this.watched = new Watched(app.client, '/v1/duplicates/events');
     this.watched.addEventListener('state', () => this.take(this.watched.state));
-    this.watched.addEventListener('signedout', () => { if (!this.abort.signal.aborted) location.assign('/sign-in'); });
+    app.watch(this.watched, this.abort.signal);
   }
 
   /** Follows what is committed. */

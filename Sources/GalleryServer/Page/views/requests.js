@@ -46,7 +46,7 @@ export class Requests extends EventTarget {
       this.show();
       this.dispatchEvent(new Event('change'));
     });
-    this.watched.addEventListener('signedout', () => location.assign('/sign-in'));
+    app.watch(this.watched);
   }
 
   show() {

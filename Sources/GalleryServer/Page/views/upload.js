@@ -39,7 +39,7 @@ function queueOf(app) {
         t('upload.inAlbum', { count: assets.length, album: to.title })) !== null,
     });
     guardLeaving(uploads);
-    app.uploads = uploads;
+    app.stayFor(uploads);
     if (problem) app.notices.show(t('upload.unkept'), { isError: true });
     await uploads.restore().catch((error) => app.notices.fail(error));
     return uploads;

@@ -64,7 +64,7 @@ export function start(app, place) {
     if (came !== null) app.notices.show(came === 0 ? t('visitor.more.nothing') : t('visitor.more.added',
       { count: came }));
   });
-  watched.addEventListener('signedout', () => location.assign('/sign-in'));
+  app.watch(watched);
   show();
 }
 
