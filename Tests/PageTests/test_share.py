@@ -145,6 +145,62 @@ class ShareTests(PageTest):
         self.browser.driver.refresh()
         self.wait_tiles(self.newest[:1])
 
+    def visit_key(self):
+        """The key of the visit; nothing while the page has none."""
+        return self.browser.js("return JSON.parse(sessionStorage.getItem('photoledger.share'))?.visit.secret")
+
+    def end_visit(self):
+        """Ends the key of the visit, as a day does; the link stays."""
+        self.former = self.visit_key()
+        self.assertEqual(self.gallery.ask("DELETE", "/v1/session", key=self.former).status, 204)
+
+    def wait_next_visit(self):
+        wait(lambda: self.visit_key() not in (None, self.former), "there is another visit")
+
+    def test_a_link_that_is_open_for_longer_than_a_visit_goes_on(self):
+        share = self.share(self.newest[:2])
+        self.visit(share)
+        self.wait_tiles(self.newest[:2])
+        self.browser.one(".tile[data-index='0']").click()
+        self.browser.one("dialog.guest-viewer")
+        self.end_visit()
+        self.wait_next_visit()
+        wait(lambda: not self.browser.all("dialog.guest-viewer"), "the viewer of the former visit is gone")
+        self.gallery.commit({"op": "client.grant", "client": share["client"], "assets": [self.newest[5]]})
+        self.wait_tiles(self.newest[:2] + [self.newest[5]])
+        self.gallery.ask("DELETE", f"/v1/shares/{share['name']}")
+        self.browser.wait_text("This link has ended", "h1", 60)
+
+    def test_the_password_of_a_link_that_is_open_for_longer_than_a_visit_is_asked_for_again(self):
+        self.visit(self.share(self.newest[:1], password="correct horse"))
+        self.browser.one("input[type=password]").send_keys("correct horse\n")
+        self.wait_tiles(self.newest[:1])
+        self.end_visit()
+        self.browser.one("input[type=password]").send_keys("correct horse\n")
+        self.wait_tiles(self.newest[:1])
+
+    def test_what_a_visitor_adds_goes_on_with_the_next_visit(self):
+        self.visit(self.share([], upload=True))
+        self.browser.one(".share-upload")
+        # The file waits until the visit has ended.
+        self.browser.js("""const { send } = XMLHttpRequest.prototype;
+            window.held = [];
+            XMLHttpRequest.prototype.send = function (part) { held.push(() => send.call(this, part)); };
+            window.letGo = () => {
+              XMLHttpRequest.prototype.send = send;
+              for (const go of held) go();
+            };""")
+        made = picture(self.gallery.folder / "day", "day.jpg", 78)
+        self.browser.driver.find_element(By.CSS_SELECTOR, ".choose-files").send_keys(str(made))
+        wait(lambda: self.browser.js("return held.length > 0"), "the file is being sent")
+        self.end_visit()
+        self.wait_next_visit()
+        # It is sent with the key that has ended, and then with the one of now.
+        self.browser.js("letGo()")
+        self.browser.one(".upload-row[data-state=taken]")
+        added = [one["localIdentifier"] for one in self.gallery.assets() if one["localIdentifier"] not in self.newest]
+        self.assertEqual(len(added), 1)
+
     def test_an_end_is_said_also_while_it_is_looked_at(self):
         share = self.share(self.newest[:1])
         self.visit(share)

@@ -238,6 +238,15 @@ export class Uploads extends EventTarget {
     this.wake();
   }
 
+  /**
+   * Goes on with another session of the same client.
+   * @param {import('../client/photoledger.js').PhotoLedger} client
+   */
+  goOnWith(client) {
+    this.client = client;
+    if (this.isSignedOut) this.resume();
+  }
+
   /** Goes on at once where the queue waits for the server. */
   wake() {
     clearTimeout(this.timer);
@@ -286,8 +295,9 @@ export class Uploads extends EventTarget {
     if (this.batch.length < batchSize && hasReady && this.isHashing) return;
     this.isAsking = true;
     const asked = this.batch.splice(0, batchSize);
+    const { client } = this;
     try {
-      const found = await knownFiles(this.client, asked.map((entry) => entry.sha256 ?? ''));
+      const found = await knownFiles(client, asked.map((entry) => entry.sha256 ?? ''));
       this.misses = 0;
       for (const entry of asked) {
         const { asset = null, isTrashed = false } = found.get(entry.sha256 ?? '') ?? {};
@@ -298,7 +308,7 @@ export class Uploads extends EventTarget {
       this.keep(asked.filter((entry) => entry.state === 'ready'));
     } catch (error) {
       this.batch.unshift(...asked.filter((entry) => this.entries.includes(entry)));
-      this.trip(error);
+      this.trip(error, client);
     } finally {
       this.isAsking = false;
     }
@@ -324,8 +334,9 @@ export class Uploads extends EventTarget {
     entry.state = 'sending';
     entry.abort = new AbortController();
     this.changed();
+    const { client } = this;
     try {
-      const done = await sendFile(this.client, /** @type {File} */ (entry.file), {
+      const done = await sendFile(client, /** @type {File} */ (entry.file), {
         name: entry.name, sha256: entry.sha256 ?? undefined, place: entry.place ?? undefined,
         signal: entry.abort.signal,
         onProgress: (bytes) => {
@@ -343,14 +354,14 @@ export class Uploads extends EventTarget {
       entry.sha256 = done.sha256;
       entry.isCompletion = done.outcome === 'completed';
       if (done.outcome === 'duplicate') {
-        entry.isTrashed = (await knownFiles(this.client, [done.sha256])).get(done.sha256)?.isTrashed ?? false;
+        entry.isTrashed = (await knownFiles(client, [done.sha256])).get(done.sha256)?.isTrashed ?? false;
       }
       this.end(entry, done.outcome === 'duplicate' ? 'there' : 'taken');
     } catch (error) {
       if (entry.abort.signal.aborted) entry.state = 'ready';
       else if (error instanceof Problem && (error.isPassing || [401, 403, 507].includes(error.status))) {
         entry.state = 'ready';
-        this.trip(error);
+        this.trip(error, client);
       } else if (error instanceof Problem && error.status >= 400 && error.status < 500) {
         entry.sentence = error.message;
         this.end(entry, 'refused');
@@ -387,8 +398,11 @@ export class Uploads extends EventTarget {
   /**
    * Waits or pauses, as a problem of the server says.
    * @param {unknown} error
+   * @param {import('../client/photoledger.js').PhotoLedger} client the one that was answered so
    */
-  trip(error) {
+  trip(error, client) {
+    // Another session took the place of the one that ended: the same is tried with it.
+    if (error instanceof Problem && error.status === 401 && client !== this.client) return;
     const sentence = error instanceof Error ? error.message : String(error);
     if (error instanceof Problem && error.isPassing) {
       this.misses += 1;

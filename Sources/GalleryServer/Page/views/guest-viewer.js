@@ -14,6 +14,7 @@ import { spoken } from './tile.js';
  * @param {import('./grid.js').Grid} grid
  * @param {number} start
  * @param {{ onDownload?: (id: string) => void }} options
+ * @returns {HTMLDialogElement} the viewer, which ends when it is closed
  */
 export function openGuestViewer(grid, start, { onDownload } = {}) {
   const { list, app: { client, feed } } = grid;
@@ -122,4 +123,5 @@ export function openGuestViewer(grid, start, { onDownload } = {}) {
   document.body.append(dialog);
   dialog.showModal();
   go(start);
+  return dialog;
 }

@@ -4,7 +4,8 @@
 //
 // The key stands for itself and is sent with each request; the page neither reads nor sets the cookie. So somebody who
 // is signed in stays so, and sees here what every visitor sees. The key lies in the tab's own storage, that a reload
-// asks for no password again; it ends with the tab, and with the link.
+// asks for no password again; it ends with the tab, and with the link. It ends after a day, too: the page then opens the
+// link again, and what is being uploaded goes on with the new key.
 
 import { PhotoLedger, Problem, downloadLimit } from '../client/photoledger.js';
 import { readBytes } from '../client/pictures.js';
@@ -28,6 +29,12 @@ import { UploadPanel, chooseButtons, guardLeaving } from './upload-panel.js';
 const place = /** @type {HTMLElement} */ (document.getElementById('app'));
 const storage = 'photoledger.share';
 const link = location.hash.slice(1);
+
+/**
+ * What is uploaded into the share, by one visit after the other; null before anything may be.
+ * @type {Uploads | null}
+ */
+let uploads = null;
 
 /**
  * The visit of before a reload.
@@ -161,10 +168,16 @@ async function showShare(visit) {
   const grid = await Grid.open(guest.app, {
     question: { sort: ['creationDate:desc'] }, isPlain: !mayDownload, label: title,
   });
+  /** @type {HTMLDialogElement | null} */
+  let viewer = null;
   guest.feed.addEventListener('signedout', () => {
+    // The key of the visit has ended; whether the link has is for the link to say.
+    viewer?.close();
+    upload?.end();
     grid.close();
-    showEnd();
-  });
+    keepVisit(null);
+    openLink();
+  }, { once: true });
   document.title = `${isolated(title)} – ${t('app.name')}`;
 
   const count = h('p', { class: 'count', 'aria-live': 'polite' });
@@ -193,7 +206,7 @@ async function showShare(visit) {
     icon('minus'));
   const empty = h('p', { class: 'empty', hidden: true },
     t(visit.scopes.includes('add') ? 'share.emptyUpload' : 'share.empty'));
-  const upload = visit.scopes.includes('add') && uploadPart(guest);
+  const upload = visit.scopes.includes('add') ? uploadPart(guest) : null;
   const head = h('header', { class: 'view-head' }, h('h1', null, h('bdi', null, title)), count,
     h('div', { class: 'view-actions' }, mayDownload && selected, mayDownload && all, smaller, larger));
   const draw = () => {
@@ -209,31 +222,42 @@ async function showShare(visit) {
   grid.addEventListener('count', draw);
   grid.addEventListener('zoom', draw);
   grid.selection.addEventListener('change', draw);
-  grid.addEventListener('open', (event) => openGuestViewer(grid,
-    /** @type {import('./grid.js').OpenEvent} */ (event).index,
-    mayDownload ? { onDownload: (id) => download(guest, [id], title) } : {}));
+  grid.addEventListener('open', (event) => {
+    viewer = openGuestViewer(grid, /** @type {import('./grid.js').OpenEvent} */ (event).index,
+      mayDownload ? { onDownload: (id) => download(guest, [id], title) } : {});
+  });
   draw();
-  guest.show(h('section', { class: 'view with-grid', 'aria-label': title }, head, upload, empty, grid.element));
+  guest.show(h('section', { class: 'view with-grid', 'aria-label': title }, head, upload?.element, empty,
+    grid.element));
 }
 
 /**
- * Adding photos to the share.
+ * Adding photos to the share. What a visit before this one left goes on.
  * @param {Guest} guest
  */
 function uploadPart({ client, notices }) {
-  const uploads = new Uploads(client);
-  guardLeaving(uploads);
-  const panel = new UploadPanel(uploads, { onSignIn: () => location.reload() });
-  const list = h('div', { class: 'share-list', hidden: true }, panel.element);
-  uploads.addEventListener('change', () => { list.hidden = uploads.entries.length === 0; });
-  const add = (/** @type {import('../model/uploads.js').Chosen[]} */ chosen) => uploads.add(chosen);
-  takeDrops(t('upload.drop'), ({ chosen, problems }) => {
+  const queue = uploads ?? new Uploads(client);
+  if (!uploads) guardLeaving(queue);
+  uploads = queue;
+  queue.goOnWith(client);
+  const panel = new UploadPanel(queue, { onSignIn: () => location.reload() });
+  const list = h('div', { class: 'share-list' }, panel.element);
+  const show = () => { list.hidden = queue.entries.length === 0; };
+  show();
+  queue.addEventListener('change', show);
+  const add = (/** @type {import('../model/uploads.js').Chosen[]} */ chosen) => queue.add(chosen);
+  const endDrops = takeDrops(t('upload.drop'), ({ chosen, problems }) => {
     for (const problem of problems.slice(0, 3)) notices.show(problem, { isError: true });
     add(chosen);
   });
-  return h('div', { class: 'share-upload' },
+  const element = h('div', { class: 'share-upload' },
     h('div', { class: 'upload-buttons' }, h('span', { class: 'share-hint' }, t('share.upload')),
       ...chooseButtons(add)), list);
+  return { element, end: () => {
+    endDrops();
+    panel.close();
+    queue.removeEventListener('change', show);
+  } };
 }
 
 addEventListener('hashchange', () => location.reload());
