@@ -28,10 +28,11 @@ struct BridgingTests {
       let library = library()
       try await onThread { try library.performChangesAndWait(block) }
     case .handler:
-      let ends = Gathered<Bool>()
-      library().performChanges(block) { success, _ in ends.append(success) }
+      let ends = Gathered<(Bool, (any Error)?)>()
+      library().performChanges(block) { success, error in ends.append((success, error)) }
       try await waitUntil("the handler is called") { !ends.all.isEmpty }
-      #expect(ends.all == [true])
+      #expect(ends.all.count == 1 && ends.all[0].0 == (ends.all[0].1 == nil))
+      if let error = ends.all[0].1 { throw error }
     }
   }
 
@@ -56,6 +57,40 @@ struct BridgingTests {
       }
       let edited = try #require(assets().lastObject)
       #expect(edited.hasAdjustments && files(edited).contains(.fullSizePhoto))
+    }
+  }
+
+  @Test(
+    "the files that an edit rendered are removed with its block, whether it succeeds or not (AS-04)",
+    arguments: Form.allCases, [true, false])
+  func renderedFiles(form: Form, succeeds: Bool) async throws {
+    let gallery = try Gallery()
+    try await gallery.shared {
+      let asset = try await photo("original")
+      let files = Gathered<URL>()
+      let block: @Sendable () -> Void = {
+        for request in [PHAssetChangeRequest(for: asset), PHAssetCreationRequest.forAsset()] {
+          asset.requestContentEditingInput(with: nil) { input, _ in
+            guard let input else { return }
+            let output = PHContentEditingOutput(contentEditingInput: input)
+            // An edit without its recipe is rejected.
+            output.adjustmentData = PHAdjustmentData(
+              formatIdentifier: "a", formatVersion: "1", data: Data(succeeds ? [1] : []))
+            #expect((try? Data("edited".utf8).write(to: output.renderedContentURL)) != nil)
+            files.append(output.renderedContentURL)
+            request.contentEditingOutput = output
+          }
+        }
+      }
+      if succeeds {
+        try await perform(form, block)
+      } else {
+        await #expect(throws: (any Error).self) { try await perform(form, block) }
+      }
+      #expect(assets().count == (succeeds ? 2 : 1) && files.all.count == 2)
+      try await waitUntil("the files are removed") {
+        files.all.allSatisfy { !FileManager.default.fileExists(atPath: $0.deletingLastPathComponent().path) }
+      }
     }
   }
 

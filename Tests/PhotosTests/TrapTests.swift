@@ -5,7 +5,7 @@ import Testing
 
 /// A use that ends the process, as it raises on Apple's systems.
 enum Trap: String, CaseIterable, Codable, Sendable {
-  case noLibrary, assetRequest, creationRequest, deletion, albumRequest, folderRequest, keptRequest
+  case noLibrary, assetRequest, creationRequest, deletion, albumRequest, folderRequest, keptRequest, keptEdit
   case wrongFormat, fewArguments, blockPredicate, unknownKey, albumKeyOfAsset, comparator, unknownSort
   case pastEnd, negative, positionsPastEnd, placeholderOfChange, noReason, predicateInCompound
   case pathWithoutOrder, pathOfIdentifier, pathOfAlbums, foundationsPath
@@ -21,6 +21,7 @@ enum Trap: String, CaseIterable, Codable, Sendable {
     case .albumRequest: ["creationRequestForAssetCollection(withTitle:)", "outside of a change block"]
     case .folderRequest: ["creationRequestForCollectionList(withTitle:)", "outside of a change block"]
     case .keptRequest: ["change block"]
+    case .keptEdit: ["contentEditingOutput", "inside the block"]
     case .wrongFormat: ["NSPredicate(format:) cannot read 'mediaType =='"]
     case .fewArguments: ["NSPredicate(format:)", "%@"]
     case .blockPredicate: ["PHAsset.fetchAssets(with:)", "NSPredicate(format:)"]
@@ -69,6 +70,10 @@ enum Trap: String, CaseIterable, Codable, Sendable {
       var kept: PHAssetChangeRequest?
       try await PHPhotoLibrary.shared().performChanges { kept = PHAssetChangeRequest(for: assets().object(at: 0)) }
       kept?.isFavorite = true
+    case .keptEdit:
+      var kept: PHAssetChangeRequest?
+      try await PHPhotoLibrary.shared().performChanges { kept = PHAssetChangeRequest(for: assets().object(at: 0)) }
+      kept?.contentEditingOutput = nil
     case .placeholderOfChange:
       let sea = try await album("Sea")
       try await PHPhotoLibrary.shared().performChanges {

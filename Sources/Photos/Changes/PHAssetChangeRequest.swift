@@ -153,8 +153,9 @@ open class PHAssetChangeRequest: PHChangeRequest {
   // MARK: Content
 
   /// An edit to be kept, with its rendered files; read when the block returns (AS-04; Apple: `contentEditingOutput`).
+  /// The files are removed once the outcome of the block is known and the output is released.
   open var contentEditingOutput: PHContentEditingOutput? {
-    didSet { if !current.rest.edits.contains(where: { $0 === self }) { current.rest.edits.append(self) } }
+    didSet { current.rest.add(self) }
   }
 
   /// Records the output that the request has now that its block has returned.

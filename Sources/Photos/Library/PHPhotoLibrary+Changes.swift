@@ -17,8 +17,28 @@ struct CurrentBlock: @unchecked Sendable {  // guarded by: the task that runs th
 
   /// What is left to do when the block returns.
   final class Rest {
-    /// The requests that were given an output, each once, in order.
-    var edits: [PHAssetChangeRequest] = []
+    /// The requests that were given an output, each once, in order; nil once the block has returned.
+    ///
+    /// Each request refers to its block: a list that stayed would keep them all, and their files.
+    private var edits: [PHAssetChangeRequest]? = []
+
+    /// Adds a request, once; traps after the block, as every other use does (CB-02).
+    func add(_ request: PHAssetChangeRequest) {
+      guard let edits else {
+        fatalError(
+          """
+          PHAssetChangeRequest.contentEditingOutput was set after performChanges had returned; set it inside the block \
+          (CB-02).
+          """)
+      }
+      if !edits.contains(where: { $0 === request }) { self.edits?.append(request) }
+    }
+
+    /// The requests, when the block has returned.
+    func take() -> [PHAssetChangeRequest] {
+      defer { edits = nil }
+      return edits ?? []
+    }
   }
 
   /// The folders of rendered files, until the outcome of the block is known.
@@ -41,7 +61,7 @@ struct CurrentBlock: @unchecked Sendable {  // guarded by: the task that runs th
   static func collect(_ block: ChangeBlock, _ library: PHPhotoLibrary, _ folders: Folders, _ changes: () -> Void) {
     let current = CurrentBlock(block: block, library: library)
     $current.withValue(current, operation: changes)
-    for request in current.rest.edits { request.recordOutput(keeping: folders) }
+    for request in current.rest.take() { request.recordOutput(keeping: folders) }
   }
 }
 
