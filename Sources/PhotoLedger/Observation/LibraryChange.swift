@@ -19,11 +19,14 @@ public struct LibraryChange: Sendable {
   /// index sets where an asset was erased before the order of the result was made: what it showed is not known any more
   /// (CD-14).
   /// - Parameter result: a result of this library; one that is newer than the change is not touched by it.
-  /// - Throws: ``LibraryError`` if the log cannot be read.
+  /// - Throws: ``LibraryError``: `.invalidToken` for a result of another library; others if the log cannot be read.
   /// - Complexity: O(k log n) for k touched objects, at most since the last call for the result; O(1) for all but the
   ///   first of the observers that ask about equal results of one commit.
   public func changeDetails<Element>(for result: FetchResult<Element>) throws -> ChangeDetails<Element>? {
     let store = result.store
+    guard result.state.frame.library == observation.core.mark else {
+      throw LibraryError(.invalidToken, "The fetch result belongs to another library; fetch it again in this one.")
+    }
     let latest: ResultCore
     do {
       latest = try result.state.latest(in: store)

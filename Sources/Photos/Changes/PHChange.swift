@@ -9,7 +9,8 @@ open class PHChange: NSObject, @unchecked Sendable {  // guarded by: holds const
   /// A change of nothing, for stand-ins in tests.
   public override init() { source = nil }
 
-  /// How an object differs now; nil if no property of it was changed (CD-21, CD-22).
+  /// How an object differs now; nil if no property of it was changed (CD-21, CD-22), and for an object of another
+  /// library.
   ///
   /// An asset in the trash cannot be seen here, so it is gone; what is restored has no details, and is inserted in
   /// results (PH-05).
@@ -28,10 +29,11 @@ open class PHChange: NSObject, @unchecked Sendable {  // guarded by: holds const
     }
   }
 
-  /// How a result that the caller holds differs now; nil if the change does not touch it (CD-01, OB-02).
+  /// How a result that the caller holds differs now; nil if the change does not touch it (CD-01, OB-02), and for a
+  /// result of another library.
   /// - Complexity: O(k log n) for k objects touched since the result.
   open func changeDetails<T: PHObject>(for object: PHFetchResult<T>) -> PHFetchResultChangeDetails<T>? {
-    guard let source else { return nil }
+    guard let source, let library = object.library, library.isOfSameLibrary(as: source.library) else { return nil }
     return PHPhotoLibrary.answer("PHChange.changeDetails(for:)") {
       switch object.content {
       case .assets(let result):

@@ -29,7 +29,7 @@ open class PHObject: NSObject, NSCopying, @unchecked Sendable {  // guarded by: 
   /// Whether it was read from a library: numbers of one mean nothing in another.
   func isOf(_ library: PHPhotoLibrary?) -> Bool {
     guard let origin, let library else { return false }
-    return origin === library || origin.core.url == library.core.url
+    return origin.isOfSameLibrary(as: library)
   }
 
   /// The object as the core names it; nil for a stand-in.
@@ -49,6 +49,16 @@ public final class PHObjectPlaceholder: PHObject, @unchecked Sendable {  // guar
 }
 
 /// Which library an object or a result came from.
+extension PHPhotoLibrary {
+  /// Whether another one is of the same library, as whichever client and by whichever opening.
+  ///
+  /// The mark tells libraries apart that were at one place one after the other, the place a library and its restored
+  /// backup.
+  func isOfSameLibrary(as other: PHPhotoLibrary) -> Bool {
+    self === other || core.store.core.mark == other.core.store.core.mark && core.url == other.core.url
+  }
+}
+
 extension PHObject {
   /// What an object of the core is in this module.
   static func of(_ asset: Asset, in library: PHPhotoLibrary) -> PHAsset { PHAsset(asset, library) }
