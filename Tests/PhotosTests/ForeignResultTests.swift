@@ -11,6 +11,39 @@ struct ForeignResultTests {
     func photoLibraryDidChange(_ change: LibraryChange) { changes.append(change) }
   }
 
+  private func albums(of asset: PHAsset) -> [String] {
+    PHAssetCollection.fetchAssetCollectionsContaining(asset, with: .album, options: nil).titles
+  }
+
+  @Test("a result stays with the client that fetched it, whoever observes; another's object has no details (AU-04)")
+  func otherClient() async throws {
+    let few = "com.example.few"
+    let gallery = try Gallery()
+    let ids = try await gallery.images(0..<3)
+    try await gallery.client(.limited, [ids[1]], named: few)
+    try await gallery.shared {
+      _ = try await album("Secret wedding", [try asset(ids[1])])
+      let (keeper, mine) = (keeper(), assets())
+      let (theirKeeper, theirs) = PHPhotoLibrary.withClient(named: few) { (PhotosTests.keeper(), assets()) }
+      #expect(theirs.names == [ids[1]] && albums(of: theirs[0]).isEmpty)
+      let change = try await keeper.told {
+        PHAssetChangeRequest(for: try asset(ids[1])).creationDate = Date(timeIntervalSince1970: 7)
+      }
+      let details = try #require(change.changeDetails(for: theirs))
+      #expect(details.changedIndexes == [0] && details.fetchResultAfterChanges.names == [ids[1]])
+      #expect(albums(of: details.fetchResultAfterChanges[0]).isEmpty, "The result turned into the observer's.")
+      #expect(change.changeDetails(for: theirs[0]) == nil)
+      let own = try #require(change.changeDetails(for: try asset(ids[1])))
+      #expect(own.objectAfterChanges.map(albums) == ["Secret wedding"])
+
+      try await waitUntil("the limited client's observer is called") { theirKeeper.all.count == 1 }
+      let other = try #require(theirKeeper.all[0].changeDetails(for: mine)?.fetchResultAfterChanges)
+      #expect(other.count == 3 && Set(other.objects(at: [0, 1, 2]).flatMap(albums)) == ["Secret wedding"])
+      #expect(theirKeeper.all[0].changeDetails(for: mine[1]) == nil)
+      #expect(theirKeeper.all[0].changeDetails(for: theirs[0])?.objectAfterChanges != nil)
+    }
+  }
+
   @Test("a change is not applied to a result or an object of another library (CD-01)")
   func otherLibrary() async throws {
     let (one, other) = (try Gallery(), try Gallery(seed: 2))

@@ -9,13 +9,17 @@ open class PHChange: NSObject, @unchecked Sendable {  // guarded by: holds const
   /// A change of nothing, for stand-ins in tests.
   public override init() { source = nil }
 
-  /// How an object differs now; nil if no property of it was changed (CD-21, CD-22), and for an object of another
-  /// library.
+  /// How an object differs now; nil if no property of it was changed (CD-21, CD-22).
+  ///
+  /// Nil, too, for an object of another library, and for one that another client than the observer's fetched: what the
+  /// observer's client may see of it is not for the other one.
   ///
   /// An asset in the trash cannot be seen here, so it is gone; what is restored has no details, and is inserted in
   /// results (PH-05).
   open func changeDetails<T: PHObject>(for object: T) -> PHObjectChangeDetails<T>? {
-    guard let source, object.isOf(source.library) else { return nil }
+    guard let source, let origin = object.origin, object.isOf(source.library),
+      origin.core.client == source.library.core.client
+    else { return nil }
     if let asset = (object as? PHAsset)?.asset {
       return source.change.changeDetails(for: asset, showsTrash: false).map { details in
         let after = details.objectAfterChanges.map { PHAsset($0, source.library) }
@@ -31,6 +35,8 @@ open class PHChange: NSObject, @unchecked Sendable {  // guarded by: holds const
 
   /// How a result that the caller holds differs now; nil if the change does not touch it (CD-01, OB-02), and for a
   /// result of another library.
+  ///
+  /// The result after the change belongs to the client that fetched the one before it, not to the observer's.
   /// - Complexity: O(k log n) for k objects touched since the result.
   open func changeDetails<T: PHObject>(for object: PHFetchResult<T>) -> PHFetchResultChangeDetails<T>? {
     guard let source, let library = object.library, library.isOfSameLibrary(as: source.library) else { return nil }
@@ -39,12 +45,12 @@ open class PHChange: NSObject, @unchecked Sendable {  // guarded by: holds const
       case .assets(let result):
         try source.change.changeDetails(for: result).map { details in
           PHFetchResultChangeDetails(
-            object, PHFetchResult(.assets(details.fetchResultAfterChanges), source.library), .assets(details))
+            object, PHFetchResult(.assets(details.fetchResultAfterChanges), library), .assets(details))
         }
       case .collections(let result):
         try source.change.changeDetails(for: result).map { details in
           PHFetchResultChangeDetails(
-            object, PHFetchResult(.collections(details.fetchResultAfterChanges), source.library), .collections(details))
+            object, PHFetchResult(.collections(details.fetchResultAfterChanges), library), .collections(details))
         }
       case .jobs, .nothing: nil
       }
