@@ -102,6 +102,38 @@ private nonisolated(nonsending) func change(
   }
 }
 
+/// An extension that takes its time to end.
+private struct SlowUploader: PHBackgroundResourceUploadJobExtension, Sendable {
+  var steps = Gathered<String>()
+
+  func processJobs() async -> PHBackgroundResourceUploadProcessingResult {
+    steps.append("process")
+    return .completed
+  }
+
+  func willTerminate() async {
+    steps.append("asked to end")
+    for _ in 0..<2000 { await Task.yield() }
+    steps.append("ended with \(assets().count) assets")
+  }
+}
+
+/// The same in the older form.
+private struct SlowWaitingUploader: PHBackgroundResourceUploadExtension, Sendable {
+  var steps = Gathered<String>()
+
+  func process() -> PHBackgroundResourceUploadProcessingResult {
+    steps.append("process")
+    return .completed
+  }
+
+  func notifyTermination() {
+    steps.append("asked to end")
+    for _ in 0..<20_000 { sched_yield() }
+    steps.append("ended with \(assets().count) assets")
+  }
+}
+
 @Suite("Upload jobs", .timeLimit(.minutes(10)))
 struct UploadJobsTests {
   @Test(
@@ -345,6 +377,32 @@ struct UploadJobsTests {
       _ = try await job(try await saved(bytes(2000)), request(server.url()))
       try await waitUntil("the copy is removed") { !FileManager.default.fileExists(atPath: left.path) }
       try await waitUntil("both jobs have ended") { jobs(.acknowledge).count == 2 }
+    }
+  }
+
+  @Test("an extension has the time that it takes to end, in its own library: it runs until then, in either form")
+  func termination() async throws {
+    let gallery = try UploadGallery().gallery
+    try await gallery.images(0..<2)
+    let library = try await gallery.shared {
+      try PHPhotoLibrary.shared().setUploadJobExtensionEnabled(true)
+      return PHPhotoLibrary.shared()
+    }
+    for isAsync in [true, false] {
+      let steps = Gathered<String>()
+      // Detached: outside, no library is the shared one.
+      let host = Task.detached {
+        if isAsync {
+          await library.runUploadJobExtension(SlowUploader(steps: steps))
+        } else {
+          await library.runUploadJobExtension(SlowWaitingUploader(steps: steps))
+        }
+        steps.append("over")
+      }
+      try await waitUntil("the extension is called") { steps.all == ["process"] }
+      host.cancel()
+      await host.value
+      #expect(steps.all == ["process", "asked to end", "ended with 2 assets", "over"], "\(steps.all)")
     }
   }
 

@@ -27,7 +27,7 @@ public enum PHBackgroundResourceUploadProcessingResult: Sendable {
 public protocol PHBackgroundResourceUploadExtension: AppExtension {
   /// Makes, retries and acknowledges jobs; called on a thread of its own, on which it may wait.
   func process() -> PHBackgroundResourceUploadProcessingResult
-  /// Called when the extension is to end, also while ``process()`` works.
+  /// Called when the extension is to end, also while ``process()`` works; its run lasts until this has returned.
   func notifyTermination()
 }
 
@@ -35,7 +35,7 @@ public protocol PHBackgroundResourceUploadExtension: AppExtension {
 public protocol PHBackgroundResourceUploadJobExtension: AppExtension {
   /// Makes, retries and acknowledges jobs.
   func processJobs() async -> PHBackgroundResourceUploadProcessingResult
-  /// Called when the extension is to end, also while ``processJobs()`` works.
+  /// Called when the extension is to end, also while ``processJobs()`` works; its run lasts until this has returned.
   func willTerminate() async
 }
 
@@ -73,7 +73,7 @@ extension PHPhotoLibrary {
         }
       }
     } terminate: {
-      end()
+      PHPhotoLibrary.withShared(core) { end() }
     }
   }
 
@@ -86,7 +86,7 @@ extension PHPhotoLibrary {
     await UploadExtensionHost(self).run {
       await PHPhotoLibrary.withShared(core) { await process() }
     } terminate: {
-      await end()
+      await PHPhotoLibrary.withShared(core) { await end() }
     }
   }
 }
@@ -119,16 +119,35 @@ final class UploadExtensionHost: NSObject, PHPhotoLibraryChangeObserver, @unchec
       self?.wake.yield()
       return self != nil
     }
-    // The extension is notified at once, also while it works.
-    let isOver = Atomic(false)
+    // The extension is notified at once, also while it works, and has the time that it takes to put things in order:
+    // the process may end when this returns.
+    let termination = Termination(terminate)
     await withTaskCancellationHandler {
       await loop(process)
     } onCancel: {
-      isOver.store(true, ordering: .releasing)
-      Task { await terminate() }
+      termination.begin()
     }
     library.unregisterChangeObserver(self)
-    if !isOver.load(ordering: .acquiring) { await terminate() }
+    await termination.begin().value
+  }
+
+  /// Notifies an extension of its end, once.
+  private final class Termination: Sendable {
+    private let terminate: @Sendable () async -> Void
+    private let task = Mutex<Task<Void, Never>?>(nil)
+
+    init(_ terminate: @escaping @Sendable () async -> Void) { self.terminate = terminate }
+
+    /// Begins to notify it, unless that has begun.
+    @discardableResult
+    func begin() -> Task<Void, Never> {
+      task.withLock { task in
+        if let task { return task }
+        let begun = Task { [terminate] in await terminate() }
+        task = begun
+        return begun
+      }
+    }
   }
 
   private func loop(_ process: @Sendable () async -> PHBackgroundResourceUploadProcessingResult) async {
