@@ -46,7 +46,11 @@ extension Command {
         }
       }
       bar.clear()
-      return try DuplicatePrinting(invocation: invocation, library: library).print(summary)
+      let status = try invocation.output.finish(with: summary.wasInterrupted ? .failed : .done) {
+        try DuplicatePrinting(invocation: invocation, library: library).print(summary)
+      }
+      if summary.wasInterrupted { Output.tell("Stopped; run it again to continue.") }
+      return status
     }
   }
 }
@@ -109,7 +113,7 @@ private struct DuplicatePrinting {
   let invocation: Invocation
   let library: PhotoLibrary
 
-  func print(_ summary: DuplicateSummary) throws -> ExitStatus {
+  func print(_ summary: DuplicateSummary) throws {
     for group in summary.groups { try invocation.printsJSON ? printJSON(group) : printText(group) }
     let others = summary.groups.reduce(0) { $0 + $1.others.count }
     if invocation.printsJSON {
@@ -141,8 +145,6 @@ private struct DuplicatePrinting {
         try invocation.output.line("If they are different pictures: photoledger duplicates reject \(words)")
       }
     }
-    if summary.wasInterrupted { Output.tell("Stopped; run it again to continue.") }
-    return summary.wasInterrupted ? .failed : .done
   }
 
   private func printText(_ group: DuplicateGroup) throws {

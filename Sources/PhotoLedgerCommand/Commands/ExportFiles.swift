@@ -137,9 +137,10 @@ private struct Exporting: Sendable {
       }
     }
     bar.clear()
-    try printer.finish()
-    try print(summary)
-    return summary.isComplete ? .done : .failed
+    return try invocation.output.finish(with: summary.isComplete ? .done : .failed) {
+      try printer.finish()
+      try print(summary)
+    }
   }
 
   private func print(_ summary: ExportSummary) throws {
@@ -193,18 +194,21 @@ private struct SidecarPrinting: Sendable {
       }
     }
     bar.clear()
-    try printer.finish()
+    let bad: [SidecarOutcome] = [.missing, .conflict, .failed, .notReached]
+    return try invocation.output.finish(with: bad.allSatisfy { counts[$0] == nil } ? .done : .failed) {
+      try printer.finish()
+      try print(counts)
+    }
+  }
+
+  private func print(_ counts: [SidecarOutcome: Int]) throws {
     let found = SidecarOutcome.allCases.filter { counts[$0] != nil }
     if invocation.printsJSON {
-      try invocation.output.line(
+      return try invocation.output.line(
         ["summary": .object(found.map { .init($0.rawValue, .integer(Int64(counts[$0] ?? 0))) })])
-    } else {
-      let texts = found.map { "\(TextLayout.grouped(counts[$0] ?? 0)) \($0.words)" }
-      try invocation.output.line(
-        texts.isEmpty ? "No matching assets." : "Sidecars: \(texts.joined(separator: ", ")).")
     }
-    let bad: [SidecarOutcome] = [.missing, .conflict, .failed, .notReached]
-    return bad.allSatisfy { counts[$0] == nil } ? .done : .failed
+    let texts = found.map { "\(TextLayout.grouped(counts[$0] ?? 0)) \($0.words)" }
+    try invocation.output.line(texts.isEmpty ? "No matching assets." : "Sidecars: \(texts.joined(separator: ", ")).")
   }
 }
 

@@ -55,19 +55,21 @@ extension Invocation {
     _ identifiers: [String], _ key: String, _ value: String,
     _ mapping: (String) -> Result<String, LibraryError>?
   ) throws -> ExitStatus {
-    var status = ExitStatus.done
-    for identifier in identifiers {
+    let found = identifiers.map { identifier in
       guard let mapping = mapping(identifier) else { preconditionFailure("A requested identifier has no mapping.") }
-      let asked = JSON.Member(key, .text(identifier))
-      switch mapping {
-      case .success(let found): try output.line(JSON.object([asked, .init(value, .text(found))]))
-      case .failure(let error):
-        status = .failed
-        let fits = JSON.Member("localIdentifiers", .list(error.localIdentifiers.map { .text($0) }))
-        let members = (JSON(failure: error).objectValue ?? []) + (error.localIdentifiers.isEmpty ? [] : [fits])
-        try output.line(JSON.object([asked, .init("error", .object(members))]))
+      return (JSON.Member(key, .text(identifier)), mapping)
+    }
+    let isComplete = found.allSatisfy { if case .success = $1 { true } else { false } }
+    return try output.finish(with: isComplete ? .done : .failed) {
+      for (asked, mapping) in found {
+        switch mapping {
+        case .success(let found): try output.line(JSON.object([asked, .init(value, .text(found))]))
+        case .failure(let error):
+          let fits = JSON.Member("localIdentifiers", .list(error.localIdentifiers.map { .text($0) }))
+          let members = (JSON(failure: error).objectValue ?? []) + (error.localIdentifiers.isEmpty ? [] : [fits])
+          try output.line(JSON.object([asked, .init("error", .object(members))]))
+        }
       }
     }
-    return status
   }
 }

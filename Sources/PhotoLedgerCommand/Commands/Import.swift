@@ -153,16 +153,19 @@ extension Invocation {
   ) throws -> ExitStatus {
     let summary = try Importing(library: library, interruption: interruption, options: options)
       .run(operands, of: export, cause: text("cause"))
-    if printsJSON {
-      try output.line(JSON(summary))
-    } else {
-      try output.write(Importing.text(summary))
+    let unprovedCount = summary.moved?.kept[KeepReason.copyUnproved.rawValue] ?? 0
+    let isComplete = !summary.wasInterrupted && summary.lostCount == 0 && unprovedCount == 0
+    let status = try output.finish(with: isComplete ? .done : .failed) {
+      if printsJSON {
+        try output.line(JSON(summary))
+      } else {
+        try output.write(Importing.text(summary))
+      }
     }
     if summary.lostCount > 0 {
       let files = TextLayout.counted(summary.lostCount, "file")
       Output.tell("\(files) could not be read and may be missing from the library; import again, or see the report.")
     }
-    let unprovedCount = summary.moved?.kept[KeepReason.copyUnproved.rawValue] ?? 0
     if unprovedCount > 0 {
       let files = TextLayout.counted(unprovedCount, "file")
       Output.tell("\(files) of the library could not be read back as copies; run `photoledger resource check`.")
@@ -170,7 +173,7 @@ extension Invocation {
     if summary.wasInterrupted {
       Output.tell("Stopped with \(TextLayout.counted(summary.notReached, "file")) left; run it again to continue.")
     }
-    return summary.wasInterrupted || summary.lostCount > 0 || unprovedCount > 0 ? .failed : .done
+    return status
   }
 }
 

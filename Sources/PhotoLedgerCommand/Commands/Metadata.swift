@@ -73,9 +73,10 @@ private struct MetadataPrinting: Sendable {
       }
     }
     bar.clear()
-    try printer.finish()
-    try print(summary, isRehearsal: options.isRehearsal)
-    return summary.isComplete ? .done : .failed
+    return try invocation.output.finish(with: summary.isComplete ? .done : .failed) {
+      try printer.finish()
+      try print(summary, isRehearsal: options.isRehearsal)
+    }
   }
 
   private func chosen(_ library: PhotoLibrary) throws -> [FetchResult<Asset>] {

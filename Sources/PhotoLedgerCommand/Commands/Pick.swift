@@ -73,12 +73,12 @@ extension Command {
         for await result in session.results { return result }
         return []
       }
-      for item in items { try print(item, invocation) }
-      guard session.state == .finished else {
-        Output.tell("Picking was cancelled.")
-        return .failed
+      let isFinished = session.state == .finished
+      let status = try invocation.output.finish(with: isFinished ? .done : .failed) {
+        for item in items { try print(item, invocation) }
       }
-      return .done
+      if !isFinished { Output.tell("Picking was cancelled.") }
+      return status
     }
   }
 

@@ -85,8 +85,17 @@ extension Command {
       try waiting(interruption) {
         var check = FileCheck(library: library, invocation: invocation, isHashing: invocation.has(hashing))
         defer { check.bar.clear() }
-        try await check.run()
-        return check.found[.missing] == nil && check.found[.altered] == nil ? .done : .failed
+        do {
+          try await check.run()
+        } catch is OutputClosed {
+          check.bar.clear()
+          Output.tell("Standard output was closed; not every file was checked.")
+          return .failed
+        }
+        let status: ExitStatus = check.found[.missing] == nil && check.found[.altered] == nil ? .done : .failed
+        return try invocation.output.finish(with: status) {
+          if !invocation.printsJSON { try invocation.output.line(check.summary) }
+        }
       }
     }
   }
@@ -179,7 +188,7 @@ private struct FileChoice {
   }
 }
 
-/// Checks the files of assets, one after the other.
+/// Checks the files of assets, one after the other, until its output is closed.
 private struct FileCheck: Sendable {
   let library: PhotoLibrary
   let invocation: Invocation
@@ -200,7 +209,6 @@ private struct FileCheck: Sendable {
       for asset in try invocation.operands.map({ try library.asset(named: $0) }) { try await look(at: asset) }
     }
     bar.clear()
-    if !invocation.printsJSON { try invocation.output.line(summary) }
   }
 
   private mutating func runAll(inTrash isTrash: Bool) async throws {
@@ -238,7 +246,7 @@ private struct FileCheck: Sendable {
     return try library.resources(of: now).contains(file.resource)
   }
 
-  private var summary: String {
+  var summary: String {
     let total = found.values.reduce(0, +)
     let bad = "\(found[.missing] ?? 0) missing, \(found[.altered] ?? 0) altered"
     return "\(TextLayout.counted(total, "file")) checked\(isHashing ? " and hashed" : ""): \(bad)."

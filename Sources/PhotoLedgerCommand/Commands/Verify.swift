@@ -69,8 +69,9 @@ extension Command {
       guard let log else { throw error }
       found = log
     }
-    try invocation.output.write(invocation.printsJSON ? JSON(found).description + "\n" : text(found))
-    return found.isSound ? .done : .failed
+    return try invocation.output.finish(with: found.isSound ? .done : .failed) {
+      try invocation.output.write(invocation.printsJSON ? JSON(found).description + "\n" : text(found))
+    }
   }
 
   static let rebuild = Command(

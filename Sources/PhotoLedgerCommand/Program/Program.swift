@@ -15,10 +15,9 @@ enum Program {
     signal(SIGPIPE, SIG_IGN)
     let output = Output(descriptor: STDOUT_FILENO)
     do {
-      let status = try dispatch(words, output)
-      try output.flush()
-      return status.rawValue
+      return try output.finish(with: try dispatch(words, output)) { try output.flush() }.rawValue
     } catch is OutputClosed {
+      // A command that prints what there is until its reader has seen enough, and so has no other status.
       return ExitStatus.done.rawValue
     } catch {
       return report(error, words, output).rawValue
@@ -95,10 +94,10 @@ enum Program {
 
   private static func report(_ error: any Error, _ words: [String], _ output: Output) -> ExitStatus {
     do {
-      // What was printed before the failure is still wanted.
-      try output.flush()
+      // What was printed before the failure is still wanted; if its reader is gone, the failure is reported all the same.
+      _ = try output.finish(with: .failed) { try output.flush() }
     } catch {
-      return .failed
+      Output.tell(sentence(of: error))
     }
     switch error {
     case let error as UsageError:
