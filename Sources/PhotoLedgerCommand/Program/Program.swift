@@ -11,6 +11,7 @@ enum Program {
   /// Runs a command line without the program's own name.
   /// - Returns: the exit status.
   static func run(_ words: [String]) -> Int32 {
+    StandardDescriptors.replaceClosed()
     // A reader that goes away is a write that fails, not the end of the process.
     signal(SIGPIPE, SIG_IGN)
     let output = Output(descriptor: STDOUT_FILENO)
