@@ -27,7 +27,7 @@ extension Command {
   ) { invocation in
     let interruption = Interruption()
     let way = try invocation.resourceCopying()
-    let url = invocation.directory(invocation.operands[0])
+    let url = try invocation.directory(invocation.operands[0], "DIR")
     return try invocation.withLibrary { library in
       let report = try invocation.showingProgress(interruption) { progress in
         try library.backup(to: url, resources: way, progress: progress)
@@ -49,8 +49,9 @@ extension Command {
     example: "restore-backup /media/disk/photos-2026-11-22 --to ~/Pictures/library"
   ) { invocation in
     guard let target = invocation.text(destination.name) else { throw UsageError("'restore-backup' needs --to DIR.") }
+    _ = try invocation.path(invocation.operands[0], "DIR")
     _ = try invocation.resourceCopying()
-    var options = ["--to", target]
+    var options = ["--to", try invocation.path(target, "--to")]
     if let way = invocation.text(resources.name) { options += ["--resources", way] }
     for option in [skipping, .json] where invocation.has(option) { options.append("--\(option.name)") }
     return try invocation.runInChild(childName, options, reading: "the backup")
@@ -63,10 +64,11 @@ extension Command {
   ) { invocation in
     let interruption = try Interruption(of: invocation)
     let way = try invocation.resourceCopying()
-    let target = invocation.directory(invocation.text(destination.name) ?? "")
+    let target = try invocation.directory(invocation.text(destination.name) ?? "", "--to")
+    let source = try invocation.directory(invocation.operands[0], "DIR")
     let report = try invocation.showingProgress(interruption) { progress in
       try PhotoLibrary.restore(
-        from: invocation.directory(invocation.operands[0]), to: target, resources: way,
+        from: source, to: target, resources: way,
         skippingDamagedFiles: invocation.has(skipping), progress: progress)
     }
     try invocation.print(report)
@@ -75,7 +77,22 @@ extension Command {
 }
 
 extension Invocation {
-  func directory(_ path: String) -> URL { URL(filePath: path, directoryHint: .isDirectory) }
+  /// A path that the command line gives.
+  /// - Parameters:
+  ///   - text: the path.
+  ///   - name: the operand, or the option with its hyphens.
+  /// - Throws: ``UsageError`` for an empty one, which stands for the current directory: a variable of a script that is
+  ///   not set must not choose that.
+  func path(_ text: String, _ name: String) throws -> String {
+    guard !text.isEmpty else { throw UsageError("\(name) needs a path; '' is empty.") }
+    return text
+  }
+
+  /// The directory at a path that the command line gives.
+  /// - Throws: as ``path(_:_:)``.
+  func directory(_ text: String, _ name: String) throws -> URL {
+    URL(filePath: try path(text, name), directoryHint: .isDirectory)
+  }
 
   /// How `--resources` says that files come along.
   fileprivate func resourceCopying() throws -> ResourceCopying {

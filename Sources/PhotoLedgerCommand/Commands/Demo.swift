@@ -20,7 +20,7 @@ extension Command {
     if invocation.has(serving) { try invocation.checkServes() }
     let seed = try invocation.count("seed") ?? 1
     let interruption = Interruption()
-    let kept = invocation.text("library").map { URL(filePath: $0, directoryHint: .isDirectory) }
+    let kept = try invocation.text("library").map { try invocation.directory($0, "--library") }
     let url = kept ?? FileManager.default.temporaryDirectory.appending(path: "photoledger-demo-\(getpid())")
     let surroundings: LibraryEnvironment = invocation.operands.isEmpty ? .seeded(UInt64(seed)) : .system
     let library = try PhotoLibrary.create(at: url, environment: surroundings)

@@ -43,7 +43,7 @@ extension Command {
       throw UsageError("'import-log' needs either --to DIR or --append.")
     }
     var options: [String] = []
-    if let path = invocation.text(destination.name) { options += ["--to", path] }
+    if let path = invocation.text(destination.name) { options += ["--to", try invocation.path(path, "--to")] }
     if invocation.has(appending) { options += ["--append", "--library", try invocation.libraryURL().path] }
     if let client = try invocation.client() { options += ["--as", client] }
     if invocation.printsJSON { options.append("--json") }
@@ -67,7 +67,8 @@ extension Command {
         throw LibraryError(
           .accessUserDenied, "The client '\(client)' may not create libraries; only the owner may.")
       }
-      return try PhotoLibrary.importLog(to: invocation.directory(path), next: source.next, progress: progress)
+      return try PhotoLibrary.importLog(
+        to: invocation.directory(path, "--to"), next: source.next, progress: progress)
     }
     try invocation.output.line(
       invocation.printsJSON ? JSON.object([.init("token", .text(token.description))]).description : token.description)

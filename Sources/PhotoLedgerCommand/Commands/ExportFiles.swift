@@ -38,6 +38,7 @@ extension Command {
     example: "export-files /media/disk/photos --template '{year}/{album|no album}/{name}' --sidecars"
   ) { invocation in
     _ = try FetchArguments.read(invocation)
+    _ = try invocation.path(invocation.operands[0], "FOLDER")
     let options = try exportOptions(invocation)
     let interruption = Interruption()
     return try invocation.withLibrary(interruption: interruption) { library in
@@ -63,8 +64,8 @@ extension Command {
     _ = try FetchArguments.read(invocation)
     var options = SidecarWriting.Options()
     options.naming = try choice(naming, of: invocation) ?? .full
-    options.mirror = invocation.text("mirror").map {
-      URL(filePath: $0, directoryHint: .isDirectory).standardizedFileURL.absoluteURL.path
+    options.mirror = try invocation.text("mirror").map {
+      try invocation.directory($0, "--mirror").standardizedFileURL.absoluteURL.path
     }
     options.takesAll = invocation.has(Option("all", ""))
     options.mergesChanged = invocation.has(Option("merge-changed", ""))

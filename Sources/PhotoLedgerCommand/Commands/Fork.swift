@@ -14,7 +14,7 @@ extension Command {
     example: "fork ~/Pictures/rehearsal", places: { $0.libraryPaths + $0.operands }
   ) { invocation in
     let interruption = Interruption()
-    let url = invocation.directory(invocation.operands[0])
+    let url = try invocation.directory(invocation.operands[0], "DIR")
     return try invocation.withLibrary { library in
       let report = try invocation.showingProgress(interruption) { progress in
         try library.fork(to: url, progress: progress)
@@ -42,8 +42,9 @@ extension Command {
     example: "compare ~/Pictures/library --library ~/Pictures/rehearsal --json",
     places: { $0.libraryPaths + $0.operands }
   ) { invocation in
-    try invocation.withLibrary { library in
-      let other = try PhotoLibrary(at: invocation.directory(invocation.operands[0]))
+    let url = try invocation.directory(invocation.operands[0], "OTHER")
+    return try invocation.withLibrary { library in
+      let other = try PhotoLibrary(at: url)
       defer { other.close() }
       let comparison = try library.compare(with: other) { difference in
         if invocation.printsJSON {

@@ -125,7 +125,8 @@ extension Invocation {
   /// Runs an import, prints its summary, and reports missing files.
   fileprivate func runImport(of export: MediaExport, _ options: LibraryImport.Options) throws -> ExitStatus {
     let interruption = Interruption()
-    guard let fork = text("into-fork").map({ directory($0) }) else {
+    for operand in operands { _ = try path(operand, command.operands[0].name) }
+    guard let fork = try text("into-fork").map({ try directory($0, "--into-fork") }) else {
       return try withLibraryOfImport(isCreating: text("no-create") == nil, isKept: !options.isRehearsal) { library in
         try runImport(of: export, into: library, options, interruption)
       }

@@ -12,6 +12,7 @@ extension Invocation {
     if importing.makesFolderAlbums {
       throw UsageError("--folder-albums needs whole folders, and --watch imports a part at a time; use one of them.")
     }
+    for operand in operands { _ = try path(operand, command.operands[0].name) }
     let interruption = Interruption()
     interruption.requestWhenClosed(STDOUT_FILENO)
     return try withLibraryOfImport(isCreating: text("no-create") == nil, isKept: true) { library in
