@@ -132,7 +132,12 @@ struct MomentCommandTests {
     #expect(try sandbox.run(["snapshots", "drop"]).status == 0)
     #expect(try sandbox.run(["snapshots", "show", "--json"]).objects()[0]["count"] as? Int == 0)
     #expect(try sandbox.run(["ls", "--json", "--at", then]).output == before)
-    #expect(try sandbox.run(["snapshots", "make", "--spacing", "0"]).status == 2)
+    for spacing in ["0", "\((1 << 62) + 1)", "\(Int.max)"] {
+      let refused = try sandbox.run(["snapshots", "make", "--spacing", spacing])
+      #expect(refused.status == 2 && refused.errors.contains("got \(spacing)"), "\(refused)")
+    }
+    #expect(try sandbox.run(["snapshots", "make", "--spacing", "\(1 << 62)"]).status == 0)
+    #expect(try sandbox.run(["snapshots", "show", "--json"]).objects()[0]["spacing"] as? Int == 1 << 62)
     #expect(try sandbox.run(["snapshots", "make", "--as", "com.example.app"]).status == 1)
   }
 }

@@ -22,6 +22,9 @@ extension PhotoLibrary {
   /// Events after the last snapshot are reverted one by one, and an event may have edited 256 assets.
   public static let defaultSnapshotSpacing = 1024
 
+  /// How many events can lie between two snapshots: no log has more than the last of them.
+  package static let snapshotSpacings = 1...Int(EventLog.largestSequence)
+
   /// Makes the snapshots that are missing up to now, which shorten the way back to earlier moments.
   ///
   /// They never affect an answer, and no commit waits for them: call it after an import, or once a night.
@@ -31,7 +34,7 @@ extension PhotoLibrary {
   ///   - progress: the progress handler; return `false` to cancel, which keeps the existing ones.
   /// - Returns: their extent.
   /// - Throws: ``LibraryError``: `.accessUserDenied` for any client but the owner, `.malformedRequest` for a spacing
-  ///   below 1, `.userCancelled` if `progress` returns `false`, `.notEnoughSpace`, `.storage`.
+  ///   below 1 or above 2⁶², `.userCancelled` if `progress` returns `false`, `.notEnoughSpace`, `.storage`.
   /// - Complexity: O(e + k log k) for e events since the last one and k objects that they touched; memory O(k).
   @discardableResult
   public func makeSnapshots(
@@ -39,8 +42,9 @@ extension PhotoLibrary {
   ) throws -> SnapshotSummary {
     try checkIsNow("make snapshots")
     try checkIsOwner("make snapshots")
-    if let spacing, spacing < 1 {
-      throw LibraryError(.malformedRequest, "Snapshots need a spacing of 1 event or more; got \(spacing).")
+    if let spacing, !Self.snapshotSpacings.contains(spacing) {
+      let range = "\(Self.snapshotSpacings.lowerBound) to \(Self.snapshotSpacings.upperBound) events"
+      throw LibraryError(.malformedRequest, "Snapshots need a spacing of \(range); got \(spacing).")
     }
     let snapshots = try store.snapshots
     return try snapshots.making.withLock { _ in

@@ -18,7 +18,10 @@ extension Command {
     example: "snapshots make"
   ) { invocation in
     let spacing = try invocation.count("spacing")
-    if spacing == 0 { throw UsageError("--spacing needs a number above 0.") }
+    let range = PhotoLibrary.snapshotSpacings
+    if let spacing, !range.contains(spacing) {
+      throw UsageError("--spacing needs a number from \(range.lowerBound) to \(range.upperBound); got \(spacing).")
+    }
     let interruption = Interruption()
     return try invocation.withLibrary { library in
       var bar = ProgressBar()
