@@ -95,7 +95,7 @@ enum Program {
 
   private static func report(_ error: any Error, _ words: [String], _ output: Output) -> ExitStatus {
     do {
-      // What was printed before the failure is still wanted; if its reader is gone, the failure is reported all the same.
+      // What was printed before the failure is still wanted; without a reader the failure is reported all the same.
       _ = try output.finish(with: .failed) { try output.flush() }
     } catch {
       Output.tell(sentence(of: error))
