@@ -44,8 +44,7 @@ private struct Told: Sendable {
   }
 }
 
-/// The installed renderer is the process's: one test at a time.
-@Suite("Bytes and pictures", .serialized)
+@Suite("Bytes and pictures")
 struct ImageManagerTests {
   private func photo(_ gallery: Gallery, _ text: String = "original") async throws -> PHAsset {
     try await PHPhotoLibrary.shared().performChanges {
@@ -83,18 +82,18 @@ struct ImageManagerTests {
   func delivery() async throws {
     let gallery = try Gallery()
     try await gallery.shared {
-      PHImageManager.setRenderer(Drawing())
-      defer { PHImageManager.setRenderer(nil) }
-      let asset = try await photo(gallery)
-      let soon = try await picture(asset, nil, times: 2)
-      #expect(soon.map(\.isDegraded) == [true, false])
-      let text = "public.image 200 aspectFill"
-      #expect(soon.map(\.text) == ["\(text) false: original", "\(text) true: original"])
-      for isExact in [false, true] {
-        let options = PHImageRequestOptions()
-        options.deliveryMode = isExact ? .highQualityFormat : .fastFormat
-        let once = try await picture(asset, options, times: 1, PHCachingImageManager())
-        #expect(once.map(\.isDegraded) == [false] && once[0].text == "\(text) \(isExact): original")
+      try await PHImageManager.$rendererOfTask.withValue(Drawing()) {
+        let asset = try await photo(gallery)
+        let soon = try await picture(asset, nil, times: 2)
+        #expect(soon.map(\.isDegraded) == [true, false])
+        let text = "public.image 200 aspectFill"
+        #expect(soon.map(\.text) == ["\(text) false: original", "\(text) true: original"])
+        for isExact in [false, true] {
+          let options = PHImageRequestOptions()
+          options.deliveryMode = isExact ? .highQualityFormat : .fastFormat
+          let once = try await picture(asset, options, times: 1, PHCachingImageManager())
+          #expect(once.map(\.isDegraded) == [false] && once[0].text == "\(text) \(isExact): original")
+        }
       }
     }
   }
@@ -103,19 +102,22 @@ struct ImageManagerTests {
   func synchronous() async throws {
     let gallery = try Gallery()
     try await gallery.shared {
-      PHImageManager.setRenderer(Drawing())
-      defer { PHImageManager.setRenderer(nil) }
-      let asset = try await photo(gallery)
-      let told = Gathered<Told>()
-      try await onThread {
-        let options = PHImageRequestOptions()
-        options.isSynchronous = true
-        PHImageManager.default().requestImage(
-          for: asset, targetSize: PHImageManagerMaximumSize, contentMode: .aspectFit, options: options
-        ) { image, information in
-          told.append(Told(image?.data, information))
+      try await PHImageManager.$rendererOfTask.withValue(Drawing()) {
+        let asset = try await photo(gallery)
+        let told = Gathered<Told>()
+        let renderer = PHImageManager.rendererOfTask
+        try await onThread {
+          let options = PHImageRequestOptions()
+          options.isSynchronous = true
+          PHImageManager.$rendererOfTask.withValue(renderer) {
+            _ = PHImageManager.default().requestImage(
+              for: asset, targetSize: PHImageManagerMaximumSize, contentMode: .aspectFit, options: options
+            ) { image, information in
+              told.append(Told(image?.data, information))
+            }
+          }
+          #expect(told.all.map(\.text) == ["public.image 0 aspectFit true: original"])
         }
-        #expect(told.all.map(\.text) == ["public.image 0 aspectFit true: original"])
       }
     }
   }
@@ -124,24 +126,38 @@ struct ImageManagerTests {
   func manySynchronous() async throws {
     let gallery = try Gallery()
     try await gallery.shared {
-      PHImageManager.setRenderer(Drawing())
-      defer { PHImageManager.setRenderer(nil) }
-      let asset = try await photo(gallery)
-      let told = Gathered<String?>()
-      await withTaskGroup(of: Void.self) { group in
-        for _ in 0..<32 {
-          group.addTask {
-            let options = PHImageRequestOptions()
-            options.isSynchronous = true
-            var text: String?
-            PHImageManager.default().requestImageDataAndOrientation(for: asset, options: options) { data, _, _, _ in
-              text = data.map { String(decoding: $0, as: UTF8.self) }
+      try await PHImageManager.$rendererOfTask.withValue(Drawing()) {
+        let asset = try await photo(gallery)
+        let told = Gathered<String?>()
+        await withTaskGroup(of: Void.self) { group in
+          for _ in 0..<32 {
+            group.addTask {
+              let options = PHImageRequestOptions()
+              options.isSynchronous = true
+              var text: String?
+              PHImageManager.default().requestImageDataAndOrientation(for: asset, options: options) { data, _, _, _ in
+                text = data.map { String(decoding: $0, as: UTF8.self) }
+              }
+              told.append(text)
             }
-            told.append(text)
           }
         }
+        #expect(told.all == Array(repeating: "original", count: 32))
       }
-      #expect(told.all == Array(repeating: "original", count: 32))
+    }
+  }
+
+  @Test("what is installed serves all requests of its process, until it is taken back")
+  func installed() async throws {
+    await #expect(processExitsWith: .success) {
+      let (suite, gallery) = (Self(), try Gallery())
+      try await gallery.shared {
+        let asset = try await suite.photo(gallery)
+        PHImageManager.setRenderer(Drawing())
+        #expect(try await suite.bytes(asset).orientation == .right)
+        PHImageManager.setRenderer(nil)
+        #expect(try await suite.bytes(asset).isOrientationUnknown)
+      }
     }
   }
 
@@ -149,10 +165,10 @@ struct ImageManagerTests {
   func noRenderer() async throws {
     let gallery = try Gallery()
     try await gallery.shared {
-      PHImageManager.setRenderer(InstalledRenderer(searchPath: "/nowhere"))
-      defer { PHImageManager.setRenderer(nil) }
-      let told = try await picture(try await photo(gallery), nil, times: 1)
-      #expect(told.map(\.code) == [.requestNotSupportedForAsset] && told[0].text == nil)
+      try await PHImageManager.$rendererOfTask.withValue(InstalledRenderer(searchPath: "/nowhere")) {
+        let told = try await picture(try await photo(gallery), nil, times: 1)
+        #expect(told.map(\.code) == [.requestNotSupportedForAsset] && told[0].text == nil)
+      }
     }
   }
 
@@ -161,19 +177,19 @@ struct ImageManagerTests {
     let gallery = try Gallery()
     try await gallery.shared {
       let drawing = Drawing(waitsForCancellation: true)
-      PHImageManager.setRenderer(drawing)
-      defer { PHImageManager.setRenderer(nil) }
-      let told = Gathered<Told>()
-      let asset = try await photo(gallery)
-      let number = PHImageManager.default().requestImage(
-        for: asset, targetSize: .zero, contentMode: .default, options: nil
-      ) { image, information in
-        told.append(Told(image?.data, information))
+      try await PHImageManager.$rendererOfTask.withValue(drawing) {
+        let told = Gathered<Told>()
+        let asset = try await photo(gallery)
+        let number = PHImageManager.default().requestImage(
+          for: asset, targetSize: .zero, contentMode: .default, options: nil
+        ) { image, information in
+          told.append(Told(image?.data, information))
+        }
+        try await waitUntil("the renderer has begun") { !drawing.begun.all.isEmpty }
+        PHImageManager.default().cancelImageRequest(number)
+        try await waitUntil("the handler is told") { !told.all.isEmpty }
+        #expect(told.all.map(\.isCancelled) == [true] && told.all[0].code == nil && told.all[0].text == nil)
       }
-      try await waitUntil("the renderer has begun") { !drawing.begun.all.isEmpty }
-      PHImageManager.default().cancelImageRequest(number)
-      try await waitUntil("the handler is told") { !told.all.isEmpty }
-      #expect(told.all.map(\.isCancelled) == [true] && told.all[0].code == nil && told.all[0].text == nil)
     }
   }
 
@@ -184,16 +200,16 @@ struct ImageManagerTests {
       let asset = try await photo(gallery)
       let plain = try await bytes(asset)
       #expect(plain.text == "original" && plain.orientation == .up && plain.isOrientationUnknown)
-      PHImageManager.setRenderer(Drawing())
-      defer { PHImageManager.setRenderer(nil) }
-      #expect(try await bytes(asset).orientation == .right)
-      let edited = try await edit(asset)
-      let current = try await bytes(edited)
-      #expect(current.text == "edited" && current.orientation == .up && !current.isOrientationUnknown)
-      for version in [PHImageRequestOptionsVersion.original, .unadjusted] {
-        let options = PHImageRequestOptions()
-        options.version = version
-        #expect(try await bytes(edited, options).text == "original")
+      try await PHImageManager.$rendererOfTask.withValue(Drawing()) {
+        #expect(try await bytes(asset).orientation == .right)
+        let edited = try await edit(asset)
+        let current = try await bytes(edited)
+        #expect(current.text == "edited" && current.orientation == .up && !current.isOrientationUnknown)
+        for version in [PHImageRequestOptionsVersion.original, .unadjusted] {
+          let options = PHImageRequestOptions()
+          options.version = version
+          #expect(try await bytes(edited, options).text == "original")
+        }
       }
     }
   }

@@ -158,7 +158,11 @@ open class PHImageManager: NSObject, @unchecked Sendable {  // guarded by: `requ
     self.renderer.withLock { $0 = renderer ?? InstalledRenderer() }
   }
 
-  static var currentRenderer: any PHImageRenderer { renderer.withLock { $0 } }
+  /// What makes the pictures that a task requests, instead of what is installed for the process.
+  @TaskLocal package static var rendererOfTask: (any PHImageRenderer)?
+
+  /// What makes the pictures that are requested here and now.
+  static var currentRenderer: any PHImageRenderer { rendererOfTask ?? renderer.withLock { $0 } }
 
   /// Gives the bytes of a version of an asset, proved against the recorded hash, with their orientation
   /// (Apple: `requestImageDataAndOrientation(for:options:resultHandler:)`).
@@ -198,12 +202,12 @@ open class PHImageManager: NSObject, @unchecked Sendable {  // guarded by: `requ
   private func requestBytes(
     _ asset: PHAsset, _ options: PHImageRequestOptions?, _ handler: @escaping (RequestAnswer<Bytes>) -> Void
   ) -> PHImageRequestID {
-    let wish = AssetWish(asset, options)
+    let (wish, renderer) = (AssetWish(asset, options), Self.currentRenderer)
     return requests.run(isSynchronous: wish.isSynchronous, told: handler) { number, tell in
       do {
         let (resource, library) = try wish.resource()
         let data = try await wish.bytes(of: resource, library, number)
-        let orientation = try wish.orientation(of: resource, library, Self.currentRenderer)
+        let orientation = try wish.orientation(of: resource, library, renderer)
         var information = wish.information(number)
         if orientation == nil { information[PHImageResultOrientationIsUnknownKey] = true }
         let bytes = Bytes(data: data, type: resource.uniformTypeIdentifier, orientation: orientation ?? .up)
@@ -225,13 +229,12 @@ open class PHImageManager: NSObject, @unchecked Sendable {  // guarded by: `requ
     for asset: PHAsset, targetSize: CGSize, contentMode: PHImageContentMode, options: PHImageRequestOptions?,
     resultHandler: @escaping (UIImage?, [AnyHashable: Any]?) -> Void
   ) -> PHImageRequestID {
-    let wish = AssetWish(asset, options)
+    let (wish, renderer) = (AssetWish(asset, options), Self.currentRenderer)
     let isWhole = targetSize == PHImageManagerMaximumSize || wish.resizeMode == .none || targetSize == .zero
     return requests.run(isSynchronous: wish.isSynchronous) { (answer: RequestAnswer<UIImage>) in
       resultHandler(answer.value, answer.information)
     } body: { number, tell in
       do {
-        let renderer = Self.currentRenderer
         let (resource, library) = try wish.resource()
         let url = try library.url(of: resource, in: try wish.asset())
         let type = UTType(importedAs: resource.uniformTypeIdentifier)
