@@ -1,4 +1,6 @@
 #if Gallery
+  import PhotoLedger
+
   /// What a key may be used for; what it reaches of that is the permission of its client.
   ///
   /// A scope narrows a key, and never widens a client: a key for reading of a client that may do everything reads.
@@ -21,6 +23,19 @@
     /// What a key has unless it is said: everything but administration.
     static let usual: Set<Scope> = [.read, .originals, .add, .change]
     static let all = Set(allCases)
+  }
+
+  extension Call {
+    /// Checks that the key may administer the library, where a route that needs less than the owner's scope can lead to
+    /// that: changes of clients, and what undoes such changes.
+    ///
+    /// A client other than the owner cannot have the scope; what it may do to itself, the library decides.
+    /// - Parameter what: what needs the scope, at the beginning of a sentence.
+    /// - Throws: ``Problem`` 403 for a key of the owner without that scope.
+    func checkMayAdminister(_ what: String) throws(Problem) {
+      guard let key, key.client == PhotoLibrary.owner, !key.scopes.contains(.owner) else { return }
+      throw .scopeMissing(.owner, for: what)
+    }
   }
 
   extension Route {

@@ -33,6 +33,7 @@
         return .gather(limit: bodyLimit) { request in
           do {
             let line = try await offload { try read(request.body, key) }
+            if let operation = line.clientOperation { try call.checkMayAdminister("'\(operation)'") }
             // Not on a thread that waits: bytes of the block are stored by threads of the same pool.
             let receipt = try await line.perform(on: library, from: .stored(in: library))
             return .json(.object(receipt.members), [("Cache-Control", "no-store")])

@@ -76,13 +76,22 @@
               let report =
                 try undo.isPlan
                 ? library.planUndo(undo.selection, onConflict: undo.policy)
-                : library.undoAndWait(undo.selection, onConflict: undo.policy, cause: undo.cause, key: key)
+                : library.undoAndWait(undo.selection, onConflict: undo.policy, cause: undo.cause, key: key) {
+                  try checkMayUndo($0, call)
+                }
+              if undo.isPlan { try checkMayUndo(report, call) }
               return answer(UndoLines(report, isDryRun: undo.isPlan), call)
             }
           } catch { return Problem(error).response }
         }
       }
     ]
+
+    /// Permissions and selections of clients are the owner's, whichever route changes them.
+    private static func checkMayUndo(_ report: UndoReport, _ call: Call) throws(Problem) {
+      guard report.changes.contains(where: { $0.kind == .permission }) else { return }
+      try call.checkMayAdminister("Undoing a change of what a client may see and do")
+    }
 
     /// All lines, or the first ones and the summary in one document.
     private static func answer(_ lines: UndoLines, _ call: Call) -> HTTPResponse {

@@ -22,6 +22,12 @@
       problem.fields = [("WWW-Authenticate", "Bearer")]
       return problem
     }()
+    /// For a key that is not good for what is asked.
+    /// - Parameter what: what needs the scope, at the beginning of a sentence.
+    static func scopeMissing(_ scope: Scope, for what: String = "This") -> Problem {
+      Problem(403, "scope-missing", "\(what) needs a key with the scope '\(scope.rawValue)'.")
+    }
+
     /// The same for what does not exist and for what the client may not see (AU-01).
     static let notFound = Problem(404, "not-found", "The object does not exist, or this key has no access to it.")
 

@@ -81,9 +81,7 @@
         if need == .owner, key.client != PhotoLibrary.owner {
           throw Problem(403, "access-denied", "This needs a key of the library's owner.")
         }
-        guard key.scopes.contains(scope) else {
-          throw Problem(403, "scope-missing", "This needs a key with the scope '\(scope.rawValue)'.")
-        }
+        guard key.scopes.contains(scope) else { throw .scopeMissing(scope) }
       }
       // A browser sends a cookie along by itself, so what changes something must come from a page of this server.
       guard let key, key.isAmbient, method != "GET" else { return }

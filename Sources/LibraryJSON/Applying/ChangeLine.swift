@@ -21,6 +21,11 @@ package struct ChangeLine: Sendable {
     try fields.finish()
   }
 
+  /// The first operation about clients: their registration, and what they may see and do; nil if there is none.
+  package var clientOperation: String? {
+    changes.lazy.compactMap { $0["op"]?.textValue }.first(where: Operation.isAboutClients)
+  }
+
   /// Queues the block; the answer comes when it is durable, from a thread of the library.
   package func queue(
     on library: PhotoLibrary, _ answer: @escaping @Sendable (Result<CommitReceipt, any Error>) -> Void

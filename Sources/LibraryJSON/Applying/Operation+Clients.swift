@@ -1,6 +1,11 @@
 import PhotoLedger
 
 extension Operation {
+  private static let clientOperationNames = Set(clientOperations.map(\.name))
+
+  /// Whether the operation of a name is about clients.
+  static func isAboutClients(_ name: String) -> Bool { clientOperationNames.contains(name) }
+
   /// What is known of clients, and what they may see.
   static let clientOperations: [Operation] = [
     Operation(name: "client.register") { fields, context in

@@ -26,16 +26,30 @@ package struct UndoOrder: Sendable {
   let policy: UndoConflictPolicy
   /// The report of a first plan, for the confirmation handler; nil if there is none.
   var preview: UndoReport?
+  /// Receives what the undo will do before anything is recorded; an error rejects the undo.
+  var accept: @Sendable (UndoReport) throws -> Void = { _ in }
   let outcome = UndoOutcome()
 }
 
 /// Where the writer leaves what it did.
 final class UndoOutcome: Sendable {
   private let report = Mutex(UndoReport())
+  private let rejection = Mutex<(any Error)?>(nil)
 
   var value: UndoReport {
     get { report.withLock { $0 } }
     set { report.withLock { $0 = newValue } }
+  }
+
+  /// The caller's own error, which the writer passes on as one of the library's.
+  var rejected: (any Error)? { rejection.withLock { $0 } }
+
+  /// Has the caller accept what an undo will do.
+  func accept(_ report: UndoReport, by accept: (UndoReport) throws -> Void) throws {
+    do { try accept(report) } catch {
+      rejection.withLock { $0 = error }
+      throw error
+    }
   }
 }
 
@@ -47,6 +61,7 @@ extension Decider {
       order.composition, order.policy, log: log, projections: projections, resources: resources, mark: library)
     let plan = try judge.judge(t)
     if let refusal = plan.report.refusal { throw refusal }
+    try order.outcome.accept(plan.report, by: order.accept)
     order.outcome.value = plan.report
     if plan.isEmpty { return }
     for edited in plan.clientEdits { try record(.clientEdited(edited), &t) }

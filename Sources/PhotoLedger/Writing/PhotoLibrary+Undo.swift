@@ -69,17 +69,29 @@ extension PhotoLibrary {
     _ selection: UndoSelection, onConflict policy: UndoConflictPolicy = .refuse, cause: String? = "undo",
     key: String? = nil
   ) throws -> UndoReport {
-    let (submission, order) = try submission(of: selection, policy, cause, key)
+    try undoAndWait(selection, onConflict: policy, cause: cause, key: key) { _ in }
+  }
+
+  /// The same, if what it does is accepted.
+  /// - Parameter accept: receives the report in the transaction of the commit, before anything is recorded; an error
+  ///   rejects the undo and is thrown. It is not called for a known key.
+  /// - Throws: as ``undo(_:onConflict:cause:key:)``; what `accept` throws.
+  package func undoAndWait(
+    _ selection: UndoSelection, onConflict policy: UndoConflictPolicy, cause: String?, key: String?,
+    ifAccepted accept: @escaping @Sendable (UndoReport) throws -> Void
+  ) throws -> UndoReport {
+    let (submission, order) = try submission(of: selection, policy, cause, key, accept)
     let answer = Answer()
     submission.send { answer.give($0) }
-    return Self.report(try answer.wait().get(), order)
+    do { return Self.report(try answer.wait().get(), order) } catch { throw order.outcome.rejected ?? error }
   }
 
   private func submission(
-    of selection: UndoSelection, _ policy: UndoConflictPolicy, _ cause: String?, _ key: String?
+    of selection: UndoSelection, _ policy: UndoConflictPolicy, _ cause: String?, _ key: String?,
+    _ accept: @escaping @Sendable (UndoReport) throws -> Void = { _ in }
   ) throws -> (Submission, UndoOrder) {
     let composition = try composition(of: selection)
-    var order = UndoOrder(composition: composition, policy: policy)
+    var order = UndoOrder(composition: composition, policy: policy, accept: accept)
     let isConfirmed = store.installed((any ChangeConfirmation).self).current != nil
     if isConfirmed { order.preview = try judged(composition, policy) }
     var submission = Submission(

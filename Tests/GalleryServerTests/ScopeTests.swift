@@ -1,0 +1,100 @@
+#if Gallery
+  import Foundation
+  @testable import GalleryServer
+  import HTTPServing
+  import PhotoLedger
+  import TestSupport
+  import Testing
+
+  @Suite("What a key of the owner without the scope for administration cannot do by another way")
+  struct ScopeTests {
+    /// A key of the owner for some scopes.
+    private func key(_ gallery: TestGallery, _ scopes: [Scope]) throws -> String {
+      let json: [String: Any] = ["client": PhotoLibrary.owner, "scopes": scopes.map(\.rawValue)]
+      return try #require(try gallery.ask("POST", "/v1/keys", json: json).json()["secret"] as? String)
+    }
+
+    private func isScopeMissing(_ answer: Answer) -> Bool {
+      answer.status == 403 && answer.body.contains("scope-missing")
+    }
+
+    @Test(
+      "a block about clients needs it, wherever in the block that stands",
+      arguments: [
+        ["op": "client.register", "client": "app", "readWriteUsageDescription": "It looks."],
+        ["op": "client.authorize", "client": "app"], ["op": "client.grant", "client": "app"],
+        ["op": "client.withdraw", "client": "app"], ["op": "client.follow", "client": "app"],
+      ])
+    func blocks(_ operation: [String: String]) async throws {
+      try await TestGallery.serving { gallery in
+        let ids = try await gallery.makeAssets(1)
+        var album = ids[0]
+        try await gallery.library.performChanges { change in
+          change.setAuthorizationStatus(.limited, of: "app")
+          album = change.createAlbum(title: "Album")
+        }
+        var asked = operation as [String: Any]
+        if ["client.grant", "client.withdraw"].contains(operation["op"]) { asked["assets"] = [ids[0].uuidString] }
+        if operation["op"] == "client.follow" { asked["album"] = album.uuidString }
+        let changing = try key(gallery, [.read, .originals, .add, .change])
+        let favorite: [String: Any] = ["op": "asset.edit", "assets": [ids[0].uuidString], "isFavorite": true]
+        let before = try gallery.library.currentToken
+        let refused = try gallery.ask("POST", "/v1/blocks", json: ["changes": [favorite, asked]], key: changing)
+        #expect(isScopeMissing(refused), "\(refused)")
+        #expect(try gallery.library.currentToken == before)
+        #expect(try gallery.ask("POST", "/v1/blocks", json: ["changes": [favorite]], key: changing).status == 200)
+        #expect(try gallery.ask("POST", "/v1/blocks", json: ["changes": [asked]]).status == 200)
+      }
+    }
+
+    @Test("an undo needs it that changes what a client may see and do; of anything else it does not")
+    func undo() async throws {
+      try await TestGallery.serving { gallery in
+        let ids = try await gallery.makeAssets(2)
+        try await gallery.library.performChanges { $0.setAuthorizationStatus(.authorized, of: "app") }
+        let denied = try await gallery.library.performChanges { $0.setAuthorizationStatus(.denied, of: "app") }
+        try await gallery.library.performChanges { change in
+          change.setAuthorizationStatus(.limited, of: "frame")
+          change.grant([ids[0]], to: "frame")
+        }
+        let withdrawn = try await gallery.library.performChanges { $0.withdraw([ids[0]], from: "frame") }
+        let marked = try await gallery.library.performChanges { $0.setFavorite(true, for: [ids[1]]) }
+        let changing = try key(gallery, [.read, .change])
+        let before = try gallery.library.currentToken
+        for receipt in [denied, withdrawn] {
+          for isPlan in [true, false] {
+            let body: [String: Any] = ["commit": receipt.token.description, "plan": isPlan]
+            let refused = try gallery.ask("POST", "/v1/undo", json: body, key: changing)
+            #expect(isScopeMissing(refused), "\(refused)")
+          }
+        }
+        let all: [String: Any] = ["all": true, "onConflict": "force"]
+        #expect(isScopeMissing(try gallery.ask("POST", "/v1/undo", json: all, key: changing)))
+        #expect(try gallery.library.currentToken == before)
+        let own = ["commit": marked.token.description]
+        #expect(try gallery.ask("POST", "/v1/undo", json: own, key: changing).status == 200)
+        #expect(try gallery.ask("POST", "/v1/undo", json: ["commit": denied.token.description]).status == 200)
+        #expect(try gallery.library.as("app").authorizationStatus(for: .readWrite) == .authorized)
+      }
+    }
+
+    @Test("a client still registers itself by a block, and takes back what it did itself")
+    func clients() async throws {
+      try await TestGallery.serving { gallery in
+        let ids = try await gallery.makeAssets(1)
+        let app = try gallery.register()
+        let words: [String: Any] = [
+          "op": "client.register", "client": app.client, "readWriteUsageDescription": "It shows other photos.",
+        ]
+        #expect(try gallery.ask("POST", "/v1/blocks", json: ["changes": [words]], key: app.key).status == 200)
+        let allow = ["op": "client.authorize", "client": app.client]
+        let refused = try gallery.ask("POST", "/v1/blocks", json: ["changes": [allow]], key: app.key)
+        #expect(refused.status == 403 && refused.body.contains("access-denied"), "\(refused)")
+        #expect(try gallery.answer(app.client, ["level": "readWrite", "decision": "allow"]).status == 200)
+        let own = try gallery.library.as(app.client).performChangesAndWait { $0.setFavorite(true, for: ids) }
+        let body = ["commit": own.token.description]
+        #expect(try gallery.ask("POST", "/v1/undo", json: body, key: app.key).status == 200)
+      }
+    }
+  }
+#endif
