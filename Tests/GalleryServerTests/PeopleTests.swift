@@ -239,7 +239,8 @@
         "GET /v1/downloads/{download}": .originals, "POST /v1/uploads": .add, "PUT /v1/uploads": .add,
         "GET /v1/uploads/{upload}": .add, "PATCH /v1/uploads/{upload}": .add, "DELETE /v1/uploads/{upload}": .add,
         "POST /api/assets": .add, "POST /api/search/metadata": .read,
-        "POST /v1/uploads:check": .add, "GET /v1/assets/{asset}/resources/{sha256}": .originals,
+        "GET /v1/picked/{item}": .originals, "POST /v1/uploads:check": .add,
+        "GET /v1/assets/{asset}/resources/{sha256}": .originals,
       ]
       for route in Router.routesWithImmichClients where route.need != .nothing {
         let name = "\(route.method) \(route.path)"

@@ -96,5 +96,29 @@
         #expect(try gallery.ask("POST", "/v1/undo", json: body, key: app.key).status == 200)
       }
     }
+
+    @Test("the bytes of a picked item need the scope of originals")
+    func picked() async throws {
+      try await TestGallery.serving { gallery in
+        let (asset, sha256) = try await gallery.makeFile("picked bytes")
+        let session = try #require(try gallery.ask("POST", "/v1/picking", json: [:]).json()["session"] as? String)
+        let taps = "/v1/picking/\(session)/taps"
+        for tap: [String: Any] in [["select": asset], ["finish": true]] {
+          #expect(try gallery.ask("POST", taps, json: tap).status == 204)
+        }
+        try await waitUntil("the pick is there") {
+          let items = try gallery.ask("GET", "/v1/picking/\(session)").json()["items"] as? [Any]
+          return items?.isEmpty == false
+        }
+        let items = try #require(try gallery.ask("GET", "/v1/picking/\(session)").json()["items"] as? [[String: Any]])
+        let item = try #require(items.first?["item"] as? String)
+        let reading = try key(gallery, [.read])
+        for path in ["/v1/assets/\(asset)/resources/\(sha256)", "/v1/picked/\(item)?representation=current"] {
+          let refused = try gallery.ask("GET", path, key: reading)
+          #expect(isScopeMissing(refused), "\(refused)")
+          #expect(try gallery.ask("GET", path, key: try key(gallery, [.originals])).body == "picked bytes")
+        }
+      }
+    }
   }
 #endif

@@ -55,7 +55,7 @@
               return try await server.picking.copying { try await PickedBytes.response(call, item, options) }
             } catch { return Problem(error).response }
           }
-        }.needing(.read),
+        }.needing(.originals),
       ]
 
     // MARK: The client
