@@ -180,6 +180,20 @@
       }
     }
 
+    @Test("a request with a body that is not read takes no place of a poll or a stream")
+    func placesWithBodies() async throws {
+      try await TestGallery.serving { gallery in
+        let key = try gallery.key(of: "app").secret
+        for path in ["/v1/session", "/v1/session/events"] {
+          for _ in 0..<AccessWatch.limitOfKey {
+            #expect(try gallery.ask("GET", path, json: [:], key: key).status == 413)
+          }
+        }
+        #expect(try gallery.ask("GET", "/v1/session", key: key).status == 200)
+        _ = try StateClient(gallery, "/v1/session/events", key: key)
+      }
+    }
+
     @Test("a secret is never in the log, in a list, or in an answer that is not its own")
     func secrets() async throws {
       try await TestGallery.serving { gallery in

@@ -162,8 +162,9 @@
           }
           let after = try call.query("after")
           let key = call.key?.name ?? ""
-          try server.watch.enter(key)
           return .respond { _ in
+            // Not while planning: a request with a body is answered without this being called.
+            do throws(Problem) { try server.watch.enter(key) } catch { return error.response }
             defer { server.watch.leave(key) }
             return await polled(server, call, after, Double(seconds), state)
           }
@@ -178,8 +179,8 @@
           let response = HTTPResponse(200, Headers.common + fields, .stream(stream))
           if call.request.method == "HEAD" { return .answer(response) }
           let key = call.key?.name ?? ""
-          try server.watch.enter(key)
           return .respond { _ in
+            do throws(Problem) { try server.watch.enter(key) } catch { return error.response }
             do { _ = try await offload { try state(call) } } catch {
               server.watch.leave(key)
               return Problem(error).response
