@@ -172,7 +172,7 @@ struct LibraryTarget: ImportTarget {
           let assets = try batch.changes.map { try request($0, in: block) }
           request(batch.stacks, of: assets, in: block)
         }
-        return recorded(batch, receipt)
+        return try recorded(batch, receipt)
       } catch let error as LibraryError where attempt < Self.attemptLimit {
         switch error.code {
         case .outcomeUnknown: continue
@@ -193,13 +193,15 @@ struct LibraryTarget: ImportTarget {
   }
 
   /// The assets by the receipt, which is the first one's if the block was already executed.
-  private func recorded(_ batch: ImportBatch, _ receipt: CommitReceipt) -> [RecordedChange] {
+  /// - Throws: ``LibraryError`` `.conflict` if the key stands for another block, whose receipt names fewer assets.
+  private func recorded(_ batch: ImportBatch, _ receipt: CommitReceipt) throws -> [RecordedChange] {
     var created = receipt.created.compactMap { LocalIdentifier($0) }[...]
-    let recorded = batch.changes.map { change in
+    let recorded = try batch.changes.map { change in
       switch change {
       case .asset:
         guard let asset = created.popFirst() else {
-          preconditionFailure("A receipt names every asset that its block created.")
+          precondition(receipt.isRepetition, "A receipt names every asset that its block created.")
+          throw LibraryError(.conflict, "The idempotency key was used for another change; use a new key.")
         }
         return RecordedChange(change: change, asset: asset, token: receipt.token)
       case .pairedVideo(_, _, let asset), .pairedStill(_, let asset):

@@ -133,14 +133,16 @@ package final class MediaIntake: Sendable {
     }
   }
 
-  /// What became of the file when it was taken before under the same key.
+  /// What became of the file when it was taken before under the same key; nil if it was not.
+  /// - Throws: ``Refusal`` for one that completed an asset which the client sees no more: recording it again under the
+  ///   key would give the receipt of the first time.
   private func repetition(_ content: FileContent, _ library: PhotoLibrary, _ key: String) throws -> Taken? {
     guard let receipt = try library.receipt(forKey: key) else { return nil }
     if let created = receipt.created.first.flatMap({ LocalIdentifier($0) }) {
       return Taken(outcome: .created, asset: created, token: receipt.token)
     }
     guard try Self.maySee(library), let asset = try library.assets(withContent: content.sha256).first else {
-      return nil
+      throw Refusal(description: "The file was taken before, and its asset is no longer there; send it as a new one.")
     }
     return Taken(outcome: .completed, asset: asset.id, token: receipt.token)
   }

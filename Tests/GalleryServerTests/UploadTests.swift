@@ -186,6 +186,57 @@
       }
     }
 
+    @Test("a retried upload whose asset is gone is refused, and the server goes on", arguments: [true, false])
+    func goneSince(_ isPurged: Bool) async throws {
+      try await TestGallery.serving { gallery in
+        let identifier = "33333333-2222-4333-8444-555555555555"
+        let movie = TinyMedia.movie(contentIdentifier: identifier)
+        try await gallery.library.performChanges { $0.setAuthorizationStatus(.limited, of: "app") }
+        let key = try gallery.key(of: "app").secret
+        let still = TinyMedia.jpeg(.init(contentIdentifier: identifier))
+        let first = try gallery.send("PUT", "/v1/uploads?name=a.jpg", still, key: key).answer
+        let asset = try #require(first.fields["photoledger-asset"].flatMap { LocalIdentifier($0) })
+        let begun = try gallery.send("POST", "/v1/uploads?name=b.mov", movie, key: key, ["Upload-Complete: ?0"])
+        let place = try #require(begun.interim?.fields["location"])
+        let id = String(place.dropFirst("/v1/uploads/".count))
+        // The commit, as a server makes it that ends before it writes the record.
+        let name = try #require(gallery.leftovers.first { $0.contains(".bytes") })
+        let path = FilePath(gallery.library.url.path + "/server/uploads/" + name)
+        let taken = try await MediaIntake().take(
+          "server/uploads/\(name)", try FileContent(of: path), named: "b.mov",
+          into: gallery.library.as("app"), key: "upload \(id)", cause: "upload")
+        #expect(taken.outcome == .completed && taken.asset == asset)
+        if isPurged {
+          try await gallery.library.performChanges { $0.deleteAssets([asset]) }
+          try await gallery.library.performChanges { $0.purgeAssets([asset]) }
+        } else {
+          try await gallery.library.performChanges { $0.withdraw([asset], from: "app") }
+        }
+        try await gallery.restart()
+        let rest = ["Upload-Complete: ?1", "Upload-Offset: \(movie.count)", Self.part]
+        let refused = try gallery.send("PATCH", place, Data(), key: key, rest).answer
+        #expect(refused.status == 422 && refused.body.contains("no longer there"), "\(refused)")
+        // What is said stays said, and the file can be sent as a new one.
+        #expect(try gallery.ask("GET", place, key: key).body == refused.body)
+        #expect(try gallery.send("PUT", "/v1/uploads?name=b.mov", movie, key: key).answer.status == 201)
+      }
+    }
+
+    @Test("a key that stands for another change of the client records nothing, and the server goes on")
+    func foreignKey() async throws {
+      try await TestGallery.serving { gallery in
+        let ids = try await gallery.makeAssets(1)
+        let data = photo("foreign")
+        let begun = try gallery.send("POST", "/v1/uploads", data, ["Upload-Complete: ?0"])
+        let place = try #require(begun.interim?.fields["location"])
+        let id = String(place.dropFirst("/v1/uploads/".count))
+        try await gallery.library.performChanges(key: "upload \(id)") { $0.setFavorite(true, for: ids) }
+        let rest = ["Upload-Complete: ?1", "Upload-Offset: \(data.count)", Self.part]
+        #expect(try gallery.send("PATCH", place, Data(), rest).answer.status == 422)
+        #expect(try gallery.send("PUT", "/v1/uploads", data).answer.status == 201)
+      }
+    }
+
     @Test("bytes with another digest, of no medium, or of another length are refused, and nothing stays")
     func refused() async throws {
       try await TestGallery.serving { gallery in
