@@ -133,6 +133,58 @@
       }
     }
 
+    private func status(_ gallery: TestGallery, of client: String) throws -> AuthorizationStatus? {
+      try gallery.library.clients().first { $0.name == client }?.status(for: .readWrite)
+    }
+
+    @Test("a link that cannot be kept gives no client access")
+    func unkept() async throws {
+      try await TestGallery.serving { gallery in
+        let asset = try await gallery.makeAssets(1)[0].uuidString
+        let file = gallery.temporary.url.appending(path: "server/shares.json")
+        // A folder in the place of the file cannot be replaced by one.
+        try FileManager.default.createDirectory(at: file.appending(path: "a"), withIntermediateDirectories: true)
+        let body: [String: Any] = ["title": "Summer", "assets": [asset]]
+        #expect(try gallery.ask("POST", "/v1/shares", json: body).status == 500)
+        #expect(try gallery.library.clients().allSatisfy { $0.status(for: .readWrite) == .denied })
+        try FileManager.default.removeItem(at: file)
+        let link = try make(gallery, ["assets": [asset]])
+        // One too many is refused before anything is committed.
+        var kept = try #require(try JSONSerialization.jsonObject(with: try Data(contentsOf: file)) as? [String: Any])
+        let row = try #require((kept["shares"] as? [[String: Any]])?.first)
+        kept["shares"] = [row] + (1..<Shares.limit).map { index in row.merging(["name": "share \(index)"]) { $1 } }
+        try JSONSerialization.data(withJSONObject: kept).write(to: file)
+        try await gallery.restart()
+        let before = try gallery.library.currentToken
+        let refused = try gallery.ask("POST", "/v1/shares", json: body)
+        #expect(refused.status == 400 && refused.body.contains("limit-exceeded"), "\(refused)")
+        #expect(try gallery.library.currentToken == before)
+        #expect(try gallery.ask("DELETE", "/v1/shares/\(link.name)").status == 204)
+        #expect(try gallery.ask("POST", "/v1/shares", json: body).status == 201)
+      }
+    }
+
+    @Test("a withdrawal that fails in the middle can be repeated")
+    func withdrawnAgain() async throws {
+      try await TestGallery.serving { gallery in
+        let asset = try await gallery.makeAssets(1)[0].uuidString
+        let link = try make(gallery, ["assets": [asset]])
+        let key = try #require(try open(gallery, link).json()["secret"] as? String)
+        let file = gallery.temporary.url.appending(path: "server/keys.json")
+        let kept = try Data(contentsOf: file)
+        try FileManager.default.removeItem(at: file)
+        try FileManager.default.createDirectory(at: file.appending(path: "a"), withIntermediateDirectories: true)
+        #expect(try gallery.ask("DELETE", "/v1/shares/\(link.name)").status == 500)
+        #expect(try status(gallery, of: link.client) == .limited)
+        try FileManager.default.removeItem(at: file)
+        try kept.write(to: file)
+        #expect(try gallery.ask("DELETE", "/v1/shares/\(link.name)").status == 204)
+        #expect(try status(gallery, of: link.client) == .denied)
+        #expect(try gallery.ask("GET", "/v1/session", key: key).status == 401)
+        #expect(try gallery.ask("DELETE", "/v1/shares/\(link.name)").status == 404)
+      }
+    }
+
     @Test("a link that is withdrawn or expires ends its visitors' keys, feeds and byte URLs", arguments: [true, false])
     func ends(_ isWithdrawn: Bool) async throws {
       try await TestGallery.serving { gallery in

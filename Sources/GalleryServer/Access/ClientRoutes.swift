@@ -19,7 +19,7 @@
         },
         .reading("DELETE", "/v1/clients/{client}", .owner) { call in
           try call.checkQuery([])
-          try deny(call.parameters[0], call.server)
+          guard try deny(call.parameters[0], call.server) else { throw Problem.notFound }
           return HTTPResponse(204, Headers.common)
         },
       ]
@@ -138,8 +138,9 @@
     }
 
     /// Takes everything from a client: its keys, what it waits for, and its permission.
-    static func deny(_ client: String, _ server: GalleryServer) throws {
-      guard try server.library.clients().contains(where: { $0.name == client }) else { throw Problem.notFound }
+    /// - Returns: false for a client that the library does not have.
+    static func deny(_ client: String, _ server: GalleryServer) throws -> Bool {
+      guard try server.library.clients().contains(where: { $0.name == client }) else { return false }
       // The keys go first: between the two steps nothing can be done with what is left.
       try server.withdrawKeys { $0.client == client }
       server.moreRequests.forget(client)
@@ -149,6 +150,7 @@
         change.setAuthorizationStatus(.denied, of: client, for: .addOnly)
       }
       server.watch.wake()
+      return true
     }
   }
 #endif

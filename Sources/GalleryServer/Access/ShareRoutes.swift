@@ -25,6 +25,7 @@
     private static func make(_ call: Call, _ json: JSON) throws -> HTTPResponse {
       try json.checkKeys(["title", "assets", "album", "password", "days", "upload", "originals"])
       let server = call.server
+      try server.shares.checkRoom()
       guard let title = try json.text("title", atMost: 200), !title.isEmpty else {
         throw Problem.malformed("The body needs 'title', 1 to 200 bytes.")
       }
@@ -55,7 +56,11 @@
         if let album { change.follow(album, as: share.client) }
         if !assets.isEmpty { change.grant(assets, to: share.client) }
       }
-      try server.shares.add(share)
+      do { try server.shares.add(share) } catch {
+        // Without a link the client is not to have access.
+        _ = try ClientRoutes.deny(share.client, server)
+        throw error
+      }
       guard case .object(let members) = describe(share) else { throw Problem.notFound }
       // The secret stands behind '#', which browsers do not send: it is in no log of a server or a proxy.
       let link = JSON.Member("link", .text("/share#\(secret)"))
@@ -71,10 +76,15 @@
       return found.id
     }
 
-    /// Ends a share: first its link and keys, then the permission of its client.
+    /// Ends a share: its keys, the permission of its client, and last its record, so that a request that fails in
+    /// between can be repeated.
     private static func withdraw(_ name: String, _ server: GalleryServer) throws {
-      guard let share = try server.shares.remove(name) else { throw Problem.notFound }
-      try ClientRoutes.deny(share.client, server)
+      guard let share = server.shares.named(name) else { throw Problem.notFound }
+      // A client that the library has erased has nothing left to lose.
+      _ = try ClientRoutes.deny(share.client, server)
+      guard try server.shares.remove(name) != nil else { throw Problem.notFound }
+      // With the record the keys are gone that visitors got meanwhile; this ends what is open for them.
+      try server.withdrawKeys { $0.share?.name == name }
     }
 
     /// Gives a visitor a key; the view is an event of the share's client.

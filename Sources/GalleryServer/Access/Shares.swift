@@ -74,6 +74,14 @@
       state.withLock { $0.values.filter(isGood) }.sorted { ($0.created, $0.name) < ($1.created, $1.name) }
     }
 
+    /// Checks that another share can be kept.
+    /// - Throws: ``Problem`` if there are too many.
+    func checkRoom() throws(Problem) {
+      let count = state.withLock { $0.values.count(where: isGood) }
+      guard count >= Self.limit else { return }
+      throw Problem(400, "limit-exceeded", "There are \(count) share links; withdraw some first.")
+    }
+
     /// Keeps a share.
     /// - Throws: ``Problem`` if there are too many, ``GalleryError`` if the file cannot be written.
     func add(_ share: Share) throws {
