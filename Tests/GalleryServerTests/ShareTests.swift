@@ -185,6 +185,24 @@
       }
     }
 
+    @Test("a link, and an answer to an app that asks for more, can name 10,000 assets", .timeLimit(.minutes(5)))
+    func many() async throws {
+      try await TestGallery.serving { gallery in
+        let ids = try await gallery.makeAssets(10_000).map { $0.spelled(as: .asset) }
+        let link = try make(gallery, ["assets": ids])
+        let key = try #require(try open(gallery, link).json()["secret"] as? String)
+        #expect(try gallery.fetch(key: key).count == 10_000)
+        let app = try gallery.register()
+        let limit: [String: Any] = ["level": "readWrite", "decision": "limit", "assets": [ids[0]]]
+        #expect(try gallery.answer(app.client, limit).status == 200)
+        #expect(try gallery.ask("POST", "/v1/session/more", json: [:], key: app.key).status == 202)
+        #expect(try gallery.answer(app.client, ["level": "more", "assets": ids]).status == 200)
+        #expect(try gallery.fetch(key: app.key).count == 10_000)
+        let tooMany: [String: Any] = ["title": "Summer", "assets": ids + [ids[0]]]
+        #expect(try gallery.ask("POST", "/v1/shares", json: tooMany).status == 400)
+      }
+    }
+
     @Test("a link that is withdrawn or expires ends its visitors' keys, feeds and byte URLs", arguments: [true, false])
     func ends(_ isWithdrawn: Bool) async throws {
       try await TestGallery.serving { gallery in

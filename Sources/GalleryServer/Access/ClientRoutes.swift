@@ -14,7 +14,7 @@
           let clients = try call.server.library.clients()
           return .json(["clients": .list(clients.map { JSON($0) })], [("Cache-Control", "no-store")])
         },
-        .gathering("POST", "/v1/clients/{client}/answer", .owner) { call, body in
+        .gathering("POST", "/v1/clients/{client}/answer", .owner, limit: JSON.assetsByteLimit) { call, body in
           try answer(call, try JSONReader.read(body))
         },
         .reading("DELETE", "/v1/clients/{client}", .owner) { call in

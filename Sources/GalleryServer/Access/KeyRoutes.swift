@@ -190,10 +190,16 @@
       return name
     }
 
+    /// The most assets of a body, and the largest body that names so many by their longest spelling.
+    static let assetLimit = 10_000
+    static let assetsByteLimit = 1 << 20
+
     /// Assets of the library; none if the key is not there.
     func assets(_ key: String, in library: PhotoLibrary) throws -> [LocalIdentifier] {
       let texts = try self.texts(key) ?? []
-      guard texts.count <= 10_000 else { throw Problem.malformed("'\(key)' has more than 10,000 assets; pass fewer.") }
+      guard texts.count <= Self.assetLimit else {
+        throw Problem.malformed("'\(key)' has more than 10,000 assets; pass fewer.")
+      }
       return try texts.map { text in
         guard let asset = try library.asset(text) else {
           throw Problem(404, "not-found", "There is no asset '\(text.prefix(80))'.")

@@ -11,7 +11,9 @@
         try call.checkQuery([])
         return .json(["shares": .list(call.server.shares.list().map { describe($0) })], [("Cache-Control", "no-store")])
       },
-      .gathering("POST", "/v1/shares", .owner) { call, body in try make(call, try JSONReader.read(body)) },
+      .gathering("POST", "/v1/shares", .owner, limit: JSON.assetsByteLimit) { call, body in
+        try make(call, try JSONReader.read(body))
+      },
       .reading("DELETE", "/v1/shares/{share}", .owner) { call in
         try call.checkQuery([])
         try withdraw(call.parameters[0], call.server)
