@@ -7,12 +7,23 @@
 
   @Suite("Which hashes are there", .enabled(if: SamplePhotos.areInstalled("exiftool")), .timeLimit(.minutes(5)))
   struct HashRouteTests {
+    private struct Found: Equatable {
+      var sha256: String?
+      var sha1: String?
+      var asset: String?
+      var isTrashed: Bool?
+    }
+
     private func found(
       _ gallery: TestGallery, _ json: [String: Any], key: String = "owner"
-    ) throws -> [[String: String]] {
+    ) throws -> [Found] {
       let answer = try gallery.ask("POST", "/v1/uploads:check", json: json, key: key)
       #expect(answer.status == 200, "\(answer)")
-      return try #require(try answer.json()["found"] as? [[String: String]])
+      return try #require(try answer.json()["found"] as? [[String: Any]]).map { one in
+        Found(
+          sha256: one["sha256"] as? String, sha1: one["sha1"] as? String, asset: one["asset"] as? String,
+          isTrashed: one["isTrashed"] as? Bool)
+      }
     }
 
     private static func sha1(_ data: Data) -> String {
@@ -35,7 +46,9 @@
         let question: [String: Any] = [
           "sha256": [sha256, Array(other).sha256.hexadecimal], "sha1": [sha1.uppercased(), Self.sha1(other)],
         ]
-        let answer = [["sha256": sha256, "asset": asset], ["sha1": sha1, "asset": asset]]
+        let answer = [
+          Found(sha256: sha256, asset: asset, isTrashed: false), Found(sha1: sha1, asset: asset, isTrashed: false),
+        ]
         #expect(try found(gallery, question) == answer)
         #expect(try found(gallery, question, key: try gallery.key(of: "friend").secret) == answer)
         for client in ["app", "camera", "stranger"] {
@@ -47,6 +60,42 @@
         #expect(try found(gallery, question, key: try gallery.key(of: "app").secret) == answer)
         #expect(try found(gallery, [:]).isEmpty)
         #expect(try gallery.ask("POST", "/v1/uploads:check", json: [:], key: nil).status == 401)
+      }
+    }
+
+    @Test("of several assets with a content one outside the trash is named; if all are in the trash, that is said")
+    func trashed() async throws {
+      try await TestGallery.serving { gallery in
+        // Neither of two clients that only add sees the other's file.
+        try await gallery.library.performChanges { change in
+          for name in ["one", "two"] { change.setAuthorizationStatus(.authorized, of: name, for: .addOnly) }
+        }
+        let data = photo("twice")
+        let assets = try ["one", "two"].map { name in
+          let answer = try gallery.send("PUT", "/v1/uploads", data, key: try gallery.key(of: name).secret).answer
+          return try #require(answer.fields["photoledger-asset"])
+        }
+        #expect(Set(assets).count == 2)
+        let (sha256, sha1) = (Array(data).sha256.hexadecimal, Self.sha1(data))
+        func named() throws -> [Found] { try found(gallery, ["sha256": [sha256], "sha1": [sha1]]) }
+        func both(_ asset: String, isTrashed: Bool) -> [Found] {
+          [
+            Found(sha256: sha256, asset: asset, isTrashed: isTrashed),
+            Found(sha1: sha1, asset: asset, isTrashed: isTrashed),
+          ]
+        }
+        #expect(try named() == both(assets[0], isTrashed: false))
+        try await gallery.library.performChanges { change in
+          change.deleteAssets([LocalIdentifier(assets[0])].compactMap { $0 })
+        }
+        #expect(try named() == both(assets[1], isTrashed: false))
+        // What an upload of the file is answered with.
+        let again = try gallery.send("PUT", "/v1/uploads", data).answer
+        #expect(again.status == 200 && again.fields["photoledger-asset"] == assets[1])
+        try await gallery.library.performChanges { change in
+          change.deleteAssets([LocalIdentifier(assets[1])].compactMap { $0 })
+        }
+        #expect(try named() == both(assets[0], isTrashed: true))
       }
     }
 

@@ -27,18 +27,21 @@
         let library = try call.library()
         var found: [JSON] = []
         if try [.authorized, .limited].contains(library.authorizationStatus(for: .readWrite)) {
-          for hash in sha256 {
-            guard let asset = try library.assets(withContent: hash).first else { continue }
-            found.append(["sha256": .text(hash.hexadecimal), "asset": .text(asset.localIdentifier)])
-          }
-          for hash in sha1 {
-            guard let asset = try library.assets(withSHA1: hash).first else { continue }
-            found.append(["sha1": .text(hash.hexadecimal), "asset": .text(asset.localIdentifier)])
-          }
+          found += try sha256.compactMap { describe("sha256", $0, try library.assets(withContent: $0)) }
+          found += try sha1.compactMap { describe("sha1", $0, try library.assets(withSHA1: $0)) }
         }
         return .json(["found": .list(found)], [("Cache-Control", "no-store")])
       }
     ]
+
+    /// A hash with the asset that an upload of the file would be answered with: one outside the trash, if there is one.
+    private static func describe(_ kind: String, _ hash: [UInt8], _ assets: [Asset]) -> JSON? {
+      guard let asset = assets.first(where: { !$0.isTrashed }) ?? assets.first else { return nil }
+      return .object([
+        .init(kind, .text(hash.hexadecimal)), .init("asset", .text(asset.localIdentifier)),
+        .init("isTrashed", .bool(asset.isTrashed)),
+      ])
+    }
 
     private static func hashes(_ json: JSON?, _ name: String, _ count: Int) throws(Problem) -> [[UInt8]] {
       guard let json else { return [] }
