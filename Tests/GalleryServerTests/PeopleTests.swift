@@ -260,9 +260,22 @@
         #expect(try session.json()["client"] as? String == "family")
         #expect(try gallery.ask("GET", "/v1/session", key: nil, ["X-Forwarded-User: bert"]).status == 403)
         #expect(try gallery.ask("GET", "/v1/session", key: nil, [anna, "X-Forwarded-User: bert"]).status == 403)
+        // What the proxy asked the browser for comes along; a bearer token is a key, whether it is good or not.
+        let basic = "Authorization: Basic YW5uYTpjb3JyZWN0IGhvcnNl"
+        #expect(try gallery.ask("GET", "/v1/session", key: nil, [anna, basic]).json()["client"] as? String == "family")
+        #expect(try gallery.ask("GET", "/v1/session", key: nil, [basic]).status == 401)
+        for bearer in ["Bearer none", "bearer none", "Bearer", "BEARER "] {
+          let fields = [anna, "Authorization: \(bearer)"]
+          #expect(try gallery.ask("GET", "/v1/session", key: nil, fields).status == 401, "\(bearer)")
+        }
+        let signedIn = try gallery.ask("GET", gallery.server.ownerLink(at: ""), key: nil)
+        let cookie = "Cookie: " + (try #require(signedIn.fields["set-cookie"]?.split(separator: ";").first))
+        let own = try gallery.ask("GET", "/v1/session", key: nil, [cookie, basic])
+        #expect(try own.json()["client"] as? String == "owner")
         #expect(try gallery.ask("GET", "/v1/session", key: nil).status == 401)
         // The proxy knows the person by something that a browser sends along, so another site's page could ask.
         #expect(try gallery.ask("POST", "/v1/session/more", json: [:], key: nil, [anna]).status == 403)
+        #expect(try gallery.ask("POST", "/v1/session/more", json: [:], key: nil, [anna, basic]).status == 403)
         let origin = "Origin: http://\(gallery.address)"
         #expect(try gallery.ask("POST", "/v1/session/more", json: [:], key: nil, [anna, origin]).status == 409)
         #expect(try gallery.ask("DELETE", "/v1/people/anna").status == 204)

@@ -108,14 +108,16 @@
 
     /// The key that a request shows; nil if it shows none.
     ///
-    /// A bearer token counts before what a browser sends by itself, and the proxy before a cookie.
+    /// A bearer token counts before what a browser sends by itself, and the proxy before a cookie. Credentials of
+    /// another scheme are no key: a browser sends those that a proxy asked it for along with each request.
     /// - Throws: ``Problem`` 401 for a key that is unknown, withdrawn or expired.
     func key(of request: HTTPRequest) throws(Problem) -> Key? {
       if let field = request.fields["authorization"] {
-        // The name of a scheme has no case (RFC 9110, 11.1); the 32 makes capitals small and leaves the blank.
-        let scheme = "bearer ".utf8
-        guard field.utf8.starts(with: scheme, by: { $0 | 32 == $1 }) else { throw .signInRequired }
-        return try key(hash: Self.hash(field.utf8.dropFirst(scheme.count)))
+        // The name of a scheme has no case (RFC 9110, 11.1); the 32 makes capitals small.
+        let scheme = field.utf8.prefix { $0 != 0x20 }
+        if scheme.elementsEqual("bearer".utf8, by: { $0 | 32 == $1 }) {
+          return try key(hash: Self.hash(field.utf8.dropFirst(scheme.count + 1)))
+        }
       }
       if readsAPIKeyField, let secret = request.fields["x-api-key"] { return try key(secret: secret) }
       if let key = try proxied(request) { return key }
