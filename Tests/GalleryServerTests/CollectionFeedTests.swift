@@ -237,5 +237,41 @@
         }
       }
     }
+
+    @Test("so many polls of a key wait for a change, the owner's as many as it likes")
+    func limitedPolls() async throws {
+      var access = GalleryAccess()
+      access.limits.feedsOfKey = 2
+      try await TestGallery.serving(access: access) { gallery in
+        let ids = try await gallery.makeAssets(1)
+        try await gallery.library.performChanges { $0.setAuthorizationStatus(.authorized, of: "app") }
+        let app = try gallery.key(of: "app").secret
+        let fetch = try gallery.fetch(key: app)
+        let targets = [
+          "/v1/changes?fetch=\(fetch.name)&after=\(fetch.token)",
+          "/v1/fetches/\(fetch.name)/changes?after=\(fetch.token)",
+        ]
+        func poll(_ target: String, key: String) throws -> RawClient {
+          let client = try RawClient(port: gallery.address.port)
+          client.send(try gallery.head("GET", target + "&wait=60", key: key, ["Connection: close"]))
+          return client
+        }
+        var polls = try targets.map { try poll($0, key: app) }
+        try await waitUntil("both wait") { gallery.server.feeds.pollCount == 2 }
+        for target in targets {
+          let refused = try gallery.ask("GET", target + "&wait=60", key: app)
+          #expect(refused.status == 429 && refused.fields["retry-after"] == "5", "\(refused)")
+          // One that does not wait holds nothing.
+          #expect(try gallery.ask("GET", target, key: app).status == 200)
+        }
+        let owners = try gallery.fetch()
+        let target = "/v1/changes?fetch=\(owners.name)&after=\(owners.token)"
+        polls += try (0..<3).map { _ in try poll(target, key: gallery.owner) }
+        try await waitUntil("the owner's wait, too") { gallery.server.feeds.pollCount == 5 }
+        try await gallery.library.performChanges { $0.setFavorite(true, for: ids) }
+        for poll in polls { #expect(poll.readToEnd().hasPrefix("HTTP/1.1 200")) }
+        #expect(gallery.server.feeds.pollCount == 0)
+      }
+    }
   }
 #endif

@@ -116,7 +116,8 @@
     public var keyBurst = 5_000.0
     /// How many more it may make each second.
     public var keyPerSecond = 500.0
-    /// How many feeds a key may have open at once; each holds a connection and its fetches.
+    /// How many feeds a key may have open at once, and how many of its polls of changes may wait; each holds a
+    /// connection and its fetches.
     public var feedsOfKey = 64
     /// How many requests an address without a key may make at once.
     public var peerBurst = 500.0
@@ -125,6 +126,9 @@
 
     /// Limits for a household.
     public init() {}
+
+    /// How many feeds may be open for a key, and how many polls may wait.
+    func feeds(of key: Keyring.Key) -> Int { key.scopes.contains(.owner) ? .max : feedsOfKey }
   }
 
   /// Who is let in, beside those with keys.

@@ -330,13 +330,19 @@
     }
 
     /// Waits for something to end, which the end of the key or of the server cuts short.
-    func wait(ofKey key: String, _ body: @escaping @Sendable () async -> Void) async {
-      let task = Task.detached { await body() }
-      let number = state.withLock { state -> Int in
+    /// - Parameter limit: how many polls of the key may wait.
+    /// - Throws: ``Problem`` 429 if as many do.
+    func wait(ofKey key: String, limit: Int, _ body: @escaping @Sendable () async -> Void) async throws(Problem) {
+      let waiting = state.withLock { state -> (number: Int, task: Task<Void, Never>)? in
+        guard limit == .max || state.polls.values.count(where: { $0.key == key }) < limit else { return nil }
+        let task = Task.detached { await body() }
         state.lastPoll += 1
         state.polls[state.lastPoll] = (key, task)
         if state.isEnding { task.cancel() }
-        return state.lastPoll
+        return (state.lastPoll, task)
+      }
+      guard let (number, task) = waiting else {
+        throw .tooMany("This key has \(limit) polls waiting; wait for one to end.", seconds: 5)
       }
       await task.value
       state.withLock { $0.polls[number] = nil }

@@ -20,7 +20,7 @@
           ("Content-Type", "text/event-stream"), ("Cache-Control", "no-store"), ("X-Accel-Buffering", "no"),
         ]
         if call.request.method != "HEAD" {
-          try server.feeds.add(feed, limit: key.scopes.contains(.owner) ? .max : server.access.limits.feedsOfKey)
+          try server.feeds.add(feed, limit: server.access.limits.feeds(of: key))
         }
         return .answer(HTTPResponse(200, Headers.common + fields, .stream(feed.stream)))
       },

@@ -94,7 +94,7 @@
       let first = try await offload { try read() }
       guard seconds > 0, first.messages.isEmpty, let key = call.key else { return first }
       let sleep = call.server.environment.sleep
-      await call.server.feeds.wait(ofKey: key.name) {
+      try await call.server.feeds.wait(ofKey: key.name, limit: call.server.access.limits.feeds(of: key)) {
         await withTaskGroup(of: Void.self) { group in
           for result in first.results { group.addTask { await result.wait() } }
           group.addTask { try? await sleep(Double(seconds)) }
