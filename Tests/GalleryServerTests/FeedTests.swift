@@ -77,6 +77,33 @@
       }
     }
 
+    @Test("a feed that is cut before it sent the state of each fetch sends it when its client is back")
+    func unsent() async throws {
+      try await TestGallery.serving { gallery in
+        let ids = try await gallery.makeAssets(3)
+        let all = try gallery.fetch()
+        let favorites = try gallery.fetch(["where": "isFavorite == YES"])
+        // The cursor of the first state, as it stands whichever fetch is the second.
+        let client = try FeedClient(gallery, "fetch=\(all.name)&fetch=\(favorites.name)")
+        let first = try #require(try client.next())
+        let sent = try #require(first.data["fetch"] as? String)
+        #expect(try FeedCursor(first.id).tokens.map(\.fetch.name) == [all.name, favorites.name])
+        // As an EventSource does that knows nothing of cursors: the query, and the last id.
+        let again = try FeedClient(gallery, "fetch=\(all.name)&fetch=\(favorites.name)", after: first.id)
+        let second = try #require(try again.next())
+        #expect(second.name == "state" && second.data["fetch"] as? String != sent)
+        try await gallery.library.performChanges { $0.setFavorite(true, for: [ids[1]]) }
+        let changes = try (0..<2).map { _ in try #require(try again.next()) }
+        #expect(changes.map(\.name) == ["change", "change"])
+        #expect(Set(changes.compactMap { $0.data["fetch"] as? String }) == [all.name, favorites.name])
+        let cursor = try FeedCursor("\(all.name).,\(favorites.name).")
+        #expect(cursor.tokens.count == 2 && cursor.tokens.allSatisfy { $0.token == nil })
+        #expect(cursor.spelled == "\(all.name).,\(favorites.name).")
+        let polled = try gallery.ask("GET", "/v1/changes?cursor=\(cursor.spelled)&wait=60").json()
+        #expect((polled["messages"] as? [[String: Any]])?.count == 2)
+      }
+    }
+
     @Test(
       "what a grant and a withdrawal do to a client's list arrives as insertions and removals; its key ends its feed")
     func permissions() async throws {

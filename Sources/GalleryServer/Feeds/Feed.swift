@@ -17,8 +17,8 @@
   //
   // The cursor is self-contained, as the name of a fetch is: with `Last-Event-ID` a feed goes on exactly where the
   // client is, after any cut, in any process. It is written when the message takes its place in the stream, under the
-  // stream's lock, so it never claims what another task has not sent yet. The name of the stream is good while the
-  // stream is open: what was added is in the cursor as soon as its state was sent.
+  // stream's lock, so it never claims what another task has not sent yet: a fetch whose state was not sent is in it
+  // without a token. The name of the stream is good while the stream is open.
   //
   // Two coordinate systems only: `removed` and the first of each pair in `moved` count in *before*, everything else in
   // *after*; `before` is the token of the message before, so a client that lost count notices.

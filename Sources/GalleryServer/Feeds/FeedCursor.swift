@@ -21,8 +21,8 @@
         guard words.count == 2, tokens.count < Self.limit else {
           throw .malformed("'\(text.prefix(40))…' is not a cursor.")
         }
-        let token: Token
-        do { token = try Token(words[1]) } catch { throw Problem(error) }
+        let token: Token?
+        do { token = words[1].isEmpty ? nil : try Token(words[1]) } catch { throw Problem(error) }
         tokens.append((try FetchRequest(name: String(words[0])), token))
       }
       guard Set(tokens.map(\.fetch)).count == tokens.count else {
@@ -50,9 +50,10 @@
         })
     }
 
-    /// A fetch without a delivered state is left out.
+    /// Each fetch with its token; one whose state was not delivered yet has nothing behind the dot, and begins with its
+    /// state wherever the cursor is followed.
     var spelled: String {
-      tokens.compactMap { pair in pair.token.map { "\(pair.fetch.name).\($0)" } }.joined(separator: ",")
+      tokens.map { "\($0.fetch.name).\($0.token.map(\.description) ?? "")" }.joined(separator: ",")
     }
 
     /// - Throws: ``Problem`` 400 for more fetches, or longer ones, than a request can bring back.
