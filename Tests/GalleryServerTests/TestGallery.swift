@@ -51,9 +51,9 @@
 
     init(
       seed: UInt64 = 1, access: GalleryAccess = GalleryAccess(), options: HTTPServerOptions = HTTPServerOptions(),
-      page: PageFiles? = nil, in folder: TemporaryFolder? = nil
+      page: PageFiles? = nil, in folder: TemporaryFolder? = nil, library: LibraryEnvironment? = nil
     ) async throws {
-      temporary = try TemporaryLibrary(.seeded(seed), in: folder)
+      temporary = try TemporaryLibrary(library ?? .seeded(seed), in: folder)
       var access = access
       // What ends must end at once, not at the next sweep.
       access.sweepSeconds = 3600
@@ -77,15 +77,17 @@
     }
 
     /// Runs a body, whose reads may block, against a gallery that is stopped afterwards.
+    /// - Parameter library: the environment of the library; one of the seed if nil.
     static func serving(
       seed: UInt64 = 1, access: GalleryAccess = GalleryAccess(), idleSeconds: Int = 60,
-      page: PageFiles? = nil, in folder: TemporaryFolder? = nil,
+      page: PageFiles? = nil, in folder: TemporaryFolder? = nil, library: LibraryEnvironment? = nil,
       _ body: (TestGallery) async throws -> Void
     ) async throws {
       try await onBlockingThreads {
         var options = HTTPServerOptions()
         options.idleSeconds = idleSeconds
-        let gallery = try await TestGallery(seed: seed, access: access, options: options, page: page, in: folder)
+        let gallery = try await TestGallery(
+          seed: seed, access: access, options: options, page: page, in: folder, library: library)
         do {
           try await body(gallery)
         } catch {

@@ -10,7 +10,8 @@
   // The name holds the whole question, so a URL or a cursor with it is good after a restart, on another server of the
   // library, and for a client that wrote it itself. It is checked like any input each time. Canonical: keys in the
   // order of `members`, what is not asked left out; so equal questions have equal names, and share what is cached by
-  // name.
+  // name. A smart album with a limit in days counts back from the day that the name holds, so a name at a token is one
+  // list, on whichever day it is read.
 
   /// What a fetch of assets asks for, or of albums and folders, or of the log.
   struct FetchRequest: Hashable, Sendable {
@@ -44,6 +45,8 @@
     var album: String?
     /// The name of one of the library's own smart albums, as PhotoKit spells the subtype.
     var smartAlbum: String?
+    /// The day in UTC, by its beginning, from which a smart album counts back that has a limit in days.
+    var day: Date?
     var isShowingHidden = false
     var isShowingTrash = false
     var isShowingAllBursts = false
@@ -57,9 +60,8 @@
 
     static let nameLimit = 2048
     static let keys = [
-      "collections", "selectionOf", "where", "search", "sort", "album", "smartAlbum", "hidden", "trash", "allBursts",
-      "allStacks",
-      "mediaTypes", "sources", "limit", "offset", "log",
+      "collections", "selectionOf", "where", "search", "sort", "album", "smartAlbum", "day", "hidden", "trash",
+      "allBursts", "allStacks", "mediaTypes", "sources", "limit", "offset", "log",
     ]
 
     /// The keys of a fetch of collections.
@@ -86,6 +88,7 @@
       sort = try read("sort", \.textsValue, "a list of terms such as creationDate:desc") ?? []
       album = try read("album", \.textValue, "an identifier")
       smartAlbum = try read("smartAlbum", \.textValue, "a name such as smartAlbumFavorites")
+      day = try read("day", { $0.textValue.flatMap(Self.day) }, "a day such as 2026-08-01")
       isShowingHidden = try read("hidden", \.boolValue, "true or false") ?? false
       isShowingTrash = try read("trash", \.boolValue, "true or false") ?? false
       isShowingAllBursts = try read("allBursts", \.boolValue, "true or false") ?? false
@@ -126,6 +129,10 @@
       guard self.name == name else { throw unnamed }
     }
 
+    private static func day(_ text: String) -> Date? {
+      text.utf8.count == 10 ? DateText.wallTime(text + "T00:00:00") : nil
+    }
+
     private static func mediaTypes(_ json: JSON) -> [MediaType]? {
       guard let names = json.textsValue else { return nil }
       let types = Set(names.compactMap { name in MediaType.allCases.first { "\($0)" == name && $0 != .unknown } })
@@ -142,6 +149,7 @@
       if !sort.isEmpty { members.append(JSON.Member("sort", .list(sort.map { .text($0) }))) }
       if let album { members.append(JSON.Member("album", .text(album))) }
       if let smartAlbum { members.append(JSON.Member("smartAlbum", .text(smartAlbum))) }
+      if let day { members.append(JSON.Member("day", .text(String(DateText.wallTime(day).prefix(10))))) }
       if isShowingHidden { members.append(JSON.Member("hidden", .bool(true))) }
       if isShowingTrash { members.append(JSON.Member("trash", .bool(true))) }
       if isShowingAllBursts { members.append(JSON.Member("allBursts", .bool(true))) }
@@ -186,7 +194,26 @@
       options.includeAllStackAssets = isShowingAllStacks
       options.fetchLimit = limit
       options.fetchOffset = offset
-      return try library.fetchAssets(options, in: try collection(in: library) ?? collection(in: now))
+      let album = try collection(in: library) ?? collection(in: now)
+      guard (album?.countsDays ?? false) == (day != nil) else {
+        throw Problem.malformed(
+          day == nil
+            ? "The album counts back from a day; pass 'day', or the name that POST /v1/fetches returns."
+            : "'day' is for a smart album that counts back from it; the fetch has none.")
+      }
+      return try library.fetchAssets(options, in: album, today: day ?? library.today)
+    }
+
+    /// Chooses the day of an album that counts back from one, unless it is given: the day of the view.
+    /// - Parameters:
+    ///   - library: the view of the client, now or of a moment.
+    ///   - now: where to find an album that the view does not have yet.
+    mutating func chooseDay(in library: PhotoLibrary, orAlbumsOf now: PhotoLibrary) throws {
+      guard subject == .assets, day == nil, album != nil || smartAlbum != nil,
+        try (collection(in: library) ?? collection(in: now))?.countsDays == true
+      else { return }
+      let days = (library.today.timeIntervalSince1970 / 86_400).rounded(.down)
+      day = Date(timeIntervalSince1970: days * 86_400)
     }
 
     /// The library as the fetch looks at it: as the client of the key, or for the owner as the client that it names.

@@ -10,15 +10,17 @@
 
     static let all: [Route] = [
       .gathering("POST", "/v1/fetches") { call, body in
-        let fetch = try FetchRequest(try JSONReader.read(body))
+        var fetch = try FetchRequest(try JSONReader.read(body))
+        try call.checkQuery(["at"])
+        let library = try call.library(of: fetch)
+        try Fetches.checkMayRead(library)
+        let view = try call.moment()?.view(of: library)
+        try fetch.chooseDay(in: view ?? library, orAlbumsOf: library)
         guard fetch.name.utf8.count <= FetchRequest.nameLimit else {
           throw Problem(
             400, "limit-exceeded", "The fetch is too long for a name; its predicate and terms may have 1.5 KB.")
         }
-        try call.checkQuery(["at"])
-        let library = try call.library(of: fetch)
-        try Fetches.checkMayRead(library)
-        let token = try call.moment()?.view(of: library).currentToken
+        let token = try view?.currentToken
         return .json(
           try describe(fetch, as: fetch.list, at: token, of: library, call), status: 201,
           [(name: "Location", value: "/v1/fetches/\(fetch.name)")])

@@ -65,6 +65,15 @@ extension PhotoLibrary {
   ///   they came there, and with an album in its own order; O(n log n) in the assets of the scope otherwise; O(1) while
   ///   an equal query is followed. For a limited client O(k) in the assets of its selection instead of O(log n).
   public func fetchAssets(_ options: FetchOptions, in album: PhotoCollection? = nil) throws -> FetchResult<Asset> {
+    try fetchAssets(options, in: album, today: today)
+  }
+
+  /// Fetches assets, counting back from a given instant in a smart album that has a limit in days.
+  /// - Throws: as ``fetchAssets(_:in:)``.
+  /// - Complexity: as ``fetchAssets(_:in:)``.
+  package func fetchAssets(
+    _ options: FetchOptions, in album: PhotoCollection?, today: Date
+  ) throws -> FetchResult<Asset> {
     guard let album else { return try fetch(.asset, .library, options, .asset) }
     return try fetch(.asset, album.assetScope, try album.completed(options, at: today), .asset)
   }

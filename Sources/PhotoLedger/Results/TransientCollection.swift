@@ -56,6 +56,9 @@ extension PhotoCollection {
     return row.kind == .smartAlbum ? .library : .members(of: row.number)
   }
 
+  /// Whether the assets of the collection depend on the day: its query has a limit in days.
+  package var countsDays: Bool { row.query?.addedWithinDays != nil }
+
   /// The options of a fetch in an album, with what a smart album's query adds (AL-07).
   func completed(_ options: FetchOptions, at date: Date) throws -> FetchOptions {
     guard let query = row.query else { return options }

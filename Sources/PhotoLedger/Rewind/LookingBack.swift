@@ -119,7 +119,7 @@ extension PhotoLibrary {
   }
 
   /// The instant that counts as now for what is fetched.
-  var today: Date { moment?.date ?? store.surroundings.now() }
+  package var today: Date { moment?.date ?? store.surroundings.now() }
 }
 
 extension LibraryStore {
