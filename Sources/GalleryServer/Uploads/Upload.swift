@@ -16,7 +16,9 @@
   // after it took over.
   //
   // Invariant: `record.offset` was fsynced, with the record itself, before any answer names it; so an offset never goes
-  // back, whatever ends the process or the machine. Bytes behind it are cut off when a server starts.
+  // back, whatever ends the process or the machine. Bytes behind it are cut off when a server starts. After a sync that
+  // failed, the kernel may have dropped what was to be written, and the next sync succeeds without it: what was written
+  // since the last mark does not count then, and the next body begins at `record.offset` of the record and of the file.
   //
   // Bytes are hashed as they are written, while they are in the processor's cache. `digests`, if there are any, are
   // those of the first `written` bytes of the file, which nothing but this value writes. A file is read again for its
@@ -139,12 +141,15 @@
     /// Gives some of what was not promised back after a write that failed, since a full disk has no room for the record
     /// that says how much came, either.
     private func giveWay(_ state: inout State) {
-      let least = state.record.offset
-      let left = max(least, state.written - min(state.written, Self.givenBack))
-      if left < state.written { state.digests = nil }
-      state.written = left
-      // Where even that fails, the next server cuts the file.
-      try? folder.truncate(state.descriptor, to: state.written)
+      takeBack(&state, to: max(state.record.offset, state.written - min(state.written, Self.givenBack)))
+    }
+
+    /// Lets bytes at the end count no longer.
+    private func takeBack(_ state: inout State, to count: UInt64) {
+      if count < state.written { state.digests = count == 0 ? ContentHash() : nil }
+      (state.written, state.writtenOut) = (count, min(state.writtenOut, count))
+      // Where even that fails, they are cut off when the upload is whole, or by the next server.
+      if state.descriptor >= 0 { try? folder.truncate(state.descriptor, to: count) }
     }
 
     private static let givenBack: UInt64 = 1 << 18
@@ -202,11 +207,26 @@
       try mark(&state)
     }
 
-    private func mark(_ state: inout State) throws {
-      if state.descriptor >= 0 { try folder.synchronize(state.descriptor, state.record.file) }
-      state.record.offset = state.written
-      state.record.touched = folder.now()
-      if isResumable { try folder.keep(state.record) }
+    /// Makes durable what was written, and the record of it. What fails to be is taken back.
+    private func mark(_ state: inout State, isWhole: Bool = false) throws {
+      var record = state.record
+      (record.offset, record.touched) = (state.written, folder.now())
+      record.isWhole = record.isWhole || isWhole
+      do {
+        if state.descriptor >= 0 {
+          // A write that found the disk full may have left bytes behind those that count.
+          if isWhole { try folder.truncate(state.descriptor, to: state.written) }
+          try folder.synchronize(state.descriptor)
+        }
+        if isResumable { try folder.keep(record) }
+      } catch {
+        // The new record may be there, though it is not durable; it must not promise more than the file will have. On a
+        // full disk there is no room for the old one, and it is there still.
+        if isResumable { try? folder.keep(state.record) }
+        takeBack(&state, to: state.record.offset)
+        throw error
+      }
+      state.record = record
     }
 
     // MARK: The end

@@ -23,6 +23,8 @@
   final class UploadFolder: Sendable {
     /// How bytes are written; a test puts a full disk here.
     typealias Writing = @Sendable (_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer, _ offset: off_t) -> Int
+    /// How written bytes are made durable; a test puts a disk here that fails to.
+    typealias Synchronizing = @Sendable (_ descriptor: Int32) -> Int32
 
     static let name = "server/uploads"
 
@@ -30,10 +32,14 @@
     private let lock: Int32
     let now: @Sendable () -> Date
     private let writing: Writing
+    private let synchronizing: Synchronizing
 
     /// - Throws: ``Problem`` 503 if another server has the folder; ``LibraryError`` `.storage`, `.notEnoughSpace`.
-    init(_ folder: LibraryFolder, now: @escaping @Sendable () -> Date, writing: @escaping Writing) throws {
-      (self.folder, self.now, self.writing) = (folder, now, writing)
+    init(
+      _ folder: LibraryFolder, now: @escaping @Sendable () -> Date, writing: @escaping Writing,
+      synchronizing: @escaping Synchronizing
+    ) throws {
+      (self.folder, self.now, self.writing, self.synchronizing) = (folder, now, writing, synchronizing)
       try folder.makeFolder("server", 0o700)
       try folder.makeFolder(Self.name)
       try folder.synchronize("server")
@@ -95,8 +101,8 @@
       guard ftruncate(descriptor, off_t(count)) == 0 else { throw Self.failure("cut", errno) }
     }
 
-    func synchronize(_ descriptor: Int32, _ file: String) throws {
-      guard fdatasync(descriptor) == 0 else { throw Self.failure("make durable", errno) }
+    func synchronize(_ descriptor: Int32) throws {
+      guard synchronizing(descriptor) == 0 else { throw Self.failure("make durable", errno) }
     }
 
     /// Lets the kernel begin to write out what a file has, without waiting for it.

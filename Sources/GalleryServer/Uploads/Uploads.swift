@@ -38,20 +38,24 @@
     private let library: PhotoLibrary
     private let environment: GalleryEnvironment
     private let intake = MediaIntake()
-    private let settings: Mutex<(quota: UploadQuota, writing: UploadFolder.Writing)>
+    private let settings:
+      Mutex<(quota: UploadQuota, writing: UploadFolder.Writing, synchronizing: UploadFolder.Synchronizing)>
 
     init(_ library: PhotoLibrary, _ environment: GalleryEnvironment) {
       (self.library, self.environment) = (library, environment)
-      settings = Mutex((UploadQuota(), { pwrite($0, $1.baseAddress, $1.count, $2) }))
+      settings = Mutex((UploadQuota(), { pwrite($0, $1.baseAddress, $1.count, $2) }, { fdatasync($0) }))
     }
 
     var quota: UploadQuota { settings.withLock { $0.quota } }
 
     /// Sets bounds, before the first upload.
-    func set(quota: UploadQuota, writing: UploadFolder.Writing? = nil) {
+    func set(
+      quota: UploadQuota, writing: UploadFolder.Writing? = nil, synchronizing: UploadFolder.Synchronizing? = nil
+    ) {
       settings.withLock { settings in
         settings.quota = quota
         if let writing { settings.writing = writing }
+        if let synchronizing { settings.synchronizing = synchronizing }
       }
     }
 
@@ -104,8 +108,9 @@
         throw Problem(503, "library-offline", "The server is stopping; continue the upload when it is back.")
       }
       if let folder = state.folder { return folder }
-      let writing = settings.withLock { $0.writing }
-      let folder = try UploadFolder(library.store.folder, now: environment.now, writing: writing)
+      let (writing, synchronizing) = settings.withLock { ($0.writing, $0.synchronizing) }
+      let folder = try UploadFolder(
+        library.store.folder, now: environment.now, writing: writing, synchronizing: synchronizing)
       for record in folder.load(olderThan: oldest) {
         state.uploads[record.id] = Upload(record, isResumable: true, in: folder)
       }
