@@ -68,6 +68,13 @@
       }
     }
 
+    /// Shuts down all of them.
+    func shutDownAll() {
+      all.withLock { all in
+        for connection in all.values { shutdown(connection.descriptor, Int32(SHUT_RDWR)) }
+      }
+    }
+
     fileprivate func open(_ raw: OpaquePointer) -> WatchedConnection {
       let connection = WatchedConnection(
         chttp_descriptor(raw), peer: chttp_peer(raw).map(HTTPAddress.host) ?? "", seconds: requestSeconds)

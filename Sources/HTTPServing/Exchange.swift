@@ -62,6 +62,7 @@
     /// Takes the head; libmicrohttpd calls again for the body and at its end.
     func begin() -> MHD_Result {
       watched?.expect(within: nil)
+      if server.isStopping { return reject(stopping) }
       if let refusal = request.refusal { return reject(server.application.rejection(request, 400, refusal)) }
       switch server.application.plan(request) {
       case .answer(let response): return request.hasBody ? reject(response) : wait(for: response)
@@ -86,8 +87,15 @@
     private func flow(to open: @escaping @Sendable (HTTPRequest) async -> HTTPReceiving) -> MHD_Result {
       let reception = Reception(server, connection, request, watched) { [self] in answer($0) }
       state.withLock { $0.phase = .flowing(reception) }
-      reception.begin(allowsInterim: isHTTP11 && !server.isTLS, open)
-      return MHD_Result.YES
+      let hasBegun = reception.begin(allowsInterim: isHTTP11 && !server.isTLS, open)
+      return hasBegun ? MHD_Result.YES : MHD_Result.NO
+    }
+
+    private var stopping: HTTPResponse {
+      var response = server.application.rejection(
+        request, 503, "The server is stopping; send the request again when it is back.")
+      response.fields += [("Connection", "close"), ("Retry-After", "5")]
+      return response
     }
 
     private func tooLarge(_ limit: Int) -> HTTPResponse {
@@ -170,13 +178,10 @@
       switch action {
       case .nothing: return MHD_Result.YES
       case .send(let response): return send(response)
-      case .end(let reception):
-        reception.end()
-        return MHD_Result.YES
+      case .end(let reception): return reception.end() ? MHD_Result.YES : MHD_Result.NO
       case .work(let work, let whole):
-        MHD_suspend_connection(raw)
-        server.run { [self] in answer(await work(whole)) }
-        return MHD_Result.YES
+        let hasBegun = server.run(suspending: connection) { [self] in answer(await work(whole)) }
+        return hasBegun ? MHD_Result.YES : MHD_Result.NO
       }
     }
 

@@ -23,7 +23,7 @@
   //   one byte a minute keeps a connection                        `ConnectionWatch` gives each head and body a deadline
   //   a suspended connection notices no client that left          `DepartureWatch` does; `HTTPStream` has heartbeats
   //   a content reader that returns 0 unsuspended spins           `HTTPStream.read` suspends before it returns 0
-  //   stopping with suspended connections is undefined            `stop` ends streams and waits for tasks first
+  //   stopping with suspended connections aborts the process      `stop` has nothing suspended any more, and waits
   //   stopping drops what is not sent                             `stop` waits until no request is open, for a while
   //   the handler is called for the head, for pieces, at the end  `Exchange` is that state machine
   //   a response in the middle of a body is rejected               too long a body is dropped and answered at its end
@@ -32,6 +32,18 @@
   //   messages go to standard error                               `HTTPServerOptions.log`
   //   MHD_PostProcessor trusts boundaries and lengths of heads     `MultipartForm` gives it checked ones, within bounds
   //   no way to send a 1xx response                               `Reception` writes it to the suspended connection
+  //
+  // How a server stops:
+  //
+  //   serving ─▶ stopping: no connection is accepted, a new request is answered with 503 and closes its connection,
+  //      │                 streams end, requests that have begun go on, for `stopSeconds`
+  //      ▼
+  //   closing: sockets are shut down; nothing is suspended; tasks, each of which may have suspended a connection, end
+  //      ▼
+  //   MHD_stop_daemon, which reports the end of each connection that was left; tasks that this begins end
+  //
+  // Invariant: a connection is suspended for a task only while that task is counted, and none is counted for that
+  // purpose once the server is closing. Both are decided under one lock (`run(suspending:)`).
   //
   // Invariant: an `Exchange` lives from the first call of the handler to `completed`, which libmicrohttpd calls once
   // for each request; a task that still runs then finds the exchange done, and its response is dropped.
@@ -53,7 +65,8 @@
     public var requestSeconds = 30.0
     /// The memory for the head of a request and for writing its response, in bytes a connection.
     public var connectionMemory = 16 << 10
-    /// How long the end of the server waits for responses that are being sent, in seconds.
+    /// How long the end of the server waits for requests that have begun, in seconds; then it cuts their connections,
+    /// and waits only for the work that has begun of them.
     public var stopSeconds = 5
     /// How often a stream without traffic is sent a heartbeat, in seconds.
     public var heartbeatSeconds = 20
@@ -123,6 +136,8 @@
       /// How many tasks prepare a response.
       var tasks = 0
       var isStopping = false
+      /// Whether no connection may be suspended any more.
+      var isClosing = false
       var stopped: [CheckedContinuation<Void, Never>] = []
     }
 
@@ -216,8 +231,10 @@
       return tls.certificate.withCString { certificate in tls.key.withCString { start(certificate, $0) } }
     }
 
-    /// Accepts no more connections, ends all streams, lets running responses end, and closes everything.
+    /// Accepts no more connections and requests, ends all streams, lets running responses end for a while, and closes
+    /// everything.
     ///
+    /// Work that has begun is waited for without a limit, since a connection is not closed before it is over.
     /// Returns when the last connection is closed; a second call returns at once.
     public func stop() async {
       let (daemon, intake) = state.withLock { state -> (UInt, ConnectionIntake?) in
@@ -230,18 +247,14 @@
       await withCheckedContinuation { continuation in intake.stop { continuation.resume() } }
       // No stream is added any more: `adopt` ends those that come now.
       for stream in state.withLock({ $0.streams.values.compactMap(\.stream) }) { stream.end() }
-      await withCheckedContinuation { continuation in
-        let isIdle = state.withLock { state in
-          if state.tasks > 0 { state.stopped.append(continuation) }
-          return state.tasks == 0
-        }
-        if isIdle { continuation.resume() }
-      }
       // A response that is ready is not sent yet, nor is the end of a stream.
       let limit = ContinuousClock.now + .seconds(options.stopSeconds)
       while requests.load(ordering: .acquiring) > 0, ContinuousClock.now < limit {
         try? await Task.sleep(for: .milliseconds(5))
       }
+      state.withLock { $0.isClosing = true }
+      connections.shutDownAll()
+      await tasksEnded()
       // Waits for the threads of the pool, so it runs where blocking is allowed.
       await withCheckedContinuation { continuation in
         Thread.detachNewThread {
@@ -249,9 +262,27 @@
           continuation.resume()
         }
       }
+      // Receivers whose connections were cut just now.
+      await tasksEnded()
       departures.stop()
       state.withLock { $0.daemon = 0 }
     }
+
+    private func tasksEnded() async {
+      await withCheckedContinuation { continuation in
+        let isIdle = state.withLock { state in
+          if state.tasks > 0 { state.stopped.append(continuation) }
+          return state.tasks == 0
+        }
+        if isIdle { continuation.resume() }
+      }
+    }
+
+    /// Whether new requests are answered with 503.
+    var isStopping: Bool { state.withLock { $0.isStopping } }
+
+    /// Whether no connection may be suspended any more.
+    var isClosing: Bool { state.withLock { $0.isClosing } }
 
     deinit {
       precondition(state.withLock { $0.daemon } == 0, "An HTTPServer must be stopped before it is released.")
@@ -294,6 +325,26 @@
     /// Runs the work of a request; `stop` waits for it.
     func run(_ work: @escaping @Sendable () async -> Void) {
       state.withLock { $0.tasks += 1 }
+      begin(work)
+    }
+
+    /// Suspends a connection and runs work that resumes it; `stop` waits for it.
+    /// - Returns: false if connections are being closed: it is not suspended, the work does not run, and the connection
+    ///   is to be closed.
+    func run(suspending connection: UInt, _ work: @escaping @Sendable () async -> Void) -> Bool {
+      let mayRun = state.withLock { state in
+        if state.isClosing { return false }
+        state.tasks += 1
+        return true
+      }
+      guard mayRun else { return false }
+      // Before the work begins, which may be quicker than this thread.
+      MHD_suspend_connection(OpaquePointer(bitPattern: connection))
+      begin(work)
+      return true
+    }
+
+    private func begin(_ work: @escaping @Sendable () async -> Void) {
       Task.detached {
         await work()
         let waiting = self.state.withLock { state in

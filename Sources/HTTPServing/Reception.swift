@@ -105,9 +105,9 @@
     }
 
     /// Suspends the connection and opens the receiver.
-    func begin(allowsInterim: Bool, _ open: @escaping @Sendable (HTTPRequest) async -> HTTPReceiving) {
-      MHD_suspend_connection(raw)
-      server.run { [self] in
+    /// - Returns: false if the connection is to be closed: the server is.
+    func begin(allowsInterim: Bool, _ open: @escaping @Sendable (HTTPRequest) async -> HTTPReceiving) -> Bool {
+      server.run(suspending: connection) { [self] in
         let receiving = await open(request)
         state.withLock { state in
           switch receiving {
@@ -179,6 +179,9 @@
         }
         // The chunks that libmicrohttpd has read already come although the connection is suspended.
         if !state.isSuspended {
+          // The task that runs is counted, and resumes the connection before it ends; so a server that is not closing
+          // now waits for that.
+          guard !server.isClosing else { return (false, false) }
           state.isSuspended = true
           MHD_suspend_connection(raw)
         }
@@ -189,14 +192,22 @@
     }
 
     /// The body is complete; the connection is suspended until the response is there.
-    func end() {
-      let starts = state.withLock { state in
-        if !state.isSuspended { MHD_suspend_connection(raw) }
-        (state.isEnded, state.isSuspended) = (true, true)
-        defer { state.isRunning = true }
-        return !state.isRunning
+    /// - Returns: false if the connection is to be closed: the server is.
+    func end() -> Bool {
+      state.withLock { state in
+        if !state.isSuspended {
+          if state.isRunning {
+            guard !server.isClosing else { return false }
+            MHD_suspend_connection(raw)
+          } else {
+            // The task waits for this lock.
+            guard server.run(suspending: connection, { [self] in await run() }) else { return false }
+          }
+        }
+        (state.isEnded, state.isSuspended, state.isRunning) = (true, true, true)
+        watched?.expect(within: nil)
+        return true
       }
-      if starts { server.run { [self] in await run() } }
     }
 
     /// The connection has gone.

@@ -273,7 +273,8 @@
         }
         await server.stop()
         let records = sample.records.withLock { $0 }
-        #expect(records.map(\.status) == [200, nil] || records.map(\.status) == [200])
+        // The second may not have come when the server began to stop, or not at all.
+        #expect([[200, nil], [200, 503], [200]].contains(records.map(\.status)))
         #expect(records.first?.request.target.path == "/hello")
       }
     }

@@ -224,6 +224,7 @@
       let type =
         switch status {
         case 413: "limit-exceeded"
+        case 503: "library-offline"
         case 500...: "internal-error"
         default: "malformed-request"
         }
