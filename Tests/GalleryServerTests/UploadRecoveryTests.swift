@@ -7,6 +7,32 @@
   import TestSupport
   import Testing
 
+  /// Runs a body on a thread of its own that has no privileges on files beyond those of their owner. Where tests are
+  /// run by root, the files below a folder belong to another user meanwhile, and the thread acts as that user.
+  private func withoutPrivileges<R: Sendable>(
+    below folder: URL, _ body: @escaping @Sendable () throws -> R
+  ) async throws -> R {
+    guard geteuid() == 0 else { return try await onThread(body) }
+    @Sendable func give(to user: uid_t) throws {
+      chown(folder.path, user, user)
+      for name in try FileManager.default.subpathsOfDirectory(atPath: folder.path) {
+        lchown(folder.path + "/" + name, user, user)
+      }
+    }
+    let user: uid_t = 65_534
+    try give(to: user)
+    let result = try await onThread {
+      // Of this thread alone, unlike seteuid; Glibc's module leaves it out.
+      typealias Setter = @convention(c) (uid_t) -> Int32
+      let setter = unsafeBitCast(try #require(dlsym(nil, "setfsuid")), to: Setter.self)
+      _ = setter(user)
+      defer { _ = setter(0) }
+      return try body()
+    }
+    try give(to: 0)
+    return result
+  }
+
   /// A flag that a closure of another thread reads.
   private final class Flag: Sendable {
     private let flag = Atomic(false)
@@ -106,6 +132,68 @@
       turn = try upload.begin(at: offset, head, contentLength: nil)
       try uploads.write(piece, of: upload, turn: turn)
       #expect(try upload.seal(turn: turn, isLast: false).offset == offset + 100_000)
+    }
+
+    @Test(
+      "a whole upload whose file may not be written any more is finished, by its server and by the next",
+      arguments: [false, true])
+    func readOnly(_ isRestarted: Bool) async throws {
+      let temporary = try TemporaryLibrary()
+      let data = photo("read only", 300_000)
+      let count = UInt64(data.count)
+      let whole: UploadHead = {
+        var head = UploadHead()
+        head.isLast = true
+        return head
+      }()
+      let first = Uploads(temporary.library, .system)
+      func sealed() throws -> (id: String, file: String) {
+        let upload = try first.create(whole, contentLength: count, for: PhotoLibrary.owner)
+        let turn = try upload.begin(at: 0, whole, contentLength: count)
+        try first.write(Array(data), of: upload, turn: turn)
+        return (upload.id, try upload.seal(turn: turn, isLast: true).file)
+      }
+      let (id, name) = try sealed()
+      // As the library leaves the file when it takes it over, before the server ends or the commit fails.
+      let file = temporary.library.url.path + "/server/uploads/" + name
+      #expect(chmod(file, 0o444) == 0)
+      if isRestarted { first.close() }
+      let uploads = isRestarted ? Uploads(temporary.library, .system) : first
+      defer { uploads.close() }
+      let upload = try await withoutPrivileges(below: temporary.folder.url) {
+        #expect(open(file, O_WRONLY) < 0, "The file can be written; the test proves nothing.")
+        let upload = try #require(try uploads.unfinished(id, of: PhotoLibrary.owner))
+        #expect(upload.record.offset == count)
+        let turn = try upload.begin(at: count, whole, contentLength: 0)
+        #expect(try upload.seal(turn: turn, isLast: true).offset == count)
+        return upload
+      }
+      let answer = await uploads.complete(upload) {}
+      #expect(answer.status == 201)
+      #expect(try temporary.library.assets(withContent: Array(data).sha256).count == 1)
+      #expect(try uploads.result(id, of: PhotoLibrary.owner).response("/").status == 201)
+    }
+
+    @Test("bytes behind the end of a whole upload are rejected: its file may be the library's already")
+    func behindTheEnd() async throws {
+      let temporary = try TemporaryLibrary()
+      let uploads = Uploads(temporary.library, .system)
+      defer { uploads.close() }
+      var head = UploadHead()
+      head.isLast = true
+      let upload = try uploads.create(head, contentLength: nil, for: PhotoLibrary.owner)
+      let first = try upload.begin(at: 0, head, contentLength: nil)
+      try uploads.write([1, 2, 3], of: upload, turn: first)
+      #expect(try upload.seal(turn: first, isLast: true).isWhole)
+      head.isLast = nil
+      let announced = #expect(throws: Problem.self) { try upload.begin(at: 3, head, contentLength: 1) }
+      #expect(announced?.status == 409)
+      let turn = try upload.begin(at: 3, head, contentLength: nil)
+      let written = #expect(throws: Problem.self) { try uploads.write([4], of: upload, turn: turn) }
+      #expect(written?.status == 409)
+      #expect(try upload.seal(turn: turn, isLast: true).offset == 3)
+      let file = temporary.library.url.path + "/server/uploads/" + upload.record.file
+      #expect(FileManager.default.contents(atPath: file) == Data([1, 2, 3]))
     }
   }
 #endif

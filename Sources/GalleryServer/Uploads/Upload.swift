@@ -23,6 +23,10 @@
   // Bytes are hashed as they are written, while they are in the processor's cache. `digests`, if there are any, are
   // those of the first `written` bytes of the file, which nothing but this value writes. A file is read again for its
   // digests only if they were lost: some of it came to an earlier server, or was given back when the disk was full.
+  //
+  // A whole upload is not written any more. Its file may be the library's already: `adopt` gives it a second name there
+  // and takes the permission to write away. So what remains of such an upload needs no descriptor: a server that may
+  // not open the file for writing finishes it all the same.
 
   /// An upload that is not finished.
   final class Upload: Sendable {
@@ -105,18 +109,27 @@
           }
           state.record.length = length
         }
+        if state.record.isWhole, contentLength ?? 0 > 0 { throw Self.whole(state.record.offset) }
         if let sha256 = head.sha256 { state.record.sha256 = sha256 }
-        state.descriptor = try folder.open(state.record.file)
+        if !state.record.isWhole, contentLength != 0 || !isExact(state) {
+          state.descriptor = try folder.open(state.record.file)
+        }
         if !isFirst { state.expected = offset + (contentLength ?? 0) }
         return state.turn
       }
+    }
+
+    /// Whether the file has the bytes that count and no others, so that a body without bytes leaves it as it is.
+    private func isExact(_ state: State) -> Bool {
+      folder.stamp(of: state.record)?.byteCount == Int64(clamping: state.written)
     }
 
     /// Writes bytes behind those that are there.
     /// - Throws: ``Problem`` 409 for a turn that is over, 413 beyond the announced length or the quota, 507.
     func write(_ bytes: [UInt8], turn: Int, _ quota: UploadQuota) throws {
       try state.withLock { state in
-        guard state.turn == turn, state.descriptor >= 0 else { throw Self.overtaken }
+        guard state.turn == turn else { throw Self.overtaken }
+        guard state.descriptor >= 0 else { throw Self.whole(state.record.offset) }
         let end = state.written + UInt64(bytes.count)
         guard end <= state.record.length ?? quota.fileSize else {
           throw Problem(
@@ -189,22 +202,16 @@
     }
 
     /// Makes what was written durable and closes the file.
-    private func settle(_ state: inout State, isWhole: Bool = false) throws {
-      if isWhole, let length = state.record.length, state.written != length {
+    /// - Parameter isWhole: at the end of a body, whether it was the last; then the record is kept in any case.
+    private func settle(_ state: inout State, isWhole: Bool? = nil) throws {
+      if isWhole == true, let length = state.record.length, state.written != length {
         throw Self.inconsistent(length, state.written)
       }
-      guard state.descriptor >= 0 else {
-        state.record.isWhole = state.record.isWhole || isWhole
-        return
-      }
       defer {
-        folder.close(state.descriptor)
+        if state.descriptor >= 0 { folder.close(state.descriptor) }
         state.descriptor = -1
       }
-      state.record.isWhole = state.record.isWhole || isWhole
-      // A write that found the disk full may have left bytes behind those that count.
-      if isWhole { try folder.truncate(state.descriptor, to: state.written) }
-      try mark(&state)
+      if state.descriptor >= 0 || isWhole != nil { try mark(&state, isWhole: isWhole ?? false) }
     }
 
     /// Makes durable what was written, and the record of it. What fails to be is taken back.
@@ -277,6 +284,10 @@
       var problem = Problem(409, "conflict", "The upload has \(offset) bytes; continue from there.")
       problem.fields = [("Upload-Offset", "\(offset)"), ("Upload-Complete", "?0"), ("Upload-Incomplete", "?1")]
       return problem
+    }
+
+    static func whole(_ offset: UInt64) -> Problem {
+      Problem(409, "conflict", "The upload is complete with \(offset) bytes; send an empty body to finish it.")
     }
 
     static func inconsistent(_ length: UInt64, _ other: UInt64) -> Problem {

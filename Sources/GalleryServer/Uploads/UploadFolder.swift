@@ -197,15 +197,22 @@
       }
     }
 
-    /// Cuts the bytes of an upload to those that are durable; false if they are not there.
+    /// Cuts the bytes of an upload to those that are durable; false if they are not there. The file of a whole upload
+    /// may be the library's already: it is not written, and often cannot be.
     private func isCut(_ record: UploadRecord) -> Bool {
       guard !record.file.contains("/"), record.file.hasPrefix(record.id) else { return false }
-      let descriptor = folder.open(place(record.file), O_WRONLY | O_CREAT | O_NOFOLLOW, 0o600)
-      guard descriptor >= 0 else { return false }
-      defer { Foundation.close(descriptor) }
+      let read = folder.open(place(record.file), O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
+      guard read >= 0 else { return false }
+      defer { Foundation.close(read) }
       var status = stat()
-      guard fstat(descriptor, &status) == 0, UInt64(status.st_size) >= record.offset else { return false }
-      return ftruncate(descriptor, off_t(record.offset)) == 0
+      guard fstat(read, &status) == 0, status.st_mode & S_IFMT == S_IFREG, UInt64(status.st_size) >= record.offset
+      else { return false }
+      if UInt64(status.st_size) == record.offset { return true }
+      guard !record.isWhole else { return false }
+      let written = folder.open(place(record.file), O_WRONLY | O_NOFOLLOW)
+      guard written >= 0 else { return false }
+      defer { Foundation.close(written) }
+      return ftruncate(written, off_t(record.offset)) == 0
     }
   }
 #endif
