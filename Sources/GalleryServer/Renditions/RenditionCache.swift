@@ -206,6 +206,7 @@
       let time = seconds
       update(hash) { record in
         (record.state, record.placeholder, record.lastUse) = (.ready, set.placeholder.bytes, time)
+        record.pictureAttempts = 0
         (record.smallSize, record.largeSize) = (UInt32(clamping: set.small.count), UInt32(clamping: set.large.count))
       }
       evict()
@@ -214,24 +215,38 @@
     /// Keeps how a film is played.
     func keep(_ play: RenditionRecord.Play, size: UInt64, of hash: [UInt8]) {
       let time = seconds
-      update(hash) { ($0.play, $0.playSize, $0.lastUse) = (play, size, time) }
+      update(hash) { ($0.play, $0.playSize, $0.lastUse, $0.playAttempts) = (play, size, time, 0) }
       evict()
     }
 
-    /// Records why something cannot be made by these programs.
-    func fail(_ reason: String, _ hash: [UInt8], isPlay: Bool, programs: UInt64) {
+    /// How often programs may be ended before they have made something, by a timeout or a signal, until that counts as
+    /// their failure: a busy machine ends them once, and some files do each time.
+    static let attempts: UInt8 = 3
+
+    /// Records that something could not be made by these programs: that it cannot be, or one more attempt.
+    /// - Parameter isPassing: whether the next attempt may succeed.
+    func fail(_ reason: String, _ hash: [UInt8], isPlay: Bool, isPassing: Bool, programs: UInt64) {
       // Without its reason a failure is still one.
       try? put(Data(reason.utf8), hash, isPlay ? "why-play" : "why")
       update(hash) { record in
+        if record.programs != programs {
+          // What others could not do says nothing of these.
+          if record.state == .failed { record.state = .none }
+          if record.play == .failed { record.play = .unknown }
+          (record.pictureAttempts, record.playAttempts, record.programs) = (0, 0, programs)
+        }
+        var attempts = isPlay ? record.playAttempts : record.pictureAttempts
+        attempts = min(attempts + 1, Self.attempts)
+        if isPlay { record.playAttempts = attempts } else { record.pictureAttempts = attempts }
+        if isPassing, attempts < Self.attempts { return }
         if isPlay { record.play = .failed } else { record.state = .failed }
-        record.programs = programs
       }
     }
 
     /// Whether an error is the file's or a program's, and not that of a full disk, which fails in many ways.
-    func mayBlame(_ error: any Error) -> Bool {
+    func mayBlame(_ error: ImportError) -> Bool {
       var space = statvfs()
-      guard error is ImportError, statvfs(folder.path, &space) == 0 else { return false }
+      guard statvfs(folder.path, &space) == 0 else { return false }
       return UInt64(space.f_bavail) * UInt64(space.f_frsize) > 64 << 20
     }
 

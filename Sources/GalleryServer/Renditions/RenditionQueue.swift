@@ -157,7 +157,14 @@
 
     /// Whether work is to be given up: when everything stops, and idle work when a request finds no worker.
     private func cancellation(_ isIdle: Bool) -> @Sendable () -> Bool {
-      { [self] in locked { isStopping || isIdle && !wanted.isEmpty && busy - filmBusy >= workerCount } }
+      let wasGivenUp = Mutex(false)
+      return { [self] in
+        let isInTheWay = locked { isStopping || isIdle && !wanted.isEmpty && busy - filmBusy >= workerCount }
+        return wasGivenUp.withLock { wasGivenUp in
+          wasGivenUp = wasGivenUp || isInTheWay
+          return wasGivenUp
+        }
+      }
     }
 
     private func next() -> (jobs: [RenditionJob], isIdle: Bool)? {

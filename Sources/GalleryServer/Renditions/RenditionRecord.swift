@@ -34,6 +34,10 @@
     var playSize: UInt64 = 0
     /// The programs that failed, as a mark.
     var programs: UInt64 = 0
+    /// How often these were ended before they made the pictures.
+    var pictureAttempts: UInt8 = 0
+    /// How often these were ended before they made the film.
+    var playAttempts: UInt8 = 0
 
     static let size = 128
 
@@ -50,6 +54,7 @@
       largeSize = UInt32(Self.number(bytes, 84, 4))
       playSize = Self.number(bytes, 88, 8)
       programs = Self.number(bytes, 96, 8)
+      (pictureAttempts, playAttempts) = (bytes[104], bytes[105])
     }
 
     func bytes(of hash: [UInt8]) -> [UInt8] {
@@ -62,6 +67,7 @@
       Self.put(UInt64(largeSize), 4, into: &bytes, at: 84)
       Self.put(playSize, 8, into: &bytes, at: 88)
       Self.put(programs, 8, into: &bytes, at: 96)
+      (bytes[104], bytes[105]) = (pictureAttempts, playAttempts)
       Self.put(Self.sum(bytes), 4, into: &bytes, at: 124)
       return bytes
     }

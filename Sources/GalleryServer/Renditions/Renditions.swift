@@ -9,7 +9,8 @@
   //
   //     GET …/small ─▶ ready? ─ yes ─▶ the file
   //                       │ no
-  //                       ├─ failed with these programs ─▶ 422 and the reason
+  //                       ├─ failed with these programs ─▶ 422 and the reason; a program that was killed, by a limit
+  //                       │                                or a signal, has failed the third time
   //                       └─ wanted ─▶ made ─▶ the file, and `event: rendition` to the feeds
   //                            └─ not within the time ─▶ 503, come back
   //
@@ -228,9 +229,14 @@
           return
         }
       case .failure(let error):
-        guard !isCancelled(), cache.mayBlame(error) else { return }
-        cache.fail(Self.reason(error, file), hash, isPlay: false, programs: programs)
+        if !isCancelled() { fail(error, hash, of: file, isPlay: false, cache) }
       }
+    }
+
+    private func fail(_ error: any Error, _ hash: [UInt8], of file: URL, isPlay: Bool, _ cache: RenditionCache) {
+      guard let error = error as? ImportError, cache.mayBlame(error) else { return }
+      cache.fail(
+        Self.reason(error, file), hash, isPlay: isPlay, isPassing: error.isPassing, programs: programs)
     }
 
     /// Why a file has no picture. The first two digits of its hash are the name of its folder; a person needs all of
@@ -254,9 +260,7 @@
         let size = try FileManager.default.attributesOfItem(atPath: target.path)[.size] as? UInt64 ?? 0
         cache.keep(.made, size: size, of: hash)
       } catch {
-        if !isCancelled(), cache.mayBlame(error), Self.isThere(file) {
-          cache.fail(Self.reason(error, file), hash, isPlay: true, programs: programs)
-        }
+        if !isCancelled(), Self.isThere(file) { fail(error, hash, of: file, isPlay: true, cache) }
       }
     }
 

@@ -18,7 +18,8 @@
 // takes twice the time, and at this size it saves a fifth.
 //
 // A file that crashes or hangs a decoder takes its batch with it; each file of which there is nothing afterwards is
-// done once more, alone, and only then is a failure its own.
+// done once more, alone, and only then is a failure its own. A decoder that was killed, by a limit or a signal, has not
+// said that it cannot decode the file: such a failure is passing, whatever another decoder says afterwards.
 
 package import Foundation
 internal import Glibc
@@ -93,9 +94,11 @@ extension MediaRenderer {
           items.append(Item(index: index, still: still, name: "\(index)"))
         } catch { outcomes[index] = .failure(error) }
       }
-      try shrink(items, in: folder, with: program, isCancelled)
+      let killed = try shrink(items, in: folder, with: program, isCancelled)
       for item in items {
-        outcomes[item.index] = Result { try result(of: item, in: folder, program) }
+        outcomes[item.index] = Result {
+          do { return try result(of: item, in: folder, program) } catch { throw killed ?? error }
+        }
       }
       return sources.indices.map { outcomes[$0] ?? .failure(CancellationError()) }
     } catch {
@@ -153,15 +156,21 @@ extension MediaRenderer {
 
   // MARK: Shrinking
 
+  /// - Returns: why a program was killed before it had shrunk them all; nil if none was.
   private func shrink(
     _ items: [Item], in folder: borrowing WorkFolder, with program: String,
     _ isCancelled: @escaping @Sendable () -> Bool
-  ) throws {
-    if items.isEmpty { return }
+  ) throws -> ImportError? {
+    if items.isEmpty { return nil }
     let output = folder.output
-    try shrink(items.map(\.still), "1440x1440>", "-large.jpg\(RenditionRecipe.large)", in: folder, program, isCancelled)
+    var failures = [
+      try shrink(
+        items.map(\.still), "1440x1440>", "-large.jpg\(RenditionRecipe.large)", in: folder, program, isCancelled)
+    ]
     if items.count == 1, access("\(output)/\(items[0].name)-large.jpg", R_OK) != 0 {
-      try shrinkDecoded(items[0], in: folder, program, isCancelled)
+      do { failures.append(try shrinkDecoded(items[0], in: folder, program, isCancelled)) } catch {
+        throw failures.compactMap(\.self).first(where: \.isPassing) ?? error
+      }
     }
     var (wide, high) = ([String](), [String]())
     for item in items {
@@ -169,22 +178,27 @@ extension MediaRenderer {
       guard let size = try description(ofWritten: file)?.storedSize else { continue }
       if size.width > size.height { wide.append(file) } else { high.append(file) }
     }
-    try shrink(wide, "x256>", "-small.jpg\(RenditionRecipe.small)", in: folder, program, isCancelled)
-    try shrink(high, "256x>", "-small.jpg\(RenditionRecipe.small)", in: folder, program, isCancelled)
+    for (files, size) in [(wide, "x256>"), (high, "256x>")] {
+      failures.append(
+        try shrink(files, size, "-small.jpg\(RenditionRecipe.small)", in: folder, program, isCancelled))
+    }
     let small: [String] = items.map { "\(output)/\($0.name)-large-small.jpg" }.filter { access($0, R_OK) == 0 }
-    try shrink(small, "8x8!", "-tiny.ppm[strip]", in: folder, program, isCancelled)
+    failures.append(try shrink(small, "8x8!", "-tiny.ppm[strip]", in: folder, program, isCancelled))
+    return failures.compactMap(\.self).first(where: \.isPassing)
   }
 
   /// The large one of a file that libvips does not read, by way of ffmpeg.
   private func shrinkDecoded(
     _ item: Item, in folder: borrowing WorkFolder, _ program: String, _ isCancelled: @escaping @Sendable () -> Bool
-  ) throws {
-    guard programs.find("ffmpeg") != nil else { return }
+  ) throws -> ImportError? {
+    guard programs.find("ffmpeg") != nil else { return nil }
     let own = try root.folder()
     let decoded = try decoded(try own.take(URL(filePath: item.still)), in: own, isCancelled)
     let still = try folder.take(URL(filePath: decoded), as: "\(item.name)-decoded")
-    try shrink([still], "1440x1440>", "-large.jpg\(RenditionRecipe.large)", in: folder, program, isCancelled)
+    let failure = try shrink(
+      [still], "1440x1440>", "-large.jpg\(RenditionRecipe.large)", in: folder, program, isCancelled)
     rename(folder.file("\(item.name)-decoded-large.jpg"), folder.file("\(item.name)-large.jpg"))
+    return failure
   }
 
   /// What a program of ours wrote; nil if there is nothing.

@@ -1,0 +1,181 @@
+#if Gallery
+  import Foundation
+  @testable import GalleryServer
+  import MediaImport
+  import PhotoLedger
+  import Synchronization
+  import TestSupport
+  import Testing
+
+  @Suite(
+    "Renditions whose programs are killed",
+    .enabled(if: SamplePhotos.canRender, "Needs libvips-tools, ffmpeg, exiftool and the folder of sample photos."))
+  struct RenditionFailureTests {
+    /// A folder of programs with one in place of vipsthumbnail, found before the installed ones.
+    private final class Programs {
+      let folder: TemporaryFolder
+      var searchPath: String { "\(folder.url.path):/usr/bin:/bin" }
+
+      init() throws { folder = try TemporaryFolder() }
+
+      /// Replaces the program.
+      func put(_ script: String) throws {
+        let place = folder.place("vipsthumbnail")
+        try Data("#!/bin/sh\n\(script)\n".utf8).write(to: place)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: place.path)
+      }
+    }
+
+    /// As a shell or a sandbox ends around a program that a signal ended.
+    private static let killed = "exit 137"
+
+    @Test("a decoder that is killed has not said that it cannot decode a file", arguments: [1, 2])
+    func passing(_ count: Int) throws {
+      let programs = try Programs()
+      let photos = try (0..<count).map { number in
+        let place = programs.folder.place("\(number).jpg")
+        try TinyMedia.jpeg().write(to: place)
+        return place
+      }
+      for (script, isPassing) in [(Self.killed, true), ("exit 1", false)] {
+        try programs.put(script)
+        for outcome in MediaRenderer(searchPath: programs.searchPath).renditions(of: photos) {
+          let error = #expect(throws: ImportError.self) { try outcome.get() }
+          #expect(error?.isPassing == isPassing, "\(script): \(String(describing: error))")
+        }
+      }
+    }
+
+    private func asset(_ temporary: TemporaryLibrary) async throws -> (Asset, AssetResource) {
+      let file = try #require(SamplePhotos.folder).appending(path: "orientation/Landscape_1.jpg")
+      var id: LocalIdentifier?
+      try await temporary.library.performChanges { change in
+        id = change.createAsset(
+          AssetCreation(
+            mediaType: .image, resources: [ResourceDraft(type: .photo, source: .file(file, shouldMove: false))]))
+      }
+      let created = try #require(id)
+      let asset = try #require(try temporary.library.asset(created.uuidString))
+      return (asset, try #require(try Renditions.shown(asset, in: temporary.library)))
+    }
+
+    @Test("a picture whose program was killed is made the next time; killed each time, it has failed")
+    func again() async throws {
+      let (temporary, programs) = (try TemporaryLibrary(.seeded(3)), try Programs())
+      let (asset, resource) = try await asset(temporary)
+      var options = RenditionOptions()
+      options.searchPath = programs.searchPath
+      try programs.put(Self.killed)
+      func renditions() -> Renditions {
+        Renditions(temporary.library, options, now: { Date(timeIntervalSince1970: 1) }, ready: { _ in })
+      }
+      func outcome(_ renditions: Renditions) async throws -> String {
+        switch try await renditions.wait(for: resource, of: asset, isPlay: false, atMost: .seconds(120)) {
+        case .there: "there"
+        case .failed: "failed"
+        case .pending: "pending"
+        }
+      }
+      let first = renditions()
+      #expect(try await outcome(first) == "pending")
+      #expect(first.record(resource.sha256).state == .none)
+      try programs.put("exec /usr/bin/vipsthumbnail \"$@\"")
+      #expect(try await outcome(first) == "there")
+      await first.stop()
+
+      try FileManager.default.removeItem(at: temporary.library.url.appending(path: "renditions"))
+      try programs.put(Self.killed)
+      let second = renditions()
+      for _ in 1..<RenditionCache.attempts { #expect(try await outcome(second) == "pending") }
+      #expect(try await outcome(second) == "failed")
+      await second.stop()
+    }
+  }
+
+  @Suite("Failed renditions")
+  struct FailedRenditionTests {
+    private let hash: [UInt8] = Array(repeating: 7, count: 32)
+
+    @Test("what was killed counts as failed after some attempts, with the same programs and across restarts")
+    func attempts() throws {
+      let temporary = try TemporaryLibrary(.seeded(1))
+      let folder = temporary.library.url.appending(path: "renditions")
+      func opened() throws -> RenditionCache {
+        try RenditionCache(in: folder, budget: 10_000, now: { Date(timeIntervalSince1970: 1) })
+      }
+      func fail(_ cache: RenditionCache, isPlay: Bool = false, programs: UInt64 = 1, _ count: Int = 1) {
+        for _ in 0..<count { cache.fail("no", hash, isPlay: isPlay, isPassing: true, programs: programs) }
+      }
+      let allButOne = Int(RenditionCache.attempts) - 1
+      do {
+        let cache = try opened()
+        fail(cache, allButOne)
+        #expect(cache.record(hash).state == .none)
+        let set = RenditionSet(
+          small: Data(count: 5), large: Data(count: 5),
+          placeholder: Placeholder(bytes: Array(repeating: 1, count: Placeholder.count)))
+        try cache.keep(set, of: hash)
+        cache.forget(hash, .small)
+        // What was made in between makes the count begin anew, and so do other programs.
+        fail(cache, allButOne)
+        fail(cache, programs: 2, allButOne)
+        fail(cache, isPlay: true, programs: 2, allButOne)
+        #expect(cache.record(hash).state == .none && cache.record(hash).play == .unknown)
+      }
+      let cache = try opened()
+      fail(cache, programs: 2)
+      #expect(cache.record(hash).state == .failed && cache.record(hash).play == .unknown)
+      fail(cache, isPlay: true, programs: 2)
+      #expect(cache.record(hash).play == .failed)
+      // What others could not do says nothing of these.
+      fail(cache, programs: 3)
+      #expect(cache.record(hash).state == .none && cache.record(hash).play == .unknown)
+      cache.fail("no", hash, isPlay: false, isPassing: false, programs: 3)
+      #expect(cache.record(hash).state == .failed)
+    }
+
+    private func job(_ number: UInt8) -> RenditionJob {
+      RenditionJob(name: .init(hash: [number], isPlay: false)) { URL(filePath: "/") }
+    }
+
+    @Test("idle work that was once in the way stays given up, though nothing waits any more")
+    func stays() async throws {
+      let isSeen = Gathered<Bool>()
+      let (isInTheWay, isFree, isTaken, mayEnd) = (Flag(), Flag(), Flag(), Flag())
+      let queue = RenditionQueue(workerCount: 2, limit: 100, dropped: { _ in }) { jobs, isCancelled in
+        switch jobs[0].name.hash[0] {
+        case 9 where isSeen.all.isEmpty:
+          while !isCancelled() { sched_yield() }
+          isInTheWay.set()
+          while !isTaken.isSet { sched_yield() }
+          isSeen.append(isCancelled())
+          mayEnd.set()
+          return false
+        case 1: while !isFree.isSet { sched_yield() }
+        case 2:
+          isTaken.set()
+          while !mayEnd.isSet { sched_yield() }
+        default: break
+        }
+        return true
+      }
+      await queue.fill(job(9))
+      try await waitUntil("idle work has begun") { queue.count == 0 }
+      #expect(queue.want(job(1)))
+      try await waitUntil("the other worker is busy") { queue.count == 0 }
+      #expect(queue.want(job(2)))
+      try await waitUntil("idle work is in the way") { isInTheWay.isSet }
+      isFree.set()
+      try await waitUntil("the idle work has looked again") { !isSeen.all.isEmpty }
+      #expect(isSeen.all == [true])
+      queue.stop()
+    }
+  }
+
+  /// What was reached, for threads that wait for one another.
+  private final class Flag: Sendable {
+    private let flag = Atomic(false)
+    var isSet: Bool { flag.load(ordering: .sequentiallyConsistent) }
+    func set() { flag.store(true, ordering: .sequentiallyConsistent) }
+  }
+#endif
