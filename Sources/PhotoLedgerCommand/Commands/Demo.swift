@@ -19,7 +19,8 @@ extension Command {
   ) { invocation in
     if invocation.has(serving) { try invocation.checkServes() }
     let seed = try invocation.count("seed") ?? 1
-    let interruption = Interruption()
+    let interruption = Interruption(
+      patience: invocation.has(serving) ? Interruption.patienceOfServer : Interruption.patience)
     let kept = try invocation.text("library").map { try invocation.directory($0, "--library") }
     let url = kept ?? FileManager.default.temporaryDirectory.appending(path: "photoledger-demo-\(getpid())")
     let surroundings: LibraryEnvironment = invocation.operands.isEmpty ? .seeded(UInt64(seed)) : .system

@@ -23,6 +23,9 @@ final class Interruption: Sendable {
 
   /// How long the work may go on after the request, seconds.
   static let patience = 5.0
+  /// The same for a server: requests that have begun go on for some seconds, and then what came of uploads is made
+  /// durable and what is being committed ends.
+  static let patienceOfServer = 20.0
 
   private let state = Mutex(State())
   private let patience: Double
