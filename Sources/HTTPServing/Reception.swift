@@ -22,6 +22,10 @@
   // body in many small chunks goes on coming for the rest of what was read. The task resumes it, once. After the
   // connection has gone the task still hands over what came before, and then says `abandon`.
   //
+  // A body has a deadline for each further `progress` bytes of it, which does not run while the connection is suspended:
+  // a client that sends a byte now and then would hold its connection, and a place of its receiver, for as long as it
+  // likes.
+  //
   // libmicrohttpd takes no response in the middle of a body. A receiver that rejects has the rest dropped, up to
   // `drainLimit`, and the response is sent at the end; a client that sends more is cut off, and so is one that takes
   // longer for a portion than for a head. A rejection of the head is sent at once where the body is longer than
@@ -63,6 +67,8 @@
       /// Whether the connection has gone.
       var isGone = false
       var refusal: HTTPResponse?
+      /// How many bytes have come for the receiver.
+      var received = 0
       var dropped = 0
     }
 
@@ -74,6 +80,9 @@
     }
 
     static let portion = 256 << 10
+    /// How many bytes have to come within the time that a head may take: about a kilobyte a second, as over the slowest
+    /// of lines.
+    static let progress = 32 << 10
     static let dropLimit = 8 << 20
     /// How much is dropped of a body that was rejected in the middle: what it costs is the client's to send.
     static let drainLimit = 64 << 20
@@ -94,8 +103,8 @@
       self.watched = watched
     }
 
-    /// The rest is dropped as it comes. What comes a byte at a time would hold the connection for as long as it likes.
-    private func expectRest() { watched?.expect(within: server.connections.requestSeconds) }
+    /// Sets the deadline for the next bytes, be they taken or dropped.
+    private func expectMore() { watched?.expect(within: server.connections.requestSeconds) }
 
     private var raw: OpaquePointer? { OpaquePointer(bitPattern: connection) }
 
@@ -113,7 +122,7 @@
           switch receiving {
           case .refuse(let response):
             state.refusal = response
-            expectRest()
+            expectMore()
           case .take(let receiver, let interim):
             state.receiver = receiver
             // Under the lock: the connection is there as long as `gone` has not been called, which takes the lock, too.
@@ -166,9 +175,12 @@
         if state.refusal != nil {
           let portions = state.dropped / Self.portion
           state.dropped += piece.count
-          if state.dropped / Self.portion > portions { expectRest() }
+          if state.dropped / Self.portion > portions { expectMore() }
           return (state.dropped <= Self.drainLimit, false)
         }
+        let steps = state.received / Self.progress
+        state.received += piece.count
+        if state.received / Self.progress > steps, !state.isSuspended { expectMore() }
         // With room for the piece that fills it, so that it does not grow by being copied.
         if state.filling.isEmpty { state.filling.reserveCapacity(room) }
         state.filling.append(contentsOf: piece)
@@ -184,6 +196,7 @@
           guard !server.isClosing else { return (false, false) }
           state.isSuspended = true
           MHD_suspend_connection(raw)
+          watched?.expect(within: nil)
         }
         return (true, false)
       }
@@ -227,8 +240,10 @@
         case .take(let receiver, let bytes):
           let refusal = await receiver.take(bytes)
           if let refusal {
-            state.withLock { $0.refusal = refusal }
-            expectRest()
+            state.withLock { state in
+              state.refusal = refusal
+              if !state.isEnded, !state.isGone { expectMore() }
+            }
           }
         case .finish(let receiver, let refusal):
           if let refusal {
@@ -265,6 +280,7 @@
     private func resume(_ state: inout State) {
       guard state.isSuspended, !state.isEnded, !state.isGone else { return }
       state.isSuspended = false
+      expectMore()
       MHD_resume_connection(raw)
     }
   }

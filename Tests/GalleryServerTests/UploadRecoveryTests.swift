@@ -195,5 +195,31 @@
       let file = temporary.library.url.path + "/server/uploads/" + upload.record.file
       #expect(FileManager.default.contents(atPath: file) == Data([1, 2, 3]))
     }
+
+    @Test("a client has a bounded number of bodies that are received at once, and leaves places to the others")
+    func places() throws {
+      let temporary = try TemporaryLibrary()
+      let uploads = Uploads(temporary.library, .system)
+      defer { uploads.close() }
+      let quota = uploads.quota
+      var held = try (0..<quota.activeOfClient).map { _ in try uploads.enter(for: "greedy") }
+      let refusal = #expect(throws: Problem.self) { try uploads.enter(for: "greedy") }
+      #expect(refusal?.status == 503 && refusal?.fields.contains { $0.name == "Retry-After" } == true)
+      try uploads.enter(for: "other").leave()
+      held.removeLast().leave()
+      held.append(try uploads.enter(for: "greedy"))
+      // Each may have its own, up to what the server receives in all.
+      var (count, others) = (quota.activeOfClient, [UploadPlace]())
+      while count < quota.active {
+        others.append(try uploads.enter(for: "client \(count / 10)"))
+        count += 1
+      }
+      #expect(throws: Problem.self) { try uploads.enter(for: "last") }
+      for place in held + others {
+        place.leave()
+        place.leave()
+      }
+      for _ in 0..<quota.activeOfClient { _ = try uploads.enter(for: "greedy") }
+    }
   }
 #endif

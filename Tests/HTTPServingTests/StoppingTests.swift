@@ -180,4 +180,47 @@
       }
     }
   }
+
+  @Suite("A body that comes slowly")
+  struct SlowBodyTests {
+    @Test("a byte now and then loses the connection, and what came is handed over")
+    func trickle() async throws {
+      // The idle limit alone would never end it: each byte is a sign of life.
+      try await serving({ ($0.requestSeconds, $0.idleSeconds) = (0.4, 1) }) { port, application, _ in
+        let client = try RawClient(port: port)
+        client.send("PUT /body HTTP/1.1\r\nHost: a\r\nContent-Length: 900000\r\n\r\n")
+        let start = ContinuousClock.now
+        while !client.isAtEnd, start.duration(to: .now) < .seconds(20) {
+          client.send("x")
+          client.receiveNow(milliseconds: 50)
+        }
+        #expect(client.isAtEnd)
+        try await waitUntil("its receiver has ended") {
+          application.receiver.abandoned.load(ordering: .sequentiallyConsistent) == 1
+        }
+        #expect(application.receiver.taken.load(ordering: .sequentiallyConsistent) > 0)
+      }
+    }
+
+    @Test("a body that gets on has all the time it takes")
+    func steady() async throws {
+      try await serving({ $0.requestSeconds = 1 }) { port, _, server in
+        let client = try RawClient(port: port)
+        let count = 12
+        client.send("PUT /body HTTP/1.1\r\nHost: a\r\nContent-Length: \(count * Reception.progress)\r\n\r\n")
+        _ = client.read(through: "\r\n\r\n")
+        let start = ContinuousClock.now
+        for number in 1...count {
+          client.send([UInt8](repeating: 7, count: Reception.progress))
+          let due = start + .milliseconds(200 * number)
+          while ContinuousClock.now < due {
+            client.receiveNow(milliseconds: 20)
+            server.connections.sweep()
+          }
+        }
+        #expect(start.duration(to: .now) > .seconds(2))
+        #expect(client.read(through: "received\n").contains("200 OK"))
+      }
+    }
+  }
 #endif

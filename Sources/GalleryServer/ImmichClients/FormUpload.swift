@@ -36,7 +36,7 @@
       }
       return .receiveForm { request, form in
         do {
-          let place = try server.uploads.enter()
+          let place = try server.uploads.enter(for: client)
           do {
             let upload = try await offload {
               try UploadRoutes.checkMayAdd(try call.library())

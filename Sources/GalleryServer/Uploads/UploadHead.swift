@@ -171,6 +171,8 @@
     var bytes: UInt64 = 200 << 30
     /// How many bodies are received at once, for all clients.
     var active = 64
+    /// How many of one client: as many as an uploader of Immich's sends at most.
+    var activeOfClient = 20
     /// After how many seconds without a request an upload, or the record of a finished one, is dropped.
     var seconds = 7 * 86_400.0
     /// How much room the disk keeps, in bytes.

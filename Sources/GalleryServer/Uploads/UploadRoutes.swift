@@ -56,7 +56,7 @@
       let client = try client(call)
       return .receive { request in
         do {
-          let place = try server.uploads.enter()
+          let place = try server.uploads.enter(for: client)
           do {
             let length = contentLength(request)
             let (upload, turn) = try await offload {
@@ -93,7 +93,7 @@
           guard let upload = try await current(call, client) else {
             return .refuse(try await repeated(call, client, offset))
           }
-          let place = try server.uploads.enter()
+          let place = try server.uploads.enter(for: client)
           do {
             let length = contentLength(request)
             let turn = try await offload {

@@ -28,7 +28,8 @@
       /// nil until the first request.
       var folder: UploadFolder?
       var uploads: [String: Upload] = [:]
-      var active = 0
+      /// How many bodies are being received, by client.
+      var active: [String: Int] = [:]
       var swept = Date.distantPast
       var isClosed = false
     }
@@ -252,20 +253,28 @@
 
     /// Counts a body that is being received.
     /// - Returns: its place, to be given back when nothing is received any more.
-    /// - Throws: ``Problem`` 503 if there are too many.
-    func enter() throws(Problem) -> UploadPlace {
+    /// - Throws: ``Problem`` 503 if there are too many, of this client or of all.
+    func enter(for client: String) throws(Problem) -> UploadPlace {
       let quota = quota
-      let isIn = state.withLock { state in
-        guard state.active < quota.active else { return false }
-        state.active += 1
-        return true
+      let refusal = state.withLock { state -> String? in
+        let own = state.active[client] ?? 0
+        guard own < quota.activeOfClient else { return "The server receives \(own) uploads of this client now" }
+        let all = state.active.values.reduce(0, +)
+        guard all < quota.active else { return "The server receives \(all) uploads now" }
+        state.active[client] = own + 1
+        return nil
       }
-      guard isIn else {
-        var problem = Problem(503, "limit-exceeded", "The server receives \(quota.active) uploads now; try again.")
+      if let refusal {
+        var problem = Problem(503, "limit-exceeded", "\(refusal); try again.")
         problem.fields = [("Retry-After", "5")]
         throw problem
       }
-      return UploadPlace { [self] in state.withLock { $0.active -= 1 } }
+      return UploadPlace { [self] in
+        state.withLock { state in
+          let left = (state.active[client] ?? 1) - 1
+          state.active[client] = left > 0 ? left : nil
+        }
+      }
     }
 
     func forget(_ upload: Upload) {
