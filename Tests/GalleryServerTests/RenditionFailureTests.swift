@@ -170,6 +170,29 @@
       #expect(isSeen.all == [true])
       queue.stop()
     }
+
+    @Test("what is asked for while idle work makes it comes before other idle work, if that work is given up")
+    func asked() async throws {
+      let done = Gathered<UInt8>()
+      let begun = Flag()
+      let queue = RenditionQueue(workerCount: 1, limit: 100, dropped: { _ in }) { jobs, isCancelled in
+        if jobs[0].name.hash == [9], !begun.isSet {
+          begun.set()
+          while !isCancelled() { sched_yield() }
+          return false
+        }
+        for job in jobs { done.append(job.name.hash[0]) }
+        return true
+      }
+      await queue.fill(job(9))
+      try await waitUntil("idle work has begun") { begun.isSet }
+      await queue.fill(job(8))
+      #expect(queue.want(job(9)))
+      #expect(queue.want(job(1)))
+      try await waitUntil("all is done") { done.all.count == 3 }
+      #expect(done.all == [9, 1, 8])
+      queue.stop()
+    }
   }
 
   /// What was reached, for threads that wait for one another.

@@ -11,8 +11,10 @@
   //     a film that is opened ─▶ films: one at a time ────────▶ a worker of their own, since a transcode takes minutes
   //
   // Idle work takes at most all workers but one, in batches; a request that finds no worker free ends the batch, which
-  // goes back to its place: what is looked at comes first. Both queues are bounded: of the wanted the oldest leaves,
-  // whose request hears that it has to come back; the filling waits for room.
+  // goes back to its place: what is looked at comes first. What was asked for of such a batch while it ran is wanted
+  // from then on. Both queues are bounded: of the wanted the oldest leaves, whose request hears that it has to come
+  // back; the filling waits for room. A batch that was once to be given up stays so: a program that was stopped for it
+  // has not failed.
   //
   // Invariant: a content is worked on by one worker at a time; a piece of work is in one of the queues or in one
   // worker's hands until it is done.
@@ -40,6 +42,8 @@
     private var films: [RenditionJob] = []
     private var idle: [RenditionJob] = []
     private var running: Set<RenditionJob.Name> = []
+    /// What was asked for while it ran, the newest last.
+    private var asked: [RenditionJob] = []
     private var busy = 0
     private var idleBusy = 0
     private var filmBusy = 0
@@ -78,7 +82,11 @@
     func want(_ job: RenditionJob) -> Bool {
       let (isTaken, left) = locked { () -> (Bool, RenditionJob.Name?) in
         if isStopping { return (false, nil) }
-        if running.contains(job.name) { return (true, nil) }
+        if running.contains(job.name) {
+          asked.removeAll { $0.name == job.name }
+          asked.append(job)
+          return (true, nil)
+        }
         startWorkers()
         var left: RenditionJob.Name?
         if job.name.isPlay {
@@ -207,14 +215,21 @@
     }
 
     private func finish(_ jobs: [RenditionJob], _ isIdle: Bool, _ isDone: Bool) {
-      locked {
+      let left = locked { () -> [RenditionJob.Name] in
         busy -= 1
         if isIdle { idleBusy -= 1 }
         if jobs[0].name.isPlay { filmBusy -= 1 }
         for job in jobs { running.remove(job.name) }
-        if !isDone, isIdle, !isStopping { idle.insert(contentsOf: jobs, at: 0) }
-        condition.broadcast()
+        let names = Set(jobs.map(\.name))
+        let nowWanted = asked.filter { names.contains($0.name) }
+        asked.removeAll { names.contains($0.name) }
+        defer { condition.broadcast() }
+        guard !isDone, isIdle, !isStopping else { return [] }
+        let wantedNames = Set(nowWanted.map(\.name))
+        idle.insert(contentsOf: jobs.filter { !wantedNames.contains($0.name) }, at: 0)
+        return nowWanted.compactMap { Self.add($0, to: &wanted, limit) }
       }
+      for name in left { dropped(name) }
     }
   }
 #endif

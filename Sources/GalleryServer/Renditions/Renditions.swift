@@ -192,9 +192,8 @@
       _ jobs: [RenditionJob], _ cache: RenditionCache, _ renderer: MediaRenderer,
       _ isCancelled: @escaping @Sendable () -> Bool
     ) -> Bool {
-      let open = jobs.filter { settled($0.name, cache) == nil }
       var found: [(job: RenditionJob, file: URL)] = []
-      for job in open {
+      for job in jobs where settled(job.name, cache) == nil {
         // A missing file can be restored, so it is not a failure of its content: the next request tries again.
         guard let file = try? job.source(), Self.isThere(file) else { continue }
         found.append((job, file))
@@ -208,9 +207,11 @@
           keep(outcome, of: job.name.hash, file, cache, isCancelled)
         }
       }
-      let isDone = !isCancelled() || jobs.allSatisfy { settled($0.name, cache) != nil }
-      if isDone { for job in jobs { wake(job.name) } }
-      return isDone
+      let isGivenUp = isCancelled()
+      let open = jobs.filter { settled($0.name, cache) == nil }.map(\.name)
+      // What is left of a batch that was given up is made later.
+      for job in jobs where !isGivenUp || !open.contains(job.name) { wake(job.name) }
+      return !isGivenUp || open.isEmpty
     }
 
     static func isThere(_ file: URL) -> Bool { FileManager.default.isReadableFile(atPath: file.path) }
