@@ -221,5 +221,23 @@
       }
       for _ in 0..<quota.activeOfClient { _ = try uploads.enter(for: "greedy") }
     }
+
+    @Test(
+      "a name keeps what joins or parts its letters, and has nothing that controls or reverses text",
+      arguments: [
+        // A family, a Persian word, a flag, and what one vendor and a soft hyphen add.
+        ("\u{1F468}\u{200D}\u{1F469}\u{200D}\u{1F467} beach.jpg", true),
+        ("\u{645}\u{6CC}\u{200C}\u{631}\u{648}\u{645}.jpg", true), ("\u{1F3F4}\u{E0067}\u{E007F}.jpg", true),
+        ("\u{F8FF}.jpg", true), ("a\u{AD}b.jpg", true),
+        ("a\u{7}.jpg", false), ("a\u{85}.jpg", false), ("a\u{2028}.jpg", false), ("gpj.\u{202E}a.exe", false),
+        ("\u{2067}a.jpg", false), ("a\n.jpg", false),
+      ] as [(String, Bool)])
+    func names(_ name: String, _ isTaken: Bool) throws {
+      if isTaken {
+        #expect(try UploadHead.name(name) == name)
+      } else {
+        #expect(throws: Problem.self) { try UploadHead.name(name) }
+      }
+    }
   }
 #endif

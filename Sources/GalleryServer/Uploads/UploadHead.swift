@@ -12,7 +12,8 @@
   //
   // Either is read, both may be sent if they agree, and every answer has both. A request with neither is a plain one:
   // its body is the whole file. Everything here comes from outside: numbers have at most 15 digits (RFC 9651, 3.3.1), a
-  // name is one component of a path without control characters, a digest has its exact length.
+  // name is one component of a path without control characters, a digest has its exact length. What joins or parts
+  // letters in a name belongs to it, as in Persian words and in emoji of families.
 
   /// The fields of a request that are about an upload.
   struct UploadHead: Sendable, Equatable {
@@ -149,16 +150,20 @@
       guard name.utf8.count <= 255 else {
         throw .malformed("The file name has \(name.utf8.count) bytes; a name has at most 255.")
       }
-      guard !name.unicodeScalars.contains(where: { Self.refused.contains($0.properties.generalCategory) }) else {
-        throw .malformed("The file name contains a control character.")
+      guard !name.unicodeScalars.contains(where: isRefused) else {
+        throw .malformed("The file name contains a control character or one that turns text around.")
       }
       return name.isEmpty || name == "." || name == ".." ? nil : name
     }
 
-    /// Control characters, line separators, and what hides or turns text around.
-    private static let refused: Set<Unicode.GeneralCategory> = [
-      .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse,
-    ]
+    /// Control characters, line separators, and the embeddings, overrides and isolates of the bidirectional algorithm
+    /// (UAX #9, section 2), which let a name look as if it had another ending.
+    private static func isRefused(_ scalar: Unicode.Scalar) -> Bool {
+      switch scalar.value {
+      case 0x202A...0x202E, 0x2066...0x2069: true
+      default: [.control, .lineSeparator, .paragraphSeparator].contains(scalar.properties.generalCategory)
+      }
+    }
   }
 
   /// The bounds of uploads.

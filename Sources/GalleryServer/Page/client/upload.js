@@ -39,7 +39,7 @@ export class FileGone extends Error {}
  * @param {string} name
  */
 export function fileName(name) {
-  const plain = name.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Zl}\p{Zp}]/gu, '').replace(/[/\\]/g, '_').trim();
+  const plain = name.replace(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\u202A-\u202E\u2066-\u2069]/gu, '').replace(/[/\\]/g, '_').trim();
   const length = (/** @type {string} */ text) => new TextEncoder().encode(text).length;
   const dot = plain.lastIndexOf('.');
   const ending = dot > 0 && plain.length - dot <= 10 ? plain.slice(dot) : '';
