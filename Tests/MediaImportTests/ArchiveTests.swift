@@ -128,7 +128,8 @@ struct ArchiveTests {
   }
 
   enum Harm: String, CaseIterable {
-    case truncatedZip, truncatedTarball, flippedTarball, bombZip, bombTarball, manyMembers, longName, overlap, garbage
+    case truncatedZip, truncatedTarball, flippedTarball, bombZip, bombTarball, manyMembers, longName, overlap, garbage,
+      hugeSize
   }
 
   @Test(
@@ -164,6 +165,15 @@ struct ArchiveTests {
       try Self.zip(archive, "z.writestr('x' * 5000, b'1')")
     case .overlap:
       try Self.zip(archive, "z.writestr('a', b'same bytes')\nz.filelist.append(z.filelist[0])")
+    case .hugeSize:
+      code = .archiveDamaged
+      let program = """
+        import tarfile, sys
+        link = tarfile.TarInfo('a.jpg')
+        link.type, link.linkname, link.pax_headers = tarfile.SYMTYPE, 'b.jpg', {'size': str(2 ** 64 - 1)}
+        tarfile.open(sys.argv[1], 'w', format=tarfile.PAX_FORMAT).addfile(link)
+        """
+      try TakeoutImportTests.run(["python3", "-c", program, archive])
     case .garbage:
       code = .archiveDamaged
       try Data([0x50, 0x4B, 3, 4] + Array(repeating: 0, count: 1000)).write(to: URL(filePath: archive))

@@ -20,6 +20,8 @@ protocol ByteStream: ~Copyable {
 struct TarReader<Stream: ByteStream & ~Copyable>: ~Copyable {
   /// The most bytes of one extended header.
   private static var headerLimit: UInt64 { 1 << 20 }
+  /// A size is smaller, so that sums of sizes cannot overflow.
+  private static var sizeLimit: UInt64 { 1 << 62 }
 
   private let path: FilePath
   private let limits: ArchiveLimits
@@ -73,8 +75,8 @@ struct TarReader<Stream: ByteStream & ~Copyable>: ~Copyable {
     _ header: [UInt8], _ records: [String: [UInt8]], _ longName: [UInt8]?
   ) throws(ImportError) -> ArchiveMember {
     if let size = records["size"] {
-      guard let size = UInt64(String(decoding: size, as: UTF8.self)) else {
-        throw damaged("a size in it is not a number")
+      guard let size = UInt64(String(decoding: size, as: UTF8.self)), size < Self.sizeLimit else {
+        throw damaged("a size in it is not a number or is too large")
       }
       (dataLeft, fillingLeft) = (size, (512 - size % 512) % 512)
     }
@@ -207,7 +209,7 @@ struct TarReader<Stream: ByteStream & ~Copyable>: ~Copyable {
     if let first = field.first, first & 0x80 != 0 {
       guard first == 0x80, field.dropFirst().dropLast(8).allSatisfy({ $0 == 0 }) else { return nil }
       let value = field.suffix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-      return value < 1 << 62 ? value : nil
+      return value < sizeLimit ? value : nil
     }
     let digits = field.drop { $0 == 0x20 }.prefix { $0 != 0x20 && $0 != 0 }
     if digits.isEmpty { return 0 }
