@@ -139,6 +139,8 @@ struct ICloudImportTests {
       ("Monday March 1,2021 1:02:03 AM GMT", "2021-03-01T01:02:03"), ("2019-05-01 12:00:00", "2019-05-01T12:00:00"),
       ("2019-05-01T12:00:00Z", "2019-05-01T12:00:00"), ("yesterday", nil), ("Friday June 31,2023 9:36 PM GMT", nil),
       ("Friday Juni 23,2023 9:36 PM GMT", nil), ("Friday June 23,2023 13:36 PM GMT", nil),
+      ("2019-05-01 12:00:0\u{FF15}", nil), ("\u{0662}\u{0660}19-05-01 12:00:00", nil),
+      ("Friday June 23,2023 9:3\u{FF16} PM GMT", nil), ("Friday June 23,2023 9:36:0\u{0665} PM GMT", nil),
     ])
   func dates(text: String, expected: String?) {
     #expect(ICloudSource.time(text)?.reading.description == expected)

@@ -173,9 +173,11 @@ struct ICloudSource {
     // Between the time and AM or PM stands a narrow blank in newer exports.
     let plain = String(text.map { $0.isWhitespace ? " " : $0 }).lowercased()
     var clock: WallClock?
+    // In a regular expression, a digit is one of any script; a number has ASCII digits only.
     let long =
       #/(?:[a-z]+,? )?([a-z]+) (\d{1,2}), ?(\d{4}),? (?:at )?(\d{1,2}):(\d\d)(?::(\d\d))? ?([ap])m(?: (?:gmt|utc))?/#
-    let short = #/(\d{4})-(\d\d)-(\d\d)[ t](\d\d):(\d\d):(\d\d)(?:\.\d+)?z?(?: (?:gmt|utc))?/#
+      .asciiOnlyDigits()
+    let short = #/(\d{4})-(\d\d)-(\d\d)[ t](\d\d):(\d\d):(\d\d)(?:\.\d+)?z?(?: (?:gmt|utc))?/#.asciiOnlyDigits()
     if let match = plain.wholeMatch(of: long), let month = months.firstIndex(of: String(match.1)),
       let day = Int(match.2), let year = Int(match.3), let hour = Int(match.4), (1...12).contains(hour),
       let minute = Int(match.5)
@@ -184,6 +186,7 @@ struct ICloudSource {
       clock = WallClock(year, month + 1, day, hour % 12 + (match.7 == "p" ? 12 : 0), minute, second)
     } else if let match = plain.wholeMatch(of: short) {
       let numbers = [match.1, match.2, match.3, match.4, match.5, match.6].compactMap { Int($0) }
+      guard numbers.count == 6 else { return nil }
       clock = WallClock(numbers[0], numbers[1], numbers[2], numbers[3], numbers[4], numbers[5])
     }
     return clock.map {
