@@ -104,8 +104,8 @@ extension PhotoLibrary {
   ///   - backup: a directory created by ``backup(to:resources:progress:)``.
   ///   - url: a directory that does not exist.
   ///   - resources: how the files of photos are copied.
-  ///   - skipsDamagedFiles: whether files whose hash does not match their name are left out; otherwise such a file
-  ///     stops the restoration.
+  ///   - skipsDamagedFiles: whether the restoration does without files whose hash does not match their name, and
+  ///     without files that the backup no longer has; otherwise such a file stops it.
   ///   - environment: clock, randomness and the name of the process.
   ///   - progress: the progress handler; return `false` to cancel, which leaves nothing.
   /// - Throws: ``LibraryError`` `.notALibrary` if it is not a backup, `.alreadyExists`, `.corrupted` if it does not
@@ -137,6 +137,7 @@ extension PhotoLibrary {
       }
       try LibraryCopy.takeRecords(from: backup.path, to: folder)
       try LibraryCopy.noteMissing(in: folder.path, &transfer)
+      if resources != .left, !skipsDamagedFiles { try manifest.checkComplete(transfer, backup.path) }
       try folder.finish()
       return BackupReport(
         url: url, token: found.token, eventCount: found.events, chain: found.chain, resources: transfer)
@@ -163,6 +164,24 @@ extension BackupManifest {
     guard format <= Self.currentFormat else {
       throw LibraryError(
         .newerThanProgram, "\(folder) is a backup of the format \(format), which is newer than this program.")
+    }
+  }
+
+  /// Checks that every file that the backup had when it was made was taken from it.
+  func checkComplete(_ transfer: ResourceTransfer, _ folder: String) throws(LibraryError) {
+    let missing = Set(missingFiles)
+    let lost = transfer.missingFiles.filter { !missing.contains($0) }
+    if let first = lost.first {
+      let others = lost.count > 1 ? ", and \(lost.count - 1) more are" : ""
+      throw LibraryError(
+        .corrupted,
+        "The file \(folder)/resources/\(first) of the backup is missing\(others); restore without damaged files.")
+    }
+    // Files that no asset names now, such as those before an edit, are counted only.
+    guard transfer.fileCount >= files else {
+      throw LibraryError(
+        .corrupted,
+        "\(folder) has \(transfer.fileCount) files, but its manifest counts \(files); restore without damaged files.")
     }
   }
 

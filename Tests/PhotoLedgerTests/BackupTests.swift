@@ -97,6 +97,38 @@ struct BackupTests {
     #expect(report.resources.damagedFiles == [copy] && report.resources.missingFiles.count == 3)
   }
 
+  @Test("a backup that lost a file is not restored unless that is accepted", arguments: [true, false])
+  func lostFiles(isNamed: Bool) async throws {
+    let kept = try await KeptLibrary.make()
+    // One that was missing before is no loss of the backup, and one that no asset names any more is.
+    let twin = try #require(try kept.library.asset(kept.twin.uuidString))
+    try FileManager.default.removeItem(at: kept.library.url(of: try kept.library.resources(of: twin)[0]))
+    let digits = Array("of an earlier edit".utf8).sha256.hexadecimal
+    let former = "resources/\(digits.prefix(2))/\(digits.dropFirst(2))"
+    try FileManager.default.createDirectory(
+      at: kept.url.appending(path: former).deletingLastPathComponent(), withIntermediateDirectories: true)
+    try Data("of an earlier edit".utf8).write(to: kept.url.appending(path: former))
+    let (backup, restored) = (kept.folder.place("backup"), kept.folder.place("restored"))
+    #expect(try kept.library.backup(to: backup).resources.missingFiles.count == 1)
+    #expect(try PhotoLibrary.restore(from: backup, to: kept.folder.place("whole")).resources.fileCount == 4)
+    let other = try #require(try kept.library.asset(kept.other.uuidString))
+    let named = try kept.library.url(of: kept.library.resources(of: other)[0]).path.dropFirst(kept.url.path.count + 1)
+    let lost = backup.appending(path: isNamed ? String(named) : former)
+    try FileManager.default.removeItem(at: lost)
+    for way in [ResourceCopying.copied, .shared] {
+      let error = #expect(throws: LibraryError.self) {
+        try PhotoLibrary.restore(from: backup, to: restored, resources: way)
+      }
+      #expect(error?.code == .corrupted)
+      #expect(error?.description.contains(isNamed ? lost.path : "its manifest counts 4") == true)
+      #expect(try Self.names(kept.folder.url) == ["backup", "library", "whole"])
+    }
+    let report = try PhotoLibrary.restore(from: backup, to: restored, skippingDamagedFiles: true)
+    #expect(report.resources.missingFiles.count == (isNamed ? 2 : 1) && report.resources.fileCount == 3)
+    let empty = try PhotoLibrary.restore(from: backup, to: kept.folder.place("empty"), resources: .left)
+    #expect(empty.resources.missingFiles.count == 4)
+  }
+
   /// What is done to a backup, and whether the store opens at all.
   enum Harm: CaseIterable { case noManifest, garbledManifest, newerManifest, otherChain, noStore, noFile, event, row }
 

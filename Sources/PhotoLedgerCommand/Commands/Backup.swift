@@ -12,7 +12,7 @@ extension Command {
   private static let destination = Option("to", "DIR", "the new library; must not exist")
   private static let source = Operand("DIR", "the directory that `backup` made")
   private static let childName = "restore-here"
-  private static let skipping = Option("skip-damaged", "leave out files whose hash is wrong")
+  private static let skipping = Option("skip-damaged", "restore without files that are damaged or lost")
 
   static let backup = Command(
     words: ["backup"], summary: "copy the library as of one commit, while it is in use",
