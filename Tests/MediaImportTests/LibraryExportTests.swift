@@ -262,6 +262,38 @@ struct LibraryExportTests {
     #expect(try rig.files().count == 2)
   }
 
+  @Test("the files of an asset stay until its new ones are in their places", arguments: [false, true])
+  func lastCopy(isForeign: Bool) async throws {
+    let rig = try ExportRig()
+    try await rig.library.performChanges { block in
+      for name in ["a", "b"] {
+        block.createAsset(
+          AssetCreation(
+            mediaType: .image,
+            resources: [.init(type: .photo, source: .data(Data(name.utf8)), originalFilename: "\(name).png")]))
+      }
+    }
+    _ = try await rig.export("{name}") { $0.sidecars = .full }
+    let before = try rig.files()
+    let digits = Array("b".utf8).sha256.hexadecimal
+    let lost = "\(rig.library.url.path)/resources/\(digits.prefix(2))/\(digits.dropFirst(2))"
+    if isForeign {
+      try FileManager.default.createDirectory(atPath: rig.target + "/all/b.png", withIntermediateDirectories: true)
+    } else {
+      #expect(rename(lost, lost + ".away") == 0)
+    }
+    let change = { (options: inout ExportOptions) in (options.removesUnwanted, options.sidecars) = (true, .full) }
+    let summary = try await rig.export("all/{name}", change)
+    #expect(summary.count(isForeign ? .conflict : .failed) == 1 && !summary.isComplete)
+    let kept = summary.unwanted.filter { !$0.isRemoved }
+    #expect(kept.map(\.path) == ["b.png", "b.png.xmp"] && kept.allSatisfy { $0.message?.contains("was kept") == true })
+    let files = try rig.files()
+    #expect(files["b.png"] == before["b.png"] && files["b.png.xmp"] == before["b.png.xmp"] && files["a.png"] == nil)
+    if isForeign { #expect(rmdir(rig.target + "/all/b.png") == 0) } else { #expect(rename(lost + ".away", lost) == 0) }
+    #expect(try await rig.export("all/{name}", change).isComplete)
+    #expect(try Set(rig.files().keys) == ["all/a.png", "all/a.png.xmp", "all/b.png", "all/b.png.xmp"])
+  }
+
   @Test("an export of some assets leaves the files of others alone")
   func others() async throws {
     var random = SeededGenerator(seed: 8)

@@ -9,7 +9,8 @@ internal import Synchronization
 //                                                  as wanted: nothing is read or written
 //                                                  not there, or an earlier version of ours: copied, in batches
 //                                                  anything else: left as it is, and said
-//                         ─▶ what earlier exports left and nothing wants: listed, removed when asked for
+//                         ─▶ what earlier exports left and nothing wants: listed, removed when asked for, unless a
+//                            wanted file of the same asset is not in its place
 //
 // Nothing is decided by the times of the library: a file is wanted with a content (the hash of its bytes, and of the
 // fields that are written into it), and the journal says which content lies under a path. So an export that finds
@@ -100,6 +101,8 @@ private final class ExportRun {
   private var summary = ExportSummary()
   private var progress = ExportProgress()
   private var present: Set<LocalIdentifier> = []
+  /// The assets of which some wanted file is not in its place.
+  private var incomplete: Set<String> = []
   private var copies = 0
   private let maker: FileMaker
 
@@ -140,7 +143,11 @@ private final class ExportRun {
   }
 
   private func done(_ file: PlannedFile, _ outcome: ExportOutcome, _ message: String? = nil) {
-    if [.copied, .linked, .unchanged, .found, .wanted].contains(outcome) { present.insert(file.asset.id) }
+    if [.copied, .linked, .unchanged, .found, .wanted].contains(outcome) {
+      present.insert(file.asset.id)
+    } else {
+      incomplete.insert(file.asset.id.uuidString)
+    }
     progress.filesDone += 1
     note(file.report(outcome, message))
     tellProgress(progress)
@@ -321,7 +328,8 @@ private final class ExportRun {
 
   // MARK: Clearing
 
-  /// Lists the files of earlier exports that are not wanted, and removes them if that was asked for.
+  /// Lists the files of earlier exports that are not wanted, and removes them if that was asked for. All files of an
+  /// asset stay until each file that is wanted of it is in its place, since one of them may be the last good copy.
   private func clear(than wanted: Set<String>, _ others: Set<String>) throws {
     var known: [String: Bool] = [:]
     for path in folder.journal.lines.keys.sorted() where !wanted.contains(path) && !others.contains(path) {
@@ -335,7 +343,9 @@ private final class ExportRun {
       var isRemoved = false
       var message: String?
       if options.removesUnwanted {
-        if case .own = occupant {
+        if isThere, incomplete.contains(asset) {
+          message = "\(folder.place(path)) was kept: a file of its asset that is to replace it could not be exported."
+        } else if case .own = occupant {
           if !options.isRehearsal {
             try step()
             try folder.remove(path)

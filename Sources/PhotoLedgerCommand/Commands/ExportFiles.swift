@@ -33,7 +33,8 @@ extension Command {
 
       A second run copies only what is new or changed, and resumes one that was stopped or killed. Files that it did
       not write are never replaced. Files of earlier exports that are no longer wanted are listed; --remove-unwanted
-      removes them. The status is 1 if a wanted file is missing afterwards.
+      removes them, except those of an asset of which a wanted file could not be exported. The status is 1 if a wanted
+      file is missing afterwards.
       """,
     example: "export-files /media/disk/photos --template '{year}/{album|no album}/{name}' --sidecars"
   ) { invocation in
@@ -162,7 +163,7 @@ private struct Exporting: Sendable {
       let assets = TextLayout.counted(summary.assetsWithoutFile, "asset")
       try invocation.output.line("\(assets) without a file in the folder; --json prints the reasons.")
     }
-    let listed = summary.unwanted.count { !$0.isRemoved }
+    let listed = summary.unwanted.count { !$0.isRemoved && $0.message == nil }
     if listed > 0 {
       let files = TextLayout.counted(listed, "file")
       try invocation.output.line("\(files) of earlier exports no longer wanted; --remove-unwanted removes them.")
