@@ -117,6 +117,36 @@ struct ExportEndingTests {
     }
   }
 
+  @Test("what cannot be made takes no room while the export goes on", arguments: [false, true])
+  func failures(embeds: Bool) async throws {
+    let rig = try ExportRig()
+    try await rig.library.performChanges { block in
+      for index in 0..<6 {
+        let bytes = Data("exiftool cannot write into \(index)".utf8)
+        var creation = AssetCreation(
+          mediaType: .image, resources: [.init(type: .photo, source: .data(bytes), originalFilename: "\(index).jpg")])
+        creation.caption = "caption"
+        block.createAsset(creation)
+      }
+    }
+    if !embeds {
+      for name in try rig.rig.storedFiles() {
+        let path = rig.library.url.path + "/resources/" + name
+        let size = try Data(contentsOf: URL(filePath: path)).count
+        #expect(chmod(path, 0o644) == 0)
+        try Data(count: size).write(to: URL(filePath: path))
+      }
+    }
+    let most = Mutex(0)
+    let work = "\(rig.target)/\(ExportFolder.own)/coming"
+    let change = { (options: inout ExportOptions) in (options.embeds, options.threadCount) = (embeds, 1) }
+    let summary = try await rig.export("{name}", change) {
+      let count = try FileManager.default.contentsOfDirectory(atPath: work).count
+      most.withLock { $0 = max($0, count) }
+    }
+    #expect(summary.count(.failed) == 6 && most.withLock { $0 } == 0)
+  }
+
   @Test("one export at a time fills a folder")
   func oneAtATime() async throws {
     var random = SeededGenerator(seed: 4)

@@ -392,44 +392,50 @@ private struct FileMaker: Sendable {
     (self.library, self.options, self.work, self.stop, self.step) = (library, options, work, stop, step)
   }
 
-  /// Makes a file.
+  /// Makes a file; one that cannot be made leaves nothing in the work folder.
   /// - Returns: its path, and whether it is a second name of the library's own file.
   func make(_ file: PlannedFile, _ number: Int) -> Result<(path: String, isLink: Bool), any Error> {
     Result {
       try step()
+      // exiftool goes by the endings of what it reads and makes.
+      let known = file.resource.map { UniformType.filenameExtension(of: $0.uniformTypeIdentifier) } ?? ""
+      let ending = known.isEmpty ? file.resource.flatMap { _ in SafeFileName.ending(of: file.path) } ?? "" : known
+      let path = "\(work)/\(number)\(ending)"
       guard let resource = file.resource else {
-        let path = "\(work)/\(number)"
         try write(file.packet?.bytes ?? [], to: path)
         return (path, false)
       }
-      // exiftool goes by the endings of what it reads and makes.
-      let known = UniformType.filenameExtension(of: resource.uniformTypeIdentifier)
-      let ending = known.isEmpty ? SafeFileName.ending(of: file.path) ?? "" : known
-      let path = "\(work)/\(number)\(ending)"
       if options.links, case .library = resource.storage, try link(resource, of: file.asset, to: path) {
         return (path, true)
       }
       try ResourceCopy(resource, of: file.asset, in: library, stop: stop).write(to: path)
-      let stop = stop
       guard let packet = file.packet else { return (path, false) }
-      let result = "\(number).result\(ending)"
-      let writer = try writers.take {
-        try MetadataWriter(folder: work, limits: options.metadataLimits, searchPath: options.searchPath)
-      }
-      defer { writers.give(writer) }
-      do throws(ImportError) {
-        try writer.write(
-          packet.filled, of: packet, from: path, to: result, picture: file.asset.mediaType == .image ? file.asset : nil,
-          isCancelled: { stop.isSet })
-      } catch {
-        // What exiftool has to say of a full disk is not heard.
-        if error.code == .toolFailed, freeByteCount < resource.dataSize + 1 << 16 {
-          throw LibraryError.store(path, "write metadata into", errno: ENOSPC)
-        }
-        throw error
-      }
-      unlink(path)
-      return ("\(work)/\(result)", false)
+      defer { unlink(path) }
+      return (try embed(packet, of: file.asset, in: path, resource.dataSize, as: "\(number).result\(ending)"), false)
+    }
+  }
+
+  /// Makes a file with metadata of a copy.
+  /// - Returns: its path.
+  private func embed(
+    _ packet: XMPPacket, of asset: Asset, in path: String, _ byteCount: UInt64, as result: String
+  ) throws -> String {
+    let writer = try writers.take {
+      try MetadataWriter(folder: work, limits: options.metadataLimits, searchPath: options.searchPath)
+    }
+    defer { writers.give(writer) }
+    let stop = stop
+    do throws(ImportError) {
+      try writer.write(
+        packet.filled, of: packet, from: path, to: result, picture: asset.mediaType == .image ? asset : nil,
+        isCancelled: { stop.isSet })
+      return "\(work)/\(result)"
+    } catch {
+      let isFull = freeByteCount < byteCount + 1 << 16
+      unlink("\(work)/\(result)")
+      // What exiftool has to say of a full disk is not heard.
+      if error.code == .toolFailed, isFull { throw LibraryError.store(path, "write metadata into", errno: ENOSPC) }
+      throw error
     }
   }
 
@@ -453,7 +459,10 @@ private struct FileMaker: Sendable {
     let number = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
     guard number >= 0 else { throw LibraryError.store(path, "make", errno: errno) }
     defer { close(number) }
-    try writeWhole(bytes, to: number, path)
+    do throws(LibraryError) { try writeWhole(bytes, to: number, path) } catch {
+      unlink(path)
+      throw error
+    }
   }
 }
 

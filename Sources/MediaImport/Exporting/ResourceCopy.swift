@@ -21,14 +21,19 @@ struct ResourceCopy: Sendable {
     (self.resource, self.asset, self.library, self.stop) = (resource, asset, library, stop)
   }
 
-  /// Copies to a name that nothing has; without an error the file has the recorded hash.
+  /// Copies to a name that nothing has; without an error the file has the recorded hash, with one there is none.
   /// - Throws: ``LibraryError`` as `PhotoLibrary.write` does.
   func write(to path: String) throws {
     let target = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
     guard target >= 0 else { throw LibraryError.store(path, "make", errno: errno) }
     defer { close(target) }
-    if try clone(to: target, path) { return }
-    try pass(to: target, path)
+    do {
+      if try clone(to: target, path) { return }
+      try pass(to: target, path)
+    } catch {
+      unlink(path)
+      throw error
+    }
   }
 
   /// Shares the blocks of the library's file; false where the file system cannot.
