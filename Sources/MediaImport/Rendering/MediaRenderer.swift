@@ -59,14 +59,16 @@ package final class MediaRenderer: Sendable {
   /// - Parameters:
   ///   - searchPath: folders with colons between them; nil: the environment's `PATH`.
   ///   - limits: what one step may cost.
-  ///   - workFolder: where the programs' input and output lie meanwhile, best on the file system of the files, so that
-  ///     they need not be copied; nil: the folder for temporary files.
+  ///   - workFolder: where the programs' input and output lie meanwhile: a folder in the directory of the library whose
+  ///     files are rendered, so that its own need not be copied; nil: the folder for temporary files.
   ///   - probe: shares its exiftool, which reads every file of this user and writes none; nil: one that reads nothing
   ///     but what is rendered.
   package init(
     searchPath: String? = nil, limits: Limits = Limits(), workFolder: URL? = nil, probe: ExternalProbe? = nil
   ) {
-    (programs, self.limits, root) = (Programs(searchPath: searchPath), limits, WorkRoot(in: workFolder))
+    // An exiftool that is shared reads a file where it is; the others are let read it for one run.
+    root = WorkRoot(in: workFolder, mayRefer: probe != nil)
+    (programs, self.limits) = (Programs(searchPath: searchPath), limits)
     self.probe = probe
   }
 
@@ -174,7 +176,7 @@ package final class MediaRenderer: Sendable {
     of source: String, in folder: borrowing WorkFolder, _ isCancelled: @escaping @Sendable () -> Bool
   ) throws -> String {
     let program = [try programs.exiftool(for: "it finds the picture in a RAW file"), "-config", "", "-q", "-q"]
-    let run = run(isCancelled, readable: [folder.input], writable: folder.output)
+    let run = run(isCancelled, readable: try folder.readable(), writable: folder.output)
     _ = try run.output(
       of: program, ["-b"] + Self.previews.map { "-\($0)" } + ["-W!", folder.file("%t%-c.jpg"), source])
     let found = Self.previews.map { folder.file("\($0).jpg") }.filter { access($0, R_OK) == 0 }
@@ -195,7 +197,7 @@ package final class MediaRenderer: Sendable {
     _ still: String, _ request: PictureRequest, _ geometry: PictureGeometry, in folder: borrowing WorkFolder
   ) throws -> Picture {
     let program = try programs.require("vipsthumbnail", for: "it scales pictures", package: "libvips-tools")
-    var run = run(request.isCancelled, readable: [folder.input], writable: folder.output)
+    var run = run(request.isCancelled, readable: try folder.readable(), writable: folder.output)
     run.environment = ["VIPS_BLOCK_UNTRUSTED=1", "VIPS_CONCURRENCY=1"]
     let target = folder.file("target\(request.format.ending)")
     let whole = geometry.isCut ? folder.file("whole.png") : target
@@ -226,7 +228,7 @@ package final class MediaRenderer: Sendable {
     let ffmpeg = try programs.require("ffmpeg", for: "it decodes what libvips does not", package: "ffmpeg")
     let decoded = folder.file("decoded.png")
     let formats = "bmp_pipe,j2k_pipe,psd_pipe,exr_pipe,tiff_pipe,webp_pipe,jpegxl_pipe,jpeg_pipe,png_pipe,gif"
-    _ = try run(isCancelled, readable: [folder.input], writable: folder.output).output(
+    _ = try run(isCancelled, readable: try folder.readable(), writable: folder.output).output(
       of: ffmpeg,
       ["-nostdin", "-v", "error", "-y", "-protocol_whitelist", "file", "-format_whitelist", formats]
         + ["-i", "file:\(still)", "-frames:v", "1", "-f", "image2", "-update", "1", decoded])

@@ -214,7 +214,7 @@ extension MediaRenderer {
     _ isCancelled: @escaping @Sendable () -> Bool
   ) throws -> ImportError? {
     if files.isEmpty { return nil }
-    var run = run(isCancelled, readable: [folder.input], writable: folder.output)
+    var run = run(isCancelled, readable: try folder.readable(), writable: folder.output)
     run.limits.timePerFile = limits.timePerPicture * files.count
     run.environment = ["VIPS_BLOCK_UNTRUSTED=1", "VIPS_CONCURRENCY=1"]
     do {

@@ -1,11 +1,19 @@
 // The folders in which sandboxed programs find their input and leave their output.
 //
 //     root/                    what the exiftool that stays open may read, and nothing else
-//       3F9C…/in/source        the file: a hard link, a clone or a copy; programs may read it
+//       3F9C…/in/source        the file: a link, a clone or a copy; programs may read it
 //       3F9C…/out/             programs may write here
 //
-// A hard link shares the bytes with the original, so it never lies in a folder that a program may write to. Its name is
-// ours: libvips reads the end of a name in brackets as options, and a name may hold what another program reads as one.
+//     what is in a work folder, or in the resources of the library that the root is in    a hard link
+//     other files, where exiftool may read all files                                      a symbolic link
+//     other files                                                                         a clone, or a copy
+//
+// A hard link shares the bytes with the original, so it never lies in a folder that a program may write to. It also
+// changes the original: its time of change and its number of names. So a file that the library only refers to is never
+// linked: it is not the library's to change, and imports would take it for an altered file and read it again.
+//
+// The name of the input is ours: libvips reads the end of a name in brackets as options, and a name may hold what
+// another program reads as one.
 //
 // The root of a process is named by its number, so that what a killed process left is found and removed by the next.
 
@@ -20,9 +28,12 @@ final class WorkRoot: Sendable {
   /// Where it is; nil until it is needed.
   private let path = Mutex<String?>(nil)
   private let parent: URL?
+  private let mayRefer: Bool
 
-  /// - Parameter parent: where the root is made; nil: in the folder for temporary files.
-  init(in parent: URL? = nil) { self.parent = parent }
+  /// - Parameters:
+  ///   - parent: where the root is made, a folder in a library's directory; nil: in the folder for temporary files.
+  ///   - mayRefer: whether all programs may be let read a file where it is.
+  init(in parent: URL? = nil, mayRefer: Bool = false) { (self.parent, self.mayRefer) = (parent, mayRefer) }
 
   private static let prefix = "photoledger-work-"
 
@@ -65,7 +76,13 @@ final class WorkRoot: Sendable {
   }
 
   /// A folder for one piece of work.
-  func folder() throws -> WorkFolder { try WorkFolder(in: try located()) }
+  func folder() throws -> WorkFolder {
+    let root = try located()
+    // LIBRARY/folder/root
+    let library = URL(filePath: root).deletingLastPathComponent().deletingLastPathComponent()
+    let resources = parent == nil ? [] : [library.appending(path: "resources").path]
+    return try WorkFolder(in: root, linking: [root] + resources, mayRefer)
+  }
 }
 
 /// A folder for one piece of work, which goes with this value.
@@ -76,7 +93,12 @@ struct WorkFolder: ~Copyable {
   /// What programs may write.
   let output: String
 
-  fileprivate init(in root: String) throws {
+  /// The folders whose files may be given a second name.
+  private let linkable: [String]
+  private let mayRefer: Bool
+
+  fileprivate init(in root: String, linking linkable: [String], _ mayRefer: Bool) throws {
+    (self.linkable, self.mayRefer) = (linkable, mayRefer)
     path = "\(root)/\(UUID().uuidString)"
     (input, output) = (path + "/in", path + "/out")
     for folder in [path, input, output] {
@@ -90,6 +112,16 @@ struct WorkFolder: ~Copyable {
     guard let found = realpath(file.path, nil) else { return file.path }
     defer { free(found) }
     return String(cString: found)
+  }
+
+  /// What a program needs to read all files in the folder of the input: the folder, and what links in it lead to.
+  func readable() throws -> [String] {
+    try [input]
+      + FileManager.default.contentsOfDirectory(atPath: input).compactMap { name in
+        var status = stat()
+        let path = "\(input)/\(name)"
+        return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFLNK ? Self.real(URL(filePath: path)) : nil
+      }
   }
 
   /// The path of a file that programs write.
@@ -106,7 +138,9 @@ struct WorkFolder: ~Copyable {
       throw ImportError.source(FilePath(source.path), "read", errno: errno == 0 ? EINVAL : errno)
     }
     // A link keeps its owner; what belongs to another one may be closed to the program.
-    if status.st_uid == geteuid(), link(real, target) == 0 { return target }
+    let isOwn = linkable.contains { real.hasPrefix($0 + "/") }
+    if isOwn, status.st_uid == geteuid(), link(real, target) == 0 { return target }
+    if mayRefer { return try refer(to: real, as: name) }
     let from = open(real, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     let to = open(target, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
     defer {
@@ -125,11 +159,11 @@ struct WorkFolder: ~Copyable {
     return target
   }
 
-  /// Puts a link to a file into the folder of the input, for programs that may read the file itself.
-  func refer(to source: URL, as name: String = "source") throws -> String {
+  /// Puts a link to a file into the folder of the input; see ``readable()``.
+  private func refer(to real: String, as name: String) throws -> String {
     let target = "\(input)/\(name)"
-    try FileManager.default.createSymbolicLink(
-      atPath: target, withDestinationPath: Self.real(source))
+    guard access(real, R_OK) == 0 else { throw ImportError.source(FilePath(real), "read", errno: errno) }
+    try FileManager.default.createSymbolicLink(atPath: target, withDestinationPath: real)
     return target
   }
 

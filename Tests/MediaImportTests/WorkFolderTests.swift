@@ -1,0 +1,68 @@
+import Foundation
+import PhotoLedger
+import TestSupport
+import Testing
+
+@testable import MediaImport
+
+@Suite("The files that programs read")
+struct WorkFolderTests {
+  /// What a link would change: the number of names and the time of change.
+  private struct State: Equatable {
+    var names: Int
+    var changed: [Int]
+    var number: UInt64
+
+    init(_ path: String) throws {
+      var status = stat()
+      try #require(lstat(path, &status) == 0)
+      names = Int(status.st_nlink)
+      changed = [status.st_ctim.tv_sec, status.st_ctim.tv_nsec]
+      number = UInt64(status.st_ino)
+    }
+  }
+
+  @Test("a file of the library's resources has a second name; any other is copied, or referred to, and stays as it is")
+  func taken() throws {
+    let folder = try TemporaryFolder()
+    let own = try folder.write("library/resources/ab/cd", Data("own".utf8)).description
+    let foreign = try folder.write("photos/a.jpg", Data("foreign".utf8)).description
+    try FileManager.default.createDirectory(
+      atPath: folder.path + "/library/renditions", withIntermediateDirectories: true)
+    let before = try State(foreign)
+    for mayRefer in [false, true] {
+      let root = WorkRoot(in: URL(filePath: folder.path + "/library/renditions"), mayRefer: mayRefer)
+      let work = try root.folder()
+      #expect(try State(work.take(URL(filePath: own), as: "own")).number == State(own).number)
+      let taken = try work.take(URL(filePath: foreign), as: "foreign")
+      #expect(try Data(contentsOf: URL(filePath: taken)) == Data("foreign".utf8))
+      #expect(try State(taken).number != before.number)
+      // The resolved path: the folder for temporary files may be reached by a link.
+      #expect(try work.readable() == [work.input] + (mayRefer ? [WorkFolder.real(URL(filePath: foreign))] : []))
+      let other = try root.folder()
+      #expect(try State(other.take(URL(filePath: taken))).number != before.number, "Nor from one folder to another.")
+    }
+    #expect(try State(foreign) == before)
+  }
+
+  @Test(
+    "rendering a referenced photo leaves it as it is, whatever its name", .enabled(if: SamplePhotos.canRender),
+    arguments: [false, true])
+  func rendered(sharesTool: Bool) throws {
+    let folder = try TemporaryFolder()
+    let sample = try #require(Corpus.folder).appending(path: "orientation/Landscape_6.jpg")
+    let photo = try folder.write("library/photos/a [page=1].jpg", Data(contentsOf: sample))
+    let file = URL(filePath: photo.description)
+    let before = try State(file.path)
+    let renderer =
+      sharesTool
+      ? MediaRenderer(probe: .shared) : MediaRenderer(workFolder: URL(filePath: folder.path + "/library/renditions"))
+    #expect(try renderer.description(of: file)?.displayedSize == PixelSize(width: 1800, height: 1200))
+    var request = PictureRequest(source: file, sourceType: "public.jpeg")
+    request.size = PixelSize(width: 300, height: 300)
+    #expect(try renderer.picture(request).size == PixelSize(width: 300, height: 200))
+    for outcome in renderer.renditions(of: [file, file]) { #expect(throws: Never.self) { try outcome.get() } }
+    for outcome in renderer.pictureHashes(of: [file]) { #expect(throws: Never.self) { try outcome.get() } }
+    #expect(try State(file.path) == before)
+  }
+}
