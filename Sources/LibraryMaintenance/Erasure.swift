@@ -9,14 +9,15 @@ public import PhotoLedger
 //
 //     preview ─▶ confirmation ─▶ trash and purge ─▶ files removed ─▶ log: payloads out, asset.erased in ─┐
 //                                      one commit          and looked for   one commit for 256 assets          │
-//                                                               reports of imports ◀─ snapshots of the past ◀──┘
+//                                                     caches ◀─ reports of imports ◀─ snapshots of the past ◀──┘
 //
 // The order is that of knowledge: the log names the files, so they go before the log forgets them, and the reports of
-// imports, which nothing here needs, go last. Each step finds done what an earlier attempt did, so an erasure that was
-// cut short is asked for again and goes on.
+// imports and the caches, which nothing here needs, go last. Each step finds done what an earlier attempt did, so an
+// erasure that was cut short is asked for again and goes on.
 //
-// What it reaches is this library. A backup made before, a fork that shares the file, an export, another program's
-// copy, and the free space of the store until it is compacted still have what was erased.
+// What it reaches is this library. A backup made before, a fork that shares the file, an export, a sidecar that was
+// written beside an original, another program's copy, and the free space of the store until it is compacted still have
+// what was erased.
 
 /// What erasing one asset takes, or took.
 public struct ErasedAsset: Sendable, Hashable {
@@ -78,7 +79,7 @@ extension PhotoLibrary {
 
   /// Erases assets permanently: purges them, removes every file that they ever named and that no other asset has,
   /// erases their data from the log, and blanks the lines of import reports that name them. Decisions that pictures are
-  /// not duplicates go with the last asset that has one of the two contents.
+  /// not duplicates, renditions and hashes of pictures go with the last asset that has the content.
   ///
   /// The chain and every proof remain valid; as-of views show an asset with ``Asset/isErased`` set. The bytes of old
   /// values remain in the store's free space until ``compact(at:sweepingResources:progress:)`` has run. A failed
@@ -104,22 +105,28 @@ extension PhotoLibrary {
     for run in subjects.map(\.number).inRuns(of: Event.objectLimit) {
       _ = try store.perform([.eraseAssets(Array(run))], cause: cause, isConfirmed: true)
     }
-    // They contain earlier states, which must no longer be available.
-    try dropSnapshots()
-    let lines = try store.folder.withPath { library in
-      try ImportTraces(library: library).erase(subjects.map(\.identifier))
-    }
-    try dropRejectedPairs()
+    let lines = try eraseTraces(of: subjects.map(\.identifier))
     return ErasureReport(assets: preview, importLineCount: lines, token: try currentToken)
   }
 
-  /// Removes the decisions about duplicates with contents that no asset has any more.
-  func dropRejectedPairs() throws {
+  /// Removes what is beside the store of assets that were erased from the log, here or in the library that this one
+  /// follows.
+  /// - Returns: how many lines of the reports of imports were blanked.
+  func eraseTraces(of assets: [LocalIdentifier]) throws -> Int {
+    // They contain earlier states, which must no longer be available.
+    try dropSnapshots()
+    let lines = try store.folder.withPath { library in try ImportTraces(library: library).erase(assets) }
+    try CacheTraces(in: store.folder).erase(assets) { contents in
+      try store.reading { t in
+        try Set(contents.filter { try store.core.projections.assets(withContent: $0, in: t).isEmpty })
+      }
+    }
     try store.reading { t in
       try RejectedPairs(in: store.folder).erase {
         try store.core.projections.assets(withContent: $0, in: t).isEmpty
       }
     }
+    return lines
   }
 
   private struct ErasureSubject {

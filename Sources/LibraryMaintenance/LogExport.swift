@@ -151,9 +151,7 @@ extension PhotoLibrary {
       store.core.discard(taken.orphans, from: store.resources)
       if !taken.erased.isEmpty {
         // As for the original erasure: files beside the store contain their data too.
-        try dropSnapshots()
-        _ = try store.folder.withPath { try ImportTraces(library: $0).erase(taken.erased) }
-        try dropRejectedPairs()
+        _ = try eraseTraces(of: taken.erased)
       }
       return try currentToken
     }

@@ -2,6 +2,7 @@
   import Foundation
   @testable import GalleryServer
   import HTTPServing
+  import LibraryMaintenance
   import MediaImport
   import PhotoLedger
   import Synchronization
@@ -157,6 +158,38 @@
       }
     }
 
+    @Test("a running server and an erasure leave nothing of the erased picture, and what another asset shows stays")
+    func erased() async throws {
+      try await TestGallery.serving { gallery in
+        let erased = try await gallery.makeAsset(try sample("orientation/Landscape_6.jpg"))
+        let other = try await gallery.makeAsset(try sample("heic/IMG_1034.heic"))
+        let small = try gallery.rendition("small", of: other)
+        for path in [try gallery.rendition("small", of: erased), small] {
+          #expect(try gallery.ask("GET", path).status == 200)
+        }
+        let renditions = gallery.server.renditions
+        let hash = try #require(try Renditions.shown(erased, in: gallery.library)).sha256
+        let placeholder = Data(renditions.record(hash).placeholder)
+        let (byteCount, revision) = (renditions.byteCount, renditions.revision)
+        let folder = gallery.library.url.appending(path: "renditions")
+        func traces() throws -> [String] {
+          try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { path in
+            guard path.hasSuffix("records") else { return path.contains(hash.hexadecimal) }
+            return try Data(contentsOf: folder.appending(path: path)).range(of: placeholder) != nil
+          }
+        }
+        #expect(try traces().count == 3 && placeholder.count == Placeholder.count)
+        try gallery.library.eraseAssets([erased.id])
+        #expect(try traces() == [])
+        // What the server keeps in memory goes when the log says so, so that it is not written again.
+        try await waitUntil("the server forgets the picture") { renditions.revision > revision }
+        #expect(renditions.record(hash) == RenditionRecord() && renditions.byteCount < byteCount)
+        #expect(renditions.byteCount > 0)
+        #expect(try gallery.ask("GET", small + "?wait=0").status == 200)
+        #expect(try traces() == [])
+      }
+    }
+
     @Test("idle time makes what is missing, and a stop ends it")
     func idle() async throws {
       let temporary = try TemporaryLibrary(.seeded(7))
@@ -176,7 +209,7 @@
       let renditions = Renditions(temporary.library, options, now: { Date(timeIntervalSince1970: 1) }) { hash in
         heard.withLock { _ = $0.insert(hash) }
       }
-      renditions.start()
+      try renditions.start()
       try await waitUntil("all pictures are made") { heard.withLock { $0.count } == 3 }
       await renditions.stop()
       #expect(renditions.waitingCount == 0 && renditions.byteCount > 0)
@@ -218,6 +251,32 @@
       for hash in hashes + hashes.reversed() { #expect(cache.record(hash).placeholder.first == hash[0]) }
       cache.forget(hashes[1], .small)
       #expect(hashes.map { cache.record($0).state } == [.ready, .none, .ready])
+    }
+
+    @Test("contents that are gone leave the folder and memory, also where another process took them out of the folder")
+    func erased() throws {
+      let folder = try TemporaryLibrary(.seeded(1))
+      let cache = try RenditionCache(
+        in: folder.library.url.appending(path: "renditions"), budget: 10_000, now: { Date(timeIntervalSince1970: 1) })
+      let placeholder = Placeholder(bytes: Array(repeating: 9, count: Placeholder.count))
+      for number in 1...3 as ClosedRange<UInt8> {
+        try cache.keep(
+          RenditionSet(small: Data(count: 5), large: Data(count: 7), placeholder: placeholder), of: hash(number))
+      }
+      let records = cache.folder.appending(path: "records")
+      let file = try FileHandle(forWritingTo: records)
+      try file.write(contentsOf: Data(count: RenditionRecord.size))
+      try file.close()
+      try cache.erase { Set($0).intersection([hash(1), hash(2)]) }
+      cache.forget(hash(1), .small)
+      cache.forget(hash(2), .small)
+      #expect((1...3 as ClosedRange<UInt8>).map { cache.record(hash($0)).placeholder.isEmpty } == [true, true, false])
+      #expect(cache.total == 12 && access(cache.file(hash(2), .large).path, F_OK) != 0)
+      let bytes = Array(try Data(contentsOf: records))
+      #expect(bytes[..<(2 * RenditionRecord.size)].allSatisfy { $0 == 0 })
+      try cache.erase([hash(3)])
+      #expect(cache.total == 0 && cache.record(hash(3)) == RenditionRecord())
+      #expect(try Data(contentsOf: records).allSatisfy { $0 == 0 })
     }
 
     @Test("what was not looked at for longest leaves when the budget is used up, and its placeholder stays")

@@ -1,4 +1,5 @@
 import Foundation
+import LibraryMaintenance
 import PhotoLedger
 import Synchronization
 import TestSupport
@@ -410,6 +411,53 @@ struct DuplicateSearchTests {
     try cache.keep(Set((0..<20).map(content)))
     let kept = try HashCache(in: folder)
     #expect(kept.recordCount == 20 && kept.entries[content(4)] == .failed(4) && kept.entries[content(20)] == nil)
+  }
+
+  /// Tiny pictures in a folder, and their assets, which refer to them.
+  private static func referred(_ rig: ImportedLibrary, _ count: Int) async throws -> [Asset] {
+    let folder = try MediaImportTests.TemporaryFolder()
+    for index in 0..<count { try folder.write("\(index).jpg", ImportTests.still("\(index)")) }
+    var options = LibraryImport.Options()
+    options.leavesFilesInPlace = true
+    _ = try await rig.run([folder.asRoot], options)
+    return try rig.assets()
+  }
+
+  @Test("an erasure overwrites the hash of a picture that no asset has any more, and the others are read as before")
+  func erased() async throws {
+    let rig = try ImportedLibrary()
+    let assets = try await Self.referred(rig, 3)
+    let contents = try assets.map { try rig.library.resources(of: $0)[0].sha256 }
+    try HashCache(in: rig.library.store.folder).add(contents.map { ($0, .failed(7)) })
+    try rig.library.eraseAssets([assets[1].id])
+    let cache = try HashCache(in: rig.library.store.folder)
+    #expect(cache.recordCount == 3 && cache.entries == [contents[0]: .failed(7), contents[2]: .failed(7)])
+    let file = rig.library.url.appending(path: "\(HashCache.folder)/\(PictureHash.recipe)")
+    #expect(try Data(contentsOf: file).range(of: Data(contents[1])) == nil)
+  }
+
+  @Test(
+    "a search that an erasure overtakes writes nothing of the erased picture", .enabled(if: SamplePhotos.canRender),
+    arguments: [false, true])
+  func overtaken(isWhole: Bool) async throws {
+    let rig = try ImportedLibrary()
+    let folder = try MediaImportTests.TemporaryFolder()
+    for index in 0..<2 { try folder.write("\(index).jpg", TinyMedia.scanned("\(index)", isWhole: true)) }
+    var options = LibraryImport.Options()
+    options.leavesFilesInPlace = true
+    _ = try await rig.run([folder.asRoot], options)
+    let held = try rig.library.fetchAssets()
+    let contents = try held.map { try rig.library.resources(of: $0)[0].sha256 }
+    // As a search sees it that began before: the result has the asset, and its file is there.
+    try await rig.library.performChanges { $0.deleteAssets([held[0].id]) }
+    try await rig.library.performChanges { $0.purgeAssets([held[0].id]) }
+    let cache = try HashCache(in: rig.library.store.folder)
+    if isWhole { try cache.add([(contents[0], .plain)] + (0..<80).map { (Array("\($0)".utf8).sha256, .plain) }) }
+    let summary = try await DuplicateSearch(of: rig.library).run(held, isWhole: isWhole)
+    #expect(summary.passedOver == 0 && summary.failed + summary.plain == 2, "\(summary)")
+    let file = rig.library.url.appending(path: "\(HashCache.folder)/\(PictureHash.recipe)")
+    let bytes = try Data(contentsOf: file)
+    #expect(bytes.range(of: Data(contents[0])) == nil && bytes.range(of: Data(contents[1])) != nil)
   }
 
   @Test("without libvips it says what to install")

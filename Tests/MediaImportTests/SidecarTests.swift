@@ -1,4 +1,5 @@
 import Foundation
+import LibraryMaintenance
 import PhotoLedger
 import Synchronization
 import TestSupport
@@ -155,5 +156,23 @@ struct SidecarTests {
     await #expect { try await rig.write { $0.searchPath = "/nowhere" } } throws: {
       ($0 as? ImportError)?.code == .toolMissing
     }
+  }
+
+  @Test("an erasure takes the asset's lines out of the journal, and the next run knows the others")
+  func erased() async throws {
+    let rig = try await SidecarRig(["ZNZ_0001.jpg", "b.jpg"])
+    for name in ["ZNZ_0001.jpg", "b.jpg"] {
+      try await rig.edit(name, "Sea")
+      _ = try await rig.write()
+      // A second line about the file.
+      try await rig.edit(name, "Sea of \(name)")
+    }
+    _ = try await rig.write()
+    let journal = rig.library.url.appending(path: "sidecars/files")
+    let path = Data(rig.place("ZNZ_0001.jpg").utf8)
+    #expect(try Data(contentsOf: journal).range(of: path) != nil)
+    try rig.library.eraseAssets([try rig.asset("ZNZ_0001.jpg")])
+    #expect(try Data(contentsOf: journal).range(of: path) == nil)
+    #expect(try await rig.write().mapValues(\.outcome) == ["b.jpg": .unchanged])
   }
 }

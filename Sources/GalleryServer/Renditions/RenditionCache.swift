@@ -20,6 +20,9 @@
   // written after its files. Nothing is synced, so after a power cut a file may be shorter than its record says: it is
   // measured when it is opened, and dropped if it is not what was written.
   //
+  // An erasure of assets, in this process or another, removes the files of contents that no asset has any more and
+  // overwrites their records by zeros; the server forgets them when the log says so, and after it has made something.
+  //
   // Rejected: the pictures in LMDB (a file is sent by the kernel, and a cache would grow the store's file for good);
   // one file of JSON for each content (a million small files to read at the start).
 
@@ -265,6 +268,71 @@
           (record.state, record.smallSize, record.largeSize) = (.none, 0, 0)
         }
       }
+    }
+
+    // MARK: Erasing
+
+    /// Removes the files and records of contents that are gone, placeholders included, and forgets what is in memory.
+    /// An erasure by another process may have removed them from the folder already.
+    /// - Parameter gone: returns those of some contents that no asset has.
+    /// - Throws: what the closure throws; ``GalleryError`` if something cannot be removed.
+    func erase(_ gone: ([[UInt8]]) throws -> Set<[UInt8]>) throws {
+      var erased: Set<[UInt8]> = []
+      for batch in state.withLock({ Self.hashes($0) }).inRuns(of: 4096) { erased.formUnion(try gone(Array(batch))) }
+      try erase(erased)
+      state.withLock { Self.reload(&$0) }
+    }
+
+    /// Removes the files and the records of contents.
+    /// - Throws: ``GalleryError`` if something cannot be removed.
+    func erase(_ hashes: Set<[UInt8]>) throws {
+      if hashes.isEmpty { return }
+      for hash in hashes {
+        for ending in Kind.allCases.map(\.rawValue) + ["why", "why-play"] {
+          let file = file(hash, ending).path
+          guard unlink(file) == 0 || errno == ENOENT else {
+            throw GalleryError("The rendition \(file) of an erased asset cannot be removed; remove its folder.")
+          }
+        }
+      }
+      let isWritten = state.withLock { state in
+        let zeros = [UInt8](repeating: 0, count: RenditionRecord.size)
+        let written = Self.places(of: hashes, state).map { place in
+          pwrite(state.descriptor, zeros, zeros.count, Int(place) * zeros.count) == zeros.count
+        }
+        Self.reload(&state)
+        return written.allSatisfy(\.self)
+      }
+      guard isWritten else {
+        throw GalleryError(
+          "The records of erased assets in \(folder.path) cannot be overwritten; remove the folder.")
+      }
+    }
+
+    /// The contents that have a record.
+    private static func hashes(_ state: State) -> [[UInt8]] {
+      state.places.values.compactMap { place in
+        var hash = [UInt8](repeating: 0, count: 32)
+        let count = pread(state.descriptor, &hash, hash.count, Int(place) * RenditionRecord.size)
+        return count == hash.count && hash.contains { $0 != 0 } ? hash : nil
+      }
+    }
+
+    /// Where the records of contents are; one whose first bytes are those of another content is not among them.
+    private static func places(of hashes: Set<[UInt8]>, _ state: State) -> [UInt32] {
+      hashes.compactMap { hash in
+        guard let place = state.places[RenditionRecord.number(hash, 0, 8)] else { return nil }
+        var found = [UInt8](repeating: 0, count: hash.count)
+        let count = pread(state.descriptor, &found, found.count, Int(place) * RenditionRecord.size)
+        return count == hash.count && found == hash ? place : nil
+      }
+    }
+
+    /// Forgets what is in memory, and reads the records again.
+    private static func reload(_ state: inout State) {
+      let revision = state.revision
+      state = load(state.descriptor)
+      state.revision = revision + 1
     }
 
     /// Records the use of a content, at most once an hour.

@@ -35,7 +35,7 @@
   }
 
   /// Makes and keeps the renditions of a library.
-  final class Renditions: Sendable {
+  final class Renditions: PhotoLibraryChangeObserver, Sendable {
     /// What became of a wish.
     enum Outcome: Sendable {
       case there(RenditionRecord)
@@ -48,6 +48,8 @@
       var waiters: [RenditionJob.Name: [(number: UInt64, continuation: CheckedContinuation<Void, Never>)]] = [:]
       var next: UInt64 = 0
       var filler: Task<Void, Never>?
+      /// Whether contents of erased assets could not be removed.
+      var mustErase = false
     }
 
     let library: PhotoLibrary
@@ -207,11 +209,37 @@
           keep(outcome, of: job.name.hash, file, cache, isCancelled)
         }
       }
+      eraseGone(among: jobs.map(\.name.hash), cache)
       let isGivenUp = isCancelled()
       let open = jobs.filter { settled($0.name, cache) == nil }.map(\.name)
       // What is left of a batch that was given up is made later.
       for job in jobs where !isGivenUp || !open.contains(job.name) { wake(job.name) }
       return !isGivenUp || open.isEmpty
+    }
+
+    /// Removes what was made of contents that no asset has any more.
+    /// - Parameter hashes: contents of which something was made, which an erasure that ran meanwhile did not find; nil:
+    ///   any.
+    private func eraseGone(among hashes: [[UInt8]]?, _ cache: RenditionCache) {
+      do {
+        if let hashes, !state.withLock({ $0.mustErase }) { return try cache.erase(gone(hashes)) }
+        state.withLock { $0.mustErase = false }
+        try cache.erase { try gone($0) }
+      } catch {
+        // Tried again with the next picture. The erasure itself reports what cannot be removed from the folder.
+        state.withLock { $0.mustErase = true }
+      }
+    }
+
+    /// Those of some contents that no asset has.
+    private func gone(_ hashes: [[UInt8]]) throws -> Set<[UInt8]> {
+      Set(zip(hashes, try library.firstAssets(withContents: hashes)).filter { $0.1 == nil }.map(\.0))
+    }
+
+    /// Forgets the contents of erased assets, whichever process erased them.
+    func photoLibraryDidChange(_ change: LibraryChange) {
+      guard change.erasesAssets, let cache = opened.withLock({ $0?.0 }) else { return }
+      eraseGone(among: nil, cache)
     }
 
     static func isThere(_ file: URL) -> Bool { FileManager.default.isReadableFile(atPath: file.path) }
@@ -267,8 +295,10 @@
 
     // MARK: Idle time
 
-    /// Begins to make what is missing, if the options say so.
-    func start() {
+    /// Begins to follow erasures, and to make what is missing if the options say so.
+    /// - Throws: ``LibraryError`` if the library cannot be followed.
+    func start() throws {
+      try library.register(self)
       guard options.fillsIdleTime else { return }
       let task = Task.detached { [self] in
         do {
@@ -314,6 +344,7 @@
 
     /// Ends what is being made and returns when no program runs any more.
     func stop() async {
+      library.unregisterChangeObserver(self)
       state.withLock { $0.filler }?.cancel()
       guard let (_, _, queue) = opened.withLock({ $0 }) else { return }
       await withCheckedContinuation { continuation in

@@ -157,7 +157,7 @@
       tls.store(options.tls != nil, ordering: .relaxed)
       let started = try HTTPServer(listener, application: self, options: options)
       let address = started.address
-      renditions.start()
+      try renditions.start()
       server.withLock { $0 = started }
       return address
     }

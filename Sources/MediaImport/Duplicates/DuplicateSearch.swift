@@ -89,7 +89,10 @@ package struct DuplicateSearch: Sendable {
       }
       let cache = try HashCache(in: library.store.folder)
       try await fill(cache, with: pictures, stop, progress)
-      if isWhole { try cache.keep(Set(pictures.map(\.resource.sha256))) }
+      if isWhole {
+        let contents = Set(pictures.map(\.resource.sha256))
+        if try cache.keep(contents) { try cache.erase(gone(Array(contents))) }
+      }
       var candidates: [DuplicateCandidate] = []
       for picture in pictures {
         switch cache.entries[picture.resource.sha256] {
@@ -162,10 +165,17 @@ package struct DuplicateSearch: Sendable {
           Self.entry(result, mark, isStopped: stop.isSet).map { (content: resource.sha256, entry: $0) }
         }
       }
-      try cache.add(found.flatMap(\.self))
+      let added = found.flatMap(\.self)
+      try cache.add(added)
+      try cache.erase(gone(added.map(\.content)))
       done += round.reduce(0) { $0 + $1.count }
       progress(done, wanted.count)
     }
+  }
+
+  /// Those of some contents that no asset has any more.
+  private func gone(_ contents: [[UInt8]]) throws -> Set<[UInt8]> {
+    Set(zip(contents, try library.firstAssets(withContents: contents)).filter { $0.1 == nil }.map(\.0))
   }
 
   /// What is kept of an outcome; nil for what may be another next time, as for a file that is missing.

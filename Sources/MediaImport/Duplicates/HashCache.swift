@@ -13,6 +13,9 @@ internal import PhotoLedger
 // is recorded with their mark, and tried again with others; a failure that may pass is not recorded.
 //
 // Two searches at a time append to one file; each append is one write, and a content that both made is there twice.
+//
+// An erasure overwrites the records of contents that no asset has any more by zeros. A search writes what it has in
+// memory, so after each writing it looks for such contents itself: the erasure may have come before.
 
 /// The hashes of pictures that were made.
 final class HashCache {
@@ -94,10 +97,19 @@ final class HashCache {
     for (content, entry) in found { entries[content] = entry }
   }
 
+  /// Erases records of contents from the file; the search that is under way goes on with what it has in memory.
+  /// - Throws: ``LibraryError`` if the file cannot be written.
+  func erase(_ contents: Set<[UInt8]>) throws {
+    if contents.isEmpty { return }
+    try ContentRecords(Self.name, length: Self.size, in: library).erase { Set($0).intersection(contents) }
+  }
+
   /// Drops the records of other contents, if there are more of them than of these.
-  func keep(_ contents: Set<[UInt8]>) throws {
+  /// - Returns: whether the file was written anew, by what is in memory.
+  @discardableResult
+  func keep(_ contents: Set<[UInt8]>) throws -> Bool {
     let kept = entries.filter { contents.contains($0.key) }
-    guard recordCount > 2 * kept.count + 64 else { return }
+    guard recordCount > 2 * kept.count + 64 else { return false }
     let bytes = kept.flatMap { Self.record($0.key, $0.value) }
     let temporary = "\(Self.folder)/new-\(getpid())"
     let number = library.open(temporary, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
@@ -110,6 +122,7 @@ final class HashCache {
     }
     let code = library.rename(temporary, to: Self.name)
     guard code == 0 else { throw LibraryError.store(library.path(of: Self.name), "replace", errno: code) }
+    return true
   }
 
   // MARK: Records

@@ -12,6 +12,8 @@ public struct LibraryChange: Sendable {
   public let commits: [CommitSummary]
   /// The state it leads to.
   public let token: Token
+  /// Whether assets were erased from the log.
+  package var erasesAssets: Bool { delta.hasErasure }
 
   /// How a result that the caller holds differs now; nil if the change does not touch it (CD-01).
   ///

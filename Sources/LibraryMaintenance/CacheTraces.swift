@@ -1,0 +1,151 @@
+import EventLog
+import Foundation
+import Glibc
+import PhotoLedger
+
+// What caches and journals beside the store contain of erased assets.
+//
+//     LIBRARY/renditions/r1/ab/ab12….large   pictures and films of a content: removed
+//                           records          a placeholder for each content: the record becomes zeros
+//     LIBRARY/renditions/passing-PID/r1/     the same, of a server beside another one
+//     LIBRARY/picture-hashes/h1              hashes of pictures for the search of duplicates: the record becomes zeros
+//     LIBRARY/sidecars/files                 where sidecars of referenced originals were written: lines become empty
+//
+// Caches are about contents, so what goes is every content that no asset has any more: an erasure that is repeated
+// finds what a first attempt left, and what another asset shares stays. Records and lines are overwritten in place, so
+// that a process that appends at the same time continues after them. The processes that keep such records in memory,
+// a server and a search of duplicates, look for contents that are gone themselves after they have written.
+
+/// The caches and journals of a library, as places where an asset leaves a trace.
+struct CacheTraces {
+  private static let hashRecordLength = 80
+  private static let renditionRecordLength = 128
+  private let library: LibraryFolder
+
+  init(in library: LibraryFolder) { self.library = library }
+
+  /// Removes what is known of contents that are gone, and the journal's lines about some assets.
+  /// - Parameters:
+  ///   - assets: the erased assets.
+  ///   - gone: returns those of some contents that no asset has.
+  /// - Throws: ``LibraryError`` `.storage`; what the closure throws.
+  /// - Complexity: O(n log n) in the contents of the caches and O(n) in the lines of the journal.
+  func erase(_ assets: [LocalIdentifier], _ gone: ([[UInt8]]) throws -> Set<[UInt8]>) throws {
+    try eraseRenditions(in: "renditions", gone)
+    for name in try entries(of: "picture-hashes") where name.wholeMatch(of: #/h[0-9]+|new-[0-9]+/#) != nil {
+      try ContentRecords("picture-hashes/\(name)", length: Self.hashRecordLength, in: library).erase(gone)
+    }
+    try SidecarLines(in: library).erase(Set(assets.map(\.uuidString)))
+  }
+
+  /// Removes the renditions in a folder and in those inside it.
+  private func eraseRenditions(in folder: String, _ gone: ([[UInt8]]) throws -> Set<[UInt8]>) throws {
+    var files: [[UInt8]: [String]] = [:]
+    // What programs work on is not a rendition yet, and goes with the work.
+    for name in try entries(of: folder) where !name.hasPrefix("photoledger-work-") {
+      let path = "\(folder)/\(name)"
+      if name == "records" {
+        try ContentRecords(path, length: Self.renditionRecordLength, in: library).erase(gone)
+      } else if let content = SHA256Digest(hexadecimal: String(name.prefix { $0 != "." })) {
+        files[content.bytes, default: []].append(path)
+      } else {
+        try eraseRenditions(in: path, gone)
+      }
+    }
+    let erased = try gone(Array(files.keys))
+    for path in files.filter({ erased.contains($0.key) }).values.joined() {
+      guard library.remove(path) || errno == ENOENT else {
+        throw LibraryError.store(library.path(of: path), "remove", errno: errno)
+      }
+    }
+  }
+
+  /// The names in a folder of the library; none if it is not a folder. A link would lead out of the library.
+  private func entries(of folder: String) throws(LibraryError) -> [String] {
+    let number = library.open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
+    if number < 0, [ENOENT, ENOTDIR, ELOOP].contains(errno) { return [] }
+    guard number >= 0 else { throw LibraryError.store(library.path(of: folder), "open the folder", errno: errno) }
+    guard let stream = fdopendir(number) else {
+      let code = errno
+      close(number)
+      throw LibraryError.store(library.path(of: folder), "read the folder", errno: code)
+    }
+    defer { closedir(stream) }
+    guard let offset = MemoryLayout<dirent>.offset(of: \dirent.d_name) else {
+      preconditionFailure("An entry of a folder must have a name.")
+    }
+    var names: [String] = []
+    while let record = readdir(stream) {
+      let name = String(cString: (UnsafeRawPointer(record) + offset).assumingMemoryBound(to: CChar.self))
+      if name != ".", name != ".." { names.append(name) }
+    }
+    return names
+  }
+}
+
+/// The journal of sidecars that were written beside referenced originals.
+private struct SidecarLines {
+  private static let folder = "sidecars"
+  private let library: LibraryFolder
+
+  init(in library: LibraryFolder) { self.library = library }
+
+  /// Empties the lines about some assets, named as in the journal. A run that writes sidecars keeps all lines in memory
+  /// and rewrites the journal at its end, so this waits until it has ended.
+  func erase(_ assets: Set<String>) throws(LibraryError) {
+    let number = library.open("\(Self.folder)/lock", O_RDWR | O_CREAT | O_NOFOLLOW, 0o644)
+    if number < 0, errno == ENOENT { return }
+    guard number >= 0 else { throw failure("lock", "lock") }
+    let lock = Descriptor(number)
+    while flock(lock.number, LOCK_EX) != 0 {
+      guard errno == EINTR else { throw failure("lock", "lock") }
+    }
+    defer { flock(lock.number, LOCK_UN) }
+    // What a run that was killed left of a rewritten journal.
+    guard library.remove("\(Self.folder)/files.new") || errno == ENOENT else { throw failure("files.new", "remove") }
+    try eraseLines(about: assets)
+  }
+
+  private func eraseLines(about assets: Set<String>) throws(LibraryError) {
+    let number = library.open("\(Self.folder)/files", O_RDWR | O_NOFOLLOW | O_NONBLOCK)
+    if number < 0, errno == ENOENT { return }
+    guard number >= 0 else { throw failure("files", "erase") }
+    let journal = Descriptor(number)
+    let bytes = try bytes(of: journal)
+    var (start, isChanged) = (0, false)
+    // The last line is without an end if its writing was cut off.
+    for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
+      defer { start += line.count + 1 }
+      let fields = line.split(separator: UInt8(ascii: "\t"), maxSplits: 4, omittingEmptySubsequences: false)
+      guard fields.count > 3, assets.contains(String(decoding: fields[3], as: UTF8.self)) else { continue }
+      let empty = [UInt8](repeating: UInt8(ascii: "\n"), count: line.count)
+      guard pwrite(journal.number, empty, empty.count, off_t(start)) == empty.count else {
+        throw failure("files", "erase")
+      }
+      isChanged = true
+    }
+    if isChanged, fsync(journal.number) != 0 { throw failure("files", "make durable") }
+  }
+
+  private func bytes(of journal: borrowing Descriptor) throws(LibraryError) -> [UInt8] {
+    var status = stat()
+    guard fstat(journal.number, &status) == 0 else { throw failure("files", "read") }
+    guard status.st_mode & S_IFMT == S_IFREG else {
+      throw LibraryError.store(library.path(of: "\(Self.folder)/files"), "read", errno: EINVAL)
+    }
+    var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
+    var filled = 0
+    while filled < bytes.count {
+      let count = bytes.withUnsafeMutableBytes { buffer in
+        pread(journal.number, buffer.baseAddress.map { $0 + filled }, buffer.count - filled, off_t(filled))
+      }
+      if count == 0 { break }
+      if count > 0 { filled += count } else if errno != EINTR { throw failure("files", "read") }
+    }
+    return Array(bytes[..<filled])
+  }
+
+  private func failure(_ name: String, _ action: String) -> LibraryError {
+    LibraryError.store(library.path(of: "\(Self.folder)/\(name)"), action, errno: errno)
+  }
+}
