@@ -22,9 +22,9 @@
   // body in many small chunks goes on coming for the rest of what was read. The task resumes it, once. After the
   // connection has gone the task still hands over what came before, and then says `abandon`.
   //
-  // A body has a deadline for each further `progress` bytes of it, which does not run while the connection is suspended:
-  // a client that sends a byte now and then would hold its connection, and a place of its receiver, for as long as it
-  // likes.
+  // A body has a deadline for each further `progress` bytes of it, which does not run while the connection is
+  // suspended: a client that sends a byte now and then would hold its connection, and a place of its receiver, for as
+  // long as it likes.
   //
   // libmicrohttpd takes no response in the middle of a body. A receiver that rejects has the rest dropped, up to
   // `drainLimit`, and the response is sent at the end; a client that sends more is cut off, and so is one that takes

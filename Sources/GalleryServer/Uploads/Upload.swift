@@ -214,7 +214,7 @@
       if state.descriptor >= 0 || isWhole != nil { try mark(&state, isWhole: isWhole ?? false) }
     }
 
-    /// Makes durable what was written, and the record of it. What fails to be is taken back.
+    /// Makes durable what was written, and the record of it. What fails to be is undone.
     private func mark(_ state: inout State, isWhole: Bool = false) throws {
       var record = state.record
       (record.offset, record.touched) = (state.written, folder.now())

@@ -31,10 +31,10 @@ extension Command {
     ],
     notes: """
       Prints the address and a link that signs its first visitor in as the owner, once; then a line on standard error
-      for each request, with --json as JSON. SIGUSR1 prints another such link. SIGTERM ends feeds, lets running
-      requests go on for five seconds, and stops; what came of uploads is kept. A second signal ends the process at
-      once. A socket passed by systemd is used instead of --listen. The server describes the API at /v1/openapi.json. The program needs the package trait Gallery: swift
-      build -c release --traits Gallery.
+      for each request, with --json as JSON. SIGUSR1 prints another such link. SIGTERM ends feeds, lets running requests
+      go on for five seconds, and stops; what came of uploads is kept. A second signal ends the process at once. A
+      socket passed by systemd is used instead of --listen. The server describes the API at /v1/openapi.json. The
+      program needs the package trait Gallery: swift build -c release --traits Gallery.
       """,
     example: "serve --listen 127.0.0.1:8080"
   ) { invocation in
