@@ -196,8 +196,8 @@
       try Task.checkCancellation()
     }
 
-    /// Reads the list at which a fetch begins, and sends its state to a client that holds none, or one that is no longer
-    /// known.
+    /// Reads the list at which a fetch begins, and sends its state to a client that holds none, or one that is no
+    /// longer known.
     /// - Returns: what leads it on.
     private func begin<List: FeedList>(
       _ one: Following, as _: List.Type, _ library: PhotoLibrary

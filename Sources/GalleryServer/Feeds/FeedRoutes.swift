@@ -63,8 +63,7 @@
         guard let after = try call.query("after") else { throw Problem.malformed("'after' is missing; pass a token.") }
         let fetch = try FetchRequest(name: call.parameters[0])
         let token = try Token(after)
-        var poll = try poll(call, FeedCursor([(fetch, token)]))
-        poll.givesStates = false
+        let poll = try poll(call, FeedCursor([(fetch, token)]), givesStates: false)
         let answer = try await poll.read(waiting: try Poll.seconds(call), call)
         if let message = answer.messages.first { return .json(message, [("Cache-Control", "no-store")]) }
         // Nothing changed: the empty change that leads to the state of now.
@@ -96,10 +95,11 @@
         of: fetch, sections: poll.sections, RenditionColumns(library: library, renditions: poll.renditions))
     }
 
-    private static func poll(_ call: Call, _ cursor: FeedCursor) throws -> Poll {
+    private static func poll(_ call: Call, _ cursor: FeedCursor, givesStates: Bool = true) throws -> Poll {
       Poll(
         cursor: cursor, view: { try call.library(of: $0) }, fetches: call.server.fetches,
-        watch: call.server.watch, sections: try SectionChoice(call), renditions: call.server.renditions)
+        watch: call.server.watch, sections: try SectionChoice(call), renditions: call.server.renditions,
+        givesStates: givesStates)
     }
   }
 #endif

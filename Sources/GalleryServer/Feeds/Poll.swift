@@ -25,7 +25,7 @@
     let sections: SectionChoice?
     let renditions: Renditions
     /// Whether a client is given a state where what it holds is no longer known; if not, that is an error.
-    var givesStates = true
+    let givesStates: Bool
 
     /// What a poll gives.
     struct Answer: Sendable {

@@ -14,8 +14,8 @@ import Synchronization
 //                                                     the stored keys; after a later commit, the rows as of this one
 //
 // Invariant: a begun result answers what the complete one answers, and it is completed as of its own commit, at any
-// later time until an asset is erased: then the rows of before are gone, and completing it throws. Rejected: completing it in the background, which takes a core from the thread that draws the first
-// screen.
+// later time until an asset is erased: then the rows of before are gone, and completing it throws. Rejected: completing
+// it in the background, which takes a core from the thread that draws the first screen.
 
 /// What the copies of a result share: what it shows, and what has been found out about that since.
 ///
