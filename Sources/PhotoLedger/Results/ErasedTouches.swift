@@ -14,7 +14,8 @@ import Synchronization
 //     erasure ──▶ result of an earlier state made      blank: it lacks the asset, or has it at another position
 //
 // A client that holds positions in a result of the first kind cannot be led on from one of the second, though both are
-// of one state; and a result that was only begun cannot be made any more. `FetchResult.checkIsExact()` tells them apart.
+// of one state; and a result that was only begun cannot be made any more. `FetchResult.checkIsExact()` tells them
+// apart.
 
 extension QueryPlan {
   /// Whether the rows of a delta do not determine the former positions of its objects.
