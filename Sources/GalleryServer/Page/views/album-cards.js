@@ -65,11 +65,13 @@ export class Covers {
    * @param {(first: import('../client/photoledger.js').Item | null, count: number) => void} show
    * @param {(error: unknown) => void} fail
    * @param {string | null} [cover] the photo in place of the first, if the fetch holds it
+   * @param {boolean} [mayCountDays] whether it may count back from a day, which the server adds to its name
    */
-  read(question, show, fail, cover = null) {
+  read(question, show, fail, cover = null, mayCountDays = false) {
     this.waiting.push(async () => {
       try {
-        const path = `/v1/fetches/${fetchName(question)}`;
+        const name = mayCountDays ? (await this.app.client.openFetch(question)).fetch : fetchName(question);
+        const path = `/v1/fetches/${name}`;
         const place = cover && await this.app.client.ask('GET', `${path}/index`, { query: { asset: cover } });
         const query = { count: 1, form: 'columns', ...place ? { start: place.index ?? 0, token: place.token } : {} };
         const window = await this.app.client.ask('GET', `${path}/items`, { query });
@@ -180,7 +182,7 @@ class Card {
     }, (error) => {
       // An album that was deleted a moment ago leaves with the next reading of the list.
       this.count.textContent = error instanceof Error ? error.message : String(error);
-    }, one.cover);
+    }, one.cover, one.kind === 'smartAlbum');
   }
 
   /** @param {KeyboardEvent} event */

@@ -216,7 +216,7 @@ class MediaTypes {
         this.element.hidden = false;
         this.problem.hidden = false;
         fill(this.problem, error instanceof Error ? error.message : String(error));
-      });
+      }, null, name === 'smartAlbumRecentlyAdded');
     }
   }
 
