@@ -27,7 +27,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = ROOT / "Sources/GalleryServer/Page"
 #: What the console says of requests that a stopped server cuts or refuses, on new connections and on those that were open.
 SERVER_GONE = ("net::ERR_CONNECTION_REFUSED", "net::ERR_CONNECTION_RESET", "net::ERR_EMPTY_RESPONSE",
-               "net::ERR_INCOMPLETE_CHUNKED_ENCODING", "net::ERR_SOCKET_NOT_CONNECTED")
+               "net::ERR_INCOMPLETE_CHUNKED_ENCODING", "net::ERR_SOCKET_NOT_CONNECTED", "503 (Service Unavailable)")
 LIMIT = float(os.environ.get("PHOTOLEDGER_PAGE_LIMIT", "30"))
 
 

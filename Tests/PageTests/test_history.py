@@ -237,7 +237,7 @@ class HistoryTests(HistoryTest):
 
 
 class AwayTests(HistoryTest):
-    expected_errors = (*SERVER_GONE, "503")
+    expected_errors = SERVER_GONE
 
     def test_the_history_goes_on_where_it_was_after_the_server_was_away(self):
         self.show("#/history")
