@@ -120,13 +120,28 @@ extension PhotoLibrary {
     scratch: URL = FileManager.default.temporaryDirectory, against checkpoints: [Checkpoint] = [],
     progress: (TaskProgress) -> Bool
   ) throws -> Verification {
-    let folder = scratch.appending(path: "photoledger-verify-\(store.core.surroundings.random())")
-    defer { try? FileManager.default.removeItem(at: folder) }
-    return try store.reading { t in
+    try store.reading { t in
       var found = try verifyLog(against: checkpoints, t, progress)
       guard found.isSound else { return found }
+      let folder = try makeFolder(in: scratch)
+      defer { try? FileManager.default.removeItem(at: folder) }
       try verifyProjections(&found, in: folder, t, progress)
       return found
+    }
+  }
+
+  /// Makes a folder that this verification has alone: another one may draw the same number.
+  private func makeFolder(in scratch: URL) throws -> URL {
+    try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
+    var triesLeft = 100
+    while true {
+      let folder = scratch.appending(path: "photoledger-verify-\(store.core.surroundings.random())")
+      do {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+        return folder
+      } catch let error as CocoaError where error.code == .fileWriteFileExists && triesLeft > 0 {
+        triesLeft -= 1
+      }
     }
   }
 
@@ -154,7 +169,6 @@ extension PhotoLibrary {
     var options = LMDB.Environment.Options()
     options.maxDatabases = Projections.databasesMax
     options.durability = .unsafeNoSync
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     let environment = try LMDB.Environment.open(path: folder.path, options: options)
     let replayed = try Projections(in: environment)
     found.setAside = try store.core.projections.setAside(in: t)

@@ -37,6 +37,27 @@ struct RebuildTests {
     }
   }
 
+  @Test("a verification works in a folder of its own, also if another one drew the same number")
+  func scratchFolder() async throws {
+    let isRepeating = Atomic(false)
+    var environment = LibraryEnvironment.seeded(1)
+    let random = environment.random
+    environment.random = { isRepeating.exchange(false, ordering: .relaxed) ? 7 : random() }
+    let small = try SmallLibrary(environment)
+    _ = try await small.assets(3)
+    let scratch = small.temporary.folder.url
+    let another = scratch.appending(path: "photoledger-verify-7")
+    try FileManager.default.createDirectory(at: another, withIntermediateDirectories: false)
+    try Data("another's".utf8).write(to: another.appending(path: "data.mdb"))
+    isRepeating.store(true, ordering: .relaxed)
+    #expect(try small.library.verify(scratch: scratch).isSound)
+    let isUnused = isRepeating.load(ordering: .relaxed)
+    #expect(!isUnused, "The number was drawn.")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: another.path) == ["data.mdb"])
+    let names = try FileManager.default.contentsOfDirectory(atPath: scratch.path)
+    #expect(names.filter { $0.hasPrefix("photoledger-verify-") } == ["photoledger-verify-7"])
+  }
+
   @Test("a damaged table of keys or commits is found by a verification and mended", arguments: Damage.allCases)
   func mends(damage: Damage) throws {
     let made = try TemporaryLibrary()
