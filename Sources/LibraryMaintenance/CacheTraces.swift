@@ -111,7 +111,9 @@ private struct SidecarLines {
     if number < 0, errno == ENOENT { return }
     guard number >= 0 else { throw failure("files", "erase") }
     let journal = Descriptor(number)
-    let bytes = try bytes(of: journal)
+    let bytes = try journal.bytes {
+      LibraryError.store(library.path(of: "\(Self.folder)/files"), "read", errno: $0)
+    }
     var (start, isChanged) = (0, false)
     // The last line is without an end if its writing was cut off.
     for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
@@ -125,24 +127,6 @@ private struct SidecarLines {
       isChanged = true
     }
     if isChanged, fsync(journal.number) != 0 { throw failure("files", "make durable") }
-  }
-
-  private func bytes(of journal: borrowing Descriptor) throws(LibraryError) -> [UInt8] {
-    var status = stat()
-    guard fstat(journal.number, &status) == 0 else { throw failure("files", "read") }
-    guard status.st_mode & S_IFMT == S_IFREG else {
-      throw LibraryError.store(library.path(of: "\(Self.folder)/files"), "read", errno: EINVAL)
-    }
-    var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
-    var filled = 0
-    while filled < bytes.count {
-      let count = bytes.withUnsafeMutableBytes { buffer in
-        pread(journal.number, buffer.baseAddress.map { $0 + filled }, buffer.count - filled, off_t(filled))
-      }
-      if count == 0 { break }
-      if count > 0 { filled += count } else if errno != EINTR { throw failure("files", "read") }
-    }
-    return Array(bytes[..<filled])
   }
 
   private func failure(_ name: String, _ action: String) -> LibraryError {

@@ -61,21 +61,7 @@ package struct RejectedPairs: Sendable {
   }
 
   private func bytes(of file: borrowing Descriptor) throws(LibraryError) -> [UInt8] {
-    var status = stat()
-    guard fstat(file.number, &status) == 0 else { throw failure("read") }
-    guard status.st_mode & S_IFMT == S_IFREG else {
-      throw LibraryError.store(library.path(of: Self.name), "read", errno: EINVAL)
-    }
-    var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
-    var filled = 0
-    while filled < bytes.count {
-      let count = bytes.withUnsafeMutableBytes { buffer in
-        pread(file.number, buffer.baseAddress.map { $0 + filled }, buffer.count - filled, off_t(filled))
-      }
-      if count == 0 { break }
-      if count > 0 { filled += count } else if errno != EINTR { throw failure("read") }
-    }
-    return Array(bytes[..<filled])
+    try file.bytes { LibraryError.store(library.path(of: Self.name), "read", errno: $0) }
   }
 
   // MARK: Deciding

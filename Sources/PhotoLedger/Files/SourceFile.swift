@@ -37,6 +37,24 @@ package struct Descriptor: ~Copyable {
   }
 
   deinit { close(number) }
+
+  /// All bytes of a regular file.
+  /// - Parameter failure: makes the error of an errno; `EINVAL` stands for what is no regular file.
+  package borrowing func bytes(_ failure: (Int32) -> LibraryError) throws(LibraryError) -> [UInt8] {
+    var status = stat()
+    guard fstat(number, &status) == 0 else { throw failure(errno) }
+    guard status.st_mode & S_IFMT == S_IFREG else { throw failure(EINVAL) }
+    var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
+    var filled = 0
+    while filled < bytes.count {
+      let count = bytes.withUnsafeMutableBytes { buffer in
+        pread(number, buffer.baseAddress.map { $0 + filled }, buffer.count - filled, off_t(filled))
+      }
+      if count == 0 { break }
+      if count > 0 { filled += count } else if errno != EINTR { throw failure(errno) }
+    }
+    return Array(bytes[..<filled])
+  }
 }
 
 /// A source file opened for reading, with its stamp at that moment.
