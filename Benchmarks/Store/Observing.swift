@@ -16,6 +16,7 @@ enum Observing {
     "S13 floor: the tasks of one of 100 queries are woken, nothing told",
     "S13 commit to registered observer, no sync, 1 asks",
     "S13 commit to registered observers, no sync, 100 ask about one query",
+    "S13 commit to registered observers, no sync, the first change of 10 fetches of all",
   ]
 
   static func measure(_ stage: Stage, into report: inout Report) throws {
@@ -25,6 +26,7 @@ enum Observing {
       try single(library, stage, into: &report)
       if report.wantsAny(names[6], names[7], names[9], names[12]) { try crowd(library, stage, into: &report) }
       if report.wantsAny(names[13], names[14]) { try asking(library, stage, into: &report) }
+      if report.wantsAny(names[15]) { try first(library, stage, into: &report) }
     }
   }
 
@@ -198,6 +200,24 @@ enum Observing {
     report.add(
       names[14], size: stage.size, caches: .warm, many, comparedWith: base,
       goal: .microseconds(2 * base / 1000 + 100 * 10))
+  }
+
+  /// Times the first commit after fetches whose results are complete only when their first change needs it.
+  private static func first(_ library: PhotoLibrary, _ stage: Stage, into report: inout Report) throws {
+    let arrivals = Arrivals()
+    var touch = Touch(stage.shown)
+    var samples: [Double] = []
+    for _ in 0..<max(2, report.repetitions) {
+      let observers = try (0..<10).map { _ in
+        HeldResult(try library.fetchAssets(try .newestFirst()), telling: arrivals)
+      }
+      for observer in observers { try library.register(observer) }
+      defer { for observer in observers { library.unregisterChangeObserver(observer) } }
+      let edit = touch.inPlace()
+      samples.append(try time(arrivals, of: library, expecting: observers.count, edit))
+      for observer in observers { try check(observer.last.details, names: edit.asset) }
+    }
+    report.add(names[15], size: stage.size, caches: .warm, Sample(samples))
   }
 
   // MARK: Durable

@@ -127,7 +127,7 @@ struct AddedOrderTests {
         for album in [nil, recent] where album != nil || !order.isEmpty {
           let options = try Self.options(order)
           let result = try library.fetchAssets(options, in: album)
-          #expect(StoredAnswer(try result.core.plan.query) != nil)
+          #expect(StoredAnswer(result.state.frame.plan.query) != nil)
           if try library.fetchAssets(options, in: album).state.begun != nil { begun += 1 }
           let wanted = try Self.computed(library, options, album)
           if order == "addedDate", album == nil, wanted != wanted.sorted() { isSetBack = true }

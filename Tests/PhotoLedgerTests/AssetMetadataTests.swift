@@ -127,6 +127,33 @@ struct AssetMetadataTests {
     #expect(try Self.said(of: id, in: small.library) == bounded)
   }
 
+  @Test("an event with a number that no file says is corrupted, and ends no process")
+  func hostileEvent() async throws {
+    let small = try SmallLibrary()
+    var metadata = AssetMetadata()
+    metadata.iso = 6400
+    _ = try await Self.asset(metadata, 1, in: small)
+    let environment = try Environment.store(ofLibrary: small.temporary.url.path)
+    let events = try environment.database("events", integerKeys: true, create: false)
+    // The field of the sensitivity, and CBOR's -6401 with the same length.
+    let (field, forged): ([UInt8], [UInt8]) = ([15, 0x19, 0x19, 0], [15, 0x39, 0x19, 0])
+    let changed = try environment.write { t in
+      var rows: [(UInt64, [UInt8])] = []
+      try t.forEach(in: events, from: 0) { (key, value) throws(LMDBError) in
+        var bytes = value.withUnsafeBytes { Array($0) }
+        if let place = bytes.firstRange(of: field) {
+          bytes.replaceSubrange(place, with: forged)
+          rows.append((key, bytes))
+        }
+        return .proceed
+      }
+      for (key, value) in rows { try t.put(key, value.span.bytes, in: events) }
+      return rows.count
+    }
+    #expect(changed == 1)
+    #expect { try small.library.rebuild() } throws: { ($0 as? LibraryError)?.code == .corrupted }
+  }
+
   @Test("an asset is found by the words of title, people, camera and lens")
   func searched() async throws {
     let small = try SmallLibrary()

@@ -103,8 +103,9 @@ struct StoredOrderTests {
       try changing.step(start)
       start += 1
     }
-    let (late, short) = (try library.fetchAssets(options), try library.fetchAssets(limited))
     let wanted = try library.fetchAssets(options).map(\.id)
+    let (late, short) = (try library.fetchAssets(options), try library.fetchAssets(limited))
+    #expect(late.state.begun != nil)
     #expect(late.count == wanted.count && short.count == min(7, wanted.count))
     for number in start..<start + 30 { try changing.step(number) }
     #expect(late.prefix(2).map(\.id) == Array(wanted.prefix(2)), "The first screen is of the result's commit.")

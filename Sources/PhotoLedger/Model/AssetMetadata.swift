@@ -201,10 +201,14 @@ extension AssetMetadata {
       }
     }
     guard !read.isEmpty else { throw EventCodingError(sentence: "an asset's metadata are empty.") }
+    guard read.hasPossibleNumbers else {
+      throw EventCodingError(sentence: "an asset's metadata have a number that no file says.")
+    }
     self = read
   }
 
-  /// Whether the numbers are ones that a request can set: those of a log from outside are checked by it.
+  /// Whether the numbers are ones that a request can set, and always could: a log from outside may have others, which
+  /// cannot be written again.
   var hasPossibleNumbers: Bool {
     [focalLength, aperture, exposureTime].allSatisfy { $0.map(Bounds.measures.contains) ?? true }
       && rating.map(Bounds.ratings.contains) ?? true && iso.map(Bounds.sensitivities.contains) ?? true

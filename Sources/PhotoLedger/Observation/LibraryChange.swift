@@ -23,7 +23,8 @@ public struct LibraryChange: Sendable {
   /// - Parameter result: a result of this library; one that is newer than the change is not touched by it.
   /// - Throws: ``LibraryError``: `.invalidToken` for a result of another library; others if the log cannot be read.
   /// - Complexity: O(k log n) for k touched objects, at most since the last call for the result; O(1) for all but the
-  ///   first of the observers that ask about equal results of one commit.
+  ///   first of the observers that ask about equal results of one commit. O(n) for an erasure or another permission of
+  ///   the client, and once for a result of which only the first screen was read.
   public func changeDetails<Element>(for result: FetchResult<Element>) throws -> ChangeDetails<Element>? {
     let store = result.store
     guard result.state.frame.library == observation.core.mark else {

@@ -29,6 +29,23 @@ extension NarrowKey {
     sortByDigits(&keys, &other, varying: words) { $0.word }
   }
 
+  /// Two sorted lists as one.
+  /// - Complexity: O(n) in the keys of both.
+  static func merged(_ keys: [NarrowKey], _ others: [NarrowKey]) -> [NarrowKey] {
+    if others.isEmpty { return keys }
+    var merged: [NarrowKey] = []
+    merged.reserveCapacity(keys.count + others.count)
+    var place = 0
+    for other in others {
+      while place < keys.count, keys[place] < other {
+        merged.append(keys[place])
+        place += 1
+      }
+      merged.append(other)
+    }
+    return merged + keys[place...]
+  }
+
   /// Sorts by the digits of a word, stably.
   /// - Parameters:
   ///   - keys: the keys to sort.

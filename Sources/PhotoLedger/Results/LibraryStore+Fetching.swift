@@ -12,6 +12,7 @@ import LMDB
 // there to now.
 //
 //     scope                     now                                    as of a moment
+//     a stored order            its keys                               its keys, but those of the overlay's rows
 //     the library's assets      rows where they lie, on several cores  rows where they lie, and those of the overlay
 //     the trash, a selection    keys of stored orders, if they do      as members
 //     members, listed objects   each row where it lies                 each row as of the moment
@@ -60,6 +61,8 @@ extension LibraryStore {
       order = .narrow(CountedTree(sorted: keys))
     } else if moment == nil, let stored = StoredAnswer(query) {
       order = .narrow(CountedTree(sorted: try core.projections.keys(of: stored, in: t)))
+    } else if let moment, let keys = try storedKeys(plan, at: moment, t) {
+      order = .narrow(CountedTree(sorted: keys))
     } else if moment == nil, let keys = try selectedKeys(plan, t) {
       order = .narrow(CountedTree(sorted: keys))
     } else {
@@ -71,6 +74,26 @@ extension LibraryStore {
       library: core.mark, plan: plan, wantsIncrementalChanges: wantsIncrementalChanges, window: window,
       commit: moment?.commit ?? head.commit, sequence: moment?.sequence ?? head.sequence, order: order,
       holders: holders, client: client)
+  }
+
+  /// The keys of a query that the store keeps in order, as of a moment: those of now, but for the assets that were
+  /// otherwise then.
+  /// - Returns: nil if no order of all assets answers the query.
+  /// - Complexity: O(n) in the keys, and what happened since the moment.
+  private func storedKeys(
+    _ plan: QueryPlan, at moment: Moment, _ t: borrowing StoreReading
+  ) throws -> [NarrowKey]? {
+    guard let stored = StoredAnswer(plan.query), case .order = stored.source else { return nil }
+    let past = try moment.past(core, t)
+    let kept = try core.projections.keys(of: stored, in: t).filter { key in
+      past.reaches(key.number) && past.assets[key.number] == nil
+    }
+    var others: [NarrowKey] = past.assets.values.compactMap { row in
+      guard let row, plan.admits(row) else { return nil }
+      return plan.key(row, nil)
+    }
+    NarrowKey.sort(&others)
+    return NarrowKey.merged(kept, others)
   }
 
   /// Whether a way of seeing shows an object of either kind.

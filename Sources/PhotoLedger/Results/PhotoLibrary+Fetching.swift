@@ -389,9 +389,14 @@ extension PhotoLibrary {
       let permission = try permission(t)
       query = try store.query(query, seeing: permission.access, t)
       let isFollowed = options.wantsIncrementalChangeDetails
+      if moment == nil, let held = try store.held(query, window, wantsIncrementalChanges: isFollowed, as: client, t) {
+        return FetchResult(held, store: store, load: load)
+      }
       if moment == nil, let begun = try store.begin(query, window, wantsIncrementalChanges: isFollowed, as: client, t) {
         let token = try store.core.token(begun.frame.commit, for: client, by: permission, t)
-        return FetchResult(ResultState(begun, token: token), store: store, load: load)
+        let state = ResultState(begun, token: token)
+        store.begunResults.list(state)
+        return FetchResult(state, store: store, load: load)
       }
       let core = try store.fetch(query, window, wantsIncrementalChanges: isFollowed, as: client, at: moment, t)
       let token = try store.core.token(core.commit, for: client, by: permission, t)

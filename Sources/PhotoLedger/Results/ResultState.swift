@@ -15,7 +15,8 @@ import Synchronization
 //
 // Invariant: a begun result answers what the complete one answers, and it is completed as of its own commit, at any
 // later time until an asset is erased: then the rows of before are gone, and completing it throws. Rejected: completing
-// it in the background, which takes a core from the thread that draws the first screen.
+// each in the background, which takes a core from the thread that draws the first screen; only what an app observes is
+// made ahead (BegunResults.swift).
 
 /// What the copies of a result share: what it shows, and what has been found out about that since.
 ///
@@ -74,7 +75,11 @@ final class ResultState: Sendable {
 
   /// Whether a result of the same query and client shows it in the same way.
   func isShown(like other: ResultState) -> Bool {
-    window == other.window && wantsIncrementalChanges == other.wantsIncrementalChanges
+    isShown(in: other.window, wantsIncrementalChanges: other.wantsIncrementalChanges)
+  }
+
+  func isShown(in window: Window, wantsIncrementalChanges: Bool) -> Bool {
+    self.window == window && self.wantsIncrementalChanges == wantsIncrementalChanges
   }
 
   /// The result; it must have been made.
@@ -153,7 +158,11 @@ final class ResultState: Sendable {
   ///
   /// A holder of a result checks it at each commit, and nearly always finds it unchanged. Without this, each check
   /// would read the log from the result's commit on.
-  func latest(in store: LibraryStore) throws -> ResultCore { try later.withLock { $0 } ?? made(in: store) }
+  func latest(in store: LibraryStore) throws -> ResultCore {
+    if let later = later.withLock({ $0 }) { return later }
+    if begun != nil { try complete(in: store) }
+    return try made(in: store)
+  }
 
   func advance(to later: ResultCore) {
     self.later.withLock { if ($0?.commit ?? 0) < later.commit { $0 = later } }

@@ -37,7 +37,7 @@ open class PHChange: NSObject, @unchecked Sendable {  // guarded by: holds const
   /// result of another library.
   ///
   /// The result after the change belongs to the client that fetched the one before it, not to the observer's.
-  /// - Complexity: O(k log n) for k objects touched since the result.
+  /// - Complexity: O(k log n) for k objects touched since the result; O(n) for an erasure or another permission.
   open func changeDetails<T: PHObject>(for object: PHFetchResult<T>) -> PHFetchResultChangeDetails<T>? {
     guard let source, let library = object.library, library.isOfSameLibrary(as: source.library) else { return nil }
     return PHPhotoLibrary.answer("PHChange.changeDetails(for:)") {

@@ -14,6 +14,7 @@ extension PHPhotoLibrary {
     _ body: (PhotoLibrary) throws -> PHFetchResult<Object>.Content
   ) -> PHFetchResult<Object> {
     let library = library ?? shared()
+    defer { library.makeObservedResultsAhead() }
     return PHFetchResult(answer(call) { try body(library.core) }, library)
   }
 }

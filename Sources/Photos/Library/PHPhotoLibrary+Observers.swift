@@ -86,6 +86,9 @@ final class ObserverTable: Sendable {
     }
   }
 
+  /// Whether somebody is called for each change.
+  var observeChanges: Bool { state.withLock { $0.entries.contains { $0.kind == .changes } } }
+
   func remove(_ observer: AnyObject, of kind: Kind, from library: PhotoLibrary) {
     remove(from: library) { $0.isFor(observer, kind) }
   }
@@ -190,7 +193,12 @@ extension PHPhotoLibrary {
     let relay = ChangeRelay(observer, self)
     let isNew = observers.add(.changes(relay), of: .changes, for: observer, from: core)
     if isNew { whileOpen { try core.register(relay) } }
+    makeObservedResultsAhead()
   }
+
+  /// Completes large results in the background if an observer will ask about their changes, so that the first of these
+  /// reaches it as quickly as the later ones.
+  func makeObservedResultsAhead() { if observers.observeChanges { core.makeBegunResultsAhead() } }
 
   /// Unregisters an observer (Apple: `unregisterChangeObserver(_:)`).
   public func unregisterChangeObserver(_ observer: any PHPhotoLibraryChangeObserver) {
