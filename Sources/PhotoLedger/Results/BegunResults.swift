@@ -13,8 +13,8 @@ import Synchronization
 //                              ▼
 //                     begun, and listed here (weakly) ──▶ an app that observes: made ahead, on a queue of low priority
 //
-// Whether results are made ahead is the caller's to say: an app that registers an observer will ask about changes, while
-// a server has many begun results that only ever show their first screen.
+// Whether results are made ahead is the caller's to say: an app that registers an observer will ask about changes,
+// while a server has many begun results that only ever show their first screen.
 //
 // Invariant: the listed states are held by somebody else, and equal states of one commit show the same.
 
