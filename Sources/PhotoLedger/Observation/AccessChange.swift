@@ -16,8 +16,7 @@ import LMDB
 // Tree B at X is fetched as of X (LibraryStore+Fetching.swift), or now where X is the head. The walk is
 // O(n) in the two results, as only that for an erased asset is (ErasedTouches.swift): such a change takes away or
 // brings a share of all objects, so k is of the order of n. A selection that grows or shrinks is not of this kind; its
-// commits are deltas as those of an
-// album.
+// commits are deltas as those of an album.
 
 extension LibraryStore {
   /// The first commit after a result's that changed the permission of its client; nil if there is none.
