@@ -58,7 +58,7 @@ public struct StoreStep: Sendable, Hashable {
     StoreStep(
       from: 1, work: .remakesProjections,
       summary: """
-        Objects that are gone are found by their identifier, and events that cannot be read may be set aside.
+        Objects that are gone are found by their identifier, and events that cannot be read may be quarantined.
         """),
     StoreStep(from: 2, work: .makesTables, summary: "Assets may be erased from the log, and libraries forked."),
     StoreStep(

@@ -47,7 +47,7 @@ extension ReadTransaction {
     HeldSnapshot(environment: environment, slot: slot, transactionID: transactionID)
   }
 
-  /// Carries a body out for each of so many parts, on several cores, in transactions of the same snapshot.
+  /// Runs a body for each of so many parts, on several cores, in transactions of the same snapshot.
   ///
   /// A part that could not be read aside is read here, in this transaction. So is one that failed: it fails here again,
   /// and as one walk would.

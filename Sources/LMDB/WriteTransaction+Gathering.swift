@@ -138,7 +138,7 @@ extension WriteTransaction {
   public mutating func settle() throws(LMDBError) {
     guard var rows = gathered.take() else { return }
     handle.gathering = 0
-    for index in rows.runs.indices { try carryOut(&rows.runs[index]) }
+    for index in rows.runs.indices { try apply(&rows.runs[index]) }
   }
 
   mutating func gather(
@@ -153,13 +153,13 @@ extension WriteTransaction {
     case .append: preconditionFailure("What is appended in order needs no gathering.")
     }
     guard var full = gathered?.add(key, value, change, in: database) else { return }
-    try carryOut(&full)
+    try apply(&full)
   }
 
   /// After how many rows pages are released: as good as random keys lie on all pages of their database.
   private static let rowsBetweenLettingGo = 4096
 
-  private mutating func carryOut(_ run: inout GatheredRows.Run) throws(LMDBError) {
+  private mutating func apply(_ run: inout GatheredRows.Run) throws(LMDBError) {
     guard !run.rows.isEmpty else { return }
     run.sort()
     let cursor = try openCursor(TransactionHandle(pointer: handle.pointer, owner: handle.owner), run.database)
@@ -177,14 +177,14 @@ extension WriteTransaction {
           rebasing: bytes[start + key.count..<start + key.count + Int(row.valueCount)])
         let isNew = previous.map { keyOrder($0, key) != 0 } ?? true
         if previous == nil && hasLast { appends = keyOrder(place.key, key) < 0 }
-        try carryOut(row.change, key, value, run.database, cursor, appends: appends && isNew)
+        try apply(row.change, key, value, run.database, cursor, appends: appends && isNew)
         previous = key
       }
     }
     run = GatheredRows.Run(database: run.database)
   }
 
-  private mutating func carryOut(
+  private mutating func apply(
     _ change: GatheredRows.Change, _ key: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer,
     _ database: Database, _ cursor: OpaquePointer, appends: Bool
   ) throws(LMDBError) {

@@ -57,7 +57,7 @@ extension WriteTransaction {
       var changes = WaitingChanges()
       start = try differences(of: database, to: wanted, of: source, from: from, &changes, progress)
       changeCount += changes.rows.count
-      try carryOut(changes, in: database)
+      try apply(changes, in: database)
     }
     guard try count(of: database) == source.count(of: wanted) else { throw Self.damaged(database) }
     return changeCount
@@ -113,7 +113,7 @@ extension WriteTransaction {
     return entry.value.withUnsafeBytes { $0.baseAddress == found?.baseAddress && $0.count == found?.count }
   }
 
-  private mutating func carryOut(_ changes: WaitingChanges, in database: Database) throws(LMDBError) {
+  private mutating func apply(_ changes: WaitingChanges, in database: Database) throws(LMDBError) {
     var start = 0
     for (keyCount, valueCount) in changes.rows {
       let key = changes.bytes.span.bytes.extracting(start..<start + keyCount)

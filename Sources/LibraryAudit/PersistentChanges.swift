@@ -9,10 +9,10 @@ public import PhotoLedger
 // log, which is complete, so a token does not expire unless the owner shortens the available history (PH-06); the log
 // itself keeps it. The sets come from the events alone: no row is read, and the cost is that of the events passed.
 //
-// A client without full access gets its client revisions (Sightings.swift), each with the visible changes: a grant is
-// an insertion and a withdrawal a deletion, and changes outside its selection do not appear. Whether an asset was in
-// the selection at an earlier commit is computed like every earlier state: from the current selection, with the later
-// grants reverted. A commit that changed the client's permission cannot be itemised (PH-07): all that it sees was
+// A client without full access gets its client revisions (ClientRevisions.swift), each with the visible changes: a
+// grant is an insertion and a withdrawal a deletion, and changes outside its selection do not appear. Whether an asset
+// was in the selection at an earlier commit is computed like every earlier state: from the current selection, with the
+// later grants reverted. A commit that changed the client's permission cannot be itemised (PH-07): all that it sees was
 // inserted or deleted, so it reads the library again.
 //
 // Within one commit the three sets of a kind are disjoint (PH-03): an object inserted and deleted is in none, one
@@ -135,12 +135,12 @@ extension PhotoLibrary {
       case .limited(let number):
         let projections = store.core.projections
         let (none, all) = (
-          try projections.sightingCount(of: number, through: start, in: t),
-          try projections.sightingCount(of: number, through: end, in: t)
+          try projections.revisionCount(of: number, through: start, in: t),
+          try projections.revisionCount(of: number, through: end, in: t)
         )
         guard none < all else { return ([], nil) }
         let first = max(none, all - min(all, UInt64(limit)))
-        let before = first > none ? try projections.commit(ofSighting: first, of: number, in: t) ?? start : start
+        let before = first > none ? try projections.commit(ofRevision: first, of: number, in: t) ?? start : start
         let found = try changes(after: before, Int(all - first), seenBy: number, true, t)
         let next = Token(library: store.core.mark, view: Token.view(of: client), position: first)
         return (found.reversed(), first > none ? next : nil)
@@ -167,7 +167,7 @@ extension PhotoLibrary {
     guard commit + 1 < first else { return }
     // Commits that the client never saw are no loss to it.
     if permission.access != .full, let number = permission.client {
-      let lost = try store.core.projections.sightings(of: number, after: commit, through: first - 1, most: 1, in: t)
+      let lost = try store.core.projections.revisions(of: number, after: commit, through: first - 1, most: 1, in: t)
       if lost.isEmpty { return }
     }
     throw LibraryError(
@@ -223,7 +223,7 @@ extension PhotoLibrary {
     var names = ObjectNames(of: store)
     var trash = TrashView(core, isShown: showsTrash)
     var view = try SelectionView(of: number, asOf: start == 0 ? 0 : store.sequence(ofCommit: start, t), core, t)
-    return try core.projections.sightings(of: number, after: start, through: head, most: limit, in: t).map { seen in
+    return try core.projections.revisions(of: number, after: start, through: head, most: limit, in: t).map { seen in
       guard let commit = try core.log.commit(seen.commit, in: t) else {
         throw LibraryError(.corrupted, "The log has no row for commit \(seen.commit); run `verify`.")
       }
@@ -236,7 +236,7 @@ extension PhotoLibrary {
         try tally.forgetUpdates { try wasDeleted($0, before: commit, t) }
         return try tally.details { try names.name(of: $0, t) }
       }
-      // Grants that came while the client was not limited are no sightings of its own.
+      // Grants that came while the client was not limited are no revisions of its own.
       if details == nil {
         view = try SelectionView(of: number, asOf: commit.lastSequence, core, t)
         trash.forget()

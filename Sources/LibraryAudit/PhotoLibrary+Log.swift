@@ -55,7 +55,7 @@ extension PhotoLibrary {
           try WrittenLines { bytes in
             var lines = LogLines()
             try read { reader, record, commit, t in
-              if !reader.mayBeSetAside,
+              if !reader.mayBeQuarantined,
                 let asset = lines.write(record, of: commit, reader.token(of: record), to: &bytes)
               {
                 reader.learn(asset, of: record.sequence)
@@ -170,7 +170,7 @@ private struct LogReader {
   /// The assets whose creations were read last.
   private(set) var created: [CreatedAssets.Creation] = []
   /// Whether events were quarantined when the last ones were read.
-  private(set) var mayBeSetAside = false
+  private(set) var mayBeQuarantined = false
   /// How many names were looked up since pages were last let go of.
   private var nameCount = 0
   /// How many parts are read next: few at first, since many readers stop soon.
@@ -239,7 +239,7 @@ private struct LogReader {
   ///   - take: is given each record.
   mutating func read(_ places: inout ArraySlice<UInt64>, _ t: borrowing StoreReading, _ take: Use) throws {
     var byteCount = 0
-    mayBeSetAside = try audit.core.projections.hasSetAside(in: t)
+    mayBeQuarantined = try audit.core.projections.hasQuarantined(in: t)
     // Places that follow one another are read by one cursor, and found only once.
     if let first = places.first, let last = places.last, last >= first, last - first == UInt64(places.count - 1) {
       var isEnough = false

@@ -85,7 +85,7 @@ extension PhotoLibrary {
       }
       try LibraryCopy.noteMissing(in: folder.path, &transfer)
       let manifest = BackupManifest(
-        library: store.core.identifier.uuidString, date: store.core.surroundings.date(), events: head.sequence,
+        library: store.core.identifier.uuidString, date: store.core.libraryEnvironment.date(), events: head.sequence,
         commits: head.commit, chain: head.chain.description, resources: resources.rawValue, files: transfer.fileCount,
         bytes: transfer.byteCount, damagedFiles: transfer.damagedFiles, missingFiles: transfer.missingFiles)
       try manifest.write(to: folder.path)
@@ -259,9 +259,9 @@ enum LibraryCopy {
 
   /// Proves a library that is being made, whole.
   static func proved(
-    _ folder: String, _ surroundings: LibraryEnvironment, _ progress: (TaskProgress) -> Bool
+    _ folder: String, _ libraryEnvironment: LibraryEnvironment, _ progress: (TaskProgress) -> Bool
   ) throws -> (events: UInt64, chain: String, token: Token) {
-    let library = try PhotoLibrary(at: URL(filePath: folder), environment: surroundings)
+    let library = try PhotoLibrary(at: URL(filePath: folder), environment: libraryEnvironment)
     defer { library.close() }
     let found = try library.verifyStore(progress: progress)
     if let defect = found.defect {

@@ -55,9 +55,9 @@ extension PhotoLibrary {
       try LibraryCopy.noteMissing(in: folder.path, &transfer)
       let core = store.core
       let fork = LibraryFork(
-        identifier: core.surroundings.identifier(), date: core.surroundings.date(), origin: self.url.path)
+        identifier: core.libraryEnvironment.identifier(), date: core.libraryEnvironment.date(), origin: self.url.path)
       let token = try LibraryCopy.withStore(in: folder.path) { environment in
-        var copy = try StoreCore(filling: environment, core.surroundings, core.identifier)
+        var copy = try StoreCore(filling: environment, core.libraryEnvironment, core.identifier)
         try environment.write { t in try copy.begin(fork, &t) }
         copy.forks = try environment.read { t in try copy.projections.forks(in: t) }
         return copy.token(head.commit + 1)
@@ -73,10 +73,11 @@ extension StoreCore {
   fileprivate func begin(_ fork: LibraryFork, _ t: inout WriteTransaction) throws {
     var appender = try log.begin(
       CommitInformation(
-        time: fork.date.microseconds, client: PhotoLibrary.owner, cause: "fork", process: surroundings.process), in: &t)
+        time: fork.date.microseconds, client: PhotoLibrary.owner, cause: "fork", process: libraryEnvironment.process),
+      in: &t)
     let event = Event.libraryForked(fork)
     let sequence = try appender.append(
-      type: event.type, version: Event.version, payload: event.payload(), salt: surroundings.salt(), in: &t)
+      type: event.type, version: Event.version, payload: event.payload(), salt: libraryEnvironment.salt(), in: &t)
     try projections.apply(event, sequence: sequence, commit: appender.commit, in: &t)
     _ = try appender.finish(in: &t)
   }

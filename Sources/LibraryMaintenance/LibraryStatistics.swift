@@ -27,7 +27,7 @@ public struct LibraryStatistics: Sendable, Hashable {
   /// Commits in the log.
   public internal(set) var commitCount: UInt64 = 0
   /// Quarantined events, which could not be applied by a rebuild.
-  public internal(set) var setAsideCount = 0
+  public internal(set) var quarantinedCount = 0
   /// The state of now.
   public internal(set) var token: Token
   /// The chain hash at the head, in hexadecimal digits.
@@ -64,7 +64,7 @@ extension PhotoLibrary {
         mapBytes: lmdb.mapSize, readerCount: lmdb.readers.count, oldestReaderLag: lmdb.oldestReaderLag)
       statistics.eventCount = head.sequence
       statistics.commitCount = head.commit
-      statistics.setAsideCount = try t.count(of: core.projections.aside)
+      statistics.quarantinedCount = try t.count(of: core.projections.aside)
       try store.forEachAsset(at: moment, t) { row in
         statistics.count(row)
       } changed: { row in

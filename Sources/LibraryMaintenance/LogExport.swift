@@ -119,7 +119,7 @@ extension PhotoLibrary {
           "The lines start after event \(heading.after.sequence); append them to a library that ends there, "
             + "or export the whole log.")
       }
-      let token = try LogIntake.fill(folder.path, lines, heading, environment, progress)
+      let token = try LogImport.fill(folder.path, lines, heading, environment, progress)
       try folder.finish()
       return token
     }
@@ -146,7 +146,7 @@ extension PhotoLibrary {
         throw LibraryError(
           .conflict, "The lines are of another library, \(heading.library.uuidString).")
       }
-      let taken = try LogIntake(store.core, heading).append(lines, progress)
+      let taken = try LogImport(store.core, heading).append(lines, progress)
       store.signal.notify()
       store.core.discard(taken.orphans, from: store.resources)
       if !taken.erased.isEmpty {

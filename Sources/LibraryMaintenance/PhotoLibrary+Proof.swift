@@ -26,7 +26,7 @@ extension PhotoLibrary {
           .corrupted, "\(defect) No checkpoint was made; run `verify`, and restore the log from a backup that verifies."
         )
       }
-      return Checkpoint(origin: store.core.origin, state, time: store.core.surroundings.now())
+      return Checkpoint(origin: store.core.origin, state, time: store.core.libraryEnvironment.now())
     }
   }
 

@@ -32,7 +32,7 @@ public struct Verification: Sendable, Hashable {
   /// How many checkpoints the log was compared with, and fits.
   public internal(set) var checkpointCount: UInt64 = 0
   /// Quarantined events, which could not be applied by a rebuild.
-  public internal(set) var setAside: [SetAsideEvent] = []
+  public internal(set) var quarantined: [QuarantinedEvent] = []
   /// The chain hash at the head, in hexadecimal digits: compare it with one that was written down elsewhere.
   public internal(set) var chain = ""
   /// The first difference; nil if there is none.
@@ -135,7 +135,7 @@ extension PhotoLibrary {
     try FileManager.default.createDirectory(at: scratch, withIntermediateDirectories: true)
     var triesLeft = 100
     while true {
-      let folder = scratch.appending(path: "photoledger-verify-\(store.core.surroundings.random())")
+      let folder = scratch.appending(path: "photoledger-verify-\(store.core.libraryEnvironment.random())")
       do {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
         return folder
@@ -171,11 +171,11 @@ extension PhotoLibrary {
     options.durability = .unsafeNoSync
     let environment = try LMDB.Environment.open(path: folder.path, options: options)
     let replayed = try Projections(in: environment)
-    found.setAside = try store.core.projections.setAside(in: t)
-    let skipped = Dictionary(found.setAside.map { ($0.sequence, $0.reason) }) { first, _ in first }
+    found.quarantined = try store.core.projections.quarantined(in: t)
+    let skipped = Dictionary(found.quarantined.map { ($0.sequence, $0.reason) }) { first, _ in first }
     do {
       try replayed.replay(
-        store.core.log, through: total, from: t, into: environment, settingAside: skipped
+        store.core.log, through: total, from: t, into: environment, quarantining: skipped
       ) { progress(TaskProgress(phase: "replay", done: $0, total: total)) }
     } catch let unreadable as UnreadableEvent {
       found.defect = Verification.Defect(

@@ -27,7 +27,7 @@ extension PhotoLibrary {
     }
     let sessions = store.picking
     let core = PickingCore(
-      id: store.core.surroundings.identifier().uuidString, client: client, configuration, preselected: preselected
+      id: store.core.libraryEnvironment.identifier().uuidString, client: client, configuration, preselected: preselected
     ) { [weak sessions] id in sessions?.remove(id) }
     sessions.add(core)
     return PickingSession(core: core, library: self)

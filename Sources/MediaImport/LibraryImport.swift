@@ -187,8 +187,8 @@ public struct LibraryImport: Sendable {
 extension PhotoLibrary {
   /// A name that sorts by time and is not used twice: `20261120T110447Z-5D6A2B4C`.
   func newRunName() -> String {
-    let surroundings = store.surroundings
-    var seconds = time_t(surroundings.date().timeIntervalSince1970.rounded(.down))
+    let libraryEnvironment = store.libraryEnvironment
+    var seconds = time_t(libraryEnvironment.date().timeIntervalSince1970.rounded(.down))
     var parts = tm()
     gmtime_r(&seconds, &parts)
     func padded(_ value: Int32, _ width: Int = 2) -> String {
@@ -196,7 +196,7 @@ extension PhotoLibrary {
     }
     let date = padded(parts.tm_year + 1900, 4) + padded(parts.tm_mon + 1) + padded(parts.tm_mday)
     let time = padded(parts.tm_hour) + padded(parts.tm_min) + padded(parts.tm_sec)
-    return "\(date)T\(time)Z-\(surroundings.identifier().uuidString.prefix(8))"
+    return "\(date)T\(time)Z-\(libraryEnvironment.identifier().uuidString.prefix(8))"
   }
 }
 

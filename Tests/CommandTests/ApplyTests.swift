@@ -136,7 +136,7 @@ struct ApplyTests {
     #expect(answer?["code"] as? Int == 10_014)
   }
 
-  @Test("a block with a known key is answered again and not carried out again")
+  @Test("a block with a known key is answered again and not executed again")
   func idempotency() throws {
     let sandbox = try Sandbox()
     let line = #"{"changes":[{"op":"album.create","title":"Once"}],"key":"k-1"}"#

@@ -40,7 +40,7 @@ struct BadInputTests {
     #expect(before.contains("4 events"))
   }
 
-  @Test("the largest number that there is is refused as an index like any other, and its neighbours are carried out")
+  @Test("the largest number that there is is refused as an index like any other, and its neighbours are executed")
   func largestIndex() throws {
     let sandbox = try Sandbox()
     let assets = try sandbox.makeAssets(2)

@@ -29,7 +29,7 @@ struct HostileNumberTests {
     #expect(JSON.number(.nan).description == "null" && JSON.number(-.infinity).description == "null")
   }
 
-  @Test("a line with a number that is none of its field is answered, and the lines after it are carried out")
+  @Test("a line with a number that is none of its field is answered, and the lines after it are executed")
   func lines() throws {
     let sandbox = try Sandbox()
     let answers = try sandbox.apply([

@@ -140,7 +140,7 @@ struct ImportCommandTests {
   }
 
   @Test(
-    "an import that cannot be carried out as it is asked for says why",
+    "an import that cannot be executed as it is asked for says why",
     arguments: [
       (["import", "takeout"], 2, "needs PART"), (["import", "takeout", "nowhere"], 1, "nowhere cannot be imported"),
       (["import", "x", "--jobs", "0"], 2, "1 to 256"), (["import", "x", "--time-zone", "Mars"], 2, "got 'Mars'"),

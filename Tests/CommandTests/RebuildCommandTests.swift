@@ -17,28 +17,28 @@ struct RebuildCommandTests {
     try FileManager.default.contentsOfDirectory(atPath: sandbox.library + "/store").filter { $0.hasPrefix(".shadow") }
   }
 
-  @Test("an event that nobody knows ends a rebuild with a sentence; set aside, it is shown and the library goes on")
-  func setAside() throws {
+  @Test("an event that nobody knows ends a rebuild with a sentence; quarantined, it is shown and the library goes on")
+  func quarantined() throws {
     let sandbox = try Sandbox()
     let assets = try sandbox.makeAssets(3)
     let sequence = try Self.withStore(sandbox) { try $0.appendForeignEvent("asset.dreamt") }
     let refused = try sandbox.run(["rebuild"])
     #expect(refused.status == 1 && refused.errors.contains("\(sequence)") && refused.errors.hasSuffix(".\n"))
     #expect(try sandbox.run(["verify"]).status == 1)
-    let other = try sandbox.run(["rebuild", "--set-aside", "--as", "com.example.app"])
+    let other = try sandbox.run(["rebuild", "--quarantine", "--as", "com.example.app"])
     #expect(other.status == 1 && other.errors.contains("only the library's owner"))
-    let rebuilt = try sandbox.run(["rebuild", "--set-aside"])
+    let rebuilt = try sandbox.run(["rebuild", "--quarantine"])
     #expect(rebuilt.status == 0 && rebuilt.errors.isEmpty, "\(rebuilt.errors)")
     #expect(try Self.shadows(sandbox) == [])
     let verified = try sandbox.run(["verify", "--json"])
     #expect(verified.status == 0)
-    let aside = try #require(try verified.objects().first?["setAside"] as? [[String: Any]])
+    let aside = try #require(try verified.objects().first?["quarantined"] as? [[String: Any]])
     #expect(aside.map { $0["sequence"] as? Int } == [Int(sequence)])
     #expect(try sandbox.run(["verify"]).output.contains("Event \(sequence) is quarantined: "))
-    #expect(try sandbox.run(["stat", "--json"]).objects().first?["setAsideCount"] as? Int == 1)
+    #expect(try sandbox.run(["stat", "--json"]).objects().first?["quarantinedCount"] as? Int == 1)
     #expect(try sandbox.run(["log"]).output.contains("Quarantined: "))
     #expect(try sandbox.identifiers().sorted() == assets.sorted())
-    // It goes on being set aside, and nothing else is.
+    // It goes on being quarantined, and nothing else is.
     #expect(try sandbox.run(["favorite", assets[0]]).status == 0)
     #expect(try sandbox.run(["rebuild"]).status == 0)
     #expect(try sandbox.run(["verify"]).status == 0)

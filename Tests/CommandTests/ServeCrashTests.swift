@@ -85,7 +85,7 @@
       let (cursor, first) = try ServedLibrary.change(feed)
       #expect(first["changed"] as? [[Int]] == [[0, 1]])
 
-      // The answer to this block is never read: whether it was carried out is open.
+      // The answer to this block is never read: whether it was executed is open.
       let album = ["changes": [["op": "album.create", "title": "Sea"], ["op": "asset.trash", "assets": [ids[1]]]]]
       let open = try served.begin("POST", "/v1/blocks", album, ["Idempotency-Key: two"])
       kill(served.running.child.identifier, SIGKILL)

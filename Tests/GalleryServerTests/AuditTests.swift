@@ -287,7 +287,7 @@
 
   @Suite("Undo over HTTP")
   struct UndoRouteTests {
-    @Test("a plan changes nothing and says what carrying it out does; the same key does it once")
+    @Test("a plan changes nothing and says what executing it does; the same key does it once")
     func undo() async throws {
       try await TestGallery.serving { gallery in
         let ids = try await gallery.makeAssets(3)

@@ -65,7 +65,7 @@
       #expect(names == Set(Operation.all.map(\.name)))
     }
 
-    @Test("a key is carried out once, also after a restart of the server, and belongs to its client")
+    @Test("a key is executed once, also after a restart of the server, and belongs to its client")
     func idempotent() async throws {
       try await TestGallery.serving { gallery in
         let json = ["changes": [["op": "album.create", "title": "Sea"]]]
@@ -210,7 +210,7 @@
       }
     }
 
-    @Test("blocks of many clients at once are all carried out")
+    @Test("blocks of many clients at once are all executed")
     func parallel() async throws {
       try await TestGallery.serving { gallery in
         let clients = try (0..<40).map { index in

@@ -21,7 +21,7 @@
       "record", "where", "sort", "trash", "folder", "colour",
     ]
 
-    @Test("a changed body is carried out or rejected, and ends nothing", arguments: [1, 2, 3])
+    @Test("a changed body is executed or rejected, and ends nothing", arguments: [1, 2, 3])
     func bodies(_ seed: UInt64) async throws {
       try await TestGallery.serving(seed: seed) { gallery in
         var random = SeededGenerator(seed: seed)

@@ -80,7 +80,7 @@ struct GatheringTests {
     }
   }
 
-  @Test("more than is gathered of a database is carried out in between, with the same outcome")
+  @Test("more than is gathered of a database is executed in between, with the same outcome")
   func bounded() throws {
     try withTemporaryDirectory { path in
       let environment = try Environment.open(path: path, options: .fast)

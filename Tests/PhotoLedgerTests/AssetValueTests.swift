@@ -95,7 +95,7 @@ struct AssetValueTests {
     #expect(try made.library.currentToken == token, "Nothing differs any more.")
   }
 
-  @Test("adding files that are there already still carries out the changes that came with them")
+  @Test("adding files that are there already still executes the changes that came with them")
   func addsKnown() throws {
     let made = try TemporaryLibrary()
     let creation = AssetCreation.invented(1)

@@ -29,7 +29,7 @@ struct ChangeBlockRuleTests {
     }
   }
 
-  @Test("a request that cannot be carried out fails the whole block and leaves nothing (CB-06)")
+  @Test("a request that cannot be executed fails the whole block and leaves nothing (CB-06)")
   func allOrNothing() async throws {
     let small = try SmallLibrary()
     let a = try await small.assets(2)
@@ -139,7 +139,7 @@ struct ChangeBlockRuleTests {
   func answersComeLast() async throws {
     let small = try SmallLibrary()
     let library = small.library
-    // All wait together, so that an answer which is given too early comes before others are carried out.
+    // All wait together, so that an answer which is given too early comes before others are executed.
     let lag = try await withThrowingTaskGroup(of: Int.self) { group in
       for index in 0..<100 {
         group.addTask {

@@ -62,7 +62,7 @@ struct ClosingTests {
     let folder = try TemporaryFolder()
     let outcomes = Gathered<Bool>()
     weak let environment = try Self.queueBlockAndLetGo(in: folder) { outcomes.append((try? $0.get()) != nil) }
-    try await waitUntil("the block is carried out and the store is let go") {
+    try await waitUntil("the block is executed and the store is let go") {
       outcomes.all == [true] && environment == nil
     }
     let again = try PhotoLibrary(at: folder.place("library"))
@@ -101,7 +101,7 @@ struct ClosingTests {
     try await waitUntil("the store is let go") { environment == nil }
   }
 
-  @Test("many can close at once; each returns when what was queued has been carried out")
+  @Test("many can close at once; each returns when what was queued has been executed")
   func concurrently() async throws {
     let made = try TemporaryLibrary()
     let library = made.library

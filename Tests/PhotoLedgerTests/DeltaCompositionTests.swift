@@ -19,7 +19,7 @@ private func text(_ delta: Delta?) -> [String] {
   return lines
 }
 
-@Suite("Reading a stretch of the log as one change")
+@Suite("Reading a range of the log as one change")
 struct DeltaCompositionTests {
   /// Makes a history in which the same few objects are created, edited, put into albums, trashed and purged.
   private func makeHistory(_ made: TemporaryLibrary, seed: UInt64) throws {

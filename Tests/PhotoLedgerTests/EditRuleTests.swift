@@ -244,7 +244,7 @@ struct EditRuleTests {
     #expect(!plain.hasAdjustments, "A value that was fetched stays as it was.")
   }
 
-  @Test("who can carry out the recipe is given the unedited base, anybody else the render (AS-09)")
+  @Test("who can apply the recipe is given the unedited base, anybody else the render (AS-09)")
   func editingInput() async throws {
     let room = try Darkroom()
     let id = try await room.photo()

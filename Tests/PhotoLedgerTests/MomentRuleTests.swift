@@ -205,7 +205,7 @@ struct MomentRuleTests {
       try small.library.at(full).as(name).fetchAssets().map(\.id) == assets, "The owner may look through its eyes.")
   }
 
-  @Test("a date leads a limited client to its own last sighting, whatever others did since (AU-01)")
+  @Test("a date leads a limited client to its own last revision, whatever others did since (AU-01)")
   func limitedDates() async throws {
     let clock = Clock()
     let small = try Self.library(clock)

@@ -6,7 +6,7 @@ import Testing
 @testable import LMDB
 @testable import PhotoLedger
 
-/// The three ways to carry a block out.
+/// The three ways to execute a block.
 enum Form: CaseIterable {
   case waiting, handling, awaiting
 

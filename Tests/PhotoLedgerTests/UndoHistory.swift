@@ -36,7 +36,7 @@ final class UndoHistory {
 
   func draw(_ range: Range<Int>) -> Int { random.int(range) }
 
-  /// Carries one block out, if the library does.
+  /// Executes one block, if the library does.
   func step() throws {
     assets = try allAssets.filter { try library.asset($0.uuidString) != nil }
     albums = try allAlbums.filter { try library.collection($0.uuidString) != nil }

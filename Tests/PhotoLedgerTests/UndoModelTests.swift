@@ -60,7 +60,7 @@ struct UndoModelTests {
         try history.step()
         if round % 6 == 5 { try Self.goBack(history, to: max(0, history.moments.count - 1 - history.draw(1..<9))) }
       }
-      #expect(history.moments.count > 30, "Hardly a block of seed \(seed) was carried out.")
+      #expect(history.moments.count > 30, "Hardly a block of seed \(seed) was executed.")
       try history.library.forEachLogEntry { entry in
         types.insert(entry.type)
         return true

@@ -246,12 +246,12 @@ struct UndoRuleTests {
     for _ in 0..<70 {
       try library.performChangesAndWait { $0.album(album).move(at: IndexSet(integer: 2), to: 1) }
     }
-    let spreads = Gathered<String>()
+    let rekeyings = Gathered<String>()
     try library.forEachLogEntry { entry in
-      if entry.type == "content.spread" { spreads.append(entry.type) }
+      if entry.type == "content.spread" { rekeyings.append(entry.type) }
       return true
     }
-    #expect(!spreads.all.isEmpty)
+    #expect(!rekeyings.all.isEmpty)
     try library.undoAndWait(.commit(removed.token))
     #expect(try members(album) == ids)
   }
@@ -377,7 +377,7 @@ struct UndoRuleTests {
     #expect(try trashed() == 2)
   }
 
-  @Test("an undo with a key is carried out once")
+  @Test("an undo with a key is executed once")
   func keyed() throws {
     let ids = try made.create(2)
     let trash = try library.performChangesAndWait { $0.deleteAssets(ids) }

@@ -8,7 +8,7 @@ import StoreMigrations
 import TestSupport
 import Testing
 
-/// Events that this program cannot carry out, and events of an older version.
+/// Events that this program cannot execute, and events of an older version.
 @Suite("Unreadable events")
 struct UnreadableEventTests {
   /// What is wrong with an event that somebody appended.
@@ -77,7 +77,7 @@ struct UnreadableEventTests {
   }
 
   @Test(
-    "whatever reads an event that it cannot carry out stops with a sentence that names it", arguments: Poison.allCases)
+    "whatever reads an event that it cannot execute stops with a sentence that names it", arguments: Poison.allCases)
   func stops(poison: Poison) throws {
     let scene = try Scene(poison.event)
     let name = "\(scene.sequence)"
@@ -97,17 +97,17 @@ struct UnreadableEventTests {
   }
 
   @Test(
-    "an event that a rebuild sets aside is shown by log, stat and verify, and changes nothing",
+    "an event that a rebuild quarantines is shown by log, stat and verify, and changes nothing",
     arguments: Poison.allCases)
-  func setAside(poison: Poison) throws {
+  func quarantined(poison: Poison) throws {
     let scene = try Scene(poison.event)
     let library = scene.library
     let before = try library.fetchAssets().map(\.id)
-    try library.rebuild(unreadableEvents: .setAside)
+    try library.rebuild(unreadableEvents: .quarantine)
     let found = try library.verify(scratch: scene.made.folder.url)
-    #expect(found.isSound && found.setAside.map(\.sequence) == [scene.sequence])
-    #expect(found.setAside.allSatisfy { $0.reason.contains("\(scene.sequence)") || poison == .mismatch })
-    #expect(try library.statistics().setAsideCount == 1)
+    #expect(found.isSound && found.quarantined.map(\.sequence) == [scene.sequence])
+    #expect(found.quarantined.allSatisfy { $0.reason.contains("\(scene.sequence)") || poison == .mismatch })
+    #expect(try library.statistics().quarantinedCount == 1)
     var sentences: [String] = []
     try library.forEachLogEntry { entry in
       if entry.sequence == scene.sequence { sentences.append(entry.sentence) }
@@ -117,31 +117,31 @@ struct UnreadableEventTests {
     #expect(try library.fetchAssets().map(\.id) == before)
     let old = try library.earliestToken
     #expect(try library.fetchPersistentChanges(since: old).count > 1)
-    // Set aside once, it stays so, and the library goes on.
+    // Quarantined once, it stays so, and the library goes on.
     try library.rebuild()
     try library.performChangesAndWait { $0.setFavorite(true, for: [scene.asset]) }
     #expect(try library.asset(scene.asset.uuidString)?.isFavorite == true)
     #expect(try library.verify(scratch: scene.made.folder.url).isSound)
-    #expect(try library.statistics().setAsideCount == 1)
+    #expect(try library.statistics().quarantinedCount == 1)
   }
 
-  @Test("an event that was set aside is carried out by a program that knows it")
+  @Test("an event that was quarantined is executed by a program that knows it")
   func comesBack() throws {
     let scene = try Scene(Poison.olderVersion.event)
-    try scene.library.rebuild(unreadableEvents: .setAside)
-    #expect(try scene.library.statistics().setAsideCount == 1)
+    try scene.library.rebuild(unreadableEvents: .quarantine)
+    #expect(try scene.library.statistics().quarantinedCount == 1)
     let step = EventUpcaster.Step(type: "nothing.changed", from: 0) { ("nothing.changed", $0) }
     try Event.$upcaster.withValue(EventUpcaster(steps: [step])) {
       try scene.library.rebuild()
-      #expect(try scene.library.statistics().setAsideCount == 0)
+      #expect(try scene.library.statistics().quarantinedCount == 0)
       #expect(try scene.library.verify(scratch: scene.made.folder.url).isSound)
     }
   }
 
-  @Test("files are not swept while an event is set aside, which may name some; compacting alone goes on")
+  @Test("files are not swept while an event is quarantined, which may name some; compacting alone goes on")
   func notSwept() throws {
     let scene = try Scene(Poison.unknownType.event)
-    try scene.library.rebuild(unreadableEvents: .setAside)
+    try scene.library.rebuild(unreadableEvents: .quarantine)
     let url = scene.made.url
     let folder = url.appending(path: "resources/ab")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)

@@ -66,7 +66,7 @@ final class Keeper: NSObject, PHPhotoLibraryChangeObserver {
 
   var all: [PHChange] { changes.all }
 
-  /// Carries a block out in the shared library, and gives the change that the observer is told of it.
+  /// Executes a block in the shared library, and gives the change that the observer is told of it.
   nonisolated(nonsending) func told(_ block: () throws -> Void) async throws -> PHChange {
     let count = all.count
     var failure: (any Error)?

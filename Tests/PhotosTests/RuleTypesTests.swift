@@ -134,7 +134,7 @@ struct ChangeBlockTypesTests {
     }
   }
 
-  @Test("what cannot be carried out fails the whole block with Apple's code (CB-06, AS-11, LP-02, CB-10, FO-05)")
+  @Test("what cannot be executed fails the whole block with Apple's code (CB-06, AS-11, LP-02, CB-10, FO-05)")
   func failures() async throws {
     let gallery = try Gallery()
     let ids = try await gallery.images(0..<2)

@@ -51,7 +51,7 @@ struct Furnishing {
     try library.as(client).performChangesAndWait { block in made = try body(block, &draft, &random, date) }
     self.random = random
     model = draft
-    guard let made else { throw Divergence("A block was not carried out.") }
+    guard let made else { throw Divergence("A block was not executed.") }
     return made
   }
 

@@ -7,7 +7,7 @@ import TestSupport
 
 // A random history: one library, one model, five clients and forty live results.
 //
-// Each round draws a client and a block of its requests and has the library and the model carry it out. If the model
+// Each round draws a client and a block of its requests and has the library and the model execute it. If the model
 // refuses, the library must refuse with the same code, and nothing may have happened. If it commits, every live result
 // is compared with what the model says its client sees (`LiveWatch`), and the observer of every client must have been
 // told, or not, as the model says. Everything is drawn from one seed, and the clock is the history's own: the same seed
@@ -98,7 +98,7 @@ final class History {
 
   // MARK: One round
 
-  /// Carries blocks out until so many have been committed.
+  /// Executes blocks until so many have been committed.
   func run(commits wanted: Int) async throws {
     while commits < wanted {
       try await round()
@@ -118,7 +118,7 @@ final class History {
     let key = steps.random.chance(1, of: 20) ? "key \(commits)" : nil
     let actor = steps.actor()
     let library = library.as(actor)
-    report("a block of '\(actor)' is carried out after commit \(commit)")
+    report("a block of '\(actor)' is executed after commit \(commit)")
     var draft = model
     draft.begin(as: actor)
     var refusal: ModelRefusal?

@@ -326,7 +326,7 @@ enum TwinQuestions {
   }
 
   private static let forOwners: [TwinQuestion] = [
-    TwinQuestion("careRecord()") { twin in "\(try twin.view.careRecord())" },
+    TwinQuestion("maintenanceRecord()") { twin in "\(try twin.view.maintenanceRecord())" },
     TwinQuestion("setPermissionPrompt(_:)") { twin in
       try twin.view.setPermissionPrompt(nil)
       return "done"

@@ -101,7 +101,7 @@ extension PhotoCollection: CheckedObject {
   }
 }
 
-/// Carries a fetch out on a view of the library.
+/// Executes a fetch on a view of the library.
 package typealias Fetcher<Element: Hashable & Sendable> = @Sendable (PhotoLibrary) throws -> FetchResult<Element>
 
 extension PhotoLibrary {

@@ -4,7 +4,7 @@ package import PhotoLedger
 // What the change of a list must be, worked out from the two lists by walking them.
 //
 // This is the oracle for change details: quadratic, without trees, positions or sort keys. Both models of application
-// are carried out here as a client would do it, so a defect in the library's own helpers cannot hide one in its index
+// are executed here as a client would do it, so a defect in the library's own helpers cannot hide one in its index
 // sets.
 
 /// A sentence about what is wrong.

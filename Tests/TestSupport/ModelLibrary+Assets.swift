@@ -74,8 +74,8 @@ extension ModelLibrary {
     for id in Set(ids) {
       guard var asset = assets[id] else { continue }
       let before = (asset, words[id])
-      changes.carryOut(on: &asset)
-      changes.carryOut(on: &words[id, default: ModelWords()])
+      changes.apply(to: &asset)
+      changes.apply(to: &words[id, default: ModelWords()])
       guard asset != before.0 || words[id] != before.1 else { continue }
       asset.modificationDate = date
       assets[id] = asset
@@ -143,7 +143,7 @@ extension ModelLibrary {
 }
 
 extension AssetChanges {
-  func carryOut(on asset: inout ModelAsset) {
+  func apply(to asset: inout ModelAsset) {
     if let isFavorite { asset.isFavorite = isFavorite }
     if let isHidden { asset.isHidden = isHidden }
     assign(creationDate, to: &asset.creationDate)
@@ -162,7 +162,7 @@ extension AssetChanges {
     if let burstSelectionTypes, asset.burstIdentifier != nil { asset.burstSelection = burstSelectionTypes }
   }
 
-  func carryOut(on words: inout ModelWords) {
+  func apply(to words: inout ModelWords) {
     assign(caption, to: &words.caption)
     words.keywords = words.keywords.subtracting(removedKeywords).union(addedKeywords)
   }

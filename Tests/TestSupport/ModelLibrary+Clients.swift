@@ -72,7 +72,7 @@ extension ModelLibrary {
 
   // MARK: What may be done
 
-  /// Begins to carry out a client's requests.
+  /// Begins to execute a client's requests.
   package mutating func begin(as client: String) {
     acting = client
     (newFiles, placed, noted, switched) = ([], [], [:], [])

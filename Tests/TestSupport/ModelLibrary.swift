@@ -196,7 +196,7 @@ package struct ModelLibrary: Sendable {
   var creatorCovers: [LocalIdentifier: LocalIdentifier] = [:]
   /// Every client but the owner.
   package internal(set) var clients: [String: ModelClient] = [:]
-  /// Whose requests are carried out.
+  /// Whose requests are executed.
   package var acting = PhotoLibrary.owner
 
   // What requests did since `begin(as:)`.

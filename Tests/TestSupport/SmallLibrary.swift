@@ -28,7 +28,7 @@ package final class SmallLibrary {
 
   package var library: PhotoLibrary { temporary.library }
 
-  /// Carries a block out and gives what the observer was told of it.
+  /// Executes a block and gives what the observer was told of it.
   @discardableResult
   package func change(_ block: (ChangeBlock) throws -> Void) async throws -> LibraryChange {
     let before = try library.currentToken

@@ -47,7 +47,7 @@
             "byteCount": .integer(Int64(clamping: renditions.byteCount)),
             "missingPrograms": .list(renditions.missingPrograms.map { .text($0) }),
           ],
-          "care": JSON(try library.careRecord()),
+          "care": JSON(try library.maintenanceRecord()),
         ]
         return .json(health, [("Cache-Control", "no-store")])
       },

@@ -34,7 +34,7 @@ package struct ChangeLine: Sendable {
       cause: cause, key: key, { try Operation.ask(changes, of: $0, for: library) }, completionHandler: answer)
   }
 
-  /// Carries the block out for a client on another machine; returns when it is durable.
+  /// Executes the block for a client on another machine; returns when it is durable.
   /// - Parameter sources: where its resources may come from.
   @concurrent package func perform(on library: PhotoLibrary, from sources: ByteSources) async throws -> CommitReceipt {
     try await library.performChanges(cause: cause, key: key) {
@@ -42,7 +42,7 @@ package struct ChangeLine: Sendable {
     }
   }
 
-  /// Carries the block out and waits until it is durable.
+  /// Executes the block and waits until it is durable.
   package func perform(on library: PhotoLibrary) throws -> CommitReceipt {
     try library.performChangesAndWait(cause: cause, key: key) { try Operation.ask(changes, of: $0, for: library) }
   }

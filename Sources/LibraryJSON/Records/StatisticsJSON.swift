@@ -20,7 +20,7 @@ extension JSON {
       Member("resourceBytes", number(statistics.resourceBytes)),
       Member("eventCount", number(statistics.eventCount)),
       Member("commitCount", number(statistics.commitCount)),
-      Member("setAsideCount", number(statistics.setAsideCount)),
+      Member("quarantinedCount", number(statistics.quarantinedCount)),
       Member("chain", .text(statistics.chain)),
       Member("durability", .text(statistics.durability)),
       Member("storeBytes", number(statistics.storeBytes)),
@@ -33,8 +33,8 @@ extension JSON {
   }
 
   /// The last maintenance times of a library; null if not recorded.
-  package init(_ record: CareRecord) {
-    func entry(_ entry: CareRecord.Entry?) -> JSON {
+  package init(_ record: MaintenanceRecord) {
+    func entry(_ entry: MaintenanceRecord.Entry?) -> JSON {
       guard let entry else { return .null }
       return [
         "date": .text(DateText.instant(entry.date)),

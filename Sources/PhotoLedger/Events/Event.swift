@@ -304,7 +304,7 @@ package struct Arranged: Equatable, Sendable {
   package var countShift = 0
   /// The same as seen by the client that created the album.
   package var creatorShift = 0
-  /// Nil where a selection or a pick is arranged, and for a spread.
+  /// Nil where a selection or a pick is arranged, and for a rekeying.
   package var modificationDate: Replacement<Date>?
   /// The modification date as the container's creator sees it; nil where nothing changed that it sees.
   package var creatorDate: Replacement<Date>?

@@ -8,7 +8,7 @@
 //
 // Keys start in the middle of the 64 bits and step by 2^32, so either end takes two thousand million additions.
 // Between two neighbours the middle is taken; after some 32 insertions at one spot the gap is used up, and a window
-// of neighbours around the spot is spread evenly (`OrderKey.spread`), the smallest one that leaves everybody room.
+// of neighbours around the spot is spread evenly (`OrderKey.rekey`), the smallest one that leaves everybody room.
 // That costs O(log n) keys an insertion over time. Invariant: keys of one container are distinct, and 0 and the
 // largest number stay free, so that there is always a bound on either side.
 //
@@ -64,8 +64,8 @@ package struct OrderKey: Hashable, Comparable, Sendable {
     return (1...wanted).map { OrderKey(rawValue: lower + $0 * step) }
   }
 
-  /// The gap that a spread leaves at least between neighbours, so that it does not return at once.
-  static let roomAfterSpread: UInt64 = 1 << 12
+  /// The gap that a rekeying leaves at least between neighbours, so that it does not return at once.
+  static let roomAfterRekey: UInt64 = 1 << 12
 
   /// New keys for the members of a window and for `count` new ones among them; nil if the window is too narrow.
   ///
@@ -74,13 +74,13 @@ package struct OrderKey: Hashable, Comparable, Sendable {
   ///   - members: how many members the window has.
   ///   - count: how many new members come among them.
   /// - Returns: `members + count` ascending keys.
-  package static func spread(
+  package static func rekey(
     between outside: (lower: OrderKey?, upper: OrderKey?), members: Int, count: Int
   ) -> [OrderKey]? {
     let lower = outside.lower?.rawValue ?? 0
     let upper = outside.upper?.rawValue ?? .max
     let wanted = UInt64(members + count)
-    guard (upper - lower) / (wanted + 1) >= roomAfterSpread else { return nil }
+    guard (upper - lower) / (wanted + 1) >= roomAfterRekey else { return nil }
     guard outside.lower == nil, outside.upper == nil else { return evenly(lower, upper, wanted) }
     // The whole container: start again in the middle with the usual stride, so that both ends have space again.
     let step = min(stride, UInt64.max / 4 / (wanted + 1))

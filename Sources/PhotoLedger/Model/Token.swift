@@ -4,7 +4,7 @@ public import Foundation
 /// Names a state of one library; opaque, archivable and comparable (PHPersistentChangeToken, PH-01).
 ///
 /// A client without full access gets tokens of its own view: they count client revisions, and reveal nothing about
-/// other commits (Sightings.swift). They are valid for that client alone.
+/// other commits (ClientRevisions.swift). They are valid for that client alone.
 public struct Token: Hashable, Sendable, CustomStringConvertible {
   /// A mark of the library, so that a token of another one is not taken for one of this.
   package let library: UInt64
@@ -92,7 +92,7 @@ public struct CommitSummary: Sendable, Hashable {
   public let date: Date
   /// The client that made it; empty if the reader may not know it.
   public let client: String
-  /// The process that carried it out.
+  /// The process that executed it.
   public let process: String
   /// The reason: an import, a scan, a request; nil if not given.
   public let cause: String?

@@ -3,7 +3,7 @@ import Synchronization
 /// The current result of a followed query; stepped from commit to commit.
 ///
 /// Mutable state and its guard: each member has a lock of its own. `state` is locked under the lock of
-/// ``Observation``'s state or alone, so that followers read it without holding each other's queries up; `alarms` is
+/// ``Observation``'s state or alone, so that followers read it without holding each other's queries up; `wakeUps` is
 /// locked alone.
 final class LiveQuery: Sendable {
   private struct State {
@@ -39,7 +39,7 @@ final class LiveQuery: Sendable {
 
   private let plan: QueryPlan
   private let state: Mutex<State>
-  private let alarms = Mutex<[ObjectIdentifier: Alarm]>([:])
+  private let wakeUps = Mutex<[ObjectIdentifier: WakeUp]>([:])
   private let departures: Departures
 
   init(_ core: ResultCore, departures: Departures) {
@@ -110,11 +110,13 @@ final class LiveQuery: Sendable {
   /// What the last step did.
   var lastStep: SharedStep? { state.withLock { $0.last } }
 
-  func listen(_ alarm: Alarm) { alarms.withLock { $0[ObjectIdentifier(alarm)] = alarm } }
+  func listen(_ wakeUp: WakeUp) { wakeUps.withLock { $0[ObjectIdentifier(wakeUp)] = wakeUp } }
 
-  func ignore(_ alarm: Alarm) { alarms.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(alarm)) } }
+  func ignore(_ wakeUp: WakeUp) { wakeUps.withLock { _ = $0.removeValue(forKey: ObjectIdentifier(wakeUp)) } }
 
-  func wake() { for alarm in alarms.withLock({ $0 }).values { alarm.ring() } }
+  func wake() { for wakeUp in wakeUps.withLock({ $0 }).values { wakeUp.ring() } }
 
-  func end(_ reason: Result<Void, LibraryError>) { for alarm in alarms.withLock({ $0 }).values { alarm.end(reason) } }
+  func end(_ reason: Result<Void, LibraryError>) {
+    for wakeUp in wakeUps.withLock({ $0 }).values { wakeUp.end(reason) }
+  }
 }

@@ -173,7 +173,7 @@ extension Observation {
       case .full: return true
       case .none: return false
       case .limited(let number):
-        return try !core.projections.sightings(of: number, after: commit, through: limit, most: 1, in: t).isEmpty
+        return try !core.projections.revisions(of: number, after: commit, through: limit, most: 1, in: t).isEmpty
       }
     }
   }

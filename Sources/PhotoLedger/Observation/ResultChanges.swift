@@ -98,7 +98,7 @@ final class Follower: Sendable {
 
   let store: LibraryStore
   private let state: Mutex<State>
-  private let alarm = Alarm()
+  private let wakeUp = WakeUp()
   private let backlogLimit: Int
   private var observation: Observation { store.observation }
 
@@ -108,7 +108,7 @@ final class Follower: Sendable {
     self.backlogLimit = backlogLimit
   }
 
-  deinit { state.withLock { $0.query?.ignore(alarm) } }
+  deinit { state.withLock { $0.query?.ignore(wakeUp) } }
 
   /// The next change; waits for it. Nil when there will be none.
   func next() async throws -> Told? {
@@ -120,7 +120,7 @@ final class Follower: Sendable {
   }
 
   /// Waits until there may be a change; false when there will be none any more.
-  func wait() async throws -> Bool { try await alarm.wait() }
+  func wait() async throws -> Bool { try await wakeUp.wait() }
 
   /// Subscribes to commits that touch the result, on first use.
   func listen() throws {
@@ -128,7 +128,7 @@ final class Follower: Sendable {
       guard state.query == nil else { return }
       _ = try state.told.made(in: store)
       try follow(&state)
-      if observation.isClosed { alarm.end(.success(())) }
+      if observation.isClosed { wakeUp.end(.success(())) }
     }
   }
 
@@ -136,8 +136,8 @@ final class Follower: Sendable {
   private func follow(_ state: inout State) throws {
     let held = state.held
     let (query, arrival) = try observation.live(held, composingBeyond: backlogLimit)
-    if let old = state.query, old !== query { old.ignore(alarm) }
-    query.listen(alarm)
+    if let old = state.query, old !== query { old.ignore(wakeUp) }
+    query.listen(wakeUp)
     (state.query, state.isAdrift) = (query, false)
     // Nothing after a change of the client's permission is delivered.
     if let arrival, !arrival.way.isEmpty, try store.accessChange(of: held, through: arrival.to) == nil {
@@ -258,8 +258,8 @@ final class Follower: Sendable {
     } catch {
       guard observation.isClosed else { throw error }
     }
-    // A close in between may have missed this alarm.
-    if observation.isClosed { alarm.end(.success(())) }
+    // A close in between may have missed this wake-up.
+    if observation.isClosed { wakeUp.end(.success(())) }
     return !state.isAdrift
   }
 

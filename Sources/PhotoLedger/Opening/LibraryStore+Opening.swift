@@ -7,7 +7,7 @@ import StoreMigrations
 extension LibraryStore {
   /// Opens the library in a directory, bringing a store of an older format up to this one.
   static func open(
-    _ url: URL, surroundings: LibraryEnvironment, unreadableEvents policy: UnreadableEventPolicy,
+    _ url: URL, libraryEnvironment: LibraryEnvironment, unreadableEvents policy: UnreadableEventPolicy,
     progress: (TaskProgress) -> Bool
   ) throws -> LibraryStore {
     let url = url.standardizedFileURL
@@ -28,7 +28,8 @@ extension LibraryStore {
       let known = try environment.read { t in try Self.identifier(of: log, t, at: url) }
       let projections = try existingProjections(in: environment, at: url, creating: !steps.isEmpty)
       var core = StoreCore(
-        environment: environment, log: log, projections: projections, surroundings: surroundings, identifier: known)
+        environment: environment, log: log, projections: projections, libraryEnvironment: libraryEnvironment,
+        identifier: known)
       try core.take(steps, policy, progress)
       // A transaction sees the databases that were opened before it.
       core.forks = try environment.read { [core] t in try core.projections.forks(in: t) }
@@ -110,7 +111,7 @@ extension LibraryStore {
   }
 
   /// Makes an empty library in a directory.
-  static func create(_ url: URL, surroundings: LibraryEnvironment) throws -> LibraryStore {
+  static func create(_ url: URL, libraryEnvironment: LibraryEnvironment) throws -> LibraryStore {
     let url = url.standardizedFileURL
     let files = FileManager.default
     var isDirectory: ObjCBool = false
@@ -125,9 +126,9 @@ extension LibraryStore {
       }
     }
     let rollback = CreationRollback(of: url)
-    let identifier = surroundings.identifier()
+    let identifier = libraryEnvironment.identifier()
     do {
-      return try fill(url, surroundings, identifier)
+      return try fill(url, libraryEnvironment, identifier)
     } catch {
       throw rollback.run(after: LibraryError(error), of: identifier)
     }
@@ -135,7 +136,7 @@ extension LibraryStore {
 
   /// Makes the store and the folders of a new library.
   private static func fill(
-    _ url: URL, _ surroundings: LibraryEnvironment, _ identifier: LocalIdentifier
+    _ url: URL, _ libraryEnvironment: LibraryEnvironment, _ identifier: LocalIdentifier
   ) throws -> LibraryStore {
     try reporting {
       try makeFolder(storePath(url))
@@ -144,19 +145,19 @@ extension LibraryStore {
       let environment = try LMDB.Environment.open(path: storePath(url), options: options)
       let log = try EventLog(in: environment)
       let format = try StoreFormat(in: environment)
-      let core = try StoreCore(environment, log, surroundings, identifier: identifier)
+      let core = try StoreCore(environment, log, libraryEnvironment, identifier: identifier)
       try environment.write { t in
         guard try log.head(t).sequence == 0 else {
           throw LibraryError(.alreadyExists, "\(url.path) is already a library; open it, or pass another path.")
         }
         try format.note(in: &t)
-        let date = surroundings.date()
+        let date = libraryEnvironment.date()
         let event = Event.libraryCreated(identifier: identifier, date: date)
         let commit = CommitInformation(
-          time: date.microseconds, client: PhotoLibrary.owner, cause: "", process: surroundings.process)
+          time: date.microseconds, client: PhotoLibrary.owner, cause: "", process: libraryEnvironment.process)
         var appender = try log.begin(commit, in: &t)
         let sequence = try appender.append(
-          type: event.type, version: Event.version, payload: event.payload(), salt: surroundings.salt(), in: &t)
+          type: event.type, version: Event.version, payload: event.payload(), salt: libraryEnvironment.salt(), in: &t)
         try core.projections.apply(event, sequence: sequence, commit: appender.commit, in: &t)
         _ = try appender.finish(in: &t)
       }
@@ -257,10 +258,12 @@ extension StoreCore {
   }
 
   package init(
-    _ environment: LMDB.Environment, _ log: EventLog, _ surroundings: LibraryEnvironment, identifier: LocalIdentifier
+    _ environment: LMDB.Environment, _ log: EventLog, _ libraryEnvironment: LibraryEnvironment,
+    identifier: LocalIdentifier
   ) throws {
     self.init(
-      environment: environment, log: log, projections: try Projections(in: environment), surroundings: surroundings,
+      environment: environment, log: log, projections: try Projections(in: environment),
+      libraryEnvironment: libraryEnvironment,
       identifier: identifier)
   }
 }

@@ -14,7 +14,8 @@ extension PhotoLibrary {
     at url: URL, environment: LibraryEnvironment = .system, unreadableEvents policy: UnreadableEventPolicy = .stop,
     migrating progress: (TaskProgress) -> Bool = { _ in true }
   ) throws {
-    let store = try LibraryStore.open(url, surroundings: environment, unreadableEvents: policy, progress: progress)
+    let store = try LibraryStore.open(
+      url, libraryEnvironment: environment, unreadableEvents: policy, progress: progress)
     self.init(store: store, client: Self.owner)
   }
 
@@ -25,6 +26,6 @@ extension PhotoLibrary {
   /// - Returns: the opened library.
   /// - Throws: ``LibraryError``: `.alreadyExists`, `.notEnoughSpace`, `.storage`.
   public static func create(at url: URL, environment: LibraryEnvironment = .system) throws -> PhotoLibrary {
-    PhotoLibrary(store: try LibraryStore.create(url, surroundings: environment), client: owner)
+    PhotoLibrary(store: try LibraryStore.create(url, libraryEnvironment: environment), client: owner)
   }
 }

@@ -50,16 +50,16 @@ extension StoreCore {
       try mendLog(progress)
       // Events that were quarantined before may be quarantined again, if still necessary. An unreadable table of them
       // does not prevent a rebuild.
-      let known = Set(((try? environment.read { t in try projections.setAside(in: t) }) ?? []).map(\.sequence))
+      let known = Set(((try? environment.read { t in try projections.quarantined(in: t) }) ?? []).map(\.sequence))
       var skipped: [UInt64: String] = [:]
       while true {
         do {
-          let shadow = try Shadow(of: self, settingAside: skipped, batch: batch)
+          let shadow = try Shadow(of: self, quarantining: skipped, batch: batch)
           defer { shadow.close() }
           guard try shadow.fill(progress) else { continue }
           if try shadow.swapIn(if: isNeeded, finish: finish, progress) { return }
         } catch let unreadable as UnreadableEvent {
-          let mayGo = policy == .setAside || known.contains(unreadable.sequence)
+          let mayGo = policy == .quarantine || known.contains(unreadable.sequence)
           guard mayGo, unreadable.sequence > rootFolder, skipped.count < Projections.asideLimit else {
             throw unreadable.failure
           }
@@ -122,7 +122,7 @@ final class Shadow {
     LibraryError(.userCancelled, "The rebuild was stopped; the projections are unchanged.")
   }
 
-  fileprivate init(of core: StoreCore, settingAside skipped: [UInt64: String], batch: UInt64) throws {
+  fileprivate init(of core: StoreCore, quarantining skipped: [UInt64: String], batch: UInt64) throws {
     (self.core, self.skipped, self.batch) = (core, skipped, batch)
     folder = try UnfinishedFolder(scratch: StoreCore.shadowName, in: core.environment.location)
     var options = LMDB.Environment.Options()
@@ -138,7 +138,7 @@ final class Shadow {
     try? environment.close()
   }
 
-  /// Carries the log out up to where it ends now.
+  /// Replays the log up to where it ends now.
   /// - Returns: false if assets were erased meanwhile, so that the shadow has to be made again.
   fileprivate func fill(_ progress: (TaskProgress) -> Bool) throws -> Bool {
     while true {
@@ -148,7 +148,7 @@ final class Shadow {
         guard done < head else { return head }
         if done > 0, try erases(after: seen, source) { return nil }
         seen = head
-        try carryOut(upTo: head, of: head, phase: "rebuild", from: source, progress)
+        try replay(upTo: head, of: head, phase: "rebuild", from: source, progress)
         return head
       }
       guard let head else { return false }
@@ -157,7 +157,7 @@ final class Shadow {
   }
 
   /// Applies a batch of the next events in one transaction.
-  private func carryOut(
+  private func replay(
     upTo last: UInt64, of total: UInt64, phase: String, from source: borrowing StoreReading,
     _ progress: (TaskProgress) -> Bool
   ) throws {
@@ -166,7 +166,7 @@ final class Shadow {
       done = try environment.write { t in
         var cursor = try core.log.cursor(after: done, in: source)
         return try projections.replay(
-          &cursor, (done + 1)...last, settingAside: skipped, touchesMax: batch, in: &t,
+          &cursor, (done + 1)...last, quarantining: skipped, touchesMax: batch, in: &t,
           lettingGo: { source.letGoOfPages() }
         ) {
           isStopped = !progress(TaskProgress(phase: phase, done: $0, total: total))
@@ -212,7 +212,7 @@ final class Shadow {
         let head = try core.log.head(source).sequence
         if done == head { return true }
         if try erases(after: seen, source) { return false }
-        while done < head { try carryOut(upTo: head, of: head, phase: "swap", from: source, progress) }
+        while done < head { try replay(upTo: head, of: head, phase: "swap", from: source, progress) }
         return true
       }
       guard let isRight else { return true }

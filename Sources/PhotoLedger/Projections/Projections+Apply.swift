@@ -2,7 +2,7 @@ import EventLog
 import Foundation
 package import LMDB
 
-// Carrying events out on the projections.
+// Applying events to the projections.
 //
 // This is the one place that writes them. Live commits, a rebuild and (later) every migration run through it, so its
 // result may depend on the event, its sequence and the projections alone.
@@ -34,7 +34,7 @@ extension Projections {
   ) throws {
     do {
       // What a purge takes away was seen until then.
-      if case .assetPurged = event { try noteSightings(of: event, in: commit, &t) }
+      if case .assetPurged = event { try recordRevisions(of: event, in: commit, &t) }
       switch event {
       case .libraryCreated(let identifier, let date): try begin(identifier, date, sequence, &t)
       case .assetCreated(let existence): try create(existence, &t)
@@ -62,7 +62,7 @@ extension Projections {
       case .nothingChanged: break
       case .clientErased, .pickErased: throw corruption("an event that is never logged, \(event.type)")
       }
-      if case .assetPurged = event {} else { try noteSightings(of: event, in: commit, &t) }
+      if case .assetPurged = event {} else { try recordRevisions(of: event, in: commit, &t) }
     } catch let mismatch as RowMismatch {
       throw corruption("the \(mismatch.field) of object \(mismatch.number), which event \(sequence) changes")
     }
@@ -159,10 +159,10 @@ extension Projections {
     try remove(existence.row.identifier, &t)
     try reorder(number, from: known.standing, to: .absent, &t)
     let identifier = existence.row.identifier
-    let departedKey: InlineArray<3, UInt64> = [
+    let tombstone: InlineArray<3, UInt64> = [
       identifier.high.bigEndian, identifier.low.bigEndian, number.bigEndian,
     ]
-    try t.put(departedKey.span.bytes, RawSpan(), in: departed)
+    try t.put(tombstone.span.bytes, RawSpan(), in: departed)
     try reindex(number, from: existence.details, to: nil, &t)
     try t.delete(number, in: details)
     try t.delete(number, in: assets)
@@ -342,7 +342,7 @@ extension Projections {
     try t.put(place.span.bytes, keyValue.span.bytes, in: containers)
   }
 
-  /// Takes a place back. A spread over several events may already have given the key to another member, whose row
+  /// Takes a place back. A rekeying over several events may already have given the key to another member, whose row
   /// then stays.
   private func remove(
     _ child: ObjectNumber, from container: ObjectNumber, _ key: OrderKey, _ t: inout WriteTransaction

@@ -34,7 +34,7 @@ extension Projections {
   /// - Throws: ``LibraryError`` `.corrupted` if the log lacks one of them, `.userCancelled` if `progress` returns
   ///   `false`; `UnreadableEvent` for one that cannot be applied.
   package func replay(
-    _ cursor: inout EventCursor, _ sequences: ClosedRange<UInt64>, settingAside skipped: [UInt64: String] = [:],
+    _ cursor: inout EventCursor, _ sequences: ClosedRange<UInt64>, quarantining skipped: [UInt64: String] = [:],
     touchesMax: UInt64 = .max, in t: inout WriteTransaction, lettingGo letGo: () -> Void,
     progress: (UInt64) -> Bool = { _ in true }
   ) throws -> UInt64 {
@@ -44,7 +44,7 @@ extension Projections {
       guard let record = try cursor.next(), record.sequence == sequence else {
         throw LibraryError(.corrupted, "The log lacks event \(sequence); run `verify`.")
       }
-      touches += UInt64(max(1, try carryOut(record, settingAside: skipped, in: &t)))
+      touches += UInt64(max(1, try applyUnlessQuarantined(record, quarantining: skipped, in: &t)))
       let isLast = sequence == sequences.upperBound || touches >= touchesMax
       if touches - lastLetGo >= Self.touchesBetweenLettingGo || isLast {
         t.letGoOfPages()
@@ -71,7 +71,7 @@ extension Projections {
   ///   - progress: called with the last applied event; return `false` to cancel.
   package func replay(
     _ log: EventLog, through head: UInt64, from source: borrowing ReadTransaction, into environment: LMDB.Environment,
-    settingAside skipped: [UInt64: String] = [:], batch: Int = replayBatch,
+    quarantining skipped: [UInt64: String] = [:], batch: Int = replayBatch,
     progress: (UInt64) -> Bool = { _ in true }
   ) throws {
     precondition(batch > 0, "A batch holds at least one event.")
@@ -81,7 +81,7 @@ extension Projections {
       try environment.write { t in
         var cursor = try log.cursor(after: wanted.lowerBound - 1, in: source)
         done = try replay(
-          &cursor, wanted, settingAside: skipped, in: &t, lettingGo: { source.letGoOfPages() }, progress: progress)
+          &cursor, wanted, quarantining: skipped, in: &t, lettingGo: { source.letGoOfPages() }, progress: progress)
       }
     }
   }

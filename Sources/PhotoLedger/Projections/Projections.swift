@@ -45,9 +45,9 @@ package import LMDB
 //
 // Containers are albums and folders (numbers in `collections`), selections (in `clients`) and picks (in `picks`). A
 // selection has no order of its own: a member's key is its number. `sightings` holds client revisions: the commits that
-// touched the view of a client without full access, counted from 1 (Sightings.swift). `departed` holds tombstones of
-// purged assets, so that their history is found without searching the whole log. `aside` is empty except in a library
-// whose owner quarantined events that this version cannot apply (UnreadableEvents.swift).
+// touched the view of a client without full access, counted from 1 (ClientRevisions.swift). `departed` holds tombstones
+// of purged assets, so that their history is found without searching the whole log. `aside` is empty except in a
+// library whose owner quarantined events that this version cannot apply (UnreadableEvents.swift).
 
 /// The databases of the projections.
 package struct Projections: Sendable {
@@ -274,15 +274,15 @@ extension Projections {
 
   /// The number of the last asset with an identifier that was purged; nil if none was.
   /// - Complexity: O(log n).
-  func departed(_ identifier: LocalIdentifier, in t: borrowing some Reading) throws -> ObjectNumber? {
+  func tombstone(of identifier: LocalIdentifier, in t: borrowing some Reading) throws -> ObjectNumber? {
     var last: ObjectNumber?
-    try forEachDeparted(identifier, in: t) { last = $0 }
+    try forEachTombstone(identifier, in: t) { last = $0 }
     return last
   }
 
   /// Calls `body` with the number of each asset with an identifier that was purged, in their order.
   /// - Complexity: O(log n), and one step for each.
-  func forEachDeparted(
+  func forEachTombstone(
     _ identifier: LocalIdentifier, in t: borrowing some Reading, _ body: (ObjectNumber) -> Void
   ) throws {
     let prefix = pairKey(identifier.high, identifier.low)

@@ -25,7 +25,7 @@ struct RowMismatch: Error {
 }
 
 extension AssetEdit {
-  /// Carries the edit out on a row.
+  /// Applies the edit to a row.
   func apply(to row: inout AssetRow) throws(RowMismatch) {
     for change in changes {
       guard row[change.field] == change.old, row.set(change.field, change.new) else {
@@ -36,7 +36,7 @@ extension AssetEdit {
 }
 
 extension CollectionEdited {
-  /// Carries the edit out on a row.
+  /// Applies the edit to a row.
   func apply(to row: inout CollectionRow) throws(RowMismatch) {
     try replace(&row.title, title, "title")
     try replace(&row.modificationDate, modificationDate, "modificationDate")
@@ -90,7 +90,7 @@ extension Arranged {
 }
 
 extension CountShift {
-  /// Carries the shift out on the album's row.
+  /// Applies the shift to the album's row.
   func apply(to row: inout CollectionRow) throws(RowMismatch) {
     row.assetCount += by
     row.creatorCount += byCreator
@@ -102,7 +102,7 @@ extension CountShift {
 }
 
 extension ClientEdited {
-  /// Carries the edit out on a row.
+  /// Applies the edit to a row.
   func apply(to row: inout ClientRow) throws(RowMismatch) {
     for (level, status) in statuses {
       guard row[level].status == status.old else { throw RowMismatch(number: number, field: "status") }
@@ -241,17 +241,17 @@ private func change<Row>(_ row: inout Row?, _ number: ObjectNumber, _ body: (ino
   guard wasThere || row != nil else { throw RowMismatch(number: number, field: "existence") }
 }
 
-/// Carries one event out on the row of one client, which may come or go by it.
+/// Applies one event to the row of one client, which may come or go by it.
 func apply(_ event: Event, toClient number: ObjectNumber, _ row: inout ClientRow?) throws {
   try event.forEachChange(client: { if $0 == number { try change(&row, number, $1) } })
 }
 
-/// Carries one event out on the row of one asset, which may come or go by it.
+/// Applies one event to the row of one asset, which may come or go by it.
 func apply(_ event: Event, toAsset number: ObjectNumber, _ row: inout AssetRow?) throws {
   try event.forEachChange(asset: { if $0 == number { try $1(&row) } })
 }
 
-/// Carries one event out on the details of one asset.
+/// Applies one event to the details of one asset.
 func apply(_ event: Event, toAsset number: ObjectNumber, _ details: inout AssetDetails?) throws {
   try event.forEachChange(details: { if $0 == number { try replace(&details, of: number, from: $1, to: $2) } })
 }
@@ -266,7 +266,7 @@ func replace(
   details = new
 }
 
-/// Carries one event out on the row of one collection, which may come or go by it.
+/// Applies one event to the row of one collection, which may come or go by it.
 func apply(_ event: Event, toCollection number: ObjectNumber, _ row: inout CollectionRow?) throws {
   try event.forEachChange(collection: { if $0 == number { try change(&row, number, $1) } })
 }

@@ -19,11 +19,11 @@ public enum UnreadableEventPolicy: Sendable, Hashable {
   /// It ends with a sentence that names the event, and nothing is changed.
   case stop
   /// It quarantines the event with the reason, and continues without it.
-  case setAside
+  case quarantine
 }
 
 /// A quarantined event.
-public struct SetAsideEvent: Sendable, Hashable, CustomStringConvertible {
+public struct QuarantinedEvent: Sendable, Hashable, CustomStringConvertible {
   /// The place of the event in the log, from 1.
   public let sequence: UInt64
   /// Why it cannot be applied, as a message.
@@ -44,7 +44,7 @@ extension LibraryError {
 }
 
 extension Projections {
-  /// The most events that one rebuild sets aside: each begins the replay again.
+  /// The most events that one rebuild quarantines: each begins the replay again.
   static let asideLimit = 64
 
   /// The event of a record, as every reader of a log range reads it: a quarantined one changed nothing.
@@ -57,22 +57,22 @@ extension Projections {
   }
 
   /// Whether any event is quarantined.
-  package func hasSetAside(in t: borrowing some Reading) throws -> Bool { try t.count(of: aside) > 0 }
+  package func hasQuarantined(in t: borrowing some Reading) throws -> Bool { try t.count(of: aside) > 0 }
 
   /// Why an event is quarantined; nil if it is not.
   /// - Complexity: O(1) unless events are quarantined; then O(log n).
   package func reasonAside(_ sequence: UInt64, in t: borrowing some Reading) throws -> String? {
-    guard try hasSetAside(in: t) else { return nil }
+    guard try hasQuarantined(in: t) else { return nil }
     let key: InlineArray<1, UInt64> = [sequence.bigEndian]
     return try t.bytes(for: key.span.bytes, in: aside).map { String(decoding: $0, as: UTF8.self) }
   }
 
   /// All quarantined events, in the order of the log.
-  package func setAside(in t: borrowing some Reading) throws -> [SetAsideEvent] {
-    var events: [SetAsideEvent] = []
+  package func quarantined(in t: borrowing some Reading) throws -> [QuarantinedEvent] {
+    var events: [QuarantinedEvent] = []
     try t.forEach(in: aside) { key, value in
       let reason = value.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
-      events.append(SetAsideEvent(sequence: try key.number(at: 0), reason: reason))
+      events.append(QuarantinedEvent(sequence: try key.number(at: 0), reason: reason))
       return .proceed
     }
     return events
@@ -83,8 +83,8 @@ extension Projections {
   /// - Returns: how often it touches an object; twice as often for one that an earlier event created, whose rows lie on
   ///   pages of their own.
   /// - Throws: ``UnreadableEvent`` if it cannot be applied.
-  func carryOut(
-    _ record: borrowing StoredEvent, settingAside skipped: [UInt64: String], in t: inout WriteTransaction
+  func applyUnlessQuarantined(
+    _ record: borrowing StoredEvent, quarantining skipped: [UInt64: String], in t: inout WriteTransaction
   ) throws -> Int {
     let sequence = record.sequence
     if let reason = skipped[sequence] {

@@ -7,7 +7,7 @@ import LMDB
 // While an equal query is followed, its live tree is the answer and nothing is read.
 //
 // One reader serves fetches of now and as of a moment. Where both differ is in the functions below it: a row or a place
-// has a way back (LibraryStore+Rows.swift), and a scan of all objects has an overlay (LibraryStore+Past.swift). So a
+// has a way back (LibraryStore+Rows.swift), and a scan of all objects has an overlay (LibraryStore+AsOf.swift). So a
 // result as of a moment is the one that a library would have given which had stopped there, and can be followed from
 // there to now.
 //

@@ -359,7 +359,7 @@ extension PhotoLibrary {
       var numbers: Set<ObjectNumber> = []
       for identifier in identifiers.compactMap({ LocalIdentifier($0) }) {
         if let object = try store.core.projections.object(identifier, in: t) { numbers.insert(object.number) }
-        try store.core.projections.forEachDeparted(identifier, in: t) { numbers.insert($0) }
+        try store.core.projections.forEachTombstone(identifier, in: t) { numbers.insert($0) }
       }
       return numbers
     }

@@ -34,8 +34,8 @@ extension PhotoLibrary {
 
   private func transient(_ kind: PhotoCollection.Kind, _ content: [ObjectNumber], _ title: String?) -> PhotoCollection {
     var row = CollectionRow(
-      number: 0, identifier: store.surroundings.identifier(), kind: kind, title: title,
-      date: store.surroundings.date())
+      number: 0, identifier: store.libraryEnvironment.identifier(), kind: kind, title: title,
+      date: store.libraryEnvironment.date())
     if kind == .album { row.assetCount = content.count }
     return PhotoCollection(row: row, commit: 0, transientContent: content)
   }

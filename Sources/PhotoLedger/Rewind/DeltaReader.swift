@@ -4,7 +4,7 @@ import LMDB
 // Reading deltas back from the log.
 //
 // The projections hold the state of the last commit only; the rows before and after each commit in between are worked
-// out by walking the events backward and carrying their inverses out:
+// out by walking the events backward and applying their inverses:
 //
 //     log        … e17 │ e18 e19 │ e20 │ e21 e22 │ head
 //     rows              ←─────── ←──── ←──────── rows of the projections
@@ -393,7 +393,7 @@ private struct Notes {
   }
 
   /// Records which objects the reverted commit changed.
-  mutating func settle(_ past: Past) {
+  mutating func settle(_ past: StateOverlay) {
     // An iteration passes over the whole capacity, even if there is nothing in it.
     if !unsettledAssets.isEmpty {
       for (number, after) in unsettledAssets {
@@ -408,7 +408,7 @@ private struct Notes {
     unsettledCollections.clear()
   }
 
-  private mutating func settleCollections(_ past: Past) {
+  private mutating func settleCollections(_ past: StateOverlay) {
     for (number, after) in unsettledCollections {
       let before = past.collections[number] ?? nil
       let creator = (after ?? before).map { Access.limited($0.creator) } ?? .full

@@ -9,7 +9,7 @@ extension LibraryStore {
     _ number: ObjectNumber, at sequence: UInt64, _ t: borrowing StoreReading
   ) throws -> AssetRow? {
     guard number.isReached(by: sequence) else { return nil }
-    return try past(pastAssets, of: number, at: sequence, t) {
+    return try past(earlierAssets, of: number, at: sequence, t) {
       var row = try core.projections.asset(number, in: t)
       let count = try goBack(number, to: sequence, t) { event in try apply(event, toAsset: number, &row) }
       return (row, count)
@@ -23,7 +23,7 @@ extension LibraryStore {
     _ number: ObjectNumber, at sequence: UInt64, _ t: borrowing StoreReading
   ) throws -> AssetDetails? {
     guard number.isReached(by: sequence) else { return nil }
-    return try past(pastDetails, of: number, at: sequence, t) {
+    return try past(earlierDetails, of: number, at: sequence, t) {
       var details = try core.projections.details(number, in: t)
       let count = try goBack(number, to: sequence, t) { event in try apply(event, toAsset: number, &details) }
       return (details, count)
@@ -39,7 +39,7 @@ extension LibraryStore {
     guard number.isReached(by: sequence) else { return nil }
     // The number may be an asset's, whose history has nothing to say here.
     guard try sequence == Self.now || core.someRow(ofCollection: number, t) != nil else { return nil }
-    return try past(pastCollections, of: number, at: sequence, t) {
+    return try past(earlierCollections, of: number, at: sequence, t) {
       let known = try snapshot(.collection, of: number, at: sequence, t) { bytes in
         try CollectionRow(number: number, encoded: bytes)
       }

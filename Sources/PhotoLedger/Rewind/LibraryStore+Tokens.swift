@@ -42,7 +42,7 @@ extension LibraryStore {
       throw LibraryError(.invalidToken, "The token \(token) belongs to another client.")
     }
     if token.position == 0 { return 0 }
-    guard let commit = try core.projections.commit(ofSighting: token.position, of: number, in: t),
+    guard let commit = try core.projections.commit(ofRevision: token.position, of: number, in: t),
       try commit <= head(at: moment, t).commit
     else { throw unreached }
     return commit

@@ -9,11 +9,11 @@ extension Moment {
   /// What was otherwise than in the state that a transaction sees.
   /// - Complexity: O(e + k log n) the first time, for e events since the nearest snapshot and k touched objects; then
   ///   O(1), and for the events that were appended since.
-  func past(_ core: StoreCore, _ t: borrowing StoreReading) throws -> Past {
+  func past(_ core: StoreCore, _ t: borrowing StoreReading) throws -> StateOverlay {
     let head = try core.log.head(t).sequence
     let found = known.withLock { $0 }
     if let found, found.head == head { return found.past }
-    let past: Past
+    let past: StateOverlay
     if let found, found.head < head {
       // Objects touched since the last request, in their state at that time and so at the moment too.
       var reader = Rewind(core, to: sequence)
@@ -74,7 +74,7 @@ extension PhotoLibrary {
       switch permission.access {
       case .none: throw permission.refusal(client, "read earlier states")
       case .full: commit = try store.core.log.lastCommit(atOrBefore: date.microseconds, in: t) ?? 0
-      case .limited(let number): commit = try store.lastSighting(of: number, atOrBefore: date, t)
+      case .limited(let number): commit = try store.lastRevision(of: number, atOrBefore: date, t)
       }
       return try store.moment(ofCommit: commit, at: date, t)
     }
@@ -119,7 +119,7 @@ extension PhotoLibrary {
   }
 
   /// The instant that counts as now for what is fetched.
-  package var today: Date { moment?.date ?? store.surroundings.now() }
+  package var today: Date { moment?.date ?? store.libraryEnvironment.now() }
 }
 
 extension LibraryStore {
@@ -143,12 +143,12 @@ extension LibraryStore {
   }
 
   /// The commit of a client's last revision at or before a date; 0 if there is none.
-  fileprivate func lastSighting(
+  fileprivate func lastRevision(
     of client: ObjectNumber, atOrBefore date: Date, _ t: borrowing StoreReading
   ) throws -> UInt64 {
-    var ordinal = try core.projections.lastSighting(of: client, in: t)?.ordinal ?? 0
+    var ordinal = try core.projections.lastRevision(of: client, in: t)?.ordinal ?? 0
     while ordinal > 0 {
-      guard let number = try core.projections.commit(ofSighting: ordinal, of: client, in: t),
+      guard let number = try core.projections.commit(ofRevision: ordinal, of: client, in: t),
         let commit = try core.log.commit(number, in: t)
       else { throw core.projections.corruption("client revision \(ordinal) of client \(client)") }
       if commit.information.time <= date.microseconds { return number }

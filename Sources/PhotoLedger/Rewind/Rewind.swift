@@ -12,7 +12,7 @@ import LMDB
 //
 //     reader                    events                      what it keeps
 //     DeltaReader               a range of commits          rows of assets and collections on both sides of each commit
-//     Moment, SnapshotMaker     a range of the log          rows where the walk ends: a `Past`
+//     Moment, SnapshotMaker     a range of the log          rows where the walk ends: a `StateOverlay`
 //     LibraryStore.goBack       one object's history        one row, or the members of one container
 //
 // `Event.forEachChange` describes what an event does to rows. `Rewind` applies it, reverted, to the objects that it has
@@ -44,17 +44,17 @@ struct Rewind {
 
   private let core: StoreCore
   private let kinds: Kinds
-  private(set) var past: Past
+  private(set) var past: StateOverlay
   /// The state to go back from, if it is not the one that the transaction sees.
-  private let start: Past?
+  private let start: StateOverlay?
 
   /// How many events are decoded at a time.
   private static let pieceCount: UInt64 = 4096
 
   /// Begins with the state that a transaction sees, or with another one that is laid over it.
-  init(_ core: StoreCore, to sequence: UInt64, from start: Past? = nil, holding kinds: Kinds = .all) {
+  init(_ core: StoreCore, to sequence: UInt64, from start: StateOverlay? = nil, holding kinds: Kinds = .all) {
     (self.core, self.start, self.kinds) = (core, start, kinds)
-    past = Past(at: sequence)
+    past = StateOverlay(at: sequence)
   }
 
   /// Reverts a log range, whose end is the current state of the reader and which starts after the moment.
@@ -82,11 +82,11 @@ struct Rewind {
   /// Reverts a log range by its snapshot.
   /// - Complexity: O(m) for its entries of objects that existed.
   mutating func goBack(
-    over stretch: Stretch, _ snapshots: SnapshotStore.Opened, _ t: borrowing ReadTransaction
+    over range: LogRange, _ snapshots: SnapshotStore.Opened, _ t: borrowing ReadTransaction
   ) throws {
     let limit = past.sequence
     for kind in SnapshotStore.Kind.allCases {
-      try snapshots.forEachEntry(kind, of: stretch, t) { key, value in
+      try snapshots.forEachEntry(kind, of: range, t) { key, value in
         let number = try key.place(at: 0)
         // Objects come in ascending order.
         guard number <= limit else { return .stop }

@@ -107,7 +107,7 @@ extension PhotoLibrary {
       let count = try opened.count(t)
       return SnapshotSummary(
         spacing: Int(clamping: try opened.spacing(t) ?? UInt64(Self.defaultSnapshotSpacing)),
-        count: Int(clamping: count), lastSequence: try count == 0 ? 0 : opened.stretch(0, count - 1, t)?.end ?? 0,
+        count: Int(clamping: count), lastSequence: try count == 0 ? 0 : opened.range(0, count - 1, t)?.end ?? 0,
         byteCount: pages.usedPages * pages.pageSize)
     }
   }
@@ -124,7 +124,7 @@ extension LibraryStore {
   }
 }
 
-/// Makes the missing stretches, the newest first, so that the log is read backwards once.
+/// Makes the missing ranges, the newest first, so that the log is read backwards once.
 private struct SnapshotMaker {
   let core: StoreCore
   let opened: SnapshotStore.Opened
@@ -137,29 +137,29 @@ private struct SnapshotMaker {
       try forgetOthers(spacing, erased, t)
       let (last, count) = try opened.environment.read { s in
         let count = try opened.count(s)
-        return (try count == 0 ? nil : opened.stretch(0, count - 1, s), count)
+        return (try count == 0 ? nil : opened.range(0, count - 1, s), count)
       }
       let missing = try places(after: last, count, spacing, t)
       let made = Made(spacing: spacing, erased: erased)
       try writeStates(of: missing, made, t, progress)
-      try write(made) { w in for stretch in missing { try put(stretch, &w) } }
+      try write(made) { w in for range in missing { try put(range, &w) } }
       try join(made, progress)
     }
   }
 
-  /// The common properties of all stretches.
+  /// The common properties of all ranges.
   private struct Made {
     var spacing: UInt64
     var erased: UInt64
   }
 
-  /// Drops stretches of another spacing, and those of another history.
+  /// Drops ranges of another spacing, and those of another history.
   private func forgetOthers(_ spacing: UInt64, _ erased: UInt64, _ t: borrowing StoreReading) throws {
     let isGood = try opened.environment.read { s in
       guard try opened.spacing(s) == spacing, try opened.erasedCount(s) == erased else { return false }
       let count = try opened.count(s)
       guard count > 0 else { return true }
-      guard let last = try opened.stretch(0, count - 1, s), let event = try core.log.event(at: last.end, in: t) else {
+      guard let last = try opened.range(0, count - 1, s), let event = try core.log.event(at: last.end, in: t) else {
         return false
       }
       return event.chain == last.chain
@@ -180,12 +180,12 @@ private struct SnapshotMaker {
     }
   }
 
-  /// The stretches of the lowest level that follow the last one.
+  /// The ranges of the lowest level that follow the last one.
   private func places(
-    after last: Stretch?, _ count: UInt64, _ spacing: UInt64, _ t: borrowing StoreReading
-  ) throws -> [Stretch] {
-    var found: [Stretch] = []
-    var next = Stretch(level: 0, index: count)
+    after last: LogRange?, _ count: UInt64, _ spacing: UInt64, _ t: borrowing StoreReading
+  ) throws -> [LogRange] {
+    var found: [LogRange] = []
+    var next = LogRange(level: 0, index: count)
     next.start = last?.end ?? 0
     var commit = last?.commit ?? 0
     while true {
@@ -202,39 +202,41 @@ private struct SnapshotMaker {
     }
   }
 
-  /// Goes back over the stretches and stores what each of them changed.
+  /// Goes back over the ranges and stores what each of them changed.
   private func writeStates(
-    of stretches: [Stretch], _ made: Made, _ t: borrowing StoreReading, _ progress: (TaskProgress) -> Bool
+    of ranges: [LogRange], _ made: Made, _ t: borrowing StoreReading, _ progress: (TaskProgress) -> Bool
   ) throws {
-    guard let last = stretches.last else { return }
+    guard let last = ranges.last else { return }
     let head = try core.log.head(t).sequence
     var tail = Rewind(core, to: last.end)
     try tail.goBack(over: (last.end + 1)..<(head + 1), in: t)
     var state = tail.past
-    for (done, stretch) in stretches.reversed().enumerated() {
-      guard progress(TaskProgress(phase: "snapshots", done: UInt64(done), total: UInt64(stretches.count))) else {
+    for (done, range) in ranges.reversed().enumerated() {
+      guard progress(TaskProgress(phase: "snapshots", done: UInt64(done), total: UInt64(ranges.count))) else {
         throw LibraryError(.userCancelled, "Making snapshots was stopped; the existing ones are kept.")
       }
-      let past = try past(before: stretch, from: state, t)
+      let past = try past(before: range, from: state, t)
       try write(made) { w in
         // A making that was stopped may have left some.
-        try removeEntries(of: stretch, &w)
-        try put(past, of: stretch, &w)
+        try removeEntries(of: range, &w)
+        try put(past, of: range, &w)
       }
       state.overlay(past)
     }
   }
 
-  /// What a stretch changed, in the state before it.
-  private func past(before stretch: Stretch, from state: Past, _ t: borrowing StoreReading) throws -> Past {
-    var reader = Rewind(core, to: stretch.start, from: state)
-    try reader.goBack(over: (stretch.start + 1)..<(stretch.end + 1), in: t)
+  /// What a range changed, in the state before it.
+  private func past(before range: LogRange, from state: StateOverlay, _ t: borrowing StoreReading) throws
+    -> StateOverlay
+  {
+    var reader = Rewind(core, to: range.start, from: state)
+    try reader.goBack(over: (range.start + 1)..<(range.end + 1), in: t)
     return reader.past
   }
 
   // MARK: Joining
 
-  /// Joins stretches in pairs, level by level, where both exist.
+  /// Joins ranges in pairs, level by level, where both exist.
   private func join(_ made: Made, _ progress: (TaskProgress) -> Bool) throws {
     var level: UInt64 = 0
     var count = try opened.environment.read { s in try opened.count(s) }
@@ -242,9 +244,9 @@ private struct SnapshotMaker {
       level += 1
       count /= 2
       for index in 0..<count {
-        let halves = try opened.environment.read { s -> (earlier: Stretch, later: Stretch)? in
-          guard try opened.stretch(level, index, s) == nil, let earlier = try opened.stretch(level - 1, 2 * index, s),
-            let later = try opened.stretch(level - 1, 2 * index + 1, s)
+        let halves = try opened.environment.read { s -> (earlier: LogRange, later: LogRange)? in
+          guard try opened.range(level, index, s) == nil, let earlier = try opened.range(level - 1, 2 * index, s),
+            let later = try opened.range(level - 1, 2 * index + 1, s)
           else { return nil }
           return (earlier, later)
         }
@@ -257,7 +259,7 @@ private struct SnapshotMaker {
     }
   }
 
-  private func join(_ earlier: Stretch, _ later: Stretch, _ made: Made) throws {
+  private func join(_ earlier: LogRange, _ later: LogRange, _ made: Made) throws {
     var joined = later
     (joined.level, joined.index, joined.start) = (later.level + 1, later.index / 2, earlier.start)
     let whole = joined
@@ -282,30 +284,30 @@ private struct SnapshotMaker {
 
   // MARK: Writing
 
-  private func put(_ stretch: Stretch, _ w: inout WriteTransaction) throws {
-    let key = pairKey(stretch.level, stretch.index)
-    let words: [UInt64] = [stretch.start.bigEndian, stretch.end.bigEndian, stretch.commit.bigEndian]
-    let value = words.withUnsafeBytes { Array($0) } + stretch.chain.bytes
-    try w.put(key.span.bytes, value.span.bytes, in: opened.stretches)
+  private func put(_ range: LogRange, _ w: inout WriteTransaction) throws {
+    let key = pairKey(range.level, range.index)
+    let words: [UInt64] = [range.start.bigEndian, range.end.bigEndian, range.commit.bigEndian]
+    let value = words.withUnsafeBytes { Array($0) } + range.chain.bytes
+    try w.put(key.span.bytes, value.span.bytes, in: opened.ranges)
   }
 
-  private func removeEntries(of stretch: Stretch, _ w: inout WriteTransaction) throws {
-    let prefix = pairKey(stretch.level, stretch.index)
+  private func removeEntries(of range: LogRange, _ w: inout WriteTransaction) throws {
+    let prefix = pairKey(range.level, range.index)
     try w.delete(prefix: prefix.span.bytes, in: opened.states)
   }
 
   private func put(
-    _ value: RawSpan, _ kind: SnapshotStore.Kind, _ rest: RawSpan, of stretch: Stretch, _ w: inout WriteTransaction
+    _ value: RawSpan, _ kind: SnapshotStore.Kind, _ rest: RawSpan, of range: LogRange, _ w: inout WriteTransaction
   ) throws {
-    let head = [stretch.level, stretch.index, kind.rawValue].map(\.bigEndian)
+    let head = [range.level, range.index, kind.rawValue].map(\.bigEndian)
     let key = head.withUnsafeBytes { Array($0) } + rest.withUnsafeBytes { Array($0) }
     try w.put(key.span.bytes, value, in: opened.states)
   }
 
-  private func put(_ past: Past, of stretch: Stretch, _ w: inout WriteTransaction) throws {
+  private func put(_ past: StateOverlay, of range: LogRange, _ w: inout WriteTransaction) throws {
     func put(_ kind: SnapshotStore.Kind, _ words: [UInt64], _ value: [UInt8]) throws {
       let rest = words.map(\.bigEndian)
-      try self.put(value.span.bytes, kind, rest.span.bytes, of: stretch, &w)
+      try self.put(value.span.bytes, kind, rest.span.bytes, of: range, &w)
     }
     // In the order of the keys.
     for (number, row) in past.assets.sorted(by: { $0.key < $1.key }) {

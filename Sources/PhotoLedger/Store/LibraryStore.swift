@@ -52,8 +52,8 @@ package final class LibraryStore: Sendable {
   /// Where completion handlers are called: one at a time, and never on the writer's thread.
   let completions = DispatchQueue(label: "photoledger.completions")
   /// The states of objects that were read last.
-  let (pastAssets, pastDetails) = (PastStates<AssetRow>(), PastStates<AssetDetails>())
-  let pastCollections = PastStates<CollectionRow>()
+  let (earlierAssets, earlierDetails) = (EarlierStates<AssetRow>(), EarlierStates<AssetDetails>())
+  let earlierCollections = EarlierStates<CollectionRow>()
   /// The last event that brought what stands for erased payloads, and how many payloads were erased by then.
   let lastErasure = Mutex((count: 0, sequence: UInt64(0)))
   #if DEBUG
@@ -105,7 +105,7 @@ package final class LibraryStore: Sendable {
   }
 
   /// The clock, randomness and the name of the process that the library was opened with.
-  package var surroundings: LibraryEnvironment { core.surroundings }
+  package var libraryEnvironment: LibraryEnvironment { core.libraryEnvironment }
 
   package func token(_ commit: UInt64) -> Token { core.token(commit) }
 

@@ -17,8 +17,8 @@ import Synchronization
 // Permissions. The view shows what the client had access to at the moment, by its permission and selection at the time:
 // showing a client what it has already seen discloses nothing. To ensure that, the client can select only states that
 // it knows. It must have read access today; without full access today, it uses its own tokens and dates, which select
-// its last client revision (Sightings.swift), and not sequences, which count the commits of others. Bytes also require
-// today's permission. The owner may view a moment as any client: `library.at(token).as(client)`.
+// its last client revision (ClientRevisions.swift), and not sequences, which count the commits of others. Bytes also
+// require today's permission. The owner may view a moment as any client: `library.at(token).as(client)`.
 
 /// One commit as a place to look from; it keeps what it took to find out what was otherwise.
 package final class Moment: Sendable {
@@ -28,7 +28,7 @@ package final class Moment: Sendable {
   /// The instant that the view takes for now.
   let date: Date
   /// The differences from the named head, computed on first use; guarded by its lock.
-  let known = Mutex<(head: UInt64, past: Past)?>(nil)
+  let known = Mutex<(head: UInt64, past: StateOverlay)?>(nil)
 
   init(commit: UInt64, sequence: UInt64, date: Date) {
     (self.commit, self.sequence, self.date) = (commit, sequence, date)

@@ -9,9 +9,9 @@ import Synchronization
 // Problem. Computing an as-of view reads the events since. At a million events that takes seconds, and full copies of
 // the state at regular intervals would each cost a library.
 //
-// A stretch (a log range) is a run of whole commits with at least `spacing` events. The objects that it changed, in the
+// A log range is a run of whole commits with at least `spacing` events. The objects that it changed, in the
 // state before it, are all that is needed to go back over it: for each existing object that it touched, one row or
-// membership. Stretches are joined in pairs, and those again, so that going back over many reads a few:
+// membership. Ranges are joined in pairs, and those again, so that going back over many reads a few:
 //
 //     log       │···a···│···b···│···c···│···d···│···e···│··· tail ···│ head
 //     level 0   │   a   │   b   │   c   │   d   │   e   │
@@ -21,12 +21,12 @@ import Synchronization
 //     moment in b:  events of the tail, e, c + d, events of b after the moment
 //
 // A join keeps an object's older state and omits objects that did not exist before the earlier half. So a moment costs
-// the events of at most one stretch and of the tail, and each object in between is read at most once a level: O(spacing
+// the events of at most one range and of the tail, and each object in between is read at most once a level: O(spacing
 // + k log(n / spacing)) for k objects touched since, however often each was.
 //
-// Invariant: the entries of a joined stretch are exactly the objects up to its beginning that its events touched, in
+// Invariant: the entries of a joined range are exactly the objects up to its beginning that its events touched, in
 // the state of its beginning, and no others. The last covered event is recorded with its chain value, which identifies
-// all events before it: stretches of another history are not used. Nor are those of a log with fewer erased payloads,
+// all events before it: ranges of another history are not used. Nor are those of a log with fewer erased payloads,
 // whose number is recorded: an interrupted erasure may have left them.
 //
 // They are stored in a separate LMDB store beside the library's, are made on request and never by a commit, and can be
@@ -34,7 +34,7 @@ import Synchronization
 // absent: as-of views read the log instead, making snapshots starts again, dropping them does not read them. Erasing
 // payloads from the log must drop them, since they hold rows.
 //
-// Rejected: full copies of the projections (n rows each, nearly all unchanged); an unjoined list of stretches (an
+// Rejected: full copies of the projections (n rows each, nearly all unchanged); an unjoined list of ranges (an
 // object that is edited daily would be read once for each); making them in the commit's transaction (a commit must cost
 // what it changed).
 //
@@ -60,7 +60,7 @@ final class SnapshotStore: Sendable {
   /// The open files.
   struct Opened: Sendable {
     let environment: LMDB.Environment
-    let stretches: Database
+    let ranges: Database
     let states: Database
     let settings: Database
     /// Which file it is: another process may have dropped the snapshots, and made them anew.
@@ -104,7 +104,7 @@ final class SnapshotStore: Sendable {
       // One that takes the place of a known file while this one is opened is met by the next call.
       guard let file = known ?? file else { throw Opened.corruption }
       let opened = Opened(
-        environment: environment, stretches: try environment.database("stretches"),
+        environment: environment, ranges: try environment.database("stretches"),
         states: try environment.database("states"), settings: try environment.database("settings"), file: file)
       state = opened
       return opened
@@ -150,7 +150,7 @@ final class SnapshotStore: Sendable {
 }
 
 /// A run of commits, or several joined, as a place of the log.
-struct Stretch: Equatable, Sendable {
+struct LogRange: Equatable, Sendable {
   var level: UInt64
   var index: UInt64
   /// The last event before it.
@@ -195,7 +195,7 @@ extension SnapshotStore.Opened {
 
   /// Drops everything, and chooses a spacing.
   func begin(spacing: UInt64, erased: UInt64, _ w: inout WriteTransaction) throws {
-    for database in [stretches, states, settings] { try w.clear(database) }
+    for database in [ranges, states, settings] { try w.clear(database) }
     for (name, value) in [
       (Self.spacingName, spacing), (Self.formatName, Self.format), (Self.erasedName, erased),
     ] {
@@ -204,90 +204,90 @@ extension SnapshotStore.Opened {
     }
   }
 
-  /// A stretch; nil if it does not exist.
-  func stretch(
+  /// A range; nil if it does not exist.
+  func range(
     _ level: UInt64, _ index: UInt64, _ t: borrowing some TransactionReading & ~Copyable
-  ) throws -> Stretch? {
+  ) throws -> LogRange? {
     let key = pairKey(level, index)
-    guard let value = try t.value(for: key.span.bytes, in: stretches) else { return nil }
+    guard let value = try t.value(for: key.span.bytes, in: ranges) else { return nil }
     guard value.byteCount == 56 else { throw Self.corruption }
-    var stretch = Stretch(level: level, index: index)
-    (stretch.start, stretch.end) = (try value.place(at: 0), try value.place(at: 8))
-    stretch.commit = try value.place(at: 16)
-    stretch.chain = SHA256Digest(value.extracting(24...))
-    guard stretch.start < stretch.end, stretch.commit <= stretch.end else { throw Self.corruption }
-    return stretch
+    var range = LogRange(level: level, index: index)
+    (range.start, range.end) = (try value.place(at: 0), try value.place(at: 8))
+    range.commit = try value.place(at: 16)
+    range.chain = SHA256Digest(value.extracting(24...))
+    guard range.start < range.end, range.commit <= range.end else { throw Self.corruption }
+    return range
   }
 
   static let corruption = LibraryError(
     .corrupted, "The snapshots cannot be read; remove them with `snapshots drop`, and make them again.")
 
-  /// The number of stretches of the lowest level.
+  /// The number of ranges of the lowest level.
   func count(_ t: borrowing some TransactionReading & ~Copyable) throws -> UInt64 {
     var count: UInt64 = 0
     let prefix: InlineArray<1, UInt64> = [0]
-    try t.forEach(in: stretches, prefix: prefix.span.bytes, reverse: true) { key, _ in
+    try t.forEach(in: ranges, prefix: prefix.span.bytes, reverse: true) { key, _ in
       count = try key.place(at: 8) + 1
       return .stop
     }
     return count
   }
 
-  /// The stretches from the first boundary at or after a moment to the last at or before a head, newest last; empty if
+  /// The ranges from the first boundary at or after a moment to the last at or before a head, newest last; empty if
   /// there are none, or if they are of another history.
-  /// - Complexity: O(log² s) in stretches.
+  /// - Complexity: O(log² s) in ranges.
   func way(
     from sequence: UInt64, to head: UInt64, _ log: EventLog, _ t: borrowing ReadTransaction,
     _ store: borrowing StoreReading
-  ) throws -> [Stretch] {
+  ) throws -> [LogRange] {
     guard try erasedCount(t) == Self.erasedCount(of: log, store) else { return [] }
     let count = try count(t)
     let last = try prefixCount(count, t) { $0.end <= head }
     let first = try prefixCount(last, t) { $0.start < sequence }
-    guard first < last, let end = try stretch(0, last - 1, t), let event = try log.event(at: end.end, in: store),
+    guard first < last, let end = try range(0, last - 1, t), let event = try log.event(at: end.end, in: store),
       event.chain == end.chain
     else { return [] }
-    var way: [Stretch] = []
+    var way: [LogRange] = []
     var index = first
     while index < last {
       var level: UInt64 = 0
       while (index >> level) & 1 == 0, index + (2 << level) <= last { level += 1 }
-      guard let found = try stretch(level, index >> level, t) else { return [] }
+      guard let found = try range(level, index >> level, t) else { return [] }
       way.append(found)
       index += 1 << level
     }
     return way
   }
 
-  /// The number of leading stretches that satisfy a condition, which holds for a prefix of them.
+  /// The number of leading ranges that satisfy a condition, which holds for a prefix of them.
   private func prefixCount(
-    _ count: UInt64, _ t: borrowing ReadTransaction, where holds: (Stretch) -> Bool
+    _ count: UInt64, _ t: borrowing ReadTransaction, where holds: (LogRange) -> Bool
   ) throws -> UInt64 {
     var (low, high) = (UInt64(0), count)
     while low < high {
       let middle = low + (high - low) / 2
-      guard let found = try stretch(0, middle, t) else { return 0 }
+      guard let found = try range(0, middle, t) else { return 0 }
       if holds(found) { low = middle + 1 } else { high = middle }
     }
     return low
   }
 
-  /// Iterates over the entries of a kind of a stretch, in key order: the rest of the key, and the value.
+  /// Iterates over the entries of a kind of a range, in key order: the rest of the key, and the value.
   func forEachEntry(
-    _ kind: SnapshotStore.Kind, of stretch: Stretch, container: ObjectNumber? = nil,
+    _ kind: SnapshotStore.Kind, of range: LogRange, container: ObjectNumber? = nil,
     _ t: borrowing some TransactionReading & ~Copyable, _ body: (RawSpan, RawSpan) throws -> Continuation
   ) throws {
-    let words = [stretch.level, stretch.index, kind.rawValue] + (container.map { [$0] } ?? [])
+    let words = [range.level, range.index, kind.rawValue] + (container.map { [$0] } ?? [])
     let prefix = words.map(\.bigEndian)
     try t.forEach(in: states, prefix: prefix.span.bytes) { key, value in try body(key.extracting(24...), value) }
   }
 
-  /// The value of an entry; nil if the stretch has none.
+  /// The value of an entry; nil if the range has none.
   func entry(
-    _ kind: SnapshotStore.Kind, _ object: ObjectNumber, of stretch: Stretch, _ t: borrowing ReadTransaction
+    _ kind: SnapshotStore.Kind, _ object: ObjectNumber, of range: LogRange, _ t: borrowing ReadTransaction
   ) throws -> [UInt8]? {
     let key: InlineArray<4, UInt64> = [
-      stretch.level.bigEndian, stretch.index.bigEndian, kind.rawValue.bigEndian, object.bigEndian,
+      range.level.bigEndian, range.index.bigEndian, kind.rawValue.bigEndian, object.bigEndian,
     ]
     return try t.bytes(for: key.span.bytes, in: states)
   }

@@ -13,7 +13,7 @@ package struct StoreCore: Sendable {
   package let environment: LMDB.Environment
   package let log: EventLog
   package let projections: Projections
-  package let surroundings: LibraryEnvironment
+  package let libraryEnvironment: LibraryEnvironment
   package let identifier: LocalIdentifier
   /// What shortens the way back to an earlier moment; nil for a store that is no library's own.
   var snapshots: SnapshotStore?
@@ -36,7 +36,7 @@ package struct StoreCore: Sendable {
     _ identifier: LocalIdentifier, _ t: borrowing T
   ) throws -> ObjectNumber? {
     if let object = try projections.object(identifier, in: t) { return object.isAsset ? object.number : nil }
-    return try projections.departed(identifier, in: t)
+    return try projections.tombstone(of: identifier, in: t)
   }
 
   /// The token of a commit for a client: by commit number with full access, otherwise by client revision.
@@ -52,7 +52,7 @@ package struct StoreCore: Sendable {
     _ commit: UInt64, for client: String, by permission: Permission, _ t: borrowing T
   ) throws -> Token {
     guard permission.access != .full else { return token(commit) }
-    let ordinal = try permission.client.map { try projections.sightingCount(of: $0, through: commit, in: t) } ?? 0
+    let ordinal = try permission.client.map { try projections.revisionCount(of: $0, through: commit, in: t) } ?? 0
     return Token(library: mark, view: Token.view(of: client), position: ordinal)
   }
 
@@ -62,7 +62,7 @@ package struct StoreCore: Sendable {
   ) throws -> [CommitSummary] {
     guard permission.access != .full else { return commits }
     guard let number = permission.client, let first = commits.first, let last = commits.last else { return [] }
-    let seen = try projections.sightings(of: number, after: first.number - 1, through: last.number, in: t)
+    let seen = try projections.revisions(of: number, after: first.number - 1, through: last.number, in: t)
     let ordinals = Dictionary(seen.map { ($0.commit, $0.ordinal) }) { first, _ in first }
     return commits.compactMap { commit in ordinals[commit.number].map { commit.redacted(for: client, as: $0) } }
   }

@@ -93,7 +93,7 @@ struct UndoComposition: Sendable {
     var place: PlaceNet<ContainerPlace>?
   }
 
-  /// A place with the events that the two values come from, since keys may have been spread after those.
+  /// A place with the events that the two values come from, since members may have been rekeyed after those.
   struct PlaceNet<Value: Equatable & Sendable>: Sendable {
     var base: Value?
     var given: Value?
@@ -146,7 +146,7 @@ struct UndoComposition: Sendable {
   /// Takes an event of a chosen commit in; in the order of the log.
   /// - Complexity: O(k log n) for k objects of the event.
   mutating func add<T: TransactionReading & ~Copyable>(
-    _ event: Event, at sequence: UInt64, of commit: UInt64, _ spreads: inout Spreads, in t: borrowing T
+    _ event: Event, at sequence: UInt64, of commit: UInt64, _ rekeyings: inout Rekeyings, in t: borrowing T
   ) throws {
     switch event {
     case .libraryCreated, .nothingChanged: return
@@ -154,17 +154,17 @@ struct UndoComposition: Sendable {
     }
     if start == nil {
       start = sequence - 1
-      spreads.start = sequence - 1
+      rekeyings.start = sequence - 1
     }
     if commits.last != commit, wanted.map({ !$0.isDisjoint(with: event.touched) }) ?? true { commits.append(commit) }
     switch event {
-    case .assetCreated(let existence): try add(existence, arrives: true, sequence, &spreads, t)
-    case .assetPurged(let existence): try add(existence, arrives: false, sequence, &spreads, t)
+    case .assetCreated(let existence): try add(existence, arrives: true, sequence, &rekeyings, t)
+    case .assetPurged(let existence): try add(existence, arrives: false, sequence, &rekeyings, t)
     case .assetsEdited(let edited): for edit in edited.edits where wants(edit.number) { add(edit) }
     case .collectionCreated(let existence) where wants(existence.row.number):
       collections[existence.row.number, default: CollectionNet()].creation = existence.row
     case .collectionEdited(let edited) where wants(edited.number): add(edited)
-    case .arranged(let arranged): try add(arranged, sequence, &spreads, t)
+    case .arranged(let arranged): try add(arranged, sequence, &rekeyings, t)
     case .clientRegistered(let row) where wants(row.number): registered.append(row)
     case .clientEdited(let edited) where wants(edited.number): add(edited)
     case .pickRecorded(let row) where wants(row.number) || wants(row.client): picks.append(row)
@@ -211,7 +211,7 @@ struct UndoComposition: Sendable {
   }
 
   private mutating func add<T: TransactionReading & ~Copyable>(
-    _ existence: AssetExistence, arrives: Bool, _ sequence: UInt64, _ spreads: inout Spreads, _ t: borrowing T
+    _ existence: AssetExistence, arrives: Bool, _ sequence: UInt64, _ rekeyings: inout Rekeyings, _ t: borrowing T
   ) throws {
     let number = existence.row.number
     if wants(number) {
@@ -219,9 +219,9 @@ struct UndoComposition: Sendable {
       if arrives { arrivals[number] = existence } else { departures[number] = existence }
     }
     for place in existence.places where wants(number) || wants(place.container) {
-      guard try kind(of: place.container, spreads, t) != .folder else { continue }
+      guard try kind(of: place.container, rekeyings, t) != .folder else { continue }
       let change = Arranged.Place(child: number, old: arrives ? nil : place.key, new: arrives ? place.key : nil)
-      try add(change, in: place.container, sequence, &spreads, t)
+      try add(change, in: place.container, sequence, &rekeyings, t)
     }
   }
 
@@ -247,22 +247,22 @@ struct UndoComposition: Sendable {
   // MARK: Places
 
   private mutating func kind<T: TransactionReading & ~Copyable>(
-    of container: ObjectNumber, _ spreads: Spreads, _ t: borrowing T
+    of container: ObjectNumber, _ rekeyings: Rekeyings, _ t: borrowing T
   ) throws -> PhotoCollection.Kind? {
     if let known = kinds[container] { return known }
-    let kind = try spreads.projections.collection(container, in: t)?.kind
+    let kind = try rekeyings.projections.collection(container, in: t)?.kind
     kinds[container] = .some(kind)
     return kind
   }
 
   private mutating func add<T: TransactionReading & ~Copyable>(
-    _ arranged: Arranged, _ sequence: UInt64, _ spreads: inout Spreads, _ t: borrowing T
+    _ arranged: Arranged, _ sequence: UInt64, _ rekeyings: inout Rekeyings, _ t: borrowing T
   ) throws {
     if arranged.verb == .picked || arranged.verb == .spread { return }
     let container = arranged.container
-    guard try kind(of: container, spreads, t) == .folder else {
+    guard try kind(of: container, rekeyings, t) == .folder else {
       for place in arranged.places where wants(container) || wants(place.child) {
-        try add(place, in: container, sequence, &spreads, t)
+        try add(place, in: container, sequence, &rekeyings, t)
       }
       return
     }
@@ -272,7 +272,8 @@ struct UndoComposition: Sendable {
       let new = place.new.map { ContainerPlace(container: container, key: $0) }
       var net = collections[place.child] ?? CollectionNet()
       if var known = net.place {
-        let followed = try known.given.map { try spreads.follow($0, of: place.child, after: known.last, in: t) } ?? nil
+        let followed =
+          try known.given.map { try rekeyings.follow($0, of: place.child, after: known.last, in: t) } ?? nil
         known.add(old, new, at: sequence, isContinued: followed == old || known.given == old)
         net.place = known
       } else {
@@ -283,7 +284,8 @@ struct UndoComposition: Sendable {
   }
 
   private mutating func add<T: TransactionReading & ~Copyable>(
-    _ place: Arranged.Place, in container: ObjectNumber, _ sequence: UInt64, _ spreads: inout Spreads, _ t: borrowing T
+    _ place: Arranged.Place, in container: ObjectNumber, _ sequence: UInt64, _ rekeyings: inout Rekeyings,
+    _ t: borrowing T
   ) throws {
     let member = ContainerMember(container: container, child: place.child)
     guard var known = places[member] else {
@@ -293,7 +295,7 @@ struct UndoComposition: Sendable {
     var isContinued = known.given == place.old
     if !isContinued, let given = known.given, place.old != nil {
       let standing = ContainerPlace(container: container, key: given)
-      isContinued = try spreads.follow(standing, of: place.child, after: known.last, in: t).key == place.old
+      isContinued = try rekeyings.follow(standing, of: place.child, after: known.last, in: t).key == place.old
     }
     known.add(place.old, place.new, at: sequence, isContinued: isContinued)
     places[member] = known

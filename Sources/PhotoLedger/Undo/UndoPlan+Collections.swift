@@ -191,7 +191,7 @@ extension UndoJudge {
       let key = try projections.key(of: number, in: row.parent, t)
     else { return }
     let current = ContainerPlace(container: row.parent, key: key)
-    let target = ContainerPlace(container: base.container, key: try spreads.map(base, after: place.found, in: t))
+    let target = ContainerPlace(container: base.container, key: try rekeyings.map(base, after: place.found, in: t))
     guard current != target else {
       plan.report.alreadyCount += 1
       return
@@ -200,7 +200,7 @@ extension UndoJudge {
     let change = UndoChange(
       .membership, subject(row), in: home, "parent", from: .text(try self.home(of: row.parent, t).spelling),
       to: .text(home.spelling))
-    if try spreads.follow(given, of: number, after: place.last, in: t) != current {
+    if try rekeyings.follow(given, of: number, after: place.last, in: t) != current {
       guard overrides(change, .changedSince) else { return }
     }
     guard try isLive(base.container, returning, t) else {
@@ -274,11 +274,11 @@ extension UndoJudge {
   ) throws {
     let current = try projections.key(of: member.child, in: member.container, t)
     let target = try net.base.map {
-      try spreads.map(ContainerPlace(container: member.container, key: $0), after: net.found, in: t)
+      try rekeyings.map(ContainerPlace(container: member.container, key: $0), after: net.found, in: t)
     }
     let given = try net.given.map {
       let place = ContainerPlace(container: member.container, key: $0)
-      return try spreads.follow(place, of: member.child, after: net.last, in: t).key
+      return try rekeyings.follow(place, of: member.child, after: net.last, in: t).key
     }
     guard current != target else {
       plan.report.alreadyCount += 1

@@ -80,7 +80,7 @@ struct UndoJudge {
   let projections: Projections
   let resources: ResourceStore
   let mark: UInt64
-  var spreads: Spreads
+  var rekeyings: Rekeyings
   var plan = UndoPlan()
   /// The subjects of containers that were looked up.
   var homes: [ObjectNumber: UndoChange.Subject] = [:]
@@ -97,8 +97,8 @@ struct UndoJudge {
     self.resources = resources
     self.projections = projections
     self.mark = mark
-    spreads = Spreads(log: log, projections: projections)
-    spreads.start = composition.start ?? 0
+    rekeyings = Rekeyings(log: log, projections: projections)
+    rekeyings.start = composition.start ?? 0
   }
 
   /// Judges everything as a transaction sees it.

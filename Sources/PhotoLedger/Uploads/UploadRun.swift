@@ -2,7 +2,7 @@ import Foundation
 
 // One job from its first request to its end, or to the end of the process; see UploadService.swift for the rules.
 
-/// Carries one job out.
+/// Executes one job.
 final class UploadRun {
   private enum Ending: Error {
     /// The row was removed, uploads were disabled, or the process ends: the job is not changed.
@@ -21,7 +21,7 @@ final class UploadRun {
     environment = uploads.environment
   }
 
-  func carryOut() async {
+  func execute() async {
     do {
       guard try change({ try $0.apply(.begin) }) else { return }
       try await transfer()

@@ -243,7 +243,7 @@ final class UploadService: Sendable {
       guard state.running.count < Self.parallel, state.running[job.number] == nil else { return }
       state.running[job.number] = Task.detached(priority: .utility) { [self] in
         let run = UploadRun(job, library, uploads)
-        await run.carryOut()
+        await run.execute()
         ended(job.number)
       }
     }

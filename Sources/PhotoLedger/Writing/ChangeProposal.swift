@@ -6,7 +6,7 @@ import Synchronization
 
 /// A handler that decides whether a block of changes is executed.
 public protocol ChangeConfirmation: Sendable {
-  /// Whether to carry a block out; called once for each block, on a thread that may wait.
+  /// Whether to execute a block; called once for each block, on a thread that may wait.
   ///
   /// Must not change the library and wait for it.
   func confirm(_ proposal: ChangeProposal) -> Bool

@@ -43,7 +43,7 @@ public enum EditingBase: String, Sendable, Hashable, CaseIterable, Codable {
 public struct EditingInput: Sendable {
   /// The asset, as of the moment of asking.
   public let asset: Asset
-  /// The stored recipe, if the program said that it can carry it out; nil otherwise.
+  /// The stored recipe, if the program said that it can apply it; nil otherwise.
   public let adjustmentData: AdjustmentData?
   /// What ``resources`` are.
   public let base: EditingBase

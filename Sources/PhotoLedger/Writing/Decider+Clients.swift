@@ -42,7 +42,7 @@ extension Decider {
 
   // MARK: Changes
 
-  mutating func carryOut(
+  mutating func handle(
     _ change: ChangeRequest.ClientChange, of name: String, _ t: inout WriteTransaction
   ) throws {
     guard name != PhotoLibrary.owner else {

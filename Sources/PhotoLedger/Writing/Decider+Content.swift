@@ -418,7 +418,7 @@ extension Decider {
       let after = try neighbours(of: upper, in: container, count: reach + 1, backward: false, t)
       let window = before.prefix(reach).reversed() + after.prefix(reach)
       let outside = (lower: before.dropFirst(reach).first?.key, upper: after.dropFirst(reach).first?.key)
-      guard let keys = OrderKey.spread(between: outside, members: window.count, count: count) else {
+      guard let keys = OrderKey.rekey(between: outside, members: window.count, count: count) else {
         reach *= 4
         continue
       }

@@ -10,15 +10,15 @@ import LMDB
 //
 // The followed album is kept in step where events are recorded: after each event that may have given an album a member
 // or taken one, the selection of each follower is given or withdrawn the difference. So a selection stays what it was,
-// a container with members of its own, and deltas, sightings, states of the past, the audit of who could see what,
-// and erasure know nothing of albums.
+// a container with members of its own, and deltas, client revisions, states of the past, the audit of who could see
+// what, and erasure know nothing of albums.
 //
 // Invariant: after each event of a block the selection of a client that follows an album holds exactly the album's
 // members, hidden and trashed ones included, and nothing while the album is deleted.
 //
 // Rejected: a query scope that looks the album up instead of the selection. It would write less (one event fewer for
-// each follower), and would need a second description of sightings, of the counts of a client's own albums and of
-// each earlier state: an album that is followed, left and followed again has a membership that no container records.
+// each follower), and would need a second description of client revisions, of the counts of a client's own albums and
+// of each earlier state: an album that is followed, left and followed again has a membership that no container records.
 
 extension Decider {
   /// Makes a client's selection follow an album; nil: keeps the selection.

@@ -26,7 +26,7 @@ import LMDB
 //   Decider+Covers.swift        covers of albums
 //   Decider+Undo.swift          undoing commits
 
-/// Carries one change block out in a write transaction.
+/// Handles one change block in a write transaction.
 struct Decider: ~Copyable {
   let core: StoreCore
   let projections: Projections
@@ -58,16 +58,16 @@ struct Decider: ~Copyable {
     projections = core.projections
     log = core.log
     library = core.mark
-    makeSalt = core.surroundings.salt
+    makeSalt = core.libraryEnvironment.salt
     self.resources = resources
     self.date = date
     self.appender = appender
   }
 
-  mutating func carryOut(_ request: ChangeRequest, _ t: inout WriteTransaction) throws {
+  mutating func handle(_ request: ChangeRequest, _ t: inout WriteTransaction) throws {
     try checkPermission(for: request)
     switch request {
-    case .client(let name, let change): try carryOut(change, of: name, &t)
+    case .client(let name, let change): try handle(change, of: name, &t)
     case .createAsset(let creation, let identifier): try create(creation, as: identifier, &t)
     case .editAssets(let identifiers, let changes): try edit(identifiers, changes, &t)
     case .addResources(let drafts, let identifier, let changes, let types):

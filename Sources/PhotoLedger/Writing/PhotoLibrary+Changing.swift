@@ -74,7 +74,7 @@ extension PhotoLibrary {
         or wait until that has returned.
         """)
     }
-    let block = ChangeBlock(makeIdentifier: store.core.surroundings.identifier)
+    let block = ChangeBlock(makeIdentifier: store.core.libraryEnvironment.identifier)
     let collecting = Collecting()
     defer {
       block.close()

@@ -126,7 +126,7 @@ extension PhotoLibrary {
     return try store.reading { t in
       try checkSeesEverything("undo commits", t)
       var composition = UndoComposition(of: try numbers(of: selection.objects, t))
-      var spreads = Spreads(log: store.core.log, projections: store.core.projections)
+      var rekeyings = Rekeyings(log: store.core.log, projections: store.core.projections)
       let range = try range(of: selection, t)
       if selection.objects.isEmpty {
         for commit in try store.core.log.commits(after: range.lowerBound - 1, in: t) {
@@ -134,12 +134,12 @@ extension PhotoLibrary {
           guard try isChosen(commit, by: selection) else { continue }
           try store.core.log.read(after: commit.firstSequence - 1, limit: Int(commit.eventCount), in: t) { record in
             let event = try store.core.projections.event(record, in: t)
-            try composition.add(event, at: record.sequence, of: commit.number, &spreads, in: t)
+            try composition.add(event, at: record.sequence, of: commit.number, &rekeyings, in: t)
             return .proceed
           }
         }
       } else {
-        try compose(&composition, &spreads, range, selection, t)
+        try compose(&composition, &rekeyings, range, selection, t)
       }
       composition.finish()
       return composition
@@ -148,7 +148,7 @@ extension PhotoLibrary {
 
   /// Takes in what concerns some objects, by their own histories.
   private func compose(
-    _ composition: inout UndoComposition, _ spreads: inout Spreads, _ range: ClosedRange<UInt64>,
+    _ composition: inout UndoComposition, _ rekeyings: inout Rekeyings, _ range: ClosedRange<UInt64>,
     _ selection: UndoSelection, _ t: borrowing StoreReading
   ) throws {
     let start = range.lowerBound == 1 ? 0 : try store.sequence(ofCommit: range.lowerBound - 1, t)
@@ -172,7 +172,7 @@ extension PhotoLibrary {
       }
       guard isWanted else { continue }
       let event = try store.core.projections.event(record, in: t)
-      try composition.add(event, at: sequence, of: record.commit, &spreads, in: t)
+      try composition.add(event, at: sequence, of: record.commit, &rekeyings, in: t)
     }
   }
 

@@ -14,7 +14,7 @@ import LMDB
 // nested transactions (LMDB shadows pages for each), and checking blocks without executing them (a second description
 // of every rule).
 
-/// Queues change blocks and carries them out on a thread of its own.
+/// Queues change blocks and handles them on a thread of its own.
 final class Writer: StorePart, @unchecked Sendable {  // guarded by `condition`: queue, isClosing, isFinished, thread
   struct Job: Sendable {
     var requests: [ChangeRequest]
@@ -27,7 +27,7 @@ final class Writer: StorePart, @unchecked Sendable {  // guarded by `condition`:
   }
 
   /// What the writer does outside the transaction, after blocks have become durable.
-  struct Aftermath: Sendable {
+  struct PostCommitEffects: Sendable {
     var publish: @Sendable () -> Void
     var discard: @Sendable ([AssetResource]) -> Void
     /// Called when nothing more can be written, for this reason.
@@ -41,7 +41,7 @@ final class Writer: StorePart, @unchecked Sendable {  // guarded by `condition`:
   private var isClosing = false
   private let core: StoreCore
   private let resources: ResourceStore
-  private let aftermath: Aftermath
+  private let effects: PostCommitEffects
   private var isFinished = false
   private var thread: Thread?
 
@@ -52,10 +52,10 @@ final class Writer: StorePart, @unchecked Sendable {  // guarded by `condition`:
   /// After this many events a transaction takes no further block.
   static let eventLimit = 5000
 
-  init(core: StoreCore, resources: ResourceStore, aftermath: Aftermath) {
+  init(core: StoreCore, resources: ResourceStore, effects: PostCommitEffects) {
     self.core = core
     self.resources = resources
-    self.aftermath = aftermath
+    self.effects = effects
     let thread = Thread { [self] in run() }
     thread.name = "ledger-writer"  // Linux allows 15 bytes.
     thread.stackSize = 2 << 20
@@ -88,7 +88,7 @@ final class Writer: StorePart, @unchecked Sendable {  // guarded by `condition`:
   // MARK: The thread
 
   private func run() {
-    while let group = nextGroup() { if group.isEmpty { freeReaders() } else { carryOut(group[...]) } }
+    while let group = nextGroup() { if group.isEmpty { freeReaders() } else { handle(group[...]) } }
     condition.lock()
     isFinished = true
     thread = nil  // It holds this writer, and so the store.
@@ -109,7 +109,7 @@ final class Writer: StorePart, @unchecked Sendable {  // guarded by `condition`:
     return group
   }
 
-  private func carryOut(_ group: ArraySlice<Job>) {
+  private func handle(_ group: ArraySlice<Job>) {
     var waiting = group
     // A block that failed, by its place among the waiting; those before it are known to be good.
     var failure: BlockFailure?
@@ -122,11 +122,11 @@ final class Writer: StorePart, @unchecked Sendable {  // guarded by `condition`:
       let attempt = failure.map { waiting.prefix($0.index) } ?? waiting
       do {
         let done = try commit(attempt)
-        aftermath.publish()
+        effects.publish()
         for (job, outcome) in zip(attempt, done) { job.answer(.success(outcome.receipt)) }
         waiting = waiting.dropFirst(done.count)
         failure?.index -= done.count
-        aftermath.discard(done.flatMap(\.orphans))
+        effects.discard(done.flatMap(\.orphans))
       } catch let found as BlockFailure {
         failure = found
       } catch {
@@ -145,7 +145,7 @@ final class Writer: StorePart, @unchecked Sendable {  // guarded by `condition`:
       try core.environment.reopen()
     } catch {
       report("The store could not be reopened after a failed write: \(error)")
-      aftermath.giveUp(LibraryError(error))
+      effects.giveUp(LibraryError(error))
     }
   }
 
@@ -171,14 +171,14 @@ final class Writer: StorePart, @unchecked Sendable {  // guarded by `condition`:
     var orphans: [AssetResource]
   }
 
-  /// Carries blocks out in one transaction, as many as it should hold.
+  /// Handles blocks in one transaction, as many as it should hold.
   private func commit(_ jobs: ArraySlice<Job>) throws -> [Outcome] {
     try core.environment.write { t in
       var outcomes: [Outcome] = []
       let start = try core.log.head(t).sequence
       for (index, job) in jobs.enumerated() {
         do {
-          outcomes.append(try carryOut(job, &t))
+          outcomes.append(try handle(job, &t))
         } catch let error as LMDBError {
           throw error
         } catch let error as EventLogError where error.storage != nil {
@@ -192,20 +192,20 @@ final class Writer: StorePart, @unchecked Sendable {  // guarded by `condition`:
     }
   }
 
-  private func carryOut(_ job: Job, _ t: inout WriteTransaction) throws -> Outcome {
+  private func handle(_ job: Job, _ t: inout WriteTransaction) throws -> Outcome {
     if let key = job.key, let earlier = try core.log.commit(forKey: key, of: job.client, in: t) {
       return Outcome(receipt: try core.receipt(ofRepeated: earlier, t), orphans: [])
     }
-    let date = core.surroundings.date()
+    let date = core.libraryEnvironment.date()
     let appender = try core.log.begin(
       CommitInformation(
-        time: date.microseconds, client: job.client, cause: job.cause ?? "", process: core.surroundings.process,
+        time: date.microseconds, client: job.client, cause: job.cause ?? "", process: core.libraryEnvironment.process,
         key: job.key, causation: job.causation), in: &t)
     let permission = try core.projections.permission(of: job.client, in: t)
     var decider = Decider(
       core: core, resources: resources, date: date, client: job.client, permission: permission, appender: appender)
     let first = decider.nextNumber
-    for request in job.requests { try decider.carryOut(request, &t) }
+    for request in job.requests { try decider.handle(request, &t) }
     if decider.nextNumber == first {
       guard job.key != nil else {
         let token = try core.token(try core.log.head(t).commit, for: job.client, t)
@@ -228,7 +228,7 @@ extension LibraryStore {
       let (core, resources, signal, availability) = (store.core, store.resources, store.signal, store.availability)
       return Writer(
         core: core, resources: resources,
-        aftermath: Writer.Aftermath(
+        effects: Writer.PostCommitEffects(
           publish: { signal.notify() }, discard: { core.discard($0, from: resources) },
           giveUp: { availability.end($0) }))
     }

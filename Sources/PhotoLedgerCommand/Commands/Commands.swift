@@ -60,7 +60,7 @@ enum Commands {
     ("Take back:", ["undo"]),
     ("Copies of the library:", copies.filter { !$0.isInternal }.map(\.name)),
     (
-      "Care:",
+      "Maintenance:",
       [
         "verify", "rebuild", "history shorten", "snapshots make", "snapshots show", "snapshots drop", "erase",
         "compact",

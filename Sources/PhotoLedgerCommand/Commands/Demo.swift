@@ -23,8 +23,8 @@ extension Command {
       patience: invocation.has(serving) ? Interruption.patienceOfServer : Interruption.patience)
     let kept = try invocation.text("library").map { try invocation.directory($0, "--library") }
     let url = kept ?? FileManager.default.temporaryDirectory.appending(path: "photoledger-demo-\(getpid())")
-    let surroundings: LibraryEnvironment = invocation.operands.isEmpty ? .seeded(UInt64(seed)) : .system
-    let library = try PhotoLibrary.create(at: url, environment: surroundings)
+    let environment: LibraryEnvironment = invocation.operands.isEmpty ? .seeded(UInt64(seed)) : .system
+    let library = try PhotoLibrary.create(at: url, environment: environment)
     defer {
       library.close()
       if kept == nil { remove(url) }

@@ -38,7 +38,9 @@ private func text(_ statistics: LibraryStatistics, _ library: PhotoLibrary, _ te
     "resources", "\(TextLayout.grouped(statistics.resourceCount)), \(TextLayout.bytes(statistics.resourceBytes))")
   let events = TextLayout.counted(Int(statistics.eventCount), "event")
   facts.add("history", "\(events) in \(TextLayout.counted(Int(statistics.commitCount), "commit"))")
-  if statistics.setAsideCount > 0 { facts.add("quarantined", TextLayout.counted(statistics.setAsideCount, "event")) }
+  if statistics.quarantinedCount > 0 {
+    facts.add("quarantined", TextLayout.counted(statistics.quarantinedCount, "event"))
+  }
   facts.add("token", statistics.token.description)
   facts.add("chain", statistics.chain)
   facts.add("durability", statistics.durability)

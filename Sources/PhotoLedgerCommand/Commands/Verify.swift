@@ -8,8 +8,8 @@ import PhotoLedger
 // `verify-here`, shares its output, and turns its termination into a message and an exit status.
 
 extension Command {
-  private static let settingAside = Option(
-    "set-aside", "quarantine events that cannot be applied, and continue without them")
+  private static let quarantining = Option(
+    "quarantine", "quarantine events that cannot be applied, and continue without them")
   private static let hashing = Option("content", "also read and hash every file of a photo or video")
 
   static let verify = Command(
@@ -76,19 +76,19 @@ extension Command {
 
   static let rebuild = Command(
     words: ["rebuild"], summary: "drop all derived data and rebuild it from the log",
-    options: .opening + [settingAside],
+    options: .opening + [quarantining],
     notes: """
       Readers see the old projections or the new, never a part; a cancelled rebuild changes nothing. Missing tables of a
       damaged store are recreated if they can be derived. An event \
       that this version does not know, or that is invalid, stops it with an error that names the event. With \
-      --set-aside such an event is quarantined: `stat` counts it, `verify` and `log` show it, and every \
+      --quarantine such an event is quarantined: `stat` counts it, `verify` and `log` show it, and every \
       later rebuild tries it again.
       """,
     example: "rebuild"
   ) { invocation in
     var options = ["--library", try invocation.libraryURL().path]
     if let client = try invocation.client() { options += ["--as", client] }
-    if invocation.has(settingAside) { options.append("--\(settingAside.name)") }
+    if invocation.has(quarantining) { options.append("--\(quarantining.name)") }
     let interruption = Interruption(patience: ChildRun.parentPatience)
     try invocation.output.flush()
     // A damaged table can end the child that reads it. Its mark says so, and the next one reads none of them.
@@ -115,12 +115,12 @@ extension Command {
 
   static let rebuildHere = Command(
     words: ["rebuild-here"], summary: "rebuild in this very process",
-    options: .opening + [settingAside, .lifeline], example: "rebuild-here", isInternal: true,
+    options: .opening + [quarantining, .lifeline], example: "rebuild-here", isInternal: true,
     // The parent puts a fault into words: it has to know that there was one.
     places: { _ in [] }
   ) { invocation in
     let interruption = try Interruption(of: invocation)
-    let policy: UnreadableEventPolicy = invocation.has(settingAside) ? .setAside : .stop
+    let policy: UnreadableEventPolicy = invocation.has(quarantining) ? .quarantine : .stop
     if let client = try invocation.client(), client != PhotoLibrary.owner {
       throw LibraryError(
         .accessUserDenied, "The client '\(client)' may not rebuild the library; only the library's owner may.")
@@ -146,7 +146,7 @@ private func text(_ found: Verification) -> String {
     text += "\(TextLayout.counted(Int(found.checkpointCount), "checkpoint")) compared; the log matches.\n"
   }
   for path in found.missingResources { text += "missing: \(TextLayout.printable(path))\n" }
-  for event in found.setAside { text += TextLayout.printable("\(event)") + "\n" }
+  for event in found.quarantined { text += TextLayout.printable("\(event)") + "\n" }
   text += found.defect.map { "NOT SOUND at \($0.place): \($0.description)\n" } ?? "The library is sound.\n"
   return text
 }
@@ -161,8 +161,8 @@ extension JSON {
       "entryCount": .integer(Int64(found.entryCount)),
       "resourceCount": .integer(Int64(found.resourceCount)),
       "checkpointCount": .integer(Int64(found.checkpointCount)),
-      "setAside": .list(
-        found.setAside.map { ["sequence": .integer(Int64(clamping: $0.sequence)), "reason": .text($0.reason)] }),
+      "quarantined": .list(
+        found.quarantined.map { ["sequence": .integer(Int64(clamping: $0.sequence)), "reason": .text($0.reason)] }),
       "missingResources": .list(found.missingResources.map { .text($0) }),
       "chain": .text(found.chain),
       "defect": found.defect.map { ["place": .text($0.place), "description": .text($0.description)] } ?? .null,

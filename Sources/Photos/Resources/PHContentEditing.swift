@@ -2,7 +2,7 @@
 // The names are Apple's.
 
 // Editing the content of an asset (AS-04 to AS-10): the input says what there is, the output takes a recipe and the
-// rendered files, and a change request carries it out. Rendered files are written to a folder of the output's own, from
+// rendered files, and a change request executes it. Rendered files are written to a folder of the output's own, from
 // which the library takes them; the folder goes with the output.
 
 public import PhotoLedger
@@ -65,7 +65,7 @@ public final class PHContentEditingInput: NSObject, Sendable {
   public let location: CLLocation?
   /// The kind of data of the file that the edit begins with.
   public let uniformTypeIdentifier: String?
-  /// The recipe of the last edit, if the program can carry it out (AS-09).
+  /// The recipe of the last edit, if the program can apply it (AS-09).
   public let adjustmentData: PHAdjustmentData?
   /// The photo that the edit begins with; nil for a video.
   public let fullSizeImageURL: URL?

@@ -57,7 +57,7 @@ package struct PickedSource: Sendable {
 extension Progress {
   private static let units: Int64 = 1000
 
-  /// Carries a loading out in a task, which ends when the progress is cancelled.
+  /// Runs a loading in a task, which ends when the progress is cancelled.
   ///
   /// Foundation's progress has no lock on Linux: only the thread that loads writes to it.
   package static func loading(_ body: @escaping @Sendable (Progress) async -> Void) -> Progress {

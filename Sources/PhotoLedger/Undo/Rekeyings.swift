@@ -3,31 +3,31 @@ import LMDB
 
 // Keys of another day.
 //
-// A key that an event of last year names was chosen among the neighbours of last year. If keys were spread since
-// (`OrderKey.spread`), the number alone says nothing: the members around it have other numbers now.
+// A key that an event of last year names was chosen among the neighbours of last year. If members were rekeyed since
+// (`OrderKey.rekey`), the number alone says nothing: the members around it have other numbers now.
 //
 //     then   10:a            12:b   13:c        a member stood at 11, between a and b, and was taken out
 //     now    4096:a  8192:b  12288:c            its place is between 4096 and 8192
 //
-// A rekeying (spread, in code and in the log) moves members and keeps their order, and its event names every key before
+// A rekeying (`content.spread` in the log) moves members and keeps their order, and its event names every key before
 // and after. So an unused key is moved with its neighbours: to the same relative position between their new keys as
 // between the old ones. The map is monotone, so former keys keep their order among each other.
 
 /// The rekeyings of containers since an event, read on demand.
-struct Spreads {
+struct Rekeyings {
   let log: EventLog
   let projections: Projections
   /// Rekeyings up to this event are not needed.
   var start: UInt64 = 0
-  private var known: [ObjectNumber: [Spread]] = [:]
+  private var known: [ObjectNumber: [Rekeying]] = [:]
 
   init(log: EventLog, projections: Projections) {
     self.log = log
     self.projections = projections
   }
 
-  /// One spread, of one event or of several that followed each other.
-  struct Spread {
+  /// One rekeying, of one event or of several that followed each other.
+  struct Rekeying {
     var last: UInt64
     var commit: UInt64
     /// The members with their keys, in the order of both.
@@ -36,7 +36,7 @@ struct Spreads {
     /// The new position of an unused key after the rekeying.
     func map(_ key: UInt64) -> UInt64 {
       // A new key lies at least this far from its neighbours, so whatever stood beside the window goes into that gap.
-      let beside = OrderKey.roomAfterSpread / 2 - 1
+      let beside = OrderKey.roomAfterRekey / 2 - 1
       guard let first = members.first, let last = members.last else { return key }
       if key < first.old { return min(key, first.new - min(first.old - key, beside)) }
       if key > last.old { return max(key, last.new + min(key - last.old, beside)) }
@@ -59,8 +59,8 @@ struct Spreads {
     _ place: ContainerPlace, of child: ObjectNumber, after sequence: UInt64, in t: borrowing T
   ) throws -> ContainerPlace {
     var place = place
-    for spread in try spreads(of: place.container, in: t) where spread.last > sequence {
-      guard let moved = spread.members.first(where: { $0.child == child && $0.old == place.key.rawValue }) else {
+    for rekeying in try rekeyings(of: place.container, in: t) where rekeying.last > sequence {
+      guard let moved = rekeying.members.first(where: { $0.child == child && $0.old == place.key.rawValue }) else {
         continue
       }
       place.key = OrderKey(rawValue: moved.new)
@@ -72,15 +72,15 @@ struct Spreads {
   mutating func map<T: TransactionReading & ~Copyable>(
     _ place: ContainerPlace, after sequence: UInt64, in t: borrowing T
   ) throws -> OrderKey {
-    let spreads = try spreads(of: place.container, in: t)
-    return OrderKey(rawValue: spreads.reduce(place.key.rawValue) { $1.last > sequence ? $1.map($0) : $0 })
+    let rekeyings = try rekeyings(of: place.container, in: t)
+    return OrderKey(rawValue: rekeyings.reduce(place.key.rawValue) { $1.last > sequence ? $1.map($0) : $0 })
   }
 
-  private mutating func spreads<T: TransactionReading & ~Copyable>(
+  private mutating func rekeyings<T: TransactionReading & ~Copyable>(
     of container: ObjectNumber, in t: borrowing T
-  ) throws -> [Spread] {
+  ) throws -> [Rekeying] {
     if let found = known[container] { return found }
-    var found: [Spread] = []
+    var found: [Rekeying] = []
     for sequence in try projections.history(of: container, after: start, in: t) {
       guard let record = try log.event(at: sequence, in: t), record.type == "content.spread",
         case .arranged(let arranged) = try Event(record)
@@ -95,7 +95,7 @@ struct Spreads {
         found[found.count - 1].members += members
         found[found.count - 1].last = sequence
       } else {
-        found.append(Spread(last: sequence, commit: record.commit, members: members))
+        found.append(Rekeying(last: sequence, commit: record.commit, members: members))
       }
     }
     known[container] = found

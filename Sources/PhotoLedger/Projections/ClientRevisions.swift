@@ -4,12 +4,12 @@ import LMDB
 // Client revisions: the history of a client without full access.
 //
 // The number of a commit reveals how much happened in the library, so a client that is limited to a selection must
-// never learn one. Its tokens name client revisions (sightings, in code and in the store) instead: the commits that
+// never learn one. Its tokens name client revisions (`sightings` in the store) instead: the commits that
 // touched its view, counted from 1.
 //
 //     commits of the library      41   42   43   44   45   46
 //     touch client 7's view        x              x         x
-//     sightings of client 7       12             13        14        "v1-…-e" is sighting 14, commit 46
+//     revisions of client 7       12             13        14        "v1-…-e" is revision 14, commit 46
 //
 // Whether a commit touches a view is decided from the event and from the selection alone, in the transaction of the
 // commit: an asset of the selection was changed, joined or left; a collection of the client was changed, or a visible
@@ -23,10 +23,10 @@ import LMDB
 extension Projections {
   /// Records a commit for every client whose view an event touches.
   /// - Complexity: O(log n) without clients; otherwise O(k log n) for the k objects of the event and their containers.
-  func noteSightings(of event: Event, in commit: UInt64, _ t: inout WriteTransaction) throws {
+  func recordRevisions(of event: Event, in commit: UInt64, _ t: inout WriteTransaction) throws {
     guard try t.count(of: clients) > 0 else { return }
     for client in try viewers(of: event, t) {
-      let last = try lastSighting(of: client, in: t)
+      let last = try lastRevision(of: client, in: t)
       guard last.map({ $0.commit < commit }) ?? true else { continue }
       let key = pairKey(client, (last?.ordinal ?? 0) + 1)
       let value: InlineArray<1, UInt64> = [commit.bigEndian]
@@ -90,7 +90,7 @@ extension Projections {
 
   /// The last revision of a client; nil if no commit touched its view.
   /// - Complexity: O(log n).
-  func lastSighting(
+  func lastRevision(
     of client: ObjectNumber, in t: borrowing some Reading
   ) throws -> (ordinal: UInt64, commit: UInt64)? {
     var last: (ordinal: UInt64, commit: UInt64)?
@@ -104,23 +104,23 @@ extension Projections {
 
   /// The commit of a client's revision; nil if it does not exist.
   package func commit(
-    ofSighting ordinal: UInt64, of client: ObjectNumber, in t: borrowing some Reading
+    ofRevision ordinal: UInt64, of client: ObjectNumber, in t: borrowing some Reading
   ) throws -> UInt64? {
     let key = pairKey(client, ordinal)
     return try t.value(for: key.span.bytes, in: sightings)?.place(at: 0)
   }
 
-  /// How many sightings a client had up to a commit.
+  /// How many revisions a client had up to a commit.
   /// - Complexity: O(log² n).
-  package func sightingCount(
+  package func revisionCount(
     of client: ObjectNumber, through commit: UInt64, in t: borrowing some Reading
   ) throws -> UInt64 {
-    guard let last = try lastSighting(of: client, in: t) else { return 0 }
+    guard let last = try lastRevision(of: client, in: t) else { return 0 }
     if last.commit <= commit { return last.ordinal }
     var range = (low: UInt64(0), high: last.ordinal)
     while range.high - range.low > 1 {
       let middle = range.low + (range.high - range.low) / 2
-      guard let found = try self.commit(ofSighting: middle, of: client, in: t) else {
+      guard let found = try self.commit(ofRevision: middle, of: client, in: t) else {
         throw corruption("client revision \(middle) of client \(client)")
       }
       if found <= commit { range.low = middle } else { range.high = middle }
@@ -128,14 +128,14 @@ extension Projections {
     return range.low
   }
 
-  /// The commits of a client's sightings after one commit, up to another, oldest first.
-  /// - Complexity: O(log² n + m) for m sightings.
-  package func sightings(
+  /// The commits of a client's revisions after one commit, up to another, oldest first.
+  /// - Complexity: O(log² n + m) for m revisions.
+  package func revisions(
     of client: ObjectNumber, after commit: UInt64, through limit: UInt64, most: Int = .max,
     in t: borrowing some Reading
   ) throws -> [(ordinal: UInt64, commit: UInt64)] {
     var found: [(ordinal: UInt64, commit: UInt64)] = []
-    let first = try sightingCount(of: client, through: commit, in: t) + 1
+    let first = try revisionCount(of: client, through: commit, in: t) + 1
     let prefix: InlineArray<1, UInt64> = [client.bigEndian]
     let from = pairKey(client, first)
     try t.forEach(in: sightings, from: from.span.bytes, prefix: prefix.span.bytes) { key, value in

@@ -9,8 +9,8 @@ import TestSupport
 import Testing
 
 /// What an erasure must reach when something else was cut short, runs beside it, or came from elsewhere.
-@Suite("Keeping, cut short, raced and deceived")
-struct KeepingTroubleTests {
+@Suite("Maintenance, cut short, raced and deceived")
+struct MaintenanceTroubleTests {
   /// A library that has the log of another one and its files.
   private static func follower(of kept: KeptLibrary) throws -> PhotoLibrary {
     let place = kept.folder.place("follower")
@@ -196,7 +196,7 @@ struct KeepingTroubleTests {
     }
   }
 
-  @Test("an undo that was composed before an erasure and is carried out after it brings nothing back")
+  @Test("an undo that was composed before an erasure and is executed after it brings nothing back")
   func undoRaced() async throws {
     let kept = try await KeptLibrary.make()
     try await kept.small.change { $0.deleteAssets([kept.secret]) }

@@ -73,14 +73,15 @@ final class LogLines {
 
 extension StoreCore {
   /// The core of a store that is still empty.
-  init(filling environment: LMDB.Environment, _ surroundings: LibraryEnvironment, _ identifier: LocalIdentifier) throws
+  init(filling environment: LMDB.Environment, _ libraryEnvironment: LibraryEnvironment, _ identifier: LocalIdentifier)
+    throws
   {
-    try self.init(environment, try EventLog(in: environment), surroundings, identifier: identifier)
+    try self.init(environment, try EventLog(in: environment), libraryEnvironment, identifier: identifier)
   }
 }
 
 /// Takes an exported log into a store.
-struct LogIntake {
+struct LogImport {
   private let core: StoreCore
   private let heading: LogHeading
 
@@ -155,14 +156,14 @@ struct LogIntake {
 
   /// Fills the store of a library that is being made, and gives the token of its state.
   static func fill(
-    _ folder: String, _ lines: LogLines, _ heading: LogHeading, _ surroundings: LibraryEnvironment,
+    _ folder: String, _ lines: LogLines, _ heading: LogHeading, _ libraryEnvironment: LibraryEnvironment,
     _ progress: (TaskProgress) -> Bool
   ) throws -> Token {
     var options = LibraryStore.options
     options.durability = .unsafeNoSync  // Made durable as a whole, before the folder has its name.
     return try LibraryCopy.withStore(in: folder, options) { store in
-      let core = try StoreCore(filling: store, surroundings, heading.library)
-      let token = try LogIntake(core, heading).fill(lines, progress)
+      let core = try StoreCore(filling: store, libraryEnvironment, heading.library)
+      let token = try LogImport(core, heading).fill(lines, progress)
       try store.sync()
       return token
     }
@@ -202,14 +203,14 @@ struct LogIntake {
     do {
       for start in stride(from: UInt64(1), through: head, by: Int(batch)) {
         let wanted = start...min(head, start + batch - 1)
-        try core.environment.read { source in try carryOut(wanted, of: head, from: source, progress) }
+        try core.environment.read { source in try apply(wanted, of: head, from: source, progress) }
       }
     } catch let error as LibraryError where error.code == .corrupted {
       throw LibraryError(.corrupted, "The lines are consistent, but do not form a library. \(error.description)")
     }
   }
 
-  private func carryOut(
+  private func apply(
     _ wanted: ClosedRange<UInt64>, of head: UInt64, from source: borrowing StoreReading,
     _ progress: (TaskProgress) -> Bool
   ) throws {
@@ -254,11 +255,11 @@ struct LogIntake {
       if batch.events.contains(where: { $0.payload == nil || $0.type == AssetErased.type }) {
         try core.deriveRedactions(&t)
       }
-      return try carryOut(batch.events, &t, progress)
+      return try apply(batch.events, &t, progress)
     }
   }
 
-  private func carryOut(
+  private func apply(
     _ events: [EventCopy], _ t: inout WriteTransaction, _ progress: (TaskProgress) -> Bool
   ) throws -> Taken {
     var first = events.first?.sequence ?? 1

@@ -5,7 +5,7 @@ import Testing
 
 /// The payloads that came with erasure and forks, as StorageFormat.md has them.
 @Suite("The format of erasures and forks")
-struct KeepingFormatTests {
+struct MaintenanceFormatTests {
   private static let erased = "a2018104028183050141a0"
   private static let forked = "a3015000112233445566778899aabbccddeeff02fa4e37fc6403622f70"
 

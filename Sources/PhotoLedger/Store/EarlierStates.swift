@@ -16,12 +16,12 @@ import Synchronization
 // The functions of RowChanges.swift are used in both directions, and each checks the old value that the event names.
 //
 // Invariant: a remembered state is what the way back would give. A log only grows, so that an earlier state stays; but
-// an erasure takes words out of it, and a rebuild may set events aside. So a state is remembered with the number of
+// an erasure takes words out of it, and a rebuild may quarantine events. So a state is remembered with the number of
 // both, and is forgotten when one has changed. Rejected: values that come with the rows of their commit, which says
 // nothing of their resources and words.
 
 /// The states of objects that were read last; `states` is guarded by its lock.
-final class PastStates<Value: Sendable>: Sendable {
+final class EarlierStates<Value: Sendable>: Sendable {
   struct State: Sendable {
     let sequence: UInt64
     let value: Value?
@@ -61,7 +61,7 @@ extension LibraryStore {
   ///   - back: goes back, and returns the number of events.
   ///   - apply: applies an event to the state.
   func past<Value>(
-    _ states: PastStates<Value>, of number: ObjectNumber, at sequence: UInt64, _ t: borrowing StoreReading,
+    _ states: EarlierStates<Value>, of number: ObjectNumber, at sequence: UInt64, _ t: borrowing StoreReading,
     back: () throws -> (value: Value?, eventCount: Int), apply: (Event, inout Value?) throws -> Void
   ) throws -> Value? {
     if sequence == Self.now { return try back().value }
@@ -71,12 +71,12 @@ extension LibraryStore {
       var value = known.value
       let later = try core.projections.history(of: number, after: known.sequence, through: sequence, in: t)
       try forEachEvent(of: number, later, t) { try apply($0, &value) }
-      states.remember(PastStates.State(sequence: sequence, value: value, withdrawn: withdrawn), of: number)
+      states.remember(EarlierStates.State(sequence: sequence, value: value, withdrawn: withdrawn), of: number)
       return value
     }
     let (value, eventCount) = try back()
     if eventCount >= Self.shortWay {
-      states.remember(PastStates.State(sequence: sequence, value: value, withdrawn: withdrawn), of: number)
+      states.remember(EarlierStates.State(sequence: sequence, value: value, withdrawn: withdrawn), of: number)
     }
     return value
   }

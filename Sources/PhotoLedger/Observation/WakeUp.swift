@@ -2,8 +2,8 @@ import Synchronization
 
 // What a follower sleeps on.
 //
-// Wake-ups. One commit may wake ten thousand followers, so an alarm is minimal: one lock, one continuation. It holds no
-// elements. A ring only means that there may be a change; the woken follower checks.
+// Wake-ups. One commit may wake ten thousand followers, so a wake-up is minimal: one lock, one continuation. It holds
+// no elements. A ring only means that there may be a change; the woken follower checks.
 //
 //     idle ──ring──▶ rung ──wait──▶ idle            idle ──wait──▶ waiting ──ring──▶ idle
 //     idle, rung, waiting ──end──▶ ended            an earlier ring is handled first
@@ -12,7 +12,7 @@ import Synchronization
 // follower a kilobyte.
 
 /// Wakes the one task that follows a result.
-final class Alarm: Sendable {
+final class WakeUp: Sendable {
   private struct State {
     /// Resumed exactly once, by the caller that removes it from the state.
     var waiting: UnsafeContinuation<Bool, any Error>?
@@ -37,7 +37,7 @@ final class Alarm: Sendable {
     waiting?.resume(returning: true)
   }
 
-  /// Ends the alarm; only the first reason is kept.
+  /// Ends the wait; only the first reason is kept.
   func end(_ reason: Result<Void, LibraryError>) {
     let waiting = state.withLock { state in
       guard state.end == nil else { return nil as UnsafeContinuation<Bool, any Error>? }

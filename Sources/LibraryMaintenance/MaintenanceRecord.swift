@@ -13,7 +13,7 @@ public import PhotoLedger
 // Each kind has its own file, which is replaced as a whole, so that two programs that record at once lose nothing.
 
 /// The last maintenance times of a library.
-public struct CareRecord: Sendable, Hashable {
+public struct MaintenanceRecord: Sendable, Hashable {
   /// What can be noted.
   public enum Kind: String, Sendable, CaseIterable {
     /// A backup was finished.
@@ -51,24 +51,24 @@ extension PhotoLibrary {
   /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner, `.corrupted` for a note that cannot
   ///   be read, `.storage`.
   /// - Complexity: O(1).
-  public func careRecord() throws -> CareRecord {
+  public func maintenanceRecord() throws -> MaintenanceRecord {
     try checkIsOwner("read the maintenance times")
     return try store.folder.withPath { library in
-      func entry(_ kind: CareRecord.Kind) throws -> CareRecord.Entry? {
-        let path = "\(library)/\(CareRecord.folder)/\(kind.rawValue).json"
+      func entry(_ kind: MaintenanceRecord.Kind) throws -> MaintenanceRecord.Entry? {
+        let path = "\(library)/\(MaintenanceRecord.folder)/\(kind.rawValue).json"
         guard FileManager.default.fileExists(atPath: path) else { return nil }
-        guard let count = LibraryCopy.byteCount(ofFile: path), count <= CareRecord.byteLimit,
+        guard let count = LibraryCopy.byteCount(ofFile: path), count <= MaintenanceRecord.byteLimit,
           let bytes = FileManager.default.contents(atPath: path)
         else { throw LibraryError(.corrupted, "\(path) cannot be read; remove it, it only holds a time.") }
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .iso8601
         do {
-          return try decoder.decode(CareRecord.Entry.self, from: bytes)
+          return try decoder.decode(MaintenanceRecord.Entry.self, from: bytes)
         } catch {
           throw LibraryError(.corrupted, "\(path) is not a maintenance record; remove it, it only holds a time.")
         }
       }
-      return CareRecord(
+      return MaintenanceRecord(
         backup: try entry(.backup), verification: try entry(.verification), checkpoint: try entry(.checkpoint))
     }
   }
@@ -91,11 +91,12 @@ extension PhotoLibrary {
     if found.checkpointCount > 0 { try note(.checkpoint, found.eventCount, found.chain) }
   }
 
-  private func note(_ kind: CareRecord.Kind, _ eventCount: UInt64, _ chain: String) throws {
+  private func note(_ kind: MaintenanceRecord.Kind, _ eventCount: UInt64, _ chain: String) throws {
     try checkIsOwner("record maintenance times")
-    let entry = CareRecord.Entry(date: store.core.surroundings.date(), eventCount: eventCount, chain: chain)
+    let entry = MaintenanceRecord.Entry(
+      date: store.core.libraryEnvironment.date(), eventCount: eventCount, chain: chain)
     try store.folder.withPath { library in
-      let folder = URL(filePath: "\(library)/\(CareRecord.folder)", directoryHint: .isDirectory)
+      let folder = URL(filePath: "\(library)/\(MaintenanceRecord.folder)", directoryHint: .isDirectory)
       let encoder = JSONEncoder()
       encoder.dateEncodingStrategy = .iso8601
       encoder.outputFormatting = [.sortedKeys]

@@ -5,20 +5,20 @@ import LMDB
 //
 // Each function here has the answer of a projection's function at a moment, and of the projection itself where there is
 // no moment. What concerns one object or container goes back over the history of that one; what concerns all of them
-// lays the moment's `Past` over the projections (Past.swift).
+// lays the moment's `StateOverlay` over the projections (StateOverlay.swift).
 
 extension StoreCore {
   /// What was otherwise after an event than in the state that a transaction sees.
   /// - Complexity: O(e + k log n) for e events up to the next snapshot and since the last one, or since if there is
   ///   none, and k touched objects.
-  func past(at sequence: UInt64, _ t: borrowing StoreReading) throws -> Past {
+  func past(at sequence: UInt64, _ t: borrowing StoreReading) throws -> StateOverlay {
     let head = try log.head(t).sequence
-    let past = try snapshots?.reading { opened, s -> Past? in
+    let past = try snapshots?.reading { opened, s -> StateOverlay? in
       let way = try opened.way(from: sequence, to: head, log, s, t)
       guard let first = way.first, let last = way.last else { return nil }
       var reader = Rewind(self, to: sequence)
       try reader.goBack(over: (last.end + 1)..<(head + 1), in: t)
-      for stretch in way.reversed() { try reader.goBack(over: stretch, opened, s) }
+      for range in way.reversed() { try reader.goBack(over: range, opened, s) }
       try reader.goBack(over: (sequence + 1)..<(first.start + 1), in: t)
       return reader.past
     }
@@ -102,8 +102,8 @@ extension LibraryStore {
     }
     let isDone = try withSnapshots(of: container, at: sequence, t) { opened, s, way in
       try goBack(container, to: way[way.count - 1].end, t, note)
-      for stretch in way.reversed() {
-        try opened.forEachEntry(.place, of: stretch, container: container, s) { key, value in
+      for range in way.reversed() {
+        try opened.forEachEntry(.place, of: range, container: container, s) { key, value in
           let place = value.byteCount == 8 ? try value.orderKey(at: 0) : nil
           changed.updateValue(place, forKey: try key.place(at: 8))
           return .proceed
@@ -132,7 +132,7 @@ extension LibraryStore {
   /// there are none.
   private func withSnapshots<R>(
     of number: ObjectNumber, at sequence: UInt64, _ t: borrowing StoreReading,
-    _ body: (SnapshotStore.Opened, borrowing ReadTransaction, [Stretch]) throws -> R?
+    _ body: (SnapshotStore.Opened, borrowing ReadTransaction, [LogRange]) throws -> R?
   ) throws -> R? {
     guard sequence != Self.now, let snapshots = core.snapshots else { return nil }
     let later = try core.projections.history(of: number, after: sequence, most: Self.historyLimit + 1, in: t)
@@ -151,9 +151,9 @@ extension LibraryStore {
     _ decode: ([UInt8]) throws -> Row
   ) throws -> (row: Row?, sequence: UInt64)? {
     try withSnapshots(of: number, at: sequence, t) { opened, s, way in
-      for stretch in way {
-        guard let entry = try opened.entry(kind, number, of: stretch, s) else { continue }
-        return (entry.isEmpty ? nil : try decode(entry), stretch.start)
+      for range in way {
+        guard let entry = try opened.entry(kind, number, of: range, s) else { continue }
+        return (entry.isEmpty ? nil : try decode(entry), range.start)
       }
       return nil
     }
@@ -162,8 +162,8 @@ extension LibraryStore {
   // MARK: All objects
 
   /// What was otherwise at a moment; nothing now.
-  private func past(at moment: Moment?, _ t: borrowing StoreReading) throws -> Past {
-    try moment?.past(core, t) ?? Past(at: Self.now)
+  private func past(at moment: Moment?, _ t: borrowing StoreReading) throws -> StateOverlay {
+    try moment?.past(core, t) ?? StateOverlay(at: Self.now)
   }
 
   /// Iterates over the rows of all assets at a moment, in place or from the overlay; in no order.

@@ -13,22 +13,22 @@ import LMDB
 //     sequence   0 ────────── moment ───────────────────────── head
 //     objects    numbers up to the moment  │  created since: skipped without being read
 //                     │
-//                     ├── touched since    rows and places in a `Past`
+//                     ├── touched since    rows and places in a `StateOverlay`
 //                     └── all others       the current projections
 //
-// So state at the moment = current projections, truncated at the number, overlaid with `Past`. A fetch of the whole
-// library needs all of `Past`, which is read once for a moment and cached; a query about one object or container uses
-// the history of that object and reads nothing else (LibraryStore+Past.swift).
+// So state at the moment = current projections, truncated at the number, overlaid with `StateOverlay`. A fetch of the
+// whole library needs all of `StateOverlay`, which is read once for a moment and cached; a query about one object or
+// container uses the history of that object and reads nothing else (LibraryStore+AsOf.swift).
 //
-// Invariant: `Past` holds every object up to the moment whose row or place the later events changed, in the state of
-// the moment, and may hold others; it holds no object that came later.
+// Invariant: `StateOverlay` holds every object up to the moment whose row or place the later events changed, in the
+// state of the moment, and may hold others; it holds no object that came later.
 //
 // Rejected: taking a fetched result back by the delta of everything since, as a change of permission does
 // (AccessChange.swift). It answers alike, but brings all that was created since into memory to throw it away, which is
 // most of a log.
 
 /// What was otherwise, at a moment, among the objects that were there.
-struct Past: Sendable {
+struct StateOverlay: Sendable {
   /// The last event of the moment.
   private(set) var sequence: UInt64
   /// The rows of assets that have changed since; nil for one that was not there.
@@ -55,7 +55,7 @@ struct Past: Sendable {
 
   /// Lays an earlier state over this one.
   /// - Complexity: O(k) in the objects of the earlier one.
-  mutating func overlay(_ earlier: Past) {
+  mutating func overlay(_ earlier: StateOverlay) {
     sequence = earlier.sequence
     assets.merge(earlier.assets) { $1 }
     details.formUnion(earlier.details)

@@ -2,8 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Keeping and forgetting on the command line")
-struct KeepingCommandTests {
+@Suite("Maintenance and forgetting on the command line")
+struct MaintenanceCommandTests {
   private static func chain(_ sandbox: Sandbox, _ library: String? = nil) throws -> String {
     let words = ["stat", "--json"] + (library.map { ["--library", $0] } ?? [])
     return try #require(try sandbox.run(words).objects().first?["chain"] as? String)

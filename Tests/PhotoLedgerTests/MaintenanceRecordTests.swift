@@ -5,27 +5,27 @@ import TestSupport
 import Testing
 
 @Suite("What was last done to keep a library safe")
-struct CareRecordTests {
+struct MaintenanceRecordTests {
   @Test("a backup, a sound verification and one against a checkpoint are noted, each with the end of the log then")
   func notes() throws {
     let made = try TemporaryLibrary(.seeded(1))
     let library = made.library
-    #expect(try library.careRecord().backup == nil)
+    #expect(try library.maintenanceRecord().backup == nil)
     try library.performChangesAndWait { $0.createAlbum(title: "One") }
     let backup = try library.backup(to: made.folder.url.appending(path: "copy"))
     try library.note(backup)
-    #expect(try library.careRecord().backup?.chain == backup.chain)
-    #expect(try library.careRecord().backup?.eventCount == backup.eventCount)
+    #expect(try library.maintenanceRecord().backup?.chain == backup.chain)
+    #expect(try library.maintenanceRecord().backup?.eventCount == backup.eventCount)
     try library.note(library.verify(scratch: made.folder.url))
-    #expect(try library.careRecord().verification?.chain == backup.chain)
-    #expect(try library.careRecord().checkpoint == nil)
+    #expect(try library.maintenanceRecord().verification?.chain == backup.chain)
+    #expect(try library.maintenanceRecord().checkpoint == nil)
     let checkpoint = try library.checkpoint()
     try library.performChangesAndWait { $0.createAlbum(title: "Two") }
     let found = try library.verify(scratch: made.folder.url, against: [checkpoint])
     try library.note(found)
-    #expect(try library.careRecord().checkpoint?.chain == found.chain)
-    #expect(try library.careRecord().checkpoint?.eventCount == found.eventCount)
-    #expect(try library.careRecord().backup?.chain == backup.chain)
+    #expect(try library.maintenanceRecord().checkpoint?.chain == found.chain)
+    #expect(try library.maintenanceRecord().checkpoint?.eventCount == found.eventCount)
+    #expect(try library.maintenanceRecord().backup?.chain == backup.chain)
   }
 
   @Test(
@@ -36,7 +36,7 @@ struct CareRecordTests {
     try made.library.note(made.library.verify(scratch: made.folder.url))
     let file = made.url.appending(path: "care/verification.json")
     try Data(content.utf8).write(to: file)
-    let error = #expect(throws: LibraryError.self) { try made.library.careRecord() }
+    let error = #expect(throws: LibraryError.self) { try made.library.maintenanceRecord() }
     #expect(error?.code == .corrupted && error?.description.contains(file.path) == true)
   }
 
@@ -46,8 +46,8 @@ struct CareRecordTests {
     let found = try made.library.verify(scratch: made.folder.url)
     try made.library.performChangesAndWait { $0.setAuthorizationStatus(.authorized, of: "app") }
     let app = made.library.as("app")
-    #expect(throws: LibraryError.self) { try app.careRecord() }
+    #expect(throws: LibraryError.self) { try app.maintenanceRecord() }
     #expect(throws: LibraryError.self) { try app.note(found) }
-    #expect(try made.library.careRecord().verification == nil)
+    #expect(try made.library.maintenanceRecord().verification == nil)
   }
 }
