@@ -1,4 +1,4 @@
-// swift-tools-version: 6.1
+// swift-tools-version: 6.2
 //
 // PhotoLedger: a photo library kept as a history. No package from outside; the one system library is LMDB
 // (`apt-get install liblmdb-dev`). The arrows between the targets are drawn in Architecture.md of the
@@ -136,11 +136,11 @@ let package = Package(
       name: "TestSupport",
       dependencies: ["PhotoLedger", "LibraryMaintenance", "CountedTree", "EventLog", "LMDB", "MediaImport"],
       path: "Tests/TestSupport", swiftSettings: strict),
-    .testTarget(name: "LMDBTests", dependencies: ["LMDB", "CSystem", "TestSupport"], swiftSettings: strict),
+    .testTarget(name: "LMDBTests", dependencies: ["LMDB", "CSystem"], swiftSettings: strict),
     .testTarget(
       name: "CountedTreeTests", dependencies: ["CountedTree"], swiftSettings: strict),
     .testTarget(
-      name: "EventLogTests", dependencies: ["EventLog", "LMDB", "TestSupport"], exclude: ["Golden"],
+      name: "EventLogTests", dependencies: ["EventLog", "LMDB"], exclude: ["Golden"],
       swiftSettings: strict),
     .testTarget(
       name: "PhotoLedgerTests",

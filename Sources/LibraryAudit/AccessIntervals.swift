@@ -270,7 +270,10 @@ private struct AccessBook {
     case .collectionEdited(let edited) where shown[edited.number] != nil:
       guard let deleted = edited.deletedDate else { return }
       show(edited.number, deleted.new == nil, by: .ownCollection, origin)
-    default: break
+    case .libraryCreated, .assetCreated, .assetsEdited, .collectionCreated, .collectionErased, .collectionEdited,
+      .arranged, .clientRegistered, .clientErased, .clientEdited, .pickRecorded, .pickErased, .historyShortened,
+      .assetErased, .libraryForked, .nothingChanged:
+      break
     }
   }
 

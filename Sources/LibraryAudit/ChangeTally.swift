@@ -71,7 +71,10 @@ struct ChangeTally {
     case .collectionEdited(let edited):
       guard let replaced = edited.deletedDate else { return update(edited.number) }
       if replaced.new != nil { delete(edited.number) } else { insert(edited.number) }
-    default: break
+    case .libraryCreated, .assetCreated, .assetPurged, .assetsEdited, .collectionErased, .arranged,
+      .clientRegistered, .clientErased, .clientEdited, .pickRecorded, .pickErased, .historyShortened, .assetErased,
+      .libraryForked, .nothingChanged:
+      break
     }
   }
 
@@ -149,7 +152,10 @@ struct SelectionView {
       try count(arranged.shifts, in: &tally, t)
     case .arranged(let arranged) where arranged.creatorDate != nil:
       if try isOwn(arranged.container, t) { tally.update(arranged.container) }
-    default: break
+    case .libraryCreated, .assetCreated, .assetPurged, .collectionCreated, .collectionErased, .collectionEdited,
+      .arranged, .clientRegistered, .clientErased, .clientEdited, .pickRecorded, .pickErased, .historyShortened,
+      .assetErased, .libraryForked, .nothingChanged:
+      break
     }
   }
 

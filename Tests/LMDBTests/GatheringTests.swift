@@ -1,5 +1,4 @@
 import LMDB
-import TestSupport
 import Testing
 
 @Suite("Gathered changes")

@@ -18,6 +18,21 @@ func withTemporaryDirectory(_ body: (String) throws -> Void) throws {
   try body(path)
 }
 
+/// A folder that is deleted when its owner goes.
+final class TemporaryFolder {
+  let url: URL
+
+  init() throws {
+    var template = Array("/tmp/lmdb-test-XXXXXX".utf8CString)
+    url = URL(filePath: try #require(mkdtemp(&template).map { String(cString: $0) }))
+  }
+
+  deinit { try? FileManager.default.removeItem(at: url) }
+
+  /// A place in the folder where nothing is yet.
+  func place(_ name: String) -> URL { url.appending(path: name) }
+}
+
 /// SplitMix64: the same numbers for the same seed, everywhere.
 struct SeededGenerator: RandomNumberGenerator {
   private var state: UInt64

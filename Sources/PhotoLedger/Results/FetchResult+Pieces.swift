@@ -25,7 +25,7 @@ extension FetchResult {
   #else
     private static var pieceCount: Int { 256 }
     /// How many of them if each of their rows maps pages of its own.
-    private static var scatteredCount: Int { 16 }
+    private static var scatteredCount: Int { 8 }
   #endif
   /// From how many numbers apart, on average, rows are taken for such: some hundreds lie on the pages of one fault.
   private static var scatteredDistance: Int { 64 }

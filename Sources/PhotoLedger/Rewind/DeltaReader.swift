@@ -183,7 +183,10 @@ struct DeltaReader {
         for place in arranged.places {
           creations[place.child]?.places.move(in: arranged.container, to: place.new)
         }
-      default: break
+      case .libraryCreated, .assetsEdited, .collectionCreated, .collectionErased, .collectionEdited, .arranged,
+        .clientRegistered, .clientErased, .clientEdited, .pickRecorded, .pickErased, .historyShortened, .assetErased,
+        .libraryForked, .nothingChanged:
+        break
       }
     }
     for existence in creations.values {
@@ -384,7 +387,9 @@ private struct Notes {
     case .clientEdited(let edited):
       if let status = edited.statuses[.readWrite] { noteStatus(of: edited.number, status.old, status.new) }
     case .assetErased: delta.hasErasure = true
-    default: break
+    case .libraryCreated, .assetCreated, .assetPurged, .collectionCreated, .collectionErased, .collectionEdited,
+      .arranged, .clientErased, .pickRecorded, .pickErased, .historyShortened, .libraryForked, .nothingChanged:
+      break
     }
   }
 

@@ -105,7 +105,10 @@ struct EditComposition {
       for edit in edited.edits { try add(edit, of: commit) }
       edited.edits = []
       return edited.shifts.isEmpty ? nil : .assetsEdited(edited)
-    default: return event
+    case .libraryCreated, .collectionCreated, .collectionErased, .collectionEdited, .arranged, .clientRegistered,
+      .clientErased, .clientEdited, .pickRecorded, .pickErased, .historyShortened, .assetErased, .libraryForked,
+      .nothingChanged:
+      return event
     }
   }
 

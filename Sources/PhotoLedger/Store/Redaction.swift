@@ -71,7 +71,10 @@ extension Event {
     case .assetsEdited(var edited):
       edited.edits = edited.edits.map { numbers.contains($0.number) ? $0.redacted : $0 }
       return .assetsEdited(edited)
-    default: return self
+    case .libraryCreated, .assetCreated, .assetPurged, .collectionCreated, .collectionErased, .collectionEdited,
+      .arranged, .clientRegistered, .clientErased, .clientEdited, .pickRecorded, .pickErased, .historyShortened,
+      .assetErased, .libraryForked, .nothingChanged:
+      return self
     }
   }
 
@@ -83,7 +86,10 @@ extension Event {
     case .assetsEdited(let edited):
       edited.edits.filter { $0.number == number }
         .flatMap { ($0.details?.old.resources ?? []) + ($0.details?.new.resources ?? []) }
-    default: []
+    case .libraryCreated, .assetCreated, .assetPurged, .collectionCreated, .collectionErased, .collectionEdited,
+      .arranged, .clientRegistered, .clientErased, .clientEdited, .pickRecorded, .pickErased, .historyShortened,
+      .assetErased, .libraryForked, .nothingChanged:
+      []
     }
   }
 }

@@ -148,10 +148,8 @@ struct UndoComposition: Sendable {
   mutating func add<T: TransactionReading & ~Copyable>(
     _ event: Event, at sequence: UInt64, of commit: UInt64, _ rekeyings: inout Rekeyings, in t: borrowing T
   ) throws {
-    switch event {
-    case .libraryCreated, .nothingChanged: return
-    default: break
-    }
+    if case .libraryCreated = event { return }
+    if case .nothingChanged = event { return }
     if start == nil {
       start = sequence - 1
       rekeyings.start = sequence - 1
@@ -170,7 +168,9 @@ struct UndoComposition: Sendable {
     case .pickRecorded(let row) where wants(row.number) || wants(row.client): picks.append(row)
     case .assetErased(let erased): erasedCount += erased.numbers.count { wants($0) }
     case .historyShortened(let kept) where wanted == nil: firstTold.note(kept.old, kept.new)
-    default: break
+    case .libraryCreated, .collectionCreated, .collectionErased, .collectionEdited, .clientRegistered, .clientErased,
+      .clientEdited, .pickRecorded, .pickErased, .historyShortened, .libraryForked, .nothingChanged:
+      break
     }
   }
 

@@ -90,7 +90,10 @@ extension Decider {
     case .assetPurged(let existence):
       for place in existence.places { try settleCover(of: place.container, &t) }
     // An edit may hide one member and show another, which its counts do not tell: Decider+Assets.swift settles them.
-    default: return
+    case .libraryCreated, .assetCreated, .assetsEdited, .collectionCreated, .collectionErased, .collectionEdited,
+      .arranged, .clientRegistered, .clientErased, .clientEdited, .pickRecorded, .pickErased, .historyShortened,
+      .assetErased, .libraryForked, .nothingChanged:
+      return
     }
   }
 

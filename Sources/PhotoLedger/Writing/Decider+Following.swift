@@ -78,7 +78,10 @@ extension Decider {
       let row = try follower(edited.number, t)
       let concerned = try standing(in: album, t).union(standing(in: row.number, t))
       try settle(Array(concerned), in: album, of: row, &t)
-    default: return
+    case .libraryCreated, .assetPurged, .assetsEdited, .collectionCreated, .collectionErased, .collectionEdited,
+      .arranged, .clientRegistered, .clientErased, .pickRecorded, .pickErased, .historyShortened, .assetErased,
+      .libraryForked, .nothingChanged:
+      return
     }
   }
 
