@@ -72,7 +72,7 @@
 
     /// Runs a proxy in front of a gallery, and asks it what a browser asks.
     private func check(_ start: (_ folder: String, _ server: UInt16, _ port: UInt16) throws -> Process) async throws {
-      try await TestGallery.serving { gallery in
+      try await TestGallery.serving(access: Self.access()) { gallery in
         let folder = try Self.makeFolder()
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let port = try Self.freePort()
@@ -100,7 +100,45 @@
         _ = try await gallery.makeAssets(1, from: 50)
         let events = feed.read(through: "event: change")
         #expect(events.hasSuffix("event: change"), "\(events)")
+        try await checkFields(gallery, port)
       }
+    }
+
+    /// What the options of the page's service give to the server that is behind the proxy.
+    private static func access() throws -> GalleryAccess {
+      let start = try block("systemd-service").split(separator: "\n").first { $0.hasPrefix("ExecStart=") }
+      let words = (start ?? "").split(separator: " ").map(String.init)
+      var access = GalleryAccess()
+      for (option, value) in zip(words, words.dropFirst()) where option == "--trust-proxy" {
+        access.trustedProxies.insert(value)
+      }
+      #expect(access.trustedProxies == ["127.0.0.1"], "The page's service trusts the proxies of the page.")
+      return access
+    }
+
+    /// Asks by a proxy with the fields of a proxy, which a browser may send as well.
+    private func checkFields(_ gallery: TestGallery, _ port: UInt16) async throws {
+      let forged = ["X-Forwarded-User: anna", "X-Forwarded-For: 203.0.113.9", "X-Forwarded-Proto: https"]
+      func ask(_ target: String) throws -> Answer {
+        let client = try RawClient(port: port, from: "127.0.0.2")
+        client.send(
+          try gallery.head("GET", target, key: nil, forged + ["Connection: close"])
+            .replacing(gallery.address.description, with: "127.0.0.1:\(port)"))
+        return try #require(TestGallery.parsed(client.readToEnd()))
+      }
+      try gallery.addPerson("anna", client: "family", password: nil)
+      let trusted = try gallery.ask("GET", "/v1/session", key: nil, forged)
+      #expect(trusted.status == 200, "The server believes the proxy's address, whatever is sent from it.")
+      let session = try ask("/v1/session")
+      #expect(session.status == 401, "The name of a browser is not passed on: \(session)")
+      try await waitUntil("the log has the address of the visitor") {
+        gallery.log.lines.contains { $0.path == "/v1/session" && $0.peer == "127.0.0.2" && $0.status == 401 }
+      }
+      let direct = try gallery.ask("GET", gallery.server.ownerLink(at: ""), key: nil, forged)
+      #expect(direct.fields["set-cookie"]?.hasSuffix("; Secure") == true, "\(direct)")
+      // The proxies of this test speak HTTP, and say so in place of the browser.
+      let signedIn = try ask(gallery.server.ownerLink(at: ""))
+      #expect(signedIn.fields["set-cookie"]?.hasSuffix("; Secure") == false, "\(signedIn)")
     }
 
     @Test("nginx with the configuration of the page passes windows and feeds on")

@@ -8,10 +8,17 @@ package final class RawClient {
   package private(set) var isAtEnd = false
 
   /// Connects to a port of an IPv4 address.
-  /// - Parameter receiveBuffer: the size in bytes of what may wait to be read; the system's choice if nil.
+  /// - Parameters:
+  ///   - source: the address of this machine that it connects from, such as 127.0.0.2; the system's choice if nil.
+  ///   - receiveBuffer: the size in bytes of what may wait to be read; the system's choice if nil.
   /// - Throws: on a thread that all tasks share, see ``onBlockingThreads(_:)``, and if nobody listens there.
-  package convenience init(host: String = "127.0.0.1", port: UInt16, receiveBuffer: Int32? = nil) throws {
+  package convenience init(
+    host: String = "127.0.0.1", port: UInt16, from source: String? = nil, receiveBuffer: Int32? = nil
+  ) throws {
     self.init(receiveBuffer: receiveBuffer)
+    if let source {
+      guard Self.with(source, 0, { bind(descriptor, $0, $1) }) == 0 else { throw CocoaError(.fileReadUnknown) }
+    }
     try connect(to: host, port)
   }
 
@@ -39,16 +46,23 @@ package final class RawClient {
     guard mayBlock() else {
       throw Divergence("A client that waits for a server wants a thread of its own: call it in onBlockingThreads.")
     }
-    var target = sockaddr_in()
-    target.sin_family = sa_family_t(AF_INET)
-    target.sin_port = port.bigEndian
-    inet_pton(AF_INET, host, &target.sin_addr)
-    let status = withUnsafePointer(to: &target) { target in
-      target.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-        Foundation.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
+    let status = Self.with(host, port) { Foundation.connect(descriptor, $0, $1) }
+    guard status == 0 else { throw CocoaError(.fileReadUnknown) }
+  }
+
+  /// Gives a body an IPv4 address and a port as the system's calls take them.
+  private static func with(
+    _ host: String, _ port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+  ) -> Int32 {
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_port = port.bigEndian
+    inet_pton(AF_INET, host, &address.sin_addr)
+    return withUnsafePointer(to: &address) { address in
+      address.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
       }
     }
-    guard status == 0 else { throw CocoaError(.fileReadUnknown) }
   }
 
   deinit { close(descriptor) }

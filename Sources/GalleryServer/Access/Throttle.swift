@@ -133,7 +133,10 @@
 
   /// Who is let in, beside those with keys.
   public struct GalleryAccess: Sendable {
-    /// The numeric addresses of proxies whose `X-Forwarded-User` names the person; none unless given.
+    /// The numeric addresses of proxies that are trusted; none unless given.
+    ///
+    /// Of their requests `X-Forwarded-For` gives the address by which limits count, `X-Forwarded-Proto: https` makes
+    /// cookies `Secure`, and `X-Forwarded-User` names the person. The fields of other requests are ignored.
     public var trustedProxies: Set<String> = []
     /// Whether an app may register itself without a key; it sees nothing until the owner answers it.
     public var allowsRegistration = true

@@ -68,7 +68,7 @@
   public struct GalleryLogLine: Sendable {
     /// The instant at which the response had been sent.
     public let date: Date
-    /// The numeric address of the peer.
+    /// The numeric address of the peer, or the one that a trusted proxy names.
     public let peer: String
     /// The client of the library for which the request was made; nil without a key that was good when it came.
     public let client: String?

@@ -26,7 +26,8 @@ extension Command {
       Option("tls-certificate", "FILE", "a certificate chain, PEM; the server then speaks HTTPS only"),
       Option("tls-key", "FILE", "the certificate's private key, PEM"),
       Option(
-        "trust-proxy", "ADDRESS", isRepeatable: true, "a numeric address whose X-Forwarded-User names the person"),
+        "trust-proxy", "ADDRESS", isRepeatable: true,
+        "a numeric address of a proxy whose X-Forwarded-For, X-Forwarded-Proto and X-Forwarded-User are trusted"),
       withoutRegistration, immichClients, onRequest, page, .json,
     ],
     notes: """
@@ -35,6 +36,11 @@ extension Command {
       go on for five seconds, and stops; what came of uploads is kept. A second signal ends the process at once. A
       socket passed by systemd is used instead of --listen. The server describes the API at /v1/openapi.json. The
       program needs the package trait Gallery: swift build -c release --traits Gallery.
+
+      With --trust-proxy the three fields of requests from that address are trusted. X-Forwarded-For gives the address
+      by which limits count and that the log shows, X-Forwarded-Proto: https makes cookies Secure, and
+      X-Forwarded-User signs in the account that it names. Without the option they are ignored, and all visitors of a
+      proxy count as one address. The proxy has to set or remove each of the fields.
       """,
     example: "serve --listen 127.0.0.1:8080"
   ) { invocation in
