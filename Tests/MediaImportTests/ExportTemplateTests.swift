@@ -59,6 +59,17 @@ struct ExportTemplateTests {
     #expect(try Self.paths("{year|undated}/{month}/{rating}", subject) == ["undated/\(subject.asset.id.uuidString)"])
   }
 
+  @Test("a template has the camera's model, and a text for an asset without one")
+  func camera() async throws {
+    let plain = try await Self.subject()
+    #expect(try Self.paths("{camera|other}/{name}", plain) == ["other/IMG_1"])
+    var details = plain.details
+    details.metadata = AssetMetadata()
+    details.metadata?.cameraModel = "X/100V"
+    let taken = ExportSubject(asset: plain.asset, details: details, albums: [])
+    #expect(try Self.paths("{camera|other}/{name}", taken) == ["X_100V/IMG_1"])
+  }
+
   @Test("the wall time counts, not the instant")
   func wallTime() async throws {
     let subject = try await Self.subject { row in

@@ -42,6 +42,7 @@ struct ExportSubject: Sendable {
     case .live: asset.mediaSubtypes.contains(.photoLive) ? "live" : nil
     case .type: type
     case .subtype: Self.subtypes.first { asset.mediaSubtypes.contains($0.0) }?.1
+    case .camera: details.metadata?.cameraModel
     case .name: original.map { SafeFileName.stem(of: $0.originalFilename) }
     case .ending: original.flatMap { SafeFileName.ending(of: $0.originalFilename) }.map { $0.dropFirst().lowercased() }
     case .width: asset.pixelWidth == 0 ? nil : "\(asset.pixelWidth)"

@@ -33,7 +33,8 @@ package struct ExportTemplate: Sendable, Hashable {
     case addedDate = "added.date"
     case album
     case albumPath = "album.path"
-    case keyword, caption, rating, favorite, hidden, edited, raw, live, type, subtype, name, ending, width, height, id
+    case keyword, caption, rating, favorite, hidden, edited, raw, live, type, subtype, camera, name, ending
+    case width, height, id
 
     /// What it stands for, for the documentation and the help.
     package var meaning: String {
@@ -62,6 +63,7 @@ package struct ExportTemplate: Sendable, Hashable {
       case .live: "live, of a Live Photo only"
       case .type: "photo, video or sound"
       case .subtype: "screenshot, panorama, hdr, portrait, animation, slowmotion, timelapse, screenrecording, cinematic"
+      case .camera: "the camera's model, as its file states it"
       case .name: "the name the original had, without its ending"
       case .ending: "the ending of the original's name in lower case, without its dot"
       case .width: "width in pixels"
