@@ -87,6 +87,8 @@ public struct SkippedFile: Sendable, Hashable, Codable {
 public struct ImportSummary: Sendable, Hashable, Codable {
   /// The name of the import; the cause of its commits holds it, unless another was given.
   public var run = ""
+  /// The cause of its commits, by which an undo finds them.
+  public var cause = ""
   /// Where the outcome of every file is written down, one JSON object a line.
   public var reportFile = ""
   /// Files that the walk met; each is counted once below, a new asset by its primary file.

@@ -174,7 +174,7 @@ public struct LibraryImport: Sendable {
         parts.count(reports)
         for one in reports { report(one) }
       })
-    summary.run = name
+    (summary.run, summary.cause) = (name, cause)
     summary.parts = parts.accounts
     summary.isRehearsal = options.isRehearsal
     if options.isRehearsal { return summary }

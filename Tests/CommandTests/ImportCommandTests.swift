@@ -129,6 +129,38 @@ struct ImportCommandTests {
     #expect(FileManager.default.fileExists(atPath: path.path))
   }
 
+  @Test("every summary names the report and the cause; one without a commit has nothing to undo")
+  func summaries() throws {
+    let sandbox = try Sandbox()
+    let folder = sandbox.folder.appending(path: "card")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    try TinyMedia.jpeg(.init(comment: "a")).write(to: folder.appending(path: "a.jpg"))
+    func report(_ run: RunResult) throws {
+      let path = try #require(run.lines.first { $0.hasPrefix("  Every file's outcome: ") }?.split(separator: ": ").last)
+      #expect(FileManager.default.fileExists(atPath: String(path)), "\(run)")
+    }
+    let first = try sandbox.run(["import", folder.path])
+    try report(first)
+    let line = try #require(first.lines.first { $0.hasPrefix("  To undo it: ") }, "\(first)")
+    let words = line.components(separatedBy: "'")
+    #expect(words.count == 3 && words[0] == "  To undo it: photoledger undo --cause ", "\(line)")
+    let again = try sandbox.run(["import", folder.path])
+    try report(again)
+    let empty = sandbox.folder.appending(path: "empty")
+    try FileManager.default.createDirectory(at: empty, withIntermediateDirectories: true)
+    try report(try sandbox.run(["import", empty.path]))
+    #expect(!again.output.contains("To undo it"), "\(again)")
+    #expect(try sandbox.run(["undo", "--cause", words[1]]).status == 0)
+    #expect(try sandbox.identifiers().isEmpty)
+    let named = try sandbox.run(["import", folder.path, "--cause", "Anna's card"])
+    #expect(named.lines.last == #"  To undo it: photoledger undo --cause 'Anna'\''s card'"#, "\(named)")
+    let dry = try #require(try sandbox.run(["import", folder.path, "--dry-run", "--json"]).objects().first)
+    #expect(dry["cause"] is NSNull)
+    let plain = try #require(try sandbox.run(["import", folder.path, "--json"]).objects().first)
+    let run = try #require(plain["run"] as? String)
+    #expect(plain["cause"] as? String == "import \(run)")
+  }
+
   @Test("a rehearsal makes no library")
   func rehearsalWithoutLibrary() throws {
     let sandbox = try Sandbox(makesLibrary: false)

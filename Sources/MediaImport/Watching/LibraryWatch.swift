@@ -385,7 +385,7 @@ extension WatchRun {
           try file.append(reports)
           outcomes.withLock { outcomes in for report in reports { outcomes[report.path] = report.outcome } }
         })
-      (summary.run, summary.reportFile) = (name, report.path)
+      (summary.run, summary.cause, summary.reportFile) = (name, cause, report.path)
       summary.filesFound -= passedOver.load(ordering: .relaxed)
       summary.duplicates -= passedOver.load(ordering: .relaxed)
       total.add(summary)
@@ -571,7 +571,7 @@ extension FileOutcome {
 extension ImportSummary {
   /// Counts another import as a part of this one.
   fileprivate mutating func add(_ other: ImportSummary) {
-    (run, reportFile) = (other.run, other.reportFile)
+    (run, cause, reportFile) = (other.run, other.cause, other.reportFile)
     filesFound += other.filesFound
     assetsAdded += other.assetsAdded
     resourcesAdded += other.resourcesAdded

@@ -66,7 +66,7 @@ private struct Demonstration {
       try output.line("Importing \(folder) …")
       try output.flush()
       let summary = try Importing(library: library, interruption: interruption).run([folder])
-      try output.line(Importing.text(summary, namesReport: isKept))
+      try output.line(Importing.text(summary, isKept: isKept))
     } else {
       try InventedLibrary.fill(library, seed: seed) { interruption.isRequested }
       try output.line(

@@ -40,8 +40,9 @@ extension Command {
 
       Files that are already in the library are skipped, so the same folder can be imported again, and an import that
       was stopped continues when it is started again. Files that could not be imported are listed with the reason, and
-      every file is listed in the report that the summary names. The status is 1 if files vanished or could not be
-      read meanwhile. exiftool must be installed.
+      every file is listed in the report that the summary names. The summary also has the command that undoes the
+      import, by the cause of its commits. The status is 1 if files vanished or could not be read meanwhile. exiftool
+      must be installed.
 
       With --watch the command does not end: it imports what is new in the folders, and then files as they come, once \
       they have been left alone for a second. A line is printed for each batch. With --reference files are recognised \
@@ -89,7 +90,7 @@ extension Command {
       of a file. Every file and every JSON of every part is in the report: added, duplicate of, describes, or skipped \
       with the reason.
 
-      The cause of its commits is printed in the summary, unless --cause names one; `undo --cause` undoes the import. \
+      The summary names the cause of its commits; `undo --cause` with it undoes the import. \
       Zip needs bsdtar (libarchive-tools), tgz needs gzip. A folder called takeout is imported as ./takeout.
 
       \(selectionNotes)
@@ -225,8 +226,8 @@ struct Importing {
   }
 
   /// The summary for people.
-  /// - Parameter namesReport: whether the library lasts, and so the report in it.
-  static func text(_ summary: ImportSummary, namesReport: Bool = true) -> String {
+  /// - Parameter isKept: whether the library lasts, and so the report and the commits in it.
+  static func text(_ summary: ImportSummary, isKept: Bool = true) -> String {
     let assets = TextLayout.counted(summary.assetsAdded, "asset")
     let done = summary.isRehearsal ? "would be added" : "added"
     var text = """
@@ -251,11 +252,10 @@ struct Importing {
     }
     text += originals(summary)
     text += collections(summary)
-    if namesReport, !summary.isRehearsal, !summary.skippedFiles.isEmpty || summary.warned > 0 {
-      text += "  Every file's outcome: \(summary.reportFile)\n"
-    }
-    if !summary.isRehearsal, !summary.albums.isEmpty || summary.parts.count > 1 {
-      text += "  To undo it: photoledger undo --cause 'import \(summary.run)', or the given cause\n"
+    guard isKept, !summary.isRehearsal else { return text }
+    text += "  Every file's outcome: \(summary.reportFile)\n"
+    if summary.commits > 0 {
+      text += "  To undo it: photoledger undo --cause \(TextLayout.shellWord(summary.cause))\n"
     }
     return text
   }
@@ -318,6 +318,7 @@ extension JSON {
     func number(_ value: some BinaryInteger) -> JSON { .integer(Int64(clamping: value)) }
     self = [
       "run": .text(summary.run),
+      "cause": summary.isRehearsal ? .null : .text(summary.cause),
       "filesFound": number(summary.filesFound),
       "assetsAdded": number(summary.assetsAdded),
       "resourcesAdded": number(summary.resourcesAdded),

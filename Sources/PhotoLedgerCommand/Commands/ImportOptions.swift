@@ -10,7 +10,7 @@ extension [Option] {
   static let importing: [Option] = [
     Option("dry-run", "record nothing, and print what would be imported"),
     Option("into-fork", "DIR", "import into a new fork of the library; the library stays as it is"),
-    Option("cause", "NAME", "the cause of every commit; default 'import' and the name of the run"),
+    Option("cause", "NAME", "the cause of every commit; default 'import' ('watch' with --watch) and the run's name"),
     Option("include", "PATTERN", isRepeatable: true, "only files whose name matches"),
     Option("exclude", "PATTERN", isRepeatable: true, "no files or folders whose name matches"),
     Option("all-names", "include files that other programs keep beside photos"),

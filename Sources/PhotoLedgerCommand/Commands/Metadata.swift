@@ -103,8 +103,7 @@ private struct MetadataPrinting: Sendable {
     let texts = found.map { "\(TextLayout.grouped(summary.counts[$0] ?? 0)) \($0.words)" }
     try invocation.output.line(texts.isEmpty ? "No matching assets." : "Assets: \(texts.joined(separator: ", ")).")
     if summary.counts[.recorded] != nil {
-      try invocation.output.line(
-        TextLayout.printable("To undo it: photoledger undo --cause '\(summary.cause)'"))
+      try invocation.output.line("To undo it: photoledger undo --cause \(TextLayout.shellWord(summary.cause))")
     }
     if summary.counts[.notReached] != nil { Output.tell("Stopped; run it again to continue.") }
   }

@@ -54,6 +54,9 @@ enum TextLayout {
     if !isPlain { bytes.raw(fitted(text, columns)) }
   }
 
+  /// The text as one word of a shell's command.
+  static func shellWord(_ text: String) -> String { "'\(printable(text).replacing("'", with: "'\\''"))'" }
+
   /// The text with control characters escaped: a file name must not control a terminal, nor change the direction of the
   /// surrounding text.
   static func printable(_ text: String) -> String {
