@@ -63,6 +63,7 @@ struct FollowedAlbumTests {
     ] {
       let refusal = try #require(try await failure(of: small.library) { request($0) })
       #expect(refusal.code == .changeNotSupported && refusal.description.contains("'Shared'"))
+      #expect(refusal.description.hasSuffix("or make the client follow no album first."), "\(refusal)")
     }
     try await small.change { $0.follow(nil, as: Self.name) }
     try await small.change { $0.album(album.id).add([a[2]]) }

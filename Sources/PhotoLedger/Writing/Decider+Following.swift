@@ -46,7 +46,7 @@ extension Decider {
     throw LibraryError(
       .changeNotSupported,
       """
-      The selection of the client '\(row.name)' follows the album '\(title)'; change the album's content, or let the \
+      The selection of the client '\(row.name)' follows the album '\(title)'; change the album's content, or \
       make the client follow no album first.
       """)
   }
