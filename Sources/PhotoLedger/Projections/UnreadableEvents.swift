@@ -7,9 +7,9 @@ package import LMDB
 // does not match. Skipping it would yield another history than the log, so there are two ways, and the owner chooses:
 //
 //     stop        (the default) every reader of the event fails with an error that names it; nothing is changed
-//     set aside a rebuild records the event and the reason in `aside`, and continues without it. From then on every
-//     reader treats it as one that changed nothing, `log` shows it as quarantined, `stat` counts it and `verify` lists
-//     it. The next rebuild tries it again: a newer program may know it
+//     set aside   a rebuild records the event and the reason in `aside`, and continues without it. From then on every
+//                 reader treats it as one that changed nothing, `log` shows it as quarantined, `stat` counts it and
+//                 `verify` lists it. The next rebuild tries it again: a newer program may know it
 //
 // Rejected: to take an unknown type for one that changes nothing, as a rule. A skipped fact is not seen until an answer
 // is wrong.

@@ -9,10 +9,10 @@ import LMDB
 // sees it. The decision depends only on the state, the request, and the commit's date and randomness, which are passed
 // in. An invalid request throws, and the whole transaction is aborted: nothing of the block remains (CB-06).
 //
-//   Decider.swift               the block, identifiers, recording events
 // The permission of the block's client is looked up first. Objects that it cannot see appear not to exist: the same
 // error as for an identifier that never existed (AU-01).
 //
+//   Decider.swift               the block, identifiers, recording events
 //   Decider+Assets.swift        creation, edits, trash
 //   Decider+Merging.swift       merging duplicates
 //   Decider+Erasing.swift       erasing assets from the log
@@ -24,6 +24,7 @@ import LMDB
 //   Decider+Clients.swift       clients, permissions, selections, picks
 //   Decider+Following.swift     selections that follow an album
 //   Decider+Covers.swift        covers of albums
+//   Decider+Relocating.swift    paths of referenced files
 //   Decider+Undo.swift          undoing commits
 
 /// Handles one change block in a write transaction.
