@@ -177,7 +177,9 @@ package struct JSONReader {
     guard let byte = next else { throw error("expected an escape") }
     position += 1
     if byte == UInt8(ascii: "u") { return try unicodeEscape() }
-    guard let scalar = Self.escapes[byte] else { throw error("'\\\(Character(Unicode.Scalar(byte)))' is no escape") }
+    guard let scalar = Self.escapes[byte] else {
+      throw error("'\\\(Character(Unicode.Scalar(byte)))' is not a valid escape")
+    }
     return scalar
   }
 

@@ -29,7 +29,7 @@ struct UndoCommandTests {
 
     let log = try #require(try sandbox.run(["log", "--json", "--cause", "undo"]).objects().first)
     #expect((log["causation"] as? String)?.hasPrefix("undo:t1-") == true)
-    #expect(try sandbox.run(["log", "--cause", "undo"]).output.contains("takes back t1-"))
+    #expect(try sandbox.run(["log", "--cause", "undo"]).output.contains("undoes t1-"))
 
     let again = try sandbox.run(["undo", "--commit", try #require(run.lines.last), "--json"]).objects()
     #expect(again.count == 13 && again[0]["line"] as? String == "change" && again[0]["kind"] as? String == "trash")

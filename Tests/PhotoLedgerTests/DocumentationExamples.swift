@@ -249,7 +249,7 @@ enum Examples {
     let plan = try library.planUndo(.cause("nightly scan"))  // what it would do; changes nothing
     if plan.conflicts.isEmpty {
       let report = try await library.undo(.cause("nightly scan"))
-      restored(report.changes.count, report.token)  // the token of the undo, to take it back
+      restored(report.changes.count, report.token)  // the token of the undo, to undo that
     }
     // end
     return count
@@ -346,7 +346,7 @@ enum Examples {
     }
     for member in try library.blame(album.localIdentifier, includingFormer: true) {
       let (added, removed) = (member.added?.commit.client, member.removed?.commit.client)
-      print("\(member.label): in by \(added ?? "?"), out by \(removed ?? "nobody")")
+      print("\(member.label): in by \(added ?? "?"), out by \(removed ?? "—")")
     }
     let intervals = try library.accessIntervals(of: "com.example.gallery")
     for interval in intervals where interval.object == photo.localIdentifier {

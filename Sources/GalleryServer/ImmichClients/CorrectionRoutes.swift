@@ -135,7 +135,7 @@
       if latitude == 0, longitude == 0 { return nil }
       let location = Location(latitude: latitude, longitude: longitude)
       guard location.isValid else {
-        throw .malformed("'latitude' and 'longitude' are \(latitude) and \(longitude), which is no place on the earth.")
+        throw .malformed("'latitude' \(latitude) or 'longitude' \(longitude) is out of range.")
       }
       return location
     }

@@ -51,7 +51,7 @@ extension Commands {
       ["op": "album.rename", "album": $0.operand(0), "title": $0.operand(1)]
     },
     .edit(
-      "album cover", "choose the asset that stands for an album, or take the choice back",
+      "album cover", "choose the asset that stands for an album, or clear the choice",
       [album, Operand("ID", .optional, "an asset that the album shows; left out: no chosen cover")],
       example: "album cover ALBUM \(example)"
     ) {

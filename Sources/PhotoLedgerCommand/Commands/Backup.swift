@@ -58,7 +58,7 @@ extension Command {
   }
 
   static let restoreHere = Command(
-    words: [childName], summary: "restore in this very process", operands: [source],
+    words: [childName], summary: "restore in this process", operands: [source],
     options: .opening + [destination, resources, skipping, .lifeline, .json], example: "restore-here DIR --to DIR",
     isInternal: true, places: { $0.operands + $0.texts(destination.name) }
   ) { invocation in

@@ -57,7 +57,7 @@ enum Commands {
     ("Change the library from a program:", ["apply"]),
     ("Between libraries:", ["identifier cloud", "identifier local"]),
     ("Checkpoints and proofs:", proof.map(\.name)),
-    ("Take back:", ["undo"]),
+    ("Undo:", ["undo"]),
     ("Copies of the library:", copies.filter { !$0.isInternal }.map(\.name)),
     (
       "Maintenance:",

@@ -94,7 +94,7 @@ extension Commands {
         Operand("OTHER", .several, "identifiers of its duplicates"),
       ],
       notes: """
-        In one commit, which `undo` takes back: the asset that stays is put into each album of the others, at the place
+        In one commit, which `undo` reverts: the asset that stays is put into each album of the others, at the place
         of the first of them, is a favourite if any is, and gets the keywords of all. It keeps its caption, stars, date
         and location, or gets those of the others if it has none. The others keep their places in the trash. If the
         others have more than 1,024 keywords that it lacks, nothing is merged.

@@ -51,7 +51,7 @@ extension Command {
   }
 
   static let importLogHere = Command(
-    words: [childName], summary: "import a log in this very process", operands: [source],
+    words: [childName], summary: "import a log in this process", operands: [source],
     options: .opening + [destination, appending, .lifeline, .json], example: "import-log-here --to DIR",
     isInternal: true, places: { $0.text(destination.name).map { [$0] } ?? $0.libraryPaths }
   ) { invocation in

@@ -108,7 +108,7 @@ struct LogPrinter {
     if let cause = commit.cause {
       try output.line(terminal.styled("  (" + TextLayout.printable(cause) + ")", .faint))
     }
-    if let undone = commit.undone { try output.line(terminal.styled("  takes back " + undone.phrase, .faint)) }
+    if let undone = commit.undone { try output.line(terminal.styled("  undoes " + undone.phrase, .faint)) }
   }
 }
 

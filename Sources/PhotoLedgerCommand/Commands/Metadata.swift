@@ -25,7 +25,7 @@ extension Command {
 
       A file that is missing, or is not the one that was imported, is named, and the status is 1. What a service's
       record or a sidecar said at import is kept; --sidecars reads sidecars again. A stopped run can be repeated: only
-      what differs is recorded. `undo --cause` with the printed cause takes a run back.
+      what differs is recorded. `undo --cause` with the printed cause undoes a run.
       """,
     example: "metadata read --only-missing"
   ) { invocation in

@@ -34,7 +34,7 @@ extension Command {
       --until is given. Options choose all members of a burst or stack, shown or not; hidden assets only
       with --hidden.
 
-      All dates change in one commit, which `undo --commit` with the printed token takes back. A commit has at most
+      All dates change in one commit, which `undo --commit` with the printed token undoes. A commit has at most
       64 MiB: some 500,000 assets; shift more with several ranges.
       """,
     example: "shift --by -01:00 --where 'cameraModel == \"X100V\"' --from 2024-03-31 --until 2024-04-14 --dry-run"

@@ -45,7 +45,7 @@ extension Command {
   }
 
   static let verifyHere = Command(
-    words: ["verify-here"], summary: "verify in this very process",
+    words: ["verify-here"], summary: "verify in this process",
     options: .opening + [hashing, .checkpoint, .lifeline, .json], example: "verify-here", isInternal: true
   ) { invocation in
     let interruption = try Interruption(of: invocation)
@@ -114,7 +114,7 @@ extension Command {
   }
 
   static let rebuildHere = Command(
-    words: ["rebuild-here"], summary: "rebuild in this very process",
+    words: ["rebuild-here"], summary: "rebuild in this process",
     options: .opening + [quarantining, .lifeline], example: "rebuild-here", isInternal: true,
     // The parent puts a fault into words: it has to know that there was one.
     places: { _ in [] }

@@ -62,7 +62,7 @@ struct AssetWish: Sendable {
     else {
       throw PHPhotosError(
         .requestNotSupportedForAsset,
-        "The asset \(asset.localIdentifier) is no Live Photo: it has no video that goes with a photo (LP-01).")
+        "The asset \(asset.localIdentifier) is not a Live Photo: it has no paired video (LP-01).")
     }
     return (still, video, library)
   }

@@ -15,7 +15,7 @@ extension PHLivePhoto: PickedFilesReading {
   public static func object(withItemProviderData data: Data, typeIdentifier: String) throws -> PHLivePhoto {
     throw PHPhotosError(
       .invalidResource,
-      "Data of type '\(typeIdentifier)' is no Live Photo, which consists of a photo and a video; load it with "
+      "Data of type '\(typeIdentifier)' is not a Live Photo, which consists of a photo and a video; load it with "
         + "loadObject(ofClass: PHLivePhoto.self).")
   }
 
@@ -27,7 +27,7 @@ extension PHLivePhoto: PickedFilesReading {
     guard canBeMade(of: source) else {
       throw PHPhotosError(
         .requestNotSupportedForAsset,
-        "The picked item is no Live Photo: it can be loaded as "
+        "The picked item is not a Live Photo: it can be loaded as "
           + "\(source.item.supportedContentTypes.joined(separator: ", ")), and not as \(UTType.livePhoto.identifier).")
     }
     let folder = try KeptFolder()

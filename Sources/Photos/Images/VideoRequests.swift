@@ -117,7 +117,7 @@ extension PHImageManager {
         let own = try wish.asset()
         guard own.mediaType == .video else {
           throw PHPhotosError(
-            .requestNotSupportedForAsset, "The asset \(own.localIdentifier) is no video; ask for its picture.")
+            .requestNotSupportedForAsset, "The asset \(own.localIdentifier) is not a video; ask for its picture.")
         }
         let (resource, library) = try wish.resource()
         let url = try library.url(of: resource, in: own)

@@ -233,7 +233,7 @@ extension PHPhotoLibrary {
         for: cloudIdentifiers.compactMap(\.identifier), syncedOnly: syncedOnly, showsTrash: false)
       return Dictionary(
         cloudIdentifiers.map { asked in
-          let sentence = "'\(asked.stringValue)' is no identifier of a photo library."
+          let sentence = "'\(asked.stringValue)' is not a cloud identifier of a photo library."
           return (
             asked,
             asked.identifier.flatMap { found[$0] }?.mapError(PHPhotosError.init)
