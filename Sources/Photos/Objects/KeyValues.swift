@@ -28,12 +28,22 @@ extension PHAsset {
     case "addedDate": return addedDate
     case "location": return location
     case "duration": return NSNumber(value: duration)
+    case "contentType": return contentType
+    case "extendedMetadata": return extendedMetadata
     case "favorite", "isFavorite": return NSNumber(value: isFavorite)
     case "hidden", "isHidden": return NSNumber(value: isHidden)
+    case "rating": return NSNumber(value: rating.rawValue)
     case "hasAdjustments": return NSNumber(value: hasAdjustments)
+    case "adjustmentsState": return NSNumber(value: adjustmentsState.rawValue)
+    case "adjustmentTimestamp": return adjustmentTimestamp
+    case "adjustmentFormatIdentifier": return adjustmentFormatIdentifier
     case "burstIdentifier": return burstIdentifier
+    case "burstSelectionTypes": return NSNumber(value: burstSelectionTypes.rawValue)
     case "representsBurst": return NSNumber(value: representsBurst)
+    case "playbackVariation": return NSNumber(value: playbackVariation.rawValue)
+    case "originalResourceChoice": return NSNumber(value: originalResourceChoice.rawValue)
     case "sourceType": return NSNumber(value: sourceType.rawValue)
+    case "asset": return asset
     default: undefined(key, of: "PHAsset")
     }
   }
@@ -51,6 +61,7 @@ extension PHAssetResource {
     case "fileSize", "dataSize": dataSize.map { NSNumber(value: $0) }
     case "locallyAvailable", "isLocallyAvailable": NSNumber(value: isHere)
     case "uniformTypeIdentifier": uniformTypeIdentifier
+    case "contentType": contentType
     case "assetLocalIdentifier": assetLocalIdentifier
     case "type": NSNumber(value: type.rawValue)
     case "pixelWidth": NSNumber(value: pixelWidth)

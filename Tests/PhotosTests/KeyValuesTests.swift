@@ -1,0 +1,81 @@
+import Foundation
+import PhotoLedger
+import Photos
+import TestSupport
+import Testing
+
+/// The public properties of a class of `Photos`, those of `NSObject` left out: by the list that is compared with what the
+/// compiler says.
+private func properties(of type: String) throws -> [String] {
+  let list = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .appending(path: "TidyTests/PublicSymbols/Photos.txt")
+  return try String(contentsOf: list, encoding: .utf8).split(separator: "\n").compactMap { line in
+    let columns = line.split(separator: "\t", maxSplits: 1)
+    let path = columns[0].split(separator: ".")
+    let words = columns[1].split(separator: " ")
+    let isProperty = words.first { !["open", "final", "override"].contains($0) }.map { ["var", "let"].contains($0) }
+    guard path.count == 2, path[0] == type, isProperty == true, path[1] != "hash" else { return nil }
+    return String(path[1])
+  }
+}
+
+@Suite("Values by key")
+struct KeyValuesTests {
+  @Test("every public property of an asset is the value of its name")
+  func everyPropertyOfAsset() async throws {
+    // A key without a value ends the process.
+    await #expect(processExitsWith: .success) {
+      let names = try properties(of: "PHAsset")
+      try #require(names.count > 25 && Set(names).isSuperset(of: ["rating", "localIdentifier", "asset"]))
+      for name in names { _ = PHAsset().value(forKey: name) }
+    }
+  }
+
+  @Test("every public property of a resource is the value of its name")
+  func everyPropertyOfResource() async throws {
+    await #expect(processExitsWith: .success) {
+      let names = try properties(of: "PHAssetResource")
+      try #require(names.count > 6 && Set(names).isSuperset(of: ["contentType", "dataSize", "type"]))
+      for name in names { _ = PHAssetResource().value(forKey: name) }
+    }
+  }
+
+  @Test("the value of a choice is its number, and that of an object the object")
+  func values() async throws {
+    let gallery = try Gallery()
+    let identifier = try await gallery.make(1) { creation in
+      creation.burstIdentifier = "burst"
+      creation.representsBurst = true
+      creation.burstSelectionTypes = .userPick
+      creation.rating = .four
+      creation.playbackVariation = .mirror
+      creation.originalResourceChoice = .raw
+      creation.caption = "Sea"
+    }
+    let recipe = AdjustmentData(formatIdentifier: "com.example.editor", formatVersion: "1", data: Data("crop".utf8))
+    let edit = ContentEdit(
+      adjustmentData: recipe,
+      rendered: [ResourceDraft(type: .fullSizePhoto, source: .data(Data("cropped".utf8)))])
+    let edited = try #require(LocalIdentifier(identifier))
+    try await gallery.library.performChanges { $0.editContent(of: edited, edit) }
+    try await gallery.shared {
+      let photo = try asset(identifier)
+      let numbers = [
+        "adjustmentsState": 2, "burstSelectionTypes": 2, "originalResourceChoice": 1, "playbackVariation": 2,
+        "rating": 4,
+      ]
+      for (key, number) in numbers {
+        #expect(photo.value(forKey: key) as? NSNumber == NSNumber(value: number), "\(key)")
+      }
+      #expect(photo.adjustmentsState == .userAdjusted && photo.rating == .four && photo.playbackVariation == .mirror)
+      #expect(photo.adjustmentTimestamp != nil)
+      #expect(photo.value(forKey: "adjustmentTimestamp") as? Date == photo.adjustmentTimestamp)
+      #expect(photo.value(forKey: "adjustmentFormatIdentifier") as? String == "com.example.editor")
+      #expect(photo.value(forKey: "contentType") as? UTType == .jpeg)
+      #expect((photo.value(forKey: "extendedMetadata") as? PHAssetExtendedMetadata)?.caption == "Sea")
+      #expect(photo.value(forKey: "asset") as? Asset == photo.asset && photo.asset != nil)
+      let original = try #require(PHAssetResource.assetResources(for: photo).first { $0.type == .photo })
+      #expect(original.value(forKey: "contentType") as? UTType == .jpeg)
+    }
+  }
+}
