@@ -46,7 +46,7 @@ public struct FileReport: Sendable, Hashable {
   public let relativePath: FilePath
   /// What became of it.
   public let outcome: FileOutcome
-  /// What exiftool found wrong with a file that was taken all the same, such as a photo that was cut off.
+  /// What is wrong with a file that was taken all the same, such as one that was cut off; mostly in exiftool's words.
   public var warnings: [String] = []
   /// Where the values of a new asset come from, by the name of the property; only for the file that is the asset's
   /// primary resource.
@@ -69,7 +69,7 @@ public enum StackPlace: String, Sendable, Hashable {
 public struct FileWarning: Sendable, Hashable, Codable {
   /// Where it is; bytes that are no text are shown as U+FFFD.
   public let path: String
-  /// What exiftool says about it.
+  /// What is wrong, mostly in exiftool's words.
   public let message: String
 }
 

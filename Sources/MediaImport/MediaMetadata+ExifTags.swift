@@ -50,7 +50,16 @@ extension MediaMetadata {
     rating = tags.integer("Rating").flatMap { (-1...5).contains($0) ? $0 : nil }
     described = AssetMetadata(tags)
     warnings = (tags.all("Error") + tags.all("Warning")).flatMap(\.texts).filter { !$0.hasPrefix("[minor]") }
+    if warnings.isEmpty, Self.filmsWithHeader.contains(mimeType), tags.number("Duration") == nil {
+      warnings = ["No movie header (moov): the file is cut off, or its recording was not finished"]
+    }
   }
+
+  /// Films whose length stands in a movie header, without which they cannot be played (ISO/IEC 14496-12, 8.2). Cameras
+  /// write it last. A file that ends where it should begin has only whole boxes, so exiftool has nothing to warn of.
+  private static let filmsWithHeader: Set<String> = [
+    "video/quicktime", "video/mp4", "video/x-m4v", "video/3gpp", "video/3gpp2",
+  ]
 
   /// Types that call themselves images and are documents: scripts and other files inside.
   private static let documentTypes: Set<String> = ["SVG", "DJVU", "AI", "EPS"]

@@ -65,7 +65,7 @@ struct MediaMetadata: Sendable, Hashable {
   var rating: Int?
   /// What the file says for people, within the bounds of the model.
   var described = AssetMetadata()
-  /// What exiftool found wrong with the file; the file was taken all the same.
+  /// What is wrong with the file, mostly in exiftool's words; the file was taken all the same.
   var warnings: [String]
 
   /// The same of a file that says nothing for people, nor where and when it was taken.

@@ -149,6 +149,40 @@ struct LibraryImportTests {
     #expect((lines.last?["summary"] as? [String: Any])?["warned"] as? Int == 1)
   }
 
+  @Test(
+    "a sample that was cut off is taken with its bytes, and what is wrong with it is kept",
+    .enabled(if: Corpus.isPresent),
+    arguments: [
+      // In the picture, behind all that describes it.
+      ("corrupt/derived/truncated-4k.heic", 4096, "Truncated 'mdat' data"),
+      // In the media data, in the movie header behind them, and between the two.
+      ("video/with-gps.mov", 200_000, "Truncated 'mdat' data"),
+      ("video/with-gps.mov", 436_000, "Truncated 'moov' data"),
+      ("video/with-gps.mov", 433_807, "No movie header (moov)"),
+      // In the pixels, and before the end mark.
+      ("png-screenshot/png.png", 3500, "Truncated PNG image"), ("png-screenshot/png.png", 7008, "Truncated PNG image"),
+    ])
+  func cutOffSample(path: String, count: Int, warning: String) async throws {
+    let sample = try Data(contentsOf: try #require(Corpus.folder).appending(path: path))
+    let rig = try ImportedLibrary()
+    let folder = try TemporaryFolder()
+    let ending = URL(filePath: path).pathExtension
+    let cut = "cut.\(ending)"
+    try folder.write(cut, sample.prefix(count))
+    // One of the samples is cut off already.
+    if count < sample.count { try folder.write("whole.\(ending)", sample) }
+    let (summary, outcomes) = try await rig.run([folder.asRoot])
+    #expect(summary.assetsAdded == (count < sample.count ? 2 : 1) && summary.lostCount == 0)
+    #expect(summary.warned == 1 && summary.warnings.count == 1, "\(summary.warnings)")
+    let kept = try #require(summary.warnings.first)
+    #expect(kept.path.hasSuffix("/\(cut)") && kept.message.hasPrefix(warning), "\(kept)")
+    let lines = try ImportedLibrary.lines(summary).filter { $0["warnings"] != nil && $0["summary"] == nil }
+    #expect(lines.count == 1 && lines[0]["warnings"] as? [String] == [kept.message])
+    guard case .asset? = outcomes[cut] else { throw ImportError(.unreadable, cut) }
+    let asset = try #require(try rig.library.assets(withContent: Array(sample.prefix(count)).sha256).first)
+    #expect(try rig.library.resources(of: asset).map { Int($0.dataSize) } == [count])
+  }
+
   @Test("a folder that does not exist is an error that names it, and leaves no trace")
   func noFolder() async throws {
     let rig = try ImportedLibrary()
