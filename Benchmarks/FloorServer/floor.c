@@ -2,8 +2,11 @@
 // bytes that are there already.
 //
 //   GET /N       the bytes of the Nth file: from memory up to 1 MiB, by its descriptor above
-//   GET /stream  an open response, suspended until something is told
-//   GET /tell    resumes all of them, each with one message, and says how many there were
+//   GET /stream  an open response, suspended until there is a message
+//   GET /waits   how many of those are suspended
+//   GET /tell    resumes all of them, each with one message of 1,500 bytes, and says how many there were
+//
+// A message is a server-sent event `change`, whose data are an object with its number, from 1, as `after`.
 //
 // It prints its port, and ends when its standard input does.
 
@@ -39,6 +42,7 @@ static int content_count;
 static struct stream *streams;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char message[1500];
+static unsigned message_number;
 
 static ssize_t read_stream(void *context, uint64_t position, char *buffer, size_t count) {
   struct stream *stream = context;
@@ -57,9 +61,26 @@ static ssize_t read_stream(void *context, uint64_t position, char *buffer, size_
   return (ssize_t)size;
 }
 
+static int waiting(void) {
+  int count = 0;
+  pthread_mutex_lock(&lock);
+  for (struct stream *stream = streams; stream; stream = stream->next) count += stream->waits;
+  pthread_mutex_unlock(&lock);
+  return count;
+}
+
+static void next_message(void) {
+  static const char end[] = "\"}\n\n";
+  memset(message, 'm', sizeof message);
+  int size = snprintf(message, sizeof message, "event: change\ndata: {\"after\":\"%u\",\"rest\":\"", ++message_number);
+  message[size] = 'm';
+  memcpy(message + sizeof message - (sizeof end - 1), end, sizeof end - 1);
+}
+
 static int tell(void) {
   int count = 0;
   pthread_mutex_lock(&lock);
+  next_message();
   for (struct stream *stream = streams; stream; stream = stream->next) {
     if (!stream->waits) continue;
     stream->waits = 0;
@@ -95,9 +116,10 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
     pthread_mutex_unlock(&lock);
     return queue(connection, MHD_create_response_from_callback(UINT64_MAX, 4096, read_stream, stream, 0));
   }
-  if (!strcmp(url, "/tell")) {
+  int is_telling = !strcmp(url, "/tell");
+  if (is_telling || !strcmp(url, "/waits")) {
     char text[32];
-    int size = snprintf(text, sizeof text, "%d\n", tell());
+    int size = snprintf(text, sizeof text, "%d\n", is_telling ? tell() : waiting());
     return queue(connection, MHD_create_response_from_buffer((size_t)size, text, MHD_RESPMEM_MUST_COPY));
   }
   int number = atoi(url + 1);
@@ -114,8 +136,6 @@ int main(int count, char **words) {
     limit.rlim_cur = limit.rlim_max;
     setrlimit(RLIMIT_NOFILE, &limit);
   }
-  memset(message, 'm', sizeof message);
-  message[sizeof message - 1] = '\n';
   for (int i = 1; i < count && content_count < 16; i++) {
     struct content content = {0, 0, open(words[i], O_RDONLY | O_CLOEXEC)};
     struct stat status;

@@ -103,6 +103,24 @@
     }
 
     func url(_ number: Int) -> String { "http://127.0.0.1:\(port)/\(number)" }
+
+    /// The number that a path answers.
+    func number(_ path: String) throws -> Int {
+      let text = String(decoding: try Exchange.bytes(port, "GET", path, nil, nil), as: UTF8.self)
+      guard let number = Int(text.trimmingCharacters(in: .whitespacesAndNewlines)) else {
+        throw WrongAnswer(description: "The floor answers '\(text)' to \(path).")
+      }
+      return number
+    }
+
+    /// Waits until so many connections are suspended.
+    func wait(for count: Int) throws {
+      for _ in 0..<600 {
+        if try number("/waits") == count { return }
+        usleep(20_000)
+      }
+      throw WrongAnswer(description: "The floor does not suspend \(count) connections within twelve seconds.")
+    }
   }
 
   /// What `wrk` measured in two seconds.
@@ -193,11 +211,12 @@
     }
   }
 
-  /// A response that stays open.
-  struct OpenFeed {
+  /// A response that stays open, and the events that came by it.
+  final class OpenFeed {
     private let descriptor: Int32
+    private var reader = EventReader()
 
-    init(_ server: ServedLibrary, _ path: String) throws {
+    convenience init(_ server: ServedLibrary, _ path: String) throws {
       try self.init(
         server.port, "GET \(path) HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \(server.key)\r\n\r\n")
     }
@@ -206,28 +225,47 @@
     init(_ port: UInt16, _ request: String) throws {
       descriptor = try Exchange.connected(port)
       try Exchange.send(descriptor, request)
-      var piece = [UInt8](repeating: 0, count: 4096)
-      guard recv(descriptor, &piece, piece.count, 0) > 0, piece.starts(with: Array("HTTP/1.1 200".utf8)) else {
-        throw WrongAnswer(description: "A feed is refused: \(String(decoding: piece.prefix(300), as: UTF8.self))")
+      // Byte by byte: what follows the head is the reader's.
+      var head: [UInt8] = []
+      var byte: UInt8 = 0
+      while head.suffix(4) != [0x0D, 0x0A, 0x0D, 0x0A], head.count < 1 << 14, recv(descriptor, &byte, 1, 0) == 1 {
+        head.append(byte)
+      }
+      let text = String(decoding: head, as: UTF8.self)
+      guard text.hasPrefix("HTTP/1.1 200"), text.lowercased().contains("transfer-encoding: chunked") else {
+        throw WrongAnswer(description: "A feed is refused: \(text.prefix(300))")
       }
     }
 
     func close() { _ = Glibc.close(descriptor) }
 
-    /// Waits until each has been sent something, and reads what is there.
-    static func awaitMessage(on feeds: [OpenFeed]) throws {
-      var waiting = feeds.map { pollfd(fd: $0.descriptor, events: Int16(POLLIN), revents: 0) }
+    /// Waits until each has an event that is wanted, and reads what comes until then.
+    /// - Returns: what each read, the wanted event the last.
+    static func awaitEvent(
+      on feeds: [OpenFeed], where isWanted: (EventReader.Event) -> Bool
+    ) throws -> [[EventReader.Event]] {
+      var read = feeds.map { _ in [EventReader.Event]() }
+      var places = Array(feeds.indices)
       var piece = [UInt8](repeating: 0, count: 1 << 16)
-      while !waiting.isEmpty {
+      while !places.isEmpty {
+        var waiting = places.map { pollfd(fd: feeds[$0].descriptor, events: Int16(POLLIN), revents: 0) }
         guard poll(&waiting, nfds_t(waiting.count), 60_000) > 0 else {
-          throw WrongAnswer(description: "\(waiting.count) feeds were sent nothing within a minute.")
+          throw WrongAnswer(description: "\(waiting.count) feeds were not sent the event within a minute.")
         }
-        waiting = try waiting.filter { entry in
+        places = try zip(places, waiting).filter { place, entry in
           guard entry.revents != 0 else { return true }
-          guard recv(entry.fd, &piece, piece.count, 0) > 0 else { throw WrongAnswer(description: "A feed was ended.") }
+          let count = recv(entry.fd, &piece, piece.count, 0)
+          guard count > 0 else { throw WrongAnswer(description: "A feed was ended.") }
+          let events = try feeds[place].reader.events(adding: piece[..<count])
+          read[place] += events
+          guard let found = events.firstIndex(where: isWanted) else { return true }
+          guard found == events.count - 1 else {
+            throw WrongAnswer(description: "A feed goes on behind the event: '\(events[found + 1].name)'")
+          }
           return false
-        }
+        }.map(\.0)
       }
+      return read
     }
   }
 #endif

@@ -44,6 +44,28 @@ import Testing
     #expect(rows.map { $0["isMissed"] as? Bool } == [false, true, true, nil])
   }
 
+  // MARK: Feeds
+
+  @Test(
+    "events are read out of chunks in whatever pieces they come, and a heartbeat is none", arguments: [1, 7, 4096])
+  func events(pieceLength: Int) throws {
+    func chunk(_ text: String) -> [UInt8] { Array("\(String(text.utf8.count, radix: 16))\r\n\(text)\r\n".utf8) }
+    let bytes =
+      chunk("retry: 2000\nevent: feed\ndata: {\"feed\":\"a\"}\n\n") + chunk(":\n\n") + chunk("id: 1\nevent: cha")
+      + chunk("nge\ndata: {\"before\":\"t1-1\",\"after\":\"t1-2\"}\n\n:\n\n") + chunk("event: state\ndata: {}\n")
+    var reader = EventReader()
+    var events: [EventReader.Event] = []
+    for start in stride(from: 0, to: bytes.count, by: pieceLength) {
+      events += try reader.events(adding: bytes[start..<min(start + pieceLength, bytes.count)])
+    }
+    #expect(events.map(\.name) == ["feed", "change"], "The last one is not complete.")
+    let mark = Array(#""after":"t1-2""#.utf8)
+    #expect(events.map { $0.holds(mark) } == [false, true])
+    #expect(try events.last?.object()["before"] as? String == "t1-1")
+    #expect(try reader.events(adding: chunk("\n")).map(\.name) == ["state"])
+    #expect(throws: WrongAnswer.self) { try reader.events(adding: Array("0\r\n\r\n".utf8)) }
+  }
+
   // MARK: Heckel
 
   @Test("the Heckel differ finds what was removed, inserted and changed, and moves all that one move displaces")
