@@ -36,7 +36,7 @@ enum Renditions {
   }
 
   /// A photo with noise; one of 12 megapixels has about 3 MB.
-  private static func invent(_ number: Int, _ width: Int, _ height: Int, in folder: URL) throws -> URL {
+  static func invent(_ number: Int, _ width: Int, _ height: Int, in folder: URL) throws -> URL {
     let file = folder.appending(path: "\(number).jpg")
     let noise = folder.appending(path: "\(number).v").path
     let sides = ["\(width)", "\(height)"]

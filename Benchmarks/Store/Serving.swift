@@ -20,15 +20,16 @@ enum Serving {
   private static let item = "S30 server, one asset"
   private static let window = "S31 server, window of 200 as columns"
   private static let windows = "S31 server, windows of 200 as columns at random places"
-  private static let thumbnail = "S32 server, file of 20 KB"
-  private static let original = "S32 server, file of 10 MB"
+  private static let smallFile = "S32 server, file of 20 KB"
+  private static let largeFile = "S32 server, file of 10 MB"
+  private static let rendition = "S32 server, small rendition"
   private static let idle = "S33 server, memory of an idle feed"
   private static let idleTime = "S33 server, processor time of idle feeds, a second"
   private static let told = "S34 server, commit to the last of the feeds"
   private static let memory = "S35 server, memory with 100 feeds of 10 fetches"
 
   static let names =
-    [item, small, window, thumbnail, original].flatMap { ["\($0), floor", $0] }
+    [item, small, window, smallFile, largeFile, rendition].flatMap { ["\($0), floor", $0] }
     + ["\(window), alone", "\(window), slowest of a hundred", windows, "\(windows), slowest of a hundred"]
     + [idle, idleTime, "\(told), floor", told, memory]
 
@@ -114,42 +115,75 @@ enum Serving {
         goal: .microseconds(5000))
     }
 
+    /// A file of the library, and the row that asks for it.
+    private struct ServedFile {
+      let name: String
+      let filename: String
+      let bytes: Data
+      /// Whether its small rendition is asked for, which is in the cache by then, instead of the file.
+      var isRendition = false
+
+      func path(_ asset: Substring, _ hash: String) -> String {
+        "/v1/assets/\(asset)/\(isRendition ? "renditions/\(hash)/r1/small" : "resources/\(hash)")"
+      }
+    }
+
+    private static func servedFiles(_ stage: Stage, _ report: Report) throws -> [ServedFile] {
+      var files = [(smallFile, 20_000), (largeFile, 10_000_000)].enumerated().map { index, file in
+        let bytes = Data((0..<file.1).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ index) })
+        return ServedFile(name: file.0, filename: "\(index).bin", bytes: bytes)
+      }
+      if MediaRenderer().makesPictures {
+        let folder = stage.path("photo")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { stage.remove(folder) }
+        let photo = try Data(contentsOf: Renditions.invent(0, 1600, 1200, in: folder))
+        files.append(ServedFile(name: rendition, filename: "photo.jpg", bytes: photo, isRendition: true))
+      } else if report.wantsAny(of: [rendition]) {
+        print("\(rendition): left out, since libvips-tools is not installed.")
+      }
+      return files
+    }
+
     /// Files of a library of their own: those of the invented one do not exist.
     private static func measureFiles(
       _ stage: Stage, _ wrk: String, _ program: String, _ floor: String, into report: inout Report
     ) throws {
-      guard report.wantsAny(of: [thumbnail, original].flatMap { ["\($0), floor", $0] }) else { return }
+      guard report.wantsAny(of: [smallFile, largeFile, rendition].flatMap { ["\($0), floor", $0] }) else { return }
       let folder = stage.path("served")
       defer { stage.remove(folder) }
-      let sizes = [(thumbnail, 20_000), (original, 10_000_000)]
+      let files = try servedFiles(stage, report)
       do {
         let library = try PhotoLibrary.create(at: folder)
         defer { library.close() }
-        for (index, size) in sizes.enumerated() {
-          let bytes = Data((0..<size.1).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ index) })
-          let draft = ResourceDraft(type: .photo, source: .data(bytes), originalFilename: "\(index).bin")
+        for file in files {
+          let draft = ResourceDraft(type: .photo, source: .data(file.bytes), originalFilename: file.filename)
           try library.performChangesAndWait { $0.createAsset(AssetCreation(mediaType: .image, resources: [draft])) }
         }
       }
       let server = try ServedLibrary(program, folder.path)
       defer { server.stop() }
       let all = try server.fetch("{}")
-      let window = try server.json("GET", "/v1/fetches/\(all.name)/items?count=2&token=\(all.token)")
-      for (index, size) in sizes.enumerated() {
-        guard let items = window["items"] as? [[String: Any]], items.count == 2,
+      let window = try server.json("GET", "/v1/fetches/\(all.name)/items?count=\(files.count)&token=\(all.token)")
+      for (index, served) in files.enumerated() where report.wantsAny(of: ["\(served.name), floor", served.name]) {
+        guard let items = window["items"] as? [[String: Any]], items.count == files.count,
           let id = items[index]["localIdentifier"] as? String,
           let resources = items[index]["resources"] as? [[String: Any]],
           let hash = resources.first?["sha256"] as? String
         else { throw WrongAnswer(description: "The server does not show the files: \(window)") }
-        let path = "/v1/assets/\(id.prefix { $0 != "/" })/resources/\(hash)"
+        let path = served.path(id.prefix { $0 != "/" }, hash)
         let file = stage.path("answer")
         defer { stage.remove(file) }
-        try server.bytes("GET", path).write(to: file)
+        let answer = try server.bytes("GET", path)
+        guard served.isRendition ? answer.starts(with: [0xFF, 0xD8, 0xFF]) : answer == served.bytes else {
+          throw WrongAnswer(description: "\(path) answers \(answer.count) bytes, which are not those of the file.")
+        }
+        try answer.write(to: file)
         let base = try FloorServer(floor, [file.path])
         defer { base.stop() }
         let question = Question(
-          name: size.0, path: path, goal: .atMost(1 / 0.85), connections: size.1 > 1 << 20 ? 8 : 32)
-        add(question.name, try turns(wrk, question, server, base), question.goal, stage, &report)
+          name: served.name, path: path, goal: .atMost(1 / 0.85), connections: answer.count > 1 << 20 ? 8 : 32)
+        add(served.name, try turns(wrk, question, server, base), question.goal, stage, &report)
       }
     }
 
@@ -218,6 +252,10 @@ enum Serving {
         idleTime, size: stage.size, caches: .warm, Sample([max(1, spent * 1e9)]), goal: .microseconds(10_000))
     }
 
+    /// From before a commit until the last feed has the `change` that leads to it.
+    ///
+    /// The library publishes a commit before it returns, so a clock that starts afterwards starts too late. The floor's
+    /// clock starts before the same commit, after which its connections are resumed.
     private static func measureTold(
       _ stage: Stage, _ program: String, _ floor: String, count: Int, into report: inout Report
     ) throws {
@@ -229,11 +267,13 @@ enum Serving {
         isFavorite.toggle()
         return try library.performChangesAndWait { $0.setFavorite(isFavorite, for: [asset.id]) }.token.description
       }
+      let floors = try measureResumed(floor, count: count) { _ = try commit() }
       let server = try ServedLibrary(program, stage.diskFolder.path)
       defer { server.stop() }
       let all = try server.fetch(#"{"sort":["creationDate:desc"]}"#)
       let feeds = try (0..<count).map { _ in try OpenFeed(server, "/v1/feed?fetch=\(all.name)&after=\(all.token)") }
       defer { for feed in feeds { feed.close() } }
+      _ = try OpenFeed.awaitEvent(on: feeds) { $0.name == "feed" }
       try waitUntilQuiet(server)
       var (own, held) = ([Double](), all.token)
       for _ in 0..<5 {
@@ -242,12 +282,15 @@ enum Serving {
         let mark = Array(#""after":"\#(token)""#.utf8)
         let messages = try OpenFeed.awaitEvent(on: feeds) { $0.name == "change" && $0.holds(mark) }
         own.append((ContinuousClock.now - start).nanoseconds)
+        for events in messages {
+          let change = try events.last?.object() ?? [:]
+          guard events.count == 1, change["before"] as? String == held, change["after"] as? String == token,
+            (change["changed"] as? [[Int]])?.count == 1, change["count"] as? Int == all.count
+          else { throw WrongAnswer(description: "A feed was sent \(events.map(\.name)), the last of them \(change).") }
+        }
+        held = token
         try waitUntilQuiet(server)
       }
-    /// From before a commit until the last feed has the `change` that leads to it.
-    ///
-    /// The library publishes a commit before it returns, so a clock that starts afterwards starts too late. The floor's
-    /// clock starts before the same commit, after which its connections are resumed.
       report.add("\(told), floor", size: stage.size, caches: .warm, floors)
       report.add(
         told, size: stage.size, caches: .warm, Sample(own), comparedWith: floors.quantile(0.5), goal: .atMost(3))
@@ -287,13 +330,4 @@ enum Serving {
       throw WrongAnswer(description: "The server is still busy two minutes after the last feed was opened.")
     }
   }
-      let floors = try measureResumed(floor, count: count) { _ = try commit() }
 #endif
-      _ = try OpenFeed.awaitEvent(on: feeds) { $0.name == "feed" }
-        for events in messages {
-          let change = try events.last?.object() ?? [:]
-          guard events.count == 1, change["before"] as? String == held, change["after"] as? String == token,
-            (change["changed"] as? [[Int]])?.count == 1, change["count"] as? Int == all.count
-          else { throw WrongAnswer(description: "A feed was sent \(events.map(\.name)), the last of them \(change).") }
-        }
-        held = token
