@@ -89,10 +89,19 @@ enum ChildTask: String {
   case openSQLite = "open-sqlite"
   /// Opens a library, counts, reads the first hundred in the order of addition; prints its peak memory too.
   case firstAdded = "first-added"
-  /// The same of the images, of the newest of them, and of the longest album.
+  /// The same of other lists, see ``FirstScreens``.
   case firstImages = "first-images"
   case newestImages = "newest-images"
   case firstOfAlbum = "first-of-album"
+  case firstFavorites = "first-favourites"
+  case newestFavorites = "newest-favourites"
+  case firstTrashed = "first-trashed"
+  case firstRecentlyAdded = "first-recently-added"
+  case firstCollections = "first-collections"
+  case firstAlbums = "first-albums"
+  case firstOfClient = "first-of-client"
+  case newestOfClient = "newest-of-client"
+  case newestByPhotos = "newest-by-photos"
   /// Reads and decodes every asset with its files, and every event; prints how many.
   case readAssets = "read-assets"
   case readLog = "read-log"
@@ -115,9 +124,10 @@ enum ChildTask: String {
       let count = try self == .openLibrary ? ColdStart.library(path) : ColdStart.sqlite(path)
       print((ContinuousClock.now - start).nanoseconds, count.assets, count.first)
     case .readAssets, .readLog: print(try Streams.read(self, path))
-    case .firstAdded, .firstImages, .newestImages, .firstOfAlbum:
-      let count = try Streams.first(self, path, object)
-      print((ContinuousClock.now - start).nanoseconds, count.assets, count.first, try ChildProcess.peakBytes())
+    case .firstAdded, .firstImages, .newestImages, .firstOfAlbum, .firstFavorites, .newestFavorites, .firstTrashed,
+      .firstRecentlyAdded, .firstCollections, .firstAlbums, .firstOfClient, .newestOfClient, .newestByPhotos:
+      let found = try FirstScreens.first(self, path, object)
+      print((ContinuousClock.now - start).nanoseconds, found.count, found.first, try ChildProcess.peakBytes())
     case .importFiles:
       let count = try ImportingFiles.importFiles(path, object ?? "")
       print(count.added, count.known, try ChildProcess.peakBytes())

@@ -20,6 +20,8 @@ final class Stage {
   private let edits: [(identifier: LocalIdentifier, edit: ContentEdit)]
   /// Those that an ordinary fetch shows, once the library is furnished.
   let shown: [LocalIdentifier]
+  /// How many of those are favourites.
+  let favoriteCount: Int
   /// Where the library on the disk lies.
   let diskFolder: URL
   private let root: URL
@@ -54,17 +56,20 @@ final class Stage {
     var (made, shown): ([(identifier: LocalIdentifier, isTrashed: Bool)], [LocalIdentifier]) = ([], [])
     var edits: [(identifier: LocalIdentifier, edit: ContentEdit)] = []
     made.reserveCapacity(size)
+    var favorites = 0
     var invented = InventedLibrary(count: size, seed: Self.seed)
     while made.count < size {
       let chunk = (0..<min(Self.blockSize, size - made.count)).compactMap { _ in invented.next() }
       let identifiers = try block(library, chunk)
       made += zip(chunk, identifiers).map { ($1, $0.isTrashed) }
       shown += zip(chunk, identifiers).filter(\.0.isVisible).map(\.1)
+      favorites += chunk.count { $0.isVisible && $0.isFavorite }
       edits += zip(chunk, identifiers).filter(\.0.isEdited).map { ($1, $0.edit) }
     }
     drawn = made
     self.edits = edits
     self.shown = shown
+    favoriteCount = favorites
     opened = library
   }
 
@@ -110,6 +115,12 @@ final class Stage {
       }
     }
   }
+
+  /// How many assets are in the trash, once the library is furnished.
+  var trashedCount: Int { drawn.count(where: \.isTrashed) }
+
+  /// How many albums there are then, all of them at the top level.
+  var albumCount: Int { InventedLibrary.albumSizes(of: size, seed: Self.seed).count }
 
   /// The library on the disk, open.
   func library() throws -> PhotoLibrary {

@@ -1,8 +1,8 @@
 /// The rows of the store, all of one size measured in the same invented library.
 enum StoreRows {
   private static let names: [String] = [
-    Creation.names, ["S10 creation, one commit of 1000 assets"], ColdStart.names, Streams.names,
-    RebuildCosts.names, Fetching.rebuildNames,
+    Creation.names, ["S10 creation, one commit of 1000 assets"], ColdStart.names, FirstScreens.names,
+    Streams.names, RebuildCosts.names, Fetching.rebuildNames,
     Fetching.questions.flatMap(Fetching.names), Searching.names, Observing.names, CatchingUp.names, LongAlbum.names,
     Memory.names,
     Commits.names, Proofs.names, UglyShapes.names, Auditing.names, Undoing.names, LookingBack.names, BackingUp.names,
@@ -24,6 +24,7 @@ enum StoreRows {
     try Fetching.measure(stage, into: &report)
     try Searching.measure(stage, into: &report)
     try ColdStart.measure(stage, into: &report)
+    try FirstScreens.measure(stage, into: &report)
     try Streams.measure(stage, into: &report)
     try RebuildCosts.measure(stage, into: &report)
     try Creation.measure(stage, into: &report)

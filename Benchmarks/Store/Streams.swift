@@ -5,7 +5,7 @@ import MediaImport
 import LibraryMaintenance
 import PhotoLedger
 
-/// S21, S22: the first screen in the orders that are asked for by default, and the commands that print all there is.
+/// S21, S22: the commands that print the first screen, and those that print all there is.
 ///
 /// The floor of a stream is `cat` of the very bytes that the command prints, into the same pipe: what it costs to hand
 /// bytes on that are there already. The texts of `ls` and `log` are a tenth and less of what has to be read for them,
@@ -13,10 +13,6 @@ import PhotoLedger
 /// memory is the peak of the process, mapped pages of the store included, as its own `VmHWM` says: `ru_maxrss` of a
 /// child begins with the memory of the process that started it.
 enum Streams {
-  private static let screens: [(name: String, task: ChildTask)] = [
-    ("by addition", .firstAdded), ("images by addition", .firstImages), ("newest images", .newestImages),
-    ("album in its order", .firstOfAlbum),
-  ]
   private static let cat = "floor: cat of the same bytes"
   private static let rows = "floor: the same rows, read and decoded"
   private static let commands: [(name: String, words: [String], floor: ChildTask?)] = [
@@ -31,12 +27,10 @@ enum Streams {
     "ls --limit 100 --search img",
   ]
 
-  private static func name(_ screen: String) -> String { "S21 new process, \(screen), count and first 100" }
   private static func name(ofCommand screen: String) -> String { "S21 command, \(screen)" }
 
   static let names =
-    screens.flatMap { [name($0.name), "\(name($0.name)), peak memory"] }
-    + commandScreens.flatMap { [name(ofCommand: $0), "\(name(ofCommand: $0)), peak memory"] }
+    commandScreens.flatMap { [name(ofCommand: $0), "\(name(ofCommand: $0)), peak memory"] }
     + commands.flatMap { command in
       ["S22 \(command.name), \(command.floor == nil ? cat : rows)", "S22 \(command.name)"]
         + ["S22 \(command.name), peak memory"]
@@ -45,9 +39,6 @@ enum Streams {
   static func measure(_ stage: Stage, into report: inout Report) throws {
     guard report.wantsAny(of: names) else { return }
     stage.close()
-    for screen in screens where report.wantsAny(of: [name(screen.name), "\(name(screen.name)), peak memory"]) {
-      try measureScreen(name(screen.name), screen.task, stage, into: &report)
-    }
     guard let program = try ChildProcess.program(beside: "photoledger") else {
       return print(
         "S22 and the commands of S21 are left out: photoledger is not built beside this program; "
@@ -60,25 +51,6 @@ enum Streams {
     for command in commands where report.wantsAny(of: names.filter { $0.hasPrefix("S22 \(command.name)") }) {
       try measure(command, program, stage, into: &report)
     }
-  }
-
-  private static func measureScreen(
-    _ name: String, _ task: ChildTask, _ stage: Stage, into report: inout Report
-  ) throws {
-    var (times, peak) = ([Double](), 0)
-    let album = task == .firstOfAlbum ? try longestAlbum(stage) : nil
-    for repetition in 0..<min(9, report.repetitions) + 1 {
-      let numbers = try ChildProcess.run(task, stage.diskFolder.path, album).numbers
-      guard numbers.count == 4, numbers[1] > 0, Int(numbers[2]) == min(100, Int(numbers[1])),
-        task != .firstAdded || Int(numbers[1]) == stage.shown.count
-      else {
-        throw WrongAnswer(description: "A new process tells \(numbers) of '\(task.rawValue)'.")
-      }
-      if repetition > 0 { times.append(numbers[0]) }
-      peak = max(peak, Int(numbers[3]))
-    }
-    report.add(name, size: stage.size, caches: .warm, Sample(times), goal: .microseconds(30_000))
-    report.add("\(name), peak memory", size: stage.size, bytes: peak, goal: .bytes(40 << 20))
   }
 
   private static func measureScreen(
@@ -101,14 +73,6 @@ enum Streams {
     for _ in 0..<min(9, report.repetitions) { times.append(try run().wall) }
     report.add(name, size: stage.size, caches: .warm, Sample(times), goal: .microseconds(30_000))
     report.add("\(name), peak memory", size: stage.size, bytes: peak, goal: .bytes(40 << 20))
-  }
-
-  /// The identifier of the album with the most assets.
-  private static func longestAlbum(_ stage: Stage) throws -> String? {
-    let library = try PhotoLibrary(at: stage.diskFolder)
-    defer { library.close() }
-    let albums = try library.fetchCollections(with: .album)
-    return albums.max { $0.estimatedAssetCount < $1.estimatedAssetCount }?.localIdentifier
   }
 
   private static func measure(
@@ -150,27 +114,6 @@ enum Streams {
       "S22 \(name)", size: stage.size, caches: .warm, Sample(own), comparedWith: base.quantile(0.5),
       goal: .atMost(2.5))
     report.add("S22 \(name), peak memory", size: stage.size, bytes: peak, goal: .bytes(96 << 20))
-  }
-
-  /// In a new process: how many assets there are, and how many of the first hundred were read.
-  /// - Parameter album: the identifier of the album whose assets they are, if it is one's.
-  static func first(_ task: ChildTask, _ path: String, _ album: String?) throws -> (assets: Int, first: Int) {
-    let library = try PhotoLibrary(at: URL(filePath: path))
-    let result: FetchResult<Asset>
-    switch task {
-    case .firstImages: result = try library.fetchAssets(with: .image)
-    case .newestImages: result = try library.fetchAssets(with: .image, try .newestFirst())
-    case .firstOfAlbum:
-      guard let album, let longest = try library.collection(album) else {
-        throw WrongAnswer(description: "The library has no album '\(album ?? "")'.")
-      }
-      result = try library.fetchAssets(FetchOptions(), in: longest)
-      guard result.count == longest.estimatedAssetCount else {
-        throw WrongAnswer(description: "\(result.count) assets are in an album of \(longest.estimatedAssetCount).")
-      }
-    default: result = try library.fetchAssets()
-    }
-    return (result.count, Set(try result.objects(at: 0..<min(100, result.count)).map(\.id)).count)
   }
 
   /// In a new process: reads and decodes all assets with their files, or all events, and gives how many there are.

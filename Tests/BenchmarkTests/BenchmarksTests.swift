@@ -70,7 +70,10 @@ import Testing
     "ugly, 100,000 of one instant, a change", "ugly, 68,811 removed and restored, commit to observer after",
     "S20 backup, proved and durable", "S21 new process, by addition, count and first 100",
     "S21 new process, newest images, count and first 100",
-    "S21 new process, album in its order, count and first 100", "S22 ls --json", "S22 log",
+    "S21 new process, album in its order, count and first 100", "S21 new process, newest favourites, count",
+    "S21 new process, trash, count", "S21 new process, Recently Added, count",
+    "S21 new process, limited client, newest, count", "S21 new process, top-level collections, count",
+    "S21 new process, newest, PHAsset.fetchAssets(with:), count", "S22 ls --json", "S22 log",
     "S22 export, peak memory", "S23 rebuild, the file afterwards", "S23 rebuild, peak memory",
   ]
 
