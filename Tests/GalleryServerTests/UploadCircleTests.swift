@@ -146,6 +146,35 @@
       return try #require(PHAssetResource.assetResources(for: asset).first)
     }
 
+    /// Sends a new photo of the shared library by a job to a server of this machine, and acknowledges the job.
+    /// - Returns: the fields of the server's answer.
+    private nonisolated(nonsending) func sent(
+      _ data: Data, to port: UInt16, key: String
+    ) async throws -> [String: String] {
+      try PHPhotoLibrary.shared().setUploadJobExtensionEnabled(true)
+      let resource = try await saved(data)
+      var request = URLRequest(url: try #require(URL(string: "http://127.0.0.1:\(port)/v1/uploads")))
+      request.httpMethod = "POST"
+      request.setValue("Bearer \(key)", forHTTPHeaderField: "Authorization")
+      request.setValue(
+        "attachment; filename=\"\(resource.originalFilename)\"", forHTTPHeaderField: "Content-Disposition")
+      let destination = request
+      try await PHPhotoLibrary.shared().performChanges {
+        _ = PHAssetResourceUploadJobChangeRequest.creationRequestForJob(destination: destination, resource: resource)
+      }
+      try await waitUntil("the job ends", limit: .seconds(60)) {
+        PHAssetResourceUploadJob.fetchJobs(action: .acknowledge, options: nil).count == 1
+      }
+      let job = try #require(PHAssetResourceUploadJob.fetchJobs(action: .acknowledge, options: nil).firstObject)
+      #expect(job.state == .succeeded, "\(String(describing: job.error))")
+      let fields = try #require(job.responseHeaderFields)
+      try await PHPhotoLibrary.shared().performChanges {
+        PHAssetResourceUploadJobChangeRequest(for: job)?.acknowledge()
+      }
+      #expect(PHAssetResourceUploadJob.fetchJobs(action: .acknowledge, options: nil).count == 0)
+      return fields
+    }
+
     @Test(
       "a job that is cut again and again arrives whole, once, and its answer comes back",
       .enabled(if: SamplePhotos.areInstalled("exiftool")), arguments: [[], [40_000, 700, 30_000, 66_000, 1]])
@@ -158,38 +187,77 @@
         let phone = try phone()
         let data = photo("circle", 300_000)
         try await PHPhotoLibrary.withShared(phone.library) {
-          try PHPhotoLibrary.shared().setUploadJobExtensionEnabled(true)
-          let resource = try await saved(data)
-          var request = URLRequest(url: try #require(URL(string: "http://127.0.0.1:\(proxy.port)/v1/uploads")))
-          request.httpMethod = "POST"
-          request.setValue("Bearer \(key)", forHTTPHeaderField: "Authorization")
-          request.setValue(
-            "attachment; filename=\"\(resource.originalFilename)\"", forHTTPHeaderField: "Content-Disposition")
-          let destination = request
-          try await PHPhotoLibrary.shared().performChanges {
-            _ = PHAssetResourceUploadJobChangeRequest.creationRequestForJob(
-              destination: destination, resource: resource)
-          }
-          try await waitUntil("the job ends", limit: .seconds(60)) {
-            PHAssetResourceUploadJob.fetchJobs(action: .acknowledge, options: nil).count == 1
-          }
-          let job = try #require(PHAssetResourceUploadJob.fetchJobs(action: .acknowledge, options: nil).firstObject)
-          #expect(job.state == .succeeded, "\(String(describing: job.error))")
-          let fields = try #require(job.responseHeaderFields)
+          let fields = try await sent(data, to: proxy.port, key: key)
           let asset = try #require(fields["photoledger-asset"], "\(fields)")
           #expect(try gallery.bytes(of: asset) == data)
           #expect(fields["photoledger-sha256"] == Array(data).sha256.hexadecimal)
           let found = try #require(try gallery.library.asset(asset))
           #expect(try gallery.library.resources(of: found).first?.originalFilename == "IMG_7.JPG")
-          try await PHPhotoLibrary.shared().performChanges {
-            PHAssetResourceUploadJobChangeRequest(for: job)?.acknowledge()
-          }
-          #expect(PHAssetResourceUploadJob.fetchJobs(action: .acknowledge, options: nil).count == 0)
         }
         // An upload whose name was lost with the connection waits for its expiry.
         #expect(proxy.cutsLeft == 0 && gallery.leftovers.count { $0.hasSuffix(".done") } == 1)
         #expect(try gallery.assetCount == 1)
       }
+    }
+
+    @Test(
+      "a job arrives whole at `photoledger serve`, a process of its own",
+      .enabled(if: SamplePhotos.areInstalled("exiftool")))
+    func command() async throws {
+      try await onBlockingThreads {
+        let folder = try TemporaryFolder()
+        let library = folder.place("served")
+        try PhotoLibrary.create(at: library).close()
+        let served = try ServingProgram(library)
+        let phone = try phone()
+        let data = photo("command", 300_000)
+        let fields = try await PHPhotoLibrary.withShared(phone.library) {
+          try await sent(data, to: served.port, key: served.key)
+        }
+        #expect(fields["photoledger-sha256"] == Array(data).sha256.hexadecimal, "\(fields)")
+        #expect(served.end() == .status(0))
+        let opened = try PhotoLibrary(at: library)
+        defer { opened.close() }
+        let asset = try #require(try opened.fetchAssets().first)
+        #expect(try opened.fetchAssets().count == 1 && asset.localIdentifier == fields["photoledger-asset"])
+        let resource = try #require(try opened.resources(of: asset).first)
+        #expect(try Data(contentsOf: opened.url(of: resource, in: asset)) == data)
+        #expect(resource.originalFilename == "IMG_7.JPG")
+      }
+    }
+  }
+
+  /// The built command, serving a library, and a key of its owner; its reads block.
+  private struct ServingProgram {
+    private let child: ChildRun
+    let port: UInt16
+    let key: String
+
+    init(_ library: URL) throws {
+      let program = URL(filePath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
+        .appending(path: "photoledger")
+      let words = ["serve", "--library", library.path, "--listen", "127.0.0.1:0", "--json"]
+      child = try ChildRun(program, words, input: .pipe, errors: .null)
+      var line = Data()
+      while let byte = try child.output.read(upToCount: 1), !byte.isEmpty, byte != Data("\n".utf8) { line += byte }
+      let start = try #require(try JSONSerialization.jsonObject(with: line) as? [String: Any])
+      let address = try #require(start["address"] as? String)
+      port = try #require(address.split(separator: ":").last.flatMap { UInt16($0) })
+      let link = try #require((start["link"] as? String)?.split(separator: "=").last)
+      let body = #"{"link":"\#(link)"}"#
+      let client = try RawClient(port: port)
+      client.send(
+        "POST /v1/sessions HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nContent-Type: application/json\r\n"
+          + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
+      let answer = try #require(client.readToEnd().components(separatedBy: "\r\n\r\n").last)
+      let session = try #require(try JSONSerialization.jsonObject(with: Data(answer.utf8)) as? [String: Any])
+      key = try #require(session["secret"] as? String)
+    }
+
+    /// Ends it as a service manager does.
+    func end() -> ChildRun.End {
+      kill(child.identifier, SIGTERM)
+      return child.end()
     }
   }
 #endif
