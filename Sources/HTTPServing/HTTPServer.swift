@@ -288,8 +288,13 @@
       precondition(state.withLock { $0.daemon } == 0, "An HTTPServer must be stopped before it is released.")
     }
 
-    /// How many streams are open.
-    public var streamCount: Int { state.withLock { state in state.streams.values.count { $0.stream != nil } } }
+    /// How many streams are open: those of events, which are silent for long, and those of contents, which are written
+    /// as fast as their clients read.
+    public var streamCounts: (events: Int, contents: Int) {
+      let streams = state.withLock { $0.streams.values.compactMap(\.stream) }
+      let events = streams.count { $0.hasHeartbeat }
+      return (events, streams.count - events)
+    }
 
     func log(_ message: String) { options.log(message) }
 

@@ -32,8 +32,15 @@
       var onClose: (@Sendable () -> Void)?
       /// Whether bytes went out since the last heartbeat.
       var isActive = true
+      /// When the chunk took its place, in nanoseconds of the monotonic clock.
+      var chunkTime: UInt64 = 0
 
       var isEmpty: Bool { start == chunk.count }
+
+      /// Gives a chunk its place, which is free.
+      mutating func put(_ bytes: [UInt8]) {
+        (chunk, start, chunkTime) = (bytes, 0, WatchedConnection.now)
+      }
 
       /// Takes note that the connection is resumed.
       mutating func resumed() -> UInt? {
@@ -59,7 +66,7 @@
         let (isSent, connection) = try state.withLock { state in
           if state.isClosed || state.isEnding { throw HTTPStreamClosed() }
           guard state.isEmpty else { return (false, UInt?.none) }
-          (state.chunk, state.start) = (make(), 0)
+          state.put(make())
           return (true, state.resumed())
         }
         resume(connection)
@@ -102,6 +109,12 @@
       if isLate { body() }
     }
 
+    /// For how many seconds bytes have waited for the client to read them; 0 if none wait.
+    public var waitingSeconds: Double {
+      let time = state.withLock { $0.isEmpty || $0.isClosed ? nil : $0.chunkTime }
+      return time.map { Double(WatchedConnection.now - $0) / 1e9 } ?? 0
+    }
+
     /// Whether it is one that is silent for long, as opposed to one that is written as fast as its client reads.
     var hasHeartbeat: Bool { !heartbeat.isEmpty }
 
@@ -129,7 +142,7 @@
       let connection = state.withLock { state -> UInt? in
         defer { state.isActive = false }
         guard !state.isActive, state.isEmpty, state.isSuspended, !heartbeat.isEmpty else { return nil }
-        (state.chunk, state.start) = (heartbeat, 0)
+        state.put(heartbeat)
         return state.resumed()
       }
       resume(connection)

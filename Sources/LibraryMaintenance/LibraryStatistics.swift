@@ -56,15 +56,15 @@ extension PhotoLibrary {
     return try store.reading { t in
       try checkSeesEverything("read the library's statistics", t)
       let head = try store.head(at: moment, t)
-      let lmdb = try core.environment.statistics()
+      let figures = try core.figures(t)
       var statistics = LibraryStatistics(
         token: core.token(head.commit), chain: head.chain.description,
         durability: "\(core.environment.options.durability)",
-        storeBytes: lmdb.usedPages * lmdb.pageSize, storeFreeBytes: lmdb.freePages * lmdb.pageSize,
-        mapBytes: lmdb.mapSize, readerCount: lmdb.readers.count, oldestReaderLag: lmdb.oldestReaderLag)
+        storeBytes: figures.usedBytes, storeFreeBytes: figures.freeBytes, mapBytes: figures.mapBytes,
+        readerCount: figures.readerCount, oldestReaderLag: figures.oldestReaderLag)
       statistics.eventCount = head.sequence
       statistics.commitCount = head.commit
-      statistics.quarantinedCount = try t.count(of: core.projections.aside)
+      statistics.quarantinedCount = figures.quarantinedCount
       try store.forEachAsset(at: moment, t) { row in
         statistics.count(row)
       } changed: { row in

@@ -41,8 +41,8 @@
         let owner = Owner(owners, Int(request.target.segments.last ?? "") ?? 0)
         return .answer(HTTPResponse(200, [], .lent(owner.lent)))
       case "made": return .answer(made.map { HTTPResponse($0) } ?? .plain(500, "no file"))
-      case "stream":
-        let stream = HTTPStream(heartbeat: Array("beat\n".utf8))
+      case let name? where ["stream", "content"].contains(name):
+        let stream = HTTPStream(heartbeat: name == "stream" ? Array("beat\n".utf8) : [])
         streams.withLock { $0.append(stream) }
         return .answer(HTTPResponse(200, [], .stream(stream)))
       default: return .answer(.plain(404, "nothing"))
@@ -256,9 +256,34 @@
         leaving.onClose { closed.append(true) }
         if departure == .endsItsSide { leaves?.endSending() } else { leaves = nil }
         try await waitUntil("the stream is closed") { !closed.all.isEmpty }
-        #expect(server.streamCount == 1)
+        #expect(server.streamCounts.events == 1 && server.streamCounts.contents == 0)
         try await staying.send { Array("still\n".utf8) }
         #expect(stays.read(through: "still\n").hasSuffix("still\n"))
+      }
+    }
+
+    @Test("streams are counted by what they are of, and each says how long its client has left bytes waiting")
+    func counted() async throws {
+      try await serving { address, sample, server in
+        let clients = try ["stream", "content", "content"].map { path in
+          let client = try RawClient(port: address.port)
+          client.send("GET /\(path) HTTP/1.1\r\nHost: a\r\n\r\n")
+          return client
+        }
+        try await waitUntil("all are open") { server.streamCounts.events == 1 && server.streamCounts.contents == 2 }
+        let streams = sample.streams.withLock { $0 }
+        for stream in streams { try await stream.send { Array("first\n".utf8) } }
+        for client in clients { #expect(client.read(through: "first\n").hasSuffix("first\n")) }
+        #expect(streams.allSatisfy { $0.waitingSeconds == 0 })
+        for stream in streams { stream.end() }
+        for client in clients { #expect(client.read(through: "0\r\n\r\n").hasSuffix("0\r\n\r\n")) }
+        try await waitUntil("all are closed") { server.streamCounts.events + server.streamCounts.contents == 0 }
+        let unread = HTTPStream()
+        try await unread.send { [1] }
+        let first = unread.waitingSeconds
+        try await waitUntil("it waits longer") { unread.waitingSeconds > first }
+        unread.close()
+        #expect(unread.waitingSeconds == 0)
       }
     }
 

@@ -43,8 +43,21 @@
       let fetch: FetchRequest
       /// The state that the client holds at the beginning; nil: the stream sends one.
       let start: Token?
+      /// Since when it lags, in nanoseconds of the monotonic clock: from the wake-up that may bring a change until all
+      /// changes are sent; 0 while it does not.
+      private let lagStart = Atomic(DispatchTime.now().uptimeNanoseconds)
 
       init(_ fetch: FetchRequest, from start: Token?) { (self.fetch, self.start) = (fetch, start) }
+
+      var lags: Bool {
+        get { lagStart.load(ordering: .relaxed) != 0 }
+        set { lagStart.store(newValue ? DispatchTime.now().uptimeNanoseconds : 0, ordering: .relaxed) }
+      }
+
+      var lagSeconds: Double {
+        let start = lagStart.load(ordering: .relaxed)
+        return start == 0 ? 0 : Double(DispatchTime.now().uptimeNanoseconds - start) / 1e9
+      }
     }
 
     private struct State {
@@ -107,6 +120,13 @@
         try? await stream.send { Array(head.utf8) }
         for (fetch, token) in state.withLock({ $0.cursor.tokens }) { follow(fetch, from: token) }
       }
+    }
+
+    /// For how long it has had changes that its client has not taken, in seconds: of its fetches the one that lags most,
+    /// or what was written of it and waits for the client to read. 0 if it does not lag.
+    var lagSeconds: Double {
+      let following = state.withLock { $0.following.map(\.one) }
+      return following.reduce(stream.waitingSeconds) { max($0, $1.lagSeconds) }
     }
 
     /// Announces that the pictures of a content are there.
@@ -190,9 +210,12 @@
     private func deliver(_ one: Following) async throws {
       let library = try view(one.fetch)
       let changes = try await apart { [self] in try await begin(one, as: one.fetch.list, library) }
-      repeat {
+      while true {
         try await apart { [self] in try await pass(changes, of: one, library) }
-      } while try await changes.wait()
+        one.lags = false
+        guard try await changes.wait() else { break }
+        one.lags = true
+      }
       try Task.checkCancellation()
     }
 
@@ -295,6 +318,8 @@
     private let state = Mutex(State())
 
     var count: Int { state.withLock { $0.open.count } }
+    /// How long the feed that lags most does, in seconds; 0 if none lags.
+    var lagSeconds: Double { state.withLock { Array($0.open.values) }.reduce(0) { max($0, $1.lagSeconds) } }
     /// How many polls wait.
     var pollCount: Int { state.withLock { $0.polls.count } }
 

@@ -162,6 +162,9 @@
       return address
     }
 
+    /// How many responses are streams of events, feeds included, and how many are streams of contents.
+    var streamCounts: (events: Int, contents: Int) { server.withLock { $0?.streamCounts } ?? (0, 0) }
+
     /// A link that signs its first visitor in as the owner, good for fifteen minutes.
     /// - Parameter address: what the link begins with, such as `http://127.0.0.1:8080`.
     public func ownerLink(at address: String) -> String {

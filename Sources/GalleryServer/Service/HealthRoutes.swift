@@ -5,7 +5,6 @@
   import LibraryJSON
   import LibraryMaintenance
   import PhotoLedger
-  import Synchronization
 
   /// What a supervisor and a monitor ask for, and the API's description.
   enum HealthRoutes {
@@ -18,16 +17,8 @@
         return .json(["status": "ready"], [("Cache-Control", "no-store")])
       },
       .reading("GET", "/metrics", .owner) { call in
-        let server = call.server
-        let head = try server.library.currentToken
-        let text = server.metrics.text([
-          ("photoledger_commits_total", "counter", "Commits of the library.", Double(head.position)),
-          ("photoledger_feeds_open", "gauge", "Feeds that are open.", Double(server.feeds.count)),
-          ("photoledger_fetches_held", "gauge", "Fetch results that are held.", Double(server.fetches.count)),
-          ("photoledger_renditions_waiting", "gauge", "Renditions to make.", Double(server.renditions.waitingCount)),
-          ("photoledger_renditions_bytes", "gauge", "Bytes of renditions.", Double(server.renditions.byteCount)),
-        ])
         let fields = [("Content-Type", "text/plain; version=0.0.4; charset=utf-8"), ("Cache-Control", "no-store")]
+        let text = try call.server.figures().map(\.text).joined()
         return HTTPResponse(200, Headers.common + fields, .bytes(Array(text.utf8)))
       },
       .reading("GET", "/v1/health", .owner) { call in
@@ -58,40 +49,5 @@
             .bytes(PackageResources.openapi_json)))
       },
     ]
-  }
-
-  /// Counts requests by status.
-  final class Metrics: Sendable {
-    private struct State {
-      var counts: [Int: Int] = [:]
-      var seconds = 0.0
-    }
-
-    private let state = Mutex(State())
-
-    func count(_ record: HTTPRecord) {
-      state.withLock { state in
-        state.counts[record.status ?? 0, default: 0] += 1
-        state.seconds += record.seconds
-      }
-    }
-
-    /// The figures in Prometheus' text form; status 0 are requests whose connection ended first.
-    func text(_ gauges: [(name: String, kind: String, help: String, value: Double)]) -> String {
-      let (counts, seconds) = state.withLock { ($0.counts, $0.seconds) }
-      var lines = gauges.flatMap {
-        ["# HELP \($0.name) \($0.help)", "# TYPE \($0.name) \($0.kind)", "\($0.name) \($0.value)"]
-      }
-      lines += [
-        "# HELP photoledger_requests_total Requests that have ended, by status.",
-        "# TYPE photoledger_requests_total counter",
-      ]
-      lines += counts.sorted { $0.key < $1.key }.map { "photoledger_requests_total{status=\"\($0.key)\"} \($0.value)" }
-      lines += [
-        "# HELP photoledger_request_seconds_total Time spent on requests.",
-        "# TYPE photoledger_request_seconds_total counter", "photoledger_request_seconds_total \(seconds)",
-      ]
-      return lines.joined(separator: "\n") + "\n"
-    }
   }
 #endif

@@ -1,0 +1,110 @@
+#if Gallery
+  import HTTPServing
+  import LibraryMaintenance
+  import PhotoLedger
+  import Synchronization
+
+  // What a monitor reads at /metrics, in Prometheus' text form.
+  //
+  // Everything is counted already where it stands: the log's head, LMDB's own figures, the streams that are open. No
+  // figure walks over the objects of the library, so a monitor may ask every few seconds; what `stat` counts of assets
+  // and albums is at /v1/health.
+
+  /// A figure of the server, with a sample for each value of its label.
+  struct Metric: Sendable {
+    /// What a monitor may make of the samples.
+    enum Kind: String, Sendable {
+      /// Only grows, except that it begins anew with the server or the library.
+      case counter
+      case gauge
+    }
+
+    let name: String
+    let kind: Kind
+    let help: String
+    /// The labels in Prometheus' form, with braces; empty where there is one sample.
+    let samples: [(labels: String, value: Double)]
+
+    init(_ name: String, _ kind: Kind, _ help: String, _ samples: [(labels: String, value: Double)]) {
+      (self.name, self.kind, self.help, self.samples) = ("photoledger_" + name, kind, help, samples)
+    }
+
+    init(_ name: String, _ kind: Kind, _ help: String, _ value: some BinaryInteger) {
+      self.init(name, kind, help, [("", Double(value))])
+    }
+
+    init(_ name: String, _ kind: Kind, _ help: String, _ value: Double) { self.init(name, kind, help, [("", value)]) }
+
+    /// The lines of the figure.
+    var text: String {
+      let head = "# HELP \(name) \(help)\n# TYPE \(name) \(kind.rawValue)\n"
+      return samples.reduce(into: head) { $0 += "\(name)\($1.labels) \($1.value)\n" }
+    }
+  }
+
+  /// Counts requests by status.
+  final class Metrics: Sendable {
+    private struct State {
+      var counts: [Int: Int] = [:]
+      var seconds = 0.0
+    }
+
+    private let state = Mutex(State())
+
+    func count(_ record: HTTPRecord) {
+      state.withLock { state in
+        state.counts[record.status ?? 0, default: 0] += 1
+        state.seconds += record.seconds
+      }
+    }
+
+    /// The figures of requests.
+    fileprivate var figures: [Metric] {
+      let (counts, seconds) = state.withLock { ($0.counts, $0.seconds) }
+      return [
+        Metric(
+          "requests_total", .counter,
+          "Requests that have ended, by status; status 0 are those whose connection ended before the response began.",
+          counts.sorted { $0.key < $1.key }.map { ("{status=\"\($0.key)\"}", Double($0.value)) }),
+        Metric("request_seconds_total", .counter, "Time spent on requests.", seconds),
+      ]
+    }
+  }
+
+  extension GalleryServer {
+    /// What /metrics shows.
+    /// - Throws: ``LibraryError`` if the store cannot be read.
+    /// - Complexity: O(s + f) for s open streams and f entries of LMDB's free list.
+    func figures() throws -> [Metric] {
+      let store = try library.storeFigures()
+      let streams = streamCounts
+      return [
+        Metric("commits_total", .counter, "Commits of the library.", store.commitCount),
+        Metric("events_total", .counter, "Events in the log of the library.", store.eventCount),
+        Metric("events_quarantined", .gauge, "Events that a rebuild could not apply.", store.quarantinedCount),
+        Metric("store_used_bytes", .gauge, "Bytes of the store's file that are in use.", store.usedBytes),
+        Metric("store_free_bytes", .gauge, "Bytes of the store's file that wait for reuse.", store.freeBytes),
+        Metric(
+          "store_map_bytes", .gauge, "Bytes to which the store's file may grow before its map is enlarged.",
+          store.mapBytes),
+        Metric("store_readers", .gauge, "Reader slots of the store in use, in all processes.", store.readerCount),
+        Metric(
+          "store_oldest_reader_lag_transactions", .gauge,
+          "LMDB transactions since the snapshot of the oldest reader: pages that were freed since cannot be reused.",
+          store.oldestReaderLag),
+        Metric("feeds_open", .gauge, "Feeds that are open.", feeds.count),
+        Metric(
+          "feed_lag_seconds", .gauge,
+          "How long the feed that lags most has had changes which its client has not taken; 0 if none lags.",
+          feeds.lagSeconds),
+        Metric(
+          "streams_open", .gauge,
+          "Responses that are streams: of events, feeds included, and of contents such as archives and logs.",
+          [("{kind=\"events\"}", Double(streams.events)), ("{kind=\"contents\"}", Double(streams.contents))]),
+        Metric("fetches_held", .gauge, "Fetch results that are held.", fetches.count),
+        Metric("renditions_waiting", .gauge, "Renditions to make.", renditions.waitingCount),
+        Metric("renditions_bytes", .gauge, "Bytes of renditions.", renditions.byteCount),
+      ] + metrics.figures
+    }
+  }
+#endif

@@ -1,0 +1,123 @@
+#if Gallery
+  import Foundation
+  @testable import GalleryServer
+  @testable import HTTPServing
+  import LibraryMaintenance
+  import PhotoLedger
+  import TestSupport
+  import Testing
+
+  extension TestGallery {
+    /// The samples of /metrics by their names and labels, and the lines that describe them by their names.
+    func metrics() throws -> (samples: [String: Double], described: [String: [String]]) {
+      let answer = try ask("GET", "/metrics")
+      try #require(answer.status == 200, "\(answer)")
+      #expect(answer.fields["content-type"] == "text/plain; version=0.0.4; charset=utf-8")
+      var (samples, described) = ([String: Double](), [String: [String]]())
+      for line in answer.body.split(separator: "\n") {
+        let words = line.split(separator: " ", maxSplits: 3).map(String.init)
+        if line.hasPrefix("# ") {
+          described[words[2], default: []].append("\(words[1]) \(words[3])")
+        } else {
+          #expect(words.count == 2 && samples[words[0]] == nil, "\(line)")
+          let value: Double = try #require(Double(words[1]), "\(line)")
+          samples[words[0]] = value
+        }
+      }
+      return (samples, described)
+    }
+
+    func sample(_ name: String) throws -> Double { try #require(metrics().samples["photoledger_" + name]) }
+  }
+
+  @Suite("What a supervisor and a monitor read")
+  struct MetricsTests {
+    @Test("each figure is described, with a name and a unit as Prometheus has them")
+    func form() async throws {
+      try await TestGallery.serving { gallery in
+        let (samples, described) = try gallery.metrics()
+        #expect(Set(samples.keys.map { String($0.prefix { $0 != "{" }) }) == Set(described.keys))
+        for (name, lines) in described {
+          #expect(name.wholeMatch(of: #/photoledger_[a-z_]+/#) != nil, "\(name)")
+          #expect(lines.count == 2 && lines[0].hasPrefix("HELP ") && lines[0].hasSuffix("."), "\(name): \(lines)")
+          #expect(lines[1] == (name.hasSuffix("_total") ? "TYPE counter" : "TYPE gauge"), "\(name): \(lines)")
+        }
+        // The page of Serving lists them all.
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+          .deletingLastPathComponent()
+        let page = try String(
+          contentsOf: root.appending(path: "Sources/PhotoLedger/PhotoLedger.docc/Serving.md"), encoding: .utf8)
+        let listed = Set(page.matches(of: #/`(photoledger_[a-z_]+)/#).map { String($0.output.1) })
+        #expect(listed == Set(described.keys))
+      }
+    }
+
+    @Test("the figures of log and store are those of the statistics")
+    func store() async throws {
+      try await TestGallery.serving { gallery in
+        let ids = try await gallery.makeAssets(20)
+        try await gallery.library.performChanges { $0.setFavorite(true, for: ids) }
+        let (statistics, samples) = (try gallery.library.statistics(), try gallery.metrics().samples)
+        for (name, value) in [
+          ("commits_total", Double(statistics.commitCount)), ("events_total", Double(statistics.eventCount)),
+          ("events_quarantined", 0), ("store_used_bytes", Double(statistics.storeBytes)),
+          ("store_free_bytes", Double(statistics.storeFreeBytes)), ("store_map_bytes", Double(statistics.mapBytes)),
+          ("store_oldest_reader_lag_transactions", 0),
+        ] { #expect(samples["photoledger_" + name] == value, "\(name)") }
+        #expect(statistics.eventCount > 0 && statistics.storeBytes > 0)
+        #expect(try gallery.sample("store_readers") >= 1)
+        #expect(try gallery.sample("requests_total{status=\"201\"}") == 1)
+        #expect(try gallery.ask("GET", "/metrics", key: gallery.key(of: "app").secret).status == 403)
+      }
+    }
+
+    @Test("feeds and streams of states are counted while they are open")
+    func streams() async throws {
+      try await TestGallery.serving { gallery in
+        func open() throws -> [Double] {
+          let samples = try gallery.metrics().samples
+          return try ["feeds_open", "streams_open{kind=\"events\"}", "streams_open{kind=\"contents\"}"].map {
+            try #require(samples["photoledger_" + $0])
+          }
+        }
+        #expect(try open() == [0, 0, 0])
+        let fetch = try gallery.fetch()
+        var feed: FeedClient? = try FeedClient(gallery, "fetch=\(fetch.name)")
+        var states: [StateClient] = try ["/v1/session/events", "/v1/requests/events"].map {
+          try StateClient(gallery, $0)
+        }
+        #expect(try feed?.next()?.name == "state")
+        for state in states { #expect(try state.next() != nil) }
+        #expect(try open() == [1, 3, 0])
+        feed = nil
+        try await waitUntil("the feed is closed") { try open() == [0, 2, 0] }
+        states = []
+        try await waitUntil("the streams are closed") { try open() == [0, 0, 0] }
+      }
+    }
+
+    @Test("a feed that waits for its client lags, and one whose client has read does not")
+    func lag() async throws {
+      try await TestGallery.serving { gallery in
+        try await gallery.makeAssets(3)
+        let fetch = try gallery.fetch()
+        let client = try FeedClient(gallery, "fetch=\(fetch.name)")
+        #expect(try client.next()?.name == "state")
+        try await waitUntil("it has read all") { try gallery.sample("feed_lag_seconds") == 0 }
+        // A stream that no connection reads.
+        let (key, _) = try gallery.server.keyring.makeKey(.init(client: PhotoLibrary.owner, label: ""))
+        let cursor = FeedCursor([(try FetchRequest(name: fetch.name), nil)])
+        let unread = Feed(cursor, name: "unread", key: key, sections: nil, for: gallery.server)
+        try gallery.server.feeds.add(unread, limit: .max)
+        try await waitUntil("it lags") { try gallery.sample("feed_lag_seconds") > 0 }
+        let first = try gallery.sample("feed_lag_seconds")
+        try await gallery.library.performChanges { _ = $0.createAlbum(title: "Sea") }
+        #expect(try gallery.sample("feed_lag_seconds") > first)
+        #expect(try gallery.sample("feeds_open") == 2)
+        unread.stream.close()
+        #expect(try gallery.sample("feeds_open") == 1)
+        try await waitUntil("none lags") { try gallery.sample("feed_lag_seconds") == 0 }
+      }
+    }
+  }
+#endif
