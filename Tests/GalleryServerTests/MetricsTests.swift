@@ -119,5 +119,17 @@
         try await waitUntil("none lags") { try gallery.sample("feed_lag_seconds") == 0 }
       }
     }
+
+    @Test("a process whose store cannot be read is alive and not ready")
+    func notReady() async throws {
+      try await TestGallery.serving { gallery in
+        func status(_ path: String) throws -> Int { try gallery.ask("GET", path, key: nil).status }
+        #expect(try status("/healthz") == 200 && status("/readyz") == 200)
+        gallery.library.close()
+        #expect(try status("/healthz") == 200)
+        let answer = try gallery.ask("GET", "/readyz", key: nil)
+        #expect(answer.status == 503 && answer.body.contains("urn:photoledger:problem:closed"), "\(answer)")
+      }
+    }
   }
 #endif

@@ -12,8 +12,13 @@
       Route("GET", "/healthz", .nothing) { _, _ in .answer(.json(["status": "alive"], [("Cache-Control", "no-store")]))
       },
       .reading("GET", "/readyz", .nothing) { call in
-        // The answer shows whether the store can be read, and nothing of what is in it.
-        _ = try call.server.library.currentToken
+        // The answer shows whether the library can be used, and nothing of what is in it.
+        do {
+          if let reason = call.server.library.unavailabilityReason { throw reason }
+          _ = try call.server.library.currentToken
+        } catch {
+          throw Problem(503, Problem(error).type, "The library cannot be used; `photoledger verify` checks it.")
+        }
         return .json(["status": "ready"], [("Cache-Control", "no-store")])
       },
       .reading("GET", "/metrics", .owner) { call in
