@@ -10,28 +10,15 @@
   import Testing
 
   extension TestGallery {
-    /// Asks for lines, and gives them without the frames of the chunked encoding.
+    /// Asks for lines.
     func lines(_ target: String, key: String? = "owner", method: String = "GET", json: [String: Any]? = nil) throws
       -> [String]
     {
       let answer = try ask(method, target, json: json, key: key, ["Accept: application/x-ndjson"])
       try #require(answer.status == 200, "\(answer)")
       #expect(answer.fields["content-type"] == "application/x-ndjson")
-      let body = answer.fields["transfer-encoding"] == "chunked" ? try Self.dechunked(answer.body) : answer.body
-      #expect(body.isEmpty || body.hasSuffix("\n"))
-      return body.split(separator: "\n").map(String.init)
-    }
-
-    private static func dechunked(_ body: String) throws -> String {
-      var (rest, bytes) = (Array(body.utf8)[...], [UInt8]())
-      while let end = rest.firstRange(of: [0x0D, 0x0A]) {
-        let head = String(decoding: rest[..<end.lowerBound], as: UTF8.self)
-        let count = try #require(Int(head, radix: 16))
-        if count == 0 { return String(decoding: bytes, as: UTF8.self) }
-        bytes += rest[end.upperBound...].prefix(count)
-        rest = rest[end.upperBound...].dropFirst(count + 2)
-      }
-      throw CocoaError(.coderReadCorrupt)
+      #expect(answer.body.isEmpty || answer.body.hasSuffix("\n"))
+      return answer.body.split(separator: "\n").map(String.init)
     }
 
     /// The records of all pages.

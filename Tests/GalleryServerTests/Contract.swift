@@ -7,9 +7,13 @@
   // The API's description, held against every answer that a test gets.
   //
   //   TestGallery.ask ──▶ answer ──▶ Contract: path? ─▶ method? ─▶ status? ─▶ media type? ─▶ schema of the body
+  //   EventStream ──▶ event ───────▶ Contract: path? ─▶ the stream's item schema
   //
-  // The other way round, `PHOTOLEDGER_CONTRACT=FILE` has each documented answer that occurs appended to a file; when
-  // all tests have run, `.ci/contract FILE` names those of the description that none of them got.
+  // What is a sequence of items, a stream of events or a record a line, has an item schema (`x-itemSchema`), which each
+  // event and each line must fit.
+  //
+  // The other way round, `PHOTOLEDGER_CONTRACT=FILE` has each documented answer and event that occurs appended to a
+  // file; when all tests have run, `.ci/contract FILE` names those of the description that none of them got.
   //
   // So each test of a route is a contract test too, and a route that answers what is not described fails wherever it is
   // asked. A schema with a keyword that is not implemented here is an error: a check that skips what it does not know
@@ -128,14 +132,62 @@
       let sent = (answer.fields["content-type"] ?? "none").prefix { $0 != ";" }
       guard let body = content.first(where: { $0.key == sent || $0.key == "*/*" || Self.fits(String(sent), $0.key) })
       else { throw Breach(description: "the content type \(sent) is not documented") }
-      guard let schema = body.value["schema"], sent == "application/json" || sent == "application/problem+json" else {
-        return
+      switch sent {
+      case "application/json", "application/problem+json":
+        guard let schema = body.value["schema"] else { return }
+        try Schema(contract: self).check(try Self.json(answer.body, "the body"), schema, at: "body")
+      case "application/x-ndjson":
+        guard answer.body.isEmpty || answer.body.hasSuffix("\n") else {
+          throw Breach(description: "the last line has no end")
+        }
+        let lines = answer.body.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+        for (index, line) in lines.enumerated() {
+          try checkItem(try Self.json(line, "line \(index)"), of: body.value, at: "line \(index)")
+        }
+      default: return
       }
-      let json: JSON
-      do throws(JSONError) { json = try JSONReader.read(Array(answer.body.utf8)) } catch {
-        throw Breach(description: "the body is not JSON: \(error)")
+    }
+
+    private static func json(_ text: some StringProtocol, _ what: String) throws(Breach) -> JSON {
+      do throws(JSONError) { return try JSONReader.read(Array(text.utf8)) } catch {
+        throw Breach(description: "\(what) is not JSON: \(error)")
       }
-      try Schema(contract: self).check(json, schema, at: "body")
+    }
+
+    // MARK: Items of streams
+
+    /// The media types whose bodies are sequences of items.
+    static let sequences = ["text/event-stream", "application/x-ndjson"]
+
+    private func checkItem(_ item: JSON, of content: JSON, at place: String) throws {
+      guard let schema = content["x-itemSchema"] else { throw Breach(description: "its items have no schema") }
+      try Schema(contract: self).check(item, schema, at: place)
+    }
+
+    /// Checks an event of a stream against the description.
+    /// - Throws: ``Breach`` that says what differs.
+    func check(_ method: String, _ target: String, event: JSON) throws {
+      guard let path = path(of: target),
+        let response = document["paths"]?[path]?[method.lowercased()]?["responses"]?["200"],
+        let content = try resolved(response)["content"]?["text/event-stream"]
+      else { throw Breach(description: "\(method) \(target) is not documented as a stream of events") }
+      do {
+        try checkItem(event, of: content, at: "event")
+      } catch let breach as Breach {
+        throw Breach(description: "\(method) \(path): \(breach)")
+      }
+      Self.record(Documented(method: method, path: path, status: "200 \(event["event"]?.textValue ?? "")"))
+    }
+
+    /// The fields of an event, from its lines; nil for comments alone.
+    static func event(_ text: String) -> JSON? {
+      let fields = text.split(separator: "\n").filter { !$0.hasPrefix(":") }.map { line -> JSON.Member in
+        let name = String(line.prefix { $0 != ":" })
+        let value = line.dropFirst(name.count + 1)
+        let text = String(value.hasPrefix(" ") ? value.dropFirst() : value)
+        return JSON.Member(name, name == "retry" ? Int64(text).map { .integer($0) } ?? .text(text) : .text(text))
+      }
+      return fields.isEmpty ? nil : .object(fields)
     }
 
     private static func fits(_ sent: String, _ range: String) -> Bool {
@@ -160,6 +212,13 @@
       "description", "title", "format", "default", "examples", "example", "$ref", "deprecated", "contentEncoding",
       "contentMediaType",
     ]
+
+    /// What stands in a text, see `contentSchema`.
+    private func content(of text: String, at place: String) throws -> JSON {
+      do throws(JSONError) { return try JSONReader.read(Array(text.utf8)) } catch {
+        throw breach(place, "the text is not JSON: \(error)")
+      }
+    }
 
     func check(_ value: JSON, _ schema: JSON, at place: String) throws {
       let schema = try contract.resolved(schema)
@@ -202,10 +261,20 @@
         }
       case "allOf": for part in rule.value.listValue ?? [] { try check(value, part, at: place) }
       case "oneOf", "anyOf":
-        let fitting = (rule.value.listValue ?? []).count { (try? check(value, $0, at: place)) != nil }
-        guard rule.key == "anyOf" ? fitting > 0 : fitting == 1 else {
-          throw breach(place, "\(fitting) of the alternatives of \(rule.key) fit \(value.description.prefix(200))")
+        let breaches = (rule.value.listValue ?? []).map { part -> String? in
+          do { try check(value, part, at: place) } catch { return "\(error)" }
+          return nil
         }
+        let fitting = breaches.count { $0 == nil }
+        guard rule.key == "anyOf" ? fitting > 0 : fitting == 1 else {
+          throw breach(
+            place,
+            "\(fitting) of the alternatives of \(rule.key) fit \(value.description.prefix(200)): "
+              + breaches.compactMap(\.self).joined(separator: " "))
+        }
+      case "contentSchema":
+        guard let text = value.textValue else { return }
+        try check(try content(of: text, at: place), rule.value, at: place)
       default: throw breach(place, "the keyword \(rule.key) is not implemented by this check")
       }
     }

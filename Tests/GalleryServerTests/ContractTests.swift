@@ -2,6 +2,8 @@
   import Foundation
   @testable import GalleryServer
   import LibraryJSON
+  import PhotoLedger
+  import TestSupport
   import Testing
 
   @Suite("The description of the API")
@@ -43,6 +45,85 @@
         }
       }
       #expect(Set(names).count == names.count, "operationId is given twice")
+    }
+
+    @Test("the items of each answer that is a sequence of them are described", arguments: ["/v1/", "/api/"])
+    func sequences(_ part: String) throws {
+      let contract = try Contract.served(for: part).get()
+      for path in try #require(contract.document["paths"]?.objectValue) {
+        for operation in try #require(path.value.objectValue) where operation.key != "parameters" {
+          for response in operation.value["responses"]?.objectValue ?? [] {
+            for content in try contract.resolved(response.value)["content"]?.objectValue ?? []
+            where Contract.sequences.contains(content.key) {
+              #expect(content.value["x-itemSchema"] != nil, "\(operation.key) \(path.key) \(content.key)")
+            }
+          }
+        }
+      }
+    }
+
+    @Test(
+      "an event that is not described is found",
+      arguments: [
+        ("id: f.t\nevent: state\ndata: {\"fetch\":\"f\",\"token\":\"t\",\"count\":1}", ""),
+        ("event: state\ndata: {\"fetch\":\"f\",\"token\":\"t\",\"count\":1}", "id is missing"),
+        ("id: f.t\nevent: state\ndata: {\"fetch\":\"f\",\"count\":1}", "token is missing"),
+        ("id: f.t\nevent: state\ndata: {\"fetch\":\"f\",\"token\":\"t\",\"count\":\"1\"}", "stands where"),
+        ("event: feed\ndata: {\"feed\":\"n\"}", "retry is missing"), ("event: rendition\ndata: {", "not JSON"),
+        ("event: rendition\ndata: {\"renditions\":[]}", "too few"), ("event: other\ndata: {}", "0 of the alternatives"),
+        ("event: feed\nretry: soon\ndata: {\"feed\":\"n\"}", "stands where"),
+      ])
+    func wrongEvents(_ text: String, _ says: String) throws {
+      let event = try #require(Contract.event(text))
+      do {
+        try Contract.served.get().check("GET", "/v1/feed?fetch=f", event: event)
+        #expect(says.isEmpty, "nothing was found")
+      } catch let breach as Contract.Breach {
+        #expect(!says.isEmpty && breach.description.contains(says), "\(breach)")
+      }
+    }
+
+    @Test(
+      "a line that is not described is found",
+      arguments: [
+        ("/v1/log", "{}\n", "missing"), ("/v1/history", "{\"token\":1}\n", "missing"), ("/v1/log", "{\n", "not JSON"),
+        ("/v1/changes", "{\"cursor\":\"c\"}\n{\"cursor\":2}\n", "line 1"), ("/v1/log", "[]", "no end"),
+        ("/v1/changes", "{\"cursor\":\"c\"}\n", ""), ("/v1/history", "", ""),
+      ])
+    func wrongLines(_ target: String, _ body: String, _ says: String) throws {
+      let answer = Answer(status: 200, fields: ["content-type": "application/x-ndjson"], body: body)
+      do {
+        try Contract.served.get().check("GET", target, answer)
+        #expect(says.isEmpty, "nothing was found")
+      } catch let breach as Contract.Breach {
+        #expect(!says.isEmpty && breach.description.contains(says), "\(breach)")
+      }
+    }
+
+    @Test("each stream of states ends with a problem when its key is withdrawn")
+    func withdrawn() async throws {
+      try await TestGallery.serving { gallery in
+        func key(_ json: [String: Any]) throws -> (name: String, secret: String) {
+          let key = try gallery.ask("POST", "/v1/keys", json: json).json()
+          return (try #require(key["name"] as? String), try #require(key["secret"] as? String))
+        }
+        let (app, owner) = (
+          try key(["client": "app"]), try key(["client": PhotoLibrary.owner, "scopes": ["read", "owner"]])
+        )
+        let made = try gallery.ask("POST", "/v1/picking", json: [:], key: app.secret).json()
+        let session = "/v1/picking/\(try #require(made["session"] as? String))"
+        let streams = try [
+          ("/v1/session/events", app), ("\(session)/events", app), ("\(session)/presentation/events", owner),
+          ("/v1/requests/events", owner), ("/v1/duplicates/events", owner),
+        ].map { (try EventStream(gallery, $0, key: $1.secret), $0) }
+        for (stream, path) in streams { #expect(try stream.next()?["event"] == "state", "\(path)") }
+        for key in [app, owner] { #expect(try gallery.ask("DELETE", "/v1/keys/\(key.name)").status == 204) }
+        for (stream, path) in streams {
+          #expect(try stream.next()?["event"] == "problem", "\(path)")
+          #expect(try stream.next() == nil, "\(path)")
+          #expect(stream.hasEnded, "\(path)")
+        }
+      }
     }
 
     @Test(

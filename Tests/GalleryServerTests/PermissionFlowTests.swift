@@ -45,33 +45,6 @@
     }
   }
 
-  /// A stream of states that is open.
-  final class StateClient {
-    private let client: RawClient
-
-    init(_ gallery: TestGallery, _ path: String, key: String? = "owner") throws {
-      client = try RawClient(port: gallery.address.port)
-      client.send(try gallery.head("GET", path, key: key, ["Connection: close"]))
-      let head = client.read(through: "\r\n\r\n")
-      try #require(head.hasPrefix("HTTP/1.1 200"), "\(head)")
-      _ = TestGallery.checked("GET", path, try #require(TestGallery.parsed(head)))
-    }
-
-    /// The next state; nil at the end of the stream. A problem is given as it stands.
-    func next() throws -> [String: Any]? {
-      while true {
-        let text = client.read(through: "\n\n")
-        guard text.hasSuffix("\n\n") else {
-          try #require(client.isAtEnd, "The stream neither sent a state nor ended.")
-          return nil
-        }
-        for line in text.split(whereSeparator: \.isNewline) where line.hasPrefix("data: ") {
-          return try JSONSerialization.jsonObject(with: Data(line.dropFirst(6).utf8)) as? [String: Any]
-        }
-      }
-    }
-  }
-
   @Suite("Apps ask, the owner answers")
   struct PermissionFlowTests {
     private func status(_ session: [String: Any]) -> String? {

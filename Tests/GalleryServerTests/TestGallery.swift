@@ -125,8 +125,7 @@
     ) throws -> Answer {
       let client = try RawClient(port: address.port)
       client.send(try head(method, target, json: json, key: key, fields + ["Connection: close"]))
-      let answer = try #require(Self.parsed(client.readToEnd()))
-      return Self.checked(method, target, answer)
+      return Self.checked(method, target, try #require(Self.parsed(client.readBytesToEnd())))
     }
 
     /// The answer, held against the API's description.
@@ -158,6 +157,29 @@
         fields[line[..<colon].lowercased()] = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
       }
       return Answer(status: status, fields: fields, body: String(text[end.upperBound...]))
+    }
+
+    /// The answer, its body without the frames of the chunked encoding; nil if it is not whole.
+    static func parsed(_ bytes: [UInt8]) -> Answer? {
+      guard let end = bytes.firstRange(of: Array("\r\n\r\n".utf8)),
+        var answer = parsed(String(decoding: bytes[..<end.upperBound], as: UTF8.self))
+      else { return nil }
+      var (rest, body) = (bytes[end.upperBound...], [UInt8]())
+      if answer.fields["transfer-encoding"] == "chunked", !rest.isEmpty {
+        while true {
+          guard let end = rest.firstRange(of: [0x0D, 0x0A]),
+            let count = Int(String(decoding: rest[..<end.lowerBound], as: UTF8.self), radix: 16)
+          else { return nil }
+          if count == 0 { break }
+          guard rest[end.upperBound...].count >= count + 2 else { return nil }
+          body += rest[end.upperBound...].prefix(count)
+          rest = rest[end.upperBound...].dropFirst(count + 2)
+        }
+      } else {
+        body += rest
+      }
+      answer.body = String(decoding: body, as: UTF8.self)
+      return answer
     }
 
     /// Fetches and gives the name and the token.
@@ -217,84 +239,6 @@
       for index in try positions("changed") { #expect(named[index] == list[index]) }
       identifiers = list
       token = try #require(change["after"] as? String)
-    }
-  }
-
-  /// An event of a feed.
-  struct FeedEvent {
-    var id: String
-    var name: String
-    /// The data as it came.
-    var text = ""
-    var data: [String: Any]
-  }
-
-  /// A client of a feed.
-  final class FeedClient {
-    private let client: RawClient
-    /// What came of the stream and was not given as an event, without the frames of the chunked encoding.
-    private var unread: [UInt8] = []
-    /// The name of the stream, once an event was read.
-    private(set) var feed = ""
-    /// Whether the last chunk came.
-    private var hasEnded = false
-
-    /// - Parameter receiveBuffer: how many bytes may wait for the client to read them; the system's choice if nil.
-    init(
-      _ gallery: TestGallery, _ query: String, key: String? = "owner", after cursor: String? = nil,
-      receiveBuffer: Int32? = nil
-    ) throws {
-      client = try RawClient(port: gallery.address.port, receiveBuffer: receiveBuffer)
-      client.send(
-        try gallery.head(
-          "GET", "/v1/feed?\(query)", key: key,
-          (cursor.map { ["Last-Event-ID: \($0)"] } ?? []) + ["Connection: close"]))
-      let head = client.read(through: "\r\n\r\n")
-      try #require(head.hasPrefix("HTTP/1.1 200"), "\(head)")
-      _ = TestGallery.checked("GET", "/v1/feed", try #require(TestGallery.parsed(head)))
-    }
-
-    /// The next event about a fetch; nil at the end of the stream.
-    func next() throws -> FeedEvent? {
-      while true {
-        guard let text = frame() else {
-          try #require(hasEnded || client.isAtEnd, "The feed neither told anything nor ended.")
-          return nil
-        }
-        var event = FeedEvent(id: "", name: "", data: [:])
-        for line in text.split(whereSeparator: \.isNewline) {
-          if line.hasPrefix("id: ") { event.id = String(line.dropFirst(4)) }
-          if line.hasPrefix("event: ") { event.name = String(line.dropFirst(7)) }
-          if line.hasPrefix("data: ") {
-            event.text = String(line.dropFirst(6))
-            event.data =
-              try JSONSerialization.jsonObject(with: Data(line.dropFirst(6).utf8)) as? [String: Any] ?? [:]
-          }
-        }
-        if event.name == "feed" {
-          feed = event.data["feed"] as? String ?? ""
-          continue
-        }
-        if !event.name.isEmpty { return event }
-      }
-    }
-
-    /// The text up to the next empty line; nil at the end of the stream. Nothing in it has a carriage return.
-    private func frame() -> String? {
-      while true {
-        if let end = unread.firstRange(of: [0x0A, 0x0A]) {
-          defer { unread.removeSubrange(..<end.upperBound) }
-          return String(decoding: unread[..<end.lowerBound], as: UTF8.self)
-        }
-        let size = client.read(through: "\r\n").dropLast(1)
-        guard let count = Int(size, radix: 16), count > 0 else {
-          hasEnded = size == "0"
-          return nil
-        }
-        let bytes = client.bytes(through: "\r\n").dropLast(2)
-        guard bytes.count == count else { return nil }
-        unread += bytes
-      }
     }
   }
 
