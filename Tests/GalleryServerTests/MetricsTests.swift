@@ -131,5 +131,22 @@
         #expect(answer.status == 503 && answer.body.contains("urn:photoledger:problem:closed"), "\(answer)")
       }
     }
+
+    @Test("a feed says when its client is to come back, and ends whole when the server stops")
+    func retry() async throws {
+      try await TestGallery.serving { gallery in
+        let fetch = try gallery.fetch()
+        let client = try FeedClient(gallery, "fetch=\(fetch.name)")
+        let state = try #require(try client.next())
+        #expect(client.retryMilliseconds == 2000 && !client.hasEnded)
+        try await gallery.restart()
+        #expect(try client.next() == nil && client.hasEnded)
+        // What the client had is where it goes on, in the next server.
+        let again = try FeedClient(gallery, "fetch=\(fetch.name)", after: state.id)
+        _ = try await gallery.makeAssets(1)
+        #expect(try again.next()?.data["before"] as? String == fetch.token)
+        #expect(again.retryMilliseconds == 2000)
+      }
+    }
   }
 #endif
