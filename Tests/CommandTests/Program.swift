@@ -83,14 +83,24 @@ final class Running {
   private let errors = LineQueue()
 
   /// Most tests say text is a photo, so new bytes are not examined unless the variables say otherwise.
+  /// - Parameter socket: what the program gets as systemd passes a socket to it; the variables have `LISTEN_FDS` then.
   init(
-    _ sandbox: Sandbox, _ words: [String], _ variables: [String: String] = [:], closesOutput: Bool = false
+    _ sandbox: Sandbox, _ words: [String], _ variables: [String: String] = [:], closesOutput: Bool = false,
+    socket: Int32? = nil
   ) throws {
     let settings = ["PHOTOLEDGER_LIBRARY": sandbox.library, "PHOTOLEDGER_PROBE": "none"].merging(variables) { $1 }
     let environment = ProcessInfo.processInfo.environment.merging(settings) { $1 }
     // A test that writes to a program which has ended must see an error, not die.
     signal(SIGPIPE, SIG_IGN)
-    child = try ChildRun(programURL, words, environment: environment, directory: sandbox.folder, input: .pipe)
+    if let socket {
+      // The shell becomes the program, so its number is the program's.
+      let passing = #"exec 3<&0 </dev/null; LISTEN_PID=$$ exec "$0" "$@""#
+      child = try ChildRun(
+        URL(filePath: "/bin/sh"), ["-c", passing, programURL.path] + words, environment: environment,
+        directory: sandbox.folder, input: .descriptor(socket))
+    } else {
+      child = try ChildRun(programURL, words, environment: environment, directory: sandbox.folder, input: .pipe)
+    }
     if closesOutput { try child.output.close() } else { output.fill(from: child.output) }
     errors.fill(from: child.errors)
   }

@@ -11,12 +11,18 @@
     let port: UInt16
     var key = ""
 
-    init(_ sandbox: Sandbox) throws {
-      running = try Running(sandbox, ["serve", "--listen", "127.0.0.1:0", "--json"])
+    convenience init(_ sandbox: Sandbox) throws {
+      let running = try Running(sandbox, ["serve", "--listen", "127.0.0.1:0", "--json"])
       let line = try jsonObject(running.line())
-      let address = try #require(line["address"] as? String)
+      try self.init(
+        running, at: try #require(line["address"] as? String), link: try #require(line["link"] as? String))
+    }
+
+    /// A server that has announced its address and a link, which is used.
+    init(_ running: Running, at address: String, link: String) throws {
+      self.running = running
       port = try #require(address.split(separator: ":").last.flatMap { UInt16($0) })
-      let secret = try #require((line["link"] as? String)?.split(separator: "=").last.map(String.init))
+      let secret = try #require(link.split(separator: "=").last.map(String.init))
       let session = try ask("POST", "/v1/sessions", ["link": secret])
       key = try #require(session.json["secret"] as? String)
     }
