@@ -162,6 +162,19 @@ import Testing
       _ = try RawClient(port: port)
     }
 
+    @Test("more sockets than one, or what is no listening socket, end it with a sentence")
+    func wrongActivation() throws {
+      let sandbox = try Sandbox()
+      let (socket, _) = try listening()
+      defer { close(socket) }
+      let two = try Running(sandbox, ["serve"], ["LISTEN_FDS": "2"], socket: socket).finish()
+      #expect(two.status == 2 && two.errors.contains("LISTEN_FDS is '2'"), "\(two)")
+      let file = open(sandbox.folder.path, O_RDONLY | O_CLOEXEC)
+      defer { close(file) }
+      let none = try Running(sandbox, ["serve"], ["LISTEN_FDS": "1"], socket: file).finish()
+      #expect(none.status == 2 && none.errors.contains("not a listening socket"), "\(none)")
+    }
+
     @Test("variables that systemd set for another process are passed over")
     func foreignActivation() throws {
       let sandbox = try Sandbox()

@@ -81,8 +81,6 @@ extension Invocation {
       options.tls = try tls()
       let log = ServerLog(printsJSON: printsJSON)
       options.log = { Output.tell("server: \($0)") }
-      let isPassed = ProcessInfo.processInfo.environment["LISTEN_PID"] == String(getpid())
-      let listen = text("listen") ?? "127.0.0.1:8080"
       var renditions = RenditionOptions()
       renditions.fillsIdleTime = !has(Command.onRequest)
       let access = try galleryAccess()
@@ -93,7 +91,7 @@ extension Invocation {
       let server = try GalleryServer(library, access: access, renditions: renditions, page: page, log: log.write)
       let address: HTTPAddress
       do {
-        let listener = isPassed ? try HTTPListener(adopting: 3) : try HTTPListener(listen)
+        let listener = try listener()
         // Behind a proxy all connections come from one address, and on this machine from its own programs.
         let isOpen = !listener.address.isLoopback && access.trustedProxies.isEmpty
         options.connectionLimitOfAddress = isOpen ? 1_000 : 0
@@ -105,6 +103,20 @@ extension Invocation {
       try announce(origin, server.ownerLink(at: origin), address, isEncrypted: options.tls != nil)
       try announceLinks(of: server, origin, until: interruption)
       try waiting { await server.stop() }
+    }
+
+    /// The socket that systemd passed to this process (sd_listen_fds(3)); without one, a socket on `--listen`.
+    private func listener() throws -> HTTPListener {
+      let environment = ProcessInfo.processInfo.environment
+      guard environment["LISTEN_PID"] == String(getpid()) else {
+        return try HTTPListener(text("listen") ?? "127.0.0.1:8080")
+      }
+      let count = environment["LISTEN_FDS"] ?? ""
+      guard count == "1" else {
+        throw UsageError(
+          "The server takes one socket from systemd, and LISTEN_FDS is '\(count)'; give the unit one ListenStream.")
+      }
+      return try HTTPListener(adopting: 3)
     }
 
     /// Prints a new link for each SIGUSR1 until the process is asked to stop.
