@@ -10,7 +10,7 @@
   //
   //   page ── block ──▶ names and ports replaced ──▶ nginx, Caddy ──▶ a server in this process
   //
-  // A test whose program is missing says so and ends; `.ci/run` brings them.
+  // A test whose program is missing is skipped; `.ci/run` brings them.
 
   @Suite("Behind a proxy, and as a service", .serialized)
   struct DeployingTests {
@@ -24,11 +24,14 @@
       return try #require(blocks.first?.components(separatedBy: "\n```").first) + "\n"
     }
 
-    private static func program(_ name: String) -> String? {
-      let found = ["/usr/sbin", "/usr/bin", "/bin", "/usr/local/bin"].map { "\($0)/\(name)" }
+    private static func path(of name: String) -> String? {
+      ["/usr/sbin", "/usr/bin", "/bin", "/usr/local/bin"].map { "\($0)/\(name)" }
         .first { FileManager.default.isExecutableFile(atPath: $0) }
-      if found == nil { print("SKIPPED: \(name) is not installed; `apt-get install \(name)` brings it") }
-      return found
+    }
+
+    /// Runs a test only where a program is installed.
+    private static func needs(_ name: String, from package: String) -> ConditionTrait {
+      .enabled(if: path(of: name) != nil, "\(name) is not installed; `apt-get install \(package)` brings it")
     }
 
     /// A port that was free a moment ago.
@@ -43,9 +46,10 @@
       return text
     }
 
-    @Test("the units are accepted by systemd", arguments: ["socket", "service"])
+    @Test(
+      "the units are accepted by systemd", needs("systemd-analyze", from: "systemd"), arguments: ["socket", "service"])
     func units(_ kind: String) throws {
-      guard let verifier = Self.program("systemd-analyze") else { return }
+      let verifier = try #require(Self.path(of: "systemd-analyze"))
       let folder = try Self.makeFolder()
       defer { try? FileManager.default.removeItem(atPath: folder) }
       let service = try replaced(Self.block("systemd-service"), [("/usr/local/bin/photoledger", "/bin/true")])
@@ -70,9 +74,63 @@
       return folder
     }
 
+    /// Uploads a photo through a proxy: a request is cut, the offset is requested, and the rest is sent.
+    /// - Parameter passesInterim: whether the proxy passes a 104 on, so that the first request may be the one that is
+    ///   cut. Otherwise the first request is a part, whose final answer names the upload.
+    private func upload(to gallery: TestGallery, through port: UInt16, passesInterim: Bool) async throws {
+      let data = photo("through a proxy", 900_000)
+      func begin(_ method: String, _ target: String, _ fields: [String], _ body: Data) throws -> RawClient {
+        let client = try RawClient(port: port)
+        let head = try gallery.head(method, target, fields + ["Connection: close"])
+          .replacing(gallery.address.description, with: "127.0.0.1:\(port)")
+        client.send(Array(head.utf8) + body)
+        return client
+      }
+      func ask(_ method: String, _ target: String, _ fields: [String], _ body: Data = Data()) throws -> Answer {
+        let length = body.isEmpty ? [] : ["Content-Length: \(body.count)"]
+        return try #require(TestGallery.parsed(begin(method, target, fields + length, body).readBytesToEnd()))
+      }
+      let part = "Content-Type: application/partial-upload"
+      var cut: RawClient?
+      let place: String
+      if passesInterim {
+        let fields = ["Upload-Complete: ?1", "Content-Length: \(data.count)"]
+        let first = try begin("POST", "/v1/uploads?name=a.jpg", fields, data.prefix(500_000))
+        let interim = try #require(TestGallery.parsed(first.read(through: "\r\n\r\n")))
+        cut = first
+        #expect(interim.status == 104, "\(interim)")
+        place = try #require(interim.fields["location"])
+      } else {
+        let first = try ask("POST", "/v1/uploads?name=a.jpg", ["Upload-Complete: ?0"], data.prefix(10_000))
+        #expect(first.status == 201 && first.fields["upload-offset"] == "10000", "\(first)")
+        place = try #require(first.fields["location"])
+        let fields = ["Upload-Complete: ?1", "Upload-Offset: 10000", part, "Content-Length: \(data.count - 10_000)"]
+        cut = try begin("PATCH", place, fields, data.dropFirst(10_000).prefix(500_000))
+      }
+      let id = String(place.dropFirst("/v1/uploads/".count))
+      let file = gallery.library.url.appending(path: "server/uploads/\(id).bytes.jpg").path
+      try await waitUntil("some of it is written, so the proxy passes a body on while it comes") {
+        var status = stat()
+        return stat(file, &status) == 0 && status.st_size >= 262_144
+      }
+      // The connection is open until here.
+      withExtendedLifetime(cut) {}
+      cut = nil
+      let state = try ask("HEAD", place, [])
+      let offset = try #require(Int(state.fields["upload-offset"] ?? ""), "\(state)")
+      #expect(state.status == 204 && offset <= 510_000, "\(state)")
+      let end = try ask(
+        "PATCH", place, ["Upload-Complete: ?1", "Upload-Offset: \(offset)", part], data.dropFirst(offset))
+      #expect(end.status == 201, "\(end)")
+      #expect(try gallery.bytes(of: try #require(end.fields["photoledger-asset"])) == data)
+    }
+
     /// Runs a proxy in front of a gallery, and asks it what a browser asks.
-    private func check(_ start: (_ folder: String, _ server: UInt16, _ port: UInt16) throws -> Process) async throws {
-      try await TestGallery.serving(access: Self.access()) { gallery in
+    private func check(
+      passesInterim: Bool, _ start: (_ folder: String, _ server: UInt16, _ port: UInt16) throws -> Process
+    ) async throws {
+      // A proxy may hold the connection of a request whose client has left.
+      try await TestGallery.serving(access: Self.access(), stopSeconds: 1) { gallery in
         let folder = try Self.makeFolder()
         defer { try? FileManager.default.removeItem(atPath: folder) }
         let port = try Self.freePort()
@@ -100,6 +158,7 @@
         _ = try await gallery.makeAssets(1, from: 50)
         let events = feed.read(through: "event: change")
         #expect(events.hasSuffix("event: change"), "\(events)")
+        try await upload(to: gallery, through: port, passesInterim: passesInterim)
         try await checkFields(gallery, port)
       }
     }
@@ -141,10 +200,12 @@
       #expect(signedIn.fields["set-cookie"]?.hasSuffix("; Secure") == false, "\(signedIn)")
     }
 
-    @Test("nginx with the configuration of the page passes windows and feeds on")
+    @Test(
+      "nginx with the configuration of the page passes windows, feeds and uploads on",
+      needs("nginx", from: "nginx-light"))
     func nginx() async throws {
-      guard let nginx = Self.program("nginx") else { return }
-      try await check { folder, server, port in
+      let nginx = try #require(Self.path(of: "nginx"))
+      try await check(passesInterim: false) { folder, server, port in
         let site = try replaced(
           Self.block("nginx"),
           [
@@ -171,10 +232,12 @@
       }
     }
 
-    @Test("Caddy with the configuration of the page passes windows and feeds on")
+    @Test(
+      "Caddy with the configuration of the page passes windows, feeds, uploads and their 104 on",
+      needs("caddy", from: "caddy"))
     func caddy() async throws {
-      guard let caddy = Self.program("caddy") else { return }
-      try await check { folder, server, port in
+      let caddy = try #require(Self.path(of: "caddy"))
+      try await check(passesInterim: true) { folder, server, port in
         let site = try replaced(
           Self.block("caddy"),
           [("photos.example.org {", "http://127.0.0.1:\(port) {"), ("127.0.0.1:8080", "127.0.0.1:\(server)")])

@@ -79,13 +79,13 @@
     /// Runs a body, whose reads may block, against a gallery that is stopped afterwards.
     /// - Parameter library: the environment of the library; one of the seed if nil.
     static func serving(
-      seed: UInt64 = 1, access: GalleryAccess = GalleryAccess(), idleSeconds: Int = 60,
+      seed: UInt64 = 1, access: GalleryAccess = GalleryAccess(), idleSeconds: Int = 60, stopSeconds: Int = 5,
       page: PageFiles? = nil, in folder: TemporaryFolder? = nil, library: LibraryEnvironment? = nil,
       _ body: (TestGallery) async throws -> Void
     ) async throws {
       try await onBlockingThreads {
         var options = HTTPServerOptions()
-        options.idleSeconds = idleSeconds
+        (options.idleSeconds, options.stopSeconds) = (idleSeconds, stopSeconds)
         let gallery = try await TestGallery(
           seed: seed, access: access, options: options, page: page, in: folder, library: library)
         do {
