@@ -59,8 +59,8 @@
     var count: Int { all.withLock { $0.count } }
 
     /// Shuts down what is late.
-    func sweep() {
-      let now = WatchedConnection.now
+    /// - Parameter now: the time, in nanoseconds of the monotonic clock.
+    func sweep(at now: UInt64 = WatchedConnection.now) {
       all.withLock { all in
         for connection in all.values where connection.isLate(at: now) {
           shutdown(connection.descriptor, Int32(SHUT_RDWR))
