@@ -4,8 +4,8 @@ import Photos
 
 /// S21: the first screen of each list that clients begin with, in a new process: open, fetch, count, first hundred.
 ///
-/// The lists: everything and the images in several orders, the longest album, smart albums, the trash, collections, what
-/// a client with limited access sees, and everything through `Photos`.
+/// The lists: everything and the images in several orders, the longest album, smart albums, the trash, collections,
+/// what a client with limited access sees, and everything through `Photos`.
 enum FirstScreens {
   private static let screens: [(name: String, task: ChildTask)] = [
     ("by addition", .firstAdded), ("images by addition", .firstImages), ("newest images", .newestImages),

@@ -4,8 +4,8 @@ import Photos
 import TestSupport
 import Testing
 
-/// The public properties of a class of `Photos`, those of `NSObject` left out: by the list that is compared with what the
-/// compiler says.
+/// The public properties of a class of `Photos`, those of `NSObject` left out: by the list that is compared with what
+/// the compiler says.
 private func properties(of type: String) throws -> [String] {
   let list = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .appending(path: "TidyTests/PublicSymbols/Photos.txt")

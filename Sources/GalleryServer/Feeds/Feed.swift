@@ -122,8 +122,8 @@
       }
     }
 
-    /// For how long it has had changes that its client has not taken, in seconds: of its fetches the one that lags most,
-    /// or what was written of it and waits for the client to read. 0 if it does not lag.
+    /// For how long it has had changes that its client has not taken, in seconds: of its fetches the one that lags
+    /// most, or what was written of it and waits for the client to read. 0 if it does not lag.
     var lagSeconds: Double {
       let following = state.withLock { $0.following.map(\.one) }
       return following.reduce(stream.waitingSeconds) { max($0, $1.lagSeconds) }
