@@ -56,16 +56,8 @@
       for (name, text) in [("service", service), ("socket", try Self.block("systemd-socket"))] {
         try text.write(toFile: "\(folder)/photoledger.\(name)", atomically: true, encoding: .utf8)
       }
-      let process = Process()
-      process.executableURL = URL(filePath: verifier)
-      process.arguments = ["--man=no", "verify", "\(folder)/photoledger.\(kind)"]
-      let pipe = Pipe()
-      process.standardError = pipe
-      process.standardOutput = pipe
-      try process.run()
-      let said = String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-      process.waitUntilExit()
-      #expect(process.terminationStatus == 0 && !said.contains("photoledger."), "\(said)")
+      let (said, end) = try ChildRun.of([verifier, "--man=no", "verify", "\(folder)/photoledger.\(kind)"])
+      #expect(end == .status(0) && !said.contains("photoledger."), "\(said)")
     }
 
     private static func makeFolder() throws -> String {
@@ -127,7 +119,7 @@
 
     /// Runs a proxy in front of a gallery, and asks it what a browser asks.
     private func check(
-      passesInterim: Bool, _ start: (_ folder: String, _ server: UInt16, _ port: UInt16) throws -> Process
+      passesInterim: Bool, _ start: (_ folder: String, _ server: UInt16, _ port: UInt16) throws -> ChildRun
     ) async throws {
       // A proxy may hold the connection of a request whose client has left.
       try await TestGallery.serving(access: Self.access(), stopSeconds: 1) { gallery in
@@ -136,9 +128,8 @@
         let port = try Self.freePort()
         let proxy = try start(folder, gallery.address.port, port)
         defer {
-          // A child inherits the blocked signals of the thread that starts it, so no other signal may reach it.
-          kill(proxy.processIdentifier, SIGKILL)
-          proxy.waitUntilExit()
+          kill(proxy.identifier, SIGKILL)
+          proxy.end()
         }
         try await waitUntil("the proxy answers", limit: .seconds(20)) { (try? RawClient(port: port)) != nil }
         _ = try await gallery.makeAssets(3)
@@ -227,8 +218,9 @@
         \(site)
         }
         """.write(toFile: "\(folder)/nginx.conf", atomically: true, encoding: .utf8)
-        return try Process.run(
-          URL(filePath: nginx), arguments: ["-p", folder, "-e", "\(folder)/errors", "-c", "\(folder)/nginx.conf"])
+        return try ChildRun(
+          URL(filePath: nginx), ["-p", folder, "-e", "\(folder)/errors", "-c", "\(folder)/nginx.conf"],
+          output: .null, errors: .null)
       }
     }
 
@@ -242,14 +234,10 @@
           Self.block("caddy"),
           [("photos.example.org {", "http://127.0.0.1:\(port) {"), ("127.0.0.1:8080", "127.0.0.1:\(server)")])
         try "{\n  admin off\n}\n\(site)".write(toFile: "\(folder)/Caddyfile", atomically: true, encoding: .utf8)
-        let process = Process()
-        process.executableURL = URL(filePath: caddy)
-        process.arguments = ["run", "--adapter", "caddyfile", "--config", "\(folder)/Caddyfile"]
-        process.environment = ["HOME": folder, "XDG_DATA_HOME": folder, "XDG_CONFIG_HOME": folder, "PATH": "/usr/bin"]
-        process.standardError = FileHandle.nullDevice
-        process.standardOutput = FileHandle.nullDevice
-        try process.run()
-        return process
+        return try ChildRun(
+          URL(filePath: caddy), ["run", "--adapter", "caddyfile", "--config", "\(folder)/Caddyfile"],
+          environment: ["HOME": folder, "XDG_DATA_HOME": folder, "XDG_CONFIG_HOME": folder, "PATH": "/usr/bin"],
+          output: .null, errors: .null)
       }
     }
   }
