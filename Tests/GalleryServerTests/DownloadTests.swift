@@ -77,15 +77,42 @@
       #expect(run.text == "\(emptyCount) \(size) True\none two True\n", "\(run)")
     }
 
-    @Test("what is held of downloads is bounded, and the latest is there")
+    @Test("what a client holds of downloads is bounded, its latest is there, and another client's downloads stay")
     func bounded() {
       let downloads = Downloads(.system)
+      func held(_ names: [String], _ client: String) -> [String] {
+        names.filter { downloads.assets($0, for: client) != nil }
+      }
+      let owner = downloads.add(["a"], for: "owner")
+      let many = (0..<Downloads.limit * 2).map { downloads.add(["\($0)"], for: "visitor") }
+      #expect(held(many, "visitor") == Array(many.suffix(Downloads.limitOfClient)))
+      #expect(held([owner], "owner") == [owner] && held(many, "owner").isEmpty)
       let assets = (0..<Downloads.assetLimit).map { "\($0)" }
-      let names = (0..<14).map { _ in downloads.add(assets, for: "one") }
-      let held = names.count { downloads.assets($0, for: "one") != nil }
-      #expect(held * Downloads.assetLimit == Downloads.assetLimitOfAll)
-      #expect(downloads.assets(names[13], for: "one")?.count == assets.count)
-      #expect(downloads.assets(names[13], for: "two") == nil)
+      let large = (0..<5).map { _ in downloads.add(assets, for: "visitor") }
+      #expect(held(large, "visitor") == Array(large.suffix(Downloads.assetLimitOfClient / Downloads.assetLimit)))
+      #expect(held([owner], "owner") == [owner])
+    }
+
+    @Test("where all clients together hold too many downloads, the one that holds most loses its oldest")
+    func fair() {
+      func count(_ downloads: Downloads, _ names: [String], _ client: String) -> Int {
+        names.count { downloads.assets($0, for: client) != nil }
+      }
+      let few = Downloads(.system)
+      let owner = few.add(["a"], for: "owner")
+      let many = (0..<Downloads.limitOfClient).map { _ in few.add(["b"], for: "visitor") }
+      let others = (0..<Downloads.limit - 10).map { ("app \($0)", few.add(["c"], for: "app \($0)")) }
+      #expect(count(few, [owner], "owner") == 1 && others.allSatisfy { count(few, [$0.1], $0.0) == 1 })
+      let left = many.map { count(few, [$0], "visitor") }
+      #expect(left == Array(repeating: 0, count: 11) + Array(repeating: 1, count: 9))
+      // The same by the assets that they name.
+      let large = Downloads(.system)
+      let assets = (0..<Downloads.assetLimit).map { "\($0)" }
+      let small = large.add(["a"], for: "owner")
+      let clients = (0..<Downloads.assetLimitOfAll / Downloads.assetLimit - 1).map { "app \($0)" }
+      let made = (clients + clients).map { ($0, large.add(assets, for: $0)) }
+      #expect(made.map { count(large, [$0.1], $0.0) } == clients.map { _ in 0 } + clients.map { _ in 1 })
+      #expect(count(large, [small], "owner") == 1)
     }
 
     /// What Python makes of an archive: its names with sizes, or the first bad one.
