@@ -159,12 +159,63 @@
           let status = try gallery.ask("POST", "/v1/downloads", json: ["assets": wrong]).status
           #expect(status == 400 || status == 404)
         }
+        // What is out of sight before the archive begins is not left out of it.
+        try await gallery.library.performChanges { change in
+          change.grant(assets.map(\.id), to: "app")
+        }
+        let own = try #require(
+          try gallery.ask(
+            "POST", "/v1/downloads", json: ["assets": assets.map(\.localIdentifier)], key: key.secret
+          ).json()["url"] as? String)
+        #expect(try gallery.ask("HEAD", own, key: key.secret).status == 200)
+        try await gallery.library.performChanges { $0.withdraw([assets[2].id], from: "app") }
+        #expect(try gallery.ask("GET", own, key: key.secret).status == 404)
+        #expect(try gallery.ask("HEAD", own, key: key.secret).status == 404)
         // A file that is not as it was recorded ends the archive, which then has no directory.
         let resource = try #require(try gallery.library.resources(of: assets[1]).first)
         let stored = try gallery.library.url(of: resource, in: assets[1])
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: stored.path)
         try Data("short".utf8).write(to: stored)
         #expect(try listed(try Self.content(gallery, url), gallery.temporary.folder.place(".")) == "unreadable")
+      }
+    }
+
+    @Test(
+      "an archive whose asset, client or key is withdrawn while it is sent ends without its directory",
+      arguments: [("asset", 404), ("client", 403), ("key", 401)])
+    func withdrawn(_ what: String, _ status: Int) async throws {
+      try await TestGallery.serving { gallery in
+        var ids: [LocalIdentifier] = []
+        // The first is more than the buffers between the server and its client hold, so the turn of the second comes
+        // when the client reads on.
+        for (name, data) in [("first.jpg", Data(count: 12 << 20)), ("second.jpg", Data("second".utf8))] {
+          let file = gallery.temporary.folder.place(name)
+          try data.write(to: file)
+          ids.append(try await gallery.makeAsset(file).id)
+        }
+        let (name, key) = try gallery.key(of: "app")
+        try await gallery.library.performChanges { [ids] change in
+          change.setAuthorizationStatus(.limited, of: "app")
+          change.grant(ids, to: "app")
+        }
+        let json = try gallery.ask("POST", "/v1/downloads", json: ["assets": ids.map(\.uuidString)], key: key).json()
+        let url = try #require(json["url"] as? String)
+        let client = try RawClient(port: gallery.address.port)
+        client.send(try gallery.head("GET", url, key: key, ["Connection: close"]))
+        #expect(client.read(through: "first.jpg").contains("200 OK"))
+        switch what {
+        case "asset": try await gallery.library.performChanges { [ids] in $0.withdraw([ids[1]], from: "app") }
+        case "client": try await gallery.library.performChanges { $0.setAuthorizationStatus(.denied, of: "app") }
+        default: #expect(try gallery.ask("DELETE", "/v1/keys/\(name)").status == 204)
+        }
+        let rest = client.readBytesToEnd()
+        #expect(client.isAtEnd && rest.count > 12 << 20)
+        let end = rest.suffix(1000)
+        #expect(end.firstRange(of: Array("second.jpg".utf8)) == nil)
+        // Neither the directory nor the last chunk.
+        #expect(end.firstRange(of: Array("PK\u{1}\u{2}".utf8)) == nil)
+        #expect(!end.suffix(7).elementsEqual("\r\n0\r\n\r\n".utf8))
+        #expect(try gallery.ask("GET", url, key: key).status == status)
       }
     }
 

@@ -10,14 +10,18 @@
   //     POST /v1/downloads {"assets": […]} ─▶ 201, a URL ─▶ GET ─▶ a ZIP, written while it is sent
   //
   // Two steps, since a browser saves what a link leads to and not what a script was answered. What was chosen is held
-  // for an hour, for the client that chose it. What it may see is asked again for each file when its turn comes: a
-  // withdrawal ends the archive at the next file, and what the archive then lacks is not in its directory.
+  // for an hour, for the client that chose it.
+  //
+  // An archive has the originals of every asset that was chosen, or it is no archive. What the client may see is asked
+  // of all assets before the first byte, and again of each when its turn comes, as is whether its key is good: an asset
+  // that is out of sight before is answered with 404, and one that leaves meanwhile ends the connection without the
+  // archive's directory.
   //
   // What is held is bounded, for each client and in all. A client that chooses more loses its own oldest. Where all hold
   // too much, the oldest of the client that holds most leaves; so one that holds little keeps it, whatever others do.
   //
-  // Rejected: a refusal where all hold too much, as for uploads (a few clients could keep all others from downloading
-  // for an hour).
+  // Rejected: an archive without what is out of sight (its reader takes it for whole); a refusal where all hold
+  // too much, as for uploads (a few clients could keep all others from downloading for an hour).
 
   /// The downloads that were asked for.
   final class Downloads: Sendable {
@@ -110,14 +114,13 @@
           throw Problem.malformed("The body needs 'assets', a list of 1 to \(Downloads.assetLimit) identifiers.")
         }
         let library = try call.library()
-        try Fetches.checkMayRead(library)
         let names = try list.map { item -> String in
           guard let name = item.textValue, name.utf8.count <= 200 else {
             throw Problem.malformed("'assets' holds \(item.kind); pass local identifiers.")
           }
-          guard try library.asset(name) != nil else { throw Problem.notFound }
           return name
         }
+        try checkAreSeen(names, in: library)
         let name = call.server.downloads.add(names, for: library.client)
         return .json(
           ["download": .text(name), "url": .text("/v1/downloads/\(name)"), "count": .integer(Int64(names.count))],
@@ -134,21 +137,42 @@
           ("Content-Type", "application/zip"), ("Cache-Control", "no-store"),
           ("Content-Disposition", "attachment; filename=\"photos.zip\""),
         ]
-        let stream = HTTPStream()
-        if call.request.method != "HEAD" {
-          Task.detached { await send(assets, of: library, to: stream) }
+        return .respond { request in
+          do {
+            try await offload { try checkAreSeen(assets, in: library) }
+          } catch { return Problem(error).response }
+          let stream = HTTPStream()
+          if request.method != "HEAD" {
+            Task.detached {
+              await send(assets, of: library, to: stream) {
+                // The key may have been withdrawn meanwhile.
+                _ = try server.keyring.key(of: request)
+              }
+            }
+          }
+          return HTTPResponse(200, Headers.common + fields, .stream(stream))
         }
-        return .answer(HTTPResponse(200, Headers.common + fields, .stream(stream)))
       }.needing(.originals),
     ]
+
+    /// Checks that the client sees all assets of a download.
+    /// - Throws: ``Problem`` 404 if it does not.
+    private static func checkAreSeen(_ assets: [String], in library: PhotoLibrary) throws {
+      try Fetches.checkMayRead(library)
+      for asset in assets where try library.asset(asset) == nil { throw Problem.notFound }
+    }
 
     private static let chunkSize = 1 << 18
 
     /// Writes the archive; an end without the directory tells a client that it is not whole.
-    private static func send(_ assets: [String], of library: PhotoLibrary, to stream: HTTPStream) async {
+    /// - Parameter mayStill: throws if the client is not to have more of it.
+    private static func send(
+      _ assets: [String], of library: PhotoLibrary, to stream: HTTPStream, _ mayStill: @Sendable () throws -> Void
+    ) async {
       var (zip, names) = (ZipWriter(), ZipNames())
       do {
         for identifier in assets {
+          try mayStill()
           for (resource, asset) in try await offload({ try originals(of: identifier, in: library) }) {
             let (descriptor, file) = try await offload { try open(resource, asset, library) }
             let head = zip.begin(
@@ -168,10 +192,11 @@
       }
     }
 
-    /// The originals of an asset that the client still sees: both files of a Live Photo or of a RAW pair.
+    /// The originals of an asset: both files of a Live Photo or of a RAW pair.
+    /// - Throws: ``Problem`` 404 if the client does not see it any more.
     private static func originals(of identifier: String, in library: PhotoLibrary) throws -> [(AssetResource, Asset)] {
       try Fetches.checkMayRead(library)
-      guard let asset = try library.asset(identifier) else { return [] }
+      guard let asset = try library.asset(identifier) else { throw Problem.notFound }
       return try library.resources(of: asset).filter(\.isOriginal).map { ($0, asset) }
     }
 
