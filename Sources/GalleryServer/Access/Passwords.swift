@@ -48,8 +48,13 @@
 
     /// Compares texts in a time that depends on their length only.
     static func isEqual(_ one: String, _ other: String) -> Bool {
-      let (one, other) = (Array(one.utf8), Array(other.utf8))
-      return one.count == other.count && ccrypt_is_equal(one, other, one.count) != 0
+      Array(one.utf8).withUnsafeBytes { one in Array(other.utf8).withUnsafeBytes { isEqual(one, $0) } }
+    }
+
+    /// Compares bytes, and reads all of them wherever they differ; those of another count are read not at all.
+    static func isEqual(_ one: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer) -> Bool {
+      guard let first = one.baseAddress, let second = other.baseAddress else { return one.count == other.count }
+      return one.count == other.count && ccrypt_is_equal(first, second, one.count) != 0
     }
 
     private func inTurn<Value>(_ work: () throws -> Value) throws -> Value {
