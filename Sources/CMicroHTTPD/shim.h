@@ -2,12 +2,17 @@
 #define CMICROHTTPD_H
 
 // libmicrohttpd, and one fixed-argument face of MHD_start_daemon, which C declares variadic and Swift cannot call; and
-// accept4, epoll and eventfd, which Swift's Glibc leaves out.
+// accept4, epoll, eventfd and what the kernel counts of a connection, which Swift's Glibc leaves out.
 
+#include <linux/sockios.h>
 #include <microhttpd.h>
+#include <netinet/in.h>
 #include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 /// What the server is started with. Strings may be null; sizes are in bytes, times in seconds.
@@ -78,6 +83,21 @@ static inline int chttp_descriptor(struct MHD_Connection *connection) {
 /// Whether a connection was accepted, as opposed to closed.
 static inline int chttp_is_start(enum MHD_ConnectionNotificationCode code) {
   return code == MHD_CONNECTION_NOTIFY_STARTED;
+}
+
+/// How many bytes the peer of a TCP connection has acknowledged since it was opened, and how many wait in the kernel for
+/// that. Returns 0 where the kernel does not say.
+static inline int chttp_sent(int descriptor, uint64_t *acknowledged, uint64_t *waiting) {
+  // `tcp_info` as the kernel has it, which only grows at its end; the C library's ends before `tcpi_bytes_acked`.
+  enum { TCP_INFO_OPTION = 11, BYTES_ACKED = 120 };
+  unsigned char info[BYTES_ACKED + sizeof *acknowledged];
+  socklen_t length = sizeof info;
+  int queued = 0;
+  if (getsockopt(descriptor, IPPROTO_TCP, TCP_INFO_OPTION, info, &length) != 0 || length < sizeof info) return 0;
+  if (ioctl(descriptor, SIOCOUTQ, &queued) != 0 || queued < 0) return 0;
+  memcpy(acknowledged, info + BYTES_ACKED, sizeof *acknowledged);
+  *waiting = (uint64_t)queued;
+  return 1;
 }
 
 /// What `connected` keeps for a connection; null if there is nothing.

@@ -3,18 +3,58 @@
   import Foundation
   import Synchronization
 
-  // Connections that take too long to say what they want.
+  // Connections that take too long to say what they want, or to take what they asked for.
   //
-  //   accepted ─▶ head, by a deadline ─▶ body, by a deadline ─▶ answering, no deadline ─▶ idle, by a deadline ─┐
-  //                   ▲                                                                                        │
-  //                   └────────────────────────────────────────────────────────────────────────────────────────┘
+  //   accepted ─▶ head, by a deadline ─▶ body, by a deadline ─▶ working ─▶ response, at a rate ─▶ idle, by a deadline ─┐
+  //                   ▲                                                                                                │
+  //                   └────────────────────────────────────────────────────────────────────────────────────────────────┘
   //
-  // libmicrohttpd closes a connection that is silent, and takes every byte for a sign of life: a client that sends one
-  // a minute holds its connection for days. Here the whole head has a deadline, and so has a gathered body. What is
-  // late is shut down; libmicrohttpd then reads its end and closes it as any other.
+  // libmicrohttpd closes a connection that is silent, and takes every byte for a sign of life: a client that sends or
+  // takes one a minute holds its connection for days. Here the whole head has a deadline, and so has a gathered body,
+  // and a response is taken at a least rate, see `ReadingPace`. What is late is shut down; libmicrohttpd then reads its
+  // end and closes it as any other.
+  //
+  // How far a client has read is asked of the kernel, which counts what was acknowledged: libmicrohttpd sends a file
+  // without a word of how far it is. A stream that is silent for long, a feed, is left out: its client holds the
+  // connection for as long as it likes anyway, so a slow one gains nothing.
   //
   // Invariant: a descriptor is shut down only while it stands in `all`, under the lock of that; libmicrohttpd reports
   // the end of a connection before it closes the descriptor, so no other connection can have its number.
+
+  /// Whether a client takes what waits for it, at a least rate.
+  ///
+  /// Nothing is asked of a client for which nothing waits: the server is the slower one then. What waits is counted anew
+  /// each time that the client has taken what it was to take, so that a message of a hundred bytes is not held against
+  /// one that reads it late.
+  struct ReadingPace {
+    /// How much is to be taken within the time, unless less waits.
+    static let leastBytes: UInt64 = 32 << 10
+
+    /// How many bytes of the connection are to be taken, and since when that is expected; nil: nothing waited.
+    private var due: (count: UInt64, since: UInt64)?
+
+    /// Takes note of a reading.
+    /// - Parameters:
+    ///   - taken: how many bytes the client has taken since the connection was opened.
+    ///   - waiting: how many wait for it.
+    ///   - now: nanoseconds of a monotonic clock.
+    ///   - limit: how long the client has, in nanoseconds.
+    /// - Returns: whether the client is too slow.
+    mutating func isTooSlow(taken: UInt64, waiting: UInt64, at now: UInt64, within limit: UInt64) -> Bool {
+      guard waiting > 0 else {
+        due = nil
+        return false
+      }
+      guard let due, taken < due.count else {
+        due = (taken + min(waiting, Self.leastBytes), now)
+        return false
+      }
+      return now - due.since > limit
+    }
+
+    /// Expects nothing any more.
+    mutating func reset() { due = nil }
+  }
 
   /// A connection and until when it must have got on.
   final class WatchedConnection: Sendable {
@@ -23,6 +63,9 @@
     let peer: String
     /// In nanoseconds of the monotonic clock; the largest number: there is none.
     private let deadline: Atomic<UInt64>
+    /// Whether a response is sent that is to be taken at a rate.
+    private let isPaced = Atomic(false)
+    private let pace = Mutex(ReadingPace())
 
     fileprivate init(_ descriptor: Int32, peer: String, seconds: Double) {
       (self.descriptor, self.peer) = (descriptor, peer)
@@ -40,7 +83,23 @@
       deadline.store(seconds.map { Self.now + UInt64($0 * 1e9) } ?? .max, ordering: .relaxed)
     }
 
-    fileprivate func isLate(at now: UInt64) -> Bool { deadline.load(ordering: .relaxed) < now }
+    /// Sets whether a response is sent that is to be taken at a least rate.
+    func expectReading(_ isExpected: Bool) { isPaced.store(isExpected, ordering: .relaxed) }
+
+    fileprivate func isLate(at now: UInt64, readSeconds: Double) -> Bool {
+      deadline.load(ordering: .relaxed) < now || isReadSlowly(at: now, seconds: readSeconds)
+    }
+
+    private func isReadSlowly(at now: UInt64, seconds: Double) -> Bool {
+      pace.withLock { pace in
+        var (taken, waiting) = (UInt64(0), UInt64(0))
+        guard isPaced.load(ordering: .relaxed), chttp_sent(descriptor, &taken, &waiting) != 0 else {
+          pace.reset()
+          return false
+        }
+        return pace.isTooSlow(taken: taken, waiting: waiting, at: now, within: UInt64(seconds * 1e9))
+      }
+    }
   }
 
   /// The connections of a server.
@@ -50,9 +109,11 @@
     let requestSeconds: Double
     /// How long a connection may be silent between two requests.
     let idleSeconds: Double
+    /// How long a client has for each part of a response.
+    private let readSeconds: Double
 
-    init(requestSeconds: Double, idleSeconds: Double) {
-      (self.requestSeconds, self.idleSeconds) = (requestSeconds, idleSeconds)
+    init(requestSeconds: Double, idleSeconds: Double, readSeconds: Double) {
+      (self.requestSeconds, self.idleSeconds, self.readSeconds) = (requestSeconds, idleSeconds, readSeconds)
     }
 
     /// How many connections are open.
@@ -62,7 +123,7 @@
     /// - Parameter now: the time, in nanoseconds of the monotonic clock.
     func sweep(at now: UInt64 = WatchedConnection.now) {
       all.withLock { all in
-        for connection in all.values where connection.isLate(at: now) {
+        for connection in all.values where connection.isLate(at: now, readSeconds: readSeconds) {
           shutdown(connection.descriptor, Int32(SHUT_RDWR))
         }
       }

@@ -207,6 +207,7 @@
         stream.attach(connection)
         if stream.hasHeartbeat, let watched { server.departures.add(stream, on: watched.descriptor) }
       }
+      watched?.expectReading(made.stream?.hasHeartbeat != true)
       return MHD_queue_response(raw, UInt32(clamping: response.status), made.raw)
     }
 
@@ -219,6 +220,7 @@
       }
       form?.close()
       watched?.expect(within: server.connections.idleSeconds + server.connections.requestSeconds)
+      watched?.expectReading(false)
       if case .ready(let response) = phase { response.discard() }
       if case .flowing(let reception) = phase { reception.gone() }
       if let stream {

@@ -20,7 +20,7 @@
   //   a pool of one thread is rejected                             one thread is started without a pool
   //   the thread that wakes first accepts all that is there        `ConnectionIntake` accepts, and deals out
   //   suspending needs a flag; only two callbacks may suspend     always set; only `Exchange.step`, `HTTPStream.read`
-  //   one byte a minute keeps a connection                        `ConnectionWatch` gives each head and body a deadline
+  //   one byte a minute keeps a connection                        `ConnectionWatch`: deadlines, and a rate of reading
   //   a suspended connection notices no client that left          `DepartureWatch` does; `HTTPStream` has heartbeats
   //   a content reader that returns 0 unsuspended spins           `HTTPStream.read` suspends before it returns 0
   //   stopping with suspended connections aborts the process      `stop` has nothing suspended any more, and waits
@@ -63,6 +63,9 @@
     public var idleSeconds = 60
     /// How many seconds a client has for a whole head, and then for a body that is gathered.
     public var requestSeconds = 30.0
+    /// How many seconds a client has for each 32 KiB of a response, or for what waits if that is less. A stream with a
+    /// heartbeat is left out.
+    public var readSeconds = 60.0
     /// The memory for the head of a request and for writing its response, in bytes a connection.
     public var connectionMemory = 16 << 10
     /// How long the end of the server waits for requests that have begun, in seconds; then it cuts their connections,
@@ -170,7 +173,8 @@
       self.application = application
       self.options = options
       connections = ConnectionWatch(
-        requestSeconds: options.requestSeconds, idleSeconds: Double(options.idleSeconds))
+        requestSeconds: options.requestSeconds, idleSeconds: Double(options.idleSeconds),
+        readSeconds: options.readSeconds)
       departures = try DepartureWatch()
       var listener = listener
       let descriptor = listener.release()

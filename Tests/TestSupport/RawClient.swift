@@ -115,10 +115,10 @@ package final class RawClient {
     return String(decoding: unread, as: UTF8.self)
   }
 
-  /// Takes what comes within a time; for clients that go on sending.
-  package func receiveNow(milliseconds: Int32) {
+  /// Takes what comes within a time, at most so many bytes at once; for clients that go on sending or read slowly.
+  package func receiveNow(milliseconds: Int32, atMost count: Int = 65_536) {
     var wanted = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-    if poll(&wanted, 1, milliseconds) > 0 { _ = receive() }
+    if poll(&wanted, 1, milliseconds) > 0 { _ = receive(atMost: count) }
   }
 
   /// The same as bytes.
@@ -128,8 +128,8 @@ package final class RawClient {
     return unread
   }
 
-  private func receive() -> Bool {
-    var piece = [UInt8](repeating: 0, count: 65_536)
+  private func receive(atMost size: Int = 65_536) -> Bool {
+    var piece = [UInt8](repeating: 0, count: size)
     let count = recv(descriptor, &piece, piece.count, 0)
     if count == 0 || (count < 0 && errno == ECONNRESET) { isAtEnd = true }
     guard count > 0 else { return false }
