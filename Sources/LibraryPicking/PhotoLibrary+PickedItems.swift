@@ -84,6 +84,13 @@ extension PhotoLibrary {
       withheld: withheld)
   }
 
+  /// The uniform type identifier of the bytes as which an item is loaded.
+  /// - Throws: ``LibraryError``: those of ``load(_:options:)`` about the item and its options.
+  /// - Complexity: O(log n).
+  package func contentType(of item: PickedItem, options: PickedItemOptions = PickedItemOptions()) throws -> String {
+    try chosen(item, options).rendition.type
+  }
+
   private func converter() -> (any RepresentationConverter)? {
     store.installed((any RepresentationConverter).self).current
   }
@@ -161,10 +168,10 @@ extension PhotoLibrary {
 
   // MARK: Opening
 
-  /// Opens the bytes of an item in the wanted form; every reading of a picked item begins here.
-  private func openForReading(
-    _ item: PickedItem, _ options: PickedItemOptions, _ cancellation: Cancellation
-  ) throws -> OpenResource {
+  /// The picked asset of an item, if the pick gave it to this client, and the file and form that are wanted of it.
+  private func chosen(
+    _ item: PickedItem, _ options: PickedItemOptions
+  ) throws -> (asset: Asset, rendition: Rendition, withheld: PickerMetadataOptions) {
     guard let text = item.token else {
       throw LibraryError(
         .requestNotSupportedForAsset,
@@ -172,7 +179,14 @@ extension PhotoLibrary {
     }
     let token = try ItemToken(text)
     let (asset, resources, withheld) = try store.reading { t in try picked(token, t) }
-    let rendition = try rendition(of: resources, item, options)
+    return (asset, try rendition(of: resources, item, options), withheld)
+  }
+
+  /// Opens the bytes of an item in the wanted form; every reading of a picked item begins here.
+  private func openForReading(
+    _ item: PickedItem, _ options: PickedItemOptions, _ cancellation: Cancellation
+  ) throws -> OpenResource {
+    let (asset, rendition, withheld) = try chosen(item, options)
     let request = ResourceRequest(
       rendition.resource, in: asset, ResourceRequestOptions(progressHandler: options.progressHandler), cancellation)
     // The item comes from the client; the user's restrictions are in the log.

@@ -177,6 +177,51 @@
       }
     }
 
+    @Test("a picked item comes in the representation that is asked for, and says which type that is")
+    func representations() async throws {
+      try await TestGallery.serving { gallery in
+        let (asset, _) = try await gallery.makeFile("no picture", name: "a.heic")
+        let app = try gallery.register(asks: nil)
+        func picked(_ json: [String: Any]) async throws -> (item: String, types: [String]) {
+          let session = try begin(gallery, app.key, json)
+          #expect(try tap(gallery, session, ["select": asset]) == 204)
+          #expect(try tap(gallery, session, ["finish": true]) == 204)
+          func all() throws -> [[String: Any]] {
+            try items(try gallery.ask("GET", "/v1/picking/\(session)", key: app.key).json())
+          }
+          try await waitUntil("the result is there", limit: .seconds(20)) { try !all().isEmpty }
+          let one = try #require(try all().first)
+          return (try #require(one["item"] as? String), try #require(one["types"] as? [String]))
+        }
+        func loaded(_ item: String, _ query: String) throws -> [String] {
+          let answer = try gallery.ask("GET", "/v1/picked/\(item)\(query)", key: app.key)
+          return answer.status == 200 ? [answer.fields["content-type"] ?? "", answer.body] : ["\(answer.status)"]
+        }
+        let stored = ["image/heic", "no picture"]
+        let converted = ["image/jpeg", "kept: no picture"]
+        let early = try await picked([:])
+        #expect(early.types == ["public.heic"])
+        #expect(try loaded(early.item, "?representation=compatible") == ["501"])
+        try gallery.library.setRepresentationConverter(Stripper())
+        let current = try await picked(["representation": "current"])
+        #expect(current.types == ["public.heic"])
+        #expect(try loaded(current.item, "") == stored)
+        #expect(try loaded(current.item, "?representation=compatible") == converted)
+        #expect(try loaded(current.item, "?representation=compatible&type=public.jpeg") == converted)
+        #expect(try loaded(current.item, "?representation=compatible&type=public.heic") == ["400"])
+        let compatible = try await picked(["representation": "compatible"])
+        #expect(compatible.types == ["public.jpeg"])
+        #expect(try loaded(compatible.item, "") == converted)
+        #expect(try loaded(compatible.item, "?representation=current") == stored)
+        #expect(try loaded(compatible.item, "?representation=automatic") == converted)
+        // Of an item that a later process loads by its token.
+        try await gallery.restart()
+        #expect(try loaded(current.item, "?representation=current") == stored)
+        #expect(try loaded(current.item, "?representation=compatible") == converted)
+        #expect(try loaded(current.item, "?type=public.heic") == stored)
+      }
+    }
+
     @Test("so many copies of picked items are made at once and no more")
     func copies() async throws {
       let picking = Pickings(environment: .system)

@@ -274,12 +274,14 @@
   /// The bytes of picked items: proved or converted by the core into a file without a name, and sent from that.
   enum PickedBytes {
     static func response(_ call: Call, _ item: PickedItem, _ options: PickedItemOptions) async throws -> HTTPResponse {
-      let type = options.contentType ?? item.supportedContentTypes.first ?? "public.data"
+      let library = try call.library()
+      // The item's first type is that of its own representation, and the request may ask for another.
+      let type = try await offload { try library.contentType(of: item, options: options) }
       let folder = call.server.library.store.folder
       let name = "server/.picked-\(Keyring.spelled(call.server.environment.randomBytes(9)))"
       defer { folder.remove(name) }
       let file = URL(filePath: folder.linkedPath(of: name), directoryHint: .notDirectory)
-      try await call.library().write(item, to: file, options: options)
+      try await library.write(item, to: file, options: options)
       let descriptor = folder.open(name, O_RDONLY | O_NOFOLLOW)
       guard descriptor >= 0 else { throw Problem(500, "storage", "The bytes of the picked item cannot be read.") }
       let opened = HTTPFile(owning: descriptor)
