@@ -190,28 +190,28 @@
       }
     }
 
-    @Test("idle time makes what is missing, and a stop ends it")
+    @Test("idle time makes what is missing, the newest first, and a stop ends it")
     func idle() async throws {
       let temporary = try TemporaryLibrary(.seeded(7))
-      var ids: [LocalIdentifier] = []
-      for path in ["orientation/Landscape_1.jpg", "orientation/Landscape_3.jpg", "heic/IMG_1034.heic"] {
-        let file = try sample(path)
-        try await temporary.library.performChanges { change in
-          ids.append(
-            change.createAsset(
-              AssetCreation(
-                mediaType: .image, resources: [ResourceDraft(type: .photo, source: .file(file, shouldMove: false))])))
-        }
+      // By age; they are added in another order.
+      let names = ["Landscape_1", "Landscape_3", "Landscape_2", "Landscape_6"]
+      for age in [2, 0, 3, 1] {
+        let file = try sample("orientation/\(names[age]).jpg")
+        var creation = AssetCreation(
+          mediaType: .image, resources: [ResourceDraft(type: .photo, source: .file(file, shouldMove: false))])
+        creation.creationDate = Date(timeIntervalSince1970: 1_700_000_000 - Double(age) * 86_400)
+        try await temporary.library.performChanges { [creation] change in change.createAsset(creation) }
       }
       var options = RenditionOptions()
-      options.fillsIdleTime = true
-      let heard = Mutex<Set<[UInt8]>>([])
-      let renditions = Renditions(temporary.library, options, now: { Date(timeIntervalSince1970: 1) }) { hash in
-        heard.withLock { _ = $0.insert(hash) }
+      (options.fillsIdleTime, options.processCount) = (true, 1)
+      let heard = Gathered<[UInt8]>()
+      let renditions = Renditions(temporary.library, options, now: { Date(timeIntervalSince1970: 1) }) {
+        heard.append($0)
       }
       try renditions.start()
-      try await waitUntil("all pictures are made") { heard.withLock { $0.count } == 3 }
+      try await waitUntil("all pictures are made") { heard.all.count == 4 }
       await renditions.stop()
+      #expect(try heard.all == names.map { Array(try Data(contentsOf: sample("orientation/\($0).jpg"))).sha256 })
       #expect(renditions.waitingCount == 0 && renditions.byteCount > 0)
     }
   }
@@ -303,6 +303,13 @@
     }
   }
 
+  /// What is set once, for all threads to see.
+  private final class Flag: Sendable {
+    private let value = Atomic(false)
+    var isSet: Bool { value.load(ordering: .sequentiallyConsistent) }
+    func set() { value.store(true, ordering: .sequentiallyConsistent) }
+  }
+
   @Suite("The queue of renditions")
   struct RenditionQueueTests {
     private func job(_ number: UInt8, isPlay: Bool = false) -> RenditionJob {
@@ -312,22 +319,26 @@
     @Test("what is asked for comes before idle work, the newest first, and idle work that is in the way is given up")
     func order() async throws {
       let done = Gathered<UInt8>()
-      let begun = Atomic(false)
+      let (begun, mayGoOn) = (Flag(), Flag())
       let queue = RenditionQueue(workerCount: 1, limit: 100, dropped: { _ in }) { jobs, isCancelled in
-        begun.store(true, ordering: .sequentiallyConsistent)
         // Idle work goes on until it is in the way.
-        if jobs[0].name.hash == [9] && done.all.isEmpty {
-          while !isCancelled() { sched_yield() }
+        if jobs[0].name.hash == [9], !mayGoOn.isSet {
+          begun.set()
+          while !isCancelled() || !mayGoOn.isSet { sched_yield() }
           return false
         }
         for job in jobs { done.append(job.name.hash[0]) }
         return true
       }
       await queue.fill(job(9))
-      try await waitUntil("idle work has begun") { begun.load(ordering: .sequentiallyConsistent) }
+      try await waitUntil("idle work has begun") { begun.isSet }
+      for number in 7...8 as ClosedRange<UInt8> { await queue.fill(job(number)) }
       for number in 1...3 as ClosedRange<UInt8> { #expect(queue.want(job(number))) }
-      try await waitUntil("all is done") { done.all.count == 4 }
-      #expect(done.all.first != 9 && Set(done.all) == [1, 2, 3, 9])
+      // What is asked for again is the newest, and what was to be made in idle time is made now.
+      for number in [2, 8] as [UInt8] { #expect(queue.want(job(number))) }
+      mayGoOn.set()
+      try await waitUntil("all is done") { done.all.count == 6 }
+      #expect(done.all == [8, 2, 3, 1, 9, 7])
       queue.stop()
       #expect(!queue.want(job(4)))
     }
