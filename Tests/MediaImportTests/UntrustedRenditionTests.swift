@@ -1,0 +1,66 @@
+import Foundation
+import PhotoLedger
+import TestSupport
+import Testing
+
+@testable import MediaImport
+
+// libvips marks the loaders that were not made for hostile files, and leaves them out when VIPS_BLOCK_UNTRUSTED says so.
+// Each of these files is one that the installed libvips reads by such a loader if it is let.
+
+@Suite(
+  "Files that libvips reads by loaders which were not made for hostile ones", .blocking,
+  .enabled(if: SamplePhotos.areInstalled("vipsthumbnail", "vips", "ffmpeg", "exiftool"), "Needs the programs."))
+struct UntrustedRenditionTests {
+  private static let shared = MediaRenderer()
+  private let renderer = Self.shared
+
+  private static let files = [
+    "svg": #"<svg xmlns="http://www.w3.org/2000/svg" width="64" height="64"><rect width="64" height="64"/></svg>"#,
+    "pdf": """
+    %PDF-1.1
+    1 0 obj<</Type/Catalog/Pages 2 0 R>>endobj
+    2 0 obj<</Type/Pages/Kids[3 0 R]/Count 1>>endobj
+    3 0 obj<</Type/Page/MediaBox[0 0 64 64]/Parent 2 0 R>>endobj
+    trailer<</Root 1 0 R>>
+    """,
+    "ppm": "P6\n64 64\n255\n" + String(repeating: "abc", count: 64 * 64),
+  ]
+
+  private func write(_ kind: String, to folder: TemporaryFolder) throws -> String {
+    let path = try folder.write("source.\(kind)", Data(try #require(Self.files[kind]).utf8)).description
+    let target = folder.path + "/unblocked.png"
+    let run = try ChildRun.of(["vipsthumbnail", path, "--size", "8x8", "-o", target])
+    try #require(access(target, R_OK) == 0, "The installed libvips does not read such a file: \(run.text)")
+    return path
+  }
+
+  @Test("the loaders are off, for one file of a batch as for all", arguments: files.keys.sorted())
+  func loaders(_ kind: String) throws {
+    let folder = try TemporaryFolder()
+    let path = try write(kind, to: folder)
+    let photo = URL(filePath: folder.path + "/photo.jpg")
+    try ColourGrid.make(["rg", "bw"], side: 32, at: photo)
+    let program = try #require(Programs().find("vipsthumbnail"))
+    let work = try renderer.root.folder()
+    let sources = [try work.take(URL(filePath: path), as: "untrusted"), try work.take(photo, as: "photo")]
+    try renderer.shrink(sources, "8x8!", "-small.png[strip]", in: work, program) { false }
+    let made = ["untrusted", "photo"].map { access(work.file("\($0)-small.png"), R_OK) == 0 }
+    #expect(made == [false, true])
+  }
+
+  @Test("no picture and no rendition is made of such a file, whatever it is called", arguments: files.keys.sorted())
+  func refused(_ kind: String) throws {
+    let folder = try TemporaryFolder()
+    let named = try write(kind, to: folder)
+    let renamed = try folder.write("photo.jpg", try Data(contentsOf: URL(filePath: named))).description
+    for path in [named, renamed] {
+      let source = URL(filePath: path)
+      let rendition = #expect(throws: ImportError.self) { try renderer.renditions(of: [source])[0].get() }
+      let picture = #expect(throws: ImportError.self) {
+        try renderer.picture(PictureRequest(source: source, sourceType: "public.jpeg"))
+      }
+      #expect(rendition?.code == .toolFailed && picture?.code == .toolFailed)
+    }
+  }
+}
