@@ -132,6 +132,28 @@
       }
     }
 
+    @Test("a message names the cause of the last commit that it shows, and none where that has none")
+    func causes() async throws {
+      try await TestGallery.serving { gallery in
+        let ids = try await gallery.makeAssets(3)
+        let fetch = try gallery.fetch()
+        let client = try FeedClient(gallery, "fetch=\(fetch.name)&after=\(fetch.token)")
+        try await gallery.library.performChanges(cause: "sorting") { $0.setFavorite(true, for: [ids[0]]) }
+        #expect(try client.next()?.data["cause"] as? String == "sorting")
+        try await gallery.library.performChanges { $0.setFavorite(true, for: [ids[1]]) }
+        #expect(try client.next()?.data["cause"] is NSNull)
+        let block: [String: Any] = [
+          "changes": [["op": "asset.edit", "assets": [ids[2].uuidString], "isFavorite": true]], "cause": "a page",
+        ]
+        let made = try gallery.ask("POST", "/v1/blocks", json: block)
+        try #require(made.status == 200, "\(made)")
+        #expect(try client.next()?.data["cause"] as? String == "a page")
+        // One message for all three.
+        let path = "/v1/fetches/\(fetch.name)/changes?after=\(fetch.token)"
+        #expect(try gallery.ask("GET", path).json()["cause"] as? String == "a page")
+      }
+    }
+
     @Test("a hundred clients of one fetch are all told of a commit, and none is left open after the stop")
     func many() async throws {
       try await TestGallery.serving { gallery in
