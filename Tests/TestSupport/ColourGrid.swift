@@ -27,22 +27,30 @@ package enum ColourGrid {
 
   /// The colours of a picture in the middle of each square of a grid that covers it; "?" where there is another colour.
   package static func read(_ picture: Data, columns: Int, rows: Int) throws -> [String] {
-    let folder = try TemporaryFolder()
-    let (file, pixels) = (folder.place("picture"), folder.place("pixels"))
-    try picture.write(to: file)
-    try run([
-      "-i", file.path, "-vf", "scale=\(columns):\(rows):flags=neighbor", "-f", "rawvideo", "-pix_fmt", "rgb24",
-      pixels.path,
-    ])
-    let bytes = Array(try Data(contentsOf: pixels))
+    let bytes = try samples(picture, columns: columns, rows: rows)
     return (0..<rows).map { row in
       String(
         (0..<columns).map { column in
-          let found = bytes[(row * columns + column) * 3..<(row * columns + column + 1) * 3]
+          let found = bytes[row * columns + column]
           // Programs convert colours, so only what is bright counts.
           return colours.first { colour in colour.value.map { $0 / 128 } == found.map { $0 / 128 } }?.key ?? "?"
         })
     }
+  }
+
+  /// Red, green and blue in the middle of each square of a grid that covers a picture, row by row, as they are stored:
+  /// without regard to a colour profile.
+  package static func samples(_ picture: Data, columns: Int, rows: Int) throws -> [[UInt8]] {
+    let folder = try TemporaryFolder()
+    let (file, pixels) = (folder.place("picture"), folder.place("pixels"))
+    try picture.write(to: file)
+    try run([
+      // Colours first: many JPEGs have them at half the size, and two pixels would share one.
+      "-i", file.path, "-vf", "format=gbrp,scale=\(columns):\(rows):flags=neighbor", "-f", "rawvideo",
+      "-pix_fmt", "rgb24", pixels.path,
+    ])
+    let bytes = Array(try Data(contentsOf: pixels))
+    return (0..<rows * columns).map { Array(bytes[$0 * 3..<$0 * 3 + 3]) }
   }
 
   private static func run(_ words: [String]) throws {
