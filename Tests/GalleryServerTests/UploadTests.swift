@@ -330,5 +330,39 @@
         #expect(try gallery.assetCount == 1)
       }
     }
+
+    @Test("a half that a limited client does not see is neither completed by its upload nor revealed by the answer")
+    func pairedOutOfSight() async throws {
+      try await TestGallery.serving { gallery in
+        try await gallery.library.performChanges { $0.setAuthorizationStatus(.limited, of: "app") }
+        let key = try gallery.key(of: "app").secret
+        func identifier(_ number: Int) -> String { "\(number)3333333-2222-4333-8444-555555555555" }
+        func still(_ number: Int) throws -> Asset {
+          let data = TinyMedia.jpeg(.init(contentIdentifier: identifier(number)))
+          let answer = try gallery.send("PUT", "/v1/uploads?name=a.jpg", data).answer
+          return try #require(try gallery.library.asset(answer.fields["photoledger-asset"] ?? ""))
+        }
+        func movie(_ number: Int) throws -> (asset: String, shape: String) {
+          let data = TinyMedia.movie(contentIdentifier: identifier(number))
+          let answer = try gallery.send("PUT", "/v1/uploads?name=b.mov", data, key: key).answer
+          let (json, asset) = (try answer.json(), answer.fields["photoledger-asset"] ?? "")
+          return (asset, "\(answer.status) \(json["outcome"] ?? "") \(json.keys.sorted())")
+        }
+        let (unseen, seen) = (try still(1), try still(2))
+        try await gallery.library.performChanges { $0.grant([seen.id], to: "app") }
+        // As if there were no other half.
+        let (first, alone) = (try movie(1), try movie(3))
+        #expect(first.asset != unseen.localIdentifier && first.shape == alone.shape, "\(first)")
+        func types(_ asset: Asset) throws -> [ResourceType] {
+          try gallery.library.resources(of: #require(try gallery.library.asset(asset.localIdentifier))).map(\.type)
+        }
+        #expect(try types(unseen) == [.photo])
+        #expect(try gallery.fetch(key: key).count == 3)
+        let completed = try movie(2)
+        #expect(completed.asset == seen.localIdentifier && completed.shape.contains("completed"), "\(completed)")
+        #expect(try types(seen) == [.photo, .pairedVideo])
+        #expect(try gallery.fetch(key: key).count == 3)
+      }
+    }
   }
 #endif
