@@ -123,6 +123,37 @@
       }
     }
 
+    @Test("hidden assets, the trash, a limit and an offset are fetched as they are asked for")
+    func visibility() async throws {
+      try await TestGallery.serving { gallery in
+        let ids = try await gallery.makeAssets(7)
+        try await gallery.library.performChanges { change in
+          change.setHidden(true, for: [ids[1], ids[2]])
+          change.deleteAssets([ids[2], ids[3]])
+        }
+        func listed(_ json: [String: Any]) throws -> [Int] {
+          let fetch = try gallery.fetch(json.merging(["sort": ["creationDate"]]) { $1 })
+          let found = try gallery.identifiers(fetch.name, at: fetch.token)
+          #expect(fetch.count == found.count)
+          let places = Dictionary(uniqueKeysWithValues: ids.enumerated().map { ($1.spelled(as: .asset), $0) })
+          return try found.map { try #require(places[$0]) }
+        }
+        #expect(try listed([:]) == [0, 4, 5, 6])
+        #expect(try listed(["hidden": false, "trash": false, "limit": 0]) == [0, 4, 5, 6])
+        #expect(try listed(["hidden": true]) == [0, 1, 4, 5, 6])
+        // What was thrown away is found there, hidden or not.
+        #expect(try listed(["trash": true]) == [2, 3])
+        #expect(try listed(["trash": true, "hidden": true]) == [2, 3])
+        #expect(try listed(["limit": 3]) == [0, 4, 5])
+        #expect(try listed(["limit": 2, "offset": 1, "hidden": true]) == [1, 4])
+        #expect(try listed(["limit": 1, "trash": true]) == [2])
+        #expect(try listed(["limit": 9, "offset": 4]) == [])
+        for wrong: [String: Any] in [["hidden": 1], ["trash": "yes"], ["limit": -1], ["limit": 1.5], ["offset": "1"]] {
+          #expect(try gallery.ask("POST", "/v1/fetches", json: wrong).status == 400, "\(wrong)")
+        }
+      }
+    }
+
     @Test("where files lie is the owner's to ask, since no answer tells it to anybody else")
     func paths() async throws {
       try await TestGallery.serving { gallery in
