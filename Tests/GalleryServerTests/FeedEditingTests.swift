@@ -227,6 +227,29 @@
       #expect(!Message.isEmpty(details))
     }
 
+    @Test("a feed sends a change that is too large as a state, from which it goes on")
+    func tooLarge() async throws {
+      try await TestGallery.serving { gallery in
+        gallery.server.feeds.rangeLimit.store(4, ordering: .relaxed)
+        let ids = try await gallery.makeAssets(10)
+        let fetch = try gallery.fetch()
+        let client = try FeedClient(gallery, "fetch=\(fetch.name)&after=\(fetch.token)")
+        let removed = stride(from: 0, to: ids.count, by: 2).map { ids[$0] }
+        try await gallery.library.performChanges { $0.deleteAssets(removed) }
+        let event = try #require(try client.next())
+        let (now, count) = (try gallery.library.currentToken.description, ids.count - removed.count)
+        #expect(event.name == "state" && event.data["count"] as? Int == count && event.data["token"] as? String == now)
+        #expect(try FeedCursor(event.id).tokens.map(\.token?.description) == [now])
+        try await gallery.library.performChanges { $0.deleteAssets([ids[1]]) }
+        let next = try #require(try client.next())
+        #expect(next.name == "change" && next.data["before"] as? String == now)
+        #expect(next.data["removed"] as? [[Int]] == [[0, 1]])
+        gallery.server.feeds.rangeLimit.store(5, ordering: .relaxed)
+        let other = try FeedClient(gallery, "fetch=\(fetch.name)&after=\(fetch.token)")
+        #expect(try other.next()?.name == "change")
+      }
+    }
+
     @Test("a client that does not read gets what it missed in fewer, exact messages")
     func slow() async throws {
       try await TestGallery.serving { gallery in

@@ -87,6 +87,7 @@
     private let fetches: Fetches
     private let watch: AccessWatch
     private let sections: SectionChoice?
+    private let rangeLimit: Int
     private let renditions: RenditionColumns
     private let messages: EncodedMessages
     private let announcements: RenditionAnnouncements
@@ -96,7 +97,7 @@
       (self.name, holder, self.sections) = (name, key, sections)
       (whole, fetches, watch, now) = (server.library, server.fetches, server.watch, server.environment.now)
       renditions = RenditionColumns(library: server.library.as(key.client), renditions: server.renditions)
-      messages = server.messages
+      (messages, rangeLimit) = (server.messages, server.feeds.rangeLimit.load(ordering: .relaxed))
       announcements = RenditionAnnouncements(renditions, stream)
       state = Mutex(State(cursor: cursor))
     }
@@ -249,7 +250,7 @@
       let renditions = RenditionColumns(library: library, renditions: renditions.renditions)
       let after = change.listAfter
       after.hold(of: fetch, for: library.client, fetches)
-      guard change.isSmall else {
+      guard change.isSmall(rangeLimit) else {
         return try await send("state", Message.state(after, of: fetch).description, one, after.token)
       }
       let name = EncodedMessages.Name(
@@ -316,6 +317,9 @@
     }
 
     private let state = Mutex(State())
+
+    /// How many ranges a message of a feed has; what is set here holds for feeds that are opened afterwards.
+    let rangeLimit = Atomic(Message.rangeLimit)
 
     var count: Int { state.withLock { $0.open.count } }
     /// How long the feed that lags most does, in seconds; 0 if none lags.

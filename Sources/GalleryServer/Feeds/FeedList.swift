@@ -66,8 +66,8 @@
     associatedtype List: FeedList
     var tokenBefore: Token { get }
     var listAfter: List { get }
-    /// Whether it has a bounded message.
-    var isSmall: Bool { get }
+    /// Whether it has a message of at most so many ranges.
+    func isSmall(_ rangeLimit: Int) -> Bool
     /// Whether its message shows nothing.
     var isUnseen: Bool { get }
     /// The message.
@@ -108,7 +108,7 @@
   extension ChangeDetails: FeedChange where Element: FeedElement {
     var tokenBefore: Token { fetchResultBeforeChanges.token }
     var listAfter: FetchResult<Element> { fetchResultAfterChanges }
-    var isSmall: Bool { Message.isSmall(self) }
+    func isSmall(_ rangeLimit: Int) -> Bool { Message.isSmall(self, limit: rangeLimit) }
     var isUnseen: Bool { Message.isEmpty(self) }
 
     func json(of fetch: FetchRequest, sections: SectionChoice?, _ renditions: RenditionColumns) throws -> JSON {

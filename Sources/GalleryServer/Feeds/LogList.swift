@@ -77,7 +77,7 @@
     let library: PhotoLibrary
 
     var tokenBefore: Token { before.token }
-    var isSmall: Bool { true }
+    func isSmall(_ rangeLimit: Int) -> Bool { true }
     var isUnseen: Bool { before.count == listAfter.count }
 
     func json(of fetch: FetchRequest, sections: SectionChoice?, _ renditions: RenditionColumns) throws -> JSON {

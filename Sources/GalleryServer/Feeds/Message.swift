@@ -57,7 +57,7 @@
     }
 
     /// Whether a change has a bounded message.
-    static func isSmall<Element>(_ details: ChangeDetails<Element>, limit: Int = rangeLimit) -> Bool {
+    static func isSmall<Element>(_ details: ChangeDetails<Element>, limit: Int) -> Bool {
       guard details.hasIncrementalChanges else { return false }
       let sets = [details.removedIndexes, details.insertedIndexes, details.changedIndexes]
       return sets.reduce(details.moved.count) { $0 + ($1?.rangeView.count ?? 0) } <= limit
