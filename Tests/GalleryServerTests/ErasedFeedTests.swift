@@ -43,6 +43,37 @@
       }
     }
 
+    @Test("an erasure of what a limited client never saw leaves the states that it holds exact")
+    func unseen() async throws {
+      try await TestGallery.serving { gallery in
+        let ids = try await gallery.makeAssets(12)
+        try await gallery.library.performChanges { change in
+          change.setAuthorizationStatus(.limited, of: "app")
+          change.grant(Array(ids[..<8]), to: "app")
+        }
+        let key = try gallery.key(of: "app").secret
+        let fetch = try gallery.fetch(["sort": ["creationDate"]], key: key)
+        let window = "/v1/fetches/\(fetch.name)/items?token=\(fetch.token)&start=0&count=6"
+        let changes = "/v1/fetches/\(fetch.name)/changes?after=\(fetch.token)"
+        let before = (try gallery.ask("GET", window, key: key), try gallery.ask("GET", changes, key: key))
+        #expect(before.0.status == 200 && before.1.status == 200)
+
+        // What the server held would answer as before in any case.
+        try gallery.library.eraseAssets([ids[10]])
+        try await gallery.restart()
+        let held = try gallery.ask("GET", window, key: key)
+        #expect(held.body == before.0.body && held.fields["etag"] == before.0.fields["etag"])
+        #expect(try gallery.ask("GET", changes, key: key).body == before.1.body)
+
+        try gallery.library.eraseAssets([ids[5]])
+        try await gallery.restart()
+        let gone = try gallery.ask("GET", changes, key: key)
+        #expect(gone.status == 410 && gone.body.contains("after the state \(fetch.token)"), "\(gone)")
+        let after = try gallery.ask("GET", window, key: key)
+        #expect(after.status == 200 && after.fields["etag"] != before.0.fields["etag"])
+      }
+    }
+
     @Test("a result that was only begun when an asset was erased is gone, and the server lives")
     func begun() async throws {
       try await TestGallery.serving { gallery in

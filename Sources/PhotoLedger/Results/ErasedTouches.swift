@@ -72,33 +72,53 @@ extension LibraryStore {
     return sequence
   }
 
+  /// Marks what is read of an earlier state after an erasure; nil if no erasure since then reached what a client saw.
+  ///
+  /// Full access: the last event by which payloads were erased. A limited client must not learn of other erasures, so
+  /// for it the mark counts those assets of its selection as of the state that are erased now; it grows with each.
+  /// - Parameter sequence: the last event of the state.
+  /// - Complexity: O(1) with full access; O(k log n) for k assets of a selection, if anything was erased since.
+  func erasure(since sequence: UInt64, seenBy access: Access, _ t: borrowing StoreReading) throws -> UInt64? {
+    let last = try lastErasure(t)
+    guard last > sequence else { return nil }
+    switch access {
+    case .full: return last
+    case .none: return nil
+    case .limited(let client):
+      let erased = try members(of: client, at: sequence, t).count { member in
+        try assetRow(member.number, at: sequence, t)?.isErased ?? false
+      }
+      return erased > 0 ? UInt64(erased) : nil
+    }
+  }
+
   /// The error for a result of an earlier state that can no longer be worked out.
-  static func erased(after commit: UInt64) -> LibraryError {
+  static func erased(after state: Token) -> LibraryError {
     LibraryError(
       .tokenExpired,
-      "Assets were erased after commit \(commit), so a result of that state is no longer known; fetch it again.")
+      "Assets were erased after the state \(state), so a result of it is no longer known; fetch it again.")
   }
 }
 
 extension FetchResult {
   /// Checks that the result is the one that its state showed: it is completed if it was only begun.
-  /// - Throws: ``LibraryError`` `.tokenExpired` if assets were erased after its state, and it may have been read only
-  ///   then; what a read of the store throws.
-  /// - Complexity: O(1); O(n) the first time for a result of which only the beginning was read.
+  /// - Throws: ``LibraryError`` `.tokenExpired` if assets that the client saw were erased after its state, and it may
+  ///   have been read only then; what a read of the store throws.
+  /// - Complexity: as ``erasure``; O(n) the first time for a result of which only the beginning was read.
   package func checkIsExact() throws {
-    let core = try core
-    if try erasure != nil { throw LibraryStore.erased(after: core.commit) }
+    _ = try core
+    if try erasure != nil { throw LibraryStore.erased(after: token) }
   }
 
-  /// The last event by which payloads were erased, if that was after the state and the result may have been read after
-  /// it.
-  /// - Complexity: O(1).
+  /// What marks the result if assets that the client saw were erased after its state and the result may have been read
+  /// after that, see ``LibraryStore/erasure(since:seenBy:_:)``; nil if not.
+  /// - Complexity: O(1); for a limited client O(k log n) in its selection, if anything was erased since.
   package var erasure: UInt64? {
     get throws {
       let frame = state.frame
       guard frame.plan.query.entity == .asset, state.readAt > frame.commit else { return nil }
-      let last = try store.reading { t in try store.lastErasure(t) }
-      return last > frame.sequence ? last : nil
+      let access = frame.plan.query.access
+      return try store.reading { t in try store.erasure(since: frame.sequence, seenBy: access, t) }
     }
   }
 }

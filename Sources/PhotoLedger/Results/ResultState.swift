@@ -14,9 +14,9 @@ import Synchronization
 //                                                     the stored keys; after a later commit, the rows as of this one
 //
 // Invariant: a begun result answers what the complete one answers, and it is completed as of its own commit, at any
-// later time until an asset is erased: then the rows of before are gone, and completing it throws. Rejected: completing
-// each in the background, which takes a core from the thread that draws the first screen; only what an app observes is
-// made ahead (BegunResults.swift).
+// later time until an asset is erased that its client saw: then the rows of before are gone, and completing it throws.
+// Rejected: completing each in the background, which takes a core from the thread that draws the first screen; only what
+// an app observes is made ahead (BegunResults.swift).
 
 /// What the copies of a result share: what it shows, and what has been found out about that since.
 ///
@@ -111,8 +111,8 @@ final class ResultState: Sendable {
   }
 
   /// The result, which is made if it was only begun.
-  /// - Throws: ``LibraryError``: `.tokenExpired` if the result was begun and an asset was erased since; what a read of
-  ///   the store throws.
+  /// - Throws: ``LibraryError``: `.tokenExpired` if the result was begun and an asset that its client saw was erased
+  ///   since; what a read of the store throws.
   /// - Complexity: O(1); O(n) the first time for a result that was begun.
   func made(in store: LibraryStore) throws -> ResultCore {
     let begun: BegunResult
@@ -121,7 +121,7 @@ final class ResultState: Sendable {
     case .begun(let result): begun = result
     }
     // Two concurrent callers both build it, with equal results.
-    let (core, head) = try store.made(begun)
+    let (core, head) = try store.made(begun, token)
     lastRead.withLock { $0 = max($0, head) }
     content.withLock { $0 = .made(core) }
     return core
@@ -243,11 +243,13 @@ extension LibraryStore {
   }
 
   /// Makes a result that was begun, as of its commit; with the last commit that was read for it.
-  fileprivate func made(_ begun: BegunResult) throws -> (ResultCore, readAt: UInt64) {
+  fileprivate func made(_ begun: BegunResult, _ token: Token) throws -> (ResultCore, readAt: UInt64) {
     let frame = begun.frame
     let (query, window, isFollowed) = (frame.plan.query, frame.window, frame.wantsIncrementalChanges)
     return try reading { t in
-      guard try lastErasure(t) <= frame.sequence else { throw Self.erased(after: frame.commit) }
+      guard try erasure(since: frame.sequence, seenBy: query.access, t) == nil else {
+        throw Self.erased(after: token)
+      }
       let moment = try moment(ofCommit: frame.commit, t)
       let made = try fetch(query, window, wantsIncrementalChanges: isFollowed, as: frame.client, at: moment, t)
       return (made, try core.log.head(t).commit)
