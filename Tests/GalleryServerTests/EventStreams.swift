@@ -10,10 +10,9 @@
   final class EventStream {
     private let client: RawClient
     private let path: String
-    /// What came of the stream and was not given as an event, without the frames of the chunked encoding.
-    private var unread: [UInt8] = []
+    private let body: ChunkedBody
     /// Whether the last chunk came.
-    private(set) var hasEnded = false
+    var hasEnded: Bool { body.hasEnded }
 
     /// - Parameter receiveBuffer: how many bytes may wait for the client to read them; the system's choice if nil.
     init(
@@ -22,6 +21,7 @@
     ) throws {
       path = String(target.prefix { $0 != "?" })
       client = try RawClient(port: gallery.address.port, receiveBuffer: receiveBuffer)
+      body = ChunkedBody(client)
       client.send(try gallery.head("GET", target, key: key, fields + ["Connection: close"]))
       let head = client.read(through: "\r\n\r\n")
       try #require(head.hasPrefix("HTTP/1.1 200"), "\(head)")
@@ -30,31 +30,13 @@
 
     /// The fields of the next event; nil at the end of the stream.
     func next() throws -> JSON? {
-      while let text = frame() {
+      while let text = body.event() {
         guard let event = Contract.event(text) else { continue }
         do { try Contract.served.get().check("GET", path, event: event) } catch { Issue.record("\(error)") }
         return event
       }
       try #require(hasEnded || client.isAtEnd, "The stream neither sent an event nor ended.")
       return nil
-    }
-
-    /// The text up to the next empty line; nil at the end of the stream. Nothing in it has a carriage return.
-    private func frame() -> String? {
-      while true {
-        if let end = unread.firstRange(of: [0x0A, 0x0A]) {
-          defer { unread.removeSubrange(..<end.upperBound) }
-          return String(decoding: unread[..<end.lowerBound], as: UTF8.self)
-        }
-        let size = client.read(through: "\r\n").dropLast(1)
-        guard let count = Int(size, radix: 16), count > 0 else {
-          hasEnded = size == "0"
-          return nil
-        }
-        let bytes = client.bytes(through: "\r\n").dropLast(2)
-        guard bytes.count == count else { return nil }
-        unread += bytes
-      }
     }
   }
 
