@@ -109,7 +109,7 @@
         for path in [
           try gallery.rendition("small", of: asset, recipe: "r0"), try gallery.rendition("play", of: asset),
           try gallery.rendition("huge", of: asset),
-          "/v1/assets/\(asset.id.uuidString)/renditions/\(String(repeating: "0", count: 64))/r1/small",
+          "/v1/assets/\(asset.id.uuidString)/renditions/\(String(repeating: "0", count: 64))/r2/small",
         ] {
           #expect(try gallery.ask("GET", path).status == 404, "\(path)")
         }

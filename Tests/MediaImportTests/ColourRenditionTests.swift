@@ -32,9 +32,45 @@ struct ColourRenditionTests {
     let set = try renderer.renditions(of: [wide])[0].get()
     var request = PictureRequest(source: wide, sourceType: ending == "png" ? "public.png" : "public.jpeg")
     request.format = .png
-    for made in [set.large, try renderer.picture(request).data] {
+    for made in [set.large, set.small, try renderer.picture(request).data] {
       let found = try samples(made)
       #expect(distance(found, Self.colours) <= 12, "\(found)")
     }
+  }
+
+  @Test("a picture without a profile keeps its colours", arguments: ["png", "jpg"])
+  func plain(_ ending: String) throws {
+    let folder = try TemporaryFolder()
+    let file = URL(filePath: folder.path + "/plain.\(ending)")
+    let grid = URL(filePath: folder.path + "/grid.png")
+    try ColourGrid.make(["rg", "bw"], side: 64, at: grid)
+    let target = file.path + (ending == "jpg" ? "[Q=100,strip]" : "[strip]")
+    try #require(try ChildRun.of(["vips", "copy", grid.path, target]).end == .status(0))
+    let set = try renderer.renditions(of: [file])[0].get()
+    var request = PictureRequest(source: file, sourceType: ending == "png" ? "public.png" : "public.jpeg")
+    request.format = .png
+    for made in [set.large, set.small, try renderer.picture(request).data] {
+      let found = try ColourGrid.samples(made, columns: 2, rows: 2)
+      #expect(distance(found, Self.colours) <= 6, "\(found)")
+    }
+  }
+
+  @Test("a grey picture without a profile stays grey, beside one with colours")
+  func grey() throws {
+    let folder = try TemporaryFolder()
+    let (grid, grey) = (URL(filePath: folder.path + "/grid.png"), URL(filePath: folder.path + "/grey.png"))
+    try ColourGrid.make(["rg", "bw"], side: 64, at: grid)
+    let run = try ChildRun.of(["vips", "colourspace", grid.path, grey.path + "[strip]", "b-w"])
+    try #require(run.end == .status(0), "\(run.text)")
+    let sets = try renderer.renditions(of: [grey, grid]).map { try $0.get() }
+    for made in [sets[0].large, sets[0].small] {
+      for sample in try ColourGrid.samples(made, columns: 2, rows: 2) {
+        #expect(distance([sample], [[sample[0], sample[0], sample[0]]]) <= 1, "\(sample)")
+      }
+    }
+    #expect(distance(try ColourGrid.samples(sets[1].large, columns: 2, rows: 2), Self.colours) <= 6)
+    var request = PictureRequest(source: grey, sourceType: "public.png")
+    request.format = .png
+    #expect(try renderer.picture(request).size.width == 128)
   }
 }

@@ -203,12 +203,17 @@ package final class MediaRenderer: Sendable {
     let whole = geometry.isCut ? folder.file("whole.png") : target
     let options = geometry.isCut ? "[compression=1,strip]" : request.format.options
     let size = "\(geometry.scaled.width)x\(geometry.scaled.height)!"
-    let words = ["--size", size, "--eprofile", "srgb", "-o", whole + options]
-    do {
-      _ = try run.output(of: program, [still] + words)
-    } catch let error as ImportError where error.code == .toolFailed && !request.isCancelled() {
+    func shrink(_ still: String) throws {
+      do {
+        _ = try run.output(of: program, [still, "--size", size] + RenditionRecipe.toSRGB + ["-o", whole + options])
+      } catch let error as ImportError where error.code == .toolFailed && !request.isCancelled() {
+        // A grey picture without a profile, which becomes one of three colours.
+        _ = try run.output(of: program, [still, "--size", size, "--eprofile", "srgb", "-o", whole + options])
+      }
+    }
+    do { try shrink(still) } catch let error as ImportError where error.code == .toolFailed && !request.isCancelled() {
       guard programs.find("ffmpeg") != nil else { throw error }
-      _ = try run.output(of: program, [try decoded(still, in: folder, request.isCancelled)] + words)
+      try shrink(try decoded(still, in: folder, request.isCancelled))
     }
     _ = try folder.checked(whole, by: program)
     if geometry.isCut {

@@ -43,7 +43,7 @@ package struct RenditionSet: Sendable {
 /// The recipe of renditions.
 package enum RenditionRecipe {
   /// Changes with everything that changes the bytes of a rendition.
-  package static let revision = "r1"
+  package static let revision = "r2"
   /// Pixels on the longer side of the large one.
   package static let largeSide = 1440
   /// Pixels on the shorter side of the small one.
@@ -51,6 +51,10 @@ package enum RenditionRecipe {
 
   static let large = "[Q=82,strip,background=255]"
   static let small = "[Q=80,strip]"
+
+  /// Has libvips convert colours to sRGB. What has no profile is taken for sRGB: without that, it is converted by way of
+  /// a space without a profile, and a pure blue becomes (85, 15, 253). A grey picture without a profile fails so.
+  static let toSRGB = ["--eprofile", "srgb", "--iprofile", "srgb"]
 }
 
 extension MediaRenderer {
@@ -163,10 +167,7 @@ extension MediaRenderer {
   ) throws -> ImportError? {
     if items.isEmpty { return nil }
     let output = folder.output
-    var failures = [
-      try shrink(
-        items.map(\.still), "1440x1440>", "-large.jpg\(RenditionRecipe.large)", in: folder, program, isCancelled)
-    ]
+    var failures = [try shrinkOriginals(items, in: folder, program, isCancelled)]
     if items.count == 1, access("\(output)/\(items[0].name)-large.jpg", R_OK) != 0 {
       do { failures.append(try shrinkDecoded(items[0], in: folder, program, isCancelled)) } catch {
         throw failures.compactMap(\.self).first(where: \.isPassing) ?? error
@@ -187,6 +188,21 @@ extension MediaRenderer {
     return failures.compactMap(\.self).first(where: \.isPassing)
   }
 
+  /// The large ones.
+  private func shrinkOriginals(
+    _ items: [Item], in folder: borrowing WorkFolder, _ program: String, _ isCancelled: @escaping @Sendable () -> Bool
+  ) throws -> ImportError? {
+    let (size, ending) = ("1440x1440>", "-large.jpg\(RenditionRecipe.large)")
+    let failure = try shrink(
+      items.map(\.still), size, ending, RenditionRecipe.toSRGB, in: folder, program, isCancelled)
+    guard failure != nil else { return nil }
+    let output = folder.output
+    let left = items.filter { access("\(output)/\($0.name)-large.jpg", R_OK) != 0 }
+    // A grey picture without a profile is grey in sRGB as well.
+    let again = try shrink(left.map(\.still), size, ending, in: folder, program, isCancelled)
+    return failure?.isPassing == true ? failure : again
+  }
+
   /// The large one of a file that libvips does not read, by way of ffmpeg.
   private func shrinkDecoded(
     _ item: Item, in folder: borrowing WorkFolder, _ program: String, _ isCancelled: @escaping @Sendable () -> Bool
@@ -195,8 +211,8 @@ extension MediaRenderer {
     let own = try root.folder()
     let decoded = try decoded(try own.take(URL(filePath: item.still)), in: own, isCancelled)
     let still = try folder.take(URL(filePath: decoded), as: "\(item.name)-decoded")
-    let failure = try shrink(
-      [still], "1440x1440>", "-large.jpg\(RenditionRecipe.large)", in: folder, program, isCancelled)
+    let decodedItem = Item(index: item.index, still: still, name: "\(item.name)-decoded")
+    let failure = try shrinkOriginals([decodedItem], in: folder, program, isCancelled)
     rename(folder.file("\(item.name)-decoded-large.jpg"), folder.file("\(item.name)-large.jpg"))
     return failure
   }
@@ -207,11 +223,12 @@ extension MediaRenderer {
   }
 
   /// Has files shrunk; which of them could be is seen by what is there afterwards.
+  /// - Parameter colours: what is asked for about colours; nothing of renditions, which are sRGB already.
   /// - Returns: why perhaps not all of them could be.
   @discardableResult
   func shrink(
-    _ files: [String], _ size: String, _ ending: String, in folder: borrowing WorkFolder, _ program: String,
-    _ isCancelled: @escaping @Sendable () -> Bool
+    _ files: [String], _ size: String, _ ending: String, _ colours: [String] = [], in folder: borrowing WorkFolder,
+    _ program: String, _ isCancelled: @escaping @Sendable () -> Bool
   ) throws -> ImportError? {
     if files.isEmpty { return nil }
     var run = run(isCancelled, readable: try folder.readable(), writable: folder.output)
@@ -219,7 +236,7 @@ extension MediaRenderer {
     run.environment = ["VIPS_BLOCK_UNTRUSTED=1", "VIPS_CONCURRENCY=1"]
     do {
       _ = try run.output(
-        of: [program], files + ["--size", size, "--eprofile", "srgb", "-o", "\(folder.output)/%s\(ending)"])
+        of: [program], files + ["--size", size] + colours + ["-o", "\(folder.output)/%s\(ending)"])
       return nil
     } catch let error as ImportError where error.code == .toolFailed && !isCancelled() {
       // Status 1 means that one of the files could not be decoded.
