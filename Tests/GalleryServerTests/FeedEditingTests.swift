@@ -169,7 +169,8 @@
         Keyring.Grant(client: PhotoLibrary.owner, label: "", seconds: 60))
       let client = try RawClient(port: address.port)
       let name = try FetchRequest([:]).name
-      client.send("GET /v1/feed?fetch=\(name) HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \(secret)\r\n\r\n")
+      let fields = "Host: a\r\nConnection: close\r\nAuthorization: Bearer \(secret)"
+      client.send("GET /v1/feed?fetch=\(name) HTTP/1.1\r\n\(fields)\r\n\r\n")
       #expect(client.read(through: "event: state").hasSuffix("event: state"))
       try await made.library.performChanges { _ = $0.createAsset(.invented(1)) }
       #expect(client.read(through: "event: change").hasSuffix("event: change"))
