@@ -5,9 +5,9 @@
 
   // Connections that take too long to say what they want, or to take what they asked for.
   //
-  //   accepted ─▶ head, by a deadline ─▶ body, by a deadline ─▶ working ─▶ response, at a rate ─▶ idle, by a deadline ─┐
-  //                   ▲                                                                                                │
-  //                   └────────────────────────────────────────────────────────────────────────────────────────────────┘
+  //   accepted ─▶ head, by a deadline ─▶ body, by a deadline ─▶ working ─▶ response, at a rate ─▶ idle, by a deadline
+  //                   ▲                                                                                        │
+  //                   └────────────────────────────────────────────────────────────────────────────────────────┘
   //
   // libmicrohttpd closes a connection that is silent, and takes every byte for a sign of life: a client that sends or
   // takes one a minute holds its connection for days. Here the whole head has a deadline, and so has a gathered body,
@@ -23,9 +23,9 @@
 
   /// Whether a client takes what waits for it, at a least rate.
   ///
-  /// Nothing is asked of a client for which nothing waits: the server is the slower one then. What waits is counted anew
-  /// each time that the client has taken what it was to take, so that a message of a hundred bytes is not held against
-  /// one that reads it late.
+  /// Nothing is asked of a client for which nothing waits: the server is the slower one then. What waits is counted
+  /// anew each time that the client has taken what it was to take, so that a message of a hundred bytes is not held
+  /// against one that reads it late.
   struct ReadingPace {
     /// How much is to be taken within the time, unless less waits.
     static let leastBytes: UInt64 = 32 << 10

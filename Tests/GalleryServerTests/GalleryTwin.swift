@@ -325,7 +325,8 @@
       }
     }
 
-    /// Erases hidden assets, one of them a member of the client's own album: states that clients hold stay as they were.
+    /// Erases hidden assets, one of them a member of the client's own album: states that clients hold stay as they
+    /// were.
     private func hideErasure() throws {
       guard hasMore else { return }
       world.begin(.hidden)

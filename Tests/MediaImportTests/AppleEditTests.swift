@@ -402,7 +402,7 @@ struct AppleEditTests {
 
   @Test("the edited photo of the sample photos is one asset, which shows the edit", .enabled(if: Corpus.isPresent))
   func real() async throws {
-    let source = try #require(Corpus.folder).appending(path: "edits-agpl").path
+    let source = try #require(Corpus.folder).appending(path: "edits-agpl").resolvingSymlinksInPath().path
     let rig = try ImportedLibrary()
     var options = LibraryImport.Options()
     options.leavesFilesInPlace = true

@@ -5,8 +5,8 @@ import Testing
 
 @testable import MediaImport
 
-// libvips marks the loaders that were not made for hostile files, and leaves them out when VIPS_BLOCK_UNTRUSTED says so.
-// Each of these files is one that the installed libvips reads by such a loader if it is let.
+// libvips marks the loaders that were not made for hostile files, and leaves them out when VIPS_BLOCK_UNTRUSTED says
+// so. Each of these files is one that the installed libvips reads by such a loader if it is let.
 
 @Suite(
   "Files that libvips reads by loaders which were not made for hostile ones", .blocking,

@@ -4,8 +4,8 @@ import Photos
 import TestSupport
 import Testing
 
-/// The public properties of a class of `Photos`, those of `NSObject` left out: by the list that is compared with what
-/// the compiler says.
+/// The public properties of a class of `Photos`, those of `NSObject` left out, by the list that `PublicSymbolsTests`
+/// compares with the compiler's.
 private func properties(of type: String) throws -> [String] {
   let list = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .appending(path: "TidyTests/PublicSymbols/Photos.txt")
@@ -51,6 +51,9 @@ struct KeyValuesTests {
       creation.playbackVariation = .mirror
       creation.originalResourceChoice = .raw
       creation.caption = "Sea"
+      creation.resources.append(
+        ResourceDraft(
+          type: .alternatePhoto, source: .data(Data("raw".utf8)), uniformTypeIdentifier: "com.adobe.raw-image"))
     }
     let recipe = AdjustmentData(formatIdentifier: "com.example.editor", formatVersion: "1", data: Data("crop".utf8))
     let edit = ContentEdit(
@@ -71,7 +74,7 @@ struct KeyValuesTests {
       #expect(photo.adjustmentTimestamp != nil)
       #expect(photo.value(forKey: "adjustmentTimestamp") as? Date == photo.adjustmentTimestamp)
       #expect(photo.value(forKey: "adjustmentFormatIdentifier") as? String == "com.example.editor")
-      #expect(photo.value(forKey: "contentType") as? UTType == .jpeg)
+      #expect(photo.value(forKey: "contentType") as? UTType == UTType("com.adobe.raw-image"))
       #expect((photo.value(forKey: "extendedMetadata") as? PHAssetExtendedMetadata)?.caption == "Sea")
       #expect(photo.value(forKey: "asset") as? Asset == photo.asset && photo.asset != nil)
       let original = try #require(PHAssetResource.assetResources(for: photo).first { $0.type == .photo })

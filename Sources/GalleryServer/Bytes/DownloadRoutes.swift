@@ -17,8 +17,9 @@
   // that is out of sight before is answered with 404, and one that leaves meanwhile ends the connection without the
   // archive's directory.
   //
-  // What is held is bounded, for each client and in all. A client that chooses more loses its own oldest. Where all hold
-  // too much, the oldest of the client that holds most leaves; so one that holds little keeps it, whatever others do.
+  // What is held is bounded, for each client and in all. A client that chooses more loses its own oldest. Where all
+  // hold too much, the oldest of the client that holds most leaves; so one that holds little keeps it, whatever others
+  // do.
   //
   // Rejected: an archive without what is out of sight (its reader takes it for whole); a refusal where all hold
   // too much, as for uploads (a few clients could keep all others from downloading for an hour).

@@ -52,8 +52,8 @@ package enum RenditionRecipe {
   static let large = "[Q=82,strip,background=255]"
   static let small = "[Q=80,strip]"
 
-  /// Has libvips convert colours to sRGB. What has no profile is taken for sRGB: without that, it is converted by way of
-  /// a space without a profile, and a pure blue becomes (85, 15, 253). A grey picture without a profile fails so.
+  /// Has libvips convert colours to sRGB. What has no profile is taken for sRGB: without that, it is converted by way
+  /// of a space without a profile, and a pure blue becomes (85, 15, 253). A grey picture without a profile fails so.
   static let toSRGB = ["--eprofile", "srgb", "--iprofile", "srgb"]
 }
 

@@ -15,8 +15,8 @@ import Synchronization
 //
 // Invariant: a begun result answers what the complete one answers, and it is completed as of its own commit, at any
 // later time until an asset is erased that its client saw: then the rows of before are gone, and completing it throws.
-// Rejected: completing each in the background, which takes a core from the thread that draws the first screen; only what
-// an app observes is made ahead (BegunResults.swift).
+// Rejected: completing each in the background, which takes a core from the thread that draws the first screen; only
+// what an app observes is made ahead (BegunResults.swift).
 
 /// What the copies of a result share: what it shows, and what has been found out about that since.
 ///
