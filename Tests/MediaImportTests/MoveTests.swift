@@ -181,10 +181,16 @@ struct MoveTests {
     let folder = try MediaImportTests.TemporaryFolder()
     let path = try folder.write("a.jpg", Self.still("a"))
     let rig = try ImportedLibrary()
-    let number = Glibc.open(path.description, O_WRONLY | O_APPEND | O_CLOEXEC)
-    #expect(number >= 0)
+    // Another process: what other tests start inherits a descriptor of this one, for a moment after it is closed.
+    let (program, output) = (Process(), Pipe())
+    program.executableURL = URL(filePath: "/bin/sh")
+    program.arguments = ["-c", #"exec 3>>"$0"; echo open; exec sleep 600"#, path.description]
+    program.standardOutput = output
+    try program.run()
+    #expect(output.fileHandleForReading.availableData == Data("open\n".utf8))
     let (summary, _) = try await rig.run([folder.asRoot], Self.options)
-    close(number)
+    kill(program.processIdentifier, SIGKILL)
+    program.waitUntilExit()
     #expect(Self.reasons(summary) == ["a.jpg": .beingWritten] && summary.assetsAdded == 1)
     #expect(try Self.left(folder) == ["a.jpg"])
     #expect(try await rig.run([folder.asRoot], Self.options).summary.moved?.removed == 1)
