@@ -343,6 +343,27 @@
       #expect(!queue.want(job(4)))
     }
 
+    @Test("what has ended is in no worker's hands: whoever asks again because of it has it made anew")
+    func again() async throws {
+      let (made, ended) = (Gathered<UInt8>(), Gathered<Bool>())
+      let again = Mutex<(@Sendable () -> Void)?>(nil)
+      let queue = RenditionQueue(
+        workerCount: 1, limit: 2, dropped: { _ in },
+        ended: { _, isDone in
+          ended.append(isDone)
+          again.withLock { $0 }?()
+        },
+        work: { jobs, _ in
+          made.append(jobs[0].name.hash[0])
+          return true
+        })
+      again.withLock { $0 = { [weak queue] in if ended.all.count < 50 { _ = queue?.want(self.job(1)) } } }
+      #expect(queue.want(job(1)))
+      try await waitUntil("it is made as often as it was asked for") { ended.all.count == 50 }
+      queue.stop()
+      #expect(made.all.count == 50 && ended.all.allSatisfy { $0 })
+    }
+
     @Test("beyond the limit the oldest wish leaves, and hears of it")
     func bounded() async throws {
       let dropped = Gathered<UInt8>()

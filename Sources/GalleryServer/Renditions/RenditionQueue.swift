@@ -17,7 +17,7 @@
   // has not failed.
   //
   // Invariant: a content is worked on by one worker at a time; a piece of work is in one of the queues or in one
-  // worker's hands until it is done.
+  // worker's hands until it is done. `ended` is called after that: whoever asks again because of it begins new work.
 
   /// A piece of work: the pictures, or the playable film, of a content.
   struct RenditionJob: Sendable {
@@ -55,17 +55,21 @@
     private let limit: Int
     private let work: Work
     private let dropped: @Sendable (RenditionJob.Name) -> Void
+    private let ended: @Sendable ([RenditionJob], _ isDone: Bool) -> Void
     private static let idleBatch = 8
 
     /// - Parameters:
     ///   - workerCount: how many work at the same time.
     ///   - limit: how many pieces of work wait in each queue.
     ///   - dropped: is called for a wanted piece that had to leave.
+    ///   - ended: is called with jobs that are in no worker's hands any more, and whether they were finished.
     ///   - work: does some jobs.
     init(
-      workerCount: Int, limit: Int, dropped: @escaping @Sendable (RenditionJob.Name) -> Void, work: @escaping Work
+      workerCount: Int, limit: Int, dropped: @escaping @Sendable (RenditionJob.Name) -> Void,
+      ended: @escaping @Sendable ([RenditionJob], _ isDone: Bool) -> Void = { _, _ in }, work: @escaping Work
     ) {
-      (self.workerCount, self.limit, self.dropped, self.work) = (max(1, workerCount), limit, dropped, work)
+      (self.workerCount, self.limit) = (max(1, workerCount), limit)
+      (self.dropped, self.ended, self.work) = (dropped, ended, work)
     }
 
     private func locked<Value>(_ body: () -> Value) -> Value {
@@ -230,6 +234,7 @@
         return nowWanted.compactMap { Self.add($0, to: &wanted, limit) }
       }
       for name in left { dropped(name) }
+      ended(jobs, isDone)
     }
   }
 #endif

@@ -83,6 +83,10 @@
         let queue = RenditionQueue(
           workerCount: options.processCount, limit: options.queueLimit,
           dropped: { [weak self] name in self?.wake(name) },
+          // What is left of a batch that was given up is made later.
+          ended: { [weak self] jobs, isDone in
+            for job in jobs where isDone || self?.settled(job.name, cache) != nil { self?.wake(job.name) }
+          },
           work: { [weak self] jobs, isCancelled in self?.make(jobs, cache, renderer, isCancelled) ?? false })
         let made = (cache, renderer, queue)
         opened = made
@@ -210,11 +214,7 @@
         }
       }
       eraseGone(among: jobs.map(\.name.hash), cache)
-      let isGivenUp = isCancelled()
-      let open = jobs.filter { settled($0.name, cache) == nil }.map(\.name)
-      // What is left of a batch that was given up is made later.
-      for job in jobs where !isGivenUp || !open.contains(job.name) { wake(job.name) }
-      return !isGivenUp || open.isEmpty
+      return !isCancelled() || jobs.allSatisfy { settled($0.name, cache) != nil }
     }
 
     /// Removes what was made of contents that no asset has any more.
