@@ -17,7 +17,7 @@
   // has not failed.
   //
   // Invariant: a content is worked on by one worker at a time; a piece of work is in one of the queues or in one
-  // worker's hands until it is done. `ended` is called after that: whoever asks again because of it begins new work.
+  // worker's hands until it is done. `ended` is called after that: a request that comes because of it begins new work.
 
   /// A piece of work: the pictures, or the playable film, of a content.
   struct RenditionJob: Sendable {
