@@ -44,10 +44,6 @@ package struct RenditionSet: Sendable {
 package enum RenditionRecipe {
   /// Changes with everything that changes the bytes of a rendition.
   package static let revision = "r2"
-  /// Pixels on the longer side of the large one.
-  package static let largeSide = 1440
-  /// Pixels on the shorter side of the small one.
-  package static let smallSide = 256
 
   static let large = "[Q=82,strip,background=255]"
   static let small = "[Q=80,strip]"
