@@ -79,6 +79,23 @@ extension Command {
     }
   }
 
+  /// The history of one object, for `history ID`.
+  private static func tellHistory(of object: String, _ invocation: Invocation) throws -> ExitStatus {
+    let filter = try invocation.logFilter()
+    return try invocation.withLibrary { library in
+      var printer = LogPrinter(output: invocation.output)
+      try library.forEachPropertyChange(of: object, filter) { change in
+        if invocation.printsJSON {
+          try invocation.output.line { $0.write(change.record) }
+        } else {
+          try printer.print(change)
+        }
+        return true
+      }
+      return .done
+    }
+  }
+
   private static func print(_ change: PersistentChange, _ invocation: Invocation) throws {
     if invocation.printsJSON { return try invocation.output.line(JSON(change)) }
     let terminal = invocation.output.terminal

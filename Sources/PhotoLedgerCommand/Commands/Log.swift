@@ -117,6 +117,11 @@ extension CommitSummary {
   var line: String { "\(DateText.wallTime(date).prefix(19).replacing("T", with: " "))  \(client)" }
 }
 
+extension AuditOrigin {
+  /// When, who and why, for people.
+  var line: String { commit.line + (commit.cause.map { " (\($0))" } ?? "") }
+}
+
 extension UndoneCommits {
   /// The commits as people read them.
   fileprivate var phrase: String {

@@ -6,39 +6,7 @@ import PhotoLedger
 // Evidence outside the library: checkpoints to be stored elsewhere, and proofs against them. `prove check` needs no
 // library: a checkpoint and a proof can be checked on another machine.
 
-extension Option {
-  static let checkpoint = Option(
-    "checkpoint", "FILE", isRepeatable: true, "a checkpoint stored elsewhere, as written by `checkpoint`")
-}
-
 extension Command {
-  static let checkpoint = Command(
-    words: ["checkpoint"], summary: "recompute the log and print its size, Merkle root and head",
-    options: .opening + [Option("out", "FILE", "write the note to a new file instead"), .json],
-    notes: """
-      The note has the text form of transparency logs (c2sp.org/tlog-checkpoint) and is not signed. Store it out of
-      reach of everybody who can write the library; `verify --checkpoint` compares the library with it.
-      """,
-    example: "checkpoint --out 2025-06-15.note"
-  ) { invocation in
-    try invocation.withLibrary { library in
-      var bar = ProgressBar()
-      let checkpoint = try library.checkpoint { progress in
-        bar.show(progress.phase, done: Int(progress.done), total: progress.total.map { Int($0) })
-        return true
-      }
-      bar.clear()
-      let file = invocation.text("out").map { URL(filePath: $0) }
-      if let file { try checkpoint.write(to: file) }
-      if invocation.printsJSON {
-        try invocation.output.line(JSON(checkpoint, in: file))
-      } else if file == nil {
-        try invocation.output.write(checkpoint.description)
-      }
-      return .done
-    }
-  }
-
   static let proveInclusion = Command(
     words: ["prove", "inclusion"], summary: "prove that an event is in the log",
     operands: [Operand("SEQUENCE", "the sequence of the event in the log, from 1, as printed by `log --json`")],
@@ -163,38 +131,6 @@ private enum Proof {
 }
 
 extension Invocation {
-  /// Files of checkpoints and proofs are small; another is not read.
-  private static let byteCountMax = 64 << 20
-
-  /// The checkpoints that `--checkpoint` names.
-  func checkpoints() throws -> [Checkpoint] {
-    try texts("checkpoint").map { path in
-      guard let text = String(data: try contents(of: path), encoding: .utf8) else {
-        throw LibraryError(
-          .invalidProof, "\(path) is not a checkpoint: it is not text; pass a file written by `checkpoint`.")
-      }
-      do { return try Checkpoint(text) } catch let error as LibraryError {
-        throw LibraryError(error.code, "\(path): \(error.description)")
-      }
-    }
-  }
-
-  fileprivate func contents(of path: String) throws -> Data {
-    var isDirectory: ObjCBool = false
-    if FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), isDirectory.boolValue {
-      throw LibraryError(.missingResource, "\(path) cannot be read: it is a directory; pass a file.")
-    }
-    do {
-      let file = try FileHandle(forReadingFrom: URL(filePath: path))
-      defer { file.closeFile() }
-      let data = try file.read(upToCount: Self.byteCountMax + 1) ?? Data()
-      if data.count <= Self.byteCountMax { return data }
-    } catch {
-      throw LibraryError(.missingResource, "\(path) cannot be read: \(error.localizedDescription)")
-    }
-    throw LibraryError(.invalidProof, "\(path) is not a checkpoint or proof: it has more than 64 MiB.")
-  }
-
   fileprivate func eventCount(_ text: String, _ name: String) throws -> UInt64 {
     guard let number = UInt64(text), number > 0 else {
       throw UsageError("\(name) needs a whole number above 0; got '\(text)'.")

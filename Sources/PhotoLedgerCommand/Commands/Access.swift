@@ -2,34 +2,10 @@ import LibraryAudit
 import LibraryJSON
 import PhotoLedger
 
-// Questions to the log about one thing: what an asset or album was, who put what into an album, who could see what.
-// With --json each answer is a line of the library's own records (the article Audit describes them).
+// Who could see what. With --json each answer is a line of the library's own records (the article Audit
+// describes them).
 
 extension Command {
-  private static let former = Option("former", "also list removed members, with the commit that removed them")
-
-  static let blame = Command(
-    words: ["blame"], summary: "print the commit that added each member of an album or folder",
-    operands: [Operand("ALBUM", "the identifier of an album or folder, which may be deleted")],
-    options: .looking + [former, .json],
-    example: "blame 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F --former"
-  ) { invocation in
-    let album = invocation.operands[0]
-    return try invocation.withLibrary { library in
-      for member in try library.blame(album, includingFormer: invocation.has(former)) {
-        if invocation.printsJSON {
-          try invocation.output.line(JSON(member.record(in: album)))
-          continue
-        }
-        let origin = member.removed ?? member.added
-        let verb = member.isPresent ? "in " : "out"
-        let line = "\(verb)  \(origin.map(describe) ?? "erased")  \(member.member)  \(member.label)"
-        try invocation.output.line(TextLayout.printable(line))
-      }
-      return .done
-    }
-  }
-
   static let access = Command(
     words: ["access"], summary: "print who has access to an object, or what a client has access to",
     operands: [Operand("ID", .optional, "the identifier of an asset, album or folder, also of a purged one")],
@@ -71,33 +47,11 @@ extension Command {
           try invocation.output.line(JSON(interval.record))
           continue
         }
-        let end = interval.to.map { "until \(describe($0))" } ?? "until now"
+        let end = interval.to.map { "until \($0.line)" } ?? "until now"
         let line =
           "\(TextLayout.fitted(interval.ground.rawValue, 13))  \(interval.object ?? "everything")"
-          + "  from \(describe(interval.from)) \(end)"
+          + "  from \(interval.from.line) \(end)"
         try invocation.output.line(TextLayout.printable(line))
-      }
-      return .done
-    }
-  }
-
-  /// When, who and why, on one line.
-  private static func describe(_ origin: AuditOrigin) -> String {
-    origin.commit.line + (origin.commit.cause.map { " (\($0))" } ?? "")
-  }
-
-  /// The history of one object, for `history ID`.
-  static func tellHistory(of object: String, _ invocation: Invocation) throws -> ExitStatus {
-    let filter = try invocation.logFilter()
-    return try invocation.withLibrary { library in
-      var printer = LogPrinter(output: invocation.output)
-      try library.forEachPropertyChange(of: object, filter) { change in
-        if invocation.printsJSON {
-          try invocation.output.line { $0.write(change.record) }
-        } else {
-          try printer.print(change)
-        }
-        return true
       }
       return .done
     }

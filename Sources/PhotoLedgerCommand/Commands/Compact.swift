@@ -1,0 +1,47 @@
+import Foundation
+import LibraryJSON
+import LibraryMaintenance
+import PhotoLedger
+
+extension Command {
+  static let compact = Command(
+    words: ["compact"], summary: "rewrite the store, without free space and erased bytes",
+    options: .opening + [Option("sweep", "also remove files that no asset of the library ever named"), .json],
+    notes: """
+      No other process may have the library open. The new store is verified before it replaces the old one; a
+      compaction that is cancelled or killed leaves one of them, complete.
+      """,
+    example: "compact --sweep"
+  ) { invocation in
+    let interruption = Interruption()
+    if let client = try invocation.client(), client != PhotoLibrary.owner {
+      throw LibraryError(
+        .accessUserDenied, "The client '\(client)' may not compact the library; only the library's owner may.")
+    }
+    let url = try invocation.libraryURL()
+    let report = try invocation.showingProgress(interruption) { progress in
+      try PhotoLibrary.compact(at: url, sweepingResources: invocation.text("sweep") != nil, progress: progress)
+    }
+    if invocation.printsJSON {
+      try invocation.output.line(JSON(report))
+    } else {
+      let sizes = [report.bytesBefore, report.bytesAfter].map { TextLayout.bytes(UInt64($0)) }
+      try invocation.output.line("The store had \(sizes[0]) and has \(sizes[1]).")
+      for file in report.sweptFiles { try invocation.output.line("removed: resources/\(file)") }
+    }
+    return .done
+  }
+}
+
+extension JSON {
+  fileprivate init(_ report: CompactionReport) {
+    self = [
+      "bytesBefore": .integer(Int64(report.bytesBefore)),
+      "bytesAfter": .integer(Int64(report.bytesAfter)),
+      "entryCount": .integer(Int64(clamping: report.entryCount)),
+      "chain": .text(report.chain),
+      "sweptFiles": .list(report.sweptFiles.map { .text($0) }),
+      "sweptBytes": .integer(Int64(clamping: report.sweptBytes)),
+    ]
+  }
+}
