@@ -5,12 +5,12 @@ import PhotoLedger
 
 extension Command {
   private static let confirmed = Option("yes", "do not ask for confirmation")
-  private static let dry = Option("dry-run", "only print what would be erased")
+  private static let dryRun = Option.dryRun("only print what would be erased")
 
   static let erase = Command(
     words: ["erase"], summary: "permanently erase assets: their files, and their data in the log",
     operands: [Operand("ASSET", .several, "identifiers of assets, purged ones included")],
-    options: .opening + [confirmed, dry, Option("cause", "TEXT", "the reason, which the log keeps"), .json],
+    options: .opening + [confirmed, dryRun, Option("cause", "TEXT", "the reason, which the log keeps"), .json],
     notes: """
       This cannot be undone. Prints what will be erased, and asks at the terminal unless --yes is given. The
       identifier and the headers of commits (client, cause and key) remain in the log. A file shared with another
@@ -27,7 +27,7 @@ extension Command {
     }
     return try invocation.withLibrary { library in
       let preview = try library.erasurePreview(of: assets)
-      if invocation.has(dry) {
+      if invocation.has(dryRun) {
         for asset in preview { try invocation.print(asset) }
         return .done
       }

@@ -17,13 +17,13 @@ extension Command {
   private static let embed = Option("embed", "write the library's metadata into the copies with exiftool")
   private static let removing = Option("remove-unwanted", "remove files of earlier exports that are no longer wanted")
   private static let replacing = Option("replace-changed", "replace exported files that were changed in the folder")
-  private static let rehearsal = Option("dry-run", "print what would be done, and write nothing")
+  private static let dryRun = Option.dryRun("print what would be done, and write nothing")
 
   static let exportFiles = Command(
     words: ["export-files"], summary: "copy or link the files of assets to folders, and only what is new",
     operands: [Operand("FOLDER", "the target folder, created if it does not exist")],
     options: .looking + FetchArguments.options + [
-      template, versions, raw, noLive, link, sidecars, naming, embed, removing, replacing, rehearsal, .json,
+      template, versions, raw, noLive, link, sidecars, naming, embed, removing, replacing, dryRun, .json,
     ],
     notes: """
       A template has fields in braces: {year}/{month}/{name}. The text after | is written if there is no value, the
@@ -52,7 +52,7 @@ extension Command {
     options: .opening + FetchArguments.options + [
       Option("mirror", "DIR", "write to the same paths below this folder, not beside the originals"), naming,
       Option("all", "write every field that has a value, edited or not"),
-      Option("merge-changed", "merge sidecars that another program changed since they were written"), rehearsal, .json,
+      Option("merge-changed", "merge sidecars that another program changed since they were written"), dryRun, .json,
     ],
     notes: """
       For a library of `import --reference`, whose originals remain at their paths. Fields are caption, keywords,
@@ -70,7 +70,7 @@ extension Command {
     }
     options.takesAll = invocation.has(Option("all", ""))
     options.mergesChanged = invocation.has(Option("merge-changed", ""))
-    options.isRehearsal = invocation.has(rehearsal)
+    options.isRehearsal = invocation.has(dryRun)
     let interruption = Interruption()
     return try invocation.withLibrary(interruption: interruption) { [options] library in
       try SidecarPrinting(invocation: invocation, interruption: interruption).run(library, options)
@@ -96,7 +96,7 @@ extension Command {
     }
     options.removesUnwanted = invocation.has(removing)
     options.replacesChanged = invocation.has(replacing)
-    options.isRehearsal = invocation.has(rehearsal)
+    options.isRehearsal = invocation.has(dryRun)
     return options
   }
 

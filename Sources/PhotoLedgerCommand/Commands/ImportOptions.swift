@@ -8,7 +8,7 @@ import PhotoLedger
 extension [Option] {
   /// The options of every import but those of opening.
   static let importing: [Option] = [
-    Option("dry-run", "record nothing, and print what would be imported"),
+    .dryRun("record nothing, and print what would be imported"),
     Option("into-fork", "DIR", "import into a new fork of the library; the library stays as it is"),
     Option("cause", "NAME", "the cause of every commit; default 'import' ('watch' with --watch) and the run's name"),
     Option("include", "PATTERN", isRepeatable: true, "only files whose name matches"),
@@ -27,7 +27,7 @@ extension Invocation {
   /// What the shared options ask for.
   func importOptions() throws -> LibraryImport.Options {
     var options = LibraryImport.Options()
-    options.isRehearsal = text("dry-run") != nil
+    options.isRehearsal = has(.dryRun(""))
     if options.isRehearsal, text("into-fork") != nil {
       throw UsageError("--dry-run records nothing, and --into-fork records in a fork; use one of them.")
     }

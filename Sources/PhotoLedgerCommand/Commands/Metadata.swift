@@ -7,7 +7,7 @@ import PhotoLedger
 extension Command {
   private static let sidecars = Option("sidecars", "read the sidecars beside originals outside the library, too")
   private static let onlyMissing = Option("only-missing", "only assets of whose files nothing is recorded")
-  private static let rehearsal = Option("dry-run", "print what would be recorded, and record nothing")
+  private static let dryRun = Option.dryRun("print what would be recorded, and record nothing")
   /// Hidden assets and all members of bursts and stacks are read in any case.
   private static let choosing = FetchArguments.choosing.filter { $0.name != "hidden" }
 
@@ -15,7 +15,7 @@ extension Command {
     words: ["metadata", "read"], summary: "read the metadata of the original files again",
     operands: [Operand("ID", .any, "identifiers of assets, in place of the options that choose some")],
     options: .opening + choosing + [
-      sidecars, onlyMissing, rehearsal, Option("cause", "TEXT", "the cause of the commits; default names the run"),
+      sidecars, onlyMissing, dryRun, Option("cause", "TEXT", "the cause of the commits; default names the run"),
       Option("jobs", "N", "files read at the same time; default two for each processor"), .json,
     ],
     notes: """
@@ -32,7 +32,7 @@ extension Command {
     var options = MetadataReading.Options()
     options.readsSidecars = invocation.has(sidecars)
     options.onlyMissing = invocation.has(onlyMissing)
-    options.isRehearsal = invocation.has(rehearsal)
+    options.isRehearsal = invocation.has(dryRun)
     if let jobs = try invocation.count("jobs") {
       guard (1...256).contains(jobs) else { throw UsageError("--jobs needs a number from 1 to 256; got \(jobs).") }
       options.threadCount = jobs

@@ -15,7 +15,7 @@ import PhotoLedger
 // clock, and `edit --date` with an offset says it.
 
 extension Command {
-  private static let isDry = Option("dry-run", "print the dates before and after, and change nothing")
+  private static let dryRun = Option.dryRun("print the dates before and after, and change nothing")
 
   static let shift = Command(
     words: ["shift"], summary: "move the dates of assets by the same time, for a clock that was wrong",
@@ -26,7 +26,7 @@ extension Command {
       Option("until", "DATE", "only assets taken at or before this wall time or day"),
     ] + FetchArguments.choosing + [
       Option("cause", "TEXT", "the cause of the commit; default 'shift'"),
-      Option("key", "KEY", "an idempotency key: the same shift is executed once"), isDry, .json,
+      Option("key", "KEY", "an idempotency key: the same shift is executed once"), dryRun, .json,
     ],
     notes: """
       The instant of capture and the camera's wall time move together; the offset from UTC stays. --from and --until
@@ -42,7 +42,7 @@ extension Command {
     let request = try ShiftRequest(invocation)
     return try invocation.withLibrary { library in
       let chosen = try request.chosen(invocation, library)
-      return try invocation.has(isDry)
+      return try invocation.has(dryRun)
         ? request.rehearse(chosen, invocation, library) : request.perform(chosen, invocation, library)
     }
   }

@@ -5,7 +5,7 @@ import PhotoLedger
 
 extension Command {
   private static let everything = Option("all", "everything since the library was created")
-  private static let isDry = Option("dry-run", "print what would be undone, and change nothing")
+  private static let dryRun = Option.dryRun("print what would be undone, and change nothing")
 
   static let undo = Command(
     words: ["undo"], summary: "undo commits, as one commit that names them",
@@ -17,7 +17,7 @@ extension Command {
       Option("object", "ID", isRepeatable: true, "only changes of an asset, album or folder"), everything,
       Option("on-conflict", "POLICY", "for values changed since: refuse (the default), skip or force"),
       Option("why", "TEXT", "the cause of the undo itself; default 'undo'"),
-      Option("key", "KEY", "an idempotency key: the same undo is executed once"), isDry, .json,
+      Option("key", "KEY", "an idempotency key: the same undo is executed once"), dryRun, .json,
     ],
     notes: """
       A property that still has the value set by the commits gets the value that it would have without them. Added \
@@ -31,7 +31,7 @@ extension Command {
     let selection = try invocation.undoSelection(isEverything: invocation.has(everything))
     let policy = try invocation.conflictPolicy()
     return try invocation.withLibrary { library in
-      if invocation.has(isDry) {
+      if invocation.has(dryRun) {
         try invocation.print(library.planUndo(selection, onConflict: policy), isDry: true)
         return .done
       }

@@ -98,6 +98,8 @@ extension Option {
     "the library's directory; default PHOTOLEDGER_LIBRARY, else \(LibraryLocation.standardPath)")
   static let client = Option("as", "CLIENT", "run as this client, with its permissions; default 'owner'")
   static let json = Option("json", "print one JSON object a line")
+  /// The flag of every command that can show what it would do.
+  static func dryRun(_ help: String) -> Option { Option("dry-run", help) }
 }
 
 extension [Option] {
