@@ -144,7 +144,7 @@ private struct Seers {
   ) throws -> AccessGround? {
     if access == .full { return .everything }
     if let collection { return access.shows(collection) ? .ownCollection : nil }
-    if access != .none, try store.place(of: number, in: client, at: sequence, t) != nil { return .selection }
+    if try store.shows(number, to: access, at: sequence, t) { return .selection }
     return pickers.contains(client) ? .pick : nil
   }
 }

@@ -112,7 +112,8 @@ extension PhotoLibrary {
     }
     let resources = try store.assetDetails(row.number, at: sequence, t)?.resources ?? []
     return (
-      Asset(row: row.seen(by: try permission(t).access), commit: try moment?.commit ?? store.core.log.head(t).commit),
+      Asset(
+        row: row, seenBy: try permission(t).access, commit: try moment?.commit ?? store.core.log.head(t).commit),
       resources.currentVersion(row.originalResourceChoice), withheld
     )
   }

@@ -24,7 +24,7 @@ struct ExportTemplateTests {
     details.resources[0].originalFilename = name
     details.caption = caption
     details.keywords = keywords
-    return ExportSubject(asset: Asset(row: row, commit: asset.commit), details: details, albums: albums)
+    return ExportSubject(asset: Asset(row: row, seenBy: .full, commit: asset.commit), details: details, albums: albums)
   }
 
   static func paths(_ template: String, _ subject: ExportSubject) throws -> [String] {

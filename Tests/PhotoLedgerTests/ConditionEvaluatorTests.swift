@@ -13,7 +13,7 @@ import Testing
       let test = condition.evaluator(for: AssetRow.self)
       let lookAt = condition.evaluator(for: AssetView.self)
       for row in rows {
-        let asset = Asset(row: row, commit: 1)
+        let asset = Asset(row: row, seenBy: .full, commit: 1)
         let expected = QueryModel(value: asset.value(of:)).holds(condition)
         passed += expected ? 1 : 0
         try #require(test(row) == expected, "seed \(seed): \(condition) on \(row)")
@@ -34,7 +34,7 @@ import Testing
       let condition = random.condition(for: .collection)
       let test = condition.evaluator(for: CollectionRow.self)
       for row in rows {
-        let collection = PhotoCollection(row: row, commit: 1)
+        let collection = PhotoCollection(row: row, seenBy: .full, commit: 1)
         let suffix = row.kind == .album ? "/L0/040" : "/L0/020"
         let expected = QueryModel(suffix: suffix, value: collection.value(of:)).holds(condition)
         try #require(test(row) == expected, "seed \(seed): \(condition) on \(row)")
@@ -53,7 +53,7 @@ import Testing
       if key == .localIdentifier, case .text = value { continue }
       let test = condition.evaluator(for: AssetRow.self)
       for row in rows {
-        let asset = Asset(row: row, commit: 1)
+        let asset = Asset(row: row, seenBy: .full, commit: 1)
         let expected = QueryModel(value: asset.value(of:)).holds(condition)
         try #require(test(row) == expected, "seed \(seed): \(condition) on \(row)")
       }

@@ -191,7 +191,7 @@ import Testing
     #expect(try PredicateArgument(Float(0.5)) == 0.5)
     #expect(try PredicateArgument("x".dropFirst(0)) == "x")
     let row = AssetRow(number: 1, identifier: Self.id, addedDate: Self.day)
-    #expect(try PredicateArgument(Asset(row: row, commit: 1)) == .value(.identifier(Self.id)))
+    #expect(try PredicateArgument(Asset(row: row, seenBy: .full, commit: 1)) == .value(.identifier(Self.id)))
     struct Other {}
     #expect(throws: FetchError.self) { try PredicateArgument(Other()) }
     #expect(throws: FetchError.self) { try PredicateArgument(Other?.some(Other()) as Any) }

@@ -90,7 +90,7 @@ private let here: Location? = Location(latitude: 0, longitude: 1)
     var random = QueryRandom(seed: 61)
     for _ in 0..<400 {
       let row = random.asset()
-      let expected = try predicate.evaluate(Asset(row: row, commit: 1))
+      let expected = try predicate.evaluate(Asset(row: row, seenBy: .full, commit: 1))
       try #require(test(row) == expected, "\(condition) on \(row)")
     }
   }
@@ -103,7 +103,7 @@ private let here: Location? = Location(latitude: 0, longitude: 1)
     var random = QueryRandom(seed: 62)
     for _ in 0..<400 {
       let row = random.collection()
-      let expected = try predicate.evaluate(PhotoCollection(row: row, commit: 1))
+      let expected = try predicate.evaluate(PhotoCollection(row: row, seenBy: .full, commit: 1))
       try #require(test(row) == expected, "\(condition) on \(row)")
     }
   }

@@ -118,7 +118,7 @@ struct RecordWriterTests {
         metadata.title = "title \(random.next())"
         details.metadata = metadata
       }
-      let asset = Asset(row: row, commit: 1)
+      let asset = Asset(row: row, seenBy: .full, commit: 1)
       lines.write(asset, details, to: &bytes)
       expected += try Self.text { try $0.write(asset, details.resources, ExtendedMetadata(details)) } + "\n"
     }

@@ -46,7 +46,8 @@ import Testing
       #expect(encoder.isWord == (terms.count == 1 && terms[0].key.valueKind != .text))
       for _ in 0..<60 {
         let (one, two) = (random.asset(), random.asset())
-        let expected = naive(Asset(row: one, commit: 1), Asset(row: two, commit: 1), terms)
+        let (first, second) = (Asset(row: one, seenBy: .full, commit: 1), Asset(row: two, seenBy: .full, commit: 1))
+        let expected = naive(first, second, terms)
         let (a, b) = (encoder.bytes(for: one), encoder.bytes(for: two))
         try #require(order(a, b) == expected, "seed \(seed): \(terms) of \(one) and \(two)")
         if encoder.isWord {

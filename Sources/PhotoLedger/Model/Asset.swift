@@ -9,8 +9,9 @@ public struct Asset: Sendable, Identifiable {
   /// The commit whose state this value shows.
   package let commit: UInt64
 
-  package init(row: AssetRow, commit: UInt64) {
-    self.row = row
+  /// The value that a client with an access gets of a row.
+  package init(row: AssetRow, seenBy access: Access, commit: UInt64) {
+    self.row = row.seen(by: access)
     self.commit = commit
   }
 

@@ -68,10 +68,6 @@ package struct AssetRow: Equatable, Sendable {
     one.number == other.number && one.hasSameBytes(as: other) && one.burstIdentifier == other.burstIdentifier
   }
 
-  /// The row as a way of seeing the library shows it: stacks need full access, since the top of one may be an asset
-  /// that a limited client cannot see.
-  package func seen(by access: Access) -> AssetRow { access == .full ? self : unstacked }
-
   /// The row without its stack.
   package var unstacked: AssetRow {
     var row = self

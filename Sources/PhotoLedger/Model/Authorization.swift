@@ -20,51 +20,7 @@ public enum AccessLevel: Int, Sendable, Hashable, CaseIterable, Codable {
   case readWrite = 2
 }
 
-// What a client sees and does, as the rest of the library needs it: three ways of seeing, decided once for a call.
-//
-//     owner ─────────────────────────────▶ full
-//     readWrite: authorized ─────────────▶ full
-//     readWrite: limited ────────────────▶ limited(client)     the members of its selection, and its own collections
-//     readWrite: anything else ──────────▶ none                nothing; may still add, if addOnly is authorized
-//
-// A selection is a container, as an album is: the client's number is the container's, a member's key is the asset's
-// number. So everything that follows memberships (deltas, composition, as-of views) follows selections too, and a
-// limited fetch is a fetch whose scope is intersected with one more container. Rejected: a list of grants beside the
-// memberships, which would need a second description of how memberships are added, removed and reverted.
-
-/// What of the library a query or a request may touch.
-package enum Access: Hashable, Sendable {
-  /// Everything.
-  case full
-  /// The assets that the client has selected, and the collections that it made.
-  case limited(ObjectNumber)
-  /// Nothing.
-  case none
-
-  /// How a client sees the library by its status.
-  package init(_ status: AuthorizationStatus, of client: ObjectNumber) {
-    self =
-      switch status {
-      case .authorized: .full
-      case .limited: .limited(client)
-      case .notDetermined, .restricted, .denied: .none
-      }
-  }
-
-  /// The client whose selection decides; nil where none does.
-  package var selection: ObjectNumber? { if case .limited(let client) = self { client } else { nil } }
-
-  /// Whether a collection may be shown (the decision on albums under limited access).
-  package func shows(_ row: CollectionRow) -> Bool {
-    switch self {
-    case .full: true
-    case .limited(let client): row.creator == client || row.isBuiltIn
-    case .none: false
-    }
-  }
-}
-
-/// What a client may do: how it sees the library, whether it may add to it, and why not where it may not.
+/// What a client may do: what it is shown (Access.swift), whether it may add, and why not where it may not.
 package struct Permission: Sendable, Equatable {
   package var access: Access
   /// The number of the registered client; nil for the owner and for unregistered clients.

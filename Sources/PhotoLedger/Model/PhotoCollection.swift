@@ -19,7 +19,17 @@ public struct PhotoCollection: Sendable, Identifiable {
   /// What a transient collection holds; nil for one that the library stores (FR-16).
   package let transientContent: [ObjectNumber]?
 
-  package init(row: CollectionRow, commit: UInt64, transientContent: [ObjectNumber]? = nil) {
+  /// The value that a client with an access gets of a row.
+  package init(row: CollectionRow, seenBy access: Access, commit: UInt64) {
+    self.init(shown: row.seen(by: access), commit: commit, transientContent: nil)
+  }
+
+  /// A collection in memory, which its maker holds (FR-16).
+  init(inMemory row: CollectionRow, holding content: [ObjectNumber]) {
+    self.init(shown: row, commit: 0, transientContent: content)
+  }
+
+  private init(shown row: CollectionRow, commit: UInt64, transientContent: [ObjectNumber]?) {
     self.row = row
     self.commit = commit
     self.transientContent = transientContent
@@ -158,17 +168,6 @@ package struct CollectionRow: Equatable, Sendable {
     case .folder: nil
     case .smartAlbum: query?.subtype ?? .smartAlbumGeneric
     }
-  }
-
-  /// The row with the numbers that a way of seeing the library shows.
-  func seen(by access: Access) -> CollectionRow {
-    guard access.selection != nil, !isBuiltIn else { return self }
-    var row = self
-    row.assetCount = creatorCount
-    row.memberCount = creatorCount
-    row.modificationDate = creatorDate
-    row.cover = creatorCover
-    return row
   }
 
   /// What a client can see of the row, for ``PhotoCollection/hasSameProperties(as:)`` and for change details (CD-22).

@@ -94,18 +94,17 @@ public struct LibraryChange: Sendable {
   public func changeDetails(for asset: Asset, showsTrash: Bool = true) -> ObjectChangeDetails<Asset>? {
     let number = asset.row.number
     guard let touch = delta.assets[number], let before = touch.before else { return nil }
-    let place = delta.placing(of: number, in: access.selection ?? accessBefore.selection ?? 0)
-    guard accessBefore.shows(place.before), showsTrash || !before.isTrashed else { return nil }
-    let after = touch.after.flatMap { row in
-      access.shows(place.after) && (showsTrash || !row.isTrashed) ? row.seen(by: access) : nil
-    }
-    let seenBefore = before.seen(by: accessBefore)
-    var isChanged = access == .full ? touch.isVisiblyChanged : touch.isChangedForLimited
-    if access != accessBefore { isChanged = touch.isChangedForLimited || after != seenBefore }
+    let shown = delta.shows(number, to: accessBefore, then: access)
+    guard shown.before, showsTrash || !before.isTrashed else { return nil }
+    let after = touch.after.flatMap { shown.after && (showsTrash || !$0.isTrashed) ? $0 : nil }
+    let isChanged =
+      access == accessBefore
+      ? touch.isChanged(to: access)
+      : touch.isChangedForLimited || after?.seen(by: access) != before.seen(by: accessBefore)
     guard isChanged || after == nil else { return nil }
     return ObjectChangeDetails(
-      objectBeforeChanges: Asset(row: seenBefore, commit: delta.from),
-      objectAfterChanges: after.map { Asset(row: $0, commit: delta.to) },
+      objectBeforeChanges: Asset(row: before, seenBy: accessBefore, commit: delta.from),
+      objectAfterChanges: after.map { Asset(row: $0, seenBy: access, commit: delta.to) },
       assetContentChanged: touch.isContentChanged)
   }
 
@@ -114,24 +113,12 @@ public struct LibraryChange: Sendable {
     guard let touch = delta.collections[collection.row.number], let before = touch.before, accessBefore.shows(before)
     else { return nil }
     let isGone = touch.after.map { $0.deletedDate != nil || !access.shows($0) } ?? true
-    let isChanged = access.selection == nil ? touch.isVisiblyChanged : touch.isChangedForLimited
-    guard isChanged || isGone else { return nil }
-    let after = isGone ? nil : touch.after?.seen(by: access)
+    guard touch.isChanged(to: access) || isGone else { return nil }
+    let after = isGone ? nil : touch.after
     return ObjectChangeDetails(
-      objectBeforeChanges: PhotoCollection(row: before.seen(by: accessBefore), commit: delta.from),
-      objectAfterChanges: after.map { PhotoCollection(row: $0, commit: delta.to) },
+      objectBeforeChanges: PhotoCollection(row: before, seenBy: accessBefore, commit: delta.from),
+      objectAfterChanges: after.map { PhotoCollection(row: $0, seenBy: access, commit: delta.to) },
       assetContentChanged: false)
-  }
-}
-
-extension Access {
-  /// Whether an asset may be shown that has a place in the selection, or none.
-  fileprivate func shows(_ place: OrderKey?) -> Bool {
-    switch self {
-    case .full: true
-    case .limited: place != nil
-    case .none: false
-    }
   }
 }
 

@@ -78,7 +78,7 @@ extension Projections {
     if container.kind == .album {
       let creator = container.creator
       guard creator != 0 else { return [] }
-      for place in arranged.places where try key(of: place.child, in: creator, t) != nil { return [creator] }
+      for place in arranged.places where try shows(place.child, to: .limited(creator), in: t) { return [creator] }
       return []
     }
     let children = try arranged.places.compactMap { try collection($0.child, in: t) }

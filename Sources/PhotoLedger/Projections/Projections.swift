@@ -253,13 +253,22 @@ extension Projections {
     return try client(named: name, in: t).map(Permission.init) ?? .stranger
   }
 
-  /// Whether a way of seeing shows an asset, hidden and trashed ones included.
+  /// Whether an access shows an asset, hidden and trashed ones included, by the state that a transaction sees.
+  /// - Complexity: O(log n), one look-up for a limited client, none for others.
   func shows(_ asset: ObjectNumber, to access: Access, in t: borrowing some Reading) throws -> Bool {
-    switch access {
-    case .full: true
-    case .limited(let client): try key(of: asset, in: client, t) != nil
-    case .none: false
-    }
+    try access.showsAsset { client in try key(of: asset, in: client, t) }
+  }
+
+  /// Whether an access shows a collection, a deleted one included; false if there is none.
+  func showsCollection(_ number: ObjectNumber, to access: Access, in t: borrowing some Reading) throws -> Bool {
+    try collection(number, in: t).map(access.shows) ?? false
+  }
+
+  /// Whether an access shows an object of the kind that is known.
+  func shows(
+    _ object: ObjectNumber, isAsset: Bool, to access: Access, in t: borrowing some Reading
+  ) throws -> Bool {
+    isAsset ? try shows(object, to: access, in: t) : try showsCollection(object, to: access, in: t)
   }
 
   /// The number and kind of the object with an identifier.

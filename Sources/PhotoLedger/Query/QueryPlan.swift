@@ -21,12 +21,12 @@ package final class QueryPlan: Sendable {
 
   package init(_ query: Query) {
     self.query = query
-    let condition = query.access == .full ? query.condition : query.condition.withoutStacks
+    let condition = query.access.showsStacks ? query.condition : query.condition.withoutStacks
     let isDescribed = query.entity == .asset && condition.asksForDetails
     let rowPart = isDescribed ? condition.rowPart : condition
     assetPasses = rowPart.evaluator(for: AssetView.self)
     describedPasses = isDescribed ? condition.evaluator(for: DescribedAsset.self) : nil
-    showsStacked = query.includesAllStack || query.access != .full
+    showsStacked = query.includesAllStack || !query.access.showsStacks
     collectionPasses = query.condition.evaluator(for: CollectionRow.self)
     assetKeys = SortKeyEncoder(query.sort)
     collectionKeys = SortKeyEncoder(query.sort)

@@ -159,13 +159,13 @@ struct ObjectLoader<Element: Sendable>: Sendable {
 extension ObjectLoader<Asset> {
   static let asset = ObjectLoader { store, number, point, t in
     guard let row = try store.assetRow(number, at: point.sequence, t) else { throw store.vanished(number) }
-    return Asset(row: row.seen(by: point.access), commit: point.commit)
+    return Asset(row: row, seenBy: point.access, commit: point.commit)
   }
 }
 
 extension ObjectLoader<PhotoCollection> {
   static let collection = ObjectLoader { store, number, point, t in
     guard let row = try store.collectionRow(number, at: point.sequence, t) else { throw store.vanished(number) }
-    return PhotoCollection(row: row.seen(by: point.access), commit: point.commit)
+    return PhotoCollection(row: row, seenBy: point.access, commit: point.commit)
   }
 }

@@ -96,14 +96,14 @@ extension LibraryStore {
     return NarrowKey.merged(kept, others)
   }
 
-  /// Whether a way of seeing shows an object of either kind.
+  /// Whether an access shows an object of either kind.
   private func isSeen(
     _ object: ObjectNumber, by access: Access, _ moment: Moment?, _ t: borrowing StoreReading
   ) throws -> Bool {
     let row =
       try moment == nil ? core.projections.collection(object, in: t) : core.someRow(ofCollection: object, t)
     if let row { return access.shows(row) }
-    return try shows(object, to: access, at: moment, t)
+    return try shows(object, to: access, at: moment?.sequence ?? Self.now, t)
   }
 
   private func tree<Key: PlannedKey>(
@@ -211,7 +211,8 @@ extension LibraryStore {
       return try members(of: selection, at: moment?.sequence ?? Self.now, t).map { ($0.number, nil) }
     }
     let found = try placed(in: scope, moment, t)
-    return access.selection == nil ? found : try found.filter { try shows($0.number, to: access, at: moment, t) }
+    if access == .full { return found }
+    return try found.filter { try shows($0.number, to: access, at: moment?.sequence ?? Self.now, t) }
   }
 
   /// The collections of a scope, in no order.

@@ -120,7 +120,7 @@ extension PhotoLibrary {
   private func row(
     of number: ObjectNumber, _ access: Access, _ showsTrash: Bool, _ t: borrowing StoreReading
   ) throws -> AssetRow? {
-    guard try store.shows(number, to: access, at: moment, t), let row = try store.assetRow(number, at: sequence, t),
+    guard try store.shows(number, to: access, at: sequence, t), let row = try store.assetRow(number, at: sequence, t),
       showsTrash || !row.isTrashed
     else { return nil }
     return row

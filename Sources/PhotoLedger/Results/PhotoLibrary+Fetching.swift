@@ -160,11 +160,8 @@ extension PhotoLibrary {
 
   /// The details of an asset that the client saw after an event; empty ones otherwise.
   func details(of asset: Asset, at sequence: UInt64, _ t: borrowing StoreReading) throws -> AssetDetails {
-    switch try permission(t).access {
-    case .full: break
-    case .none: return AssetDetails()
-    case .limited(let selection):
-      guard try store.place(of: asset.row.number, in: selection, at: sequence, t) != nil else { return AssetDetails() }
+    guard try store.shows(asset.row.number, to: try permission(t).access, at: sequence, t) else {
+      return AssetDetails()
     }
     return try store.assetDetails(asset.row.number, at: sequence, t) ?? AssetDetails()
   }
@@ -192,7 +189,7 @@ extension PhotoLibrary {
         precondition(sha256.count == 32, "A SHA-256 has 32 bytes.")
         var first: LocalIdentifier?
         for number in try store.assets(withContent: sha256, at: moment, t)
-        where try store.shows(number, to: access, at: moment, t) {
+        where try store.shows(number, to: access, at: sequence, t) {
           first = try store.assetRow(number, at: sequence, t)?.identifier
           if first != nil { break }
         }
@@ -220,8 +217,8 @@ extension PhotoLibrary {
       let commit = try moment?.commit ?? store.core.log.head(t).commit
       let access = try permission(t).access
       return try find(t).compactMap { number in
-        guard try store.shows(number, to: access, at: moment, t) else { return nil }
-        return try store.assetRow(number, at: sequence, t).map { Asset(row: $0.seen(by: access), commit: commit) }
+        guard try store.shows(number, to: access, at: sequence, t) else { return nil }
+        return try store.assetRow(number, at: sequence, t).map { Asset(row: $0, seenBy: access, commit: commit) }
       }
     }
   }
@@ -348,7 +345,7 @@ extension PhotoLibrary {
       else { return nil }
       let access = try permission(t).access
       guard access.shows(row) else { return nil }
-      return PhotoCollection(row: row.seen(by: access), commit: try moment?.commit ?? store.core.log.head(t).commit)
+      return PhotoCollection(row: row, seenBy: access, commit: try moment?.commit ?? store.core.log.head(t).commit)
     }
   }
 

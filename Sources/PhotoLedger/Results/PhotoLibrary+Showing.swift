@@ -51,7 +51,7 @@ extension PhotoLibrary {
       else { return nil }
       let details = try core.projections.details(object.number, in: t) ?? AssetDetails()
       return ShownAsset(
-        asset: Asset(row: row.seen(by: access), commit: try core.log.head(t).commit), resources: details.resources,
+        asset: Asset(row: row, seenBy: access, commit: try core.log.head(t).commit), resources: details.resources,
         metadata: ExtendedMetadata(details), albums: try albums(holding: object.number, access, t))
     }
   }

@@ -21,8 +21,7 @@ extension QueryPlan {
         }
         let after = touch.after.flatMap { place.is && admits($0) && has($0) ? self.key($0, place.after) as Key : nil }
         guard before != nil || after != nil else { continue }
-        let isChanged = query.access == .full ? touch.isVisiblyChanged : touch.isChangedForLimited
-        touches.append(KeyTouch(old: before, new: after, isVisiblyChanged: isChanged))
+        touches.append(KeyTouch(old: before, new: after, isVisiblyChanged: touch.isChanged(to: query.access)))
       }
     case .collection:
       for (number, touch) in delta.collections {
@@ -31,8 +30,7 @@ extension QueryPlan {
         let before = old.flatMap { place.was && admits($0) ? self.key($0, place.before) as Key : nil }
         let after = new.flatMap { place.is && admits($0) ? self.key($0, place.after) as Key : nil }
         guard before != nil || after != nil else { continue }
-        let isChanged = query.access.selection == nil ? touch.isVisiblyChanged : touch.isChangedForLimited
-        touches.append(KeyTouch(old: before, new: after, isVisiblyChanged: isChanged))
+        touches.append(KeyTouch(old: before, new: after, isVisiblyChanged: touch.isChanged(to: query.access)))
       }
     }
     return touches
@@ -66,10 +64,9 @@ extension QueryPlan {
   /// Whether an object is in the scope and visible to the client, before and after a delta, and its position.
   private func placing(of number: ObjectNumber, in delta: Delta, _ holders: Holders) -> Standing {
     var standing = scopePlacing(of: number, in: delta, holders)
-    if query.entity == .asset, let selection = query.access.selection {
-      let selected = delta.placing(of: number, in: selection)
-      standing.was = standing.was && selected.before != nil
-      standing.is = standing.is && selected.after != nil
+    if query.entity == .asset {
+      let shown = delta.shows(number, to: query.access, then: query.access)
+      (standing.was, standing.is) = (standing.was && shown.before, standing.is && shown.after)
     }
     return standing
   }
@@ -98,7 +95,9 @@ extension QueryPlan {
     guard case .containing(let object) = query.scope else { return holders }
     var holders = holders
     for (member, placing) in delta.places where member.child == object {
-      if member.container == query.access.selection { holders.isSeen = placing.after != nil }
+      if member.container == query.access.selection {
+        holders.isSeen = query.access.showsAsset { _ in placing.after }
+      }
       if placing.after == nil {
         holders.containers.remove(member.container)
       } else {

@@ -37,7 +37,7 @@ extension PhotoLibrary {
       number: 0, identifier: store.libraryEnvironment.identifier(), kind: kind, title: title,
       date: store.libraryEnvironment.date())
     if kind == .album { row.assetCount = content.count }
-    return PhotoCollection(row: row, commit: 0, transientContent: content)
+    return PhotoCollection(inMemory: row, holding: content)
   }
 }
 

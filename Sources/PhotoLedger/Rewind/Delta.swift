@@ -28,6 +28,9 @@ package struct Delta: Sendable {
     /// Whether the bytes of an asset were changed (CD-21).
     package var isContentChanged = false
 
+    /// Whether a property that an access shows was changed.
+    func isChanged(to access: Access) -> Bool { access == .full ? isVisiblyChanged : isChangedForLimited }
+
     func followed(by next: Touch<Row>) -> Touch<Row> {
       Touch(
         before: before, after: next.after, isVisiblyChanged: isVisiblyChanged || next.isVisiblyChanged,
@@ -152,5 +155,14 @@ package struct Delta: Sendable {
     if let placing = places[ContainerMember(container: container, child: child)] { return placing }
     let key = context[child]?.first { $0.container == container }?.key
     return Placing(before: key, after: key)
+  }
+
+  /// Whether a client is shown an asset before and after the delta, by the access that it has at the time.
+  /// - Complexity: O(1); no look-up with full access.
+  @inline(__always)
+  func shows(_ asset: ObjectNumber, to former: Access, then access: Access) -> (before: Bool, after: Bool) {
+    // If both are limited, both are to the selection of the same client.
+    let place = (access.selection ?? former.selection).map { placing(of: asset, in: $0) }
+    return (former.showsAsset { _ in place?.before }, access.showsAsset { _ in place?.after })
   }
 }

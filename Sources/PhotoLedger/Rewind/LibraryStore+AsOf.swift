@@ -64,14 +64,12 @@ extension LibraryStore {
     return try moment.past(core, t).asset(named: identifier).map { ($0, true) }
   }
 
-  /// Whether a way of seeing showed an asset, hidden and trashed ones included.
-  func shows(
-    _ asset: ObjectNumber, to access: Access, at moment: Moment?, _ t: borrowing StoreReading
+  /// Whether an access showed an asset after an event, hidden and trashed ones included.
+  /// - Complexity: O(log n), and one read for each later event that touched the asset; no look-up with full access.
+  package func shows(
+    _ asset: ObjectNumber, to access: Access, at sequence: UInt64, _ t: borrowing StoreReading
   ) throws -> Bool {
-    guard let moment, let selection = access.selection else {
-      return try core.projections.shows(asset, to: access, in: t)
-    }
-    return try place(of: asset, in: selection, at: moment.sequence, t) != nil
+    try access.showsAsset { client in try place(of: asset, in: client, at: sequence, t) }
   }
 
   /// Every place that a child had.

@@ -4,7 +4,7 @@ import LMDB
 // Permissions, and their changes.
 //
 // Only the library's owner changes permissions; a client may register itself and request permission. Grants are members
-// of the client's selection (Authorization.swift). An asset added by a client without full access joins its selection,
+// of the client's selection (Access.swift). An asset added by a client without full access joins its selection,
 // so that the client can continue to work with it (AU-02).
 
 extension Decider {

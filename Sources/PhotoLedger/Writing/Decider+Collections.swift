@@ -59,7 +59,7 @@ extension Decider {
       if row.kind == .folder {
         var strangers: [ObjectNumber] = []
         try projections.forEachMember(of: number, in: t) { _, child in
-          let isShown = try projections.collection(child, in: t).map(permission.access.shows) ?? false
+          let isShown = try projections.showsCollection(child, to: permission.access, in: t)
           if isShown { waiting.append(child) } else { strangers.append(child) }
           return true
         }

@@ -177,7 +177,7 @@ extension Decider {
     }
     guard try projections.shows(child, to: contents.access, in: t), let row = try projections.asset(child, in: t)
     else { return false }
-    return contents.access == .full ? row.isVisible : row.isVisibleInSelections
+    return row.isVisible(to: contents.access)
   }
 
   /// The order key of a member that the client can see; nil if it is not a member, or not visible.
@@ -185,11 +185,7 @@ extension Decider {
     of child: ObjectNumber, in contents: Contents, _ t: borrowing WriteTransaction
   ) throws -> OrderKey? {
     if contents.access != .full {
-      let isSeen =
-        contents.holdsAssets
-        ? try projections.shows(child, to: contents.access, in: t)
-        : try projections.collection(child, in: t).map(contents.access.shows) ?? false
-      guard isSeen else { return nil }
+      guard try projections.shows(child, isAsset: contents.holdsAssets, to: contents.access, in: t) else { return nil }
     }
     return try projections.key(of: child, in: contents.row.number, t)
   }
@@ -384,7 +380,7 @@ extension Decider {
   func isSelected(
     _ asset: ObjectNumber, by client: ObjectNumber, _ t: borrowing WriteTransaction
   ) throws -> Bool {
-    try client != 0 && projections.key(of: asset, in: client, t) != nil
+    try client != 0 && projections.shows(asset, to: .limited(client), in: t)
   }
 
   /// Whether the client that made a container may know of some of the members that are arranged in it (AU-01).
@@ -393,8 +389,7 @@ extension Decider {
   ) throws -> Bool {
     guard row.creator != 0 else { return false }
     return try places.contains { place in
-      guard row.kind == .folder else { return try isSelected(place.child, by: row.creator, t) }
-      return try projections.collection(place.child, in: t)?.creator == row.creator
+      try projections.shows(place.child, isAsset: row.kind != .folder, to: .limited(row.creator), in: t)
     }
   }
 

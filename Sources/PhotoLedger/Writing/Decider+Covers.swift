@@ -119,7 +119,7 @@ extension Decider {
   private func isShownToCreator(
     _ asset: LocalIdentifier, of row: CollectionRow, _ t: borrowing WriteTransaction
   ) throws -> Bool {
-    guard let member = try shownMember(asset, of: row, toLimited: true, t) else { return false }
+    guard let member = try shownMember(asset, of: row, to: .limited(row.creator), t) else { return false }
     return try isSelected(member, by: row.creator, t)
   }
 
@@ -137,10 +137,9 @@ extension Decider {
   private static let whyNotShown = "it is hidden, in the trash, behind its burst or beneath the top of a stack."
 
   private func checkIsShown(_ asset: AssetRow, in row: CollectionRow, _ t: borrowing WriteTransaction) throws {
-    let isLimited = permission.access != .full
-    guard try shownMember(asset.identifier, of: row, toLimited: isLimited, t) == nil else { return }
+    guard try shownMember(asset.identifier, of: row, to: permission.access, t) == nil else { return }
     let isMember = try projections.key(of: asset.number, in: row.number, t) != nil
-    let why = isLimited ? "it is hidden, in the trash or behind its burst." : Self.whyNotShown
+    let why = permission.access.showsStacks ? Self.whyNotShown : "it is hidden, in the trash or behind its burst."
     throw LibraryError(
       .changeNotSupported,
       """
@@ -150,14 +149,14 @@ extension Decider {
   }
 
   /// The number of an asset that an ordinary fetch in an album shows; nil for any other.
-  /// - Parameter toLimited: whether the fetch is of a limited client, which sees no stacks; its selection aside.
+  /// - Parameter access: whose fetch it is, the selection aside.
   private func shownMember(
-    _ asset: LocalIdentifier, of row: CollectionRow, toLimited: Bool = false, _ t: borrowing WriteTransaction
+    _ asset: LocalIdentifier, of row: CollectionRow, to access: Access = .full, _ t: borrowing WriteTransaction
   ) throws -> ObjectNumber? {
     guard let object = try projections.object(asset, in: t), object.isAsset,
       try projections.key(of: object.number, in: row.number, t) != nil,
       let member = try projections.asset(object.number, in: t),
-      toLimited ? member.isVisibleInSelections : member.isVisible
+      member.isVisible(to: access)
     else { return nil }
     return object.number
   }

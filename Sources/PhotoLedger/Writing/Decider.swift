@@ -153,11 +153,7 @@ struct Decider: ~Copyable {
     guard let object = try projections.object(identifier, in: t), permission.access != .full else {
       return try projections.object(identifier, in: t)
     }
-    let isShown =
-      object.isAsset
-      ? try projections.shows(object.number, to: permission.access, in: t)
-      : try projections.collection(object.number, in: t).map(permission.access.shows) ?? false
-    return isShown ? object : nil
+    return try projections.shows(object.number, isAsset: object.isAsset, to: permission.access, in: t) ? object : nil
   }
 
   func unknown(_ identifier: LocalIdentifier, _ what: String) -> LibraryError {

@@ -97,7 +97,7 @@ extension PhotoLibrary {
         throw Self.unknownClient(client)
       }
       return try store.members(of: row.number, at: sequence, t).compactMap { member in
-        try store.assetRow(member.number, at: sequence, t).map { Asset(row: $0, commit: commit) }
+        try store.assetRow(member.number, at: sequence, t).map { Asset(row: $0, seenBy: .full, commit: commit) }
       }
     }
   }
