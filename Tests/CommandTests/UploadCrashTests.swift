@@ -44,7 +44,7 @@
       return jpeg + Data((0..<700_000).map { UInt8(truncatingIfNeeded: ($0 &+ number) &* 2_654_435_761 >> 11) })
     }
 
-    /// Waits for a stage without sleeping, since it is over within a millisecond.
+    /// Waits for a stage and looks every 100 microseconds, since it is over within a millisecond.
     private static func wait(_ what: String, for isReached: () throws -> Bool) throws {
       let end = ContinuousClock.now + .seconds(120)
       while try !isReached() {
