@@ -47,20 +47,14 @@ extension LibraryStore {
     return later
   }
 
-  /// A result and the same fetch at a later commit, its client's permission having changed in between.
+  /// The step from a result to the same fetch at a later commit, its client's permission having changed in between.
   /// - Complexity: O(n) in the two results, and O(k log n) for what later commits touched.
-  func crossed(
-    _ before: ResultCore, to commit: UInt64
-  ) throws -> (after: ResultCore, touched: TouchedPositions, commits: [CommitSummary]) {
-    let delta = try observation.composedDelta(from: before.commit, to: commit)
-    let (after, touched) = try crossed(before, to: commit, by: delta)
-    return (after, touched, delta.commits)
+  func crossing(_ before: ResultCore, to commit: UInt64) throws -> Step {
+    try crossing(before, to: commit, by: try observation.composedDelta(from: before.commit, to: commit))
   }
 
   /// The same along a delta that is known, which may lead back.
-  func crossed(
-    _ before: ResultCore, to commit: UInt64, by delta: Delta
-  ) throws -> (after: ResultCore, touched: TouchedPositions) {
+  func crossing(_ before: ResultCore, to commit: UInt64, by delta: Delta) throws -> Step {
     let after = try result(of: before, at: commit)
     let changed: Set<ObjectNumber>
     switch before.plan.query.entity {
@@ -73,7 +67,7 @@ extension LibraryStore {
     case (.wide(let one), .wide(let two)): touched = one.walked(to: two, changed: changed)
     default: preconditionFailure("Two results of one fetch have keys of different widths.")
     }
-    return (after, touched)
+    return Step(after: after, touched: touched, commits: delta.commits)
   }
 
   /// The same fetch by the permission of an earlier commit, as of that commit.

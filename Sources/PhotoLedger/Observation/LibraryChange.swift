@@ -62,9 +62,8 @@ public struct LibraryChange: Sendable {
     of latest: ResultCore, _ held: ResultState, in store: LibraryStore
   ) throws -> (view: StepView, commits: [CommitSummary]) {
     if try store.accessChange(of: latest, through: delta.to) != nil {
-      let (after, touched, commits) = try store.crossed(latest, to: delta.to)
-      let step = Step(after: after, touched: touched, commits: commits)
-      return (try StepView(of: step, like: held, readAt: held.readAt, in: store), commits)
+      let step = try store.crossing(latest, to: delta.to)
+      return (try StepView(of: step, like: held, readAt: held.readAt, in: store), step.commits)
     }
     guard observation.sharesSteps(from: latest.commit, readAt: held.readAt) else {
       let step = Step(from: latest, by: try delta(from: latest))

@@ -246,9 +246,9 @@ final class Follower: Sendable {
       }
     }
     let held = state.held
-    let (after, touched, commits) = try store.crossed(held, to: target)
-    (state.ahead, state.isAdrift) = (after.shown(like: held), true)
-    return Step(after: after, touched: touched, commits: commits)
+    let step = try store.crossing(held, to: target)
+    (state.ahead, state.isAdrift) = (step.after.shown(like: held), true)
+    return step
   }
 
   /// Listens to the live query of what is held now; false in a library that was closed, where nothing is live.

@@ -31,19 +31,17 @@ extension PhotoLibrary {
       throw LibraryError(.invalidToken, "The fetch result belongs to another library; fetch it again in this one.")
     }
     let commit = try store.reading { t in try store.commit(of: token, for: client, at: moment, t) }
-    let (after, touched, commits) = try store.difference(from: core, to: commit)
+    let step = try store.difference(from: core, to: commit)
     return ChangeDetails(
-      before: result, after: FetchResult(try store.state(after, readAt: .max), like: result),
-      commits: try store.commits(commits, asSeenBy: core.client),
-      changes: IndexChanges(touched.windowed(offset: core.window.offset, limit: core.window.limit)))
+      before: result, after: FetchResult(try store.state(step.after, readAt: .max), like: result),
+      commits: try store.commits(step.commits, asSeenBy: core.client),
+      changes: IndexChanges(step.touched.windowed(offset: core.window.offset, limit: core.window.limit)))
   }
 }
 
 extension LibraryStore {
   /// What leads from a result to the same fetch at a commit, earlier or later.
-  fileprivate func difference(
-    from before: ResultCore, to commit: UInt64
-  ) throws -> (after: ResultCore, touched: TouchedPositions, commits: [CommitSummary]) {
+  fileprivate func difference(from before: ResultCore, to commit: UInt64) throws -> Step {
     let forward: Delta
     let isSearch = before.plan.searchesDetails
     switch commit {
@@ -55,12 +53,8 @@ extension LibraryStore {
     let isBackward = commit < before.commit
     let delta =
       try isBackward ? forward.reversed(endingAt: reading { t in try sequence(ofCommit: commit, t) }) : forward
-    if try hasOtherAccess(at: commit, than: before) {
-      let (after, touched) = try crossed(before, to: commit, by: delta)
-      return (after, touched, delta.commits)
-    }
-    let (after, touched) = before.advanced(by: delta)
-    return (after, touched, delta.commits)
+    if try hasOtherAccess(at: commit, than: before) { return try crossing(before, to: commit, by: delta) }
+    return Step(from: before, by: delta)
   }
 
   /// Whether a client's permission at a commit makes another query of a result's fetch.
