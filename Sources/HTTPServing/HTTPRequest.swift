@@ -252,14 +252,42 @@
     private static func decoded(_ text: some StringProtocol) throws(HTTPServerError) -> String {
       // Most of what is asked for is plain: nothing is escaped, and nothing is to be rejected.
       if text.utf8.allSatisfy(isPlain) { return String(text) }
-      guard let decoded = text.removingPercentEncoding else {
+      guard let bytes = unescaped(text), let decoded = String(validating: bytes, as: UTF8.self) else {
         throw HTTPServerError(
           description: "The target contains a percent escape that is not UTF-8: '\(text.prefix(80))'.")
       }
-      guard !decoded.unicodeScalars.contains(where: { $0.properties.generalCategory == .control }) else {
+      // The control characters of Unicode, its category Cc.
+      guard !decoded.unicodeScalars.contains(where: { $0.value < 0x20 || (0x7F...0x9F).contains($0.value) }) else {
         throw HTTPServerError(description: "The target contains a control character.")
       }
       return decoded
+    }
+
+    /// The bytes that a text spells with percent escapes (RFC 3986, 2.1); nil if an escape is not one.
+    ///
+    /// Foundation's decoding takes a tenth of the time of a small answer, since it goes through UTF-16.
+    private static func unescaped(_ text: some StringProtocol) -> [UInt8]? {
+      var (bytes, rest) = ([UInt8](), text.utf8[...])
+      bytes.reserveCapacity(rest.count)
+      while let byte = rest.popFirst() {
+        guard byte == UInt8(ascii: "%") else {
+          bytes.append(byte)
+          continue
+        }
+        guard let high = rest.popFirst().flatMap(digit), let low = rest.popFirst().flatMap(digit) else { return nil }
+        bytes.append(high << 4 | low)
+      }
+      return bytes
+    }
+
+    /// The value of a hexadecimal digit; nil for another character.
+    private static func digit(_ byte: UInt8) -> UInt8? {
+      switch byte {
+      case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+      case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+      case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+      default: nil
+      }
     }
   }
 

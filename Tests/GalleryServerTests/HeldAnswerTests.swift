@@ -368,6 +368,68 @@
       }
     }
 
+    /// Asks for one file, of which nothing else than the test closes or forgets anything.
+    private struct Asking {
+      let gallery: TestGallery
+      let files = OpenFiles()
+      let path: String
+
+      init(_ gallery: TestGallery) throws {
+        self.gallery = gallery
+        path = gallery.temporary.folder.place("a").path
+        try Data("bytes".utf8).write(to: URL(filePath: path))
+      }
+
+      /// Whether the answer to a request had to be decided.
+      func decides(_ target: String = "/a", key: String? = nil, _ fields: [(String, String)] = []) throws -> Bool {
+        let request = HTTPRequest(
+          method: "GET", target: try HTTPTarget(target),
+          fields: HTTPFields(fields + [("authorization", "Bearer \(key ?? gallery.owner)")]))
+        let key = try gallery.server.keyring.key(of: request)
+        let call = Call(request: request, parameters: [], key: key, server: gallery.server)
+        var isDecided = false
+        let response = try files.answer(call) {
+          isDecided = true
+          let look = FileLook(tag: "t", contentType: "image/jpeg", name: "a.jpg", isShown: true)
+          return try FileAnswer(path: path, size: 5, look: look, files: files).response(request)
+        }
+        #expect(response != nil)
+        return isDecided
+      }
+    }
+
+    @Test("what was decided for a request is good for equal ones of its client, until an event is added or a sweep")
+    func decisions() async throws {
+      try await TestGallery.serving { gallery in
+        let asking = try Asking(gallery)
+        #expect(try asking.decides() && !asking.decides())
+        let app = try gallery.key(of: "app").secret
+        _ = try asking.decides()
+        #expect(try asking.decides(key: app) && !asking.decides(key: app))
+        #expect(try asking.decides("/b") && !asking.decides("/b") && !asking.decides())
+        for _ in 0..<2 {
+          #expect(try asking.decides("/a?download"))
+          #expect(try asking.decides("/a", [("Range", "bytes=1-2")]) && asking.decides("/a", [("If-None-Match", "*")]))
+        }
+        try await gallery.library.performChanges { $0.setAuthorizationStatus(.authorized, of: "app") }
+        #expect(try asking.decides() && asking.decides(key: app) && !asking.decides(key: app))
+        asking.files.sweep()
+        #expect(asking.files.decisionCount == 0)
+        #expect(try asking.decides() && asking.decides(key: app) && !asking.decides())
+        try Data("BYTES".utf8).write(to: URL(filePath: asking.path), options: .atomic)
+        #expect(try asking.decides() && !asking.decides())
+      }
+    }
+
+    @Test("decisions are bounded")
+    func boundedDecisions() async throws {
+      try await TestGallery.serving { gallery in
+        let asking = try Asking(gallery)
+        for number in 0...OpenFiles.decisionLimit { #expect(try asking.decides("/\(number)")) }
+        #expect(asking.files.decisionCount == 1)
+      }
+    }
+
     @Test("no more descriptors are kept than the limit says")
     func bounded() throws {
       try withFile { files, path, folder in

@@ -1,4 +1,5 @@
 #if Gallery
+  import Foundation
   @testable import HTTPServing
   import Synchronization
   import TestSupport
@@ -29,6 +30,22 @@
     @Test("what is no name of anything is refused", arguments: ["%00", "%7f", "%zz", "%", "%ff", "..", ".", "\u{7F}"])
     func refused(_ word: String) {
       #expect(throws: HTTPServerError.self) { try HTTPTarget("/a/\(word)") }
+    }
+
+    @Test("escapes are decoded as Foundation decodes them", arguments: 0..<20 as Range<UInt64>)
+    func escapes(_ seed: UInt64) {
+      var random = SeededGenerator(seed: seed)
+      let pieces = [
+        "%", "%4", "%41", "%2F", "%c3", "%BC", "%e2%80%a6", "%F0%9f%93%B7", "%ed%a0%80", "ü", "a", "%G1", "%c2%85",
+      ]
+      for _ in 0..<200 {
+        let word = (0..<Int.random(in: 1...4, using: &random)).compactMap { _ in pieces.randomElement(using: &random) }
+          .joined()
+        let isControl = { (scalar: Unicode.Scalar) in scalar.properties.generalCategory == .control }
+        let expected = word.removingPercentEncoding.flatMap { $0.unicodeScalars.contains(where: isControl) ? nil : $0 }
+        let decoded = try? HTTPTarget("/a/" + word).segments.last
+        #expect(decoded == expected, "\(word)")
+      }
     }
 
     /// Answers with what it was asked: the value of a field, and the peer.

@@ -19,7 +19,7 @@
     /// - Throws: ``Problem`` if the file is missing or has another size.
     func response(_ request: HTTPRequest) throws -> HTTPResponse {
       // Nearly every picture of a grid is asked for whole, by a client that has nothing of it.
-      let isWhole = !request.fields.pairs.contains { $0.name == "range" || $0.name == "if-none-match" }
+      let isWhole = request.wantsWhole
       if isWhole, let made = files?.made(path, look, size: size) { return HTTPResponse(made) }
       let tag = "\"\(look.tag)\""
       var fields =
@@ -118,6 +118,9 @@
   }
 
   extension HTTPRequest {
+    /// Whether all of a file is asked for, by a client that has nothing of it.
+    var wantsWhole: Bool { !fields.pairs.contains { $0.name == "range" || $0.name == "if-none-match" } }
+
     /// Whether the client holds what has the tag, given with its quotation marks.
     func matches(_ tag: String) -> Bool {
       fields.all("if-none-match").contains { $0 == "*" || $0.contains(tag) }

@@ -192,7 +192,7 @@
     func file(_ hash: [UInt8], _ kind: Kind) -> URL { file(hash, kind.rawValue) }
 
     private func file(_ hash: [UInt8], _ ending: String) -> URL {
-      let name = hash.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+      let name = hash.hexadecimal
       return folder.appending(path: "\(name.prefix(2))/\(name).\(ending)")
     }
 

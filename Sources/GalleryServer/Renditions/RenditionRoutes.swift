@@ -20,7 +20,7 @@
         guard seconds <= waitLimit else {
           throw Problem.malformed("'wait' is \(seconds); pass at most \(waitLimit) seconds.")
         }
-        if let response = try held(call) { return .answer(response) }
+        if let response = try server.files.answer(call, deciding: { try held(call) }) { return .answer(response) }
         return .respond { _ in
           do {
             let (asset, resource, kind) = try await offload { try wish(call) }
@@ -33,9 +33,8 @@
     ]
 
     /// The answer, if what is asked for has been made: two rows of the store, a record and a descriptor are read. Nil
-    /// if it is to be made, or if a person is to be asked.
+    /// if it is to be made.
     private static func held(_ call: Call) throws -> HTTPResponse? {
-      guard try !call.library().canAskPerson else { return nil }
       let (asset, resource, kind) = try wish(call)
       guard let record = call.server.renditions.made(resource.sha256, isPlay: kind == .play) else { return nil }
       return try answer(call, asset, resource, kind, record)
@@ -78,6 +77,10 @@
       throw Problem(503, "not-ready", "The files of this rendition were removed meanwhile; request it again.")
     }
 
+    /// The answer of what was made; nil if its file is not there any more.
+    ///
+    /// An original that a film is played from is not one of the files that `OpenFiles` sends again, so the scope of
+    /// each request is looked at.
     private static func answer(
       _ call: Call, _ asset: Asset, _ resource: AssetResource, _ kind: RenditionCache.Kind, _ record: RenditionRecord
     ) throws -> HTTPResponse? {
