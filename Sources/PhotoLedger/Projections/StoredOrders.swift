@@ -439,6 +439,8 @@ extension Projections {
       if judged & 0x3FF == 0 { t.letGoOfPages() }
       return keys.count < most && judged < rowLimit ? .proceed : .stop
     }
+    // What is shown lies apart, and is read next.
+    if judged > 0x3FF { t.letGoOfPages() }
     return keys
   }
 

@@ -115,9 +115,11 @@ extension LibraryStore {
     switch query.entity {
     case _ where !query.isOpen: break
     case .asset where try isWhole && moment == nil && isTrashShort(query, t):
-      for trashed in try core.projections.datedKeys(StoredOrder.trashed, in: t) {
+      for (index, trashed) in try core.projections.datedKeys(StoredOrder.trashed, in: t).enumerated() {
         if let key: Key = try key(of: trashed.number, nil, plan, moment, t) { keys.append(key) }
+        if index & 0x1F == 0x1F { t.letGoOfPages() }
       }
+      t.letGoOfPages()
     case .asset where isWhole && plan.asksForDetails:
       for number in try admittedAssets(plan, moment, t) {
         if let key: Key = try key(of: number, nil, plan, moment, t) { keys.append(key) }
@@ -148,11 +150,13 @@ extension LibraryStore {
         seen += 1
         if seen & 0xFF == 0 { t.letGoOfPages() }
       }
+      if seen > 0xFF { t.letGoOfPages() }
     case .collection:
       let access = query.access
-      for (number, place) in try collections(in: query.scope, holders, moment, t) {
+      for (index, (number, place)) in try collections(in: query.scope, holders, moment, t).enumerated() {
         let row = try collectionRow(number, at: moment?.sequence ?? Self.now, t)?.seen(by: access)
         if let row, plan.admits(row) { keys.append(plan.key(row, place)) }
+        if index & 0xFF == 0xFF { t.letGoOfPages() }
       }
     }
     return CountedTree(sorted: keys.sorted())

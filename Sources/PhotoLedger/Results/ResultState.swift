@@ -237,7 +237,7 @@ extension LibraryStore {
     // A result of few members far apart is made at once, for as much as testing so many rows costs.
     let wanted = min(count, most)
     let keys = try core.projections.keys(
-      wanted, of: stored, rowLimit: 16 * wanted + BegunResult.firstCount + count / 8, in: t)
+      wanted, of: stored, rowLimit: 16 * wanted + BegunResult.firstCount + count / 2, in: t)
     guard keys.count == wanted else { return nil }
     return begun(count, stored, keys.map(\.number))
   }

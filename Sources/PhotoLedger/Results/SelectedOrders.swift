@@ -85,8 +85,9 @@ extension LibraryStore {
     if order.isOfNumbers {
       keys = selection.shown.prefix(rest).map { NarrowKey(word: 0, number: $0) }
     } else {
+      // The members may lie behind much that is newer. Half of the order costs half of what making the result costs.
       keys = try projections.keys(
-        rest, of: order.answer, rowLimit: 4 * expected + BegunResult.firstCount,
+        rest, of: order.answer, rowLimit: Swift.max(4 * expected + BegunResult.firstCount, orderCount / 2),
         where: { selection.shown.contains($0) }, in: t)
       guard keys.count == rest else { return nil }
       if order.way == .dated(ascending: false) { keys = keys.map { NarrowKey(word: ~$0.word, number: $0.number) } }
