@@ -38,6 +38,15 @@ struct TidyTests {
     #expect(findings.isEmpty, "\(list(findings))")
   }
 
+  @Test("each command stands in the file of its words")
+  func commandFiles() {
+    let sources = PackageFiles.product.filter { $0.path.hasPrefix("Sources/PhotoLedgerCommand/Commands/") }
+    let count = sources.map { CommandFiles.commands(in: $0.text.joined(separator: "\n")).count }.reduce(0, +)
+    #expect(count > 60, "Only \(count) commands were found: the rule is blind.")
+    let findings = sources.flatMap(CommandFiles.findings)
+    #expect(findings.isEmpty, "\(list(findings))")
+  }
+
   @Test("no file names the machine that it was written on")
   func machinePaths() {
     let places = ["/" + "work/", "/tmp/" + "wt", "/" + "root/"]
@@ -170,6 +179,21 @@ struct RuleTests {
     let found = order.findings()
     #expect(found.map(\.what).map { $0.prefix(13) } == ["names Late, w", "names deliver", "lies in no ro"])
     #expect(found.map(\.line) == [3, 3, 1])
+  }
+
+  @Test("a command in a file of other words is found")
+  func commandElsewhere() {
+    let text = """
+      static let a = Command(words: ["album", "add"])
+      static let b = editing(
+        "edit commit", "edits")
+      static let c = editing("unhide", "shows"), d = Command(words: ["verify-here"])
+      """
+    #expect(CommandFiles.commands(in: text) == ["album add", "edit commit", "unhide", "verify-here"])
+    let found = ["Album", "AlbumAdd", "Edit", "EditCommit", "Hide", "Verify", "Other"].map { name in
+      4 - CommandFiles.findings(in: SwiftSource(path: "A/\(name).swift", contents: text)).count
+    }
+    #expect(found == [1, 1, 1, 1, 1, 1, 0])
   }
 
   @Test("the counter of lines sees bodies, and passes over requirements and closures")

@@ -11,7 +11,7 @@ extension Commands {
     "no-limited-alert", "do not offer more assets at each start while its access is limited")
 
   static let clientEdits: [Command] = [
-    .edit(
+    .editing(
       "client register", "register a client, with usage descriptions", [name],
       options: [
         Option("usage", "TEXT", "the usage description for reading and changing"),
@@ -28,7 +28,7 @@ extension Commands {
       return .object(members)
     },
     decision("authorize", .authorized, "give a client full access, or add-only access"),
-    .edit(
+    .editing(
       "client limit", "give a client limited access: a selection, and objects that it creates",
       [name, Operand("ASSET", .any, "assets that join its selection")],
       notes: "The selection is kept; `client grant` and `client withdraw` change it.",
@@ -46,7 +46,7 @@ extension Commands {
     decision("reset", .notDetermined, "reset the permission to undecided, so that the client may request it"),
     selection("grant", "add assets to a limited client's selection"),
     selection("withdraw", "remove assets from a limited client's selection"),
-    .edit(
+    .editing(
       "client follow", "make a limited client's selection follow the members of an album",
       [name, Operand("ALBUM", .optional, "the album; without one, stop following and keep the selection")],
       notes: "Assets that the client adds join the album. While it follows, `client grant` and `client withdraw` fail.",
@@ -59,7 +59,7 @@ extension Commands {
   ]
 
   private static func decision(_ word: String, _ status: AuthorizationStatus, _ summary: String) -> Command {
-    .edit("client \(word)", summary, [name], options: [level], example: "client \(word) com.example.gallery") {
+    .editing("client \(word)", summary, [name], options: [level], example: "client \(word) com.example.gallery") {
       [
         "op": "client.authorize", "client": $0.operand(0), "status": .text("\(status)"),
         "level": .text("\(try $0.accessLevel())"),
@@ -68,7 +68,7 @@ extension Commands {
   }
 
   private static func selection(_ word: String, _ summary: String) -> Command {
-    .edit(
+    .editing(
       "client \(word)", summary, [name, Operand("ASSET", .several, "identifiers of assets")],
       example: "client \(word) com.example.gallery 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F"
     ) {

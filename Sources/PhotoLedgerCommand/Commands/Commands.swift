@@ -3,9 +3,8 @@ import LibraryJSON
 /// All commands, and how the program's help groups them.
 enum Commands {
   static let all: [Command] =
-    reading + files + editing + assetEdits + [.shift] + wordEdits + duplicates + burstEdits + stackEdits
-    + albumEdits
-    + smartAlbumEdits + folderEdits + picking + clients + audit + copies + care + proof
+    reading + files + contentEdits + assetEdits + duplicates + bursts + stacks + albums + folders + picking + clients
+    + audit + copies + care + proof
 
   private static let reading: [Command] = [
     .demo, .initialize, .import, .importTakeout, .importICloud, .serve, .list, .sections, .show, .albums, .stat, .log,
@@ -17,7 +16,25 @@ enum Commands {
     .resourceList, .resourceGet, .resourceCheck, .exportFiles, .sidecarsWrite, .metadataRead,
   ]
 
-  private static let editing: [Command] = [.editInput] + contentEdits
+  private static let contentEdits: [Command] = [.editInput, .editCommit, .editRevert]
+
+  private static let assetEdits: [Command] = [
+    .favorite, .unfavorite, .hide, .unhide, .edit, .trash, .restore, .purge, .shift, .rate, .caption, .keywordAdd,
+    .keywordRemove,
+  ]
+
+  private static let bursts: [Command] = [.burstRepresent, .burstPick, .burstUnpick]
+
+  private static let stacks: [Command] = [.stack, .unstack]
+
+  private static let albums: [Command] = [
+    .albumCreate, .albumAdd, .albumInsert, .albumRemove, .albumReplace, .albumMove, .albumRename, .albumCover,
+    .albumDelete, .smartAlbumCreate, .smartAlbumRename, .smartAlbumDelete,
+  ]
+
+  private static let folders: [Command] = [
+    .folderCreate, .folderInsert, .folderRemove, .folderMove, .folderRename, .folderDelete,
+  ]
 
   private static let duplicates: [Command] = [.duplicates] + merging
 
@@ -35,7 +52,7 @@ enum Commands {
   ]
 
   private static let copies: [Command] = [
-    .backup, .restore, .restoreHere, .exportLog, .importLog, .importLogHere, .fork, .compare,
+    .backup, .restoreBackup, .restoreBackupHere, .exportLog, .importLog, .importLogHere, .fork, .compare,
   ]
 
   private static let proof: [Command] = [.checkpoint, .proveInclusion, .proveConsistency, .proveCheck]
@@ -46,12 +63,12 @@ enum Commands {
     ("Follow:", ["watch", "diff", "log", "history", "history token"]),
     ("Audit changes and access:", audit.map(\.name)),
     ("Files of assets:", files.map(\.name)),
-    ("Change assets:", (assetEdits + [.shift] + wordEdits).map(\.name)),
+    ("Change assets:", assetEdits.map(\.name)),
     ("Duplicates:", duplicates.map(\.name)),
-    ("Edit the content of an asset:", editing.map(\.name)),
-    ("Bursts:", burstEdits.map(\.name)),
-    ("Stacks:", stackEdits.map(\.name)),
-    ("Change albums and folders:", (albumEdits + smartAlbumEdits + folderEdits).map(\.name)),
+    ("Edit the content of an asset:", contentEdits.map(\.name)),
+    ("Bursts:", bursts.map(\.name)),
+    ("Stacks:", stacks.map(\.name)),
+    ("Change albums and folders:", (albums + folders).map(\.name)),
     ("Pick assets for a client:", picking.map(\.name)),
     ("Clients and permissions:", clients.map(\.name)),
     ("Change the library from a program:", ["apply"]),

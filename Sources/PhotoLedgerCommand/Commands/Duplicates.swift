@@ -87,7 +87,7 @@ extension Commands {
         return .done
       }
     },
-    .edit(
+    .editing(
       "duplicates merge", "merge photos into one, and move the others to the trash",
       [
         Operand("KEEPER", "the identifier of the asset that stays"),

@@ -3,7 +3,7 @@ import LibraryJSON
 import MediaImport
 import PhotoLedger
 
-// The files of assets out into folders, and what people edited as sidecars beside originals.
+// The files of assets out into folders.
 
 extension Command {
   private static let template = Option(
@@ -13,7 +13,6 @@ extension Command {
   private static let noLive = Option("no-live-videos", "leave out the videos of Live Photos")
   private static let link = Option("link", "link files of the library instead of copying, where possible")
   private static let sidecars = Option("sidecars", "write an XMP sidecar beside each picture and video")
-  private static let naming = Option("naming", "N", "sidecars as full (a.jpg.xmp, the default) or stem (a.xmp)")
   private static let embed = Option("embed", "write the library's metadata into the copies with exiftool")
   private static let removing = Option("remove-unwanted", "remove files of earlier exports that are no longer wanted")
   private static let replacing = Option("replace-changed", "replace exported files that were changed in the folder")
@@ -23,7 +22,7 @@ extension Command {
     words: ["export-files"], summary: "copy or link the files of assets to folders, and only what is new",
     operands: [Operand("FOLDER", "the target folder, created if it does not exist")],
     options: .looking + FetchArguments.options + [
-      template, versions, raw, noLive, link, sidecars, naming, embed, removing, replacing, dryRun, .json,
+      template, versions, raw, noLive, link, sidecars, .sidecarNaming, embed, removing, replacing, dryRun, .json,
     ],
     notes: """
       A template has fields in braces: {year}/{month}/{name}. The text after | is written if there is no value, the
@@ -47,47 +46,17 @@ extension Command {
     }
   }
 
-  static let sidecarsWrite = Command(
-    words: ["sidecars", "write"], summary: "write edited metadata as XMP beside referenced originals",
-    options: .opening + FetchArguments.options + [
-      Option("mirror", "DIR", "write to the same paths below this folder, not beside the originals"), naming,
-      Option("all", "write every field that has a value, edited or not"),
-      Option("merge-changed", "merge sidecars that another program changed since they were written"), dryRun, .json,
-    ],
-    notes: """
-      For a library of `import --reference`, whose originals remain at their paths. Fields are caption, keywords,
-      stars, favourite, date and location; other contents of a sidecar are kept, as far as exiftool keeps them. A
-      sidecar that another program changed since it was written is left alone and named. The status is 1 if a sidecar
-      could not be written.
-      """,
-    example: "sidecars write --mirror ~/sidecars"
-  ) { invocation in
-    _ = try FetchArguments.read(invocation)
-    var options = SidecarWriting.Options()
-    options.naming = try choice(naming, of: invocation) ?? .full
-    options.mirror = try invocation.text("mirror").map {
-      try invocation.directory($0, "--mirror").standardizedFileURL.absoluteURL.path
-    }
-    options.takesAll = invocation.has(Option("all", ""))
-    options.mergesChanged = invocation.has(Option("merge-changed", ""))
-    options.isRehearsal = invocation.has(dryRun)
-    let interruption = Interruption()
-    return try invocation.withLibrary(interruption: interruption) { [options] library in
-      try SidecarPrinting(invocation: invocation, interruption: interruption).run(library, options)
-    }
-  }
-
   private static func exportOptions(_ invocation: Invocation) throws -> ExportOptions {
     let text = invocation.text(template.name) ?? ExportTemplate.standardText
     let parsed: ExportTemplate
     do throws(LibraryError) { parsed = try ExportTemplate(text) } catch { throw UsageError(error.description) }
     var options = ExportOptions(template: parsed)
-    options.versions = try choice(versions, of: invocation) ?? .both
-    options.raw = try choice(raw, of: invocation) ?? .both
+    options.versions = try invocation.choice(versions) ?? .both
+    options.raw = try invocation.choice(raw) ?? .both
     options.takesPairedVideos = !invocation.has(noLive)
     options.links = invocation.has(link)
-    options.sidecars = invocation.has(sidecars) ? try choice(naming, of: invocation) ?? .full : nil
-    if !invocation.has(sidecars), invocation.text(naming.name) != nil {
+    options.sidecars = invocation.has(sidecars) ? try invocation.choice(.sidecarNaming) ?? .full : nil
+    if !invocation.has(sidecars), invocation.text(Option.sidecarNaming.name) != nil {
       throw UsageError("--naming applies to sidecars; pass --sidecars, too.")
     }
     options.embeds = invocation.has(embed)
@@ -98,18 +67,6 @@ extension Command {
     options.replacesChanged = invocation.has(replacing)
     options.isRehearsal = invocation.has(dryRun)
     return options
-  }
-
-  /// The value of an option that takes one of a few words.
-  private static func choice<Value: RawRepresentable & CaseIterable>(
-    _ option: Option, of invocation: Invocation
-  ) throws -> Value? where Value.RawValue == String {
-    guard let text = invocation.text(option.name) else { return nil }
-    guard let value = Value(rawValue: text) else {
-      let names = Value.allCases.map(\.rawValue).joined(separator: ", ")
-      throw UsageError("--\(option.name) needs one of \(names); got '\(text)'.")
-    }
-    return value
   }
 }
 
@@ -172,48 +129,6 @@ private struct Exporting: Sendable {
   }
 }
 
-/// Runs the writing of sidecars, and prints what became of them.
-private struct SidecarPrinting: Sendable {
-  let invocation: Invocation
-  let interruption: Interruption
-
-  func run(_ library: PhotoLibrary, _ options: SidecarWriting.Options) throws -> ExitStatus {
-    let assets = try FetchArguments.fetch(invocation, from: library)
-    let bar = SharedProgressBar()
-    defer { bar.clear() }
-    let printer = LinePrinter(invocation.output)
-    let counts = try waiting(interruption) { [invocation] in
-      try await SidecarWriting(of: library, options: options).run(assets) { done in
-        bar.show("writing sidecars", done: done, total: assets.count)
-      } report: { sidecar in
-        if invocation.printsJSON {
-          printer.print(sidecar.json.description)
-        } else if [.wanted, .missing, .conflict, .failed].contains(sidecar.outcome) {
-          bar.clear()
-          let text = sidecar.message ?? sidecar.path ?? sidecar.asset
-          printer.print(TextLayout.printable("\(sidecar.outcome.rawValue): \(text)"))
-        }
-      }
-    }
-    bar.clear()
-    let bad: [SidecarOutcome] = [.missing, .conflict, .failed, .notReached]
-    return try invocation.output.finish(with: bad.allSatisfy { counts[$0] == nil } ? .done : .failed) {
-      try printer.finish()
-      try print(counts)
-    }
-  }
-
-  private func print(_ counts: [SidecarOutcome: Int]) throws {
-    let found = SidecarOutcome.allCases.filter { counts[$0] != nil }
-    if invocation.printsJSON {
-      return try invocation.output.line(
-        ["summary": .object(found.map { .init($0.rawValue, .integer(Int64(counts[$0] ?? 0))) })])
-    }
-    let texts = found.map { "\(TextLayout.grouped(counts[$0] ?? 0)) \($0.words)" }
-    try invocation.output.line(texts.isEmpty ? "No matching assets." : "Sidecars: \(texts.joined(separator: ", ")).")
-  }
-}
-
 extension ExportOutcome {
   /// The outcome as a part of a sentence.
   fileprivate var words: String {
@@ -225,24 +140,6 @@ extension ExportOutcome {
     case .wanted: "to be written"
     case .left: "excluded by the options"
     case .conflict: "in conflict with other files"
-    case .failed: "failed"
-    case .notReached: "not reached"
-    }
-  }
-}
-
-extension SidecarOutcome {
-  /// The outcome as a part of a sentence.
-  fileprivate var words: String {
-    switch self {
-    case .written: "written"
-    case .merged: "merged"
-    case .unchanged: "unchanged"
-    case .wanted: "to be written"
-    case .nothing: "not needed, since nothing was edited"
-    case .noPlace: "without a path, since the library owns the file"
-    case .missing: "of missing originals"
-    case .conflict: "changed by another program"
     case .failed: "failed"
     case .notReached: "not reached"
     }
@@ -280,15 +177,6 @@ extension ExportSummary {
           .init("ofOtherAssets", .integer(Int64(ofOtherAssets))),
           .init("bytesCopied", .integer(Int64(clamping: bytesCopied))), .init("wasInterrupted", .bool(wasInterrupted)),
         ])
-    ]
-  }
-}
-
-extension SidecarReport {
-  fileprivate var json: JSON {
-    [
-      "asset": .text(asset), "path": JSON(path), "outcome": .text(outcome.rawValue),
-      "fields": .list(fields.map { .text($0) }), "message": JSON(message),
     ]
   }
 }

@@ -12,7 +12,7 @@ extension Command {
   private static let childName = "restore-here"
   private static let skipping = Option("skip-damaged", "restore without files that are damaged or lost")
 
-  static let restore = Command(
+  static let restoreBackup = Command(
     words: ["restore-backup"], summary: "create a library from a backup, with the same chain",
     operands: [source],
     options: [destination, .resources, skipping, .json],
@@ -31,7 +31,7 @@ extension Command {
     return try invocation.runInChild(childName, options, reading: "the backup")
   }
 
-  static let restoreHere = Command(
+  static let restoreBackupHere = Command(
     words: [childName], summary: "restore in this process", operands: [source],
     options: .opening + [destination, .resources, skipping, .lifeline, .json], example: "restore-here DIR --to DIR",
     isInternal: true, places: { $0.operands + $0.texts(destination.name) }

@@ -94,6 +94,17 @@ struct Invocation: Sendable {
     return number
   }
 
+  /// The value of an option that takes one of a few words.
+  func choice<Value: RawRepresentable & CaseIterable>(_ option: Option) throws -> Value?
+  where Value.RawValue == String {
+    guard let text = text(option.name) else { return nil }
+    guard let value = Value(rawValue: text) else {
+      let names = Value.allCases.map(\.rawValue).joined(separator: ", ")
+      throw UsageError("--\(option.name) needs one of \(names); got '\(text)'.")
+    }
+    return value
+  }
+
   /// A whole number that must be given.
   func requiredCount(_ name: String) throws -> Int {
     guard let number = try count(name) else { throw UsageError("'\(command.name)' needs --\(name).") }

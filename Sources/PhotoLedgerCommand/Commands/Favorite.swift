@@ -1,0 +1,17 @@
+import LibraryJSON
+import PhotoLedger
+
+extension Command {
+  static let favorite = editing(
+    "favorite", "mark assets as favourites", [.assets], example: "favorite \(exampleIdentifier)"
+  ) {
+    ["op": "asset.edit", "assets": $0.list(), "isFavorite": true]
+  }
+
+  static let unfavorite = editing(
+    "unfavorite", "unmark favourites", [.assets],
+    example: "unfavorite \(exampleIdentifier)"
+  ) {
+    ["op": "asset.edit", "assets": $0.list(), "isFavorite": false]
+  }
+}

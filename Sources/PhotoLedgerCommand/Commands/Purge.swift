@@ -1,0 +1,11 @@
+import LibraryJSON
+import PhotoLedger
+
+extension Command {
+  static let purge = editing(
+    "purge", "permanently remove trashed assets, with their files", [.assets],
+    example: "purge \(exampleIdentifier)"
+  ) {
+    ["op": "asset.purge", "assets": $0.list()]
+  }
+}

@@ -1,0 +1,11 @@
+import LibraryJSON
+import PhotoLedger
+
+extension Command {
+  static let restore = editing(
+    "restore", "restore assets from the trash, at all their positions", [.assets],
+    example: "restore \(exampleIdentifier)"
+  ) {
+    ["op": "asset.restore", "assets": $0.list()]
+  }
+}
