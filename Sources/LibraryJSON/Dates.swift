@@ -51,11 +51,6 @@ package enum DateText {
 
   /// A date and a time of day to the minute, for people.
   package static func minute(_ date: Date) -> String { text { $0.minute(date) } }
-
-  package static func padded(_ number: Int, _ width: Int) -> String {
-    let digits = String(number)
-    return String(repeating: "0", count: max(0, width - digits.count)) + digits
-  }
 }
 
 /// Reads the parts of a date from the front of a text.
@@ -82,10 +77,10 @@ private struct DateScanner {
 
   mutating func wallTime() -> Date? {
     guard let year = number(4, 0...9999), take("-"), let month = number(2, 1...12), take("-"),
-      let day = number(2, 1...Self.dayCount(year, month)), take("T") || take("t") || take(" "),
+      let day = number(2, 1...31), let date = CivilDate(year, month, day), take("T") || take("t") || take(" "),
       let hour = number(2, 0...23), take(":"), let minute = number(2, 0...59), take(":"), let second = number(2, 0...60)
     else { return nil }
-    var seconds = Double(Self.days(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second)
+    var seconds = Double(date.numberSince1970 * 86_400 + hour * 3600 + minute * 60 + second)
     if take(".") {
       let digits = rest.prefix { (0x30...0x39).contains($0) }
       guard !digits.isEmpty, let fraction = Double("0." + (String(digits) ?? "")) else { return nil }
@@ -101,19 +96,5 @@ private struct DateScanner {
       return nil
     }
     return (hours * 3600 + minutes * 60) * (isWest ? -1 : 1)
-  }
-
-  private static func dayCount(_ year: Int, _ month: Int) -> Int {
-    let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-    return month == 2 ? (isLeap ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31
-  }
-
-  /// The number of a day from 1970-01-01, in the proleptic Gregorian calendar.
-  private static func days(_ year: Int, _ month: Int, _ day: Int) -> Int {
-    let year = month <= 2 ? year - 1 : year
-    let era = (year >= 0 ? year : year - 399) / 400
-    let yearOfEra = year - era * 400
-    let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-    return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
   }
 }

@@ -102,16 +102,12 @@ extension ResourceTransfer {
     let root = "\(library)/resources"
     guard access(root, F_OK) == 0 else { return [] }
     let manager = FileManager.default
-    return try reporting {
+    return try LibraryStore.reporting {
       try manager.contentsOfDirectory(atPath: root).filter { $0.isHexadecimal(2) }.sorted().flatMap { folder in
         try manager.contentsOfDirectory(atPath: "\(root)/\(folder)").filter { $0.isHexadecimal(62) }.sorted()
           .map { "\(folder)/\($0)" }
       }
     }
-  }
-
-  private static func reporting<R>(_ body: () throws -> R) throws -> R {
-    do { return try body() } catch { throw LibraryError(error) }
   }
 
   private static func take(

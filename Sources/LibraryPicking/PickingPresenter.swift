@@ -100,14 +100,9 @@ public struct PickingPresenter: Sendable {
     _ body: @escaping @Sendable (PickingCore, PhotoLibrary) throws -> Void
   ) async throws {
     let (core, library) = (core, library)
-    try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
-      DispatchQueue.global().async {
-        continuation.resume(
-          with: Result {
-            try checkMayPresent()
-            try body(core, library)
-          })
-      }
+    try await offload {
+      try checkMayPresent()
+      try body(core, library)
     }
   }
 }

@@ -1,3 +1,5 @@
+import PhotoLedger
+
 // When a photo was taken, as far as its file says.
 //
 // A camera writes what its clock on the wall said: `2023:02:02 02:00:00`. Whether it also says how far that clock was
@@ -33,46 +35,28 @@ struct WallClock: Hashable, Sendable, Comparable, CustomStringConvertible {
   let second: Int
   /// The fraction of the second, in nanoseconds.
   let nanosecond: Int
+  /// Days from 1970-01-01 to the date.
+  private let days: Int
 
   /// Creates a clock reading; nil when there is no such day or time of day (years 1 to 9999, no leap seconds).
   init?(_ year: Int, _ month: Int, _ day: Int, _ hour: Int, _ minute: Int, _ second: Int, nanosecond: Int = 0) {
-    guard (1...9999).contains(year), (1...12).contains(month), (0..<24).contains(hour), (0..<60).contains(minute),
-      (0..<60).contains(second), (0..<1_000_000_000).contains(nanosecond), day >= 1,
-      day <= Self.dayCount(year: year, month: month)
+    guard (1...9999).contains(year), let date = CivilDate(year, month, day), (0..<24).contains(hour),
+      (0..<60).contains(minute), (0..<60).contains(second), (0..<1_000_000_000).contains(nanosecond)
     else { return nil }
-    (self.year, self.month, self.day) = (year, month, day)
+    (self.year, self.month, self.day, days) = (year, month, day, date.numberSince1970)
     (self.hour, self.minute, self.second, self.nanosecond) = (hour, minute, second, nanosecond)
   }
 
-  private static func dayCount(year: Int, month: Int) -> Int {
-    switch month {
-    case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
-    case 4, 6, 9, 11: 30
-    default: 31
-    }
-  }
-
   /// Seconds from 1970-01-01 00:00:00 on the same clock.
-  var secondsSince1970: Int64 {
-    // Days from civil: years begin in March, so that the leap day comes last.
-    let shifted = month > 2 ? (year, month - 3) : (year - 1, month + 9)
-    let era = shifted.0 / 400
-    let yearOfEra = shifted.0 - era * 400
-    let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + (153 * shifted.1 + 2) / 5 + day - 1
-    let days = era * 146_097 + dayOfEra - 719_468
-    return Int64(days) * 86_400 + Int64(hour * 3600 + minute * 60 + second)
-  }
+  var secondsSince1970: Int64 { Int64(days) * 86_400 + Int64(hour * 3600 + minute * 60 + second) }
 
   /// RFC 3339 without the offset; the fraction only when there is one.
   var description: String {
-    func padded(_ value: Int, _ width: Int) -> String {
-      String(repeating: "0", count: max(0, width - String(value).count)) + String(value)
-    }
-    let date = [padded(year, 4), padded(month, 2), padded(day, 2)].joined(separator: "-")
-    let time = [hour, minute, second].map { padded($0, 2) }.joined(separator: ":")
+    let date = [year.padded(to: 4), month.padded(to: 2), day.padded(to: 2)].joined(separator: "-")
+    let time = [hour, minute, second].map { $0.padded(to: 2) }.joined(separator: ":")
     let whole = "\(date)T\(time)"
     guard nanosecond > 0 else { return whole }
-    var fraction = padded(nanosecond, 9)
+    var fraction = nanosecond.padded(to: 9)
     while fraction.last == "0" { fraction.removeLast() }
     return "\(whole).\(fraction)"
   }

@@ -191,11 +191,8 @@ extension PhotoLibrary {
     var seconds = time_t(libraryEnvironment.date().timeIntervalSince1970.rounded(.down))
     var parts = tm()
     gmtime_r(&seconds, &parts)
-    func padded(_ value: Int32, _ width: Int = 2) -> String {
-      String(repeating: "0", count: max(0, width - String(value).count)) + String(value)
-    }
-    let date = padded(parts.tm_year + 1900, 4) + padded(parts.tm_mon + 1) + padded(parts.tm_mday)
-    let time = padded(parts.tm_hour) + padded(parts.tm_min) + padded(parts.tm_sec)
+    let date = (parts.tm_year + 1900).padded(to: 4) + (parts.tm_mon + 1).padded(to: 2) + parts.tm_mday.padded(to: 2)
+    let time = [parts.tm_hour, parts.tm_min, parts.tm_sec].map { $0.padded(to: 2) }.joined()
     return "\(date)T\(time)Z-\(libraryEnvironment.identifier().uuidString.prefix(8))"
   }
 }

@@ -108,7 +108,7 @@ package final class MediaIntake: Sendable {
     _ statement: Statement
   ) async throws -> Taken {
     let path = FilePath(library.store.folder.path(of: file))
-    let known = try await onThread { () -> Taken? in
+    let known = try await offload { () -> Taken? in
       if let earlier = try self.repetition(content, library, key) { return earlier }
       guard try Self.maySee(library) else { return nil }
       let same = try library.assets(withContent: content.sha256)
@@ -116,8 +116,8 @@ package final class MediaIntake: Sendable {
       return Taken(outcome: .duplicate, asset: asset.id, token: try library.currentToken)
     }
     if let known { return known }
-    let metadata = try await onThread { try self.metadata(of: path, named: name) }
-    let note = try await onThread { try self.note(statement, in: library, named: name) }
+    let metadata = try await offload { try self.metadata(of: path, named: name) }
+    let note = try await offload { try self.note(statement, in: library, named: name) }
     // Parts of one Live Photo that arrive at the same time must see each other.
     guard let identifier = metadata.contentIdentifier else {
       return try await record(file, path, content, metadata, note, name, library, key, cause)
@@ -150,13 +150,6 @@ package final class MediaIntake: Sendable {
   /// Whether a client reads the library. One that only adds is not asked about, as a look at the library would do.
   private static func maySee(_ library: PhotoLibrary) throws -> Bool {
     try [.authorized, .limited].contains(library.authorizationStatus(for: .readWrite))
-  }
-
-  /// Does what reads files or the store away from the threads of tasks.
-  private func onThread<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
-    try await withCheckedThrowingContinuation { continuation in
-      DispatchQueue.global().async { continuation.resume(with: Result { try body() }) }
-    }
   }
 
   private func metadata(of path: FilePath, named name: String?) throws -> MediaMetadata {
@@ -217,20 +210,20 @@ package final class MediaIntake: Sendable {
     _ file: String, _ path: FilePath, _ content: FileContent, _ metadata: MediaMetadata, _ note: MediaNote?,
     _ name: String?, _ library: PhotoLibrary, _ key: String, _ cause: String
   ) async throws -> Taken {
-    let stored = try await onThread { try library.store.resources.adopt(file, content) }
+    let stored = try await offload { try library.store.resources.adopt(file, content) }
     let usual = "upload" + UniformType.filenameExtension(of: metadata.uniformTypeIdentifier)
     var prepared = PreparedFile(index: 0, path: path, stored: stored, metadata: metadata, name: name ?? usual)
     prepared.note = note
     let target = LibraryTarget(library: library, cause: cause, run: key, key: key)
     var planner = ImportPlanner()
     let identifiers = planner.contentIdentifiers([prepared])
-    let halves = try await onThread {
+    let halves = try await offload {
       try Self.maySee(library) ? target.unpairedHalves(contentIdentifiers: identifiers) : [:]
     }
     var planned = planner.plan([prepared], halves: halves)
     planned += planner.planWaiting(planner.takeWaiting(), halves: halves)
     do {
-      try await onThread { try library.store.resources.synchronize() }
+      try await offload { try library.store.resources.synchronize() }
       let recorded = try await target.record(ImportBatch(changes: planned.map(\.change)))
       guard let change = recorded.first, let token = change.token else {
         preconditionFailure("One file is one change, and a library tells its state.")

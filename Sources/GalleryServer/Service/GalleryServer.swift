@@ -289,11 +289,4 @@
       }
     }
   }
-
-  /// Runs work that reads the store or a file away from the threads that serve connections and tasks.
-  func offload<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
-    try await withCheckedThrowingContinuation { continuation in
-      DispatchQueue.global().async { continuation.resume(with: Result { try work() }) }
-    }
-  }
 #endif

@@ -113,10 +113,8 @@ struct ClockReading: Sendable, Hashable {
     var seconds = time_t(whole)
     var parts = tm()
     gmtime_r(&seconds, &parts)
-    func padded(_ value: Int32, _ width: Int = 2) -> String {
-      String(repeating: "0", count: max(0, width - String(value).count)) + String(value)
-    }
-    (year, month, day) = (padded(parts.tm_year + 1900, 4), padded(parts.tm_mon + 1), padded(parts.tm_mday))
-    (hour, minute, second) = (padded(parts.tm_hour), padded(parts.tm_min), padded(parts.tm_sec))
+    year = (parts.tm_year + 1900).padded(to: 4)
+    (month, day) = ((parts.tm_mon + 1).padded(to: 2), parts.tm_mday.padded(to: 2))
+    (hour, minute, second) = (parts.tm_hour.padded(to: 2), parts.tm_min.padded(to: 2), parts.tm_sec.padded(to: 2))
   }
 }

@@ -170,8 +170,7 @@ extension Asset {
   var xmpOffset: String {
     guard let offset = timeZoneOffset else { return localCreationDate == nil ? "Z" : "" }
     let minutes = abs(offset) / 60
-    func padded(_ value: Int) -> String { value < 10 ? "0\(value)" : "\(value)" }
-    return "\(offset < 0 ? "-" : "+")\(padded(minutes / 60)):\(padded(minutes % 60))"
+    return "\(offset < 0 ? "-" : "+")\((minutes / 60).padded(to: 2)):\((minutes % 60).padded(to: 2))"
   }
 }
 

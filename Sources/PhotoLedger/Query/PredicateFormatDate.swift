@@ -11,9 +11,9 @@ extension Date {
   package init?(rfc3339 text: String, isWallTime: Bool = false) {
     var reader = DigitReader(bytes: Array(text.utf8))
     guard let year = reader.digits(4), reader.take("-"), let month = reader.digits(2), reader.take("-"),
-      let day = reader.digits(2), (1...12).contains(month), (1...Self.days(in: month, of: year)).contains(day)
+      let day = reader.digits(2), let date = CivilDate(year, month, day)
     else { return nil }
-    var seconds = Self.daysSince2001(year, month, day) * 86400
+    var seconds = date.number * 86400
     var fraction = 0.0
     if !reader.isAtEnd {
       guard reader.take("T") || reader.take("t") || reader.take(" "), let hour = reader.digits(2), reader.take(":"),
@@ -30,25 +30,6 @@ extension Date {
     }
     self.init(timeIntervalSinceReferenceDate: Double(seconds) + fraction)
   }
-
-  private static func days(in month: Int, of year: Int) -> Int {
-    let isLeap = year % 4 == 0 && (year % 100 != 0 || year % 400 == 0)
-    return month == 2 ? (isLeap ? 29 : 28) : [4, 6, 9, 11].contains(month) ? 30 : 31
-  }
-
-  /// Days of the Gregorian calendar, counted from years that begin in March, so that the leap day comes last.
-  private static func daysSince2001(_ year: Int, _ month: Int, _ day: Int) -> Int {
-    let year = month <= 2 ? year - 1 : year
-    let monthFromMarch = (month + 9) % 12
-    let leaps = year.quarters(4) - year.quarters(100) + year.quarters(400)
-    let days = year * 365 + leaps + (monthFromMarch * 153 + 2) / 5 + day - 1
-    return days - 730_791
-  }
-}
-
-extension Int {
-  /// The quotient rounded down.
-  fileprivate func quarters(_ divisor: Int) -> Int { self >= 0 ? self / divisor : (self - divisor + 1) / divisor }
 }
 
 private struct DigitReader {

@@ -24,47 +24,6 @@ package import Foundation
 //
 // Rejected: the wall date itself as the section (the 28th above would be two ranges, with the 29th in between).
 
-/// A day of the Gregorian calendar, also before there was one (ISO 8601).
-struct CivilDate: Hashable, Sendable {
-  var year: Int
-  var month: Int
-  var day: Int
-
-  init(year: Int, month: Int, day: Int) {
-    (self.year, self.month, self.day) = (year, month, day)
-  }
-
-  /// The days from 1 March of the year 0 to 1 January 2001; counted so, a leap day is the last of its year.
-  private static let epoch = 730_791
-
-  /// The date of a day.
-  /// - Parameter number: days since 2001-01-01.
-  init(number: Int) {
-    let (era, dayOfEra) = (number + Self.epoch).dividedDown(by: 146_097)
-    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-    let shifted = (5 * dayOfYear + 2) / 153
-    month = shifted < 10 ? shifted + 3 : shifted - 9
-    day = dayOfYear - (153 * shifted + 2) / 5 + 1
-    year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
-  }
-
-  /// Days since 2001-01-01.
-  var number: Int {
-    let (era, yearOfEra) = (month <= 2 ? year - 1 : year).dividedDown(by: 400)
-    let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-    return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - Self.epoch
-  }
-}
-
-extension Int {
-  /// The quotient rounded down, and the remainder, which is never negative.
-  fileprivate func dividedDown(by divisor: Int) -> (quotient: Int, remainder: Int) {
-    let (quotient, remainder) = quotientAndRemainder(dividingBy: divisor)
-    return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
-  }
-}
-
 /// A time range, or the section of the objects without a date.
 package struct SectionSpan: Hashable, Sendable {
   package let key: SectionKey

@@ -36,12 +36,8 @@ public struct SectionKey: Hashable, Sendable {
 extension SectionKey: CustomStringConvertible {
   /// The section as ISO 8601 writes it, such as `2024-05-31`, `2024-05` or `2024`; `undated` without a date.
   public var description: String {
-    func padded(_ number: Int, _ width: Int) -> String {
-      let digits = String(number.magnitude)
-      return (number < 0 ? "-" : "") + String(repeating: "0", count: max(0, width - digits.count)) + digits
-    }
     guard let year else { return "undated" }
-    return ([padded(year, 4)] + [month, day].compactMap { $0.map { padded($0, 2) } }).joined(separator: "-")
+    return ([year.padded(to: 4)] + [month, day].compactMap { $0?.padded(to: 2) }).joined(separator: "-")
   }
 }
 

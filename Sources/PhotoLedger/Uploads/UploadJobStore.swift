@@ -107,7 +107,7 @@ final class UploadJobStore: Sendable {
   /// - Throws: ``LibraryError`` `.corrupted` for rows that cannot be read, `.storage`.
   /// - Complexity: O(jobs of the client), of which there are at most ``PhotoLibrary/uploadJobLimit``.
   func book(of client: String) throws -> UploadBook {
-    try reporting {
+    try LibraryStore.reporting {
       guard let opened = try opened(creating: false) else { return UploadBook() }
       return try opened.environment.read { t in try book(of: client, opened, t) }
     }
@@ -116,7 +116,7 @@ final class UploadJobStore: Sendable {
   /// Changes a client's settings and jobs in one durable transaction; nothing if `body` throws.
   @discardableResult
   func change<R>(_ client: String, creating: Bool = false, _ body: (inout UploadBook) throws -> R) throws -> R {
-    try reporting {
+    try LibraryStore.reporting {
       guard let opened = try opened(creating: creating) else {
         // Nothing is kept where nothing was enabled; `body` says what that means.
         var none = UploadBook()
@@ -179,10 +179,6 @@ final class UploadJobStore: Sendable {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     return Array(try encoder.encode(value))
-  }
-
-  private func reporting<R>(_ body: () throws -> R) throws -> R {
-    do { return try body() } catch { throw LibraryError(error) }
   }
 
   // MARK: Files beside the rows

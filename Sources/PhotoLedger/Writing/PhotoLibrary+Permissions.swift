@@ -39,7 +39,7 @@ extension PhotoLibrary {
   @discardableResult
   public func requestAuthorization(for level: AccessLevel) async throws -> AuthorizationStatus {
     try checkIsNow("request permission")
-    return try await offCooperativePool { [self] in
+    return try await offload { [self] in
       if client == Self.owner { return .authorized }
       guard try authorizationStatus(for: level) == .notDetermined else { return try authorizationStatus(for: level) }
       _ = try store.perform([.client(named: client, .request(level))], as: client, cause: "request for access")
@@ -54,13 +54,7 @@ extension PhotoLibrary {
   /// - Throws: ``LibraryError`` if the store cannot be read or written.
   public func presentLimitedLibraryPicker() async throws -> [String] {
     try checkIsNow("request more assets")
-    return try await offCooperativePool { [self] in try store.prompting.offerMore(to: client, in: store) }
-  }
-
-  private func offCooperativePool<R: Sendable>(_ body: @escaping @Sendable () throws -> R) async throws -> R {
-    try await withCheckedThrowingContinuation { continuation in
-      DispatchQueue.global().async { continuation.resume(with: Result { try body() }) }
-    }
+    return try await offload { [self] in try store.prompting.offerMore(to: client, in: store) }
   }
 
   // MARK: Deciding

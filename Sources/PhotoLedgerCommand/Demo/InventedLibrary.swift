@@ -56,7 +56,7 @@ struct InventedLibrary {
     _ number: Int, _ journey: Journey, _ taken: WrittenDate, _ numbers: inout SeededNumbers
   ) -> AssetCreation {
     let isPanorama = Int.random(in: 0..<20, using: &numbers) == 0
-    let name = "\(journey.name)-\(DateText.padded(number, 3)).png"
+    let name = "\(journey.name)-\(number.padded(to: 3)).png"
     let picture = InventedPicture(
       hue: (journey.hue + Int.random(in: -12...12, using: &numbers) + 360) % 360, isPanorama: isPanorama,
       using: &numbers)

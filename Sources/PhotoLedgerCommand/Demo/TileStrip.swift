@@ -64,7 +64,7 @@ struct TileStrip {
   }
 
   private func tile(_ asset: Asset) -> String {
-    let number = numbers[asset.id].map { DateText.padded($0, 3) } ?? "new"
+    let number = numbers[asset.id]?.padded(to: 3) ?? "new"
     guard terminal.usesColor else { return "[\(number)]" }
     // Colours of the 6 × 6 × 6 cube, bright enough for black digits; neighbours by age differ.
     let palette = [151, 216, 183, 223, 117, 225, 158, 180, 152, 186]

@@ -88,9 +88,9 @@ enum TextLayout {
   /// A length of time for people, such as `1:02:03`.
   static func duration(_ seconds: Double) -> String {
     let whole = Int(max(0, min(1e9, seconds.rounded())))
-    let tail = DateText.padded(whole % 60, 2)
+    let tail = (whole % 60).padded(to: 2)
     if whole < 3600 { return "\(whole / 60):\(tail)" }
-    return "\(whole / 3600):\(DateText.padded(whole / 60 % 60, 2)):\(tail)"
+    return "\(whole / 3600):\((whole / 60 % 60).padded(to: 2)):\(tail)"
   }
 
   /// A count with its noun: `1 asset`, `1,204 assets`.

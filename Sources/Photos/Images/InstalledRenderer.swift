@@ -135,10 +135,3 @@ final class RenderTurns: Sendable {
     next?.resume(returning: true)
   }
 }
-
-/// Calls a function that waits for a child process, away from the threads that tasks run on.
-func offCooperativePool<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
-  try await withCheckedThrowingContinuation { continuation in
-    DispatchQueue.global().async { continuation.resume(with: Result { try body() }) }
-  }
-}

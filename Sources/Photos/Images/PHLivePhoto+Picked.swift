@@ -36,13 +36,13 @@ extension PHLivePhoto: PickedFilesReading {
     for (index, (type, wanted)) in parts.enumerated() {
       let part = Progress(totalUnitCount: 1)
       let url = try await source.withFile(as: wanted, part) { try folder.keep($0) }
-      files.append(try await offCooperativePool { try folder.file(url, type, wanted) })
+      files.append(try await offload { try folder.file(url, type, wanted) })
       progress.completedUnitCount = progress.totalUnitCount * Int64(index + 1) / Int64(parts.count)
       try Task.checkCancellation()
     }
     // Without ffprobe the Live Photo is whole; only its time is not known, as `duration` says.
     let video = files[1].url
-    let duration = try await offCooperativePool { (try? InstalledRenderer.programs.film(at: video).duration) ?? 0 }
+    let duration = try await offload { (try? InstalledRenderer.programs.film(at: video).duration) ?? 0 }
     let size = CGSize(width: files[0].size.width, height: files[0].size.height)
     return PHLivePhoto(size, files.map { PHAssetResource($0) }, duration)
   }

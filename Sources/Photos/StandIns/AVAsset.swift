@@ -6,6 +6,7 @@
 // the image manager fails before it gives such an asset.
 
 internal import MediaImport
+import PhotoLedger
 import Synchronization
 
 /// What a track holds (stands in for AVFoundation's `AVMediaType`).
@@ -74,7 +75,7 @@ open class AVAsset: NSObject, @unchecked Sendable {  // guarded by: `film` by it
   /// Reads a property away from the threads that tasks run on.
   /// - Throws: `PHPhotosError` if the film cannot be read.
   public final func load<Value: Sendable>(_ property: AVAsyncProperty<AVAsset, Value>) async throws -> Value {
-    try await offCooperativePool { try property.read(self) }
+    try await offload { try property.read(self) }
   }
 
   /// Reads two properties.
