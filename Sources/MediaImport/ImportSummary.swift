@@ -131,7 +131,7 @@ public struct ImportSummary: Sendable, Hashable, Codable {
   /// What became of the files of each part of an export.
   public var parts: [PartAccount] = []
   /// Whether nothing was recorded: the counts say what an import would do.
-  public var isRehearsal = false
+  public var isDryRun = false
   /// What became of the originals of an import that removes them; nil for every other.
   public var moved: MovedOriginals?
 

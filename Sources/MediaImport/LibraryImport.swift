@@ -52,10 +52,10 @@ public struct LibraryImport: Sendable {
     /// What becomes of photos that a Google account has from its partner.
     public var partnerShared = PartnerShared.taken
     /// Whether nothing is recorded and the summary says what an import would do.
-    public var isRehearsal = false
+    public var isDryRun = false
     /// Whether originals are removed that the library has a copy of, once all files are recorded: if that copy was read
     /// back, is another file, and has the hash of the original, which nothing has changed or is writing. Every other
-    /// file stays, and the summary says why. Only for plain folders that are copied, and for the owner. A rehearsal
+    /// file stays, and the summary says why. Only for plain folders that are copied, and for the owner. A dry run
     /// removes nothing, and counts what would be removed.
     public var removesOriginals = false
 
@@ -156,28 +156,28 @@ public struct LibraryImport: Sendable {
     let cause = cause ?? "import \(name)"
     let file = ImportReportFile(in: library.store.folder, run: name, cause: cause, client: library.client)
     let real = LibraryTarget(library: library, cause: cause, run: name)
-    let target: any ImportTarget = options.isRehearsal ? RehearsalTarget(real) : real
+    let target: any ImportTarget = options.isDryRun ? DryRunTarget(real) : real
     var options = options
     options.excludedFolders.append(FilePath(library.store.folder.currentPath))
     let known = KnownFiles(in: library.store.folder)
     let importer = MediaImporter(
       target: target, resources: library.store.resources, tool: tool, options: options,
-      known: options.isRehearsal ? nil : known,
+      known: options.isDryRun ? nil : known,
       move: options.removesOriginals
-        ? OriginalsMove(OriginalRemoval(library: library, isRehearsal: options.isRehearsal), in: file) : nil)
+        ? OriginalsMove(OriginalRemoval(library: library, isDryRun: options.isDryRun), in: file) : nil)
     defer { if options.tool == nil { tool.close() } }
     let parts = PartCounts()
     var summary = try await importer.run(
       roots, of: export, in: library.store.folder, progress: progress,
-      report: { [isRehearsal = options.isRehearsal] reports in
-        if !isRehearsal { try file.append(reports) }
+      report: { [isDryRun = options.isDryRun] reports in
+        if !isDryRun { try file.append(reports) }
         parts.count(reports)
         for one in reports { report(one) }
       })
     (summary.run, summary.cause) = (name, cause)
     summary.parts = parts.accounts
-    summary.isRehearsal = options.isRehearsal
-    if options.isRehearsal { return summary }
+    summary.isDryRun = options.isDryRun
+    if options.isDryRun { return summary }
     summary.reportFile = file.path
     try file.finish(summary)
     return summary

@@ -29,7 +29,7 @@ package import PhotoLedger
 package enum MetadataOutcome: String, Sendable, Hashable, CaseIterable {
   /// The files say something else than was kept, which is recorded.
   case recorded
-  /// It would be recorded: a rehearsal records nothing.
+  /// It would be recorded: a dry run records nothing.
   case wanted
   /// The files say what is kept.
   case unchanged
@@ -81,7 +81,7 @@ package struct MetadataReading: Sendable {
     /// Whether assets are left out of whose files something is kept.
     package var onlyMissing = false
     /// Whether nothing is recorded.
-    package var isRehearsal = false
+    package var isDryRun = false
     /// What one file may cost exiftool.
     package var metadataLimits = ExifToolLimits()
     /// Where exiftool is looked for; nil: `PATH`.
@@ -195,7 +195,7 @@ private struct MetadataRun {
       (item) throws(ImportError) in
       try Self.read(item, notes, library, options, tool, stop)
     }
-    if !options.isRehearsal { try await record(&readings) }
+    if !options.isDryRun { try await record(&readings) }
     for reading in readings { summary.counts[reading.report.outcome, default: 0] += 1 }
     return readings.map(\.report)
   }
@@ -259,7 +259,7 @@ private struct MetadataRun {
     let fields = found.differences(from: item.kept ?? AssetMetadata())
     let report = MetadataReport(
       asset: item.asset.localIdentifier, path: path,
-      outcome: fields.isEmpty ? .unchanged : options.isRehearsal ? .wanted : .recorded, fields: fields, message: nil)
+      outcome: fields.isEmpty ? .unchanged : options.isDryRun ? .wanted : .recorded, fields: fields, message: nil)
     return Reading(report: report, id: item.asset.id, found: fields.isEmpty ? nil : found)
   }
 

@@ -27,7 +27,7 @@ struct ImportCommandTests {
     return folder.appending(path: "export").path
   }
 
-  @Test("a Takeout is rehearsed, imported, and taken back by its cause")
+  @Test("a Takeout is imported in a dry run, then in earnest, and taken back by its cause")
   func takeout() throws {
     let sandbox = try Sandbox()
     let part = try Self.takeout(in: sandbox.folder)
@@ -54,7 +54,7 @@ struct ImportCommandTests {
     let part = try Self.takeout(in: sandbox.folder)
     #expect(try sandbox.makeAssets(1).count == 1)
     let before = try sandbox.run(["log", "--json"]).output
-    let fork = sandbox.folder.appending(path: "rehearsal").path
+    let fork = sandbox.folder.appending(path: "fork").path
     let tried = try sandbox.run(["import", "takeout", part, "--into-fork", fork, "--json"])
     #expect(tried.status == 0, "\(tried.errors)")
     #expect(try tried.objects().first?["assetsAdded"] as? Int == 2)
@@ -77,7 +77,7 @@ struct ImportCommandTests {
   func refusedForks() throws {
     let sandbox = try Sandbox()
     let part = try Self.takeout(in: sandbox.folder)
-    let fork = sandbox.folder.appending(path: "rehearsal").path
+    let fork = sandbox.folder.appending(path: "fork").path
     let none = sandbox.folder.appending(path: "none").path
     #expect(try sandbox.run(["client", "authorize", "com.example.scanner"]).status == 0)
     let refused: [(words: [String], sentence: String)] = [
@@ -93,7 +93,7 @@ struct ImportCommandTests {
     #expect(try sandbox.run(["ls", "--json"]).output.isEmpty)
   }
 
-  @Test("originals are moved, and what stays is counted by reason, as the rehearsal says before")
+  @Test("originals are moved, and what stays is counted by reason, as the dry run says before")
   func moved() throws {
     let sandbox = try Sandbox()
     let folder = sandbox.folder.appending(path: "card")
@@ -161,13 +161,13 @@ struct ImportCommandTests {
     #expect(plain["cause"] as? String == "import \(run)")
   }
 
-  @Test("a rehearsal makes no library")
-  func rehearsalWithoutLibrary() throws {
+  @Test("a dry run makes no library")
+  func dryRunWithoutLibrary() throws {
     let sandbox = try Sandbox(makesLibrary: false)
     let part = try Self.takeout(in: sandbox.folder)
     let dry = try sandbox.run(["import", "takeout", part, "--dry-run", "--json"])
     #expect(dry.status == 0, "\(dry.errors)")
-    #expect(try dry.objects().first?["isRehearsal"] as? Bool == true)
+    #expect(try dry.objects().first?["isDryRun"] as? Bool == true)
     #expect(!FileManager.default.fileExists(atPath: sandbox.library))
   }
 

@@ -246,7 +246,7 @@ struct MaintenanceCommandTests {
     #expect(try Self.chain(sandbox) == chain)
   }
 
-  @Test("a rehearsal in a fork is told object by object, and leaves the first library as it was")
+  @Test("what was done in a fork is listed object by object, and leaves the first library as it was")
   func fork() throws {
     let sandbox = try Sandbox()
     let assets = try sandbox.makeAssets(3)

@@ -25,7 +25,7 @@ struct MetadataCommandTests {
     return sandbox
   }
 
-  @Test("reads all assets of a library of before, in a rehearsal first, and is taken back by its cause")
+  @Test("reads all assets of a library of before, in a dry run first, and is taken back by its cause")
   func all() throws {
     let sandbox = try Self.sandbox()
     #expect(try Self.said(sandbox).allSatisfy { $0 == nil })

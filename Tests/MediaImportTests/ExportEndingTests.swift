@@ -152,7 +152,7 @@ struct ExportEndingTests {
     var random = SeededGenerator(seed: 4)
     let rig = try ExportRig()
     try await rig.add(1, &random)
-    let held = try ExportFolder(rig.target, isRehearsal: false)
+    let held = try ExportFolder(rig.target, isDryRun: false)
     await #expect { try await rig.export() } throws: { ($0 as? LibraryError)?.code == .conflict }
     #expect(held.journal.lineCount == 0)
   }

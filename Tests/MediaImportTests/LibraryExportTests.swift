@@ -310,12 +310,12 @@ struct LibraryExportTests {
     #expect(try rig.files() == before)
   }
 
-  @Test("a rehearsal writes nothing")
-  func rehearsal() async throws {
+  @Test("a dry run writes nothing")
+  func dryRun() async throws {
     var random = SeededGenerator(seed: 9)
     let rig = try ExportRig()
     try await rig.add(3, &random)
-    let summary = try await rig.export { $0.isRehearsal = true }
+    let summary = try await rig.export { $0.isDryRun = true }
     #expect(summary.count(.wanted) == 3)
     #expect(!FileManager.default.fileExists(atPath: rig.target))
   }

@@ -124,10 +124,10 @@ struct MetadataReadingTests {
       (edit.rating, edit.creationDate) = (.five, .set(Date(timeIntervalSince1970: 1_000_000)))
       try await rig.library.performChanges { [edit] in $0.edit([asset.id], edit) }
 
-      let dry = try await rig.read { $0.isRehearsal = true }
+      let dry = try await rig.read { $0.isDryRun = true }
       #expect(dry.reports["a.jpg"]?.outcome == .wanted)
       #expect(dry.reports["a.jpg"]?.fields.contains("cameraModel") == true)
-      #expect(try rig.words("a.jpg").fileMetadata == nil, "A rehearsal records nothing.")
+      #expect(try rig.words("a.jpg").fileMetadata == nil, "A dry run records nothing.")
 
       let read = try await rig.read()
       #expect(read.reports["a.jpg"]?.outcome == .recorded && read.summary.isComplete)

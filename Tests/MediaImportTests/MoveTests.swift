@@ -93,8 +93,8 @@ struct MoveTests {
     }
   }
 
-  @Test("a rehearsal removes nothing, and counts as the import does")
-  func rehearsed() async throws {
+  @Test("a dry run removes nothing, and counts as the import does")
+  func dryRun() async throws {
     let (folder, _) = try Self.mixed()
     let rig = try ImportedLibrary()
     // One content is known already, and is proved as in an import.
@@ -103,11 +103,11 @@ struct MoveTests {
     _ = try await rig.run([known.asRoot])
     let before = try Self.left(folder)
     var options = Self.options
-    options.isRehearsal = true
-    let rehearsed = try await rig.run([folder.asRoot], options).summary
+    options.isDryRun = true
+    let planned = try await rig.run([folder.asRoot], options).summary
     #expect(try Self.left(folder) == before && rig.assets().count == 1)
     let done = try await rig.run([folder.asRoot], Self.options).summary
-    #expect(rehearsed.moved == done.moved && done.moved?.removed == 5)
+    #expect(planned.moved == done.moved && done.moved?.removed == 5)
   }
 
   @Test("an original that is written or replaced after it was read stays, with what it has by then")

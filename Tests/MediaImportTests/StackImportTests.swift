@@ -110,11 +110,11 @@ struct StackImportTests {
   }
 
   @Test("a dry run counts the stacks and says which, and records nothing")
-  func rehearsal() async throws {
+  func dryRun() async throws {
     var options = LibraryImport.Options()
-    options.isRehearsal = true
+    options.isDryRun = true
     let (rig, summary, _) = try await Self.imported(Self.all, options)
-    #expect(summary.stacks == 3 && summary.isRehearsal)
+    #expect(summary.stacks == 3 && summary.isDryRun)
     let examples = summary.rules.filter { StackRule(rawValue: $0.rule) != nil }.flatMap(\.examples)
     #expect(examples.contains { $0.contains("a/IMG_1.HEIC over ") && $0.hasSuffix("a/IMG_1.JPG") }, "\(examples)")
     #expect(try rig.assets().isEmpty)

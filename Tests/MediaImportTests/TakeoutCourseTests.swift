@@ -7,7 +7,7 @@ import Testing
 
 @testable import MediaImport
 
-// An import of an export that is stopped, rehearsed, restricted; and the real exports of the corpus.
+// An import of an export that is stopped, run dry, restricted; and the real exports of the corpus.
 
 @Suite("the course of a Takeout's import")
 struct TakeoutCourseTests {
@@ -118,21 +118,21 @@ struct TakeoutCourseTests {
     #expect(try Self.content(library) == Self.content(whole.library))
   }
 
-  @Test("a rehearsal tells what an import then does, and changes nothing", .enabled(if: TakeoutImportTests.canUnpack))
-  func rehearsal() async throws {
+  @Test("a dry run tells what an import then does, and changes nothing", .enabled(if: TakeoutImportTests.canUnpack))
+  func dryRun() async throws {
     let model = ModelTakeout(seed: 33)
     let folder = try TemporaryFolder()
     let parts = try Self.parts(model, .mixed, in: folder)
     let rig = try ImportedLibrary()
     let token = try rig.library.currentToken
     var options = LibraryImport.Options()
-    options.isRehearsal = true
+    options.isDryRun = true
     let (told, outcomes) = try await rig.run(parts, options, of: .takeout)
     #expect(try rig.library.currentToken == token && rig.storedFiles().isEmpty && rig.leftovers().isEmpty)
     #expect(!FileManager.default.fileExists(atPath: "\(rig.library.url.path)/imports/\(told.run).jsonl"))
     let (done, real) = try await rig.run(parts, of: .takeout)
     #expect(told.assetsAdded == done.assetsAdded && told.duplicates == done.duplicates && told.skipped == done.skipped)
-    #expect(told.albums == done.albums && told.rules == done.rules && told.parts == done.parts && told.isRehearsal)
+    #expect(told.albums == done.albums && told.rules == done.rules && told.parts == done.parts && told.isDryRun)
     #expect(Set(outcomes.keys) == Set(real.keys))
     #expect(told.rules.allSatisfy { $0.examples.count == min($0.count, 20) } && !told.rules.isEmpty)
   }

@@ -26,17 +26,17 @@ final class ExportFolder {
   let work: String
   private var lock: Int32 = -1
   private var checkedFolders: Set<String> = []
-  private let isRehearsal: Bool
+  private let isDryRun: Bool
 
   /// - Parameters:
   ///   - path: an absolute path.
-  ///   - isRehearsal: whether nothing is made.
+  ///   - isDryRun: whether nothing is made.
   /// - Throws: ``LibraryError`` `.conflict` while another export fills it; `.malformedRequest`, `.storage`.
-  init(_ path: String, isRehearsal: Bool) throws(LibraryError) {
-    (self.path, self.isRehearsal) = (path, isRehearsal)
+  init(_ path: String, isDryRun: Bool) throws(LibraryError) {
+    (self.path, self.isDryRun) = (path, isDryRun)
     let own = "\(path)/\(Self.own)"
     work = "\(own)/coming"
-    if !isRehearsal {
+    if !isDryRun {
       do { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) } catch {
         throw LibraryError(.storage, "The folder \(path) cannot be created: \(error.localizedDescription)")
       }
@@ -45,7 +45,7 @@ final class ExportFolder {
       lock = try Self.locked("\(own)/lock", path)
     }
     journal = try FileJournal(at: "\(own)/files")
-    if !isRehearsal { try clearWork() }
+    if !isDryRun { try clearWork() }
   }
 
   deinit {

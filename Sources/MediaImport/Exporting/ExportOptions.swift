@@ -54,7 +54,7 @@ package struct ExportOptions: Sendable {
   /// Whether a file of an earlier export that was changed in the folder is replaced.
   package var replacesChanged = false
   /// Whether nothing is written.
-  package var isRehearsal = false
+  package var isDryRun = false
   /// The number of threads that copy; nil: two a processor.
   package var threadCount: Int?
   /// What one file may cost exiftool.

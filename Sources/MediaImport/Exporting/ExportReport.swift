@@ -8,7 +8,7 @@ package enum ExportOutcome: String, Sendable, Hashable, CaseIterable {
   case unchanged
   /// It was there with the right bytes, though no earlier export is known to have written it.
   case found
-  /// It would be written: a rehearsal writes nothing.
+  /// It would be written: a dry run writes nothing.
   case wanted
   /// The options leave it out.
   case left

@@ -69,7 +69,7 @@ package struct LibraryExport: Sendable {
         }
       }
       let run = ExportRun(
-        library: library, options: options, folder: try ExportFolder(path, isRehearsal: options.isRehearsal),
+        library: library, options: options, folder: try ExportFolder(path, isDryRun: options.isDryRun),
         stop: stop, step: step, progress: progress, report: report)
       return try await run.run(assets)
     } onCancel: {
@@ -133,7 +133,7 @@ private final class ExportRun {
     if !stop.isSet { try clear(than: Set(plan.files.map(\.path)), others) }
     summary.wasInterrupted = stop.isSet
     summary.assetsWithoutFile = plan.assetCount - present.count
-    if !options.isRehearsal { try settle() }
+    if !options.isDryRun { try settle() }
     return summary
   }
 
@@ -224,7 +224,7 @@ private final class ExportRun {
       done(file, .conflict, "\(folder.place(file.path)) was not written by an export; it was left alone.")
       return false
     }
-    if options.isRehearsal {
+    if options.isDryRun {
       done(file, .wanted)
       return false
     }
@@ -241,7 +241,7 @@ private final class ExportRun {
     guard try library.store.resources.state(of: resource, hashing: true) == .present,
       FileStamp(of: folder.place(file.path)) == stamp
     else { return false }
-    if !options.isRehearsal { try folder.journal.append([line(file, stamp)]) }
+    if !options.isDryRun { try folder.journal.append([line(file, stamp)]) }
     done(file, .found)
     return true
   }
@@ -346,7 +346,7 @@ private final class ExportRun {
         if isThere, incomplete.contains(asset) {
           message = "\(folder.place(path)) was kept: a file of its asset that is to replace it could not be exported."
         } else if case .own = occupant {
-          if !options.isRehearsal {
+          if !options.isDryRun {
             try step()
             try folder.remove(path)
             isRemoved = true

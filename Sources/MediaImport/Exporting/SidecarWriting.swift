@@ -29,7 +29,7 @@ package enum SidecarOutcome: String, Sendable, Hashable, CaseIterable {
   case merged
   /// It says all that, as an earlier run left it.
   case unchanged
-  /// It would be written or merged: a rehearsal writes nothing.
+  /// It would be written or merged: a dry run writes nothing.
   case wanted
   /// There is nothing to say: nothing was edited.
   case nothing
@@ -69,7 +69,7 @@ package struct SidecarWriting: Sendable {
     /// Whether sidecars are merged that another program changed since they were written.
     package var mergesChanged = false
     /// Whether nothing is written.
-    package var isRehearsal = false
+    package var isDryRun = false
     /// What one file may cost exiftool.
     package var metadataLimits = ExifToolLimits()
     /// Where exiftool is looked for; nil: `PATH`.
@@ -145,7 +145,7 @@ private final class SidecarRun {
   init(library: PhotoLibrary, options: SidecarWriting.Options, stop: StopFlag) throws {
     (self.library, self.options, self.stop) = (library, options, stop)
     let folder = library.store.folder
-    if !options.isRehearsal {
+    if !options.isDryRun {
       try folder.makeFolder(Self.folder)
       lock = folder.open(Self.folder + "/lock", O_RDWR | O_CREAT, 0o644)
       guard lock >= 0 else { throw LibraryError.store(folder.path(of: Self.folder), "lock", errno: errno) }
@@ -172,7 +172,7 @@ private final class SidecarRun {
   }
 
   func finish() throws {
-    guard !options.isRehearsal, !stop.isSet, journal.lineCount > journal.lines.count else { return }
+    guard !options.isDryRun, !stop.isSet, journal.lineCount > journal.lines.count else { return }
     try journal.compact { FileStamp(of: $0.path) == $0.stamp }
   }
 
@@ -235,7 +235,7 @@ private final class SidecarRun {
     guard lstat(target, &status) == 0 else {
       guard errno == ENOENT || errno == ENOTDIR else { throw LibraryError.store(target, "read", errno: errno) }
       if packet.filled.isEmpty { return (.nothing, nil) }
-      if options.isRehearsal { return (.wanted, nil) }
+      if options.isDryRun { return (.wanted, nil) }
       try install(packet.bytes, over: nil, wanted, of: asset, at: target)
       return (.written, nil)
     }
@@ -250,7 +250,7 @@ private final class SidecarRun {
         return (.conflict, "\(target) was changed by another program since it was written; check it, then merge it.")
       }
     }
-    if options.isRehearsal { return (.wanted, nil) }
+    if options.isDryRun { return (.wanted, nil) }
     let new = try merged(old, packet, fields)
     try install(new, over: (stamp, old), wanted, of: asset, at: target)
     return (.merged, nil)

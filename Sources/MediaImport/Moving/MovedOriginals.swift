@@ -34,7 +34,7 @@ public struct KeptOriginal: Sendable, Hashable, Codable {
 
 /// What an import with removal did with the originals. Encodes to one JSON object.
 public struct MovedOriginals: Sendable, Hashable, Codable {
-  /// How many were removed; of a rehearsal, how many would be.
+  /// How many were removed; of a dry run, how many would be.
   public var removed = 0
   /// How many stay, by reason.
   public var kept: [String: Int] = [:]

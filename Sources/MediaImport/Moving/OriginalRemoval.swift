@@ -34,7 +34,7 @@ internal import PhotoLedger
 struct OriginalRemoval: Sendable {
   let library: PhotoLibrary
   /// Whether all is checked that can be, and nothing removed.
-  var isRehearsal = false
+  var isDryRun = false
   /// Called when all is proved but the last look; for tests, which change something then.
   var whenProved: @Sendable (FilePath) -> Void = { _ in }
 
@@ -90,7 +90,7 @@ struct OriginalRemoval: Sendable {
     if name.bytes.elementsEqual(FilePath(ResourceStore.name(ofContent: content.sha256)).nameBytes) {
       throw Kept(.insideLibrary, "it has the name that a library gives to a file of this content.")
     }
-    if isRehearsal, original.isOnlyInRehearsal {
+    if isDryRun, original.isOnlyInDryRun {
       try checkHasOneName(file)
       return
     }
@@ -100,7 +100,7 @@ struct OriginalRemoval: Sendable {
     whenProved(path)
     try checkIsSame(file, name, in: folder)
     try checkIsInPlace(copy, of: content)
-    if isRehearsal { return }
+    if isDryRun { return }
     guard name.withCString({ unlinkat(folder.number, $0, 0) }) == 0 else {
       throw Kept(.notRemovable, "it cannot be removed: \(LibraryError.reason(errno)).")
     }
@@ -273,8 +273,8 @@ struct OriginalRemoval: Sendable {
 }
 
 extension OriginalRemoval.Original {
-  /// Whether the library has its content only after an import that is rehearsed.
-  fileprivate var isOnlyInRehearsal: Bool { if case .duplicateOfAsset = outcome { false } else { true } }
+  /// Whether the library has its content only after the import that the dry run stands for.
+  fileprivate var isOnlyInDryRun: Bool { if case .duplicateOfAsset = outcome { false } else { true } }
 }
 
 /// O_PATH of <fcntl.h>, which Swift does not import since it hides behind _GNU_SOURCE.

@@ -55,7 +55,7 @@ struct OriginalsMove: Sendable {
         case .kept(let reason, let message): account.keep(original.path, reason, message)
         }
       }
-      if removal.isRehearsal { continue }
+      if removal.isDryRun { continue }
       let done = Array(zip(batch, outcomes)).map { (original: $0, outcome: $1) }
       try report.append(done)
       // Nothing is known of a path that has no file.

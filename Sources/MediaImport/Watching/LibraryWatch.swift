@@ -24,7 +24,7 @@ internal import Synchronization
 public struct LibraryWatch: Sendable {
   /// How a watch goes about it.
   public struct Options: Sendable {
-    /// How each batch is imported. Folder albums and rehearsals do not apply: a batch is only a part of a folder.
+    /// How each batch is imported. Folder albums and dry runs do not apply: a batch is only a part of a folder.
     public var importing = LibraryImport.Options()
     /// Whether any number of files may be missing, and a folder may be empty that had files.
     public var acceptsMissing = false
@@ -95,7 +95,7 @@ public struct LibraryWatch: Sendable {
   public init(of library: PhotoLibrary, options: Options = Options()) throws(ImportError) {
     (self.library, self.options) = (library, options)
     precondition(
-      !options.importing.makesFolderAlbums && !options.importing.isRehearsal && !options.importing.removesOriginals,
+      !options.importing.makesFolderAlbums && !options.importing.isDryRun && !options.importing.removesOriginals,
       "A watch imports a part of a folder at a time, so it makes no folder albums; it records what it does, and "
         + "removes nothing.")
     let running = options.importing.tool

@@ -65,7 +65,7 @@ extension Command {
     }
     options.removesUnwanted = invocation.has(removing)
     options.replacesChanged = invocation.has(replacing)
-    options.isRehearsal = invocation.has(dryRun)
+    options.isDryRun = invocation.has(dryRun)
     return options
   }
 }
@@ -84,7 +84,7 @@ private struct Exporting: Sendable {
     let summary = try waiting(interruption) { [invocation] in
       try await export.run(assets, to: invocation.operands[0]) { progress in
         bar.show(
-          options.isRehearsal ? "comparing" : "exporting", done: progress.filesDone, total: progress.filesPlanned,
+          options.isDryRun ? "comparing" : "exporting", done: progress.filesDone, total: progress.filesPlanned,
           note: TextLayout.bytes(progress.bytesCopied))
       } report: { file in
         if invocation.printsJSON {

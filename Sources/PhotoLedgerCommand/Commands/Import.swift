@@ -128,7 +128,7 @@ extension Invocation {
     let interruption = Interruption()
     for operand in operands { _ = try path(operand, command.operands[0].name) }
     guard let fork = try text("into-fork").map({ try directory($0, "--into-fork") }) else {
-      return try withLibraryOfImport(isCreating: text("no-create") == nil, isKept: !options.isRehearsal) { library in
+      return try withLibraryOfImport(isCreating: text("no-create") == nil, isKept: !options.isDryRun) { library in
         try runImport(of: export, into: library, options, interruption)
       }
     }
@@ -229,7 +229,7 @@ struct Importing {
   /// - Parameter isKept: whether the library lasts, and so the report and the commits in it.
   static func text(_ summary: ImportSummary, isKept: Bool = true) -> String {
     let assets = TextLayout.counted(summary.assetsAdded, "asset")
-    let done = summary.isRehearsal ? "would be added" : "added"
+    let done = summary.isDryRun ? "would be added" : "added"
     var text = """
       \(TextLayout.counted(summary.filesFound, "file")) found: \(assets) \(done) in \
       \(TextLayout.counted(summary.commits, "commit")), \(TextLayout.bytes(UInt64(clamping: summary.bytesAdded))).
@@ -237,7 +237,7 @@ struct Importing {
       """
     let others = [
       (summary.resourcesAdded, "joined another as its video, RAW or edit"),
-      (summary.stacks, summary.isRehearsal ? "stacks would be made" : "stacks made"),
+      (summary.stacks, summary.isDryRun ? "stacks would be made" : "stacks made"),
       (summary.duplicates, "duplicates"),
       (summary.sidecars, "describe other files"), (summary.notReached, "not reached"),
     ]
@@ -252,7 +252,7 @@ struct Importing {
     }
     text += originals(summary)
     text += collections(summary)
-    guard isKept, !summary.isRehearsal else { return text }
+    guard isKept, !summary.isDryRun else { return text }
     text += "  Every file's outcome: \(summary.reportFile)\n"
     if summary.commits > 0 {
       text += "  To undo it: photoledger undo --cause \(TextLayout.shellWord(summary.cause))\n"
@@ -263,7 +263,7 @@ struct Importing {
   /// What became of originals, if they were to be removed.
   private static func originals(_ summary: ImportSummary) -> String {
     guard let moved = summary.moved else { return "" }
-    let (removed, kept) = summary.isRehearsal ? ("would be removed", "would stay") : ("removed", "kept")
+    let (removed, kept) = summary.isDryRun ? ("would be removed", "would stay") : ("removed", "kept")
     var text = "  \(TextLayout.counted(moved.removed, "original")) \(removed)\n"
     for (reason, count) in moved.kept.sorted(by: { $0.key < $1.key }) {
       text += "  \(TextLayout.grouped(count)) \(kept): \(reason)\n"
@@ -274,11 +274,11 @@ struct Importing {
     return text
   }
 
-  /// Albums, parts and, of a rehearsal, the rules with examples.
+  /// Albums, parts and, of a dry run, the rules with examples.
   private static func collections(_ summary: ImportSummary) -> String {
     var text = ""
-    let (made, gets) = summary.isRehearsal ? ("would be created", "would get") : ("created", "got")
-    for album in summary.albums.prefix(summary.isRehearsal ? summary.albums.count : 20) {
+    let (made, gets) = summary.isDryRun ? ("would be created", "would get") : ("created", "got")
+    for album in summary.albums.prefix(summary.isDryRun ? summary.albums.count : 20) {
       let title = TextLayout.printable(album.title)
       text += "  album '\(title)'\(album.isNew ? " (\(made))" : "") \(gets) \(TextLayout.counted(album.added, "photo"))"
       let known = album.memberCount - album.added
@@ -291,7 +291,7 @@ struct Importing {
         text += "\(TextLayout.grouped(part.describing)) describing, \(TextLayout.grouped(part.leftOut)) skipped\n"
       }
     }
-    for rule in summary.rules where summary.isRehearsal {
+    for rule in summary.rules where summary.isDryRun {
       text += "  \(TextLayout.grouped(rule.count)) × \(rule.rule)\n"
       for example in rule.examples { text += "    \(TextLayout.printable(example))\n" }
     }
@@ -318,7 +318,7 @@ extension JSON {
     func number(_ value: some BinaryInteger) -> JSON { .integer(Int64(clamping: value)) }
     self = [
       "run": .text(summary.run),
-      "cause": summary.isRehearsal ? .null : .text(summary.cause),
+      "cause": summary.isDryRun ? .null : .text(summary.cause),
       "filesFound": number(summary.filesFound),
       "assetsAdded": number(summary.assetsAdded),
       "resourcesAdded": number(summary.resourcesAdded),
@@ -357,7 +357,7 @@ extension JSON {
         summary.rules.map {
           ["rule": .text($0.rule), "count": number($0.count), "examples": .list($0.examples.map { .text($0) })]
         }),
-      "isRehearsal": .bool(summary.isRehearsal),
+      "isDryRun": .bool(summary.isDryRun),
       "moved": summary.moved.map { JSON($0) } ?? .null,
     ]
   }

@@ -27,8 +27,8 @@ extension Invocation {
   /// What the shared options ask for.
   func importOptions() throws -> LibraryImport.Options {
     var options = LibraryImport.Options()
-    options.isRehearsal = has(.dryRun(""))
-    if options.isRehearsal, text("into-fork") != nil {
+    options.isDryRun = has(.dryRun(""))
+    if options.isDryRun, text("into-fork") != nil {
       throw UsageError("--dry-run records nothing, and --into-fork records in a fork; use one of them.")
     }
     options.includedNames = texts("include")

@@ -32,7 +32,7 @@ extension Command {
     var options = MetadataReading.Options()
     options.readsSidecars = invocation.has(sidecars)
     options.onlyMissing = invocation.has(onlyMissing)
-    options.isRehearsal = invocation.has(dryRun)
+    options.isDryRun = invocation.has(dryRun)
     if let jobs = try invocation.count("jobs") {
       guard (1...256).contains(jobs) else { throw UsageError("--jobs needs a number from 1 to 256; got \(jobs).") }
       options.threadCount = jobs
@@ -75,7 +75,7 @@ private struct MetadataPrinting: Sendable {
     bar.clear()
     return try invocation.output.finish(with: summary.isComplete ? .done : .failed) {
       try printer.finish()
-      try print(summary, isRehearsal: options.isRehearsal)
+      try print(summary, isDryRun: options.isDryRun)
     }
   }
 
@@ -93,12 +93,12 @@ private struct MetadataPrinting: Sendable {
     }
   }
 
-  private func print(_ summary: MetadataSummary, isRehearsal: Bool) throws {
+  private func print(_ summary: MetadataSummary, isDryRun: Bool) throws {
     let found = MetadataOutcome.allCases.filter { summary.counts[$0] != nil }
     if invocation.printsJSON {
       let counts = found.map { JSON.Member($0.rawValue, .integer(Int64(summary.counts[$0] ?? 0))) }
       return try invocation.output.line(
-        ["summary": .object(counts + [.init("cause", isRehearsal ? .null : .text(summary.cause))])])
+        ["summary": .object(counts + [.init("cause", isDryRun ? .null : .text(summary.cause))])])
     }
     let texts = found.map { "\(TextLayout.grouped(summary.counts[$0] ?? 0)) \($0.words)" }
     try invocation.output.line(texts.isEmpty ? "No matching assets." : "Assets: \(texts.joined(separator: ", ")).")

@@ -43,7 +43,7 @@ extension Command {
     return try invocation.withLibrary { library in
       let chosen = try request.chosen(invocation, library)
       return try invocation.has(dryRun)
-        ? request.rehearse(chosen, invocation, library) : request.perform(chosen, invocation, library)
+        ? request.printPlan(chosen, invocation, library) : request.perform(chosen, invocation, library)
     }
   }
 }
@@ -147,7 +147,7 @@ private struct ShiftRequest {
     return .done
   }
 
-  func rehearse(_ chosen: Chosen, _ invocation: Invocation, _ library: PhotoLibrary) throws -> ExitStatus {
+  func printPlan(_ chosen: Chosen, _ invocation: Invocation, _ library: PhotoLibrary) throws -> ExitStatus {
     for asset in chosen.assets {
       if invocation.printsJSON {
         try invocation.output.line(json(asset))

@@ -37,7 +37,7 @@ extension Command {
     }
     options.takesAll = invocation.has(Option("all", ""))
     options.mergesChanged = invocation.has(Option("merge-changed", ""))
-    options.isRehearsal = invocation.has(dryRun)
+    options.isDryRun = invocation.has(dryRun)
     let interruption = Interruption()
     return try invocation.withLibrary(interruption: interruption) { [options] library in
       try SidecarPrinting(invocation: invocation, interruption: interruption).run(library, options)

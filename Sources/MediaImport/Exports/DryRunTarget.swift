@@ -8,7 +8,7 @@ internal import Synchronization
 // one. Members of archives are copied for exiftool, and the copies are removed at the end.
 
 /// A library that is asked and not changed.
-final class RehearsalTarget: ImportTarget {
+final class DryRunTarget: ImportTarget {
   private let real: LibraryTarget
   private let count = Atomic<UInt64>(0)
 
