@@ -71,11 +71,11 @@ extension LogEntry {
 
   /// Writes the same.
   package func write(to bytes: inout JSONBytes) {
-    writeRecord(to: &bytes, { writeCommit(to: &$0) }, { writeDetails(to: &$0) })
+    writeRecord(to: &bytes, { commit.write(token, to: &$0) }, { writeDetails(to: &$0) })
   }
 
   private func write(to writer: inout LogValueWriter) {
-    writeRecord(to: &writer, { writeCommit(to: &$0) }, { writeDetails(to: &$0) })
+    writeRecord(to: &writer, { commit.write(token, to: &$0) }, { writeDetails(to: &$0) })
   }
 
   /// - Parameters:

@@ -42,8 +42,8 @@ public indirect enum PickerFilter: Hashable, Sendable {
   /// - Complexity: O(n) in the filters that it is made of.
   public var condition: Condition {
     switch self {
-    case .images: Self.has(.image)
-    case .videos: Self.has(.video)
+    case .images: .media(.image)
+    case .videos: .media(.video)
     case .livePhotos: Self.has(.photoLive)
     case .panoramas: Self.has(.photoPanorama)
     case .screenshots: Self.has(.photoScreenshot)
@@ -59,10 +59,6 @@ public indirect enum PickerFilter: Hashable, Sendable {
     case .all(let filters): filters.isEmpty ? .always : .and(filters.map(\.condition))
     case .not(let filter): .not(filter.condition)
     }
-  }
-
-  private static func has(_ type: MediaType) -> Condition {
-    .comparison(.mediaType, .equal, .integer(Int64(type.rawValue)))
   }
 
   private static func has(_ subtype: MediaSubtypes) -> Condition {

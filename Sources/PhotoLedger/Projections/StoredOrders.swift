@@ -87,11 +87,7 @@ package struct StoredOrder: Sendable {
     self.init(album.subtype.name, where: condition, includesHidden: album.includesHidden)
   }
 
-  private init(_ type: MediaType) { self.init(type.name, where: Self.condition(type)) }
-
-  private static func condition(_ type: MediaType) -> Condition {
-    .comparison(.mediaType, .equal, .integer(Int64(type.rawValue)))
-  }
+  private init(_ type: MediaType) { self.init(type.name, where: .media(type)) }
 
   /// The terms by which a kind of order ascends.
   fileprivate static func terms(_ kind: Kind) -> [SortTerm] {
@@ -182,10 +178,10 @@ package struct StoredOrder: Sendable {
     for bits in 0..<1 << parts.count {
       let without = parts.indices.filter { bits >> $0 & 1 == 0 }.map { parts[$0] }
       let wanted = Set(MediaType.allCases).subtracting(without)
-      var spellings = [Condition.or(wanted.map(condition))]
-      if !without.isEmpty { spellings.append(.not(.or(without.map(condition)))) }
+      var spellings = [Condition.or(wanted.map(Condition.media))]
+      if !without.isEmpty { spellings.append(.not(.or(without.map(Condition.media)))) }
       for plan in spellings.map({ QueryPlan(query(where: $0)) }) {
-        let indexes = without.map { index(condition($0)) }
+        let indexes = without.map { index(.media($0)) }
         answers[plan.query] = StoredAnswer(plan, .order(index(.always), without: indexes, .dated(ascending: true)))
       }
     }

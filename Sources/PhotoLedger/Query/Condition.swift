@@ -112,6 +112,11 @@ public indirect enum Condition: Hashable, Sendable {
 }
 
 extension Condition {
+  /// Whether an asset is of a media type.
+  package static func media(_ type: MediaType) -> Condition {
+    .comparison(.mediaType, .equal, .integer(Int64(type.rawValue)))
+  }
+
   /// Holds if the property is missing.
   public static func isNil(_ key: PropertyKey) -> Condition { .comparison(key, .equal, .null) }
 

@@ -40,7 +40,7 @@ extension SmartAlbumQuery {
 
   private static let titled: [(String, SmartAlbumQuery)] = [
     ("Panoramas", SmartAlbumQuery(.smartAlbumPanoramas, where: bits(.photoPanorama))),
-    ("Videos", SmartAlbumQuery(.smartAlbumVideos, where: media(.video))),
+    ("Videos", SmartAlbumQuery(.smartAlbumVideos, where: .media(.video))),
     ("Favorites", SmartAlbumQuery(.smartAlbumFavorites, where: .isTrue(.isFavorite))),
     ("Time-lapse", SmartAlbumQuery(.smartAlbumTimelapses, where: bits(.videoTimelapse))),
     ("Hidden", hidden),
@@ -78,10 +78,6 @@ extension SmartAlbumQuery {
     bits(.photoAnimation), varied(.autoloop), varied(.mirror),
     .comparison(.playbackStyle, .equal, .integer(Int64(PlaybackStyle.imageAnimated.rawValue))),
   ])
-
-  private static func media(_ type: MediaType) -> Condition {
-    .comparison(.mediaType, .equal, .integer(Int64(type.rawValue)))
-  }
 
   private static func varied(_ variation: PlaybackVariation) -> Condition {
     .comparison(.playbackVariation, .equal, .integer(Int64(variation.rawValue)))

@@ -85,9 +85,7 @@ extension PhotoLibrary {
     with mediaType: MediaType, _ options: FetchOptions = FetchOptions()
   ) throws -> FetchResult<Asset> {
     var options = options
-    options.condition = .and([
-      .comparison(.mediaType, .equal, .integer(Int64(mediaType.rawValue))), options.condition,
-    ])
+    options.condition = .and([.media(mediaType), options.condition])
     return try fetchAssets(options)
   }
 

@@ -3,11 +3,6 @@ import LibraryJSON
 import LibraryMaintenance
 import PhotoLedger
 
-extension Option {
-  static let resources = Option(
-    "resources", "HOW", "copy the files (copied), link them (shared), or omit them (left)")
-}
-
 extension Command {
   static let backup = Command(
     words: ["backup"], summary: "copy the library as of one commit, while it is in use",
@@ -35,60 +30,6 @@ extension Command {
 }
 
 extension Invocation {
-  /// A path that the command line gives.
-  /// - Parameters:
-  ///   - text: the path.
-  ///   - name: the operand, or the option with its hyphens.
-  /// - Throws: ``UsageError`` for an empty one, which stands for the current directory: a variable of a script that is
-  ///   not set must not choose that.
-  func path(_ text: String, _ name: String) throws -> String {
-    guard !text.isEmpty else { throw UsageError("\(name) needs a path; '' is empty.") }
-    return text
-  }
-
-  /// The directory at a path that the command line gives.
-  /// - Throws: as ``path(_:_:)``.
-  func directory(_ text: String, _ name: String) throws -> URL {
-    URL(filePath: try path(text, name), directoryHint: .isDirectory)
-  }
-
-  /// How `--resources` says that files come along.
-  func resourceCopying() throws -> ResourceCopying {
-    guard let text = text("resources") else { return .copied }
-    guard let way = ResourceCopying(rawValue: text) else {
-      let names = ResourceCopying.allCases.map(\.rawValue).joined(separator: ", ")
-      throw UsageError("--resources needs one of \(names); got '\(text)'.")
-    }
-    return way
-  }
-
-  /// Runs a body with what shows its progress and asks to stop when a signal came.
-  func showingProgress<R>(_ interruption: Interruption, _ body: ((TaskProgress) -> Bool) throws -> R) throws -> R {
-    let bar = SharedProgressBar()
-    defer { bar.clear() }
-    return try body { progress in
-      bar.show(progress.phase, done: Int(progress.done), total: progress.total.map { Int($0) })
-      return !interruption.isRequested
-    }
-  }
-
-  /// Runs an internal command with these operands in a child, and turns a signal that ended it into a sentence.
-  func runInChild(_ name: String, _ options: [String], reading what: String) throws -> ExitStatus {
-    let interruption = Interruption(patience: ChildRun.parentPatience)
-    try output.flush()
-    switch try ChildRun.run(name, options, operands: operands, until: interruption) {
-    case .exited(let status): return ExitStatus(rawValue: status) ?? .failed
-    case .signalled(let number):
-      let name = String(cString: strsignal(number))
-      Output.tell(
-        interruption.isRequested
-          ? "Stopped by signal \(number) (\(name)); nothing was created."
-          : "The child was ended by signal \(number) (\(name)) while it read \(what), which is damaged beyond what "
-            + "can be reported; nothing was created.")
-      return .failed
-    }
-  }
-
   func print(_ report: BackupReport) throws {
     if printsJSON { return try output.line(JSON(report)) }
     let files = TextLayout.counted(report.resources.fileCount, "file")
@@ -108,16 +49,5 @@ extension JSON {
         Member("directory", .text(report.url.path)), Member("token", .text(report.token.description)),
         Member("eventCount", .integer(Int64(clamping: report.eventCount))), Member("chain", .text(report.chain)),
       ] + Self.members(report.resources))
-  }
-
-  /// What became of the files.
-  static func members(_ transfer: ResourceTransfer) -> [Member] {
-    [
-      Member("fileCount", .integer(Int64(transfer.fileCount))),
-      Member("byteCount", .integer(Int64(clamping: transfer.byteCount))),
-      Member("linkedCount", .integer(Int64(transfer.linkedCount))),
-      Member("missingFiles", .list(transfer.missingFiles.map { .text($0) })),
-      Member("damagedFiles", .list(transfer.damagedFiles.map { .text($0) })),
-    ]
   }
 }

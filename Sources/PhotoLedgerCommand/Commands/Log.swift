@@ -36,38 +36,9 @@ extension Command {
   }
 
   private static let reverse = Option("reverse", "the newest event first; with --limit the last N")
-
-  /// The options by which events are chosen.
-  static let filtering: [Option] = [
-    Option("client", "C", "only events of a client"), Option("cause", "C", "only events of a cause"),
-    Option("kind", "KIND", isRepeatable: true, "only events of a kind"),
-    Option("from", "DATE", "only events of this instant or later"),
-    Option("to", "DATE", "only events before this instant"),
-  ]
-
-  static let kindNote = """
-    A kind is a type of event such as assets.trashed, its object (assets) or its action (trashed); \
-    an instant is written as 2024-05-31T18:30:00Z.
-    """
 }
 
 extension Invocation {
-  /// The filter that the options name, but for objects.
-  func logFilter() throws -> LogFilter {
-    var filter = LogFilter()
-    filter.after = try text("after").map { try Token($0) }
-    filter.client = text("client")
-    filter.cause = text("cause")
-    filter.kinds = Set(texts("kind"))
-    for kind in texts("kind") where !LogFilter.isKnown(kind: kind) {
-      let words = LogFilter.knownTypes.flatMap { type in [type] + type.split(separator: ".").map(String.init) }
-      throw UsageError("There is no kind of event '\(kind)'\(Suggestion.sentence(for: kind, among: words))")
-    }
-    filter.from = try instant("from")?.date
-    filter.to = try instant("to")?.date
-    return filter
-  }
-
   /// The identifier that an option names; nil if it is not given.
   fileprivate func identifier(_ name: String) throws -> LocalIdentifier? {
     guard let text = text(name) else { return nil }
@@ -76,58 +47,5 @@ extension Invocation {
         .identifierNotFound, "'\(text)' is not a valid identifier; `ls` and `albums` list those of the library.")
     }
     return identifier
-  }
-}
-
-/// Prints events for people: a heading for each commit, its events below.
-struct LogPrinter {
-  let output: Output
-  private var token: Token?
-
-  init(output: Output) { self.output = output }
-
-  mutating func print(_ entry: LogEntry) throws {
-    try head(entry.token, entry.commit)
-    try output.line("  " + TextLayout.printable(entry.sentence))
-  }
-
-  /// Prints a change of a property below the heading of its commit.
-  mutating func print(_ change: PropertyChange) throws {
-    try head(change.origin.token, change.origin.commit)
-    let (old, new) = (JSON(change.old).description, JSON(change.new).description)
-    try output.line(
-      "  \(TextLayout.printable(change.property)): \(TextLayout.printable(old)) → \(TextLayout.printable(new))")
-  }
-
-  private mutating func head(_ token: Token, _ commit: CommitSummary) throws {
-    guard self.token != token else { return }
-    self.token = token
-    let terminal = output.terminal
-    let heading = TextLayout.printable(commit.line)
-    try output.line(terminal.styled(heading, .heading) + "  " + terminal.styled(token.description, .faint))
-    if let cause = commit.cause {
-      try output.line(terminal.styled("  (" + TextLayout.printable(cause) + ")", .faint))
-    }
-    if let undone = commit.undone { try output.line(terminal.styled("  undoes " + undone.phrase, .faint)) }
-  }
-}
-
-extension CommitSummary {
-  /// When and who, for people.
-  var line: String { "\(DateText.wallTime(date).prefix(19).replacing("T", with: " "))  \(client)" }
-}
-
-extension AuditOrigin {
-  /// When, who and why, for people.
-  var line: String { commit.line + (commit.cause.map { " (\($0))" } ?? "") }
-}
-
-extension UndoneCommits {
-  /// The commits as people read them.
-  fileprivate var phrase: String {
-    let runs = ranges.map { run in
-      run.lowerBound == run.upperBound ? "\(run.lowerBound)" : "\(run.lowerBound) … \(run.upperBound)"
-    }
-    return (runs + (furtherCount > 0 ? ["\(furtherCount) more"] : [])).joined(separator: ", ")
   }
 }

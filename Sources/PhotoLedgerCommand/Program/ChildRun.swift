@@ -124,3 +124,22 @@ extension Interruption {
     requestWhenClosed(descriptor)
   }
 }
+
+extension Invocation {
+  /// Runs an internal command with these operands in a child, and turns a signal that ended it into a sentence.
+  func runInChild(_ name: String, _ options: [String], reading what: String) throws -> ExitStatus {
+    let interruption = Interruption(patience: ChildRun.parentPatience)
+    try output.flush()
+    switch try ChildRun.run(name, options, operands: operands, until: interruption) {
+    case .exited(let status): return ExitStatus(rawValue: status) ?? .failed
+    case .signalled(let number):
+      let name = String(cString: strsignal(number))
+      Output.tell(
+        interruption.isRequested
+          ? "Stopped by signal \(number) (\(name)); nothing was created."
+          : "The child was ended by signal \(number) (\(name)) while it read \(what), which is damaged beyond what "
+            + "can be reported; nothing was created.")
+      return .failed
+    }
+  }
+}

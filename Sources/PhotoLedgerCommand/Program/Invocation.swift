@@ -94,6 +94,23 @@ struct Invocation: Sendable {
     return number
   }
 
+  /// A path that the command line gives.
+  /// - Parameters:
+  ///   - text: the path.
+  ///   - name: the operand, or the option with its hyphens.
+  /// - Throws: ``UsageError`` for an empty one, which stands for the current directory: a variable of a script that is
+  ///   not set must not choose that.
+  func path(_ text: String, _ name: String) throws -> String {
+    guard !text.isEmpty else { throw UsageError("\(name) needs a path; '' is empty.") }
+    return text
+  }
+
+  /// The directory at a path that the command line gives.
+  /// - Throws: as ``path(_:_:)``.
+  func directory(_ text: String, _ name: String) throws -> URL {
+    URL(filePath: try path(text, name), directoryHint: .isDirectory)
+  }
+
   /// The value of an option that takes one of a few words.
   func choice<Value: RawRepresentable & CaseIterable>(_ option: Option) throws -> Value?
   where Value.RawValue == String {
