@@ -79,11 +79,14 @@ void *psys_shared_mapping(const void *address, ptrdiff_t *bytes) {
 int psys_set_pipe_size(int descriptor, int size) { return fcntl(descriptor, F_SETPIPE_SZ, size) < 0 ? errno : 0; }
 
 int64_t psys_file_pages_resident(void) {
-  FILE *statm = fopen("/proc/self/statm", "re");
-  if (statm == NULL) return -1;
+  int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return -1;
+  char text[256];
+  ssize_t count = read(file, text, sizeof text - 1);
+  close(file);
+  if (count <= 0) return -1;
+  text[count] = 0;
   // proc_pid_statm(5), in pages: size, resident, shared: those of files and of shared memory.
   int64_t shared;
-  int count = fscanf(statm, "%*s %*s %" SCNd64, &shared);
-  fclose(statm);
-  return count == 1 ? shared * sysconf(_SC_PAGESIZE) : -1;
+  return sscanf(text, "%*s %*s %" SCNd64, &shared) == 1 ? shared * sysconf(_SC_PAGESIZE) : -1;
 }

@@ -154,6 +154,7 @@ func hashKey(_ hash: [UInt8], _ number: UInt64) -> InlineArray<5, UInt64> {
 extension RawSpan {
   /// The big-endian number at an offset of a row or key.
   /// - Throws: ``LibraryError`` `.corrupted` if the bytes end before it does.
+  @inline(__always)
   func number(at offset: Int) throws(LibraryError) -> UInt64 {
     guard byteCount >= offset + 8 else { throw Projections.corruption("a row or key that is cut short") }
     return UInt64(bigEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
@@ -162,6 +163,7 @@ extension RawSpan {
   /// The big-endian sequence, number of a commit or an object, or ordinal at an offset of a row or key. The library's
   /// own smart albums have numbers that no event can have.
   /// - Throws: ``LibraryError`` `.corrupted` for one that no log reaches, and if the bytes end before it does.
+  @inline(__always)
   package func place(at offset: Int) throws(LibraryError) -> UInt64 {
     let place = try number(at: offset)
     guard place <= EventLog.largestSequence || place >= SmartAlbumQuery.firstBuiltIn else {

@@ -372,15 +372,23 @@ extension Projections {
     in t: borrowing some Reading
   ) throws -> [NarrowKey] {
     var keys: [NarrowKey] = []
-    if least == 0, isWanted == nil { keys.reserveCapacity(try t.count(of: orders[index])) }
     let start = pairKey(least, 0)
+    // The pages of an order lie apart, and a fault maps those around one.
+    guard let isWanted else {
+      if least == 0 { keys.reserveCapacity(try t.count(of: orders[index])) }
+      try t.forEach(in: orders[index], from: start.span.bytes) { key, _ in
+        keys.append(NarrowKey(word: try key.number(at: 0), number: try key.place(at: 8)))
+        if keys.count & 0x7FF == 0 { t.letGoOfPages() }
+        return .proceed
+      }
+      return keys
+    }
     var count = 0
     try t.forEach(in: orders[index], from: start.span.bytes) { key, _ in
       let number = try key.place(at: 8)
-      // The pages of an order lie apart, and a fault maps those around one.
+      if isWanted(number) { keys.append(NarrowKey(word: try key.number(at: 0), number: number)) }
       count += 1
       if count & 0x7FF == 0 { t.letGoOfPages() }
-      if isWanted?(number) ?? true { keys.append(NarrowKey(word: try key.number(at: 0), number: number)) }
       return .proceed
     }
     return keys
