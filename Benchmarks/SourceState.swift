@@ -10,7 +10,8 @@ import MediaImport
 // `results.json`.
 //
 //     git status    sources that are not as the commit has them, new ones included   ─┐
-//     mtime         sources that are newer than this program                         ─┴─▶ not of the commit alone
+//     mtime         sources that are newer than this program, `photoledger` or       ─┴─▶ not of the commit alone
+//                   the floor of the server, which lie beside it
 //
 // Articles, figures and plots do not go into the program, so a run may write over them.
 //
@@ -32,10 +33,27 @@ struct SourceState: Equatable {
     "Package.swift", "Sources", "Migrations", "Benchmarks", ":(exclude)*.md", ":(exclude)*.json", ":(exclude)*.svg",
   ]
 
-  /// The modules that are linked into the program.
-  private static let sources = [
-    "Sources/LMDB", "Sources/CountedTree", "Sources/EventLog", "Sources/PhotoLedger", "Sources/Photos",
-    "Sources/MediaImport", "Migrations", "Benchmarks",
+  /// The modules that are linked into this program and into the one of the commands.
+  private static let shared = [
+    "Sources/CSystem", "Sources/CLMDB", "Sources/LMDB", "Sources/CountedTree", "Sources/EventLog",
+    "Sources/PhotoLedger", "Sources/LibraryAudit", "Sources/LibraryMaintenance", "Sources/LibraryPicking",
+    "Sources/LibraryJSON", "Sources/MediaImport", "Migrations",
+  ]
+
+  #if Gallery
+    private static let server = ["CMicroHTTPD", "CCrypt", "HTTPServing", "GalleryServer"].map { "Sources/\($0)" }
+  #else
+    private static let server: [String] = []
+  #endif
+
+  /// What lies in the folder of this program and is not linked into it.
+  private static let others = [":(exclude)Benchmarks/FloorServer"]
+
+  /// The programs that a run measures, and the folders of their sources: this one, and those beside it that were built.
+  private static let programs: [(name: String?, sources: [String])] = [
+    (nil, shared + ["Sources/ExtensionFoundation", "Sources/Photos", "Benchmarks"] + others),
+    ("photoledger", shared + server + ["Sources/PhotoLedgerCommand"]),
+    ("floor-server", ["Benchmarks/FloorServer"]),
   ]
 
   init(commit: String?, deviation: String? = nil) { (self.commit, self.deviation) = (commit, deviation) }
@@ -58,12 +76,29 @@ struct SourceState: Equatable {
     if let change = status.split(separator: "\n").first {
       return "'\(change.dropFirst(3))' is not as the commit has it"
     }
-    guard let built = modificationTime(of: program) else { return "the program's own file cannot be found" }
-    let files = try git(["ls-files", "--"] + sources.map { ":(glob)\($0)/**/*.swift" }, in: folder) ?? ""
-    let newer = files.split(separator: "\n").first { file in
-      modificationTime(of: folder.appending(path: String(file)).path).map { $0 > built } ?? true
+    let own = URL(filePath: program).resolvingSymlinksInPath()
+    for (name, sources) in programs {
+      let path = name.map { own.deletingLastPathComponent().appending(path: $0).path } ?? own.path
+      guard let built = modificationTime(of: path) else {
+        if name == nil { return "the program's own file cannot be found" }
+        continue
+      }
+      if let newer = try file(of: sources, newerThan: built, in: folder) {
+        return "'\(newer)' was changed after \(name.map { "`\($0)`" } ?? "the program") was built"
+      }
     }
-    return newer.map { "'\($0)' was changed after the program was built" }
+    return nil
+  }
+
+  /// A source that was changed after a time.
+  private static func file(of sources: [String], newerThan built: Double, in folder: URL) throws -> String? {
+    let patterns = sources.flatMap { source in
+      source.hasPrefix(":") ? [source] : ["swift", "c", "h"].map { ":(glob)\(source)/**/*.\($0)" }
+    }
+    let files = try git(["ls-files", "--"] + patterns, in: folder) ?? ""
+    return files.split(separator: "\n").map(String.init).first { file in
+      modificationTime(of: folder.appending(path: file).path).map { $0 > built } ?? true
+    }
   }
 
   /// Seconds since 1970.

@@ -71,6 +71,20 @@ import Testing
     #expect(state.heading(isDevelopment: true).contains("a development run"))
   }
 
+  @Test(
+    "a run beside commands that were built of earlier sources is refused",
+    .enabled(if: hasGit, "a commit is found with git"))
+  func staleCommands() throws {
+    let (folder, program) = try repository()
+    let commands = folder.place("photoledger")
+    try Data().write(to: commands)
+    try setModificationDate(Date(timeIntervalSinceNow: 60), of: commands)
+    #expect(try SourceState(of: folder.url, program: program).deviation == nil)
+    try setModificationDate(Date(timeIntervalSinceNow: -600), of: commands)
+    let deviation = try #require(try SourceState(of: folder.url, program: program).deviation)
+    #expect(deviation.contains("One.swift") && deviation.contains("`photoledger`"), "\(deviation)")
+  }
+
   @Test("a run of sources in no repository names no commit, and is refused")
   func noRepository() throws {
     let folder = try TemporaryFolder()
