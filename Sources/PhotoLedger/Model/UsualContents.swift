@@ -8,7 +8,7 @@ import EventLog
 //
 //     map ▸ 1 ▸ array ▸ map of a file ▸ 1: role  2: name ▸ over  3: type ▸ its end  4: size ▸ over  5: hash …
 //
-// Invariant: what is read here, the strict reader reads as well, and as the same. Whatever is unusual or wrong is left
+// Invariant: what is read here, the strict reader reads too, with the same result. Whatever is unusual or wrong is left
 // to it: it reads or rejects from the beginning (`AssetDetails.readContents`).
 
 /// Reads the files of details of the usual form.

@@ -289,7 +289,7 @@ extension UploadTransfer {
 
 extension UploadTransfer {
   private mutating func answered(_ answer: UploadAnswer, _ now: Date, _ chance: Double) -> Step {
-    // The answer to OPTIONS has a smaller say: a server that does not know the method has the plain upload.
+    // The answer to OPTIONS decides less: a server that does not know the method still takes a plain upload.
     if phase == .probing, let step = probed(answer) { return step }
     switch answer.status {
     case 200..<300: return taken(answer, now, chance)
@@ -359,7 +359,7 @@ extension UploadTransfer {
     if sent == size, isIncomplete != true { return succeed(answer) }
     if isIncomplete == false { return confused("took \(sent) bytes of \(size) for all", answer) }
     guard progress.upload != nil else {
-      // A server that promised the protocol and does not name the upload has it not.
+      // A server that promised the protocol and does not name the upload does not support it.
       progress.isResumable = false
       return create()
     }
