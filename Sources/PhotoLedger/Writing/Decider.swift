@@ -150,9 +150,8 @@ struct Decider: ~Copyable {
   func visibleObject(
     _ identifier: LocalIdentifier, _ t: borrowing WriteTransaction
   ) throws -> (number: ObjectNumber, isAsset: Bool)? {
-    guard let object = try projections.object(identifier, in: t), permission.access != .full else {
-      return try projections.object(identifier, in: t)
-    }
+    guard let object = try projections.object(identifier, in: t) else { return nil }
+    if permission.access == .full { return object }
     return try projections.shows(object.number, isAsset: object.isAsset, to: permission.access, in: t) ? object : nil
   }
 
