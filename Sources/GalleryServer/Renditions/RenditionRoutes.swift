@@ -79,8 +79,8 @@
 
     /// The answer of what was made; nil if its file is not there any more.
     ///
-    /// An original that a film is played from is not one of the files that `OpenFiles` sends again, so the scope of
-    /// each request is looked at.
+    /// An original that a film is played from is not one of the files that `OpenFiles` sends again, so each
+    /// request's scope is checked.
     private static func answer(
       _ call: Call, _ asset: Asset, _ resource: AssetResource, _ kind: RenditionCache.Kind, _ record: RenditionRecord
     ) throws -> HTTPResponse? {

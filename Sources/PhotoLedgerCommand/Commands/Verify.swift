@@ -26,19 +26,9 @@ extension Command {
     for file in invocation.texts(Option.checkpoint.name) { options += ["--checkpoint", file] }
     if let client = try invocation.client() { options += ["--as", client] }
     for option in [hashing, .json] where invocation.has(option) { options.append("--\(option.name)") }
-    let interruption = Interruption(patience: ChildRun.parentPatience)
-    try invocation.output.flush()
-    switch try ChildRun.run(verifyHere.name, options, until: interruption) {
-    case .exited(let status):
-      return ExitStatus(rawValue: status) ?? .failed
-    case .signalled(let number):
-      let name = String(cString: strsignal(number))
-      Output.tell(
-        interruption.isRequested
-          ? "Stopped by signal \(number) (\(name)); nothing was changed."
-          : "The check was ended by signal \(number) (\(name)) while it read the store: the store is damaged beyond "
-            + "what can be reported. Restore it from a copy.")
-      return .failed
+    return try invocation.runInChild(verifyHere.name, options, left: "nothing was changed") { signal in
+      "The check was ended by \(signal) while it read the store: the store is damaged beyond what can be reported. "
+        + "Restore it from a copy."
     }
   }
 

@@ -126,20 +126,29 @@ extension Interruption {
 }
 
 extension Invocation {
-  /// Runs an internal command with these operands in a child, and turns a signal that ended it into a sentence.
-  func runInChild(_ name: String, _ options: [String], reading what: String) throws -> ExitStatus {
+  /// Runs an internal command in a child, and turns a signal that ended it into a sentence.
+  /// - Parameters:
+  ///   - damaged: what is said if it was not asked to stop: what it read is damaged beyond what can be reported.
+  ///   - left: what stands afterwards, such as `nothing was created`.
+  func runInChild(
+    _ name: String, _ options: [String], operands: [String] = [], left: String, damaged: (String) -> String
+  ) throws -> ExitStatus {
     let interruption = Interruption(patience: ChildRun.parentPatience)
     try output.flush()
     switch try ChildRun.run(name, options, operands: operands, until: interruption) {
     case .exited(let status): return ExitStatus(rawValue: status) ?? .failed
     case .signalled(let number):
-      let name = String(cString: strsignal(number))
-      Output.tell(
-        interruption.isRequested
-          ? "Stopped by signal \(number) (\(name)); nothing was created."
-          : "The child was ended by signal \(number) (\(name)) while it read \(what), which is damaged beyond what "
-            + "can be reported; nothing was created.")
+      let signal = "signal \(number) (\(String(cString: strsignal(number))))"
+      Output.tell(interruption.isRequested ? "Stopped by \(signal); \(left)." : damaged(signal))
       return .failed
+    }
+  }
+
+  /// Runs the internal command of one that creates a library, with these operands.
+  func runInChild(_ name: String, _ options: [String], reading what: String) throws -> ExitStatus {
+    try runInChild(name, options, operands: operands, left: "nothing was created") { signal in
+      "The child was ended by \(signal) while it read \(what), which is damaged beyond what can be reported; "
+        + "nothing was created."
     }
   }
 }
