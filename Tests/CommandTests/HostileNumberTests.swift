@@ -106,6 +106,45 @@ struct HostileNumberTests {
     #expect(end.status == 0 && end.errors.isEmpty, "\(end.errors)")
   }
 
+  @Test(
+    "a photo whose XMP has an altitude of no place is imported without it, and every command prints",
+    .enabled(if: SamplePhotos.areInstalled("exiftool"), "Needs exiftool, which reads the photos."))
+  func imported() throws {
+    let sandbox = try Sandbox()
+    let photos = sandbox.folder.appending(path: "photos")
+    try FileManager.default.createDirectory(at: photos, withIntermediateDirectories: true)
+    // The first is one that is taken, so that it is known that they are read.
+    let altitudes = [
+      "850/1", "-9223372036854775808/1", "9223372036854775807/1", "18446744073709551616/1", "1e300", "-1e300",
+      "1e300/1", "-1e300/1", "1e308", "1e999", "-1e999/1", "1/0", "-1/0", "0/0", "inf", "-inf", "nan", "-12001/1",
+      "4294967295/1", "words", "",
+    ]
+    for (index, altitude) in altitudes.enumerated() {
+      var photo = TinyMedia.Photo(comment: "\(index)")
+      (photo.place, photo.altitude) = ([47, 8], altitude)
+      try TinyMedia.jpeg(photo).write(to: photos.appending(path: "\(index).jpg"))
+    }
+    let run = try sandbox.run(["import", photos.path, "--json"])
+    #expect(run.status == 0 && run.errors.isEmpty, "\(run.end) \(run.errors)")
+    #expect(try run.objects().first?["assetsAdded"] as? Int == altitudes.count, "\(run.output)")
+    let log = try sandbox.run(["log", "--json"])
+    let entries = try log.objects()
+    #expect(log.status == 0 && log.errors.isEmpty && entries.count >= altitudes.count, "\(log.errors)")
+    let list = try sandbox.run(["ls", "--json"])
+    let listed = try list.objects()
+    #expect(list.status == 0 && list.errors.isEmpty && listed.count == altitudes.count, "\(list.errors)")
+    for object in listed {
+      let place = try #require(object["location"] as? [String: Any])
+      let asset = try #require(object["localIdentifier"] as? String)
+      let shown = try sandbox.run(["show", asset, "--json"])
+      #expect(shown.status == 0 && shown.errors.isEmpty, "\(shown.errors)")
+      let resources = try #require(try shown.objects().first?["resources"] as? [[String: Any]])
+      let name = try #require(resources.first?["originalFilename"] as? String)
+      #expect(place["latitude"] as? Double == 47 && place["longitude"] as? Double == 8, "\(name)")
+      #expect(place["altitude"] as? Double == (name == "0.jpg" ? 850 : nil), "\(name): \(place)")
+    }
+  }
+
   /// Puts the altitude -2^63 where 3.25 stands.
   private static func replacing(_ bytes: [UInt8], isRow: Bool) -> [UInt8] {
     var bytes = bytes

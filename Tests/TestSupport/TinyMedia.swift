@@ -18,6 +18,8 @@ package enum TinyMedia {
     package var comment: String
     /// Whole degrees of latitude and longitude, as XMP states them.
     package var place: [Double] = []
+    /// The altitude of the place as XMP has it, whatever it is.
+    package var altitude: String?
     /// Whether XMP states a projection, as panoramas do.
     package var isPanorama = false
     /// What a camera of Sony says of its drive: the release mode, 2 for continuous, and the number of the photo.
@@ -65,6 +67,7 @@ package enum TinyMedia {
       attributes.append(#"exif:GPSLatitude="\#(Int(abs(latitude))),0.0\#(latitude < 0 ? "S" : "N")""#)
       attributes.append(#"exif:GPSLongitude="\#(Int(abs(longitude))),0.0\#(longitude < 0 ? "W" : "E")""#)
     }
+    if let altitude = photo.altitude { attributes.append(#"exif:GPSAltitude="\#(altitude)""#) }
     if photo.isPanorama { attributes.append(#"GPano:ProjectionType="equirectangular""#) }
     if attributes.isEmpty { return Data() }
     let packet = """
