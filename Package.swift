@@ -136,7 +136,8 @@ let package = Package(
       name: "TestSupport",
       dependencies: ["PhotoLedger", "LibraryMaintenance", "CountedTree", "EventLog", "LMDB", "MediaImport"],
       path: "Tests/TestSupport", swiftSettings: strict),
-    .testTarget(name: "LMDBTests", dependencies: ["LMDB", "CSystem"], swiftSettings: strict),
+    .testTarget(
+      name: "LMDBTests", dependencies: ["LMDB", "CSystem", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "CountedTreeTests", dependencies: ["CountedTree"], swiftSettings: strict),
     .testTarget(

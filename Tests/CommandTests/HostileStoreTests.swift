@@ -296,6 +296,23 @@ struct HostileStoreTests {
     #expect(try victim.run(["verify"], reads: true, "half rows of \(table)") == 1)
   }
 
+  @Test(
+    "pages that form a loop are damage to commands that look one asset up, check files, or write, and soon",
+    arguments: StorePages.Loop.allCases, ["assets", "details", "events"])
+  func loops(loop: StorePages.Loop, table: String) throws {
+    let victim = try Victim()
+    var pages = try StorePages(victim.sandbox.library + "/store")
+    pages.make(loop, from: try #require(pages.root(of: table)))
+    try pages.write()
+    let asset = victim.asset
+    for words in [["resource", "check"], ["resource", "check", asset], ["show", asset], ["caption", asset, "x"]] {
+      let result = try victim.sandbox.run(words)
+      #expect(result.status == 1 && result.output.isEmpty, "\(words): \(result.end) \(result.output)")
+      #expect(result.errors.contains("damaged") && !result.errors.contains("(SIG"), "\(words): \(result.errors)")
+    }
+    #expect(try victim.run(["verify"], reads: true, "\(table), \(loop.rawValue)") == 1)
+  }
+
   @Test("a fault while the store is read is told with the library's name and the signal")
   func fault() throws {
     let victim = try Victim()

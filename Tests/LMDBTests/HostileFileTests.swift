@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import LMDB
@@ -7,73 +8,31 @@ import Testing
 
 @Suite("Hostile files")
 struct HostileFileTests {
-  /// The file of a store, page by page.
-  struct Pages {
-    let file: URL
-    var data: Data
-    var count: Int { data.count / 4096 }
-
-    init(_ path: String) throws {
-      file = URL(fileURLWithPath: path + "/data.mdb")
-      data = try Data(contentsOf: file)
-    }
-
-    func number<Number: FixedWidthInteger & BitwiseCopyable>(_ offset: Int, as: Number.Type) -> Number {
-      data.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: offset, as: Number.self) }
-    }
-
-    mutating func set<Number: FixedWidthInteger>(_ offset: Int, _ number: Number) {
-      withUnsafeBytes(of: number) { data.replaceSubrange(offset..<offset + $0.count, with: $0) }
-    }
-
-    func write() throws { try data.write(to: file) }
-
-    /// The offset of the meta page of the last commit.
-    var meta: Int { number(144, as: UInt64.self) >= number(4096 + 144, as: UInt64.self) ? 0 : 4096 }
-
-    /// The offsets of the nodes of a page (mp_lower, mp_ptrs).
-    func nodes(ofPage page: Int) -> [Int] {
-      let start = page * 4096
-      return (0..<(Int(number(start + 12, as: UInt16.self)) - 16) / 2).map {
-        start + Int(number(start + 16 + 2 * $0, as: UInt16.self))
+  /// Makes a store of a database whose pages are four deep, and another of integers, three deep.
+  private static func makeDeepStore(_ path: String) throws {
+    let environment = try Environment.open(path: path, options: .fast)
+    let databases = [try environment.database("d"), try environment.database("n", integerKeys: true)]
+    // Several rows a page: LMDB stops at an assertion at a branch that leads to one page only.
+    let value = [UInt8](repeating: 1, count: 600)
+    try environment.write { t in
+      for n in 0..<2000 {
+        try t.put(key(n), [1], in: databases[0])
+        try t.put(UInt64(n), value.span.bytes, in: databases[1])
       }
     }
+    try environment.close()
+  }
 
-    /// The pages that the pages of branches lead to from a root, without what they lead to in turn.
-    func branches(from root: Int) -> [Int] {
-      guard number(root * 4096 + 10, as: UInt16.self) & 1 != 0 else { return [] }
-      return [root] + nodes(ofPage: root).flatMap { branches(from: child($0)) }
-    }
-
-    func child(_ node: Int) -> Int {
-      Int(number(node, as: UInt32.self)) | Int(number(node + 4, as: UInt16.self)) << 32
-    }
-
-    mutating func lead(_ node: Int, to page: Int) {
-      set(node, UInt32(truncatingIfNeeded: page))
-      set(node + 4, UInt16(truncatingIfNeeded: page >> 32))
-    }
+  private static func key(_ number: Int) -> [UInt8] {
+    withUnsafeBytes(of: UInt64(number).bigEndian) { Array($0) } + Array(repeating: 7, count: 490)
   }
 
   @Test("pages that lead to the same pages again and again end a scan as corrupted, forward and backward")
   func cycles() throws {
     try withTemporaryDirectory { path in
-      do {
-        let environment = try Environment.open(path: path, options: .fast)
-        let database = try environment.database("d")
-        try environment.write { t in
-          for n in 0..<2000 {
-            let key = withUnsafeBytes(of: UInt64(n).bigEndian) { Array($0) } + Array(repeating: 7, count: 490)
-            try t.put(key, [1], in: database)
-          }
-        }
-        try environment.close()
-      }
-      var pages = try Pages(path)
-      // The main database has one entry, whose value is the record of the other: its root is the last word.
-      let main = Int(pages.number(pages.meta + 128, as: UInt64.self))
-      let record = pages.nodes(ofPage: main)[0] + 8 + 1
-      let branches = pages.branches(from: Int(pages.number(record + 40, as: UInt64.self)))
+      try Self.makeDeepStore(path)
+      var pages = try StorePages(path)
+      let branches = pages.branches(from: try #require(pages.root(of: "d")))
       try #require(branches.count > 12)
       let leaf = pages.child(pages.nodes(ofPage: branches[branches.count - 1])[0])
       for (index, branch) in branches.enumerated() {
@@ -97,6 +56,70 @@ struct HostileFileTests {
         #expect(seen < 10_000)
       }
       try environment.close()
+    }
+  }
+
+  @Test(
+    "pages that form a loop end a look-up, a placed cursor and a write as corrupted, and soon",
+    arguments: StorePages.Loop.allCases)
+  func loops(loop: StorePages.Loop) async throws {
+    await #expect(processExitsWith: .success) { [loop = loop as StorePages.Loop] in
+      // A call that did not return could not be ended otherwise.
+      alarm(60)
+      try withTemporaryDirectory { path in
+        try HostileFileTests.makeDeepStore(path)
+        var pages = try StorePages(path)
+        for name in ["d", "n"] { pages.make(loop, from: try #require(pages.root(of: name))) }
+        try pages.write()
+        let environment = try Environment.open(path: path, options: .fast)
+        let (d, n) = (try environment.database("d"), try environment.database("n", integerKeys: true))
+        func expectDamage(_ body: () throws -> Void) {
+          let error = #expect(throws: LMDBError.self) { try body() }
+          #expect(error?.code == .corrupted && error?.advice == .stop, "\(String(describing: error))")
+        }
+        // One in the middle may be off a loop of the first pages and the last.
+        for number in [0, 1999, 5000] {
+          expectDamage { _ = try environment.read { t in try t.bytes(for: HostileFileTests.key(number), in: d) } }
+          expectDamage { _ = try environment.read { t in try t.bytes(for: UInt64(number), in: n) } }
+          expectDamage {
+            try environment.read { t in
+              var cursor = try t.cursor(in: d)
+              let entry = try cursor.seek(atOrAfter: HostileFileTests.key(number).span.bytes)
+              let isThere = entry != nil
+              #expect(!isThere)
+            }
+          }
+          expectDamage { try environment.write { t in try t.put(HostileFileTests.key(number), [2], in: d) } }
+          expectDamage { try environment.write { t in _ = try t.delete(HostileFileTests.key(number), in: d) } }
+        }
+        for isFirst in [true, false] {
+          expectDamage {
+            try environment.read { t in
+              var cursor = try t.cursor(in: d)
+              if isFirst { _ = try cursor.first() } else { _ = try cursor.last() }
+            }
+          }
+        }
+        try environment.close()
+      }
+    }
+  }
+
+  @Test("records of databases that form a loop of pages end the opening of one as corrupted, and soon")
+  func loopOfRecords() async throws {
+    await #expect(processExitsWith: .success) {
+      alarm(60)
+      try withTemporaryDirectory { path in
+        try HostileFileTests.makeDeepStore(path)
+        var pages = try StorePages(path)
+        pages.make(.root, from: Int(pages.number(pages.meta + 128, as: UInt64.self)))
+        try pages.write()
+        let environment = try Environment.open(path: path, options: .fast)
+        for name in ["d", "n", "other"] {
+          #expect(try code { _ = try environment.database(name, create: false) } == .corrupted)
+        }
+        try environment.close()
+      }
     }
   }
 
@@ -132,7 +155,7 @@ struct HostileFileTests {
         #expect(try environment.statistics().freePages > 0)
         try environment.close()
       }
-      var pages = try Pages(path)
+      var pages = try StorePages(path)
       let root = Int(pages.number(pages.meta + 80, as: UInt64.self))
       let node = try #require(pages.nodes(ofPage: root).first)
       pages.set(node + 8 + 8, count)
@@ -153,7 +176,7 @@ struct HostileFileTests {
         for n in 0..<20 { try environment.write { t in try t.put([UInt8(n)], [1], in: database) } }
         try environment.close()
       }
-      var pages = try Pages(path)
+      var pages = try StorePages(path)
       let root = Int(pages.number(pages.meta + 80, as: UInt64.self))
       // The size of the value is in the first two words of a node.
       pages.set(try #require(pages.nodes(ofPage: root).first), byteCount)
@@ -174,7 +197,7 @@ struct HostileFileTests {
         _ = try environment.database("d")
         try environment.close()
       }
-      var pages = try Pages(path)
+      var pages = try StorePages(path)
       pages.set(pages.meta + 144, UInt64(1) << bit + 1)
       try pages.write()
       let error = #expect(throws: LMDBError.self) { try Environment.open(path: path, options: .fast) }
