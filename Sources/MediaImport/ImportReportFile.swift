@@ -31,7 +31,8 @@ internal import Synchronization
 
 /// The file that an import writes its outcomes to.
 final class ImportReportFile: Sendable {
-  let path: String
+  /// Where the file is now: the library may be moved while the import runs.
+  var path: String { library.path(of: name) }
   /// The folder of a library's import files.
   static let folder = "imports"
   private let library: LibraryFolder
@@ -115,7 +116,6 @@ final class ImportReportFile: Sendable {
   init(in library: LibraryFolder, run: String, cause: String, client: String) {
     self.library = library
     name = "\(Self.folder)/\(run).jsonl"
-    path = library.path(of: name)
     head = Line(import: run, cause: cause, client: client)
   }
 
