@@ -154,3 +154,136 @@ struct MediaProbeTypesTests {
     }
   }
 }
+
+@Suite("Programs that are not installed", .timeLimit(.minutes(5)))
+struct MissingProgramsTests {
+  @Test("without exiftool the first creation says so, once for all clients, and records what it is given")
+  func exiftool() async throws {
+    let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
+      let folder = try TemporaryFolder()
+      // The programs are looked for when they are needed.
+      setenv("PATH", folder.url.path, 1)
+      let file = folder.place("a.jpg")
+      try TinyMedia.jpeg().write(to: file)
+      func mark(_ word: String) { FileHandle.standardError.write(Data("== \(word)\n".utf8)) }
+      func create(_ count: Int) async throws {
+        for _ in 0..<count {
+          try await PHPhotoLibrary.shared().performChanges {
+            PHAssetCreationRequest.forAsset().addResource(with: .photo, data: Data("text".utf8), options: nil)
+            #expect(PHAssetChangeRequest.creationRequestForAssetFromImage(atFileURL: file) != nil)
+          }
+        }
+      }
+      let gallery = try Gallery(examinesMedia: true)
+      try await gallery.client(.authorized)
+      try await gallery.shared {
+        _ = try await album("Sea")
+        #expect(assets().count == 0)
+        mark("read")
+        try await create(2)
+        mark("created")
+        try await create(1)
+      }
+      try await gallery.shared(as: "com.example.app") {
+        try await create(1)
+        #expect(assets().count == 8)
+        let made = try #require(assets().firstObject)
+        #expect(made.pixelWidth == 0 && made.creationDate == nil)
+      }
+      mark("end")
+    }
+    let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
+    let parts = text.split(separator: /== [a-z]+\n/, omittingEmptySubsequences: false)
+    try #require(parts.count == 4, "\(text)")
+    let counts = parts.map { $0.ranges(of: "exiftool is not installed").count }
+    #expect(counts == [0, 1, 0, 0], "\(text)")
+    for words in ["without pixel size", "apt-get install libimage-exiftool-perl"] {
+      #expect(parts[1].contains(words), "\(parts[1])")
+    }
+  }
+
+  /// A folder with links to programs of the search path, and the only one on it from then on.
+  fileprivate static func leave(_ programs: [String], in folder: TemporaryFolder) throws {
+    let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
+    for program in programs {
+      let place = folders.map { "\($0)/\(program)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
+      try FileManager.default.createSymbolicLink(
+        atPath: folder.place(program).path, withDestinationPath: try #require(place))
+    }
+    setenv("PATH", folder.url.path, 1)
+  }
+
+  /// The error that a request for the film of an asset ends with; nil if it gives one.
+  fileprivate static func failure(ofFilm asset: PHAsset) async -> String? {
+    await withCheckedContinuation { continuation in
+      PHImageManager.default().requestAVAsset(forVideo: asset, options: nil) { film, _, information in
+        continuation.resume(returning: film == nil ? "\(information?[PHImageErrorKey] ?? "no error")" : nil)
+      }
+    }
+  }
+
+  @Test(
+    "with exiftool and without ffmpeg's programs a film is examined, and a request for it names what to install",
+    .enabled(if: SamplePhotos.areInstalled("exiftool"), "Needs exiftool, which examines the film."))
+  func ffprobe() async throws {
+    await #expect(processExitsWith: .success) {
+      let folder = try TemporaryFolder()
+      try MissingProgramsTests.leave(["exiftool"], in: folder)
+      let file = folder.place("a.mov")
+      try TinyMedia.movie().write(to: file)
+      let gallery = try Gallery(examinesMedia: true)
+      try await gallery.shared {
+        try await PHPhotoLibrary.shared().performChanges {
+          #expect(PHAssetChangeRequest.creationRequestForAssetFromVideo(atFileURL: file) != nil)
+          #expect(PHAssetChangeRequest.creationRequestForAssetFromImage(atFileURL: file) == nil, "It is examined.")
+        }
+        let asset = try #require(assets().firstObject)
+        #expect(asset.mediaType == .video && asset.duration == 2.5)
+        let error = try #require(await MissingProgramsTests.failure(ofFilm: asset))
+        #expect(error.contains("ffprobe is not on PATH") && error.contains("apt-get install ffmpeg"), "\(error)")
+      }
+    }
+  }
+
+  @Test(
+    "with exiftool and ffprobe and without ffmpeg a film is described, and an export or a picture of it names ffmpeg",
+    .enabled(
+      if: SamplePhotos.folder != nil && SamplePhotos.areInstalled("exiftool", "ffprobe"),
+      "Needs exiftool, ffprobe and the folder of sample photos."))
+  func ffmpeg() async throws {
+    await #expect(processExitsWith: .success) {
+      let folder = try TemporaryFolder()
+      try MissingProgramsTests.leave(["exiftool", "ffprobe"], in: folder)
+      let file = try #require(SamplePhotos.folder).appending(path: "video/with-gps.mov")
+      let gallery = try Gallery(examinesMedia: true)
+      try await gallery.shared {
+        try await PHPhotoLibrary.shared().performChanges {
+          #expect(PHAssetChangeRequest.creationRequestForAssetFromVideo(atFileURL: file) != nil)
+        }
+        let asset = try #require(assets().firstObject)
+        #expect(asset.duration > 0 && asset.pixelWidth > 0)
+        #expect(await MissingProgramsTests.failure(ofFilm: asset) == nil)
+        let session = try #require(
+          AVAssetExportSession(asset: AVURLAsset(url: file), presetName: AVAssetExportPresetPassthrough))
+        let error = await #expect(throws: (any Error).self) {
+          try await session.export(to: folder.place("out.mov"), as: .mov)
+        }
+        var errors = [error.map { "\($0)" } ?? "no error"]
+        errors.append(
+          await withCheckedContinuation { continuation in
+            let options = PHImageRequestOptions()
+            options.deliveryMode = .highQualityFormat
+            PHImageManager.default().requestImage(
+              for: asset, targetSize: CGSize(width: 100, height: 100), contentMode: .aspectFit, options: options
+            ) { _, information in
+              continuation.resume(returning: "\(information?[PHImageErrorKey] ?? "no error")")
+            }
+          })
+        for error in errors {
+          #expect(error.contains("ffmpeg is not on PATH") && error.contains("apt-get install ffmpeg"), "\(error)")
+        }
+        #expect(!FileManager.default.fileExists(atPath: folder.place("out.mov").path))
+      }
+    }
+  }
+}
