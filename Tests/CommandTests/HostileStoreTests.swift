@@ -313,6 +313,36 @@ struct HostileStoreTests {
     #expect(try victim.run(["verify"], reads: true, "\(table), \(loop.rawValue)") == 1)
   }
 
+  /// How the pages of a table are led to.
+  enum Arrangement: CaseIterable { case firstOnly, lastOnly, reversed }
+
+  @Test(
+    "pages of assets that are led to again, or in another order, never end a command by a fault",
+    arguments: Arrangement.allCases)
+  func rearranged(arrangement: Arrangement) throws {
+    let victim = try Victim()
+    var pages = try StorePages(victim.sandbox.library + "/store")
+    let root = try #require(pages.root(of: "assets"))
+    try #require(pages.branches(from: root) == [root])
+    pages.rearrange(from: root) { pages in
+      switch arrangement {
+      case .firstOnly: pages.map { _ in pages[0] }
+      case .lastOnly: pages.map { _ in pages[pages.count - 1] }
+      case .reversed: pages.reversed()
+      }
+    }
+    try pages.write()
+    for words in victim.readers {
+      let result = try victim.sandbox.run(words)
+      #expect(result.status == 0 || result.status == 1, "\(words): \(result.end)")
+      #expect(!result.errors.contains("(SIG"), "\(words): \(result.errors)")
+    }
+    #expect(try victim.run(["verify"], reads: true, "\(arrangement)") == 1)
+    guard arrangement != .lastOnly else { return }
+    let result = try victim.sandbox.run(["resource", "check"])
+    #expect(result.status == 1 && result.errors.contains("out of order"), "\(result.errors)")
+  }
+
   @Test("a fault while the store is read is told with the library's name and the signal")
   func fault() throws {
     let victim = try Victim()

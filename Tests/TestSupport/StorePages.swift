@@ -88,6 +88,12 @@ package struct StorePages {
     }
   }
 
+  /// Leads the root of a tree to the pages below it in another order, or to some of them again.
+  package mutating func rearrange(from root: Int, _ change: ([Int]) -> [Int]) {
+    let nodes = nodes(ofPage: root)
+    for (node, page) in zip(nodes, change(nodes.map(child))) { lead(node, to: page) }
+  }
+
   /// Makes a page a branch whose nodes all lead to one page.
   private mutating func leadAll(of page: Int, to target: Int) {
     set(page * 4096 + 10, UInt16(1))
