@@ -111,6 +111,59 @@ struct ProbeCommandTests {
     #expect(result.status == 1 && result.errors.contains("Stopped with 1 file left"))
   }
 
+  /// Two photos in a folder.
+  private static func pictures(in sandbox: Sandbox) throws -> URL {
+    let pictures = sandbox.folder.appending(path: "pictures")
+    try FileManager.default.createDirectory(at: pictures, withIntermediateDirectories: true)
+    for name in ["a", "b"] {
+      try TinyMedia.jpeg(TinyMedia.Photo(comment: name)).write(to: pictures.appending(path: "\(name).jpg"))
+    }
+    return pictures
+  }
+
+  /// A program that waits for a gate, and then says of each file that is there that it is a JPEG.
+  private static func gated(_ sandbox: Sandbox) -> String {
+    """
+    while [ ! -e '\(sandbox.folder.path)/gate' ]; do :; done
+    while read -r l; do case $l in *.jpg) file=$l ;; -execute*)
+      if [ -e "$file" ]; then echo '[{"File:MIMEType":"image/jpeg","File:FileType":"JPEG"}]'; fi
+      echo "{ready${l#-execute}}";; esac; done
+    """
+  }
+
+  private static func openGate(of sandbox: Sandbox) {
+    #expect(FileManager.default.createFile(atPath: sandbox.folder.path + "/gate", contents: nil))
+  }
+
+  @Test(
+    "an import whose library is moved meanwhile goes with it, report and all, and not into one that `init` makes",
+    arguments: [true, false])
+  func movedLibrary(isThereBefore: Bool) async throws {
+    try await onBlockingThreads { try await importWhileLibraryIsMoved(isThereBefore) }
+  }
+
+  private nonisolated(nonsending) func importWhileLibraryIsMoved(_ isThereBefore: Bool) async throws {
+    let sandbox = try Sandbox(makesLibrary: isThereBefore)
+    let pictures = try Self.pictures(in: sandbox)
+    let variables = try Self.path(sandbox, Self.gated(sandbox))
+    let importing = try Running(sandbox, ["import", pictures.path, "--json"], variables)
+    try await waitForExifTool(sandbox, of: importing, ["/bin/bash", "$0"])
+    let (old, new) = (sandbox.library, sandbox.library + " elsewhere")
+    try #require(rename(old, new) == 0)
+    #expect(try sandbox.run(["init"]).status == 0)
+    let files = try FileManager.default.subpathsOfDirectory(atPath: old).sorted()
+    Self.openGate(of: sandbox)
+    let result = try importing.finish()
+    let summary = try #require(try result.objects().first, "\(result.errors)")
+    #expect(result.status == 0 && summary["assetsAdded"] as? Int == 2, "\(result.errors)")
+    let report = try #require(summary["reportFile"] as? String)
+    #expect(report.hasPrefix(new + "/imports/") && FileManager.default.fileExists(atPath: report), "\(report)")
+    #expect(try FileManager.default.subpathsOfDirectory(atPath: old).sorted() == files)
+    #expect(try sandbox.run(["ls", "--json", "--library", new]).lines.count == 2)
+    #expect(try sandbox.run(["verify", "--content", "--library", new]).status == 0)
+    #expect(try sandbox.run(["ls", "--json"]).output.isEmpty)
+  }
+
   @Test("an import from which files vanished meanwhile counts them and ends with status 1")
   func vanished() async throws {
     try await onBlockingThreads { try await importWhileFilesVanish() }
@@ -118,23 +171,12 @@ struct ProbeCommandTests {
 
   private nonisolated(nonsending) func importWhileFilesVanish() async throws {
     let sandbox = try Sandbox()
-    let pictures = sandbox.folder.appending(path: "pictures")
-    try FileManager.default.createDirectory(at: pictures, withIntermediateDirectories: true)
-    for name in ["a", "b"] {
-      try TinyMedia.jpeg(TinyMedia.Photo(comment: name)).write(to: pictures.appending(path: "\(name).jpg"))
-    }
-    let variables = try Self.path(
-      sandbox,
-      """
-      while [ ! -e '\(sandbox.folder.path)/gate' ]; do :; done
-      while read -r l; do case $l in *.jpg) file=$l ;; -execute*)
-        if [ -e "$file" ]; then echo '[{"File:MIMEType":"image/jpeg","File:FileType":"JPEG"}]'; fi
-        echo "{ready${l#-execute}}";; esac; done
-      """)
+    let pictures = try Self.pictures(in: sandbox)
+    let variables = try Self.path(sandbox, Self.gated(sandbox))
     let importing = try Running(sandbox, ["import", pictures.path, "--json"], variables)
     try await waitForExifTool(sandbox, of: importing, ["/bin/bash", "$0"])
     try FileManager.default.removeItem(at: pictures.appending(path: "b.jpg"))
-    #expect(FileManager.default.createFile(atPath: sandbox.folder.path + "/gate", contents: nil))
+    Self.openGate(of: sandbox)
     let result = try importing.finish()
     let summary = try #require(try result.objects().first)
     #expect(summary["assetsAdded"] as? Int == 1 && (summary["skipped"] as? [String: Int])?["vanished"] == 1)
