@@ -164,6 +164,30 @@ struct ProbeCommandTests {
     #expect(try sandbox.run(["ls", "--json"]).output.isEmpty)
   }
 
+  @Test(
+    "a dry run that created a library removes none when that was moved, and does not say so", arguments: [true, false])
+  func movedDryRun(isOtherMade: Bool) async throws {
+    try await onBlockingThreads { try await dryRunWhileLibraryIsMoved(isOtherMade) }
+  }
+
+  private nonisolated(nonsending) func dryRunWhileLibraryIsMoved(_ isOtherMade: Bool) async throws {
+    let sandbox = try Sandbox(makesLibrary: false)
+    let pictures = try Self.pictures(in: sandbox)
+    let variables = try Self.path(sandbox, Self.gated(sandbox))
+    let importing = try Running(sandbox, ["import", pictures.path, "--dry-run"], variables)
+    try await waitForExifTool(sandbox, of: importing, ["/bin/bash", "$0"])
+    let (old, new) = (sandbox.library, sandbox.library + " elsewhere")
+    try #require(rename(old, new) == 0)
+    if isOtherMade { #expect(try sandbox.run(["init"]).status == 0) }
+    Self.openGate(of: sandbox)
+    let result = try importing.finish()
+    #expect(result.status == 0 && result.output.contains("2 assets would be added"), "\(result.errors)")
+    #expect(!result.errors.contains("removed"), "\(result.errors)")
+    #expect(try sandbox.run(["stat", "--library", new]).status == 0)
+    #expect(FileManager.default.fileExists(atPath: old) == isOtherMade)
+    if isOtherMade { #expect(try sandbox.run(["stat"]).status == 0) }
+  }
+
   @Test("an import from which files vanished meanwhile counts them and ends with status 1")
   func vanished() async throws {
     try await onBlockingThreads { try await importWhileFilesVanish() }

@@ -24,7 +24,7 @@ import LMDB
 
 /// What a creation found missing, so that it can be rolled back.
 package struct CreationRollback: Sendable {
-  private let url: URL
+  let url: URL
   /// The folders that were missing, the outermost first; the last one is the store's, if any was.
   private let missing: [String]
 
@@ -99,13 +99,14 @@ extension PhotoLibrary {
   /// - Parameter url: the directory.
   package static func exists(at url: URL) -> Bool { LibraryStore.hasStore(url) }
 
-  /// Closes the library, and rolls back its creation if nothing was added to it.
+  /// Closes the library, and rolls back its creation if nothing was added to it. One that was moved stays.
   /// - Returns: whether it was removed; see ``CreationRollback/run(of:)``.
   /// - Throws: ``LibraryError`` `.storage`.
   package func closeAndDiscard(by rollback: CreationRollback) throws -> Bool {
+    let isInPlace = store.folder.isNamed(by: rollback.url.path)
     close()
     // At once: a thread that ends may hold the store a moment longer.
     try store.core.environment.close()
-    return try rollback.run(of: store.core.identifier)
+    return try isInPlace && rollback.run(of: store.core.identifier)
   }
 }
