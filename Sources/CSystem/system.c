@@ -78,7 +78,8 @@ void *psys_shared_mapping(const void *address, ptrdiff_t *bytes) {
 
 int psys_set_pipe_size(int descriptor, int size) { return fcntl(descriptor, F_SETPIPE_SZ, size) < 0 ? errno : 0; }
 
-int64_t psys_file_pages_resident(void) {
+int64_t psys_file_pages_resident(int64_t *own) {
+  *own = 0;
   int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
   if (file < 0) return -1;
   char text[256];
@@ -87,6 +88,9 @@ int64_t psys_file_pages_resident(void) {
   if (count <= 0) return -1;
   text[count] = 0;
   // proc_pid_statm(5), in pages: size, resident, shared: those of files and of shared memory.
-  int64_t shared;
-  return sscanf(text, "%*s %*s %" SCNd64, &shared) == 1 ? shared * sysconf(_SC_PAGESIZE) : -1;
+  int64_t resident, shared;
+  if (sscanf(text, "%*s %" SCNd64 " %" SCNd64, &resident, &shared) != 2) return -1;
+  const int64_t page = sysconf(_SC_PAGESIZE);
+  *own = (resident - shared) * page;
+  return shared * page;
 }

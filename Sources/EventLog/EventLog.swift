@@ -303,7 +303,7 @@ extension EventLog {
 
   /// No log grows so long: larger sequences and numbers of commits are those of damaged rows, and are rejected where
   /// rows are read. What was read can be added to and counted with without a check.
-  public static let largestSequence: UInt64 = 1 << 62
+  @inlinable public static var largestSequence: UInt64 { 1 << 62 }
 
   /// - Throws: `corrupted` also for a record of another event, and for places that no event has.
   @_lifetime(copy record)

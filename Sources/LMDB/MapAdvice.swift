@@ -8,7 +8,15 @@
 //            └───────────── the map is replaced ──────────────────┘
 //
 // A page that is read is mapped with its neighbours, 64 KiB of them, and 2 MiB where the page cache holds such a piece.
-// So a walk releases what it has mapped (MADV_DONTNEED), or it would map the whole file.
+// So a walk releases what it has mapped (MADV_DONTNEED), or it would map the whole file. Mapping a page again takes
+// longer than reading what it holds, so how much may stay mapped depends on who reads:
+//
+//     a walk that reads once, such as one over the log     28 MiB, with the program and its libraries
+//     a fetch, whose pages the next fetch reads again      the same, until the process has allocated as much;
+//                                                          then all that the fetches map
+//
+// A command that shows a first screen has allocated little, and stays small. A server that holds results gains nothing
+// by mapping less than the kernel leaves it: what is mapped is the page cache, and is given up when memory is short.
 //
 // Only how fast pages come differs, and how many are mapped. LMDB does not tell where the map is: it is what is mapped
 // around a page of the store, found once. What is advised is shared memory of a file in every case, since pages of a
@@ -29,7 +37,8 @@ import Synchronization
   /// After so many steps from entry to entry a cursor has come far.
   @inlinable static var stepCount: UInt32 { 1024 }
 
-  /// How many bytes of files may be mapped before a walk lets go of them, the program and its libraries included.
+  /// How many bytes of files may be mapped before a walk that reads once lets go of them, the program and its libraries
+  /// included.
   static var filePagesMax: Int64 { 28 << 20 }
 
   struct State: ~Copyable {
@@ -89,7 +98,11 @@ import Synchronization
   }
 
   /// Whether a walk releases what is mapped.
-  static var isMuchMapped: Bool { psys_file_pages_resident() > filePagesMax }
+  static func isMuchMapped(for use: PageUse) -> Bool {
+    var own: Int64 = 0
+    let mapped = psys_file_pages_resident(&own)
+    return mapped > filePagesMax && (use == .once || own < filePagesMax)
+  }
 
   /// Releases the pages of the map; they stay mapped if that fails, and nothing depends on it.
   /// - Parameter snapshot: a read transaction, whose pages all lie in the map.
@@ -115,6 +128,14 @@ import Synchronization
   }
 }
 
+/// How often the pages of a walk are read.
+public enum PageUse: Sendable {
+  /// By this walk only, such as one over the log.
+  case once
+  /// By other walks too, such as the next fetch of the same list.
+  case again
+}
+
 extension TransactionReading where Self: ~Copyable {
   /// Hints that a large sequential read follows without a cursor; a cursor detects it by itself.
   public borrowing func readAround() {
@@ -125,8 +146,9 @@ extension TransactionReading where Self: ~Copyable {
   /// map the whole file. They stay in the page cache and are mapped again by the next read.
   ///
   /// The map stays where it is for as long as a transaction is open, and is only read.
-  public borrowing func letGoOfPages() {
-    if MapAdvice.isMuchMapped { MapAdvice.release(handle.pointer) }
+  /// - Parameter use: pages that are read again stay mapped in a process that has allocated much.
+  public borrowing func letGoOfPages(_ use: PageUse = .once) {
+    if MapAdvice.isMuchMapped(for: use) { MapAdvice.release(handle.pointer) }
   }
 
   /// Gives a place in the store and a cursor at it, unless there is nothing to read.
@@ -138,7 +160,7 @@ extension TransactionReading where Self: ~Copyable {
 extension WriteTransaction {
   /// The same, found by a snapshot of its own: the pages that a write transaction has changed lie outside of the map.
   public borrowing func letGoOfPages() {
-    guard MapAdvice.isMuchMapped else { return }
+    guard MapAdvice.isMuchMapped(for: .once) else { return }
     var snapshot: OpaquePointer?
     guard mdb_txn_begin(mdb_txn_env(handle.pointer), nil, UInt32(MDB_RDONLY), &snapshot) == 0, let snapshot else {
       return

@@ -137,7 +137,8 @@ void *psys_shared_mapping(const void *address, ptrdiff_t *bytes);
 int psys_set_pipe_size(int descriptor, int size);
 
 /// How many bytes of files are mapped into this process and in memory (proc_pid_statm(5)); -1 if that is not known.
-int64_t psys_file_pages_resident(void);
+/// `own` becomes how many of its other pages are in memory: what it has allocated; 0 if that is not known.
+int64_t psys_file_pages_resident(int64_t *own);
 
 /// From now on, ends the process with exit status 1 when it faults (SIGBUS, SIGSEGV, SIGABRT, SIGILL, SIGTRAP, SIGFPE),
 /// after writing `sentence` and the name of the signal to standard error. Takes the place of other handlers, such as the

@@ -336,7 +336,7 @@ extension Projections {
       (before, first) = (before + 1, try low.next()?.key)
       guard let key = last, try key.datedKey().word >= least else { return count }
       (count, last) = (count + 1, try high.previous()?.key)
-      if before & 0x7FF == 0 { t.letGoOfPages() }
+      if before & 0x7FF == 0 { t.letGoOfPages(.again) }
     }
   }
 
@@ -346,52 +346,67 @@ extension Projections {
     guard case .order(let index, let without, let way) = answer.source else {
       return try keys(.max, of: answer, in: t)
     }
-    var keys = try datedKeys(index, from: answer.least, in: t)
-    for part in without { keys = Self.difference(keys, try datedKeys(part, in: t)) }
-    return Self.turned(keys, way)
+    return try keys(ofOrder: index, without: without, way, from: answer.least, in: t)
   }
 
-  /// The keys of a stored order as a result has them that goes through it in a way.
-  static func turned(_ keys: [NarrowKey], _ way: StoredWay) -> [NarrowKey] {
-    switch way {
-    case .added:
-      var keys = keys.map { NarrowKey(word: 0, number: $0.number) }
-      NarrowKey.sort(&keys)
-      return keys
-    case .dated(ascending: true): return keys
-    case .dated(ascending: false): return backward(keys)
+  /// The keys of a stored order that others lack, ascending as a result has them that goes through it in a way.
+  /// - Parameters:
+  ///   - least: the word of the first date.
+  ///   - isWanted: which numbers; nil: all.
+  func keys(
+    ofOrder index: Int, without: [Int], _ way: StoredWay, from least: UInt64,
+    where isWanted: ((ObjectNumber) -> Bool)? = nil, in t: borrowing some Reading
+  ) throws -> [NarrowKey] {
+    let ascending = way != .dated(ascending: false)
+    var keys = try datedKeys(index, from: least, ascending: ascending, where: isWanted, in: t)
+    for part in without {
+      keys = Self.difference(keys, try datedKeys(part, ascending: ascending, where: isWanted, in: t))
     }
+    if way == .added {
+      for position in keys.indices { keys[position] = NarrowKey(word: 0, number: keys[position].number) }
+      NarrowKey.sort(&keys)
+    }
+    return keys
   }
 
-  /// The keys of a stored order as they stand.
+  /// The keys of a stored order as a result has them that is sorted by its date.
   /// - Parameters:
   ///   - least: the word of the first date.
   ///   - isWanted: which numbers; nil: all.
   func datedKeys(
-    _ index: Int, from least: UInt64 = 0, where isWanted: ((ObjectNumber) -> Bool)? = nil,
+    _ index: Int, from least: UInt64 = 0, ascending: Bool = true, where isWanted: ((ObjectNumber) -> Bool)? = nil,
     in t: borrowing some Reading
   ) throws -> [NarrowKey] {
-    var keys: [NarrowKey] = []
-    let start = pairKey(least, 0)
-    // The pages of an order lie apart, and a fault maps those around one.
-    guard let isWanted else {
-      if least == 0 { keys.reserveCapacity(try t.count(of: orders[index])) }
-      try t.forEach(in: orders[index], from: start.span.bytes) { key, _ in
-        keys.append(NarrowKey(word: try key.number(at: 0), number: try key.place(at: 8)))
-        if keys.count & 0x7FF == 0 { t.letGoOfPages() }
+    let entryCount = try t.count(of: orders[index])
+    let start = ascending ? pairKey(least, 0) : pairKey(.max, .max)
+    var keys = try [NarrowKey](unsafeUninitializedCapacity: entryCount) { keys, count in
+      var walkedCount = 0
+      try t.forEach(in: orders[index], from: start.span.bytes, reverse: !ascending) { key, _ in
+        let key = try key.datedKey()
+        guard key.word >= least else { return .stop }
+        walkedCount += 1
+        guard walkedCount <= entryCount else { throw Projections.corruption("the number of keys of a stored order") }
+        // The pages of an order lie apart, and a fault maps those around one.
+        if walkedCount & 0x7FF == 0 { t.letGoOfPages(.again) }
+        if let isWanted, !isWanted(key.number) { return .proceed }
+        keys.initializeElement(at: count, to: ascending ? key : NarrowKey(word: ~key.word, number: key.number))
+        count += 1
         return .proceed
       }
-      return keys
     }
-    var count = 0
-    try t.forEach(in: orders[index], from: start.span.bytes) { key, _ in
-      let number = try key.place(at: 8)
-      if isWanted(number) { keys.append(NarrowKey(word: try key.number(at: 0), number: number)) }
-      count += 1
-      if count & 0x7FF == 0 { t.letGoOfPages() }
-      return .proceed
-    }
+    if !ascending { Self.turnRuns(&keys) }
     return keys
+  }
+
+  /// Turns each run of keys of one word round: assets of one date are in ascending order either way.
+  static func turnRuns(_ keys: inout [NarrowKey]) {
+    var start = 0
+    while start < keys.count {
+      var end = start + 1
+      while end < keys.count, keys[end].word == keys[start].word { end += 1 }
+      if end - start > 1 { keys[start..<end].reverse() }
+      start = end
+    }
   }
 
   /// The ascending keys that are not among others, which are ascending too.
@@ -440,11 +455,11 @@ extension Projections {
         }
       }
       judged += 1
-      if judged & 0x3FF == 0 { t.letGoOfPages() }
+      if judged & 0x3FF == 0 { t.letGoOfPages(.again) }
       return keys.count < most && judged < rowLimit ? .proceed : .stop
     }
     // What is shown lies apart, and is read next.
-    if judged > 0x3FF { t.letGoOfPages() }
+    if judged > 0x3FF { t.letGoOfPages(.again) }
     return keys
   }
 
@@ -475,7 +490,7 @@ extension Projections {
     var (keys, judged) = ([NarrowKey](), 0)
     func judge(_ key: NarrowKey) throws {
       judged += 1
-      if judged & 0x7FF == 0 { t.letGoOfPages() }
+      if judged & 0x7FF == 0 { t.letGoOfPages(.again) }
       if try isWanted(key.number), try !isHeld(key, by: parts, in: t) { keys.append(key) }
     }
     var cursor = try t.cursor(in: order)
@@ -515,22 +530,6 @@ extension Projections {
     let bytes = pairKey(key.word, key.number)
     for database in databases where try t.value(for: bytes.span.bytes, in: database) != nil { return true }
     return false
-  }
-
-  /// The keys of the same objects with the larger words first, those of one word as they stood.
-  static func backward(_ keys: [NarrowKey]) -> [NarrowKey] {
-    [NarrowKey](unsafeUninitializedCapacity: keys.count) { turned, count in
-      var end = keys.count
-      while end > 0 {
-        var start = end - 1
-        while start > 0, keys[start - 1].word == keys[end - 1].word { start -= 1 }
-        for index in start..<end {
-          turned.initializeElement(at: count, to: NarrowKey(word: ~keys[index].word, number: keys[index].number))
-          count += 1
-        }
-        end = start
-      }
-    }
   }
 }
 

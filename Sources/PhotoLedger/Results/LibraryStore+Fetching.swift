@@ -117,9 +117,9 @@ extension LibraryStore {
     case .asset where try isWhole && moment == nil && isTrashShort(query, t):
       for (index, trashed) in try core.projections.datedKeys(StoredOrder.trashed, in: t).enumerated() {
         if let key: Key = try key(of: trashed.number, nil, plan, moment, t) { keys.append(key) }
-        if index & 0x1F == 0x1F { t.letGoOfPages() }
+        if index & 0x1F == 0x1F { t.letGoOfPages(.again) }
       }
-      t.letGoOfPages()
+      t.letGoOfPages(.again)
     case .asset where isWhole && plan.asksForDetails:
       for number in try admittedAssets(plan, moment, t) {
         if let key: Key = try key(of: number, nil, plan, moment, t) { keys.append(key) }
@@ -139,7 +139,7 @@ extension LibraryStore {
         if let key: Key = try key(of: number, place, plan, moment, t) { keys.append(key) }
         // Each row of a selection or an album may have mapped pages of its own. Those of a search are asked for again
         // with the next letter.
-        if query.search == nil, index & 0x1F == 0x1F { t.letGoOfPages() }
+        if query.search == nil, index & 0x1F == 0x1F { t.letGoOfPages(.again) }
       }
     case .collection where query.scope == .library:
       var seen = 0
@@ -148,15 +148,15 @@ extension LibraryStore {
         if plan.admits(row) { keys.append(plan.key(row, nil)) }
         // Rows lie among the pages of other tables.
         seen += 1
-        if seen & 0xFF == 0 { t.letGoOfPages() }
+        if seen & 0xFF == 0 { t.letGoOfPages(.again) }
       }
-      if seen > 0xFF { t.letGoOfPages() }
+      if seen > 0xFF { t.letGoOfPages(.again) }
     case .collection:
       let access = query.access
       for (index, (number, place)) in try collections(in: query.scope, holders, moment, t).enumerated() {
         let row = try collectionRow(number, at: moment?.sequence ?? Self.now, t)?.seen(by: access)
         if let row, plan.admits(row) { keys.append(plan.key(row, place)) }
-        if index & 0xFF == 0xFF { t.letGoOfPages() }
+        if index & 0xFF == 0xFF { t.letGoOfPages(.again) }
       }
     }
     return CountedTree(sorted: keys.sorted())

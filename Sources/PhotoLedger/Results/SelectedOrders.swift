@@ -38,19 +38,12 @@ extension LibraryStore {
     guard let order = SelectedOrder(plan),
       let selection = try selection(of: order, walking: order.isOfNumbers ? 0 : .max, t)
     else { return nil }
-    let projections = core.projections
-    var keys: [NarrowKey]
-    if order.isOfNumbers {
-      keys = selection.shown.map { NarrowKey(word: 0, number: $0) }
-    } else {
-      keys = try projections.datedKeys(
-        order.index, from: order.answer.least, where: { selection.shown.contains($0) }, in: t)
-      for part in order.without {
-        keys = Projections.difference(
-          keys, try projections.datedKeys(part, where: { selection.shown.contains($0) }, in: t))
-      }
-      keys = Projections.turned(keys, order.way)
-    }
+    var keys =
+      try order.isOfNumbers
+      ? selection.shown.map { NarrowKey(word: 0, number: $0) }
+      : core.projections.keys(
+        ofOrder: order.index, without: order.without, order.way, from: order.answer.least,
+        where: { selection.shown.contains($0) }, in: t)
     if !selection.judged.isEmpty {
       keys += selection.judged
       NarrowKey.sort(&keys)
@@ -120,7 +113,7 @@ extension LibraryStore {
       shown.insert(member)
       // The pages of a selection lie apart, too.
       memberCount += 1
-      if memberCount & 0x3FF == 0 { t.letGoOfPages() }
+      if memberCount & 0x3FF == 0 { t.letGoOfPages(.again) }
       return true
     }
     var (judged, judgedCount) = ([NarrowKey](), 0)
@@ -130,7 +123,7 @@ extension LibraryStore {
         if order.plan.admits(row) { judged.append(order.plan.key(row, nil)) }
       }
       judgedCount += 1
-      if judgedCount & 0x1F == 0 { t.letGoOfPages() }
+      if judgedCount & 0x1F == 0 { t.letGoOfPages(.again) }
     }
     return SelectedMembers(shown: shown, judged: judged)
   }
