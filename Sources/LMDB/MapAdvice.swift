@@ -97,10 +97,15 @@ import Synchronization
     if !state.pointee.advise(MADV_NORMAL, about: page) { state.pointee.readsAround.store(false, ordering: .relaxed) }
   }
 
+  /// Whether the process has allocated as much, once; its fetches need not look again.
+  private static let isLarge = Atomic(false)
+
   /// Whether a walk releases what is mapped.
   static func isMuchMapped(for use: PageUse) -> Bool {
+    if use == .again, isLarge.load(ordering: .relaxed) { return false }
     var own: Int64 = 0
     let mapped = psys_file_pages_resident(&own)
+    if own >= filePagesMax { isLarge.store(true, ordering: .relaxed) }
     return mapped > filePagesMax && (use == .once || own < filePagesMax)
   }
 

@@ -64,7 +64,11 @@ public struct FetchResult<Element: Hashable & Sendable>: Sendable {
       // A screen needs few pages, an export most of them.
       if numbers.count > 256 { t.readAround() }
       let sequence = try store.core.log.head(t).sequence == frame.sequence ? LibraryStore.now : frame.sequence
-      return try numbers.map { try load.load(store, $0, (frame.commit, sequence, frame.plan.query.access), t) }
+      return try numbers.enumerated().map { index, number in
+        // Each row may have mapped pages of its own.
+        if index & 0xF == 0xF { t.letGoOfPages(.again) }
+        return try load.load(store, number, (frame.commit, sequence, frame.plan.query.access), t)
+      }
     }
   }
 
