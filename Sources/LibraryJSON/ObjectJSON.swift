@@ -76,7 +76,7 @@ extension JSON {
     switch form {
     case .identifier: self = .text(row.identifier.spelled(as: row.objectKind))
     case .date(let read): self = .text(DateText.instant(read(row)))
-    case .noDate: self = .null
+    case .optionalDate(let read): self = JSON(read(row).map { DateText.instant($0) })
     case .text(let read): self = JSON(read(row))
     case .count(let read): self = read(row).map { .integer(Int64($0)) } ?? .null
     case .kind(_, let name): self = .text(name(row))

@@ -177,35 +177,6 @@ package struct CollectionExistence: Equatable, Sendable {
   package var key: OrderKey
 }
 
-/// An edit of one collection's own properties.
-package struct CollectionEdited: Equatable, Sendable {
-  package var number: ObjectNumber
-  package var title: Replacement<String?>?
-  package var modificationDate: Replacement<Date>?
-  package var deletedDate: Replacement<Date?>?
-  /// The modification date as the collection's creator sees it; nil where the owner made the collection.
-  package var creatorDate: Replacement<Date>?
-  /// The asset that was chosen as the cover; nil within for none. By identifier, as the row has it.
-  package var cover: Replacement<LocalIdentifier?>?
-  /// The cover as the collection's creator sees it; nil where nothing changed that it sees.
-  package var creatorCover: Replacement<LocalIdentifier?>?
-
-  package init(number: ObjectNumber) { self.number = number }
-
-  /// Whether the edit names a cover.
-  package var namesCover: Bool { cover != nil || creatorCover != nil }
-
-  /// Whether only the creator, while it is limited to its selection, sees the edit.
-  package var isForCreatorAlone: Bool {
-    creatorCover != nil && title == nil && modificationDate == nil && deletedDate == nil && cover == nil
-  }
-
-  /// Whether the creator, while it is limited to its selection, sees nothing of the edit.
-  package var isHiddenFromCreator: Bool {
-    cover != nil && title == nil && deletedDate == nil && creatorDate == nil && creatorCover == nil
-  }
-}
-
 /// An edit of what the library knows of one client.
 package struct ClientEdited: Equatable, Sendable {
   package var number: ObjectNumber
@@ -396,19 +367,6 @@ extension AssetEdit {
       number: number, changes: changes.reversed().map { AssetChange(field: $0.field, old: $0.new, new: $0.old) })
     if let details { edit.details = details.inverse }
     return edit
-  }
-}
-
-extension CollectionEdited {
-  var inverse: CollectionEdited {
-    var edited = CollectionEdited(number: number)
-    edited.title = title?.inverse
-    edited.modificationDate = modificationDate?.inverse
-    edited.deletedDate = deletedDate?.inverse
-    edited.creatorDate = creatorDate?.inverse
-    edited.cover = cover?.inverse
-    edited.creatorCover = creatorCover?.inverse
-    return edited
   }
 }
 

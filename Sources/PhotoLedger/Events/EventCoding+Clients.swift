@@ -25,25 +25,18 @@ extension ClientEdited {
       switch key {
       case 1: number = try reader.place()
       case 2, 4:
-        try reader.array(count: 2)
-        edited.statuses[key == 2 ? .addOnly : .readWrite] = Replacement(
-          old: try reader.authorizationStatus(), new: try reader.authorizationStatus())
+        edited.statuses[key == 2 ? .addOnly : .readWrite] = try reader.pair { try $0.authorizationStatus() }
       case 3, 5:
-        try reader.array(count: 2)
-        edited.usageDescriptions[key == 3 ? .addOnly : .readWrite] = Replacement(
-          old: try reader.optionalText(), new: try reader.optionalText())
-      case 6:
-        try reader.array(count: 2)
-        edited.preventsLimitedAlert = Replacement(old: try reader.bool(), new: try reader.bool())
+        edited.usageDescriptions[key == 3 ? .addOnly : .readWrite] = try reader.pair { try $0.optionalText() }
+      case 6: edited.preventsLimitedAlert = try reader.pair { try $0.bool() }
       case 7:
         guard let level = AccessLevel(rawValue: try reader.number(Int.self)) else {
           throw EventCodingError(sentence: "an unknown access level.")
         }
         edited.requested = level
       case 8:
-        try reader.array(count: 2)
-        let (old, new) = (try reader.place(), try reader.place())
-        edited.followedAlbum = Replacement(old: old == 0 ? nil : old, new: new == 0 ? nil : new)
+        let album = try reader.pair { try $0.place() }
+        edited.followedAlbum = Replacement(old: album.old == 0 ? nil : album.old, new: album.new == 0 ? nil : album.new)
       default: throw EventCodingError(sentence: "unknown field \(key).")
       }
     }

@@ -154,12 +154,7 @@ extension Event {
       fields.unsigned(2, existence.key.rawValue)
     case .collectionEdited(let edited):
       fields.unsigned(1, edited.number)
-      if let title = edited.title { fields.pair(2, title) { $0.text($1) } }
-      if let date = edited.modificationDate { fields.pair(3, date) { $0.double($1.timeIntervalSinceReferenceDate) } }
-      if let date = edited.deletedDate { fields.pair(4, date) { $0.date($1) } }
-      if let date = edited.creatorDate { fields.pair(5, date) { $0.double($1.timeIntervalSinceReferenceDate) } }
-      if let cover = edited.cover { fields.pair(6, cover) { $0.identifier($1) } }
-      if let cover = edited.creatorCover { fields.pair(7, cover) { $0.identifier($1) } }
+      for property in CollectionProperty.edited { property.log.write(edited, &fields) }
     case .arranged(let arranged):
       fields.unsigned(1, arranged.container)
       fields.list(2, arranged.places) { writer, place in
@@ -285,8 +280,7 @@ extension Event {
     var kept: Replacement<UInt64>?
     try payload.forEachField { reader, key in
       guard key == 1 else { throw EventCodingError(sentence: "unknown field \(key).") }
-      try reader.array(count: 2)
-      kept = Replacement(old: try reader.place(), new: try reader.place())
+      kept = try reader.pair { try $0.place() }
     }
     return try required(kept, "first commit")
   }
@@ -430,28 +424,11 @@ extension CollectionEdited {
     var number: ObjectNumber?
     var edited = CollectionEdited(number: 0)
     try payload.forEachField { reader, key in
-      switch key {
-      case 1: number = try reader.place()
-      case 2:
-        try reader.array(count: 2)
-        edited.title = Replacement(old: try reader.optionalText(), new: try reader.optionalText())
-      case 3:
-        try reader.array(count: 2)
-        edited.modificationDate = Replacement(old: try reader.date(), new: try reader.date())
-      case 4:
-        try reader.array(count: 2)
-        edited.deletedDate = Replacement(old: try reader.optionalDate(), new: try reader.optionalDate())
-      case 5:
-        try reader.array(count: 2)
-        edited.creatorDate = Replacement(old: try reader.date(), new: try reader.date())
-      case 6:
-        try reader.array(count: 2)
-        edited.cover = Replacement(old: try reader.optionalIdentifier(), new: try reader.optionalIdentifier())
-      case 7:
-        try reader.array(count: 2)
-        edited.creatorCover = Replacement(old: try reader.optionalIdentifier(), new: try reader.optionalIdentifier())
-      default: throw EventCodingError(sentence: "unknown field \(key).")
+      if key == 1 { return number = try reader.place() }
+      guard let property = CollectionProperty.edited.first(where: { $0.log.number == key }) else {
+        throw EventCodingError(sentence: "unknown field \(key).")
       }
+      try property.log.read(&reader, &edited)
     }
     self = edited
     self.number = try required(number, "number")
@@ -472,13 +449,9 @@ extension Arranged {
           places.append(Place(child: try reader.place(), old: try reader.orderKey(), new: try reader.orderKey()))
         }
       case 3: arranged.countShift = try reader.count(ObjectCount.shift)
-      case 4:
-        try reader.array(count: 2)
-        arranged.modificationDate = Replacement(old: try reader.date(), new: try reader.date())
+      case 4: arranged.modificationDate = try reader.pair { try $0.date() }
       case 5: arranged.creatorShift = try reader.count(ObjectCount.shift)
-      case 6:
-        try reader.array(count: 2)
-        arranged.creatorDate = Replacement(old: try reader.date(), new: try reader.date())
+      case 6: arranged.creatorDate = try reader.pair { try $0.date() }
       case 7: for _ in 0..<(try reader.array()) { arranged.shifts.append(try CountShift(reading: &reader)) }
       default: throw EventCodingError(sentence: "unknown field \(key).")
       }

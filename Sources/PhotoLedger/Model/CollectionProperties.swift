@@ -1,15 +1,16 @@
+import EventLog
 package import Foundation
 
 // The properties of albums and folders, each declared once.
 //
-//     CollectionProperty("localizedTitle", .text { $0.title }, key: .localizedTitle,
-//       [\PhotoCollection.localizedTitle], spelled: ["title"])
+//     CollectionProperty("localizedTitle", .text { $0.title },
+//       log: .init(2, \.title, of: \.title, { $0.text($1) }, { try $0.optionalText() }),
+//       key: .localizedTitle, [\PhotoCollection.localizedTitle], spelled: ["title"])
 //
 // A collection's row is decoded as a whole, and there are a few thousand of them, so an entry reads the row with a
 // closure instead of naming a place in its bytes. What queries, `#Predicate` and sort descriptors know of a property,
-// and the JSON of a collection, derive from the entry, as for an asset (AssetProperties.swift). The entries are in the
-// order of JSON. An edit changes three properties that people see, the title, the date and the cover;
-// `CollectionEdited` has them by type.
+// and the JSON of a collection, derive from the entry, as for an asset (AssetProperties.swift). So does what reads and
+// writes edits of the property (CollectionEdited.swift). The entries are in the order of JSON.
 
 /// A property of albums and folders.
 package struct CollectionProperty: Sendable {
@@ -17,8 +18,8 @@ package struct CollectionProperty: Sendable {
   package enum Form: Sendable {
     case identifier
     case date(@Sendable (CollectionRow) -> Date)
-    /// A date that no collection has.
-    case noDate
+    /// Nil where a collection has none.
+    case optionalDate(@Sendable (CollectionRow) -> Date?)
     case text(@Sendable (CollectionRow) -> String?)
     /// A number of objects; nil where it is known only by a fetch. A query takes that for `NSNotFound`.
     case count(@Sendable (CollectionRow) -> Int?)
@@ -34,6 +35,7 @@ package struct CollectionProperty: Sendable {
   /// The name as JSON spells it.
   package let name: StaticString
   package let form: Form
+  private let log: EditedProperty?
   let key: PropertyKey?
   let paths: [any PartialKeyPath<PhotoCollection> & Sendable]
   let aliases: [String]
@@ -43,22 +45,26 @@ package struct CollectionProperty: Sendable {
   /// - Parameters:
   ///   - name: as JSON spells it.
   ///   - form: what the values are, and how a row is read.
+  ///   - log: how edits hold it, if one can change it.
   ///   - key: the key in predicates and sort terms.
   ///   - paths: the paths of `PhotoCollection` that `#Predicate` and sort descriptors may use.
   ///   - aliases: PhotoKit's other spellings of the key.
   ///   - isPrinted: whether it is a member of a collection's JSON.
   init(
-    _ name: StaticString, _ form: Form, key: PropertyKey? = nil,
+    _ name: StaticString, _ form: Form, log: EditedProperty? = nil, key: PropertyKey? = nil,
     _ paths: [any PartialKeyPath<PhotoCollection> & Sendable] = [], spelled aliases: [String] = [],
     isPrinted: Bool = true
   ) {
     self.name = name
     self.form = form
+    self.log = log
     self.key = key
     self.paths = paths
     self.aliases = aliases
     self.isPrinted = isPrinted
   }
+
+  private static let noDate = Form.optionalDate { _ in nil }
 
   /// Every property, in the order of JSON.
   package static let all: [CollectionProperty] = [
@@ -70,19 +76,35 @@ package struct CollectionProperty: Sendable {
       "albumSubtype", .optionalKind({ $0.albumSubtype?.rawValue }, name: { $0.albumSubtype?.name }), key: .albumSubtype,
       [\PhotoCollection.albumSubtype]),
     CollectionProperty(
-      "localizedTitle", .text { $0.title }, key: .localizedTitle, [\PhotoCollection.localizedTitle],
-      spelled: ["title"]),
+      "localizedTitle", .text { $0.title },
+      log: .init(2, \.title, of: \.title, { $0.text($1) }, { try $0.optionalText() }),
+      key: .localizedTitle, [\PhotoCollection.localizedTitle], spelled: ["title"]),
     CollectionProperty(
       "estimatedAssetCount", .count { $0.kind == .smartAlbum ? nil : $0.assetCount }, key: .estimatedAssetCount,
       [\PhotoCollection.estimatedAssetCount]),
     CollectionProperty("predicate", .text { $0.query?.format }),
-    CollectionProperty("cover", .asset { $0.cover }),
+    CollectionProperty(
+      "cover", .asset { $0.cover },
+      log: .init(6, \.cover, of: \.cover, { $0.identifier($1) }, { try $0.optionalIdentifier() })),
     CollectionProperty(
       "creationDate", .date { $0.creationDate }, key: .creationDate, [\PhotoCollection.creationDate]),
     CollectionProperty(
-      "modificationDate", .date { $0.modificationDate }, key: .modificationDate, [\PhotoCollection.modificationDate]),
-    CollectionProperty("startDate", .noDate, key: .startDate, [\PhotoCollection.startDate], isPrinted: false),
-    CollectionProperty("endDate", .noDate, key: .endDate, [\PhotoCollection.endDate], isPrinted: false),
+      "modificationDate", .date { $0.modificationDate },
+      log: .init(3, \.modificationDate, of: \.modificationDate, { $0.date($1) }, { try $0.date() }),
+      key: .modificationDate, [\PhotoCollection.modificationDate]),
+    CollectionProperty(
+      "deletedDate", .optionalDate { $0.deletedDate },
+      log: .init(4, \.deletedDate, of: \.deletedDate, { $0.date($1) }, { try $0.optionalDate() }),
+      isPrinted: false),
+    CollectionProperty(
+      "creatorDate", .date { $0.creatorDate },
+      log: .init(5, \.creatorDate, of: \.creatorDate, { $0.date($1) }, { try $0.date() }), isPrinted: false),
+    CollectionProperty(
+      "creatorCover", .asset { $0.creatorCover },
+      log: .init(7, \.creatorCover, of: \.creatorCover, { $0.identifier($1) }, { try $0.optionalIdentifier() }),
+      isPrinted: false),
+    CollectionProperty("startDate", noDate, key: .startDate, [\PhotoCollection.startDate], isPrinted: false),
+    CollectionProperty("endDate", noDate, key: .endDate, [\PhotoCollection.endDate], isPrinted: false),
     CollectionProperty(
       "canContainAssets", .bool { $0.kind != .folder }, key: .canContainAssets, [\PhotoCollection.canContainAssets],
       isPrinted: false),
@@ -93,6 +115,10 @@ package struct CollectionProperty: Sendable {
 
   /// The members of a collection's JSON, in their order.
   package static let printed = all.filter(\.isPrinted)
+
+  /// What edits change, ascending by the field of their payload.
+  static let edited = all.compactMap { property in property.log.map { (name: property.name, log: $0) } }
+    .sorted { $0.log.number < $1.log.number }
 
   /// By the key in predicates and sort terms.
   static let byKey: [PropertyKey: CollectionProperty] = Dictionary(
@@ -105,7 +131,7 @@ package struct CollectionProperty: Sendable {
   var valueKind: PropertyKey.ValueKind {
     switch form {
     case .identifier, .asset: .identifier
-    case .date, .noDate: .date
+    case .date, .optionalDate: .date
     case .text: .text
     case .count, .kind, .optionalKind: .integer
     case .bool: .bool
@@ -115,7 +141,7 @@ package struct CollectionProperty: Sendable {
   /// Whether a collection may lack the property.
   var mayBeNil: Bool {
     switch form {
-    case .text, .optionalKind, .noDate, .asset: true
+    case .text, .optionalKind, .optionalDate, .asset: true
     case .identifier, .date, .count, .kind, .bool: false
     }
   }
@@ -126,7 +152,7 @@ package struct CollectionProperty: Sendable {
     case .identifier: .identifier({ $0.identifier }, { $0.objectKind })
     case .date(let read): .number { read($0).timeIntervalSinceReferenceDate }
     case .asset: preconditionFailure("No query reads the property \(name) of a collection.")
-    case .noDate: .number { _ in .nan }
+    case .optionalDate(let read): .number { read($0)?.timeIntervalSinceReferenceDate ?? .nan }
     case .text(let read): .text(read)
     case .count(let read): .integer { Int64(read($0) ?? NSNotFound) }
     case .kind(let read, _): .integer { Int64(read($0)) }

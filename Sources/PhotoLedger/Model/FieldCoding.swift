@@ -172,6 +172,14 @@ extension CBORReader {
   @_lifetime(self: copy self)
   mutating func orderKey() throws -> OrderKey? { try isNull() ? nil : presentOrderKey() }
 
+  /// A value before and after.
+  @_lifetime(self: copy self)
+  mutating func pair<Value>(_ read: (inout CBORReader) throws -> Value) throws -> Replacement<Value> {
+    try array(count: 2)
+    let old = try read(&self)
+    return Replacement(old: old, new: try read(&self))
+  }
+
   /// A place in a manual order.
   @_lifetime(self: copy self)
   mutating func presentOrderKey() throws -> OrderKey {

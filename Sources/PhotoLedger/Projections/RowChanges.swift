@@ -38,36 +38,17 @@ extension AssetEdit {
 extension CollectionEdited {
   /// Applies the edit to a row.
   func apply(to row: inout CollectionRow) throws(RowMismatch) {
-    try replace(&row.title, title, "title")
-    try replace(&row.modificationDate, modificationDate, "modificationDate")
-    try replace(&row.deletedDate, deletedDate, "deletedDate")
-    try replace(&row.creatorDate, creatorDate, "creatorDate")
-    try replace(&row.cover, cover, "cover")
-    try replace(&row.creatorCover, creatorCover, "creatorCover")
-  }
-
-  private func replace<Value>(
-    _ value: inout Value, _ replacement: Replacement<Value>?, _ field: String
-  ) throws(RowMismatch) {
-    guard let replacement else { return }
-    guard value == replacement.old else { throw RowMismatch(number: number, field: field) }
-    value = replacement.new
+    for property in CollectionProperty.edited where !property.log.apply(self, &row) {
+      throw RowMismatch(number: number, field: property.name.description)
+    }
   }
 }
 
 extension Arranged {
   /// Applies the new memberships to the container's row.
   func apply(toContainer row: inout CollectionRow) throws(RowMismatch) {
-    if let modificationDate {
-      guard row.modificationDate == modificationDate.old else {
-        throw RowMismatch(number: container, field: "modificationDate")
-      }
-      row.modificationDate = modificationDate.new
-    }
-    if let creatorDate {
-      guard row.creatorDate == creatorDate.old else { throw RowMismatch(number: container, field: "creatorDate") }
-      row.creatorDate = creatorDate.new
-    }
+    try replace(&row.modificationDate, modificationDate, "modificationDate", of: container)
+    try replace(&row.creatorDate, creatorDate, "creatorDate", of: container)
     for place in places { row.memberCount += (place.new == nil ? 0 : 1) - (place.old == nil ? 0 : 1) }
     try CountShift(album: container, by: countShift, byCreator: creatorShift).apply(to: &row)
     guard row.assetCount >= 0, row.assetCount <= row.memberCount else {
@@ -104,26 +85,22 @@ extension CountShift {
 extension ClientEdited {
   /// Applies the edit to a row.
   func apply(to row: inout ClientRow) throws(RowMismatch) {
-    for (level, status) in statuses {
-      guard row[level].status == status.old else { throw RowMismatch(number: number, field: "status") }
-      row[level].status = status.new
-    }
+    for (level, status) in statuses { try replace(&row[level].status, status, "status", of: number) }
     for (level, words) in usageDescriptions {
-      guard row[level].usageDescription == words.old else {
-        throw RowMismatch(number: number, field: "usageDescription")
-      }
-      row[level].usageDescription = words.new
+      try replace(&row[level].usageDescription, words, "usageDescription", of: number)
     }
-    if let followedAlbum {
-      guard row.followedAlbum == followedAlbum.old else { throw RowMismatch(number: number, field: "followedAlbum") }
-      row.followedAlbum = followedAlbum.new
-    }
-    guard let preventsLimitedAlert else { return }
-    guard row.preventsLimitedAlert == preventsLimitedAlert.old else {
-      throw RowMismatch(number: number, field: "preventsAutomaticLimitedAccessAlert")
-    }
-    row.preventsLimitedAlert = preventsLimitedAlert.new
+    try replace(&row.followedAlbum, followedAlbum, "followedAlbum", of: number)
+    try replace(&row.preventsLimitedAlert, preventsLimitedAlert, "preventsAutomaticLimitedAccessAlert", of: number)
   }
+}
+
+/// Replaces a value of the row of an object, if the event replaces it.
+private func replace<Value>(
+  _ value: inout Value, _ replacement: Replacement<Value>?, _ field: String, of number: ObjectNumber
+) throws(RowMismatch) {
+  guard let replacement else { return }
+  guard value == replacement.old else { throw RowMismatch(number: number, field: field) }
+  value = replacement.new
 }
 
 extension Event {

@@ -1,0 +1,61 @@
+import Foundation
+import Testing
+
+@testable import PhotoLedger
+
+@Suite("Properties of a collection")
+struct CollectionPropertyTests {
+  private static let cover = LocalIdentifier(high: 1, low: 2)
+
+  /// An edit that changes every property, and the row before it.
+  private static let (edited, row) = {
+    var row = CollectionRow(
+      number: 7, identifier: LocalIdentifier(high: 3, low: 4), kind: .album, title: "Alps",
+      date: Date(timeIntervalSinceReferenceDate: 1))
+    row.creatorCover = cover
+    var edited = CollectionEdited(number: 7)
+    edited.title = Replacement(old: "Alps", new: nil)
+    edited.modificationDate = Replacement(old: row.modificationDate, new: Date(timeIntervalSinceReferenceDate: 2))
+    edited.deletedDate = Replacement(old: nil, new: Date(timeIntervalSinceReferenceDate: 3))
+    edited.creatorDate = Replacement(old: row.creatorDate, new: Date(timeIntervalSinceReferenceDate: 4))
+    edited.cover = Replacement(old: nil, new: cover)
+    edited.creatorCover = Replacement(old: cover, new: nil)
+    return (edited, row)
+  }()
+
+  @Test("each property of an edit has one entry in the table, with a field of its own")
+  func everyPropertyIsDeclared() {
+    let declared = Mirror(reflecting: Self.edited).children.compactMap(\.label).filter { $0 != "number" }
+    #expect(CollectionProperty.edited.count == declared.count)
+    #expect(CollectionProperty.edited.map(\.log.number) == (0..<declared.count).map { UInt64($0 + 2) })
+  }
+
+  @Test("an edit of every property is read as it was written")
+  func bytes() throws {
+    let event = Event.collectionEdited(Self.edited)
+    let payload = event.payload()
+    let read = try Event(type: event.type, version: event.version, sequence: 9, payload: payload.span.bytes)
+    #expect(read == event)
+  }
+
+  @Test("the inverse of an edit of every property restores the row")
+  func inverse() throws {
+    var row = Self.row
+    try Self.edited.apply(to: &row)
+    #expect(row.title == nil && row.cover == Self.cover && row.creatorCover == nil)
+    #expect(row.modificationDate.timeIntervalSinceReferenceDate == 2)
+    #expect(row.deletedDate?.timeIntervalSinceReferenceDate == 3)
+    #expect(row.creatorDate.timeIntervalSinceReferenceDate == 4)
+    try Self.edited.inverse.apply(to: &row)
+    #expect(row == Self.row)
+    #expect(Self.edited.inverse.inverse == Self.edited)
+  }
+
+  @Test("a row that holds another value than the edit replaced is a mismatch, and the property is named")
+  func mismatch() {
+    var row = Self.row
+    row.title = "Andes"
+    let error = #expect(throws: RowMismatch.self) { try Self.edited.apply(to: &row) }
+    #expect(error?.field == "localizedTitle")
+  }
+}
