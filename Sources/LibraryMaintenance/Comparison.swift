@@ -231,6 +231,7 @@ private struct DifferenceTeller {
       .init("localizedTitle", row?.title.map(LogValue.text) ?? .null),
       .init("parent", parent.map(LogValue.text) ?? .null),
       .init("predicate", row?.query.map { .text($0.format) } ?? .null),
+      .init("cover", row?.cover.map { .text($0.spelled(as: .asset)) } ?? .null),
       .init("estimatedAssetCount", row.map { .integer(Int64($0.assetCount)) } ?? .null),
       .init("creationDate", row.map { .date($0.creationDate) } ?? .null),
       .init("modificationDate", row.map { .date($0.modificationDate) } ?? .null),

@@ -85,6 +85,7 @@ struct ForkTests {
       block.album(album.id).remove([kept.other])
       made = [block.createAsset(.invented(7)), block.createAlbum(title: "New")]
       block.album(made[1]).add([kept.other, made[0]])
+      block.setCover(made[0], of: made[1])
       var changes = AssetChanges()
       changes.caption = .set("other words")
       block.edit([kept.other], changes)
@@ -117,6 +118,10 @@ struct ForkTests {
     #expect(Set(isle.removed) == Set([kept.other, kept.secret].map { $0.spelled(as: .asset) }))
     let new = try #require(told[made[1].spelled(as: .album)])
     #expect(new.kind == .created && new.added.count == 2)
+    #expect(
+      new.changes.first { $0.property == "cover" }.map { [$0.old, $0.new] } == [
+        .null, .text(made[0].spelled(as: .asset)),
+      ])
     // The other way round: what the first library has done since.
     var back: [ObjectDifference] = []
     try kept.library.compare(with: fork) {
