@@ -536,6 +536,7 @@ extension Projections {
 extension RawSpan {
   /// A key of a stored order. One of another length would sort beside its position, and a walk from date to date would
   /// return to it for ever.
+  @inline(__always)
   fileprivate func datedKey() throws(LibraryError) -> NarrowKey {
     guard byteCount == 16 else { throw Projections.corruption("a key of a stored order") }
     return NarrowKey(word: try number(at: 0), number: try place(at: 8))
