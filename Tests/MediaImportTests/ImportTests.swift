@@ -218,7 +218,7 @@ struct ImportTests {
     #expect(reason.contains("b.jpg"))
   }
 
-  @Test("an interrupted import keeps whole batches, and the next one goes on", arguments: [0, 1, 2])
+  @Test("an interrupted import keeps batches and what it read of the next, and goes on", arguments: [0, 1, 2])
   func interruption(after batches: Int) async throws {
     let folder = try TemporaryFolder()
     for index in 0..<10 { try folder.write("p\(index).jpg", Self.still("\(index)", identifier: nil)) }

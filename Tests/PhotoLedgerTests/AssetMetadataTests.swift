@@ -127,7 +127,7 @@ struct AssetMetadataTests {
     #expect(try Self.said(of: id, in: small.library) == bounded)
   }
 
-  @Test("an event with a number that no file says is corrupted, and ends no process")
+  @Test("an event with a number out of range is corrupted, and ends no process")
   func hostileEvent() async throws {
     let small = try SmallLibrary()
     var metadata = AssetMetadata()

@@ -198,7 +198,7 @@
     private static func checked(_ value: String) throws(Problem) -> String {
       let keyword = keyword(of: value)
       guard !keyword.isEmpty, keyword.utf8.count <= 256, value.utf8.count <= 1024, !value.utf8.contains(0) else {
-        throw .malformed("The tag '\(value.prefix(40))' is none; a tag has 1 to 256 bytes behind its last slash.")
+        throw .malformed("The tag '\(value.prefix(40))' is not valid: behind its last slash a tag has 1 to 256 bytes.")
       }
       return value
     }

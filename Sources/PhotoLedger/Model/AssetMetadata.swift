@@ -202,7 +202,7 @@ extension AssetMetadata {
     }
     guard !read.isEmpty else { throw EventCodingError(sentence: "an asset's metadata are empty.") }
     guard read.hasPossibleNumbers else {
-      throw EventCodingError(sentence: "an asset's metadata have a number that no file says.")
+      throw EventCodingError(sentence: "an asset's metadata have a number out of range.")
     }
     self = read
   }

@@ -8,7 +8,7 @@
 //     log       in edits of the log                            spelled  PhotoKit's other spellings of the key
 //     row       in the row that a creation logs                set      by which requests
 //
-// What reads and writes a property derives from its entry: the row's bytes (AssetCoding.swift), edits and their inverse
+// What reads and writes a property derives from its entry: the row's bytes, and edits with their inverse
 // (AssetRow+Properties.swift), conditions and sort keys (PropertyReader.swift, PropertyKey.swift), undo, erasure, the
 // words of the log, and JSON in both directions. Beside the entry a property has what Swift needs a declaration for:
 // the case of `AssetField` that names it in code, a name for its place in the row (`AssetRow.Flags`,

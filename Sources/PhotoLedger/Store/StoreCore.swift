@@ -100,7 +100,7 @@ extension Event {
       throw LibraryError(
         .corrupted,
         """
-        The payload of event \(record.sequence) was erased, and nothing that stands for it is found; \
+        The payload of event \(record.sequence) was erased, and its replacement is missing; \
         run `verify`, then `rebuild`.
         """)
     }

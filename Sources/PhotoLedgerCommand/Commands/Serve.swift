@@ -144,7 +144,7 @@ extension Invocation {
       for address in texts("trust-proxy") {
         var bytes = in6_addr()
         guard [AF_INET, AF_INET6].contains(where: { inet_pton($0, address, &bytes) == 1 }) else {
-          throw UsageError("--trust-proxy needs numeric addresses such as 127.0.0.1; '\(address)' is none.")
+          throw UsageError("--trust-proxy takes numeric addresses such as 127.0.0.1; '\(address)' is not one.")
         }
         access.trustedProxies.insert(address)
       }
