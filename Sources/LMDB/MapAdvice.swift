@@ -12,8 +12,8 @@
 // longer than reading what it holds, so how much may stay mapped depends on who reads:
 //
 //     a walk that reads once, such as one over the log     28 MiB, with the program and its libraries
-//     a fetch, whose pages the next fetch reads again      the same, until the process has allocated as much;
-//                                                          then all that the fetches map
+//     a fetch, whose pages the next fetch reads again      the same, until the process has once allocated as
+//                                                          much; then all that they map
 //
 // A command that shows a first screen has allocated little, and stays small. A server that holds results gains nothing
 // by mapping less than the kernel leaves it: what is mapped is the page cache, and is given up when memory is short.
@@ -37,8 +37,8 @@ import Synchronization
   /// After so many steps from entry to entry a cursor has come far.
   @inlinable static var stepCount: UInt32 { 1024 }
 
-  /// How many bytes of files may be mapped before a walk that reads once lets go of them, the program and its libraries
-  /// included.
+  /// How many bytes of files may be mapped before a walk lets go of them, the program and its libraries included; and
+  /// how many a process has allocated that is large.
   static var filePagesMax: Int64 { 28 << 20 }
 
   struct State: ~Copyable {
@@ -97,16 +97,21 @@ import Synchronization
     if !state.pointee.advise(MADV_NORMAL, about: page) { state.pointee.readsAround.store(false, ordering: .relaxed) }
   }
 
-  /// Whether the process has allocated as much, once; its fetches need not look again.
-  private static let isLarge = Atomic(false)
+  /// Whether the process was large once: its fetches need not look again.
+  private static let wasLarge = Atomic(false)
 
   /// Whether a walk releases what is mapped.
   static func isMuchMapped(for use: PageUse) -> Bool {
-    if use == .again, isLarge.load(ordering: .relaxed) { return false }
+    if use == .again, wasLarge.load(ordering: .relaxed) { return false }
     var own: Int64 = 0
     let mapped = psys_file_pages_resident(&own)
-    if own >= filePagesMax { isLarge.store(true, ordering: .relaxed) }
-    return mapped > filePagesMax && (use == .once || own < filePagesMax)
+    if own >= filePagesMax { wasLarge.store(true, ordering: .relaxed) }
+    return lets(use, go: mapped, allocated: own)
+  }
+
+  /// Whether a walk releases so many mapped bytes of files in a process that has allocated so many others.
+  static func lets(_ use: PageUse, go mapped: Int64, allocated own: Int64) -> Bool {
+    mapped > filePagesMax && (use == .once || own < filePagesMax)
   }
 
   /// Releases the pages of the map; they stay mapped if that fails, and nothing depends on it.

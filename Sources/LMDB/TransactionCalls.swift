@@ -58,7 +58,7 @@ func entryCount(_ handle: TransactionHandle, _ database: Database) throws(LMDBEr
   var statistics = MDB_stat()
   let code = mdb_stat(handle.pointer, database.index, &statistics)
   guard code == 0 else { throw failure(code, "mdb_stat", handle) }
-  guard statistics.ms_entries >= 0 else {
+  guard statistics.ms_entries >= 0, statistics.ms_entries <= entryMaximum(handle, statistics) else {
     throw LMDBError(
       .corrupted, "mdb_stat", path: path(of: handle),
       detail: "it has more entries than can be counted: the file is damaged; restore a backup")
@@ -80,15 +80,20 @@ func closeCursor(_ cursor: OpaquePointer) { mdb_cursor_close(cursor) }
 
 /// How many entries the database of a cursor can have: as many as LMDB counted, and no more than the file has room for.
 func entryBound(_ cursor: OpaquePointer) -> Int {
-  let transaction = mdb_cursor_txn(cursor)
-  var (statistics, information) = (MDB_stat(), MDB_envinfo())
-  guard mdb_stat(transaction, mdb_cursor_dbi(cursor), &statistics) == 0,
-    mdb_env_info(mdb_txn_env(transaction), &information) == 0
+  let handle = TransactionHandle(pointer: mdb_cursor_txn(cursor), owner: 0)
+  var statistics = MDB_stat()
+  guard mdb_stat(handle.pointer, mdb_cursor_dbi(cursor), &statistics) == 0 else { return .max }
+  return min(statistics.ms_entries, entryMaximum(handle, statistics))
+}
+
+/// How many entries the file has room for; a write transaction may have more pages than the file.
+private func entryMaximum(_ handle: TransactionHandle, _ statistics: MDB_stat) -> Int {
+  var information = MDB_envinfo()
+  guard mdb_env_info(mdb_txn_env(handle.pointer), &information) == 0,
+    mdb_txn_id(handle.pointer) <= information.me_last_txnid
   else { return .max }
-  // A write transaction may have more pages than the file.
-  if mdb_txn_id(transaction) > information.me_last_txnid { return statistics.ms_entries }
   let (bytes, isTooMuch) = (information.me_last_pgno &+ 1).multipliedReportingOverflow(by: Int(statistics.ms_psize))
-  return isTooMuch ? statistics.ms_entries : min(statistics.ms_entries, bytes / leastEntryBytes)
+  return isTooMuch ? .max : bytes / leastEntryBytes
 }
 
 /// The head of a node, its place in the page, and a byte of its key.
@@ -108,6 +113,14 @@ func keyIsNoNumber(_ cursor: OpaquePointer, _ key: UnsafeRawBufferPointer) -> LM
   return LMDBError(
     .corrupted, "mdb_cursor_get", path: path(of: handle),
     detail: "a key has \(key.count) bytes where all are numbers of 8: the file is damaged; restore a backup")
+}
+
+/// Possible only where pages of a damaged file lead to others than its tree would.
+@usableFromInline
+func keyIsOutOfOrder(_ handle: TransactionHandle, _ key: UInt64) -> LMDBError {
+  LMDBError(
+    .corrupted, "mdb_cursor_get", path: path(of: handle),
+    detail: "its key \(key) is out of order: the file is damaged; restore a backup")
 }
 
 /// Where a cursor can be asked to go; the raw values are those of MDB_cursor_op.

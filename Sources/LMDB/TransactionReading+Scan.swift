@@ -50,7 +50,8 @@ extension TransactionReading where Self: ~Copyable {
 
   /// Calls `body` with each entry of a database of integers from `start` on.
   ///
-  /// - Throws: `corrupted`, and what `body` throws.
+  /// - Throws: `corrupted`, also where pages of a damaged file lead to numbers that do not ascend, or in reverse
+  ///   descend; and what `body` throws.
   /// - Complexity: O(log n + k), k the number of entries seen.
   @inlinable
   public borrowing func forEach(
@@ -58,14 +59,20 @@ extension TransactionReading where Self: ~Copyable {
     _ body: (_ key: UInt64, _ value: RawSpan) throws(LMDBError) -> Continuation
   ) throws(LMDBError) {
     let bytes: InlineArray<1, UInt64> = [start]
+    let handle = handle
+    var last: UInt64?
     try forEach(in: database, from: bytes.span.bytes, reverse: reverse) { (key, value) throws(LMDBError) in
-      try body(key.unsafeLoadUnaligned(as: UInt64.self), value)
+      let number = key.unsafeLoadUnaligned(as: UInt64.self)
+      if let last, reverse ? number >= last : number <= last { throw keyIsOutOfOrder(handle, number) }
+      last = number
+      return try body(number, value)
     }
   }
 
   /// Calls `body` with each entry of a database of integers from `start` on; `body` may throw any error.
   ///
-  /// - Throws: `corrupted`, and what `body` throws.
+  /// - Throws: `corrupted`, also where pages of a damaged file lead to numbers that do not ascend, or in reverse
+  ///   descend; and what `body` throws.
   /// - Complexity: O(log n + k), k the number of entries seen.
   @inlinable @_disfavoredOverload
   public borrowing func forEach(
@@ -73,8 +80,13 @@ extension TransactionReading where Self: ~Copyable {
     _ body: (_ key: UInt64, _ value: RawSpan) throws -> Continuation
   ) throws {
     let bytes: InlineArray<1, UInt64> = [start]
+    let handle = handle
+    var last: UInt64?
     try forEach(in: database, from: bytes.span.bytes, reverse: reverse) { (key, value) in
-      try body(key.unsafeLoadUnaligned(as: UInt64.self), value)
+      let number = key.unsafeLoadUnaligned(as: UInt64.self)
+      if let last, reverse ? number >= last : number <= last { throw keyIsOutOfOrder(handle, number) }
+      last = number
+      return try body(number, value)
     }
   }
 }

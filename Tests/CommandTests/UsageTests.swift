@@ -17,7 +17,7 @@ struct UsageTests {
       (["diff", "1", "now", "--collections", "--limit", "0"], "above 0"),
       (["ls", "--limit"], "needs a value"),
       (["ls", "--json=yes"], "takes no value"),
-      (["ls", "extra"], "one operand too many: 'extra'"),
+      (["ls", "extra"], "too many operands, from 'extra' on"),
       (["album"], "needs one more word"),
       (["album", "crate", "x"], "did you mean album create?"),
       (["favorite"], "needs ID…"),

@@ -1,6 +1,7 @@
 import Foundation
-import LMDB
 import Testing
+
+@testable import LMDB
 
 /// What the kernel is told of a map stands in /proc/self/smaps: "rr" for one that is read page by page.
 @Suite("Advice about the map")
@@ -96,6 +97,14 @@ struct MapAdviceTests {
         #expect(try read(t) == 9003)
       }
     }
+  }
+
+  @Test(
+    "a fetch keeps what it has mapped in a process that has allocated as much as may be mapped, a single walk never",
+    arguments: [(28, 99, false, false), (29, 27, true, true), (29, 28, true, false), (900, 10, true, true)])
+  func keeping(mapped: Int64, allocated: Int64, once: Bool, again: Bool) {
+    #expect(MapAdvice.lets(.once, go: mapped << 20, allocated: allocated << 20) == once)
+    #expect(MapAdvice.lets(.again, go: mapped << 20, allocated: allocated << 20) == again)
   }
 
   @Test("whoever copies the store, or says so, reads around; an empty store has nothing to read")

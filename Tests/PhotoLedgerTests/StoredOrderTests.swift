@@ -206,7 +206,7 @@ struct StoredOrderTests {
     #expect(longest > 7)
   }
 
-  @Test("those of one date keep their order when a result is turned round (FR-09)")
+  @Test("those of one date are in ascending order where an order is read backward (FR-09)")
   func turned() {
     var keys = [(1, 6), (1, 4), (2, 2), (3, 9), (3, 3), (3, 1), (4, 5)].map { NarrowKey(word: $0.0, number: $0.1) }
     Projections.turnRuns(&keys)
@@ -215,5 +215,33 @@ struct StoredOrderTests {
     keys = []
     Projections.turnRuns(&keys)
     #expect(keys.isEmpty)
+  }
+
+  @Test(
+    "an order whose pages a damaged file leads to twice, or backward, is damage to a fetch",
+    arguments: ["order.smartAlbumUserLibrary", "order.added"], [false, true])
+  func rearranged(order: String, backward: Bool) throws {
+    let made = try TemporaryLibrary(.seeded(3))
+    try made.library.performChangesAndWait { block in
+      for index in 0..<400 { block.createAsset(.invented(index)) }
+    }
+    made.library.close()
+    var pages = try StorePages(made.url.path + "/store")
+    let root = try #require(pages.root(of: order))
+    try #require(pages.branches(from: root) == [root])
+    pages.rearrange(from: root) { pages in backward ? pages.reversed() : pages.map { _ in pages[0] } }
+    try pages.write()
+    let library = try PhotoLibrary(at: made.url)
+    defer { library.close() }
+    let key = order == "order.added" ? "addedDate" : "creationDate"
+    for words in [key, "\(key):desc"] {
+      var options = FetchOptions()
+      options.sort = [try SortTerm(words, for: .asset)]
+      let found = #expect(throws: LibraryError.self) {
+        let result = try library.fetchAssets(options)
+        try result.complete()
+      }
+      #expect(found?.code == .corrupted, "\(words): \(String(describing: found))")
+    }
   }
 }

@@ -2,7 +2,8 @@ import EventLog
 package import Foundation
 
 // An edit of a collection. It has each property by its type; the payload's bytes, the inverse and what the edit does to
-// a row follow from the entries of CollectionProperties.swift. Those hold closures: edits of collections are rare.
+// a row follow from the entries of CollectionProperties.swift. Those hold closures: edits of collections are rare. What
+// the creator of a collection sees of an edit is said here by hand.
 
 /// An edit of one collection's own properties.
 package struct CollectionEdited: Equatable, Sendable {
@@ -61,8 +62,9 @@ struct EditedProperty: Sendable {
     invert = { $0[keyPath: change] = $0[keyPath: change]?.inverse }
     apply = { edited, row in
       guard let pair = edited[keyPath: change] else { return true }
-      defer { row[keyPath: value] = pair.new }
-      return row[keyPath: value] == pair.old
+      guard row[keyPath: value] == pair.old else { return false }
+      row[keyPath: value] = pair.new
+      return true
     }
   }
 }

@@ -99,7 +99,8 @@ extension PhotoLibrary {
   /// - Parameter url: the directory.
   package static func exists(at url: URL) -> Bool { LibraryStore.hasStore(url) }
 
-  /// Closes the library, and rolls back its creation if nothing was added to it. One that was moved stays.
+  /// Closes the library, and rolls back its creation if nothing was added to it. One that was moved
+  /// stays, with the folders made for it.
   /// - Returns: whether it was removed; see ``CreationRollback/run(of:)``.
   /// - Throws: ``LibraryError`` `.storage`.
   package func closeAndDiscard(by rollback: CreationRollback) throws -> Bool {

@@ -381,9 +381,13 @@ extension Projections {
     let start = ascending ? pairKey(least, 0) : pairKey(.max, .max)
     var keys = try [NarrowKey](unsafeUninitializedCapacity: entryCount) { keys, count in
       var walkedCount = 0
+      var last: NarrowKey?
       try t.forEach(in: orders[index], from: start.span.bytes, reverse: !ascending) { key, _ in
         let key = try key.datedKey()
         guard key.word >= least else { return .stop }
+        // A tree of keys takes their order for granted; pages of a damaged file can lead to some twice.
+        if let last, ascending ? key <= last : key >= last { throw Projections.corruption("the order of stored keys") }
+        last = key
         walkedCount += 1
         guard walkedCount <= entryCount else { throw Projections.corruption("the number of keys of a stored order") }
         // The pages of an order lie apart, and a fault maps those around one.

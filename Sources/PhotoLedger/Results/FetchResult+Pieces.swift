@@ -78,10 +78,10 @@ extension FetchResult {
         let size = areApart ? Self.scatteredCount : Self.pieceCount
         let starts = Array(stride(from: 0, to: numbers.count, by: size))
         let pieces = try t.onSeveralCores(starts.count) { part, t in
-          defer { if areApart { t.letGoOfPages(.again) } }
+          defer { if areApart { t.letGoOfPages() } }
           return try make(numbers[starts[part]..<Swift.min(starts[part] + size, numbers.count)], point, t)
         }
-        t.letGoOfPages(.again)
+        t.letGoOfPages()
         return pieces
       }
       guard let pieces else {

@@ -14,10 +14,6 @@ import Synchronization
 // A transaction belongs to one thread, so each range has its own (HeldSnapshot). Invariant: the keys are those of the
 // caller's snapshot. A thread that cannot open it, or reads invalid bytes, skips its range, and the caller reads the
 // skipped ranges in its own transaction, so it meets the same errors as in a single walk.
-//
-// Pages of a damaged file can lead to the same rows twice, which a run of steps does not notice before it has made more
-// of them than there are rows. So numbers that do not ascend are an error: what is built of keys takes their order for
-// granted.
 
 extension LibraryStore {
   /// The approximate number of rows in a range; waking a thread for fewer takes longer than reading them.
@@ -49,7 +45,9 @@ extension LibraryStore {
       throw LibraryError(
         .corrupted, "The library has an asset with the invalid number \(last); stop and run `verify`.")
     }
-    guard first <= last else { throw Self.isOutOfOrder(last) }
+    guard first <= last else {
+      throw LibraryError(.corrupted, "The row of asset number \(last) is out of order; stop and run `verify`.")
+    }
     let count = UInt64(max(1, try t.count(of: assets) / Self.rangeRows))
     let width = (last - first) / count + 1
     return stride(from: first, through: last, by: UInt64.Stride(clamping: width)).map { start in
@@ -61,11 +59,8 @@ extension LibraryStore {
     _ range: ClosedRange<ObjectNumber>, _ plan: QueryPlan, _ t: borrowing StoreReading
   ) throws -> GatheredKeys<Key> {
     var keys = GatheredKeys<Key>()
-    var least = range.lowerBound
     try t.forEach(in: core.projections.assets, from: range.lowerBound) { number, bytes in
       guard number <= range.upperBound else { return .stop }
-      guard number >= least else { throw Self.isOutOfOrder(number) }
-      least = number + 1
       try bytes.withUnsafeBytes { bytes in
         let row = try AssetView(number: number, bytes: bytes)
         if plan.admits(row) { keys.append(plan.key(row, nil)) }
@@ -73,10 +68,6 @@ extension LibraryStore {
       return .proceed
     }
     return keys
-  }
-
-  private static func isOutOfOrder(_ number: ObjectNumber) -> LibraryError {
-    LibraryError(.corrupted, "The row of asset number \(number) is out of order; stop and run `verify`.")
   }
 }
 

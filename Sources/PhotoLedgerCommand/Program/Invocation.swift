@@ -67,7 +67,7 @@ struct Invocation: Sendable {
     }
     let isOpenEnded = command.operands.contains { $0.count == .several || $0.count == .any }
     if !isOpenEnded, operands.count > command.operands.count {
-      throw UsageError("'\(command.name)' has one operand too many: '\(operands[command.operands.count])'.")
+      throw UsageError("'\(command.name)' has too many operands, from '\(operands[command.operands.count])' on.")
     }
   }
 

@@ -68,7 +68,8 @@ struct CurrentBlock: @unchecked Sendable {  // guarded by: the task that runs th
 extension PHPhotoLibrary {
   /// Executes all requests of a block as one commit, or none (CB-01, CB-06; Apple: `performChanges(_:)`).
   ///
-  /// The block is called at once, where the caller is (OB-05).
+  /// The block is called at once, where the caller is (OB-05). The blocks of one client are committed in the order of
+  /// their calls, in any of the three forms: see `PhotoLibrary.performChanges` of the core.
   /// - Throws: `PHPhotosError`; a block inside a block is `changeNotSupported` (CB-03).
   public nonisolated(nonsending) func performChanges(_ changeBlock: () -> Void) async throws {
     let folders = CurrentBlock.Folders()
