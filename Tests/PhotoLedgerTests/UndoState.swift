@@ -47,13 +47,12 @@ struct UndoState: Equatable {
   }
 
   private init(_ projections: Projections, _ t: borrowing ReadTransaction) throws {
-    let table = { (index: Int) in projections.all[index] }
-    for number in try Self.numbers(of: table(0), t) {
+    for number in try Self.numbers(of: projections.assets, t) {
       guard var row = try projections.asset(number, in: t) else { continue }
       guard row.set(.modificationDate, .null) else { throw Divergence("A date could not be cleared.") }
       assets[number] = AssetState(row: row, details: try projections.details(number, in: t))
     }
-    for number in try Self.numbers(of: table(2), t) {
+    for number in try Self.numbers(of: projections.collections, t) {
       guard let row = try projections.collection(number, in: t), row.deletedDate == nil, !row.isBuiltIn else {
         continue
       }
@@ -65,7 +64,7 @@ struct UndoState: Equatable {
         creatorCount: row.creatorCount, parent: row.parent, cover: row.cover, creatorCover: row.creatorCover,
         members: members)
     }
-    for number in try Self.numbers(of: table(10), t) {
+    for number in try Self.numbers(of: projections.clients, t) {
       guard let row = try projections.client(number, in: t) else { continue }
       let state = ClientState(
         readWrite: row.readWrite, addOnly: row.addOnly, preventsLimitedAlert: row.preventsLimitedAlert,
