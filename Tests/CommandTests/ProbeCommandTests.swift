@@ -135,6 +135,24 @@ struct ProbeCommandTests {
     #expect(FileManager.default.createFile(atPath: sandbox.folder.path + "/gate", contents: nil))
   }
 
+  /// Imports pictures, and moves the library meanwhile.
+  /// - Parameter makingAnother: whether `init` makes a library at the old path.
+  /// - Returns: how the import ended, where its library is, and what was at the old path before the import went on.
+  private nonisolated(nonsending) func importing(
+    _ options: [String], in sandbox: Sandbox, makingAnother: Bool
+  ) async throws -> (result: RunResult, new: String, files: [String]) {
+    let pictures = try Self.pictures(in: sandbox)
+    let variables = try Self.path(sandbox, Self.gated(sandbox))
+    let importing = try Running(sandbox, ["import", pictures.path] + options, variables)
+    try await waitForExifTool(sandbox, of: importing, ["/bin/bash", "$0"])
+    let (old, new) = (sandbox.library, sandbox.library + " elsewhere")
+    try #require(rename(old, new) == 0)
+    if makingAnother { #expect(try sandbox.run(["init"]).status == 0) }
+    let files = makingAnother ? try FileManager.default.subpathsOfDirectory(atPath: old).sorted() : []
+    Self.openGate(of: sandbox)
+    return (try importing.finish(), new, files)
+  }
+
   @Test(
     "an import whose library is moved meanwhile goes with it, report and all, and not into one that `init` makes",
     arguments: [true, false])
@@ -144,16 +162,8 @@ struct ProbeCommandTests {
 
   private nonisolated(nonsending) func importWhileLibraryIsMoved(_ isThereBefore: Bool) async throws {
     let sandbox = try Sandbox(makesLibrary: isThereBefore)
-    let pictures = try Self.pictures(in: sandbox)
-    let variables = try Self.path(sandbox, Self.gated(sandbox))
-    let importing = try Running(sandbox, ["import", pictures.path, "--json"], variables)
-    try await waitForExifTool(sandbox, of: importing, ["/bin/bash", "$0"])
-    let (old, new) = (sandbox.library, sandbox.library + " elsewhere")
-    try #require(rename(old, new) == 0)
-    #expect(try sandbox.run(["init"]).status == 0)
-    let files = try FileManager.default.subpathsOfDirectory(atPath: old).sorted()
-    Self.openGate(of: sandbox)
-    let result = try importing.finish()
+    let (result, new, files) = try await importing(["--json"], in: sandbox, makingAnother: true)
+    let old = sandbox.library
     let summary = try #require(try result.objects().first, "\(result.errors)")
     #expect(result.status == 0 && summary["assetsAdded"] as? Int == 2, "\(result.errors)")
     let report = try #require(summary["reportFile"] as? String)
@@ -172,19 +182,11 @@ struct ProbeCommandTests {
 
   private nonisolated(nonsending) func dryRunWhileLibraryIsMoved(_ isOtherMade: Bool) async throws {
     let sandbox = try Sandbox(makesLibrary: false)
-    let pictures = try Self.pictures(in: sandbox)
-    let variables = try Self.path(sandbox, Self.gated(sandbox))
-    let importing = try Running(sandbox, ["import", pictures.path, "--dry-run"], variables)
-    try await waitForExifTool(sandbox, of: importing, ["/bin/bash", "$0"])
-    let (old, new) = (sandbox.library, sandbox.library + " elsewhere")
-    try #require(rename(old, new) == 0)
-    if isOtherMade { #expect(try sandbox.run(["init"]).status == 0) }
-    Self.openGate(of: sandbox)
-    let result = try importing.finish()
+    let (result, new, _) = try await importing(["--dry-run"], in: sandbox, makingAnother: isOtherMade)
     #expect(result.status == 0 && result.output.contains("2 assets would be added"), "\(result.errors)")
     #expect(!result.errors.contains("removed"), "\(result.errors)")
     #expect(try sandbox.run(["stat", "--library", new]).status == 0)
-    #expect(FileManager.default.fileExists(atPath: old) == isOtherMade)
+    #expect(FileManager.default.fileExists(atPath: sandbox.library) == isOtherMade)
     if isOtherMade { #expect(try sandbox.run(["stat"]).status == 0) }
   }
 

@@ -61,6 +61,9 @@ struct UndoModelTests {
         if round % 6 == 5 { try Self.goBack(history, to: max(0, history.moments.count - 1 - history.draw(1..<9))) }
       }
       #expect(history.moments.count > 30, "Hardly a block of seed \(seed) was executed.")
+      let states = history.moments.map(\.state)
+      #expect(states.contains { !$0.assets.isEmpty } && states.contains { $0.collections.count > 1 })
+      #expect(states.contains { !$0.clients.isEmpty }, "The states of seed \(seed) hold no client to compare.")
       try history.library.forEachLogEntry { entry in
         types.insert(entry.type)
         return true

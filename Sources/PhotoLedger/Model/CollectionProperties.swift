@@ -18,7 +18,7 @@ package struct CollectionProperty: Sendable {
   package enum Form: Sendable {
     case identifier
     case date(@Sendable (CollectionRow) -> Date)
-    /// Nil where a collection has none.
+    /// A date that not every collection has.
     case optionalDate(@Sendable (CollectionRow) -> Date?)
     case text(@Sendable (CollectionRow) -> String?)
     /// A number of objects; nil where it is known only by a fetch. A query takes that for `NSNotFound`.
