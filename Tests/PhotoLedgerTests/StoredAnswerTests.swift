@@ -145,14 +145,20 @@ struct StoredAnswerTests {
 
   @Test("an album in its own order is that of its members, after every change (FR-12, AL-03)", arguments: 4...8)
   func albums(seed: Int) throws {
-    var (changing, begun) = (try Changing(UInt64(seed)), 0)
+    var (changing, begunCount) = (try Changing(UInt64(seed)), 0)
+    // Equal results share a state while anything holds it, and the threads that walked one may hold it a little longer.
+    // Nothing else fetches the album with these options, so what they begin is its own.
+    var ownOptions = FetchOptions()
+    ownOptions.wantsIncrementalChangeDetails = false
     for number in 0..<60 {
       try changing.step(number)
       try changing.compareAlbum("step \(number)")
       let album = try #require(try changing.made.library.collection(changing.album.uuidString))
-      if try changing.made.library.fetchAssets(FetchOptions(), in: album).state.begun != nil { begun += 1 }
+      let result = try changing.made.library.fetchAssets(ownOptions, in: album)
+      #expect((result.state.begun != nil) == (result.count > BegunResult.firstCount), "step \(number)")
+      if result.state.begun != nil { begunCount += 1 }
     }
-    #expect(begun > 2, "Hardly any result was begun.")
+    #expect(begunCount > 2, "Hardly any result was begun.")
   }
 
   @Test("a begun album shows its own commit, also after its members were moved and it was deleted (FR-01)")
