@@ -68,6 +68,8 @@ let package = Package(
     .target(
       name: "LibraryPicking", dependencies: ["PhotoLedger", "EventLog", "LMDB"], swiftSettings: strict + borrowed),
     .target(
+      name: "LibraryUploads", dependencies: ["PhotoLedger", "LMDB"], swiftSettings: strict + borrowed),
+    .target(
       name: "LibraryMaintenance",
       dependencies: ["PhotoLedger", "LibraryAudit", "EventLog", "StoreMigrations", "LMDB", "CSystem"],
       swiftSettings: checked + borrowed),
@@ -76,7 +78,9 @@ let package = Package(
     .target(name: "ExtensionFoundation", swiftSettings: strict),
     .target(
       name: "Photos",
-      dependencies: ["PhotoLedger", "LibraryAudit", "LibraryPicking", "MediaImport", "ExtensionFoundation"],
+      dependencies: [
+        "PhotoLedger", "LibraryAudit", "LibraryPicking", "LibraryUploads", "MediaImport", "ExtensionFoundation",
+      ],
       swiftSettings: strict),
     .target(name: "PhotosUI", dependencies: ["Photos", "PhotoLedger", "LibraryPicking"], swiftSettings: strict),
     .target(
@@ -86,7 +90,10 @@ let package = Package(
       name: "UniformTypeIdentifiers", dependencies: ["Photos"], path: "Sources/StandIns/UniformTypeIdentifiers",
       swiftSettings: strict),
     .target(
-      name: "MediaImport", dependencies: ["PhotoLedger", "LibraryAudit", "LibraryPicking", "LibraryJSON", "CSystem"],
+      name: "MediaImport",
+      dependencies: [
+        "PhotoLedger", "LibraryAudit", "LibraryPicking", "LibraryMaintenance", "LibraryJSON", "CSystem",
+      ],
       swiftSettings: strict),
     .systemLibrary(
       name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
@@ -146,9 +153,13 @@ let package = Package(
     .testTarget(
       name: "PhotoLedgerTests",
       dependencies: [
-        "PhotoLedger", "LibraryAudit", "LibraryPicking", "LibraryMaintenance", "EventLog", "StoreMigrations", "LMDB",
-        "Photos", "TestSupport",
+        "PhotoLedger", "LibraryAudit", "LibraryPicking", "LibraryUploads", "LibraryMaintenance", "EventLog",
+        "StoreMigrations", "LMDB", "Photos", "TestSupport",
       ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "LibraryUploadsTests",
+      dependencies: ["LibraryUploads", "PhotoLedger", "LibraryAudit", "LibraryMaintenance", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "SimulationTests",
@@ -193,15 +204,15 @@ let package = Package(
     .testTarget(
       name: "PhotosTests",
       dependencies: [
-        "Photos", "PhotosUI", "PhotoLedger", "LibraryAudit", "LibraryMaintenance", "PhotoKitProgramsSwift5",
-        "PhotoKitProgramsSwift6", "TestSupport",
+        "Photos", "PhotosUI", "PhotoLedger", "LibraryAudit", "LibraryUploads", "LibraryMaintenance",
+        "PhotoKitProgramsSwift5", "PhotoKitProgramsSwift6", "TestSupport",
       ],
       swiftSettings: strict),
     .testTarget(
       name: "GalleryServerTests",
       dependencies: [
-        "GalleryServer", "HTTPServing", "LibraryJSON", "LibraryAudit", "LibraryPicking", "LibraryMaintenance",
-        "MediaImport", "PhotoLedger", "Photos", "TestSupport",
+        "GalleryServer", "HTTPServing", "LibraryJSON", "LibraryAudit", "LibraryPicking", "LibraryUploads",
+        "LibraryMaintenance", "MediaImport", "PhotoLedger", "Photos", "TestSupport",
       ],
       swiftSettings: strict),
     .testTarget(

@@ -1,5 +1,6 @@
 import EventLog
 import Foundation
+import LibraryMaintenance
 import PhotoLedger
 
 /// S16: the library as of a moment anywhere in its history.

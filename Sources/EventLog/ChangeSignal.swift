@@ -22,7 +22,7 @@ import CSystem
 import Glibc
 import Synchronization
 
-/// One waiter for, and teller of, commits to a store; make one for each thread that waits.
+/// One waiter for, and signaller of, commits to a store; make one for each thread that waits.
 public final class ChangeSignal: Sendable {
   /// How waiters are woken.
   public enum Mechanism: Sendable, Hashable {

@@ -44,7 +44,7 @@ struct ChangeTally {
     case .collectionEdited(let edited) where edited.isForCreatorAlone: break
     case .collectionCreated, .collectionEdited: countCollection(event)
     case .arranged(let arranged):
-      if arranged.verb.isAboutAccess || arranged.verb == .spread { return }
+      if arranged.verb.isAboutAccess || arranged.verb == .rekeyed { return }
       if arranged.container != rootFolder { update(arranged.container) }
     case .assetsEdited(let edited):
       for edit in edited.edits { count(edit, try trash.passes(edit, t)) }

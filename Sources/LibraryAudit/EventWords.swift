@@ -559,7 +559,7 @@ extension Arranged {
     case .removed: "Removed from \(home): \(members)."
     case .moved: "Moved within \(home): \(members)."
     case .replaced: "Replaced in \(home): \(members)."
-    case .spread: "New order keys in \(home), in the same order: \(members)."
+    case .rekeyed: "New order keys in \(home), in the same order: \(members)."
     case .granted: "Granted to \(home): \(listed(places.map(\.child), "asset", names))."
     case .withdrawn: "Withdrawn from \(home): \(listed(places.map(\.child), "asset", names))."
     case .picked: "Picked in \(home): \(listed(places.map(\.child), "asset", names))."

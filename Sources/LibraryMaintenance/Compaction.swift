@@ -104,8 +104,8 @@ extension PhotoLibrary {
 
   /// Throws if events are quarantined: they may name files, and a later version may apply them.
   private func checkAllEventsAreRead() throws {
-    let aside = try store.reading { t in try store.core.projections.quarantined(in: t) }
-    guard let first = aside.first else { return }
+    let quarantined = try store.reading { t in try store.core.projections.quarantined(in: t) }
+    guard let first = quarantined.first else { return }
     throw LibraryError(
       .changeNotSupported,
       """

@@ -89,8 +89,8 @@ extension PhotoLibrary {
     let delta = try store.observation.composedDelta(from: commit, to: head.commit)
     try LibraryStore.passingErrors(of: body) { body in
       try store.reading { t in
-        var teller = DifferenceTeller(store, delta, from: sequence, to: head.sequence)
-        try teller.tell(t) { difference in
+        var reader = DifferenceReader(store, delta, from: sequence, to: head.sequence)
+        try reader.forEachDifference(t) { difference in
           comparison.counts[difference.kind, default: 0] += 1
           return try body(difference)
         }
@@ -121,7 +121,7 @@ extension PhotoLibrary {
 }
 
 /// Turns a delta into differences.
-private struct DifferenceTeller {
+private struct DifferenceReader {
   private let store: LibraryStore
   private let delta: Delta
   private let start: UInt64
@@ -133,7 +133,7 @@ private struct DifferenceTeller {
     names = ObjectNames(of: store)
   }
 
-  mutating func tell(_ t: borrowing StoreReading, _ body: (ObjectDifference) throws -> Bool) throws {
+  mutating func forEachDifference(_ t: borrowing StoreReading, _ body: (ObjectDifference) throws -> Bool) throws {
     for (number, touch) in delta.assets.sorted(by: { $0.key < $1.key }) {
       if let found = try difference(of: number, touch, t), try !body(found) { return }
     }

@@ -40,7 +40,7 @@ extension StoreCore {
     let head = try log.head(t)
     let lmdb = try environment.statistics()
     return StoreFigures(
-      eventCount: head.sequence, commitCount: head.commit, quarantinedCount: try t.count(of: projections.aside),
+      eventCount: head.sequence, commitCount: head.commit, quarantinedCount: try t.count(of: projections.quarantine),
       usedBytes: lmdb.usedPages * lmdb.pageSize, freeBytes: lmdb.freePages * lmdb.pageSize, mapBytes: lmdb.mapSize,
       readerCount: lmdb.readers.count, oldestReaderLag: lmdb.oldestReaderLag)
   }

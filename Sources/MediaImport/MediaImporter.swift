@@ -122,13 +122,13 @@ final class ProgressCounter: Sendable {
   }
 
   private let state: Mutex<State>
-  private let tell: @Sendable (ImportProgress) -> Void
+  private let report: @Sendable (ImportProgress) -> Void
 
-  init(_ found: [ScannedFile], _ tell: @escaping @Sendable (ImportProgress) -> Void) {
+  init(_ found: [ScannedFile], _ report: @escaping @Sendable (ImportProgress) -> Void) {
     let start = ImportProgress(filesFound: found.count, bytesFound: found.reduce(0) { $0 + $1.byteCount })
     self.state = Mutex(State(progress: start, isDone: Array(repeating: false, count: found.count)))
-    self.tell = tell
-    tell(start)
+    self.report = report
+    report(start)
   }
 
   func fileDone(_ index: Int, byteCount: Int64) {
@@ -139,11 +139,11 @@ final class ProgressCounter: Sendable {
       state.progress.bytesDone += byteCount
       return state.progress
     }
-    if let progress { tell(progress) }
+    if let progress { report(progress) }
   }
 
   func originalsFound(_ count: Int) {
-    tell(
+    report(
       state.withLock { state in
         state.progress.originalsFound = count
         return state.progress
@@ -151,7 +151,7 @@ final class ProgressCounter: Sendable {
   }
 
   func originalDone() {
-    tell(
+    report(
       state.withLock { state in
         state.progress.originalsDone += 1
         return state.progress
@@ -159,7 +159,7 @@ final class ProgressCounter: Sendable {
   }
 
   func assetsAdded(_ count: Int) {
-    tell(
+    report(
       state.withLock { state in
         state.progress.assetsAdded = count
         return state.progress

@@ -3,6 +3,7 @@
   import FoundationNetworking
   @testable import GalleryServer
   import HTTPServing
+  import LibraryUploads
   import PhotoLedger
   @testable import Photos
   import Synchronization

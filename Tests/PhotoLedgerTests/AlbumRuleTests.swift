@@ -161,7 +161,7 @@ struct AlbumRuleTests {
 extension SmallLibrary {
   /// How many places events that only make room gave.
   fileprivate func spreadPlaces() throws -> Int {
-    try places { $0.verb == .spread }
+    try places { $0.verb == .rekeyed }
   }
 
   /// How many places the events of a commit gave or took.

@@ -29,8 +29,7 @@ struct BlockOrderTests {
     func confirm(_ proposal: ChangeProposal) -> Bool {
       asked.add(1, ordering: .relaxed)
       guard proposal.cause == "held" else { return true }
-      isOpen.wait()
-      return true
+      return isOpen.wait(timeout: .now() + 60) == .success
     }
   }
 
@@ -59,9 +58,11 @@ struct BlockOrderTests {
     #expect(commits.compactMap(\.self) == commits.compactMap(\.self).sorted())
   }
 
-  @Test("a block that has to store bytes is not overtaken by a later one of its caller, and by any of another's")
+  @Test(
+    "a block that is asked about, with bytes or without, is overtaken by none of its caller, and by any of another's",
+    arguments: [true, false])
   @MainActor
-  func staging() async throws {
+  func staging(bringsBytes: Bool) async throws {
     let folder = try ScratchFolder()
     let library = try ResourceDraftTests.library(folder)
     let other = library.as(PhotoLibrary.owner)
@@ -69,7 +70,11 @@ struct BlockOrderTests {
     let keeper = Gatekeeper()
     try library.setChangeConfirmation(keeper)
     // Tasks of one actor begin in the order in which they are made, and each goes on to its first suspension.
-    let first = Task { try await library.performChanges(cause: "held") { $0.createAsset(Self.photo("bytes")) } }
+    let first = Task {
+      try await library.performChanges(cause: "held") {
+        _ = bringsBytes ? $0.createAsset(Self.photo("bytes")) : $0.createAlbum(title: "first")
+      }
+    }
     let second = Task { try await library.performChanges { $0.createAlbum(title: "second") } }
     try await waitUntil("both blocks are sent") { keeper.asked.load(ordering: .relaxed) == 2 }
     let free = try await other.performChanges { $0.createAlbum(title: "of another caller") }

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 import LibraryAudit
+import LibraryMaintenance
 @testable import PhotoLedger
 
 // A program that embeds the library meets damage as an error that it can handle.

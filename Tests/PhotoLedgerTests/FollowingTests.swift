@@ -96,6 +96,44 @@ struct FollowingTests {
     #expect(followed.fetchResultAfterChanges.state === third[0].fetchResultAfterChanges.state)
   }
 
+  @Test("clients with full access share the changes of a step, followers and observers of one client its result too")
+  func stepsOfClients() async throws {
+    let made = try TemporaryLibrary()
+    let ids = try made.create(3)
+    try made.authorize("web", "phone")
+    let libraries = [made.library] + ["web", "web", "phone"].map { made.library.as($0) }
+    let keepers = libraries.map { _ in Keeper() }
+    let followers = try zip(libraries, keepers).map { library, keeper in
+      try library.register(keeper)
+      let follower = ResultChanges.Iterator(try library.fetchAssets(), 8)
+      try follower.listen()
+      return follower
+    }
+    for round in 0..<3 {
+      let held = try libraries.map { try $0.fetchAssets() }
+      // In the last round some client's permission was changed before, so each client's is read.
+      if round == 2 { try made.authorize("other") }
+      try await made.library.performChanges { $0.setFavorite(round.isMultiple(of: 2), for: [ids[1]]) }
+      try made.library.store.observation.pump()
+      let head = try made.library.store.observation.head().commit
+      let told = try followers.map { try #require(try $0.take()) }
+      try await waitUntil("the observers are told") { keepers.allSatisfy { $0.changes.all.last?.delta.to == head } }
+      let asked = try zip(keepers, held).map { keeper, result in
+        try #require(try keeper.changes.all.last?.changeDetails(for: result))
+      }
+      for (index, library) in libraries.enumerated() {
+        for change in [told[index], asked[index]] {
+          #expect(change.changedIndexes == [1] && change.fetchResultAfterChanges.state.client == library.client)
+          #expect(try change.fetchResultAfterChanges.token == library.currentToken, "round \(round)")
+        }
+      }
+      guard round < 2 else { continue }
+      #expect((told + asked).allSatisfy { $0.positions != nil && $0.positions === told[0].positions }, "round \(round)")
+      let ofWeb = [told[1], told[2], asked[1], asked[2]].map(\.fetchResultAfterChanges.state)
+      #expect(ofWeb.allSatisfy { $0 === ofWeb[0] }, "round \(round)")
+    }
+  }
+
   @Test("a result of the past that lacks what was erased since shares no step with one that has it")
   func unsharedSteps() async throws {
     let made = try TemporaryLibrary()
@@ -213,6 +251,19 @@ struct WholeChangeTests {
       for move in change.moves { list.insert(expected.middle[move.from], at: move.to) }
       #expect(list == sorted.map(\.id))
     }
+  }
+
+  @Test("results that are compared have positions, whatever their fetches asked for (CD-20)")
+  func comparedWithoutIncrements() throws {
+    let made = try TemporaryLibrary()
+    let ids = try made.create(3)
+    var options = FetchOptions()
+    options.wantsIncrementalChangeDetails = false
+    let before = try made.library.fetchAssets(options)
+    try made.library.performChangesAndWait { $0.deleteAssets([ids[1]]) }
+    let change = ChangeDetails(from: before, to: try made.library.fetchAssets(options))
+    #expect(change.hasIncrementalChanges && change.removedIndexes == [1] && change.insertedIndexes == [])
+    #expect(try change.removedObjects().map(\.id) == [ids[1]])
   }
 
   @Test("results of two libraries have no difference")

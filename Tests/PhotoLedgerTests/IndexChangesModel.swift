@@ -1,4 +1,5 @@
 import PhotoLedger
+import TestSupport
 
 /// A random change of a list of identities, and what a walk of both lists says about it.
 ///

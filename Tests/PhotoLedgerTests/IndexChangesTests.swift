@@ -1,4 +1,5 @@
 import PhotoLedger
+import TestSupport
 import Testing
 
 /// The algebra of positions against a walk of both lists.

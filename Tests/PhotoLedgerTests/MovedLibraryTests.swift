@@ -4,6 +4,7 @@ import TestSupport
 import Testing
 
 @testable import LibraryMaintenance
+import LibraryUploads
 @testable import PhotoLedger
 
 @Suite("a library whose directory is moved while it is open")

@@ -253,6 +253,28 @@ struct ConfirmationRuleTests {
     }
   }
 
+  /// Needs the main queue for what it is asked, as a dialogue does.
+  private final class Dialogue: ChangeConfirmation, PermissionPrompt {
+    let shown = Gathered<String>()
+
+    /// The limit is waited out only where the main queue waits for the answer.
+    private func show(_ question: String) -> Bool {
+      let isShown = DispatchSemaphore(value: 0)
+      DispatchQueue.main.async { isShown.signal() }
+      guard isShown.wait(timeout: .now() + 60) == .success else { return false }
+      shown.append(question)
+      return true
+    }
+
+    func confirm(_ proposal: ChangeProposal) -> Bool { show(proposal.createdCollectionTitles.joined()) }
+
+    func decide(about client: Client, for level: AccessLevel, in library: PhotoLibrary) -> PermissionDecision? {
+      show(client.name) ? .allow : nil
+    }
+
+    func offerMore(to client: Client, in library: PhotoLibrary) -> [LocalIdentifier] { [] }
+  }
+
   @Test("completion handlers are called one at a time, each once, and not where the block was queued (CB-04)")
   func handlers() async throws {
     let made = try TemporaryLibrary()
@@ -330,6 +352,27 @@ struct ConfirmationRuleTests {
     try small.library.setChangeConfirmation(nil)
     try await app.performChanges { $0.restoreAssets([a[0]]) }
     #expect(agreeing.seen.all.count == 1)
+  }
+
+  @Test("a dialogue may wait for the main queue about a block that is sent from there (CB-12, FR-18)")
+  @MainActor
+  func dialogue() async throws {
+    let (made, dialogue, isMade) = (try TemporaryLibrary(), Dialogue(), Gathered<Bool>())
+    try await made.library.performChanges { $0.register(client: "com.example.app", .described) }
+    try made.library.setChangeConfirmation(dialogue)
+    try await made.library.performChanges { $0.createAlbum(title: "One") }
+    made.library.performChanges {
+      $0.createAlbum(title: "Two")
+    } completionHandler: {
+      isMade.append((try? $0.get()) != nil)
+    }
+    try await waitUntil("the handler is called") { !isMade.all.isEmpty }
+    #expect(isMade.all == [true] && dialogue.shown.all == ["One", "Two"])
+    try made.library.setChangeConfirmation(nil)
+    try made.library.setPermissionPrompt(dialogue)
+    try await made.library.as("com.example.app").performChanges { $0.createAlbum(title: "Three") }
+    #expect(dialogue.shown.all == ["One", "Two", "com.example.app"])
+    #expect(try made.library.fetchCollections().map(\.localizedTitle) == ["One", "Two", "Three"])
   }
 }
 

@@ -30,16 +30,6 @@ final class ScriptedPrompt: PermissionPrompt {
   }
 }
 
-extension ClientRegistration {
-  /// A registration that says why it wants either level.
-  static var described: ClientRegistration {
-    var registration = ClientRegistration()
-    registration.readWriteUsageDescription = "To show photos."
-    registration.addOnlyUsageDescription = "To save photos."
-    return registration
-  }
-}
-
 extension SmallLibrary {
   /// The library as a client sees it that has a permission and, if it is limited, a selection.
   func ruleClient(

@@ -138,6 +138,46 @@ struct ChangeDetailsTypesTests {
     }
   }
 
+  @Test("from an empty stand-in everything is inserted, and to one everything removed (CD-20)")
+  func standIns() async throws {
+    let gallery = try Gallery()
+    let ids = try await gallery.images(0..<3)
+    try await gallery.shared {
+      let all = assets { $0.wantsIncrementalChangeDetails = false }
+      let (none, changed) = (PHFetchResult<PHAsset>(), [all.object(at: 0)])
+      let filled = PHFetchResultChangeDetails(from: none, to: all, changedObjects: changed)
+      #expect(filled.hasIncrementalChanges && !filled.hasMoves)
+      #expect(filled.insertedIndexes == IndexSet(0..<3) && filled.insertedObjects.map(\.localIdentifier) == ids)
+      #expect(filled.removedIndexes == [] && filled.changedIndexes == [] && filled.removedObjects.isEmpty)
+      let emptied = PHFetchResultChangeDetails(from: all, to: none, changedObjects: changed)
+      #expect(emptied.removedIndexes == IndexSet(0..<3) && emptied.removedObjects.map(\.localIdentifier) == ids)
+      #expect(emptied.insertedIndexes == [] && emptied.changedIndexes == [] && !emptied.hasMoves)
+      let still = PHFetchResultChangeDetails(from: none, to: PHFetchResult<PHAsset>(), changedObjects: [])
+      #expect(still.hasIncrementalChanges && still.removedIndexes == [] && still.insertedIndexes == [])
+      _ = try await album("Sea")
+      let albums = PHCollection.fetchTopLevelUserCollections(with: nil)
+      let first = PHFetchResultChangeDetails(from: PHFetchResult<PHCollection>(), to: albums, changedObjects: [])
+      #expect(first.insertedIndexes == [0] && first.insertedObjects.map(\.localizedTitle) == ["Sea"])
+    }
+  }
+
+  @Test("stand-ins of an app's own are compared by their objects (CD-20)")
+  func ownStandIns() {
+    final class Listed: PHFetchResult<PHAsset>, @unchecked Sendable {  // guarded by: holds a constant only
+      private let list: [PHAsset]
+      init(_ list: [PHAsset]) {
+        self.list = list
+        super.init()
+      }
+      override var count: Int { list.count }
+      override func object(at index: Int) -> PHAsset { list[index] }
+    }
+    let (a, b, c) = (PHAsset(), PHAsset(), PHAsset())
+    let details = PHFetchResultChangeDetails<PHAsset>(
+      from: Listed([a, b]), to: Listed([c, b]), changedObjects: [b])
+    #expect(details.removedIndexes == [0] && details.insertedIndexes == [0] && details.changedIndexes == [1])
+  }
+
   @Test("an object's details: metadata, its end in the trash, and nil when it is untouched (CD-01, CD-21, PH-05)")
   func objects() async throws {
     let gallery = try Gallery()

@@ -26,6 +26,18 @@ private final class Drawing: PHImageRenderer {
   }
 }
 
+/// The main queue, which is the main actor's.
+private enum MainQueue {
+  private static let mark: DispatchSpecificKey<Int> = {
+    let mark = DispatchSpecificKey<Int>()
+    DispatchQueue.main.setSpecific(key: mark, value: 1)
+    return mark
+  }()
+
+  /// Whether the caller is on it, whatever thread serves it.
+  static var isHere: Bool { DispatchQueue.getSpecific(key: mark) == 1 }
+}
+
 /// What a handler of pictures or bytes was told.
 private struct Told: Sendable {
   var text: String?
@@ -122,6 +134,47 @@ struct ImageManagerTests {
     }
   }
 
+  @Test("a request from the main queue is answered there, later and in order; one from elsewhere is not")
+  @MainActor
+  func mainQueue() async throws {
+    let gallery = try Gallery()
+    try await gallery.shared {
+      try await PHImageManager.$rendererOfTask.withValue(Drawing()) {
+        let asset = try await photo(gallery)
+        let (manager, size) = (PHImageManager.default(), CGSize(width: 200, height: 100))
+        let pictures = Gathered<(isHere: Bool, isDegraded: Bool)>()
+        manager.requestImage(for: asset, targetSize: size, contentMode: .aspectFill, options: nil) {
+          pictures.append((MainQueue.isHere, Told($0?.data, $1).isDegraded))
+        }
+        let bytes = Gathered<Bool>()
+        manager.requestImageDataAndOrientation(for: asset, options: nil) { _, _, _, _ in
+          bytes.append(MainQueue.isHere)
+        }
+        manager.requestImageData(for: asset, options: nil) { _, _, _, _ in bytes.append(MainQueue.isHere) }
+        let once = PHImageRequestOptions()
+        once.isSynchronous = true
+        let synchronous = Gathered<Bool>()
+        manager.requestImage(for: asset, targetSize: size, contentMode: .aspectFill, options: once) { _, _ in
+          synchronous.append(MainQueue.isHere)
+        }
+        #expect(synchronous.all == [true] && pictures.all.isEmpty && bytes.all.isEmpty)
+        try await waitUntil("all have answered") { pictures.all.count == 2 && bytes.all.count == 2 }
+        #expect(pictures.all.map { $0.isHere } == [true, true] && pictures.all.map { $0.isDegraded } == [true, false])
+        #expect(bytes.all == [true, true])
+        let (others, renderer) = (Gathered<Bool>(), PHImageManager.rendererOfTask)
+        try await onThread {
+          PHImageManager.$rendererOfTask.withValue(renderer) {
+            _ = PHImageManager.default().requestImage(
+              for: asset, targetSize: size, contentMode: .aspectFill, options: nil
+            ) { _, _ in others.append(MainQueue.isHere) }
+          }
+        }
+        try await waitUntil("the other one has answered") { others.all.count == 2 }
+        #expect(others.all == [false, false])
+      }
+    }
+  }
+
   @Test("more synchronous requests than there are threads for tasks all end")
   func manySynchronous() async throws {
     let gallery = try Gallery()
@@ -211,6 +264,18 @@ struct ImageManagerTests {
           #expect(try await bytes(edited, options).text == "original")
         }
       }
+    }
+  }
+
+  @Test("the information about an editing input never says that its bytes are in a cloud")
+  func nothingInCloud() async throws {
+    let gallery = try Gallery()
+    try await gallery.shared {
+      let asset = try await photo(gallery)
+      var information: [AnyHashable: Any] = [PHContentEditingInputResultIsInCloudKey: true]
+      asset.requestContentEditingInput(with: nil) { information = $1 }
+      let isInCloud = information[PHContentEditingInputResultIsInCloudKey] as? Bool
+      #expect(isInCloud == nil)
     }
   }
 

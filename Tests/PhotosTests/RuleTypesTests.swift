@@ -91,6 +91,22 @@ struct FetchTypesTests {
       #expect(PHAssetCollection.fetchAssetCollections(with: .moment, subtype: .any, options: nil).count == 0)
     }
   }
+
+  @Test("smart albums are all found by the subtype of ordinary albums, as shipping programs ask for them")
+  func smartAlbums() async throws {
+    let gallery = try Gallery()
+    try await gallery.shared {
+      func titles(_ type: PHAssetCollectionType, _ subtype: PHAssetCollectionSubtype) -> [String] {
+        PHAssetCollection.fetchAssetCollections(with: type, subtype: subtype, options: nil).titles
+      }
+      _ = try await album("Sea")
+      let all = titles(.smartAlbum, .any)
+      #expect(all.count > 10 && !all.contains("Sea"))
+      #expect(titles(.smartAlbum, .albumRegular) == all)
+      #expect(titles(.smartAlbum, .smartAlbumFavorites) == ["Favorites"])
+      #expect(titles(.album, .albumRegular) == ["Sea"] && titles(.album, .smartAlbumFavorites) == [])
+    }
+  }
 }
 
 @Suite("Change blocks through PhotoKit's types")
@@ -284,7 +300,7 @@ struct FileTypesTests {
     }
   }
 
-  @Test("the size is that of the current version, and of a RAW pair the JPEG is the first unless said (AS-02, AS-16)")
+  @Test("the size is the current version's; a RAW pair shows the JPEG unless said, its original is RAW (AS-02, AS-16)")
   func versions() async throws {
     let gallery = try Gallery()
     try await gallery.shared {
@@ -301,15 +317,17 @@ struct FileTypesTests {
       let pairs = assets()
       #expect(pairs.object(at: 0).originalResourceChoice == .compressed)
       #expect(pairs.object(at: 1).originalResourceChoice == .raw)
-      let options = PHImageRequestOptions()
-      options.version = .original
-      for (asset, bytes) in [(pairs.object(at: 0), "jpeg"), (pairs.object(at: 1), "raw")] {
-        let data: Data? = await withCheckedContinuation { continuation in
-          PHImageManager.default().requestImageDataAndOrientation(for: asset, options: options) { data, _, _, _ in
-            continuation.resume(returning: data)
+      for version in [PHImageRequestOptionsVersion.current, .unadjusted, .original] {
+        let options = PHImageRequestOptions()
+        options.version = version
+        for (asset, shown) in [(pairs.object(at: 0), "jpeg"), (pairs.object(at: 1), "raw")] {
+          let data: Data? = await withCheckedContinuation { continuation in
+            PHImageManager.default().requestImageDataAndOrientation(for: asset, options: options) { data, _, _, _ in
+              continuation.resume(returning: data)
+            }
           }
+          #expect(data == Data((version == .original ? "raw" : shown).utf8), "\(version)")
         }
-        #expect(data == Data(bytes.utf8))
       }
       let first = pairs.object(at: 0)
       let id = try #require(LocalIdentifier(first.localIdentifier))

@@ -1,4 +1,5 @@
 import FoundationNetworking
+import LibraryUploads
 import PhotoKitProgramsSwift5
 import PhotoKitProgramsSwift6
 import PhotoLedger
@@ -277,6 +278,38 @@ struct UploadJobsTests {
       }
     }
     #expect(server.complete.isEmpty)
+  }
+
+  @Test("two results of jobs are compared by their jobs (CD-20)")
+  func compared() async throws {
+    let uploads = try UploadGallery()
+    try await uploads.gallery.shared {
+      try PHPhotoLibrary.shared().setUploadJobExtensionEnabled(true)
+      let resource = try await saved(bytes(10))
+      func over() -> PHFetchResult<PHAssetResourceUploadJob> {
+        PHAssetResourceUploadJob.fetchJobs(action: .acknowledge, options: nil)
+      }
+      for _ in 0..<2 {
+        try await PHPhotoLibrary.shared().performChanges {
+          PHAssetResourceUploadJobChangeRequest.creationRequestForDownloadJob(resource: resource)
+        }
+      }
+      try await waitUntil("two jobs end") { over().count == 2 }
+      let before = over()
+      try await change(before.object(at: 0)) { $0.acknowledge() }
+      try await PHPhotoLibrary.shared().performChanges {
+        PHAssetResourceUploadJobChangeRequest.creationRequestForDownloadJob(resource: resource)
+      }
+      try await waitUntil("the third job ends") { over().count == 2 }
+      let after = over()
+      let details = PHFetchResultChangeDetails(from: before, to: after, changedObjects: [after.object(at: 0)])
+      #expect(details.hasIncrementalChanges && !details.hasMoves)
+      #expect(details.removedIndexes == [0] && details.insertedIndexes == [1] && details.changedIndexes == [0])
+      #expect(details.removedObjects == [before.object(at: 0)] && details.insertedObjects == [after.object(at: 1)])
+      let all = PHFetchResultChangeDetails(
+        from: PHFetchResult<PHAssetResourceUploadJob>(), to: after, changedObjects: [])
+      #expect(all.insertedIndexes == [0, 1] && all.removedIndexes == [])
+    }
   }
 
   private func throwaway(_ job: PHAssetResourceUploadJob) {

@@ -249,7 +249,7 @@ final class History {
     var count = 0
     try environment.read { t in
       try log.read(after: 0, in: t) { record in
-        if case .arranged(let arranged) = try Event(record), arranged.verb == .spread { count += 1 }
+        if case .arranged(let arranged) = try Event(record), arranged.verb == .rekeyed { count += 1 }
         return .proceed
       }
     }

@@ -1,4 +1,5 @@
 import Foundation
+import LibraryMaintenance
 import PhotoLedger
 import TestSupport
 import Testing

@@ -15,7 +15,7 @@ struct RoomOrder {
   /// The rooms of the core, in the order of the data.
   static let core = [
     "Model", "Files", "Events", "Query", "Projections", "Store", "Rewind", "Results", "Undo", "Writing", "Observation",
-    "Uploads", "Opening",
+    "Opening",
   ]
 
   /// Keywords, and names of the standard library and of lower modules, that some room declares as well.

@@ -1,6 +1,7 @@
 #if Gallery
   import Foundation
   import HTTPServing
+  import LibraryAudit
   import LibraryJSON
   import PhotoLedger
 

@@ -1,4 +1,5 @@
 package import PhotoLedger
+import LibraryMaintenance
 
 // The owner's decision that photos are not duplicates, and what it does to proposals.
 //

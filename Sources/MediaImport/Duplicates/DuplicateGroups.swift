@@ -1,5 +1,6 @@
 internal import Foundation
 package import PhotoLedger
+import LibraryMaintenance
 
 // Which pictures are proposed to be one.
 //

@@ -1,5 +1,6 @@
 internal import Foundation
 package import PhotoLedger
+import LibraryMaintenance
 
 // From the photos of a library to proposals.
 //

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Glibc
 internal import PhotoLedger
+import LibraryMaintenance
 
 // The hashes of pictures that were made, in `picture-hashes/` of the library's folder. A cache: it is in no log, may be
 // removed at any time, and is made anew.

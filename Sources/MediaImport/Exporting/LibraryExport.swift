@@ -96,8 +96,8 @@ private final class ExportRun {
   private let folder: ExportFolder
   private let stop: StopFlag
   private let step: @Sendable () throws -> Void
-  private let tellProgress: @Sendable (ExportProgress) -> Void
-  private let tell: @Sendable (ExportedFile) -> Void
+  private let reportProgress: @Sendable (ExportProgress) -> Void
+  private let reportFile: @Sendable (ExportedFile) -> Void
   private var summary = ExportSummary()
   private var progress = ExportProgress()
   private var present: Set<LocalIdentifier> = []
@@ -116,7 +116,7 @@ private final class ExportRun {
     report: @escaping @Sendable (ExportedFile) -> Void
   ) {
     (self.library, self.options, self.folder, self.stop) = (library, options, folder, stop)
-    (self.step, tellProgress, tell) = (step, progress, report)
+    (self.step, reportProgress, reportFile) = (step, progress, report)
     maker = FileMaker(library: library, options: options, work: folder.work, stop: stop, step: step)
   }
 
@@ -139,7 +139,7 @@ private final class ExportRun {
 
   private func note(_ file: ExportedFile) {
     summary.outcomes[file.outcome, default: 0] += 1
-    tell(file)
+    reportFile(file)
   }
 
   private func done(_ file: PlannedFile, _ outcome: ExportOutcome, _ message: String? = nil) {
@@ -150,7 +150,7 @@ private final class ExportRun {
     }
     progress.filesDone += 1
     note(file.report(outcome, message))
-    tellProgress(progress)
+    reportProgress(progress)
   }
 
   // MARK: What is wanted

@@ -239,7 +239,7 @@ package struct Arranged: Equatable, Sendable {
     case moved = "moved"
     case replaced = "replaced"
     /// Not requested by a client: members were rekeyed to make room between two neighbours.
-    case spread = "spread"
+    case rekeyed = "spread"
     /// Assets joined a client's selection.
     case granted = "granted"
     /// Assets left a client's selection.
@@ -256,7 +256,7 @@ package struct Arranged: Equatable, Sendable {
       case .removed: .inserted
       case .granted: .withdrawn
       case .withdrawn: .granted
-      case .moved, .replaced, .spread, .picked: self
+      case .moved, .replaced, .rekeyed, .picked: self
       }
     }
   }
@@ -339,6 +339,18 @@ extension Event {
   package var mentioned: [ObjectNumber] {
     guard case .clientEdited(let edited) = self, let followed = edited.followedAlbum else { return [] }
     return [followed.old, followed.new].compactMap(\.self)
+  }
+
+  /// The identifier of the asset or collection that the event creates; nil for an asset that an undo restores.
+  var createdIdentifier: String? {
+    switch self {
+    case .assetCreated(let existence): existence.isByUndo ? nil : existence.row.identifier.spelled(as: .asset)
+    case .collectionCreated(let existence): existence.row.identifier.spelled(as: existence.row.objectKind)
+    case .libraryCreated, .libraryForked, .assetPurged, .assetsEdited, .assetErased, .collectionErased,
+      .collectionEdited, .arranged, .clientRegistered, .clientErased, .clientEdited, .pickRecorded, .pickErased,
+      .historyShortened, .nothingChanged:
+      nil
+    }
   }
 
   /// The objects whose history holds this event, in the order of `forEachTouched`.

@@ -42,7 +42,10 @@ extension Event {
     switch self {
     case .assetPurged(let existence): existence.row.number
     case .collectionErased(let existence): existence.row.number
-    default: nil
+    case .libraryCreated, .libraryForked, .assetCreated, .assetsEdited, .assetErased, .collectionCreated,
+      .collectionEdited, .arranged, .clientRegistered, .clientErased, .clientEdited, .pickRecorded, .pickErased,
+      .historyShortened, .nothingChanged:
+      nil
     }
   }
 }

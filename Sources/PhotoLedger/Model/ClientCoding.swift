@@ -4,7 +4,7 @@ import Foundation
 // The rows of clients and picks in CBOR: the same bytes in events and in the projection.
 
 extension ClientRow {
-  func encoded() -> [UInt8] {
+  package func encoded() -> [UInt8] {
     var fields = FieldWriter()
     fields.text(1, name)
     fields.date(2, registeredDate)
@@ -55,7 +55,7 @@ extension ClientRow {
 }
 
 extension PickRow {
-  func encoded() -> [UInt8] {
+  package func encoded() -> [UInt8] {
     var fields = FieldWriter()
     fields.unsigned(1, client)
     fields.date(2, date)

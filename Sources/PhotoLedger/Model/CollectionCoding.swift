@@ -4,7 +4,7 @@ import Foundation
 // A collection's row in CBOR: the same bytes in events and in the projection.
 
 extension CollectionRow {
-  func encoded() -> [UInt8] {
+  package func encoded() -> [UInt8] {
     var fields = FieldWriter()
     fields.bytes(1, identifier.bytes)
     fields.unsigned(2, UInt64(kind.rawValue))

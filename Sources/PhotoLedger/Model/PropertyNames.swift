@@ -1,9 +1,12 @@
 // The names that the values of enumerations and sets of bits have in JSON, in the log's words and in options.
 
 /// An enumeration whose values have names.
-package protocol NamedChoice: RawRepresentable, Sendable where RawValue == Int {
-  /// The name of the case.
-  var name: String { get }
+package protocol NamedChoice: RawRepresentable, Sendable where RawValue == Int {}
+
+extension NamedChoice {
+  /// The name of the case. To ask the runtime for it costs more than all else that is printed of an asset, so tables
+  /// keep the names (``ChoiceNames``).
+  package var name: String { "\(self)" }
 }
 
 extension MediaType: NamedChoice {}

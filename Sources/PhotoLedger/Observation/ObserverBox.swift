@@ -9,7 +9,7 @@ import Synchronization
 // common part is here: they are held weakly, called on a serial queue of their own, and receive what they missed while
 // they were busy. The `CommitListener` of a kind delivers the pending commits.
 //
-//     pump ──schedule(through: 7)──▶ head = 7, delivered = 4 ──▶ queue: tell(after 4, through 7) ──▶ delivered = 7
+//     pump ──schedule(through: 7)──▶ head = 7, delivered = 4 ──▶ queue: deliver(after 4, through 7) ──▶ delivered = 7
 
 /// A recipient of commits.
 protocol CommitListener: Sendable {
@@ -20,7 +20,7 @@ protocol CommitListener: Sendable {
   /// - Parameters:
   ///   - steps: what the observers that are notified of the last of them share.
   ///   - advance: called with each commit up to which the observer has been notified.
-  func tell(
+  func deliver(
     after: UInt64, through: UInt64, _ observation: Observation, sharing steps: SharedSteps,
     _ advance: (UInt64) -> Void
   ) throws
@@ -81,7 +81,7 @@ final class ObserverBox: Sendable {
       }
       guard let next, !isAbandoned else { return }
       do {
-        try listener.tell(after: next.from, through: next.to, observation, sharing: next.steps) { commit in
+        try listener.deliver(after: next.from, through: next.to, observation, sharing: next.steps) { commit in
           state.withLock { $0.delivered = commit }
         }
       } catch {
@@ -109,7 +109,7 @@ struct ChangeListener: CommitListener {
 
   var target: AnyObject? { observer }
 
-  func tell(
+  func deliver(
     after: UInt64, through: UInt64, _ observation: Observation, sharing steps: SharedSteps,
     _ advance: (UInt64) -> Void
   ) throws {
@@ -153,10 +153,10 @@ struct HistoryListener: CommitListener {
 
   var target: AnyObject? { observer }
 
-  func tell(
+  func deliver(
     after: UInt64, through: UInt64, _ observation: Observation, sharing _: SharedSteps, _ advance: (UInt64) -> Void
   ) throws {
-    if let store, try observation.isTold(client, of: after, through: through) {
+    if let store, try observation.hasCommits(seenBy: client, after: after, through: through) {
       observer?.photoLibraryPersistentChangesDidUpdate(PhotoLibrary(store: store, client: client))
     }
     advance(through)
@@ -166,7 +166,7 @@ struct HistoryListener: CommitListener {
 extension Observation {
   /// Whether the history that a client may read has commits after one, up to another.
   /// - Complexity: O(log² n).
-  fileprivate func isTold(_ client: String, of commit: UInt64, through limit: UInt64) throws -> Bool {
+  fileprivate func hasCommits(seenBy client: String, after commit: UInt64, through limit: UInt64) throws -> Bool {
     try core.environment.read { t in
       let permission = try core.projections.permission(of: client, in: t)
       switch permission.access {

@@ -28,7 +28,7 @@ public struct ResultChanges<Element: Hashable & Sendable>: AsyncSequence, Sendab
     /// - Throws: ``LibraryError`` if the log cannot be read.
     /// - Complexity: O(k log n) for k objects touched since the last one.
     public mutating func next() async throws -> ChangeDetails<Element>? {
-      try await changes.follower.next().map { told in changes.details(told) }
+      try await changes.follower.next().map { changes.details($0) }
     }
 
     /// The pending change, if there is a subscription.
@@ -62,12 +62,13 @@ package struct PendingChanges<Element: Hashable & Sendable>: Sendable {
   /// task is cancelled.
   package func wait() async throws -> Bool { try await follower.wait() }
 
-  fileprivate func take() throws -> ChangeDetails<Element>? { try follower.take().map { told in details(told) } }
+  fileprivate func take() throws -> ChangeDetails<Element>? { try follower.take().map { details($0) } }
 
-  fileprivate func details(_ told: Follower.Told) -> ChangeDetails<Element> {
+  fileprivate func details(_ delivery: Follower.Delivery) -> ChangeDetails<Element> {
     ChangeDetails(
-      before: FetchResult(told.before, store: follower.store, load: load),
-      after: FetchResult(told.after, store: follower.store, load: load), commits: told.commits, changes: told.changes)
+      before: FetchResult(delivery.before, store: follower.store, load: load),
+      after: FetchResult(delivery.after, store: follower.store, load: load), commits: delivery.commits,
+      changes: delivery.changes)
   }
 }
 
@@ -76,11 +77,11 @@ package struct PendingChanges<Element: Hashable & Sendable>: Sendable {
 /// Mutable state and its guard: `state` has a lock, which is taken before those of ``Observation`` and of live queries.
 final class Follower: Sendable {
   /// A change as delivered.
-  typealias Told = (before: ResultState, after: ResultState, commits: [CommitSummary], changes: SharedChanges)
+  typealias Delivery = (before: ResultState, after: ResultState, commits: [CommitSummary], changes: SharedChanges)
 
   private struct State {
     /// The last delivered result: the next change starts from it (CD-02).
-    var told: ResultState
+    var delivered: ResultState
     /// The same result, advanced over commits without visible changes; nil if it was not.
     var ahead: ResultCore?
     var query: LiveQuery?
@@ -92,8 +93,8 @@ final class Follower: Sendable {
     /// steps are not its own any more.
     var isBlind = false
 
-    var held: ResultCore { ahead ?? told.core }
-    var commit: UInt64 { ahead?.commit ?? told.commit }
+    var held: ResultCore { ahead ?? delivered.core }
+    var commit: UInt64 { ahead?.commit ?? delivered.commit }
   }
 
   let store: LibraryStore
@@ -103,7 +104,7 @@ final class Follower: Sendable {
   private var observation: Observation { store.observation }
 
   init(_ held: ResultState, in store: LibraryStore, backlogLimit: Int) {
-    state = Mutex(State(told: held))
+    state = Mutex(State(delivered: held))
     self.store = store
     self.backlogLimit = backlogLimit
   }
@@ -111,10 +112,10 @@ final class Follower: Sendable {
   deinit { state.withLock { $0.query?.ignore(wakeUp) } }
 
   /// The next change; waits for it. Nil when there will be none.
-  func next() async throws -> Told? {
+  func next() async throws -> Delivery? {
     try listen()
     while true {
-      if let told = try take() { return told }
+      if let delivery = try take() { return delivery }
       guard try await wait() else { return nil }
     }
   }
@@ -126,7 +127,7 @@ final class Follower: Sendable {
   func listen() throws {
     try state.withLock { state in
       guard state.query == nil else { return }
-      _ = try state.told.made(in: store)
+      _ = try state.delivered.made(in: store)
       try follow(&state)
       if observation.isClosed { wakeUp.end(.success(())) }
     }
@@ -146,26 +147,27 @@ final class Follower: Sendable {
   }
 
   /// The pending change: nothing, one commit, or everything since.
-  func take() throws -> Told? {
+  func take() throws -> Delivery? {
     try state.withLock { state in
       while let query = state.query {
-        // The common case: a client with full access gets the live query's last step, which all share.
-        if state.arrival == nil, !state.isBlind, state.told.client == PhotoLibrary.owner,
-          case .next(let last) = query.outlook(after: state.commit), last?.step.isBlind != true
+        // The common case: the live query's last step, which all share.
+        if state.arrival == nil, !state.isBlind, !state.isAdrift,
+          case .next(let last) = query.outlook(after: state.commit), last?.step.isBlind != true,
+          !mayHaveNewAccess(state)
         {
           guard let last else { return nil }
-          let view = try last.view(like: state.told, in: store)
-          if let told = try tell(&state, view, last.step.commits) { return told }
+          let view = try last.view(like: state.delivered, in: store)
+          if let delivery = try deliver(&state, view, last.step.commits) { return delivery }
         } else {
           // After an error the caller may ask again, and gets the undelivered changes.
-          let before = (state.told, state.ahead, state.arrival, state.isBlind, state.isAdrift)
+          let before = (state.delivered, state.ahead, state.arrival, state.isBlind, state.isAdrift)
           do {
             guard let step = try next(&state) else { return nil }
             state.isBlind = state.isBlind || step.isBlind
-            let view = try StepView(of: step, like: state.told, readAt: state.told.readAt, in: store)
-            if let told = try tell(&state, view, step.commits) { return told }
+            let view = try StepView(of: step, like: state.delivered, readAt: state.delivered.readAt, in: store)
+            if let delivery = try deliver(&state, view, step.commits) { return delivery }
           } catch {
-            (state.told, state.ahead, state.arrival, state.isBlind, state.isAdrift) = before
+            (state.delivered, state.ahead, state.arrival, state.isBlind, state.isAdrift) = before
             throw error
           }
         }
@@ -174,15 +176,21 @@ final class Follower: Sendable {
     }
   }
 
+  /// Whether the client's permission may have been changed by the last commit that the live query has stepped over.
+  /// Asked after reading the live query, which advances meanwhile.
+  private func mayHaveNewAccess(_ state: State) -> Bool {
+    state.delivered.client != PhotoLibrary.owner && observation.mayHaveNewAccess(since: state.commit)
+  }
+
   /// Advances to the result of a step, and returns the change to deliver.
-  private func tell(_ state: inout State, _ view: StepView, _ commits: [CommitSummary]) throws -> Told? {
+  private func deliver(_ state: inout State, _ view: StepView, _ commits: [CommitSummary]) throws -> Delivery? {
     guard let changes = view.changes else {
       state.ahead = view.state.core
       return nil
     }
-    let before = state.told
+    let before = state.delivered
     let commits = try store.commits(commits, asSeenBy: before.client)
-    (state.told, state.ahead) = (view.state, nil)
+    (state.delivered, state.ahead) = (view.state, nil)
     return (before, view.state, commits, changes)
   }
 

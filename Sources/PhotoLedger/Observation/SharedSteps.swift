@@ -6,9 +6,12 @@ import Synchronization
 // what it did to the results that it holds; many observers hold the same list. The first that asks works out the step,
 // or takes that of the live query if there is one, and the others take it from the table of their round:
 //
-//     pump ── a table a round ──▶ each observer's box, until it has been told ──▶ LibraryChange.changeDetails(for:)
+//     pump ── a table a round ──▶ each observer's box, until it is delivered ──▶ LibraryChange.changeDetails(for:)
 //                  │
-//                  query, from, to  ─▶  SharedStep  ─▶  StepView, by how the result shows its query
+//            query, from, to ─▶ SharedStep ─▶ changes, by how the result shows its query ─▶ StepView, by client
+//
+// Clients with full access ask the same query, and what differs among them is the token of the state that is led to. So
+// the changes of a step are worked out once whatever client holds the result, and its state once for each client.
 //
 // Invariant: results of one query and commit that take a step from here hold the same keys. Rows of erased assets are
 // the exception (ErasedTouches.swift): for states before an erasure, what was read before it and what was read after it
@@ -20,26 +23,42 @@ import Synchronization
 
 /// A step of a query, and how results of the query show it.
 final class SharedStep: Sendable {
-  /// Those who look differently are few; if not, each works out what it sees.
-  private static let viewLimit = 4
+  /// What the step is for results that show their query in one way.
+  private struct Way {
+    /// By the clients whose results they are.
+    var views: [StepView]
+  }
+
+  /// The ways and the clients are few; if not, each of the others works out what it sees.
+  private static let wayLimit = 4
+  private static let clientLimit = 16
 
   let step: Step
 
-  /// What results of the owner's show of it, by how they show their query.
-  private let views = Mutex<[StepView]>([])
+  private let ways = Mutex<[Way]>([])
 
   init(_ step: Step) { self.step = step }
 
   /// The step for a holder of a result of the query.
+  /// - Complexity: O(k log n) for the first of those who show the query alike; for the others O(1) for the owner and
+  ///   clients that had it before, O(log² n) for the first of a client.
   func view(like held: ResultState, in store: LibraryStore) throws -> StepView {
-    // Tokens of other clients differ.
-    guard held.client == PhotoLibrary.owner else { return try StepView(of: step, like: held, in: store) }
-    return try views.withLock { views in
-      if let known = views.first(where: { $0.state.isShown(like: held) }) { return known }
+    let (index, first) = try ways.withLock { ways in
+      if let index = ways.firstIndex(where: { $0.views[0].state.isShown(like: held) }) {
+        let views = ways[index].views
+        return (index, views.first { $0.state.client == held.client } ?? views[0])
+      }
       let view = try StepView(of: step, like: held, in: store)
-      if views.count < Self.viewLimit { views.append(view) }
-      return view
+      if ways.count < Self.wayLimit { ways.append(Way(views: [view])) }
+      return (ways.count, view)
     }
+    guard first.state.client != held.client else { return first }
+    // Not under the lock: a token is read from the store, and clients may be many.
+    let view = try StepView(first, to: step, like: held, in: store)
+    ways.withLock { ways in
+      if ways[index].views.count < Self.clientLimit { ways[index].views.append(view) }
+    }
+    return view
   }
 }
 
@@ -54,6 +73,12 @@ final class StepView: Sendable {
     let after = step.after.shown(like: held.core)
     state = try store.state(after, readAt: commit)
     changes = after.changes(step.touched).map(SharedChanges.init)
+  }
+
+  /// The same step for the holder of a result that shows the query alike, and is another client's.
+  fileprivate init(_ other: StepView, to step: Step, like held: ResultState, in store: LibraryStore) throws {
+    state = try store.state(step.after.shown(like: held.core))
+    changes = other.changes
   }
 }
 

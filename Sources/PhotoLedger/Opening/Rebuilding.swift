@@ -60,7 +60,7 @@ extension StoreCore {
           if try shadow.swapIn(if: isNeeded, finish: finish, progress) { return }
         } catch let unreadable as UnreadableEvent {
           let mayGo = policy == .quarantine || known.contains(unreadable.sequence)
-          guard mayGo, unreadable.sequence > rootFolder, skipped.count < Projections.asideLimit else {
+          guard mayGo, unreadable.sequence > rootFolder, skipped.count < Projections.quarantineLimit else {
             throw unreadable.failure
           }
           skipped[unreadable.sequence] = unreadable.failure.description

@@ -30,7 +30,7 @@ extension Projections {
       guard last.map({ $0.commit < commit }) ?? true else { continue }
       let key = pairKey(client, (last?.ordinal ?? 0) + 1)
       let value: InlineArray<1, UInt64> = [commit.bigEndian]
-      try t.put(key.span.bytes, value.span.bytes, in: sightings)
+      try t.put(key.span.bytes, value.span.bytes, in: clientRevisions)
     }
   }
 
@@ -69,7 +69,7 @@ extension Projections {
   /// A collection is seen to come and go at the top level and in folders of its own maker's.
   private func viewers(of arranged: Arranged, _ t: borrowing WriteTransaction) throws -> Set<ObjectNumber> {
     switch arranged.verb {
-    case .spread: return []
+    case .rekeyed: return []
     case .granted, .withdrawn: return [arranged.container]
     case .picked: return []  // The pick itself was noted.
     case .inserted, .removed, .moved, .replaced: break
@@ -95,7 +95,7 @@ extension Projections {
   ) throws -> (ordinal: UInt64, commit: UInt64)? {
     var last: (ordinal: UInt64, commit: UInt64)?
     let prefix: InlineArray<1, UInt64> = [client.bigEndian]
-    try t.forEach(in: sightings, prefix: prefix.span.bytes, reverse: true) { key, value in
+    try t.forEach(in: clientRevisions, prefix: prefix.span.bytes, reverse: true) { key, value in
       last = (try key.place(at: 8), try value.place(at: 0))
       return .stop
     }
@@ -107,7 +107,7 @@ extension Projections {
     ofRevision ordinal: UInt64, of client: ObjectNumber, in t: borrowing some Reading
   ) throws -> UInt64? {
     let key = pairKey(client, ordinal)
-    return try t.value(for: key.span.bytes, in: sightings)?.place(at: 0)
+    return try t.value(for: key.span.bytes, in: clientRevisions)?.place(at: 0)
   }
 
   /// How many revisions a client had up to a commit.
@@ -138,7 +138,7 @@ extension Projections {
     let first = try revisionCount(of: client, through: commit, in: t) + 1
     let prefix: InlineArray<1, UInt64> = [client.bigEndian]
     let from = pairKey(client, first)
-    try t.forEach(in: sightings, from: from.span.bytes, prefix: prefix.span.bytes) { key, value in
+    try t.forEach(in: clientRevisions, from: from.span.bytes, prefix: prefix.span.bytes) { key, value in
       let commit = try value.place(at: 0)
       guard commit <= limit, found.count < most else { return .stop }
       found.append((try key.place(at: 8), commit))

@@ -10,6 +10,10 @@ package import LMDB
 //     from the log     event ──▶ read the row ──▶ old values as in the event? ──▶ change it ──▶ put it
 //     as decided       the decision read the row, compared and changed it ──────────────────▶ put it
 //
+// What happens to the rows of collections and clients, and to places, is what `Event.forEachChange` says to every
+// reader of the log (RowChanges.swift). Here is what only the projections have: the rows of assets with their stored
+// orders, the indexes, the settings.
+//
 // Rows that a decision passes on are those of the projections, since nothing is written between; debug builds compare.
 
 extension Projections {
@@ -35,23 +39,19 @@ extension Projections {
     do {
       // What a purge takes away was seen until then.
       if case .assetPurged = event { try recordRevisions(of: event, in: commit, &t) }
+      try changeRows(by: event, &t)
       switch event {
       case .libraryCreated(let identifier, let date): try begin(identifier, date, sequence, &t)
       case .assetCreated(let existence): try create(existence, &t)
       case .assetPurged(let existence): try purge(existence, &t)
       case .assetsEdited(let edited): try edit(edited, knowing: rows, &t)
-      case .collectionCreated(let existence): try create(existence, &t)
-      case .collectionErased(let existence): try erase(existence, &t)
-      case .collectionEdited(let edited):
-        try update(edited.number, &t) { (row) throws(RowMismatch) in try edited.apply(to: &row) }
-      case .arranged(let arranged): try arrange(arranged, &t)
-      case .clientRegistered(let row): try register(row, &t)
-      case .clientEdited(let edited):
-        try update(client: edited.number, &t) { (row) throws(RowMismatch) in try edited.apply(to: &row) }
-        try noteFollowing(edited, &t)
-      case .pickRecorded(let row):
-        try t.put(row.number, row.encoded().span.bytes, in: picks, mode: .insert)
-        try update(client: row.client, &t) { (client) throws(RowMismatch) in client.pickCount += 1 }
+      case .collectionCreated(let existence):
+        try put(existence.row.identifier, existence.row.objectKind, existence.row.number, &t)
+      case .collectionErased(let existence): try remove(existence.row.identifier, &t)
+      case .collectionEdited, .arranged, .nothingChanged: break
+      case .clientRegistered(let row): try name(row, &t)
+      case .clientEdited(let edited): try noteFollowing(edited, &t)
+      case .pickRecorded(let row): try t.put(row.number, row.encoded().span.bytes, in: picks, mode: .insert)
       case .historyShortened(let kept): try shorten(kept, &t)
       case .assetErased(let erased):
         for redaction in erased.redactions {
@@ -59,7 +59,6 @@ extension Projections {
             redaction.sequence, redaction.payload, version: redaction.version, broughtBy: sequence, in: &t)
         }
       case .libraryForked(let fork): try note(fork, after: commit - 1, &t)
-      case .nothingChanged: break
       case .clientErased, .pickErased: throw corruption("an event that is never logged, \(event.type)")
       }
       if case .assetPurged = event {} else { try recordRevisions(of: event, in: commit, &t) }
@@ -99,10 +98,6 @@ extension Projections {
       try t.put(key.span.bytes, RawSpan(), in: index)
     }
     try restack(number, from: nil, to: existence.row.stack, &t)
-    for place in existence.places {
-      try put(number, in: place.container, place.key, &t)
-      try count(1, in: place.container, &t)
-    }
   }
 
   /// Carries over to the index of stacks that an asset joined or left one.
@@ -132,23 +127,10 @@ extension Projections {
     return keys
   }
 
-  /// Counts a member of an album or folder, or of a selection; a pick is not counted.
-  private func count(_ change: Int, in container: ObjectNumber, _ t: inout WriteTransaction) throws {
-    if try collection(container, in: t) != nil {
-      try update(container, &t) { (row) throws(RowMismatch) in row.memberCount += change }
-    } else if try client(container, in: t) != nil {
-      try update(client: container, &t) { (row) throws(RowMismatch) in row.selectionCount += change }
-    }
-  }
-
   private func purge(_ existence: AssetExistence, _ t: inout WriteTransaction) throws {
     let number = existence.row.number
     guard let known = try standingAsset(number, in: t), known.row == existence.row else {
       throw RowMismatch(number: number, field: "row")
-    }
-    for place in existence.places {
-      try remove(number, from: place.container, place.key, &t)
-      try count(-1, in: place.container, &t)
     }
     for resource in existence.details.resources { try forget(resource, of: number, keeping: [], &t) }
     for (index, name) in indexKeys(of: existence) {
@@ -162,7 +144,7 @@ extension Projections {
     let tombstone: InlineArray<3, UInt64> = [
       identifier.high.bigEndian, identifier.low.bigEndian, number.bigEndian,
     ]
-    try t.put(tombstone.span.bytes, RawSpan(), in: departed)
+    try t.put(tombstone.span.bytes, RawSpan(), in: tombstones)
     try reindex(number, from: existence.details, to: nil, &t)
     try t.delete(number, in: details)
     try t.delete(number, in: assets)
@@ -183,13 +165,6 @@ extension Projections {
       try put(new, edit.number, &t)
       for resource in old.resources { try forget(resource, of: edit.number, keeping: new.resources, &t) }
       for resource in new.resources { try note(resource, of: edit.number, &t) }
-    }
-    try apply(edited.shifts, &t)
-  }
-
-  private func apply(_ shifts: [CountShift], _ t: inout WriteTransaction) throws {
-    for shift in shifts where shift.by != 0 || shift.byCreator != 0 {
-      try update(shift.album, &t) { (row) throws(RowMismatch) in try shift.apply(to: &row) }
     }
   }
 
@@ -293,42 +268,35 @@ extension Projections {
 
   // MARK: Collections and places
 
-  private func create(_ existence: CollectionExistence, _ t: inout WriteTransaction) throws {
-    let row = existence.row
-    try put(row, &t)
-    try put(row.identifier, row.objectKind, row.number, &t)
-    try put(row.number, in: row.parent, existence.key, &t)
-    try update(row.parent, &t) { (row) throws(RowMismatch) in row.memberCount += 1 }
-  }
-
-  private func erase(_ existence: CollectionExistence, _ t: inout WriteTransaction) throws {
-    let row = existence.row
-    try remove(row.number, from: row.parent, existence.key, &t)
-    try update(row.parent, &t) { (row) throws(RowMismatch) in row.memberCount -= 1 }
-    try remove(row.identifier, &t)
-    try t.delete(row.number, in: collections)
-  }
-
-  private func arrange(_ arranged: Arranged, _ t: inout WriteTransaction) throws {
-    switch arranged.verb {
-    case .granted, .withdrawn:
-      try update(client: arranged.container, &t) { (row) throws(RowMismatch) in arranged.apply(toClient: &row) }
-    case .picked: break
-    default:
-      try update(arranged.container, &t) { (row) throws(RowMismatch) in try arranged.apply(toContainer: &row) }
-    }
-    for place in arranged.places {
-      guard try key(of: place.child, in: arranged.container, t) == place.old else {
-        throw RowMismatch(number: place.child, field: "place")
-      }
-      if let old = place.old { try remove(place.child, from: arranged.container, old, &t) }
-    }
-    for place in arranged.places {
-      if let new = place.new { try put(place.child, in: arranged.container, new, &t) }
-      guard (place.old == nil) != (place.new == nil), try collection(place.child, in: t) != nil else { continue }
-      try update(place.child, &t) { (row) throws(RowMismatch) in try arranged.apply(place, toChild: &row) }
-    }
-    try apply(arranged.shifts, &t)
+  /// Changes the rows of collections and clients, and the places, as the event says (``Event/forEachChange``). The rows
+  /// of assets have indexes and stored orders beside them, and are changed with those.
+  private func changeRows(by event: Event, _ t: inout WriteTransaction) throws {
+    var (isArranged, isFolder) = (false, false)
+    if case .arranged = event { isArranged = true }
+    try event.forEachChange(
+      collection: { number, change in
+        let before = try collection(number, in: t)
+        isFolder = before?.kind == .folder
+        var row = before
+        try change(&row)
+        guard row != before else { return }
+        if let row { try put(row, &t) } else { try t.delete(number, in: collections) }
+      },
+      client: { number, change in
+        let before = try client(number, in: t)
+        var row = before
+        try change(&row)
+        if let row, row != before { try put(row, &t) }
+      },
+      // Asked about the container whose row was changed just before.
+      isFolder: { _ in isFolder },
+      place: { place in
+        if isArranged, try key(of: place.child, in: place.container, t) != place.old {
+          throw RowMismatch(number: place.child, field: "place")
+        }
+        if let old = place.old { try remove(place.child, from: place.container, old, &t) }
+        if let new = place.new { try put(place.child, in: place.container, new, &t) }
+      })
   }
 
   private func put(
@@ -342,8 +310,8 @@ extension Projections {
     try t.put(place.span.bytes, keyValue.span.bytes, in: containers)
   }
 
-  /// Takes a place back. A rekeying over several events may already have given the key to another member, whose row
-  /// then stays.
+  /// Removes a place. A member that moved before may already have been given the key, by this event or by a rekeying of
+  /// several; its row stays.
   private func remove(
     _ child: ObjectNumber, from container: ObjectNumber, _ key: OrderKey, _ t: inout WriteTransaction
   ) throws {
@@ -355,29 +323,12 @@ extension Projections {
     try t.delete(place.span.bytes, in: containers)
   }
 
-  private func update(
-    _ number: ObjectNumber, _ t: inout WriteTransaction, _ body: (inout CollectionRow) throws(RowMismatch) -> Void
-  ) throws {
-    guard var row = try collection(number, in: t) else { throw RowMismatch(number: number, field: "existence") }
-    try body(&row)
-    try put(row, &t)
-  }
-
   // MARK: Clients
 
-  private func register(_ row: ClientRow, _ t: inout WriteTransaction) throws {
-    try put(row, &t)
+  private func name(_ row: ClientRow, _ t: inout WriteTransaction) throws(LMDBError) {
     let name = Array(row.name.utf8)
     let value = withUnsafeBytes(of: row.number.bigEndian) { Array($0) }
     try t.put(name.span.bytes, value.span.bytes, in: clientNames, mode: .insert)
-  }
-
-  private func update(
-    client number: ObjectNumber, _ t: inout WriteTransaction, _ body: (inout ClientRow) throws(RowMismatch) -> Void
-  ) throws {
-    guard var row = try client(number, in: t) else { throw RowMismatch(number: number, field: "existence") }
-    try body(&row)
-    try put(row, &t)
   }
 
   private func put(_ row: ClientRow, _ t: inout WriteTransaction) throws(LMDBError) {

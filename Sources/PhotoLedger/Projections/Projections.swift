@@ -65,11 +65,11 @@ package struct Projections: Sendable {
   package let clients: Database
   let clientNames: Database
   let picks: Database
-  let sightings: Database
+  let clientRevisions: Database
   let settings: Database
   let history: Database
-  let departed: Database
-  package let aside: Database
+  let tombstones: Database
+  package let quarantine: Database
   /// The stored orders, as ``StoredOrder/all`` lists them.
   let orders: [Database]
   /// The replacements of erased payloads.
@@ -103,11 +103,11 @@ package struct Projections: Sendable {
     clients = try environment.database("clients", integerKeys: true, create: creates)
     clientNames = try environment.database("clientNames", create: creates)
     picks = try environment.database("picks", integerKeys: true, create: creates)
-    sightings = try environment.database("sightings", create: creates)
+    clientRevisions = try environment.database("sightings", create: creates)
     settings = try environment.database("settings", create: creates)
     history = try environment.database("history", create: creates)
-    departed = try environment.database("departed", create: creates)
-    aside = try environment.database("aside", create: creates)
+    tombstones = try environment.database("departed", create: creates)
+    quarantine = try environment.database("aside", create: creates)
     var orders: [Database] = []
     for order in StoredOrder.all { orders.append(try environment.database(order.name, create: creates)) }
     self.orders = orders
@@ -115,13 +115,13 @@ package struct Projections: Sendable {
   }
 
   /// The databases that are written but never read when events are applied, so that a replay may collect their entries.
-  var unread: [Database] { [identifiers, content, pairing, bursts, origins, words, history, departed] + orders }
+  var unread: [Database] { [identifiers, content, pairing, bursts, origins, words, history, tombstones] + orders }
 
   /// All databases, in the order of ``names``.
   package var all: [Database] {
     [
       assets, details, collections, identifiers, members, containers, content, pairing, bursts, origins, words,
-      clients, clientNames, picks, sightings, settings, history, departed, aside,
+      clients, clientNames, picks, clientRevisions, settings, history, tombstones, quarantine,
     ] + orders
   }
 }
@@ -136,9 +136,9 @@ package struct ForkPoint: Sendable, Equatable {
 package let rootFolder: ObjectNumber = 1
 
 /// A composite key of two numbers.
-typealias PairKey = InlineArray<2, UInt64>
+package typealias PairKey = InlineArray<2, UInt64>
 
-func pairKey(_ first: UInt64, _ second: UInt64) -> PairKey { [first.bigEndian, second.bigEndian] }
+package func pairKey(_ first: UInt64, _ second: UInt64) -> PairKey { [first.bigEndian, second.bigEndian] }
 
 /// A composite key of the 32 bytes of a hash and a number.
 func hashKey(_ hash: [UInt8], _ number: UInt64) -> InlineArray<5, UInt64> {
@@ -155,7 +155,7 @@ extension RawSpan {
   /// The big-endian number at an offset of a row or key.
   /// - Throws: ``LibraryError`` `.corrupted` if the bytes end before it does.
   @inline(__always)
-  func number(at offset: Int) throws(LibraryError) -> UInt64 {
+  package func number(at offset: Int) throws(LibraryError) -> UInt64 {
     guard byteCount >= offset + 8 else { throw Projections.corruption("a row or key that is cut short") }
     return UInt64(bigEndian: unsafeLoadUnaligned(fromByteOffset: offset, as: UInt64.self))
   }
@@ -297,7 +297,7 @@ extension Projections {
     _ identifier: LocalIdentifier, in t: borrowing some Reading, _ body: (ObjectNumber) -> Void
   ) throws {
     let prefix = pairKey(identifier.high, identifier.low)
-    try t.forEach(in: departed, prefix: prefix.span.bytes) { key, _ in
+    try t.forEach(in: tombstones, prefix: prefix.span.bytes) { key, _ in
       body(try key.place(at: 16))
       return .proceed
     }

@@ -7,9 +7,8 @@ import Foundation
 // with the first. Each function checks that the row holds the old value that the event names; if not, log and
 // projection have parted, and the caller reports `.corrupted`.
 //
-// `Event.forEachChange` says which rows an event changes, for every reader of the log, forward and back. The
-// projections have a switch of their own, since they keep indexes and stored orders beside the rows
-// (Projections+Apply.swift).
+// `Event.forEachChange` says which rows an event changes, for every reader of the log, forward and back, and for the
+// projections, which have a switch besides for the indexes and stored orders that they keep (Projections+Apply.swift).
 
 /// An event and a row that disagree about the value before the event.
 struct RowMismatch: Error {
@@ -192,7 +191,7 @@ extension Arranged {
     switch verb {
     case .granted, .withdrawn: try client(container) { try edit(&$0, container) { apply(toClient: &$0) } }
     case .picked: break
-    case .inserted, .removed, .moved, .replaced, .spread:
+    case .inserted, .removed, .moved, .replaced, .rekeyed:
       try collection(container) { try edit(&$0, container) { try apply(toContainer: &$0) } }
       guard try isFolder(container) else { break }
       for place in places where (place.old == nil) != (place.new == nil) {

@@ -6,10 +6,10 @@ package import LMDB
 // An event may be unreadable for this version: its type or version is unknown, its bytes are invalid, or an old value
 // does not match. Skipping it would yield another history than the log, so there are two ways, and the owner chooses:
 //
-//     stop        (the default) every reader of the event fails with an error that names it; nothing is changed
-//     set aside   a rebuild records the event and the reason in `aside`, and continues without it. From then on every
-//                 reader treats it as one that changed nothing, `log` shows it as quarantined, `stat` counts it and
-//                 `verify` lists it. The next rebuild tries it again: a newer program may know it
+//     stop          (the default) every reader of the event fails with an error that names it; nothing is changed
+//     quarantined   a rebuild records the event and the reason in `aside`, and continues without it. From then on every
+//                   reader treats it as one that changed nothing, `log` shows it as quarantined, `stat` counts it and
+//                   `verify` lists it. The next rebuild tries it again: a newer program may know it
 //
 // Rejected: to take an unknown type for one that changes nothing, as a rule. A skipped fact is not seen until an answer
 // is wrong.
@@ -45,7 +45,7 @@ extension LibraryError {
 
 extension Projections {
   /// The most events that one rebuild quarantines: each begins the replay again.
-  static let asideLimit = 64
+  static let quarantineLimit = 64
 
   /// The event of a record, as every reader of a log range reads it: a quarantined one changed nothing.
   /// - Throws: ``LibraryError`` `.newerThanProgram` or `.corrupted`, which name the event.
@@ -57,20 +57,20 @@ extension Projections {
   }
 
   /// Whether any event is quarantined.
-  package func hasQuarantined(in t: borrowing some Reading) throws -> Bool { try t.count(of: aside) > 0 }
+  package func hasQuarantined(in t: borrowing some Reading) throws -> Bool { try t.count(of: quarantine) > 0 }
 
   /// Why an event is quarantined; nil if it is not.
   /// - Complexity: O(1) unless events are quarantined; then O(log n).
   package func reasonAside(_ sequence: UInt64, in t: borrowing some Reading) throws -> String? {
     guard try hasQuarantined(in: t) else { return nil }
     let key: InlineArray<1, UInt64> = [sequence.bigEndian]
-    return try t.bytes(for: key.span.bytes, in: aside).map { String(decoding: $0, as: UTF8.self) }
+    return try t.bytes(for: key.span.bytes, in: quarantine).map { String(decoding: $0, as: UTF8.self) }
   }
 
   /// All quarantined events, in the order of the log.
   package func quarantined(in t: borrowing some Reading) throws -> [QuarantinedEvent] {
     var events: [QuarantinedEvent] = []
-    try t.forEach(in: aside) { key, value in
+    try t.forEach(in: quarantine) { key, value in
       let reason = value.withUnsafeBytes { String(decoding: $0, as: UTF8.self) }
       events.append(QuarantinedEvent(sequence: try key.number(at: 0), reason: reason))
       return .proceed
@@ -90,7 +90,7 @@ extension Projections {
     if let reason = skipped[sequence] {
       let key: InlineArray<1, UInt64> = [sequence.bigEndian]
       let text = Array(reason.utf8)
-      try t.put(key.span.bytes, text.span.bytes, in: aside)
+      try t.put(key.span.bytes, text.span.bytes, in: quarantine)
       return 0
     }
     do {

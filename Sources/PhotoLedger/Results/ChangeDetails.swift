@@ -13,7 +13,7 @@ public struct ChangeDetails<Element: Hashable & Sendable>: Sendable {
   /// The commits that lead from one to the other, oldest first; several if the observer was slow.
   public let commits: [CommitSummary]
   /// The positions, shared by all recipients.
-  private let positions: SharedChanges?
+  let positions: SharedChanges?
   package var changes: IndexChanges? { positions?.indexes }
 
   init(
@@ -34,8 +34,9 @@ public struct ChangeDetails<Element: Hashable & Sendable>: Sendable {
 
   /// Compares any two results (PHFetchResultChangeDetails.init(from:to:changedObjects:), CD-20).
   ///
-  /// For results that no commit connects, such as those of two different fetches. It walks both; changes of one result
-  /// come from `PhotoLibrary.changes(to:)` and cost what changed.
+  /// For results that no commit connects, such as those of two different fetches. The index sets are known whatever the
+  /// fetches wanted: they are what is asked for here. It walks both results; changes of one result come from
+  /// `PhotoLibrary.changes(to:)` and cost what changed.
   /// - Parameters:
   ///   - before: the old result.
   ///   - after: the new result, of the same library.
@@ -48,9 +49,10 @@ public struct ChangeDetails<Element: Hashable & Sendable>: Sendable {
     let changed = Set(changedObjects.map(\.id))
     let numbers = new.numbers
     let changedNumbers = changed.isEmpty ? [] : Set(zip(numbers, after).filter { changed.contains($0.1.id) }.map(\.0))
-    self.init(
-      before: before, after: after, commits: [],
-      changes: IndexChanges.between(before: old.numbers, after: numbers, changed: changedNumbers))
+    fetchResultBeforeChanges = before
+    fetchResultAfterChanges = after
+    commits = []
+    positions = SharedChanges(.between(before: old.numbers, after: numbers, changed: changedNumbers))
   }
 
   /// Whether the index sets are known; if not, only ``fetchResultAfterChanges`` may be used (CD-14).

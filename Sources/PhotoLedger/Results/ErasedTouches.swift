@@ -33,16 +33,16 @@ extension CountedTree where Element: PlannedKey {
   func touches(
     of plan: QueryPlan, by delta: Delta, _ holders: Holders, after later: CountedTree<Element>? = nil
   ) -> [KeyTouch<Element>] {
-    let told: [KeyTouch<Element>] = plan.touches(by: delta, holders: holders)
-    guard plan.isBlind(to: delta) else { return told }
+    let known: [KeyTouch<Element>] = plan.touches(by: delta, holders: holders)
+    guard plan.isBlind(to: delta) else { return known }
     let erased = delta.erasedAssets
     let standing = keys(of: erased)
     let standingLater = later?.keys(of: erased)
-    var touches = told.filter { touch in
+    var touches = known.filter { touch in
       !((touch.old ?? touch.new).map { erased.contains($0.number) } ?? false)
     }
     var blank: [ObjectNumber: Element] = [:]
-    for touch in told { if let new = touch.new { blank[new.number] = new } }
+    for touch in known { if let new = touch.new { blank[new.number] = new } }
     for number in erased {
       let new: Element? = standingLater == nil ? blank[number] : standingLater?[number]
       guard standing[number] != nil || new != nil else { continue }
@@ -114,9 +114,16 @@ extension FetchResult {
   /// after that, see ``LibraryStore/erasure(since:seenBy:_:)``; nil if not.
   /// - Complexity: O(1); for a limited client O(k log n) in its selection, if anything was erased since.
   package var erasure: UInt64? {
+    get throws { state.readAt > state.frame.commit ? try laterErasure : nil }
+  }
+
+  /// The last erasure after the result's state of an asset that the client saw, whenever the result was read: its
+  /// objects are read as they are asked for, and show nothing of what was erased; nil if there was none.
+  /// - Complexity: as ``erasure``.
+  package var laterErasure: UInt64? {
     get throws {
       let frame = state.frame
-      guard frame.plan.query.entity == .asset, state.readAt > frame.commit else { return nil }
+      guard frame.plan.query.entity == .asset else { return nil }
       let access = frame.plan.query.access
       return try store.reading { t in try store.erasure(since: frame.sequence, seenBy: access, t) }
     }

@@ -139,7 +139,7 @@ extension PhotoLibrary {
 
   /// Whether an asset has a resource, and the client may read its bytes now: a withdrawn asset is not read, even
   /// through held results and views of earlier states.
-  func checkMayRead(_ request: ResourceRequest) throws {
+  package func checkMayRead(_ request: ResourceRequest) throws {
     let isKnown = try store.reading { t in
       let access = try store.core.projections.permission(of: client, in: t).access
       guard let asset = request.asset, try store.core.projections.shows(asset.row.number, to: access, in: t) else {

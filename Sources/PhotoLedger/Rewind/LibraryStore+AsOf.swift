@@ -213,7 +213,8 @@ extension LibraryStore {
 
   /// Gives the row of every client of a moment, in the order of their registration.
   /// - Complexity: O(n) in clients, and one read for each later event that touched one of them.
-  func forEachClient(at moment: Moment?, _ t: borrowing StoreReading, _ body: (ClientRow) throws -> Void) throws {
+  package func forEachClient(at moment: Moment?, _ t: borrowing StoreReading, _ body: (ClientRow) throws -> Void) throws
+  {
     var rows: [ClientRow] = []
     try t.forEach(in: core.projections.clients, from: 0) { number, bytes in
       rows.append(try ClientRow(number: number, encoded: bytes.withUnsafeBytes { Array($0) }))

@@ -28,7 +28,7 @@ import LMDB
 // Rejected: one walk over all events for one object's row. Its history has an index, and is mostly a few events.
 
 /// Reverts events, the newest first, and holds the rows that they changed as they were before.
-struct Rewind {
+package struct Rewind {
   /// What is held beside the rows of assets and collections.
   struct Kinds: OptionSet {
     let rawValue: UInt8
@@ -44,7 +44,7 @@ struct Rewind {
 
   private let core: StoreCore
   private let kinds: Kinds
-  private(set) var past: StateOverlay
+  package private(set) var past: StateOverlay
   /// The state to go back from, if it is not the one that the transaction sees.
   private let start: StateOverlay?
 
@@ -57,9 +57,14 @@ struct Rewind {
     past = StateOverlay(at: sequence)
   }
 
+  /// The same, holding everything.
+  package init(_ core: StoreCore, to sequence: UInt64, from start: StateOverlay?) {
+    self.init(core, to: sequence, from: start, holding: .all)
+  }
+
   /// Reverts a log range, whose end is the current state of the reader and which starts after the moment.
   /// - Complexity: O(e + k log n) for e events and k objects touched.
-  mutating func goBack(over sequences: Range<UInt64>, in t: borrowing StoreReading) throws {
+  package mutating func goBack(over sequences: Range<UInt64>, in t: borrowing StoreReading) throws {
     var upper = sequences.upperBound
     while upper > sequences.lowerBound {
       let lower = max(sequences.lowerBound, upper < Self.pieceCount ? 0 : upper - Self.pieceCount)

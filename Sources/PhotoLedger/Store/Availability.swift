@@ -46,7 +46,7 @@ final class Availability: Sendable {
       defer { state.observers = [] }
       return state.observers
     }
-    for observer in observers { tell(observer, reason) }
+    for observer in observers { notify(observer, reason) }
   }
 
   func add(_ observer: any PhotoLibraryAvailabilityObserver) {
@@ -58,14 +58,14 @@ final class Availability: Sendable {
       if state.reason == nil { state.observers.append(held) }
       return state.reason
     }
-    if let reason { tell(held, reason) }
+    if let reason { notify(held, reason) }
   }
 
   func remove(_ observer: any PhotoLibraryAvailabilityObserver) {
     state.withLock { state in state.observers.removeAll { $0.address == ObjectIdentifier(observer) } }
   }
 
-  private func tell(_ observer: WeakObserver, _ reason: LibraryError) {
+  private func notify(_ observer: WeakObserver, _ reason: LibraryError) {
     queue.async { observer.observer?.photoLibraryDidBecomeUnavailable(because: reason) }
   }
 }

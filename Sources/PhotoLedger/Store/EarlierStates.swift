@@ -65,7 +65,7 @@ extension LibraryStore {
     back: () throws -> (value: Value?, eventCount: Int), apply: (Event, inout Value?) throws -> Void
   ) throws -> Value? {
     if sequence == Self.now { return try back().value }
-    let withdrawn = try t.count(of: core.log.redactions.database) + t.count(of: core.projections.aside)
+    let withdrawn = try t.count(of: core.log.redactions.database) + t.count(of: core.projections.quarantine)
     let head = try core.log.head(t).sequence
     if let known = states.state(of: number, before: sequence, head, withdrawn) {
       var value = known.value

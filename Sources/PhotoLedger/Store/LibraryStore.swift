@@ -151,7 +151,7 @@ extension LibraryStore {
 extension LibraryStore {
   /// A client by its row.
   /// - Complexity: O(log n) if its selection is an album.
-  func client(_ row: ClientRow, _ t: borrowing StoreReading) throws -> Client {
+  package func client(_ row: ClientRow, _ t: borrowing StoreReading) throws -> Client {
     let album = try row.followedAlbum.flatMap { try core.projections.collection($0, in: t)?.identifier }
     return Client(row: row, followedAlbum: album)
   }

@@ -20,7 +20,7 @@ public final class PhotoLibrary: Sendable {
   /// The client's name of the library's owner.
   public static let owner = Client.ownerName
 
-  init(store: LibraryStore, client: String, moment: Moment? = nil) {
+  package init(store: LibraryStore, client: String, moment: Moment? = nil) {
     self.store = store
     self.client = client
     self.moment = moment

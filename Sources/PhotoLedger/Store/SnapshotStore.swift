@@ -1,7 +1,7 @@
-import EventLog
+package import EventLog
 import Foundation
 import Glibc
-import LMDB
+package import LMDB
 import Synchronization
 
 // Snapshots: the state at fixed places of the log, of what was touched after them.
@@ -46,9 +46,9 @@ import Synchronization
 //               "erased"                                               how many payloads had been erased (8)
 
 /// Where the snapshots of a library lie.
-final class SnapshotStore: Sendable {
+package final class SnapshotStore: Sendable {
   /// The subject of an entry; the numbers are used in keys.
-  enum Kind: UInt64, CaseIterable {
+  package enum Kind: UInt64, CaseIterable {
     case asset = 1
     /// Files or words of an asset were touched; says no more than that.
     case details = 2
@@ -58,11 +58,11 @@ final class SnapshotStore: Sendable {
   }
 
   /// The open files.
-  struct Opened: Sendable {
-    let environment: LMDB.Environment
-    let ranges: Database
-    let states: Database
-    let settings: Database
+  package struct Opened: Sendable {
+    package let environment: LMDB.Environment
+    package let ranges: Database
+    package let states: Database
+    package let settings: Database
     /// Which file it is: another process may have dropped the snapshots, and made them anew.
     fileprivate let file: FileName
   }
@@ -80,7 +80,7 @@ final class SnapshotStore: Sendable {
   /// Guarded by its lock; nil until first used.
   private let state = Mutex<Opened?>(nil)
   /// Held while snapshots are made or dropped by this process.
-  let making = Mutex(())
+  private let making = Mutex(())
 
   init(in folder: LibraryFolder) { self.folder = folder }
 
@@ -88,7 +88,7 @@ final class SnapshotStore: Sendable {
   private var file: FileName? { folder.status(of: Self.name + "/data.mdb").map(FileName.init) }
 
   /// The open files; nil if there are none and none are to be made.
-  func opened(creating: Bool = false) throws -> Opened? {
+  package func opened(creating: Bool = false) throws -> Opened? {
     try state.withLock { state in
       if let state, state.file == file { return state }
       // Those who read the former file go on, and it is closed when they have ended.
@@ -111,8 +111,11 @@ final class SnapshotStore: Sendable {
     }
   }
 
+  /// Makes or drops snapshots: one thread of the process at a time.
+  package func whileMaking<R>(_ body: () throws -> R) throws -> R { try making.withLock { _ in try body() } }
+
   /// Removes the files, whatever they hold.
-  func drop() throws {
+  package func drop() throws {
     do { try opened()?.environment.close() } catch  where isLoss(error) {}
     state.withLock { $0 = nil }
     guard folder.status(of: Self.name) != nil else { return }
@@ -121,7 +124,7 @@ final class SnapshotStore: Sendable {
 
   /// Reads the snapshots; nil if there are none that can be read.
   /// - Parameter body: may be cut short by broken files, so what it has done until then must not count.
-  func reading<R>(_ body: (Opened, borrowing ReadTransaction) throws -> R) throws -> R? {
+  package func reading<R>(_ body: (Opened, borrowing ReadTransaction) throws -> R) throws -> R? {
     do {
       guard let opened = try opened() else { return nil }
       return try opened.environment.read { t in try body(opened, t) }
@@ -134,7 +137,7 @@ final class SnapshotStore: Sendable {
   /// Whether an error means that the snapshots are missing or broken; any other is reported.
   ///
   /// An error of the library's own store occurs again when continuing without snapshots.
-  func isLoss(_ error: any Error) -> Bool {
+  package func isLoss(_ error: any Error) -> Bool {
     switch error {
     case let error as LMDBError:
       error.path.map { $0.hasSuffix("/\(Self.name)") } ?? false && Self.losses.contains(error.code)
@@ -150,18 +153,18 @@ final class SnapshotStore: Sendable {
 }
 
 /// A run of commits, or several joined, as a place of the log.
-struct LogRange: Equatable, Sendable {
-  var level: UInt64
-  var index: UInt64
+package struct LogRange: Equatable, Sendable {
+  package var level: UInt64
+  package var index: UInt64
   /// The last event before it.
-  var start: UInt64 = 0
+  package var start: UInt64 = 0
   /// Its own last event, and the commit that ends with it.
-  var end: UInt64 = 0
-  var commit: UInt64 = 0
+  package var end: UInt64 = 0
+  package var commit: UInt64 = 0
   /// The chain up to the end.
-  var chain = SHA256Digest.zero
+  package var chain = SHA256Digest.zero
 
-  init(level: UInt64, index: UInt64) { (self.level, self.index) = (level, index) }
+  package init(level: UInt64, index: UInt64) { (self.level, self.index) = (level, index) }
 }
 
 extension SnapshotStore.Opened {
@@ -172,7 +175,7 @@ extension SnapshotStore.Opened {
   private static let erasedName = Array("erased".utf8)
 
   /// The spacing that was chosen; nil where nothing was made, or by a program that wrote other rows.
-  func spacing(_ t: borrowing some TransactionReading & ~Copyable) throws -> UInt64? {
+  package func spacing(_ t: borrowing some TransactionReading & ~Copyable) throws -> UInt64? {
     guard let format = try t.value(for: Self.formatName.span.bytes, in: settings),
       try format.number(at: 0) == Self.format,
       let spacing = try t.value(for: Self.spacingName.span.bytes, in: settings)
@@ -181,7 +184,7 @@ extension SnapshotStore.Opened {
   }
 
   /// How many payloads the log had lost when the first of them was made; nil where nothing was made.
-  func erasedCount(_ t: borrowing some TransactionReading & ~Copyable) throws -> UInt64? {
+  package func erasedCount(_ t: borrowing some TransactionReading & ~Copyable) throws -> UInt64? {
     guard try spacing(t) != nil, let count = try t.value(for: Self.erasedName.span.bytes, in: settings) else {
       return nil
     }
@@ -189,12 +192,12 @@ extension SnapshotStore.Opened {
   }
 
   /// How many payloads were erased from a log; each erasure erases some.
-  static func erasedCount(
+  package static func erasedCount(
     of log: EventLog, _ store: borrowing some TransactionReading & ~Copyable
   ) throws -> UInt64 { UInt64(try store.count(of: log.redactions.database)) }
 
   /// Drops everything, and chooses a spacing.
-  func begin(spacing: UInt64, erased: UInt64, _ w: inout WriteTransaction) throws {
+  package func begin(spacing: UInt64, erased: UInt64, _ w: inout WriteTransaction) throws {
     for database in [ranges, states, settings] { try w.clear(database) }
     for (name, value) in [
       (Self.spacingName, spacing), (Self.formatName, Self.format), (Self.erasedName, erased),
@@ -205,7 +208,7 @@ extension SnapshotStore.Opened {
   }
 
   /// A range; nil if it does not exist.
-  func range(
+  package func range(
     _ level: UInt64, _ index: UInt64, _ t: borrowing some TransactionReading & ~Copyable
   ) throws -> LogRange? {
     let key = pairKey(level, index)
@@ -219,11 +222,11 @@ extension SnapshotStore.Opened {
     return range
   }
 
-  static let corruption = LibraryError(
+  package static let corruption = LibraryError(
     .corrupted, "The snapshots cannot be read; remove them with `snapshots drop`, and make them again.")
 
   /// The number of ranges of the lowest level.
-  func count(_ t: borrowing some TransactionReading & ~Copyable) throws -> UInt64 {
+  package func count(_ t: borrowing some TransactionReading & ~Copyable) throws -> UInt64 {
     var count: UInt64 = 0
     let prefix: InlineArray<1, UInt64> = [0]
     try t.forEach(in: ranges, prefix: prefix.span.bytes, reverse: true) { key, _ in
@@ -273,7 +276,7 @@ extension SnapshotStore.Opened {
   }
 
   /// Iterates over the entries of a kind of a range, in key order: the rest of the key, and the value.
-  func forEachEntry(
+  package func forEachEntry(
     _ kind: SnapshotStore.Kind, of range: LogRange, container: ObjectNumber? = nil,
     _ t: borrowing some TransactionReading & ~Copyable, _ body: (RawSpan, RawSpan) throws -> Continuation
   ) throws {

@@ -28,19 +28,19 @@ import LMDB
 // most of a log.
 
 /// What was otherwise, at a moment, among the objects that were there.
-struct StateOverlay: Sendable {
+package struct StateOverlay: Sendable {
   /// The last event of the moment.
-  private(set) var sequence: UInt64
+  package private(set) var sequence: UInt64
   /// The rows of assets that have changed since; nil for one that was not there.
-  var assets: [ObjectNumber: AssetRow?] = [:]
+  package var assets: [ObjectNumber: AssetRow?] = [:]
   /// The assets whose files or words may have been others.
-  var details: Set<ObjectNumber> = []
+  package var details: Set<ObjectNumber> = []
   /// The rows of collections that have changed since.
-  var collections: [ObjectNumber: CollectionRow?] = [:]
+  package var collections: [ObjectNumber: CollectionRow?] = [:]
   /// The rows of clients that have changed since.
-  var clients: [ObjectNumber: ClientRow?] = [:]
+  package var clients: [ObjectNumber: ClientRow?] = [:]
   /// The places of members that have changed since; nil where there was none.
-  var places: [ContainerMember: OrderKey?] = [:]
+  package var places: [ContainerMember: OrderKey?] = [:]
 
   init(at sequence: UInt64) { self.sequence = sequence }
 
@@ -55,7 +55,7 @@ struct StateOverlay: Sendable {
 
   /// Lays an earlier state over this one.
   /// - Complexity: O(k) in the objects of the earlier one.
-  mutating func overlay(_ earlier: StateOverlay) {
+  package mutating func overlay(_ earlier: StateOverlay) {
     sequence = earlier.sequence
     assets.merge(earlier.assets) { $1 }
     details.formUnion(earlier.details)

@@ -16,7 +16,7 @@ package struct StoreCore: Sendable {
   package let libraryEnvironment: LibraryEnvironment
   package let identifier: LocalIdentifier
   /// What shortens the way back to an earlier moment; nil for a store that is no library's own.
-  var snapshots: SnapshotStore?
+  package internal(set) var snapshots: SnapshotStore?
   /// Where the library began to be another one than that which it was forked from, oldest first; none for most.
   package var forks: [ForkPoint] = []
 
@@ -71,13 +71,7 @@ package struct StoreCore: Sendable {
   func created<T: TransactionReading & ~Copyable>(by commit: Commit, _ t: borrowing T) throws -> [String] {
     var created: [String] = []
     try log.read(after: commit.firstSequence - 1, limit: Int(commit.eventCount), in: t) { record in
-      switch try projections.event(record, in: t) {
-      case .assetCreated(let existence) where !existence.isByUndo:
-        created.append(existence.row.identifier.spelled(as: .asset))
-      case .collectionCreated(let existence):
-        created.append(existence.row.identifier.spelled(as: existence.row.objectKind))
-      default: break
-      }
+      if let identifier = try projections.event(record, in: t).createdIdentifier { created.append(identifier) }
       return .proceed
     }
     return created

@@ -258,7 +258,7 @@ struct UndoComposition: Sendable {
   private mutating func add<T: TransactionReading & ~Copyable>(
     _ arranged: Arranged, _ sequence: UInt64, _ rekeyings: inout Rekeyings, _ t: borrowing T
   ) throws {
-    if arranged.verb == .picked || arranged.verb == .spread { return }
+    if arranged.verb == .picked || arranged.verb == .rekeyed { return }
     let container = arranged.container
     guard try kind(of: container, rekeyings, t) == .folder else {
       for place in arranged.places where wants(container) || wants(place.child) {

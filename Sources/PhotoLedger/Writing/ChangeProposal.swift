@@ -6,7 +6,10 @@ import Synchronization
 
 /// A handler that decides whether a block of changes is executed.
 public protocol ChangeConfirmation: Sendable {
-  /// Whether to execute a block; called once for each block, on a thread that may wait.
+  /// Whether to execute a block; called once for each block, on a thread that may wait, and for several blocks at once.
+  ///
+  /// A handler may wait for the main queue, also about a block that was sent from there, unless the sender blocks that
+  /// queue until the commit, as with ``PhotoLibrary/performChangesAndWait(cause:key:_:)``.
   ///
   /// Must not change the library and wait for it.
   func confirm(_ proposal: ChangeProposal) -> Bool

@@ -369,7 +369,7 @@ extension Decider {
         }
       }
       // Rekeying is not a change by a client, so it does not change the dates.
-      if verb != .spread {
+      if verb != .rekeyed {
         arranged.modificationDate = Replacement(old: row.modificationDate, new: date)
         if try isSeen(run, in: row, t) { arranged.creatorDate = Replacement(old: row.creatorDate, new: date) }
       }
@@ -420,7 +420,7 @@ extension Decider {
       let split = min(before.count, reach)
       let kept = keys[..<split] + keys[(split + count)...]
       let places = zip(window, kept).map { Arranged.Place(child: $0.child, old: $0.key, new: $1) }
-      try arrange(container, .spread, places, &t)
+      try arrange(container, .rekeyed, places, &t)
       return Array(keys[split..<(split + count)])
     }
   }

@@ -56,7 +56,7 @@ extension Decider {
   ///   came or went, and O(f m log n) when an album of m members is deleted or brought back.
   mutating func followAlbums(after event: Event, _ t: inout WriteTransaction) throws {
     switch event {
-    case .arranged(let arranged) where !arranged.verb.isAboutAccess && arranged.verb != .spread:
+    case .arranged(let arranged) where !arranged.verb.isAboutAccess && arranged.verb != .rekeyed:
       let moved = arranged.places.filter { ($0.old == nil) != ($0.new == nil) }.map(\.child)
       guard !moved.isEmpty else { return }
       try settle(moved, followersOf: arranged.container, &t)

@@ -9,8 +9,8 @@ extension PhotoLibrary {
   ///
   /// The blocks of one `PhotoLibrary` value are committed in the order in which its `performChanges` were called, in
   /// any of their forms: the first call is first, whatever has to be stored for it, and whatever is purged meanwhile. A
-  /// failed block does not delay the following ones. A later block waits until the bytes of the earlier ones are
-  /// stored; send independent blocks through different values, see ``as(_:)``.
+  /// failed block does not delay the following ones. A later block waits until the earlier ones are confirmed (CB-12)
+  /// and their bytes stored; send independent blocks through different values, see ``as(_:)``.
   /// - Parameters:
   ///   - cause: the reason, for the log: an import, a scan, a request.
   ///   - key: an idempotency key: a block with a known key has already been executed, and its receipt is returned
@@ -30,21 +30,21 @@ extension PhotoLibrary {
 
   /// The same, blocking the calling thread until the commit is durable.
   ///
-  /// Not for code that runs on an actor or in a task: it would block a thread that others need.
+  /// Not for code that runs on an actor or in a task: it would block a thread that others need, and so would a
+  /// confirmation handler (CB-12) or a permission prompt that waits for the main queue, if the main queue waits here.
   /// - Throws: as ``performChanges(cause:key:_:)``.
   @discardableResult
   public func performChangesAndWait(
     cause: String? = nil, key: String? = nil, _ changes: (ChangeBlock) throws -> Void
   ) throws -> CommitReceipt {
-    let answer = Answer()
-    try submission(cause, key, changes).send { answer.give($0) }
-    return try answer.wait().get()
+    try submission(cause, key, changes).sendAndWait()
   }
 
   /// The same, with a completion handler (PHPhotoLibrary.performChanges(_:completionHandler:)).
   ///
   /// Blocks are committed in the order in which they were sent, as ``performChanges(cause:key:_:)`` says, and those
-  /// that wait together share one sync. The files of a block are copied on the calling thread.
+  /// that wait together share one sync. The files of a block are copied on the calling thread, unless a confirmation
+  /// handler or a permission prompt may have to be called first: then both are done on a thread of the library's.
   /// - Parameters:
   ///   - cause: why, for the log.
   ///   - key: an idempotency key.

@@ -81,9 +81,7 @@ extension PhotoLibrary {
     ifAccepted accept: @escaping @Sendable (UndoReport) throws -> Void
   ) throws -> UndoReport {
     let (submission, order) = try submission(of: selection, policy, cause, key, accept)
-    let answer = Answer()
-    submission.send { answer.give($0) }
-    do { return Self.report(try answer.wait().get(), order) } catch { throw order.outcome.rejected ?? error }
+    do { return Self.report(try submission.sendAndWait(), order) } catch { throw order.outcome.rejected ?? error }
   }
 
   private func submission(

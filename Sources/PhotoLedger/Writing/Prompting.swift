@@ -5,7 +5,8 @@ import Synchronization
 // reads (FR-18), and once per start of a limited client, to offer more assets (W20). Without a prompt, undecided
 // clients see an empty library until the owner decides.
 //
-// A prompt may take as long as the user needs, and the reading thread waits for it. Prompts are shown one at a time.
+// A prompt may take as long as the user needs, and the reading thread waits for it; a block waits on a thread of the
+// library's, or on that of a caller that waits for the block (Submission.swift). Prompts are shown one at a time.
 // The prompt's answer is a change block of the owner, so it is recorded in the log with client, time and cause.
 
 /// A prompt that decides about permissions, in place of the system's dialogue.
@@ -142,11 +143,9 @@ extension LibraryStore {
   package func perform(
     _ requests: [ChangeRequest], as client: String = PhotoLibrary.owner, cause: String?, isConfirmed: Bool = false
   ) throws -> CommitReceipt {
-    let answer = Answer()
-    Submission(
+    try Submission(
       store: self, requests: requests, client: client, cause: cause, key: nil, isConfirmed: isConfirmed
-    ).send { answer.give($0) }
-    return try answer.wait().get()
+    ).sendAndWait()
   }
 }
 

@@ -12,7 +12,9 @@ import Synchronization
 //
 // The key is looked up before the bytes: a caller that retries, as after an unknown outcome, may have moved the files
 // away by then. Bytes are stored outside the writer's thread and from the cooperative pool, since a copy and its sync
-// can take seconds. A block without bytes of its own goes straight to the writer.
+// can take seconds. A person who is asked about a block, for a permission or to confirm it, takes as long as people
+// take, and a dialogue may need the main queue, from which the block was sent: unless the caller waits for the block
+// anyway, its thread goes on, and the person is asked on another. A block without either goes straight to the writer.
 //
 // Invariant: the blocks of one caller are decided in the order in which they were sent. Each takes its place before
 // anything is done for it (CallerQueue.swift), and nothing that happens to its bytes meanwhile costs it that place
@@ -39,18 +41,37 @@ struct Submission: Sendable {
   private static let staging = DispatchQueue(label: "photoledger.staging", attributes: .concurrent)
 
   /// Sends the block without holding the calling thread up; the handler is called once, on a thread of the library's.
-  func send(_ handler: @escaping Handler) {
-    let place = caller?.take()
-    if requests.contains(where: \.bringsBytes) {
-      let isSHA1Kept = ContentHash.isSHA1Kept
-      Self.staging.async { ContentHash.$isSHA1Kept.withValue(isSHA1Kept) { prepare(place, handler) } }
-    } else {
-      prepare(place, handler)
-    }
+  func send(_ handler: @escaping Handler) { send(elsewhere: bringsBytes || mayAskPerson, handler) }
+
+  /// Stores the block's bytes on the calling thread, then sends it; does as `send(_:)` where a person may be asked.
+  func sendHere(_ handler: @escaping Handler) { send(elsewhere: mayAskPerson, handler) }
+
+  /// Sends the block and waits for its receipt. A person may be asked on the calling thread, which waits anyway.
+  func sendAndWait() throws -> CommitReceipt {
+    let answer = Answer()
+    send(elsewhere: bringsBytes) { answer.give($0) }
+    return try answer.wait().get()
   }
 
-  /// Stores the block's bytes on the calling thread, then sends it.
-  func sendHere(_ handler: @escaping Handler) { prepare(caller?.take(), handler) }
+  private func send(elsewhere: Bool, _ handler: @escaping Handler) {
+    let place = caller?.take()
+    guard elsewhere else { return prepare(place, handler) }
+    let isSHA1Kept = ContentHash.isSHA1Kept
+    Self.staging.async { ContentHash.$isSHA1Kept.withValue(isSHA1Kept) { prepare(place, handler) } }
+  }
+
+  /// Whether bytes have to be stored before the writer can decide.
+  private var bringsBytes: Bool { requests.contains(where: \.bringsBytes) }
+
+  /// Whether a person may be asked about the block before anything is stored.
+  private var mayAskPerson: Bool {
+    guard isAboutLibrary else { return false }
+    if client != PhotoLibrary.owner, store.prompting.isInstalled { return true }
+    return !isConfirmed && store.installed((any ChangeConfirmation).self).current != nil
+  }
+
+  /// Whether the block does anything but decide about clients.
+  private var isAboutLibrary: Bool { !requests.allSatisfy(\.isAboutClients) }
 
   private func prepare(_ place: UInt64?, _ handler: @escaping Handler) {
     if let receipt {
@@ -91,7 +112,7 @@ struct Submission: Sendable {
 
   /// Calls the permission prompt, if needed, and the confirmation handler, before anything is stored.
   private func checkMayBegin() throws {
-    guard !requests.isEmpty, !requests.allSatisfy(\.isAboutClients) else { return }
+    guard isAboutLibrary else { return }
     try store.prompting.askIfNeeded(for: client, in: store)
     let permission = try store.reading { t in try store.core.projections.permission(of: client, in: t) }
     guard permission.mayAdd else { throw permission.refusal(client, "change the library") }

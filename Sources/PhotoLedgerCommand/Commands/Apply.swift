@@ -23,7 +23,7 @@ extension Command {
       do {
         return try run.run(interruption)
       } catch is OutputClosed {
-        Output.tell("Standard output was closed; stopped at line \(run.lineNumber).")
+        Output.notice("Standard output was closed; stopped at line \(run.lineNumber).")
         return .failed
       }
     }
@@ -74,7 +74,7 @@ private struct ApplyRun: ~Copyable {
     while !waiting.isEmpty { try answerOldest() }
     try output.flush()
     guard interruption.isRequested else { return hasFailed ? .failed : .done }
-    Output.tell("Stopped after line \(lineNumber); every answered block is durable.")
+    Output.notice("Stopped after line \(lineNumber); every answered block is durable.")
     return .failed
   }
 

@@ -166,7 +166,7 @@ extension Command {
       var added: [String] = []
       if status == .limited { added = try waiting { try await library.presentLimitedLibraryPicker() } }
       if status == .notDetermined {
-        Output.tell(
+        Output.notice(
           TerminalPrompt() == nil
             ? TerminalPrompt.absence(for: client) : "The permission of the client '\(client)' was not decided.")
       }

@@ -40,7 +40,7 @@ extension Command {
       try invocation.serve(served, until: interruption)
       return .done
     }
-    Output.tell("The demonstration was stopped; what it had committed is durable.")
+    Output.notice("The demonstration was stopped; what it had committed is durable.")
     return .failed
   }
 
@@ -51,7 +51,7 @@ private func remove(_ url: URL) {
   do {
     try FileManager.default.removeItem(at: url)
   } catch {
-    Output.tell("The temporary library \(url.path) could not be removed: \(error.localizedDescription)")
+    Output.notice("The temporary library \(url.path) could not be removed: \(error.localizedDescription)")
   }
 }
 

@@ -49,7 +49,7 @@ extension Command {
       let status = try invocation.output.finish(with: summary.wasInterrupted ? .failed : .done) {
         try DuplicatePrinting(invocation: invocation, library: library).print(summary)
       }
-      if summary.wasInterrupted { Output.tell("Stopped; run it again to continue.") }
+      if summary.wasInterrupted { Output.notice("Stopped; run it again to continue.") }
       return status
     }
   }

@@ -36,7 +36,7 @@ extension Command {
           throw UsageError("'erase' needs --yes if standard input is not a terminal.")
         }
         guard prompt.confirms(preview.map(sentence), "Erase permanently?") else {
-          Output.tell("Nothing was erased.")
+          Output.notice("Nothing was erased.")
           return .failed
         }
       }

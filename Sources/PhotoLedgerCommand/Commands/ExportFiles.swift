@@ -125,7 +125,7 @@ private struct Exporting: Sendable {
       let files = TextLayout.counted(listed, "file")
       try invocation.output.line("\(files) of earlier exports no longer wanted; --remove-unwanted removes them.")
     }
-    if summary.wasInterrupted { Output.tell("Stopped; run it again to continue.") }
+    if summary.wasInterrupted { Output.notice("Stopped; run it again to continue.") }
   }
 }
 

@@ -140,7 +140,7 @@ extension Invocation {
     }
     let place = TextLayout.printable(fork.path)
     defer {
-      Output.tell(
+      Output.notice(
         """
         The library \(first) is unchanged; the import went into its fork \(place). \
         `photoledger compare '\(first)' --library '\(place)'` lists what it created; with \
@@ -166,14 +166,14 @@ extension Invocation {
     }
     if summary.lostCount > 0 {
       let files = TextLayout.counted(summary.lostCount, "file")
-      Output.tell("\(files) could not be read and may be missing from the library; import again, or see the report.")
+      Output.notice("\(files) could not be read and may be missing from the library; import again, or see the report.")
     }
     if unprovedCount > 0 {
       let files = TextLayout.counted(unprovedCount, "file")
-      Output.tell("\(files) of the library could not be read back as copies; run `photoledger resource check`.")
+      Output.notice("\(files) of the library could not be read back as copies; run `photoledger resource check`.")
     }
     if summary.wasInterrupted {
-      Output.tell("Stopped with \(TextLayout.counted(summary.notReached, "file")) left; run it again to continue.")
+      Output.notice("Stopped with \(TextLayout.counted(summary.notReached, "file")) left; run it again to continue.")
     }
     return status
   }
@@ -192,7 +192,7 @@ extension Invocation {
     try LibraryImport.check(operands.map { FilePath($0) })
     let rollback = CreationRollback(of: location.url)
     let library = try location.create()
-    Output.tell("Created the library \(location.url.path).")
+    Output.notice("Created the library \(location.url.path).")
     do {
       let status = try body(library)
       if status == .done, isKept { library.close() } else { try discardIfEmpty(library, rollback) }
@@ -205,7 +205,7 @@ extension Invocation {
 
   private func discardIfEmpty(_ library: PhotoLibrary, _ rollback: CreationRollback) throws {
     guard try library.closeAndDiscard(by: rollback) else { return }
-    Output.tell("Nothing was imported; the new library \(library.url.path) was removed again.")
+    Output.notice("Nothing was imported; the new library \(library.url.path) was removed again.")
   }
 }
 

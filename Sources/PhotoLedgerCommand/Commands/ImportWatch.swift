@@ -39,7 +39,7 @@ extension Invocation {
       switch end {
       case .cancelled: return .done
       case .manyMissing(let folder, let missing, let count):
-        Output.tell(
+        Output.notice(
           """
           \(TextLayout.grouped(missing)) of \(TextLayout.counted(count, "file")) in \(folder) are missing at once; \
           nothing was changed. If a disk is not mounted, mount it and start again. If the files are meant to be gone, \

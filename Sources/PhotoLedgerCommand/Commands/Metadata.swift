@@ -105,7 +105,7 @@ private struct MetadataPrinting: Sendable {
     if summary.counts[.recorded] != nil {
       try invocation.output.line("To undo it: photoledger undo --cause \(TextLayout.shellWord(summary.cause))")
     }
-    if summary.counts[.notReached] != nil { Output.tell("Stopped; run it again to continue.") }
+    if summary.counts[.notReached] != nil { Output.notice("Stopped; run it again to continue.") }
   }
 }
 

@@ -77,7 +77,7 @@ extension Command {
       let status = try invocation.output.finish(with: isFinished ? .done : .failed) {
         for item in items { try print(item, invocation) }
       }
-      if !isFinished { Output.tell("Picking was cancelled.") }
+      if !isFinished { Output.notice("Picking was cancelled.") }
       return status
     }
   }
@@ -242,7 +242,7 @@ struct PickingDialogue {
         for word in line.split(whereSeparator: { $0 == " " || $0 == "," }) { try tap(word, shown) }
       } catch let error as LibraryError where [.limitExceeded, .identifierNotFound].contains(error.code) {
         // What a person can put right; the session is open still.
-        Output.tell(error.description)
+        Output.notice(error.description)
       }
     }
   }
@@ -250,7 +250,7 @@ struct PickingDialogue {
   /// Picks an asset, or puts it back.
   private func tap(_ word: Substring, _ shown: [Asset]) throws {
     guard let number = Int(word), shown.indices.contains(number - 1) else {
-      Output.tell("'\(word)' is not a number of the list; type 1 to \(shown.count), Enter to finish, q to cancel.")
+      Output.notice("'\(word)' is not a number of the list; type 1 to \(shown.count), Enter to finish, q to cancel.")
       return
     }
     let identifier = shown[number - 1].localIdentifier

@@ -34,10 +34,10 @@ extension Command {
       case .signalled(let number):
         let name = String(cString: strsignal(number))
         if interruption.isRequested {
-          Output.tell("Stopped by signal \(number) (\(name)); the projections are as they were.")
+          Output.notice("Stopped by signal \(number) (\(name)); the projections are as they were.")
           return .failed
         }
-        Output.tell(
+        Output.notice(
           isLast
             ? "The rebuild was ended by signal \(number) (\(name)) again: the store is damaged in its log, or beyond "
               + "what can be described. Restore it from a copy."

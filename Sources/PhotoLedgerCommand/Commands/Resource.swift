@@ -89,7 +89,7 @@ extension Command {
           try await check.run()
         } catch is OutputClosed {
           check.bar.clear()
-          Output.tell("Standard output was closed; not every file was checked.")
+          Output.notice("Standard output was closed; not every file was checked.")
           return .failed
         }
         let status: ExitStatus = check.found[.missing] == nil && check.found[.altered] == nil ? .done : .failed

@@ -80,7 +80,7 @@ extension Invocation {
       var options = HTTPServerOptions()
       options.tls = try tls()
       let log = ServerLog(printsJSON: printsJSON)
-      options.log = { Output.tell("server: \($0)") }
+      options.log = { Output.notice("server: \($0)") }
       var renditions = RenditionOptions()
       renditions.fillsIdleTime = !has(Command.onRequest)
       let access = try galleryAccess()
@@ -159,7 +159,7 @@ extension Invocation {
       }
       try output.flush()
       if !isEncrypted, !address.isLoopback {
-        Output.tell(
+        Output.notice(
           "Other machines reach \(address) and nothing is encrypted; pass --tls-certificate and --tls-key, or listen "
             + "on 127.0.0.1 behind a proxy that has them.")
       }

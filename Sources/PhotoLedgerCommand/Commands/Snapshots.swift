@@ -1,4 +1,5 @@
 import LibraryJSON
+import LibraryMaintenance
 import PhotoLedger
 
 // Snapshots speed up as-of views; no answer depends on them.

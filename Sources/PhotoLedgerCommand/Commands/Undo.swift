@@ -45,7 +45,7 @@ extension Command {
         if invocation.printsJSON, plan.isRefused {
           try invocation.print(plan, isDry: false)
         } else {
-          for conflict in plan.conflicts.prefix(20) { Output.tell(TextLayout.printable(conflict.sentence)) }
+          for conflict in plan.conflicts.prefix(20) { Output.notice(TextLayout.printable(conflict.sentence)) }
         }
         throw error
       }

@@ -45,7 +45,7 @@ extension Command {
     interruption.requestWhenClosed(STDOUT_FILENO)
     return try invocation.withLibrary { library in
       let start = try since?.view(of: library) ?? library
-      try Watch(library: library, output: invocation.output, until: until, tellsInitial: !invocation.has(noInitial))
+      try Watch(library: library, output: invocation.output, until: until, printsInitial: !invocation.has(noInitial))
         .run(FetchArguments.fetch(invocation, from: start, orAlbumsOf: library), interruption)
       return .done
     }
@@ -59,7 +59,7 @@ private struct Watch {
   let library: PhotoLibrary
   let output: Output
   let until: Token?
-  let tellsInitial: Bool
+  let printsInitial: Bool
 
   /// How many identifiers a line has at most: a program reads its first line before it can do anything.
   private static let identifiersMax = 1000
@@ -74,15 +74,15 @@ private struct Watch {
     try library.register(end)
     if try hasReached(library.currentToken) { interruption.request() }
     try waitingUntilSignalled(interruption) {
-      var told = result.token
+      var previous = result.token
       for try await details in library.changes(to: result, composingBeyond: .max) {
         if interruption.isSignalled { return }
         let after = details.fetchResultAfterChanges.token
         if let until, after > until { return }
-        try output.line(line(details, since: told))
+        try output.line(line(details, since: previous))
         try output.flush()
         if hasReached(after) { return }
-        told = after
+        previous = after
       }
     }
     library.unregisterChangeObserver(end)
@@ -92,14 +92,14 @@ private struct Watch {
 
   /// Prints what the result is: a line, and for what that leaves out further ones.
   private func begin(_ result: FetchResult<Asset>) throws {
-    var told = 0
-    func tell(_ identifiers: [LocalIdentifier]?) throws {
+    var printedCount = 0
+    func printLine(_ identifiers: [LocalIdentifier]?) throws {
       try output.line { bytes in
         bytes.beginObject()
         bytes.key("token")
         bytes.text(result.token.description)
-        bytes.key((told == 0 ? "count" : "offset") as StaticString)
-        bytes.integer(Int64(told == 0 ? result.count : told))
+        bytes.key((printedCount == 0 ? "count" : "offset") as StaticString)
+        bytes.integer(Int64(printedCount == 0 ? result.count : printedCount))
         if let identifiers {
           bytes.key("identifiers")
           bytes.beginList()
@@ -110,23 +110,23 @@ private struct Watch {
       }
       try output.flush()
     }
-    guard tellsInitial else { return try tell(nil) }
+    guard printsInitial else { return try printLine(nil) }
     var waiting: [LocalIdentifier] = []
     try result.forEachPiece { assets in
       for asset in assets {
         waiting.append(asset.id)
         guard waiting.count == Self.identifiersMax else { continue }
-        try tell(waiting)
-        told += waiting.count
+        try printLine(waiting)
+        printedCount += waiting.count
         waiting.removeAll(keepingCapacity: true)
       }
     }
-    if told == 0 || !waiting.isEmpty { try tell(waiting) }
+    if printedCount == 0 || !waiting.isEmpty { try printLine(waiting) }
   }
 
-  /// - Parameter told: the state of the previous line. The details may start at a later one, if commits in between did
-  ///   not touch the result; the list is the same at both, and this is the one that the reader knows.
-  private func line(_ details: ChangeDetails<Asset>, since told: Token) throws -> JSON {
+  /// - Parameter previous: the state of the line before. The details may start at a later one, if commits in between
+  ///   did not touch the result; the list is the same at both, and this is the one that the reader knows.
+  private func line(_ details: ChangeDetails<Asset>, since previous: Token) throws -> JSON {
     let after = details.fetchResultAfterChanges
     let inserted = details.insertedIndexes ?? []
     let changed = details.changedIndexes ?? []
@@ -135,7 +135,7 @@ private struct Watch {
       return JSON.Member(String(index), try library.json(of: asset))
     }
     return [
-      "before": .text(told.description),
+      "before": .text(previous.description),
       "after": .text(after.token.description),
       "count": .integer(Int64(after.count)),
       "removed": JSON(ranges: details.removedIndexes ?? []),

@@ -132,7 +132,7 @@ final class Output: Sendable {
 
   /// Prints a message on standard error; a terminal shows it without breaking words. The names in it may come from
   /// anywhere.
-  static func tell(_ sentence: String) {
+  static func notice(_ sentence: String) {
     let width = Terminal(descriptor: STDERR_FILENO).width
     let text = "photoledger: \(TextLayout.printable(sentence))"
     complain((width.map { text.wrapped(at: $0) } ?? text) + "\n")
@@ -140,7 +140,7 @@ final class Output: Sendable {
 
   /// Does what is not worth a failure; if it fails, a sentence says what that means and why.
   static func warn(of body: () throws -> Void, after sentence: String) {
-    do { try body() } catch { tell("\(sentence): \(error)") }
+    do { try body() } catch { notice("\(sentence): \(error)") }
   }
 
   /// Writes to standard error at once. A failure there cannot be reported.

@@ -139,7 +139,7 @@ extension Invocation {
     case .exited(let status): return ExitStatus(rawValue: status) ?? .failed
     case .signalled(let number):
       let signal = "signal \(number) (\(String(cString: strsignal(number))))"
-      Output.tell(interruption.isRequested ? "Stopped by \(signal); \(left)." : damaged(signal))
+      Output.notice(interruption.isRequested ? "Stopped by \(signal); \(left)." : damaged(signal))
       return .failed
     }
   }

@@ -87,7 +87,7 @@ final class Interruption: Sendable {
   private func endLater(by signal: Int32) {
     let thread = Thread { [patience] in
       Thread.sleep(forTimeInterval: patience)
-      Output.tell(
+      Output.notice(
         "Stopped by signal \(signal) (\(String(cString: strsignal(signal)))) in the middle of a step that did not end "
           + "within \(Int(patience)) s; only what was committed before it is kept.")
       _exit(128 + signal)

@@ -165,14 +165,14 @@ struct Invocation: Sendable {
     }
     bar.clear()
     defer { library.close() }
-    try library.setMediaProbe(try probe(interruption), whenUnavailable: { Output.tell($0) })
+    try library.setMediaProbe(try probe(interruption), whenUnavailable: { Output.notice($0) })
     guard let client else { return try body(try moment?.view(of: library) ?? library) }
     let now = library.as(client)
     let view = try moment?.view(of: now) ?? now
     if let prompt = TerminalPrompt() {
       try library.setPermissionPrompt(prompt)
     } else if isTelling, try now.isUndecided {
-      Output.tell(TerminalPrompt.absence(for: client))
+      Output.notice(TerminalPrompt.absence(for: client))
     }
     return try body(view)
   }

@@ -55,7 +55,7 @@ enum Program {
       invocation.guardAgainstFaults()
       return try command.run(invocation)
     } catch let error as UsageError {
-      Output.tell(shortened("\(error)", line))
+      Output.notice(shortened("\(error)", line))
       Output.complain("See `photoledger \(command.name) --help`.\n")
       return .usage
     }
@@ -98,21 +98,21 @@ enum Program {
       // What was printed before the failure is still wanted; without a reader the failure is reported all the same.
       _ = try output.finish(with: .failed) { try output.flush() }
     } catch {
-      Output.tell(sentence(of: error))
+      Output.notice(sentence(of: error))
     }
     switch error {
     case let error as UsageError:
-      Output.tell(shortened("\(error)", words))
+      Output.notice(shortened("\(error)", words))
       Output.complain("See `photoledger --help`.\n")
       return .usage
     case let error as FetchError:
       let lines = error.excerpt?.split(separator: "\n") ?? []
       let place = error.offset.map { "At column \($0 + 1): " } ?? ""
-      Output.tell(place + shortened(error.sentence, words))
+      Output.notice(place + shortened(error.sentence, words))
       Output.complain(lines.map { "  \(TextLayout.printable(String($0)))\n" }.joined())
       return .usage
     default:
-      Output.tell(shortened(sentence(of: error), words))
+      Output.notice(shortened(sentence(of: error), words))
       return .failed
     }
   }

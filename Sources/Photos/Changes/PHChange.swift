@@ -80,7 +80,8 @@ public final class PHFetchResultChangeDetails<ObjectType: PHObject>: NSObject, S
   enum Details: Sendable {
     case assets(ChangeDetails<Asset>)
     case collections(ChangeDetails<PhotoCollection>)
-    case nothing
+    /// Of results that are none of the core's: an empty stand-in, or upload jobs.
+    case compared(IndexChanges)
   }
 
   /// The result that was asked about, itself (CD-02).
@@ -93,8 +94,8 @@ public final class PHFetchResultChangeDetails<ObjectType: PHObject>: NSObject, S
     (fetchResultBeforeChanges, fetchResultAfterChanges, self.details) = (before, after, details)
   }
 
-  /// The difference of any two results (CD-20; Apple: `init(from:to:changedObjects:)`).
-  /// - Complexity: O(k log n) for results of one history, k objects apart.
+  /// The difference of any two results, an empty stand-in included (CD-20; Apple: `init(from:to:changedObjects:)`).
+  /// - Complexity: O(n log n) in the sizes of both results; O(n) if one of them is a stand-in without objects.
   public convenience init(
     from fromResult: PHFetchResult<ObjectType>, to toResult: PHFetchResult<ObjectType>, changedObjects: [ObjectType]
   ) {
@@ -107,39 +108,40 @@ public final class PHFetchResultChangeDetails<ObjectType: PHObject>: NSObject, S
         .collections(
           ChangeDetails(
             from: before, to: after, changedObjects: changedObjects.compactMap { ($0 as? PHCollection)?.collection }))
-      default: .nothing
+      default: .compared(fromResult.changes(to: toResult, changed: changedObjects))
       }
     self.init(fromResult, toResult, details)
   }
 
   private func details<Value>(
-    assets: (ChangeDetails<Asset>) -> Value, collections: (ChangeDetails<PhotoCollection>) -> Value, nothing: Value
+    assets: (ChangeDetails<Asset>) -> Value, collections: (ChangeDetails<PhotoCollection>) -> Value,
+    compared: (IndexChanges) -> Value
   ) -> Value {
     switch details {
     case .assets(let details): assets(details)
     case .collections(let details): collections(details)
-    case .nothing: nothing
+    case .compared(let changes): compared(changes)
     }
   }
 
   /// Whether the index sets are available (CD-14, CD-15).
   public var hasIncrementalChanges: Bool {
-    details(assets: \.hasIncrementalChanges, collections: \.hasIncrementalChanges, nothing: true)
+    details(assets: \.hasIncrementalChanges, collections: \.hasIncrementalChanges) { _ in true }
   }
 
   /// Positions in *before* (CD-04).
   public var removedIndexes: IndexSet? {
-    details(assets: \.removedIndexes, collections: \.removedIndexes, nothing: IndexSet())
+    details(assets: \.removedIndexes, collections: \.removedIndexes) { $0.removed.indexSet }
   }
 
   /// Positions in *after*, which are those after the removals too (CD-05, CD-06).
   public var insertedIndexes: IndexSet? {
-    details(assets: \.insertedIndexes, collections: \.insertedIndexes, nothing: IndexSet())
+    details(assets: \.insertedIndexes, collections: \.insertedIndexes) { $0.inserted.indexSet }
   }
 
   /// Positions in *after* (CD-07).
   public var changedIndexes: IndexSet? {
-    details(assets: \.changedIndexes, collections: \.changedIndexes, nothing: IndexSet())
+    details(assets: \.changedIndexes, collections: \.changedIndexes) { $0.changed.indexSet }
   }
 
   /// The objects at the removed positions, as they were (CD-08, CD-17).
@@ -150,11 +152,23 @@ public final class PHFetchResultChangeDetails<ObjectType: PHObject>: NSObject, S
   public var changedObjects: [ObjectType] { changedIndexes.map(fetchResultAfterChanges.objects(at:)) ?? [] }
 
   /// Whether objects stand in another order after removals and insertions (CD-13).
-  public var hasMoves: Bool { details(assets: \.hasMoves, collections: \.hasMoves, nothing: false) }
+  public var hasMoves: Bool { details(assets: \.hasMoves, collections: \.hasMoves, compared: \.hasMoves) }
 
   /// Calls a handler with each move: from a position in *before* with removals and insertions applied, to one in
   /// *after* (CD-10); a batch, not a script (CD-11).
   public func enumerateMoves(_ handler: (_ fromIndex: Int, _ toIndex: Int) -> Void) {
-    for move in details(assets: \.moves, collections: \.moves, nothing: []) { handler(move.from, move.to) }
+    for move in details(assets: \.moves, collections: \.moves, compared: \.moves) { handler(move.from, move.to) }
   }
+}
+
+extension PHFetchResult where ObjectType: PHObject {
+  /// How another result differs, by its objects; none is read if there are none on the other side.
+  fileprivate func changes(to other: PHFetchResult<ObjectType>, changed: [ObjectType]) -> IndexChanges {
+    guard count > 0, other.count > 0 else {
+      return IndexChanges.between(before: Array(0..<count), after: Array(0..<other.count))
+    }
+    return IndexChanges.between(before: allObjects, after: other.allObjects, changed: Set(changed))
+  }
+
+  private var allObjects: [ObjectType] { (0..<count).map { object(at: $0) } }
 }

@@ -8,6 +8,7 @@
 // converted by an initialiser. It is the same result under another type, not a copy: nothing is read.
 
 public import PhotoLedger
+internal import LibraryUploads
 
 /// The core's result: the same type for every class of objects, so that results can be converted.
 enum FetchedContent: Sendable {

@@ -4,7 +4,7 @@ import Synchronization
 /// What is asked for of an asset, apart from the class that Apple's clients fill in.
 struct AssetWish: Sendable {
   private let source: PHAsset
-  private let isCurrent: Bool
+  private let version: PHImageRequestOptionsVersion
   let isSynchronous: Bool
   private let delivery: PHImageRequestOptionsDeliveryMode
   private let progress: PHAssetImageProgressHandler?
@@ -13,7 +13,7 @@ struct AssetWish: Sendable {
 
   init(_ asset: PHAsset, _ options: PHImageRequestOptions?) {
     source = asset
-    isCurrent = options?.version ?? .current == .current
+    version = options?.version ?? .current
     isSynchronous = options?.isSynchronous ?? false
     delivery = options?.deliveryMode ?? .opportunistic
     progress = options?.progressHandler
@@ -23,9 +23,12 @@ struct AssetWish: Sendable {
 
   /// What is asked for of a video or a Live Photo: nothing is scaled, and the handler is called later.
   init(_ asset: PHAsset, isCurrent: Bool, progress: PHAssetImageProgressHandler?) {
-    (source, self.isCurrent, self.progress) = (asset, isCurrent, progress)
+    (source, self.progress) = (asset, progress)
+    version = isCurrent ? .current : .unadjusted
     (isSynchronous, delivery, resizeMode, cropRect) = (false, .highQualityFormat, .none, .zero)
   }
+
+  private var isCurrent: Bool { version == .current }
 
   /// Whether each picture that is given has to be exact, in order.
   var deliveries: [Bool] {
@@ -49,7 +52,9 @@ struct AssetWish: Sendable {
     guard let library = try source.source?.library.present() else { throw PHPhotosError(.missingResource, "") }
     let resources = try library.resources(of: asset)
     let current = isCurrent ? resources.shown(asset) : nil
-    if let resource = current ?? resources.original(asset.originalResourceChoice) { return (resource, library) }
+    // The original of a RAW pair is the RAW file, whichever of the two the asset shows.
+    let choice = version == .original ? .raw : asset.originalResourceChoice
+    if let resource = current ?? resources.original(choice) { return (resource, library) }
     throw PHPhotosError(.missingResource, "The asset \(asset.localIdentifier) has no file of that version.")
   }
 
@@ -69,7 +74,7 @@ struct AssetWish: Sendable {
 
   /// Reports progress.
   /// - Throws: `CancellationError` if the handler asks to stop.
-  func tell(_ share: Double, _ number: PHImageRequestID) throws {
+  func report(_ share: Double, _ number: PHImageRequestID) throws {
     guard let progress else { return }
     var stop = ObjCBool(false)
     progress(share, nil, &stop, information(number))
@@ -81,7 +86,7 @@ struct AssetWish: Sendable {
     var data = Data(capacity: Int(clamping: resource.dataSize))
     for try await portion in library.data(of: resource, in: try asset()) {
       data.append(portion)
-      try tell(resource.dataSize == 0 ? 1 : Double(data.count) / Double(resource.dataSize), number)
+      try report(resource.dataSize == 0 ? 1 : Double(data.count) / Double(resource.dataSize), number)
     }
     return data
   }
@@ -101,11 +106,11 @@ struct AssetWish: Sendable {
       PHImageResultRequestIDKey: number, PHImageResultIsDegradedKey: isDegraded, PHImageResultIsInCloudKey: false,
     ]
     guard let error else { return information }
-    let told = PHPhotosError.from(error)
-    if error is CancellationError || (told as? PHPhotosError)?.code == .userCancelled {
+    let bridged = PHPhotosError.from(error)
+    if error is CancellationError || (bridged as? PHPhotosError)?.code == .userCancelled {
       information[PHImageCancelledKey] = true
     } else {
-      information[PHImageErrorKey] = told
+      information[PHImageErrorKey] = bridged
     }
     return information
   }
@@ -121,10 +126,30 @@ struct RequestAnswer<Value>: @unchecked Sendable {  // guarded by: made by the r
   }
 }
 
+/// The main queue, which is the main actor's.
+private enum MainQueue {
+  private static let mark: DispatchSpecificKey<Bool> = {
+    let mark = DispatchSpecificKey<Bool>()
+    DispatchQueue.main.setSpecific(key: mark, value: true)
+    return mark
+  }()
+
+  /// Whether the caller is on it.
+  ///
+  /// On Linux other threads than the main one serve the queue of a program with an asynchronous `main`, so the thread
+  /// alone does not tell. It counts all the same: before it serves the queue nothing else distinguishes it.
+  static var isCurrent: Bool { DispatchQueue.getSpecific(key: mark) == true || Thread.isMainThread }
+}
+
 /// The requests of a manager that are under way.
 ///
 /// Their tasks run on a queue of their own: a synchronous request may block a thread of the cooperative pool, and
 /// blocking all of them would be a deadlock.
+///
+///     a handler of ...    a request made on the main queue    one made elsewhere
+///     a synchronous one   before it returns, on the caller's thread
+///     a picture, bytes    on the main queue                   in the request's task: a server serves no main queue
+///     a film, an export   in the request's task
 final class ImageRequests: Sendable {
   private struct State {
     var last: PHImageRequestID = 0
@@ -140,13 +165,20 @@ final class ImageRequests: Sendable {
   private static let executor = QueueExecutor()
 
   /// Begins a request; a synchronous one has ended when this returns, with its handlers called on the caller's thread.
+  /// - Parameter returnsToMain: whether the answers to a caller on the main queue are delivered there, in order.
   func run<Value>(
-    isSynchronous: Bool, told handler: @escaping (RequestAnswer<Value>) -> Void,
+    isSynchronous: Bool, returnsToMain: Bool = false, resultHandler handler: @escaping (RequestAnswer<Value>) -> Void,
     body: @escaping @Sendable (PHImageRequestID, @Sendable (RequestAnswer<Value>) -> Void) async -> Void
   ) -> PHImageRequestID {
     guard isSynchronous else {
-      nonisolated(unsafe) let handler = handler  // guarded by: only the request's task calls it from now on
-      return begin { await body($0) { handler($0) } }
+      let isForMain = returnsToMain && MainQueue.isCurrent
+      // guarded by: from now on only the request's task calls it, or only the main queue
+      nonisolated(unsafe) let handler = handler
+      return begin { number in
+        await body(number) { answer in
+          if isForMain { DispatchQueue.main.async { handler(answer) } } else { handler(answer) }
+        }
+      }
     }
     let (answers, done) = (Answers<Value>(), DispatchSemaphore(value: 0))
     let number = begin { number in

@@ -12,7 +12,8 @@
 //     fastFormat      the quick picture
 //     highQuality     the exact picture
 //
-// A request has a task; cancelling it ends the renderer's work, and the handler receives the cancellation.
+// A request has a task; cancelling it ends the renderer's work, and the handler receives the cancellation. Answers to a
+// caller on the main queue come there, as on Apple's systems; to any other they come in the task.
 
 internal import PhotoLedger
 import Synchronization
@@ -79,9 +80,9 @@ public enum PHImageContentMode: Int, Sendable, CaseIterable {
 public enum PHImageRequestOptionsVersion: Int, Sendable, CaseIterable {
   /// With all edits.
   case current = 0
-  /// Without edits.
+  /// Without edits; of a RAW pair the file that the asset shows.
   case unadjusted = 1
-  /// The original; of a RAW pair the one that is first.
+  /// The original; of a RAW pair the RAW file, whichever of the two the asset shows.
   case original = 2
 }
 
@@ -169,7 +170,9 @@ open class PHImageManager: NSObject, @unchecked Sendable {  // guarded by: `requ
   ///
   /// The handler is called once: with data, kind of data, orientation and information, or without data and with an
   /// error in the information. The orientation is `.up` if no renderer can determine it, and the information says so. A
-  /// synchronous request calls it before it returns, on the caller's thread; another one on a thread of its own.
+  /// synchronous request calls it before it returns, on the caller's thread. Another one calls it later: on the main
+  /// queue for a request that was made there, on a thread of the library's for any other, since a server serves no main
+  /// queue. A program without an asynchronous `main` has to run `dispatchMain()` or a run loop for the former.
   @discardableResult
   open func requestImageDataAndOrientation(
     for asset: PHAsset, options: PHImageRequestOptions?,
@@ -203,7 +206,8 @@ open class PHImageManager: NSObject, @unchecked Sendable {  // guarded by: `requ
     _ asset: PHAsset, _ options: PHImageRequestOptions?, _ handler: @escaping (RequestAnswer<Bytes>) -> Void
   ) -> PHImageRequestID {
     let (wish, renderer) = (AssetWish(asset, options), Self.currentRenderer)
-    return requests.run(isSynchronous: wish.isSynchronous, told: handler) { number, tell in
+    return requests.run(isSynchronous: wish.isSynchronous, returnsToMain: true, resultHandler: handler) {
+      number, deliver in
       do {
         let (resource, library) = try wish.resource()
         let data = try await wish.bytes(of: resource, library, number)
@@ -211,9 +215,9 @@ open class PHImageManager: NSObject, @unchecked Sendable {  // guarded by: `requ
         var information = wish.information(number)
         if orientation == nil { information[PHImageResultOrientationIsUnknownKey] = true }
         let bytes = Bytes(data: data, type: resource.uniformTypeIdentifier, orientation: orientation ?? .up)
-        tell(RequestAnswer(information, bytes))
+        deliver(RequestAnswer(information, bytes))
       } catch {
-        tell(RequestAnswer(wish.information(number, error: error)))
+        deliver(RequestAnswer(wish.information(number, error: error)))
       }
     }
   }
@@ -223,7 +227,8 @@ open class PHImageManager: NSObject, @unchecked Sendable {  // guarded by: `requ
   ///
   /// With the delivery mode `opportunistic` the handler is called twice, first with a degraded picture; once with the
   /// other modes, for a synchronous request, and for an error. A synchronous request calls it before it returns, on
-  /// the caller's thread, which the renderer must not need; another one on a thread of its own.
+  /// the caller's thread, which the renderer must not need; another one where
+  /// ``requestImageDataAndOrientation(for:options:resultHandler:)`` calls its own.
   @discardableResult
   open func requestImage(
     for asset: PHAsset, targetSize: CGSize, contentMode: PHImageContentMode, options: PHImageRequestOptions?,
@@ -231,9 +236,9 @@ open class PHImageManager: NSObject, @unchecked Sendable {  // guarded by: `requ
   ) -> PHImageRequestID {
     let (wish, renderer) = (AssetWish(asset, options), Self.currentRenderer)
     let isWhole = targetSize == PHImageManagerMaximumSize || wish.resizeMode == .none || targetSize == .zero
-    return requests.run(isSynchronous: wish.isSynchronous) { (answer: RequestAnswer<UIImage>) in
+    return requests.run(isSynchronous: wish.isSynchronous, returnsToMain: true) { (answer: RequestAnswer<UIImage>) in
       resultHandler(answer.value, answer.information)
-    } body: { number, tell in
+    } body: { number, deliver in
       do {
         let (resource, library) = try wish.resource()
         let url = try library.url(of: resource, in: try wish.asset())
@@ -246,10 +251,10 @@ open class PHImageManager: NSObject, @unchecked Sendable {  // guarded by: `requ
           let image = try await Self.turns.run { try await renderer.image(rendering) }
           try Task.checkCancellation()
           let isDegraded = !isExact && wish.deliveries.count > 1
-          tell(RequestAnswer(wish.information(number, isDegraded: isDegraded), image))
+          deliver(RequestAnswer(wish.information(number, isDegraded: isDegraded), image))
         }
       } catch {
-        tell(RequestAnswer(wish.information(number, error: error)))
+        deliver(RequestAnswer(wish.information(number, error: error)))
       }
     }
   }

@@ -61,18 +61,18 @@ public final class PHLivePhoto: NSObject, NSCopying, @unchecked Sendable {  // g
   ) -> PHLivePhotoRequestID {
     requests.run(isSynchronous: false) { answer in
       resultHandler(answer.value, answer.information)
-    } body: { _, tell in
+    } body: { _, deliver in
       do {
         if let image {
-          tell(RequestAnswer([PHLivePhotoInfoIsDegradedKey: true], PHLivePhoto(image.size, [], 0)))
+          deliver(RequestAnswer([PHLivePhotoInfoIsDegradedKey: true], PHLivePhoto(image.size, [], 0)))
         }
         let made = try PHLivePhoto(files: fileURLs, targetSize, contentMode)
         try Task.checkCancellation()
-        tell(RequestAnswer([PHLivePhotoInfoIsDegradedKey: false], made))
+        deliver(RequestAnswer([PHLivePhotoInfoIsDegradedKey: false], made))
       } catch is CancellationError {
-        tell(RequestAnswer([PHLivePhotoInfoCancelledKey: true]))
+        deliver(RequestAnswer([PHLivePhotoInfoCancelledKey: true]))
       } catch {
-        tell(RequestAnswer([PHLivePhotoInfoErrorKey: PHPhotosError.from(error)]))
+        deliver(RequestAnswer([PHLivePhotoInfoErrorKey: PHPhotosError.from(error)]))
       }
     }
   }
@@ -162,7 +162,7 @@ extension PHImageManager {
       asset, isCurrent: options?.version ?? .current == .current, progress: options?.progressHandler)
     return requests.run(isSynchronous: false) { answer in
       resultHandler(answer.value, answer.information)
-    } body: { number, tell in
+    } body: { number, deliver in
       do {
         let (still, video, library) = try wish.pair()
         let own = try wish.asset()
@@ -173,11 +173,11 @@ extension PHImageManager {
         let live = PHLivePhoto(
           PHLivePhoto.size(size, targetSize, contentMode),
           [still, video].map { PHAssetResource($0, own, library) }, duration)
-        try wish.tell(1, number)
+        try wish.report(1, number)
         try Task.checkCancellation()
-        tell(RequestAnswer(wish.information(number), live))
+        deliver(RequestAnswer(wish.information(number), live))
       } catch {
-        tell(RequestAnswer(wish.information(number, error: error)))
+        deliver(RequestAnswer(wish.information(number, error: error)))
       }
     }
   }

@@ -63,7 +63,7 @@ extension PHImageManager {
   ) -> PHImageRequestID {
     requestFilm(asset, options) {
       $0
-    } told: {
+    } resultHandler: {
       resultHandler($0, nil, $1)
     }
   }
@@ -78,7 +78,7 @@ extension PHImageManager {
   ) -> PHImageRequestID {
     requestFilm(asset, options) {
       AVPlayerItem(asset: $0)
-    } told: {
+    } resultHandler: {
       resultHandler($0, $1)
     }
   }
@@ -99,20 +99,20 @@ extension PHImageManager {
           "There is no export preset '\(exportPreset)'; use one of \(AVAssetExportSession.allExportPresets()).")
       }
       return session
-    } told: {
+    } resultHandler: {
       resultHandler($0, $1)
     }
   }
 
   private func requestFilm<Value>(
     _ asset: PHAsset, _ options: PHVideoRequestOptions?, _ make: @escaping @Sendable (AVURLAsset) throws -> Value,
-    told handler: @escaping (Value?, [AnyHashable: Any]?) -> Void
+    resultHandler handler: @escaping (Value?, [AnyHashable: Any]?) -> Void
   ) -> PHImageRequestID {
     let wish = AssetWish(
       asset, isCurrent: options?.version ?? .current == .current, progress: options?.progressHandler)
     return requests.run(isSynchronous: false) { (answer: RequestAnswer<Value>) in
       handler(answer.value, answer.information)
-    } body: { number, tell in
+    } body: { number, deliver in
       do {
         let own = try wish.asset()
         guard own.mediaType == .video else {
@@ -123,11 +123,11 @@ extension PHImageManager {
         let url = try library.url(of: resource, in: own)
         let film = AVURLAsset(url, try InstalledRenderer.programs.film(at: url))
         let made = try make(film)
-        try wish.tell(1, number)
+        try wish.report(1, number)
         try Task.checkCancellation()
-        tell(RequestAnswer(wish.information(number), made))
+        deliver(RequestAnswer(wish.information(number), made))
       } catch {
-        tell(RequestAnswer(wish.information(number, error: error)))
+        deliver(RequestAnswer(wish.information(number, error: error)))
       }
     }
   }

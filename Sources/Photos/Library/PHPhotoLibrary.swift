@@ -22,6 +22,7 @@
 
 @_exported import Foundation
 @_exported import FoundationNetworking
+internal import LibraryUploads
 internal import MediaImport
 public import PhotoLedger
 import Synchronization

@@ -94,16 +94,19 @@ open class PHAssetCollection: PHCollection, @unchecked Sendable {  // guarded by
 
   /// The albums or smart albums of a subtype (Apple: `fetchAssetCollections(with:subtype:options:)`).
   ///
-  /// Of subtypes that never occur, and of moments, there are none.
+  /// Every smart album is found by the subtype `any`, and by `albumRegular` as well, as on Apple's systems. Of subtypes
+  /// that never occur, and of moments, there are none.
   open class func fetchAssetCollections(
     with type: PHAssetCollectionType, subtype: PHAssetCollectionSubtype, options: PHFetchOptions?
   ) -> PHFetchResult<PHAssetCollection> {
     PHPhotoLibrary.fetch("PHAssetCollection.fetchAssetCollections(with:subtype:options:)") { library in
       if type == .moment { return .nothing }
+      // Shipping programs list the smart albums by the subtype of ordinary albums.
+      let isAny = subtype == .any || type == .smartAlbum && subtype == .albumRegular
       return .collections(
         try library.fetchCollections(
           with: type == .album ? .album : .smartAlbum,
-          subtype: subtype == .any ? nil : AlbumSubtype(rawValue: subtype.rawValue), options.options(for: .collection)))
+          subtype: isAny ? nil : AlbumSubtype(rawValue: subtype.rawValue), options.options(for: .collection)))
     }
   }
 

@@ -4,6 +4,7 @@
 // The classes are open, and can be made without arguments, because tests of apps subclass them for stand-ins. A
 // stand-in has no core value: it answers with empty values where it does not override, and fails in requests.
 
+internal import LibraryUploads
 internal import PhotoLedger
 
 /// An object of the library as it was at one commit (Apple: `PHObject`).

@@ -1,6 +1,7 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
 // The names are Apple's.
 
+internal import LibraryUploads
 internal import PhotoLedger
 import Synchronization
 

@@ -38,6 +38,9 @@ public typealias PHContentEditingInputRequestID = Int
 public let PHContentEditingInputErrorKey = "PHContentEditingInputErrorKey"
 /// The key of the information about an input that says it was cancelled (Apple: `PHContentEditingInputCancelledKey`).
 public let PHContentEditingInputCancelledKey = "PHContentEditingInputCancelledKey"
+/// The key of the information about an input that says its bytes are in the cloud; never given, since nothing is
+/// elsewhere (Apple: `PHContentEditingInputResultIsInCloudKey`).
+public let PHContentEditingInputResultIsInCloudKey = "PHContentEditingInputResultIsInCloudKey"
 
 /// How editing input is asked for (Apple: `PHContentEditingInputRequestOptions`).
 open class PHContentEditingInputRequestOptions: NSObject {

@@ -49,7 +49,7 @@ package struct PickedSource: Sendable {
   private func options(_ wanted: UTType, _ progress: Progress?) -> PickedItemOptions {
     var options = PickedItemOptions()
     options.contentType = (type(conformingTo: wanted) ?? wanted).identifier
-    if let progress { options.progressHandler = { progress.tell($0) } }
+    if let progress { options.progressHandler = { progress.report($0) } }
     return options
   }
 }
@@ -69,5 +69,5 @@ extension Progress {
   }
 
   /// Takes the share of the bytes that are there, from 0 to 1.
-  fileprivate func tell(_ share: Double) { completedUnitCount = Int64(share * Double(Self.units)) }
+  fileprivate func report(_ share: Double) { completedUnitCount = Int64(share * Double(Self.units)) }
 }

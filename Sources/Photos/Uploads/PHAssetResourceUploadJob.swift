@@ -1,4 +1,5 @@
 public import FoundationNetworking
+internal import LibraryUploads
 internal import PhotoLedger
 
 /// A request to send a file of an asset to a server of the app's (Apple: `PHAssetResourceUploadJob`).

@@ -1,4 +1,5 @@
 public import FoundationNetworking
+internal import LibraryUploads
 internal import PhotoLedger
 
 /// Makes and changes upload jobs in a change block (Apple: `PHAssetResourceUploadJobChangeRequest`).

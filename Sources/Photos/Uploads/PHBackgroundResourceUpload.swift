@@ -1,4 +1,5 @@
 public import ExtensionFoundation
+internal import LibraryUploads
 internal import PhotoLedger
 import Synchronization
 

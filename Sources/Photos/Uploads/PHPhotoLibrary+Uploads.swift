@@ -1,3 +1,4 @@
+internal import LibraryUploads
 internal import PhotoLedger
 
 extension PHPhotoLibrary {

@@ -1,4 +1,5 @@
 import FoundationNetworking
+internal import LibraryUploads
 internal import PhotoLedger
 import Synchronization
 

@@ -1,4 +1,5 @@
 package import Foundation
+package import PhotoLedger
 import EventLog
 import LMDB
 

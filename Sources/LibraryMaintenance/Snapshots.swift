@@ -1,6 +1,6 @@
+public import PhotoLedger
 import EventLog
 import LMDB
-import Synchronization
 
 // Making and dropping snapshots; SnapshotStore.swift describes them.
 
@@ -47,7 +47,7 @@ extension PhotoLibrary {
       throw LibraryError(.malformedRequest, "Snapshots need a spacing of \(range); got \(spacing).")
     }
     let snapshots = try store.snapshots
-    return try snapshots.making.withLock { _ in
+    return try snapshots.whileMaking {
       do {
         do {
           return try makeSnapshots(in: snapshots, spacing: spacing, progress)
@@ -89,7 +89,7 @@ extension PhotoLibrary {
   public func dropSnapshots() throws {
     try checkIsOwner("drop the snapshots")
     let snapshots = try store.snapshots
-    try snapshots.making.withLock { _ in
+    try snapshots.whileMaking {
       do { try snapshots.drop() } catch { throw LibraryError(error) }
     }
   }
@@ -208,7 +208,7 @@ private struct SnapshotMaker {
   ) throws {
     guard let last = ranges.last else { return }
     let head = try core.log.head(t).sequence
-    var tail = Rewind(core, to: last.end)
+    var tail = Rewind(core, to: last.end, from: nil)
     try tail.goBack(over: (last.end + 1)..<(head + 1), in: t)
     var state = tail.past
     for (done, range) in ranges.reversed().enumerated() {

@@ -1,3 +1,5 @@
+package import PhotoLedger
+
 extension IndexChanges {
   /// Applies the change as PhotoKit's clients do: removals, insertions, then all moves as one batch (CD-09, CD-11).
   ///

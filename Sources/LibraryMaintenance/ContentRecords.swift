@@ -1,3 +1,4 @@
+package import PhotoLedger
 import Glibc
 
 // Files of the library with a record for each content: caches, such as the hashes of pictures.

@@ -2,7 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
-@testable import PhotoLedger
+@testable import LibraryUploads
+import PhotoLedger
 
 // The protocol without a socket: a server of three variables answers what the transfer sends, or does not.
 

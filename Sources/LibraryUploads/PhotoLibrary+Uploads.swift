@@ -1,3 +1,4 @@
+package import PhotoLedger
 import Foundation
 
 // What a client may do with upload jobs (PHAssetResourceUploadJob, PHAssetResourceUploadJobChangeRequest). Each rule is
@@ -109,7 +110,7 @@ extension PhotoLibrary {
   /// - Throws: ``LibraryError``: `.limitExceeded` beyond ``uploadJobLimit``; `.identifierNotFound` for a file that the
   ///   client cannot see; `.malformedRequest` for an invalid destination; `.changeNotSupported` while uploads are
   ///   disabled, and for a job whose state does not allow the request.
-  func performUploads(_ requests: [UploadRequest]) throws {
+  fileprivate func performUploads(_ requests: [UploadRequest]) throws {
     // A client that lost its permission, or disabled uploads, can still tidy up.
     let begins = requests.contains(where: \.begins)
     if begins { try checkMayUpload("create upload jobs") }
@@ -191,7 +192,7 @@ extension PhotoLibrary {
   }
 
   private func checkMayUpload(_ what: String) throws {
-    try store.prompting.askIfNeeded(for: client, in: store)
+    try askIfNeeded()
     let permission = try store.reading { t in try store.core.projections.permission(of: client, in: t) }
     guard permission.access != .none else { throw permission.refusal(client, what) }
   }

@@ -1,4 +1,5 @@
 package import Foundation
+import PhotoLedger
 import Glibc
 import Synchronization
 
@@ -124,7 +125,7 @@ final class Uploads: StorePart {
     state.withLock { $0.listeners[client, default: []].append(handler) }
   }
 
-  func tellEnd(of client: String) {
+  func notifyEnd(of client: String) {
     let listeners = state.withLock { state in state.listeners.updateValue([], forKey: client) ?? [] }
     let rest = listeners.filter { $0() }
     state.withLock { $0.listeners[client, default: []].insert(contentsOf: rest, at: 0) }
@@ -256,7 +257,7 @@ final class UploadService: Sendable {
       return state.sleeper.take()
     }
     sleeper?.resume()
-    uploads.tellEnd(of: client)
+    uploads.notifyEnd(of: client)
   }
 
   /// Waits for a wake-up or the end of a job.

@@ -1,3 +1,4 @@
+package import PhotoLedger
 import Glibc
 
 // Pictures that are not duplicates of each other, as the owner decided.

@@ -3,8 +3,9 @@ import Synchronization
 import TestSupport
 import Testing
 
-@testable import LibraryMaintenance
 import LibraryAudit
+@testable import LibraryMaintenance
+@testable import LibraryUploads
 @testable import PhotoLedger
 
 /// A server that answers at once and keeps what it was sent, or holds every request until it is let go.

@@ -1,3 +1,4 @@
+package import PhotoLedger
 import Foundation
 
 // An upload job: one resource of an asset that a client wants at a server of its own (PHAssetResourceUploadJob).

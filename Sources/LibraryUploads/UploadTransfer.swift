@@ -1,4 +1,5 @@
 package import Foundation
+import PhotoLedger
 
 // How one file gets to a server, as a value: what came back goes in, what to do next comes out. No socket, no clock and
 // no file is touched here, so every path of the protocol is tested by calling a function.
@@ -347,13 +348,13 @@ extension UploadTransfer {
       case .failure(let problem): return fail(problem.code, problem.sentence, answer)
       }
     }
-    let told = answer.headers["upload-offset"].flatMap { UInt64($0) }
+    let confirmed = answer.headers["upload-offset"].flatMap { UInt64($0) }
     if phase == .asking {
-      guard let told else { return forgotten(answer, now, chance) }
-      guard told <= size else { return confused("has \(told) bytes of a file of \(size)", answer) }
-      if isIncomplete == false, told == size { return succeed(answer) }
-      grow(to: told)
-      progress.offset = told
+      guard let confirmed else { return forgotten(answer, now, chance) }
+      guard confirmed <= size else { return confused("has \(confirmed) bytes of a file of \(size)", answer) }
+      if isIncomplete == false, confirmed == size { return succeed(answer) }
+      grow(to: confirmed)
+      progress.offset = confirmed
       return append()
     }
     if sent == size, isIncomplete != true { return succeed(answer) }
@@ -363,7 +364,7 @@ extension UploadTransfer {
       progress.isResumable = false
       return create()
     }
-    let offset = told ?? sent
+    let offset = confirmed ?? sent
     guard offset <= sent, offset >= progress.offset else {
       return confused("has \(offset) bytes after it was sent up to \(sent)", answer)
     }

@@ -3,6 +3,7 @@
 // sound to `public.audio`; these conform to content and data, and everything to item, as in Apple's declarations.
 
 import Foundation
+import PhotoLedger
 
 extension UniformType {
   /// The supertypes of a type besides its medium, and its Internet media type.
@@ -76,7 +77,7 @@ extension UniformType {
   }
 
   /// All types that data of this type is of as well, without the type itself.
-  package var supertypes: Set<String> {
+  var supertypes: Set<String> {
     var all: Set<String> = []
     var next = parents
     while let type = next.popLast() {
@@ -86,10 +87,10 @@ extension UniformType {
   }
 
   /// The usual Internet media type; nil if none is known.
-  package var mediaTypeName: String? { Self.declarations[identifier]?.mediaType }
+  var mediaTypeName: String? { Self.declarations[identifier]?.mediaType }
 
   /// The type of an Internet media type; nil if none is known.
-  package init?(mediaTypeName: String) {
+  init?(mediaTypeName: String) {
     let name = mediaTypeName.lowercased().prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces)
     let found = Self.declarations.filter { $0.value.mediaType == name }.keys.min { ($0.count, $0) < ($1.count, $1) }
     guard let found else { return nil }

@@ -1,3 +1,4 @@
+import PhotoLedger
 import Foundation
 import Glibc
 import LMDB

@@ -1,4 +1,5 @@
 import Foundation
+import PhotoLedger
 
 // One job from its first request to its end, or to the end of the process; see UploadService.swift for the rules.
 
