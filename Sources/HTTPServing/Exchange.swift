@@ -36,7 +36,12 @@
       var body: [UInt8] = []
       /// How many bytes of the body have come, those included that were dropped.
       var received = 0
+      /// How many of them are counted among those that all bodies have in memory.
+      var reserved = 0
+      /// Whether the body was dropped because the others had the room.
+      var isCrowded = false
       var status: Int?
+      var note: String?
       var stream: HTTPStream?
       /// Reads the head of the request, so it ends with the connection.
       var form: MultipartForm?
@@ -98,6 +103,13 @@
       return response
     }
 
+    private var crowded: HTTPResponse {
+      var response = server.application.rejection(
+        request, 503, "The server holds as many bodies of requests as it may; send the request again later.")
+      response.fields += [("Retry-After", "5")]
+      return response
+    }
+
     private func tooLarge(_ limit: Int) -> HTTPResponse {
       server.application.rejection(request, 413, "The body of this request may have at most \(limit) bytes.")
     }
@@ -133,6 +145,11 @@
           state.body = []
           return state.received <= limit * 2 + 1 << 20
         }
+        guard !state.isCrowded, server.reserve(piece.count) else {
+          (state.isCrowded, state.body) = (true, [])
+          return true
+        }
+        state.reserved += piece.count
         state.body.append(contentsOf: piece)
         return true
       }
@@ -152,6 +169,10 @@
           guard state.received <= limit else {
             state.phase = .sent
             return .send(tooLarge(limit))
+          }
+          guard !state.isCrowded else {
+            state.phase = .sent
+            return .send(crowded)
           }
           state.phase = .working
           watched?.expect(within: nil)
@@ -202,7 +223,9 @@
         return MHD_Result.NO
       }
       defer { if !response.isMade { MHD_destroy_response(made.raw) } }
-      state.withLock { state in (state.status, state.stream) = (response.status, made.stream) }
+      state.withLock { state in
+        (state.status, state.note, state.stream) = (response.status, response.note, made.stream)
+      }
       if let stream = made.stream {
         stream.attach(connection)
         if stream.hasHeartbeat, let watched { server.departures.add(stream, on: watched.descriptor) }
@@ -214,9 +237,10 @@
     /// The request is over, whether its response was sent or its client left.
     func complete() {
       defer { server.leave() }
-      let (status, stream, phase, form) = state.withLock { state in
-        defer { (state.phase, state.body, state.form) = (.done, [], nil) }
-        return (state.status, state.stream, state.phase, state.form)
+      let (status, note, stream, phase, form) = state.withLock { state in
+        server.release(state.reserved)
+        defer { (state.phase, state.body, state.reserved, state.form) = (.done, [], 0, nil) }
+        return (state.status, state.note, state.stream, state.phase, state.form)
       }
       form?.close()
       watched?.expect(within: server.connections.idleSeconds + server.connections.requestSeconds)
@@ -229,7 +253,8 @@
         server.drop(stream)
       }
       let seconds = start.duration(to: .now) / .seconds(1)
-      server.application.finished(HTTPRecord(request: request, status: status, seconds: seconds))
+      server.application.finished(HTTPRecord(request: request, status: status, seconds: seconds, note: note))
+      request.sender.end()
     }
   }
 #endif

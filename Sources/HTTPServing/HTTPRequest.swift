@@ -91,14 +91,40 @@
     }
   }
 
-  /// Who sent a request: a name that the application gives while it plans the answer, and finds again in the record.
+  /// Who sent a request: a name that the application gives while it plans the answer, and finds again in the record;
+  /// and what the application holds until the request is over.
   public final class HTTPSender: Sendable {
-    private let known = Mutex<String?>(nil)
+    private struct State {
+      var name: String?
+      var hasEnded = false
+      var ends: [@Sendable () -> Void] = []
+    }
+
+    private let state = Mutex(State())
 
     /// The name; nil if none was given.
     public var name: String? {
-      get { known.withLock { $0 } }
-      set { known.withLock { $0 = newValue } }
+      get { state.withLock { $0.name } }
+      set { state.withLock { $0.name = newValue } }
+    }
+
+    /// Calls a closure once, when the response was sent or the client has left; at once if that has happened.
+    public func onEnd(_ body: @escaping @Sendable () -> Void) {
+      let isLate = state.withLock { state in
+        if !state.hasEnded { state.ends.append(body) }
+        return state.hasEnded
+      }
+      if isLate { body() }
+    }
+
+    /// The request is over.
+    func end() {
+      let ends = state.withLock { state in
+        state.hasEnded = true
+        defer { state.ends = [] }
+        return state.ends
+      }
+      for end in ends { end() }
     }
   }
 

@@ -24,6 +24,8 @@
     public var fields: [(name: String, value: String)]
     /// What follows the head.
     public var content: Content
+    /// What the application's record says of the response beside its status; it is not sent.
+    public var note: String?
 
     /// A response.
     public init(_ status: Int, _ fields: [(name: String, value: String)] = [], _ content: Content = .bytes([])) {
@@ -67,7 +69,8 @@
       case .stream(let stream):
         if isHead {
           stream.close()
-          raw = MHD_create_response_from_buffer(0, nil, MHD_ResponseMemoryMode.RESPMEM_PERSISTENT)
+          // The size is unknown, as it is for GET (RFC 9110, 8.6); nothing is read for HEAD.
+          raw = MHD_create_response_from_callback(.max, 128, { _, _, _, _ in -1 }, nil, nil)
         } else {
           server.adopt(stream)
           opened = stream

@@ -36,9 +36,10 @@
   // How a server stops:
   //
   //   serving ─▶ stopping: no connection is accepted, a new request is answered with 503 and closes its connection,
-  //      │                 streams end, requests that have begun go on, for `stopSeconds`
+  //      │                 feeds end, requests that have begun go on, for `stopSeconds`
   //      ▼
-  //   closing: sockets are shut down; nothing is suspended; tasks, each of which may have suspended a connection, end
+  //   closing: streams that go on are broken off; sockets are shut down; nothing is suspended; tasks, each of which may
+  //      │     have suspended a connection, end
   //      ▼
   //   MHD_stop_daemon, which reports the end of each connection that was left; tasks that this begins end
   //
@@ -63,6 +64,8 @@
     public var idleSeconds = 60
     /// How many seconds a client has for a whole head, and then for a body that is gathered.
     public var requestSeconds = 30.0
+    /// How many bytes all bodies together may have that are gathered in memory; more are answered with 503.
+    public var gatheredBytes = 128 << 20
     /// How many seconds a client has for each 32 KiB of a response, or for what waits if that is less. A stream with a
     /// heartbeat is left out.
     public var readSeconds = 60.0
@@ -127,6 +130,8 @@
     public let status: Int?
     /// How long it took, in seconds, from the head to the end of the response.
     public let seconds: Double
+    /// What the application noted about its response; nil if it noted nothing.
+    public let note: String?
   }
 
   /// A server on one listening socket.
@@ -148,6 +153,8 @@
 
     /// How many requests have begun and are not over: those whose last bytes are still to be sent included.
     private let requests = Atomic(0)
+    /// How many bytes of bodies are held in memory.
+    let gathered = Atomic(0)
     /// Guarded by its lock; `daemon` is set before the first request can be handled and cleared by `stop`.
     private let state = Mutex(State())
     let application: any HTTPApplication
@@ -249,14 +256,16 @@
       guard daemon != 0, let intake else { return }
       for task in heartbeat.withLock({ $0 }) { task.cancel() }
       await withCheckedContinuation { continuation in intake.stop { continuation.resume() } }
-      // No stream is added any more: `adopt` ends those that come now.
-      for stream in state.withLock({ $0.streams.values.compactMap(\.stream) }) { stream.end() }
+      // No feed is added any more: `adopt` ends those that come now. An archive or a log goes on to its end, for a
+      // while: ended here, it would look whole.
+      for stream in openStreams where stream.hasHeartbeat { stream.end() }
       // A response that is ready is not sent yet, nor is the end of a stream.
       let limit = ContinuousClock.now + .seconds(options.stopSeconds)
       while requests.load(ordering: .acquiring) > 0, ContinuousClock.now < limit {
         try? await Task.sleep(for: .milliseconds(5))
       }
       state.withLock { $0.isClosing = true }
+      for stream in openStreams { stream.abort() }
       connections.shutDownAll()
       await tasksEnded()
       // Waits for the threads of the pool, so it runs where blocking is allowed.
@@ -295,7 +304,7 @@
     /// How many streams are open: those of events, which are silent for long, and those of contents, which are written
     /// as fast as their clients read.
     public var streamCounts: (events: Int, contents: Int) {
-      let streams = state.withLock { $0.streams.values.compactMap(\.stream) }
+      let streams = openStreams
       let events = streams.count { $0.hasHeartbeat }
       return (events, streams.count - events)
     }
@@ -313,22 +322,34 @@
 
     func leave() { requests.subtract(1, ordering: .releasing) }
 
+    /// Takes room for a piece of a body that is gathered in memory; false if all bodies together have no more.
+    func reserve(_ count: Int) -> Bool {
+      guard gathered.add(count, ordering: .relaxed).newValue > options.gatheredBytes else { return true }
+      release(count)
+      return false
+    }
+
+    /// Gives room for bodies back.
+    func release(_ count: Int) { gathered.subtract(count, ordering: .relaxed) }
+
     // MARK: Streams and tasks
 
     /// Takes a stream into account, so that it has heartbeats and ends with the server.
     func adopt(_ stream: HTTPStream) {
-      let isLate = state.withLock { state in
+      let (isStopping, isClosing) = state.withLock { state in
         state.streams = state.streams.filter { $0.value.stream != nil || state.streams.count < 64 }
         state.streams[ObjectIdentifier(stream)] = Weak(stream: stream)
-        return state.isStopping
+        return (state.isStopping, state.isClosing)
       }
-      if isLate { stream.end() }
+      if isClosing { stream.abort() } else if isStopping, stream.hasHeartbeat { stream.end() }
     }
+
+    private var openStreams: [HTTPStream] { state.withLock { $0.streams.values.compactMap(\.stream) } }
 
     func drop(_ stream: HTTPStream) { state.withLock { $0.streams[ObjectIdentifier(stream)] = nil } }
 
     private func beat() {
-      for stream in state.withLock({ $0.streams.values.compactMap(\.stream) }) { stream.beat() }
+      for stream in openStreams { stream.beat() }
     }
 
     /// Runs the work of a request; `stop` waits for it.

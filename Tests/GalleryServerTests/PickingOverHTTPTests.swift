@@ -1,7 +1,7 @@
 #if Gallery
   import Foundation
   @testable import GalleryServer
-  import HTTPServing
+  @testable import HTTPServing
   import LibraryPicking
   import MediaImport
   import PhotoLedger
@@ -222,15 +222,67 @@
       }
     }
 
-    @Test("so many copies of picked items are made at once and no more")
+    @Test("so many copies of picked items are there at once and no more, of all clients and of each")
     func copies() async throws {
       let picking = Pickings(environment: .system)
-      @Sendable func nested(_ depth: Int) async throws -> Int {
-        try await picking.copying { depth == 1 ? 1 : try await nested(depth - 1) + 1 }
+      let ofEach = Pickings.copyLimitOfClient
+      var senders: [HTTPSender] = []
+      func copy(for client: Int) async throws {
+        let sender = HTTPSender()
+        try await picking.copying(for: "app \(client)", until: sender) {}
+        senders.append(sender)
       }
-      #expect(try await nested(Pickings.copyLimit) == Pickings.copyLimit)
-      await #expect(throws: Problem.self) { _ = try await nested(Pickings.copyLimit + 1) }
-      #expect(try await nested(Pickings.copyLimit) == Pickings.copyLimit)
+      for number in 0..<Pickings.copyLimit { try await copy(for: number / ofEach) }
+      await #expect(throws: Problem.self) { try await copy(for: Pickings.copyLimit) }
+      senders[0].end()
+      try await copy(for: Pickings.copyLimit)
+      for sender in senders { sender.end() }
+      for _ in 0..<ofEach { try await copy(for: 7) }
+      await #expect(throws: Problem.self) { try await copy(for: 7) }
+      try await copy(for: 8)
+    }
+
+    @Test("a copy takes its place until it is sent; one that a killed server left is removed by the next")
+    func leftCopies() async throws {
+      try await TestGallery.serving { gallery in
+        let left = gallery.temporary.url.appending(path: "server/.picked-left")
+        try Data("bytes".utf8).write(to: left)
+        try await gallery.restart()
+        #expect(!FileManager.default.fileExists(atPath: left.path))
+        #expect(FileManager.default.fileExists(atPath: gallery.temporary.url.appending(path: "server/keys.json").path))
+      }
+    }
+
+    @Test("an app that reads a picked item whose file is gone does not learn where it lay; the log does")
+    func missingFile() async throws {
+      try await TestGallery.serving { gallery in
+        let folder = try TemporaryFolder()
+        let file = folder.place("private.jpg")
+        let resource = AssetResource(
+          type: .photo, originalFilename: "private.jpg", uniformTypeIdentifier: "public.jpeg", dataSize: 10,
+          sha256: Array(repeating: 7, count: 32), storage: .referenced(path: file.path))
+        var id: LocalIdentifier?
+        try await gallery.library.performChanges { block in
+          id = block.createAsset(
+            AssetCreation(mediaType: .image, resources: [ResourceDraft(type: .photo, source: .stored(resource))]))
+        }
+        let app = try gallery.register(asks: nil)
+        let session = try begin(gallery, app.key)
+        #expect(try tap(gallery, session, ["select": try #require(id).uuidString]) == 204)
+        #expect(try tap(gallery, session, ["finish": true]) == 204)
+        var item: String?
+        try await waitUntil("the item is there") {
+          let state = try gallery.ask("GET", "/v1/picking/\(session)", key: app.key).json()
+          item = (state["items"] as? [[String: Any]])?.first?["item"] as? String
+          return item != nil
+        }
+        let path = "/v1/picked/\(try #require(item))"
+        let answer = try gallery.ask("GET", path, key: app.key)
+        #expect(answer.status == 404 && !answer.body.contains("private") && !answer.body.contains(folder.url.path))
+        try await waitUntil("the log says where") {
+          gallery.log.lines.contains { $0.path == path && $0.note?.contains(file.path) == true }
+        }
+      }
     }
 
     @Test("a client that is withdrawn loses its picking sessions")

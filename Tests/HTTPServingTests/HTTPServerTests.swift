@@ -197,6 +197,77 @@
       }
     }
 
+    @Test("an archive that is being sent goes on to its end while the server stops, and is not made to look whole")
+    func contentWhileStopping() async throws {
+      for isFinished in [true, false] {
+        try await serving({ $0.stopSeconds = isFinished ? 60 : 0 }) { address, sample, server in
+          let client = try RawClient(port: address.port)
+          client.send("GET /content HTTP/1.1\r\nHost: a\r\n\r\n")
+          _ = client.read(through: "\r\n\r\n")
+          let stream = try #require(sample.streams.withLock { $0.first })
+          try await stream.send { Array("first\n".utf8) }
+          #expect(client.read(through: "first\n").hasSuffix("first\n"))
+          async let stopped: Void = server.stop()
+          try await waitUntil("the server stops") { server.isStopping }
+          if isFinished {
+            try await stream.send { Array("second\n".utf8) }
+            stream.end()
+          }
+          await stopped
+          let rest = client.readToEnd()
+          #expect(rest.hasSuffix("0\r\n\r\n") == isFinished && rest.contains("second\n") == isFinished, "\(rest)")
+        }
+      }
+    }
+
+    @Test("HEAD of a stream states no length, as GET does not")
+    func headOfStream() async throws {
+      try await serving { address, _, _ in
+        let client = try RawClient(port: address.port)
+        client.send("HEAD /content HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        let head = client.readToEnd()
+        #expect(head.hasPrefix("HTTP/1.1 200") && !head.lowercased().contains("content-length"), "\(head)")
+        #expect(head.hasSuffix("\r\n\r\n"))
+      }
+    }
+
+    @Test("bodies that are gathered have so much memory together; a further one is refused until there is room")
+    func crowded() async throws {
+      try await serving({ $0.gatheredBytes = 1000 }) { address, _, server in
+        let head = "POST /echo HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: "
+        func answer() throws -> String {
+          let client = try RawClient(port: address.port)
+          client.send(head + "600\r\n\r\n" + String(repeating: "b", count: 600))
+          return client.readToEnd()
+        }
+        let slow = try RawClient(port: address.port)
+        slow.send(head + "900\r\n\r\n" + String(repeating: "a", count: 800))
+        try await waitUntil("its bytes have come") { server.gathered.load(ordering: .relaxed) == 800 }
+        let refusal = try answer()
+        #expect(refusal.hasPrefix("HTTP/1.1 503") && refusal.contains("Retry-After: 5"), "\(refusal)")
+        slow.send(String(repeating: "a", count: 100))
+        #expect(slow.readToEnd().hasPrefix("HTTP/1.1 200"))
+        try await waitUntil("there is room again") { server.gathered.load(ordering: .relaxed) == 0 }
+        #expect(try answer().hasPrefix("HTTP/1.1 200"))
+      }
+    }
+
+    @Test("what is held for a request is let go when it is over, or at once if it was")
+    func held() async throws {
+      try await serving { address, sample, _ in
+        let client = try RawClient(port: address.port)
+        client.send("GET /hello HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+        _ = client.readToEnd()
+        try await waitUntil("the request is over") { sample.records.withLock { !$0.isEmpty } }
+        let sender = try #require(sample.records.withLock { $0.first }).request.sender
+        let ended = Gathered<Bool>()
+        try await waitUntil("it is let go") {
+          sender.onEnd { ended.append(true) }
+          return !ended.all.isEmpty
+        }
+      }
+    }
+
     @Test("a sender waits for a slow client, and learns when it has left")
     func slowClient() async throws {
       try await serving { address, sample, _ in

@@ -50,9 +50,12 @@
         Route("GET", "/v1/picked/{item}") { server, call in
           try call.checkQuery(["type", "representation", "removeLocation", "removeCaptions"])
           let (item, options) = try wanted(call)
+          let client = try call.library().client
           return .respond { _ in
             do {
-              return try await server.picking.copying { try await PickedBytes.response(call, item, options) }
+              return try await server.picking.copying(for: client, until: call.request.sender) {
+                try await PickedBytes.response(call, item, options)
+              }
             } catch { return Problem(error).response }
           }
         }.needing(.originals),
@@ -273,12 +276,28 @@
 
   /// The bytes of picked items: proved or converted by the core into a file without a name, and sent from that.
   enum PickedBytes {
+    private static let copyPrefix = "server/.picked-"
+
+    /// Removes the copies that a server left which was killed while it made them.
+    static func removeLeftCopies(in folder: LibraryFolder) {
+      let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.linkedPath(of: "server"))) ?? []
+      for name in names where "server/\(name)".hasPrefix(copyPrefix) { folder.remove("server/\(name)") }
+    }
+
     static func response(_ call: Call, _ item: PickedItem, _ options: PickedItemOptions) async throws -> HTTPResponse {
       let library = try call.library()
       // The item's first type is that of its own representation, and the request may ask for another.
       let type = try await offload { try library.contentType(of: item, options: options) }
+      var fields =
+        Headers.common + [
+          ("Cache-Control", "private, no-store"), ("Accept-Ranges", "bytes"),
+          ("Content-Type", FileRoutes.mediaType(of: type) ?? "application/octet-stream"),
+          ("Content-Disposition", "attachment"),
+        ]
+      // The size is that of what would be converted: no copy is made to state it.
+      if call.request.method == "HEAD" { return HTTPResponse(200, fields, .stream(HTTPStream())) }
       let folder = call.server.library.store.folder
-      let name = "server/.picked-\(Keyring.spelled(call.server.environment.randomBytes(9)))"
+      let name = "\(copyPrefix)\(Keyring.spelled(call.server.environment.randomBytes(9)))"
       defer { folder.remove(name) }
       let file = URL(filePath: folder.linkedPath(of: name), directoryHint: .notDirectory)
       try await library.write(item, to: file, options: options)
@@ -290,12 +309,6 @@
         throw Problem(500, "storage", "The bytes of the picked item cannot be read.")
       }
       let size = UInt64(status.st_size)
-      var fields =
-        Headers.common + [
-          ("Cache-Control", "private, no-store"), ("Accept-Ranges", "bytes"),
-          ("Content-Type", FileRoutes.mediaType(of: type) ?? "application/octet-stream"),
-          ("Content-Disposition", "attachment"),
-        ]
       switch HTTPRange(call.request.fields["range"], count: size) {
       case .whole: return HTTPResponse(200, fields, .file(opened, 0..<size))
       case .part(let part):

@@ -1,5 +1,6 @@
 #if Gallery
   import Foundation
+  import HTTPServing
   import LibraryPicking
   import PhotoLedger
   import Synchronization
@@ -27,10 +28,12 @@
 
     static let limit = 1_000
     static let limitOfClient = 16
-    static let copyLimit = 8
+    static let copyLimit = 32
+    static let copyLimitOfClient = 4
 
-    /// How many copies of picked items are being made.
-    private let copies = Mutex(0)
+    /// How many copies of picked items there are, by the client that reads them: a copy has no name and takes its room
+    /// until the response is over.
+    private let copies = Mutex<[String: Int]>([:])
     private let entries = Mutex<[String: Entry]>([:])
     private let now: @Sendable () -> Date
 
@@ -67,16 +70,23 @@
       }
     }
 
-    /// Makes a copy of a picked item; each takes room and time, so few are made at once.
+    /// Makes a copy of a picked item, which is there until the request is over; each takes room and time, so few are
+    /// there at once.
     /// - Throws: ``Problem`` 429 if too many are; what `copy` throws.
-    func copying<Value: Sendable>(_ copy: @Sendable () async throws -> Value) async throws -> Value {
-      let isIn = copies.withLock { count in
-        guard count < Self.copyLimit else { return false }
-        count += 1
+    func copying<Value: Sendable>(
+      for client: String, until sender: HTTPSender, _ copy: @Sendable () async throws -> Value
+    ) async throws -> Value {
+      let isIn = copies.withLock { copies in
+        guard copies.values.reduce(0, +) < Self.copyLimit, copies[client, default: 0] < Self.copyLimitOfClient else {
+          return false
+        }
+        copies[client, default: 0] += 1
         return true
       }
       guard isIn else { throw Problem.tooMany("Too many picked items are being read; try again.", seconds: 2) }
-      defer { copies.withLock { $0 -= 1 } }
+      sender.onEnd { [weak self] in
+        self?.copies.withLock { copies in copies[client] = copies[client].flatMap { $0 > 1 ? $0 - 1 : nil } }
+      }
       return try await copy()
     }
 

@@ -59,7 +59,7 @@
       let made = place + ".new"
       do throws(LibraryError) { try folder.makeFolder("server", 0o700) } catch { throw failure(error.description) }
       let descriptor = folder.open(made, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600)
-      guard descriptor >= 0 else { throw failure(String(cString: strerror(errno))) }
+      guard descriptor >= 0 else { throw failure(errno: errno) }
       var bytes = Array(text.utf8)[...]
       while !bytes.isEmpty {
         let count = bytes.withUnsafeBytes { Foundation.write(descriptor, $0.baseAddress, $0.count) }
@@ -73,13 +73,17 @@
       let renaming = isWritten ? folder.rename(made, to: place) : code
       guard renaming == 0 else {
         folder.remove(made)
-        throw failure(String(cString: strerror(renaming)))
+        throw failure(errno: renaming)
       }
       do throws(LibraryError) { try folder.synchronize("server") } catch { throw failure(error.description) }
     }
 
-    private func failure(_ reason: String) -> GalleryError {
-      GalleryError("The \(name) cannot be written to \(folder.path(of: place)): \(reason).")
+    private func failure(errno code: Int32) -> GalleryError {
+      failure(String(cString: strerror(code)), isOfSpace: code == ENOSPC || code == EDQUOT)
+    }
+
+    private func failure(_ reason: String, isOfSpace: Bool = false) -> GalleryError {
+      GalleryError("The \(name) cannot be written to \(folder.path(of: place)): \(reason).", isOfSpace: isOfSpace)
     }
   }
 

@@ -22,6 +22,8 @@
   enum BlockRoutes {
     /// The largest body: bytes of photos go by upload, and a block names them by their hash.
     static let bodyLimit = 4 << 20
+    /// The largest body of a client that may neither read nor add: it can ask for permission.
+    static let bodyLimitWithoutPermission = 1 << 16
     static let keyLimit = 255
 
     static let all: [Route] = [
@@ -30,7 +32,10 @@
         try call.checkQuery([])
         let key = try call.idempotencyKey()
         let library = try call.library()
-        return .gather(limit: bodyLimit) { request in
+        let isKnown = try [.readWrite, .addOnly].contains { level in
+          try [.authorized, .limited].contains(library.authorizationStatus(for: level))
+        }
+        return .gather(limit: isKnown ? bodyLimit : bodyLimitWithoutPermission) { request in
           do {
             let line = try await offload { try read(request.body, key) }
             if let operation = line.clientOperation { try call.checkMayAdminister("'\(operation)'") }

@@ -91,6 +91,8 @@
           try await stream.send { bytes }
           var position: Position? = start
           while let from = position {
+            // The key may have been withdrawn meanwhile, and the log goes on.
+            _ = try call.server.keyring.key(of: call.request)
             let page = try await offload { try read(from, pageCount) }
             let bytes = spelled(page.records)
             if !bytes.isEmpty { try await stream.send { bytes } }

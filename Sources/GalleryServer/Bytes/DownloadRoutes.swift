@@ -108,7 +108,9 @@
   /// Downloads over HTTP.
   enum DownloadRoutes {
     static let all: [Route] = [
-      .gathering("POST", "/v1/downloads", limit: 8 << 20) { call, body in
+      .gathering(
+        "POST", "/v1/downloads", limit: 8 << 20, checking: { call in try Fetches.checkMayRead(try call.library()) }
+      ) { call, body in
         try call.checkQuery([])
         let json = try JSONReader.read(body)
         guard let list = json["assets"]?.listValue, (1...Downloads.assetLimit).contains(list.count) else {

@@ -30,8 +30,10 @@
         ]
       if request.matches(tag) { return HTTPResponse(304, fields) }
       // A part of another content is of no use to the client: it is sent the whole (RFC 9110, 13.1.5).
+      // For any method but GET a range means nothing (14.2).
       let condition = request.fields["if-range"]
-      let range = HTTPRange(condition == nil || condition == tag ? request.fields["range"] : nil, count: size)
+      let isPart = request.method == "GET" && (condition == nil || condition == tag)
+      let range = HTTPRange(isPart ? request.fields["range"] : nil, count: size)
       let file = try opened()
       if isWhole, let files, size <= HTTPResponse.copiedSize {
         let made: HTTPMadeResponse

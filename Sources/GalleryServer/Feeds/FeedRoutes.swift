@@ -21,6 +21,8 @@
         ]
         if call.request.method != "HEAD" {
           try server.feeds.add(feed, limit: server.access.limits.feeds(of: key))
+          // The key may have been withdrawn before there was a feed to be ended.
+          if server.keyring.client(ofGoodKey: key.name) != key.client { server.feeds.end(ofKey: key.name) }
         }
         return .answer(HTTPResponse(200, Headers.common + fields, .stream(feed.stream)))
       },

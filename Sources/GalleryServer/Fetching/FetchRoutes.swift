@@ -200,9 +200,9 @@
   }
 
   extension FetchResult {
-    /// What names a result in tags: its token, and the last erasure if it was read only after that.
+    /// What names a result in tags: its token, and the last erasure since, which may have changed what it shows.
     var tag: String {
-      get throws { try erasure.map { "\(token)-e\($0)" } ?? token.description }
+      get throws { try laterErasure.map { "\(token)-e\($0)" } ?? token.description }
     }
   }
 
@@ -362,6 +362,7 @@
       let columns = RenditionColumns(library: library, renditions: call.server.renditions)
       // Read before what they are about, so that nothing is kept under a later state than its own.
       let (sequence, revision) = (try library.lastSequence, columns.renditions.revision)
+      let name = try result.tag
       let capacity = 1 << 10 + range.count * 320
       // What is nearly so large that it is written in again is made so large.
       var bytes = JSONBytes(capacity: capacity > 1 << 15 ? max(capacity, 1 << 16) : capacity)
@@ -371,7 +372,7 @@
       // Columns show besides which renditions are there, so the bytes that say it are part of the tag.
       let hash = bytes.withUnsafeBytes { Keyring.hash(UnsafeRawBufferPointer(rebasing: $0[place...])) }
       bytes.endObject()
-      let tag = "\"\(result.token)-\(start)-\(count)-c\(hash.prefix(32))\""
+      let tag = "\"\(name)-\(start)-\(count)-c\(hash.prefix(32))\""
       let answer = EncodedAnswers.Answer(tag: tag, bytes: WrittenDocument(bytes).bytes)
       if token != nil {
         let question = try question(call, library)

@@ -265,14 +265,13 @@
     private func fail(_ error: any Error, _ hash: [UInt8], of file: URL, isPlay: Bool, _ cache: RenditionCache) {
       guard let error = error as? ImportError, cache.mayBlame(error) else { return }
       cache.fail(
-        Self.reason(error, file), hash, isPlay: isPlay, isPassing: error.isPassing, programs: programs)
+        Self.reason(error, file, hash), hash, isPlay: isPlay, isPassing: error.isPassing, programs: programs)
     }
 
-    /// Why a file has no picture. The first two digits of its hash are the name of its folder; a person needs all of
-    /// them to find the file.
-    private static func reason(_ error: any Error, _ file: URL) -> String {
-      let name = file.lastPathComponent
-      return "\(error)".replacing(name, with: file.deletingLastPathComponent().lastPathComponent + name)
+    /// Why a file has no picture, naming it by its hash: the name of a file that is referenced where it lies is not
+    /// for everybody who may look at the picture.
+    private static func reason(_ error: any Error, _ file: URL, _ hash: [UInt8]) -> String {
+      "\(error)".replacing(file.path, with: hash.hexadecimal).replacing(file.lastPathComponent, with: hash.hexadecimal)
     }
 
     private func makeFilm(

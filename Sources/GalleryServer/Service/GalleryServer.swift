@@ -19,7 +19,8 @@
   //
   // The server keeps no state of its own that a client depends on, but for the keys. A fetch is named by what it asks
   // for (`FetchRequest`), a state by the library's token, a feed's cursor by both. So every URL and every cursor is
-  // good after a restart, and a second server on the same library would answer the same.
+  // good after a restart. Keys are in memory, and a library has one server (`ServerLock`): a second one would not hear
+  // that a key was withdrawn, and would write it back.
   //
   // Invariant: a request sees the library through `library.as(client)` with the client of its key. No route has another
   // way to the library, so what a limited client may not see is hidden by the library's own rules.
@@ -80,6 +81,8 @@
     public let status: Int?
     /// How long the request took, in seconds.
     public let seconds: Double
+    /// Why it failed, where the client is not sent the reason since it names a path; nil otherwise.
+    public let note: String?
   }
 
   /// Serves a library over HTTP.
@@ -110,6 +113,7 @@
     let page: PageFiles?
     private let log: @Sendable (GalleryLogLine) -> Void
     private let server = Mutex<HTTPServer?>(nil)
+    private let lock: ServerLock
     private let tls = Atomic(false)
     /// Whether clients reach the server by TLS without a proxy.
     var servesTLS: Bool { tls.load(ordering: .relaxed) }
@@ -122,7 +126,7 @@
     ///   - renditions: how pictures are made.
     ///   - page: the files of the gallery's page; without them the server answers the API only.
     ///   - log: receives a line for each request that has ended.
-    /// - Throws: ``GalleryError`` if the file of the keys cannot be read.
+    /// - Throws: ``GalleryError`` if another server serves the library, or if the file of the keys cannot be read.
     public init(
       _ library: PhotoLibrary, environment: GalleryEnvironment = .system, access: GalleryAccess = GalleryAccess(),
       renditions: RenditionOptions = RenditionOptions(), page: PageFiles? = nil,
@@ -131,6 +135,8 @@
       precondition(library.client == PhotoLibrary.owner, "A server must be created with the owner's view of a library.")
       (self.library, self.environment, self.log, self.page) = (library, environment, log, page)
       let folder = library.store.folder
+      lock = try ServerLock(folder)
+      PickedBytes.removeLeftCopies(in: folder)
       self.access = access
       throttles = Throttles(access.limits, now: environment.now)
       passwords = try Passwords(environment: environment)
@@ -184,6 +190,7 @@
       }
       await running?.stop()
       uploads.close()
+      lock.release()
     }
   }
 
@@ -241,7 +248,7 @@
         GalleryLogLine(
           date: environment.now(), peer: keyring.peer(of: record.request), client: record.request.sender.name,
           method: record.request.method, path: record.request.target.path, status: record.status,
-          seconds: record.seconds))
+          seconds: record.seconds, note: record.note))
     }
   }
 

@@ -11,17 +11,43 @@
     /// A full sentence that names the thing and what to do.
     let detail: String
     var fields: [(name: String, value: String)] = []
+    /// What the server's log says of it, and the client is not sent: it may name paths of the machine.
+    var note: String?
 
     init(_ status: Int, _ type: String, _ detail: String) {
       (self.status, self.type, self.detail) = (status, type, detail)
+      // RFC 9110, 15.5.2.
+      if status == 401 { fields = [("WWW-Authenticate", "Bearer")] }
+    }
+
+    /// A problem whose sentence stays in the log if it names a path: clients, visitors of links and apps without any
+    /// permission among them, do not learn where files lie.
+    private init(_ status: Int, _ type: String, privately sentence: String, publicly detail: String) {
+      self.init(status, type, Self.namesPath(sentence) ? detail : sentence)
+      if Self.namesPath(sentence) { note = sentence }
+    }
+
+    /// Whether a sentence names an absolute path: a slash at the beginning of a word.
+    static func namesPath(_ sentence: String) -> Bool {
+      var last: UInt8 = 0x20
+      for byte in sentence.utf8 {
+        if byte == 0x2F, !(last == 0x2F || last >= 0x80 || Self.isWordByte(last)) { return true }
+        last = byte
+      }
+      return false
+    }
+
+    private static func isWordByte(_ byte: UInt8) -> Bool {
+      switch byte {
+      case 0x30...0x39, 0x41...0x5A, 0x61...0x7A: true
+      case 0x2A, 0x2B, 0x2D, 0x2E, 0x3A, 0x5F, 0x7D: true
+      default: false
+      }
     }
 
     static func malformed(_ detail: String) -> Problem { Problem(400, "malformed-request", detail) }
-    static let signInRequired: Problem = {
-      var problem = Problem(401, "sign-in-required", "This needs a key; sign in, or send one as a bearer token.")
-      problem.fields = [("WWW-Authenticate", "Bearer")]
-      return problem
-    }()
+    static let signInRequired = Problem(
+      401, "sign-in-required", "This needs a key; sign in, or send one as a bearer token.")
     /// For a key that is not good for what is asked.
     /// - Parameter what: what needs the scope, at the beginning of a sentence.
     static func scopeMissing(_ scope: Scope, for what: String = "This") -> Problem {
@@ -38,7 +64,10 @@
       case let error as FetchError:
         self.init(400, Self.fetchKinds[error.code] ?? "malformed-request", error.description)
       case let error as JSONError: self.init(400, "malformed-request", error.description)
-      case let error as GalleryError: self.init(500, "storage", error.description)
+      case let error as GalleryError:
+        self.init(
+          error.isOfSpace ? 507 : 500, error.isOfSpace ? "not-enough-space" : "storage", privately: error.description,
+          publicly: error.isOfSpace ? Self.fullDisk : Self.unreadableFile)
       default: self.init(500, "internal-error", "The request failed for an unknown reason.")
       }
     }
@@ -59,8 +88,21 @@
         case .conversionFailed: 422
         default: 500
         }
-      self.init(status, Self.kinds[error.code] ?? "internal-error", error.description)
+      let detail =
+        switch error.code {
+        case .notEnoughSpace: Self.fullDisk
+        case .missingResource: "The file of the asset is missing; the server's log says where it was expected."
+        case .invalidResource, .resourceChanged:
+          "The file is not the one that was recorded; the server's log says which it is."
+        default: Self.unreadableFile
+        }
+      self.init(
+        status, Self.kinds[error.code] ?? "internal-error", privately: error.description, publicly: detail)
     }
+
+    private static let fullDisk = "There is no space left for this; the server's log says where."
+    private static let unreadableFile =
+      "A file of the library or of the server cannot be used; the server's log says why."
 
     /// The names of the library's codes on the wire.
     private static let kinds: [LibraryError.Code: String] = [
@@ -95,10 +137,12 @@
     }
 
     var response: HTTPResponse {
-      return HTTPResponse(
+      var response = HTTPResponse(
         status,
         Headers.common + [("Content-Type", "application/problem+json"), ("Cache-Control", "no-store")] + fields,
         .bytes(Array(json.description.utf8)))
+      response.note = note
+      return response
     }
   }
 
@@ -106,8 +150,12 @@
   public struct GalleryError: Error, Sendable, CustomStringConvertible {
     /// A full sentence that names the file and what to do.
     public let description: String
+    /// Whether there was no space for it.
+    let isOfSpace: Bool
 
-    init(_ description: String) { self.description = description }
+    init(_ description: String, isOfSpace: Bool = false) {
+      (self.description, self.isOfSpace) = (description, isOfSpace)
+    }
   }
 
   enum Headers {

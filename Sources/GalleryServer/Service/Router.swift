@@ -62,12 +62,14 @@
     /// A route that takes a small JSON body.
     static func gathering(
       _ method: String, _ path: String, _ need: Need = .key, limit: Int = 1 << 16,
+      checking check: @escaping @Sendable (Call) throws -> Void = { _ in },
       _ answer: @escaping @Sendable (Call, [UInt8]) throws -> HTTPResponse
     ) -> Route {
       Route(method, path, need) { _, call in
         guard call.request.contentType == "application/json" else {
           throw Problem(415, "malformed-request", "The body must be JSON; send it with Content-Type: application/json.")
         }
+        try check(call)
         return .gather(limit: limit) { request in
           do { return try await offload { try answer(call, request.body) } } catch { return Problem(error).response }
         }

@@ -290,6 +290,10 @@
       Problem(409, "conflict", "The upload is complete with \(offset) bytes; send an empty body to finish it.")
     }
 
+    static func finished(_ size: UInt64) -> Problem {
+      Problem(409, "conflict", "The upload is finished with \(size) bytes, and takes no more; begin another one.")
+    }
+
     static func inconsistent(_ length: UInt64, _ other: UInt64) -> Problem {
       .malformed("The upload has \(length) bytes by one statement and \(other) by another; they must agree.")
     }

@@ -91,7 +91,7 @@
       return .receive { request in
         do {
           guard let upload = try await current(call, client) else {
-            return .refuse(try await repeated(call, client, offset))
+            return .refuse(try await repeated(call, client, offset, isLast: isLast))
           }
           let place = try server.uploads.enter(for: client)
           do {
@@ -120,9 +120,18 @@
     }
 
     /// The answer to a part of an upload that is finished: the same as before for what finished it, else a problem.
-    private static func repeated(_ call: Call, _ client: String, _ offset: UInt64) async throws -> HTTPResponse {
-      try await offload {
-        try call.server.uploads.result(call.parameters[0], of: client).response("/v1/uploads/\(call.parameters[0])")
+    private static func repeated(
+      _ call: Call, _ client: String, _ offset: UInt64, isLast: Bool
+    ) async throws -> HTTPResponse {
+      let length = contentLength(call.request)
+      return try await offload {
+        let result = try call.server.uploads.result(call.parameters[0], of: client)
+        if case .taken(_, _, _, let size, _) = result {
+          let (end, isTooLong) = offset.addingReportingOverflow(length ?? 0)
+          let isTheEnd = isLast && !isTooLong && (length == nil ? offset <= size : end == size)
+          guard isTheEnd else { throw Upload.finished(size) }
+        }
+        return result.response("/v1/uploads/\(call.parameters[0])")
       }
     }
 

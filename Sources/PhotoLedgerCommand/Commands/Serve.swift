@@ -142,13 +142,22 @@ extension Invocation {
       access.allowsRegistration = !has(Command.withoutRegistration)
       access.allowsImmichClients = has(Command.immichClients)
       for address in texts("trust-proxy") {
-        var bytes = in6_addr()
-        guard [AF_INET, AF_INET6].contains(where: { inet_pton($0, address, &bytes) == 1 }) else {
+        guard let spelled = Self.spelled(address) else {
           throw UsageError("--trust-proxy takes numeric addresses such as 127.0.0.1; '\(address)' is not one.")
         }
-        access.trustedProxies.insert(address)
+        access.trustedProxies.insert(spelled)
       }
       return access
+    }
+
+    /// A numeric address as the system spells that of a peer; nil for any other text.
+    static func spelled(_ address: String) -> String? {
+      var (bytes, text) = (in6_addr(), [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN)))
+      guard let family = [AF_INET, AF_INET6].first(where: { inet_pton($0, address, &bytes) == 1 }),
+        inet_ntop(family, &bytes, &text, socklen_t(text.count)) != nil
+      else { return nil }
+      let spelled = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      return spelled.hasPrefix("::ffff:") ? String(spelled.dropFirst(7)) : spelled
     }
 
     private func announce(_ origin: String, _ link: String, _ address: HTTPAddress, isEncrypted: Bool) throws {
@@ -205,6 +214,10 @@ extension Invocation {
         if let status = line.status { bytes.integer(Int64(status)) } else { bytes.null() }
         bytes.key("milliseconds")
         bytes.number(milliseconds)
+        if let note = line.note {
+          bytes.key("note")
+          bytes.text(note)
+        }
         bytes.endObject()
         bytes.endLine()
         bytes.withUnsafeBytes { Output.complain($0) }
@@ -213,7 +226,7 @@ extension Invocation {
         Output.complain(
           TextLayout.printable(
             "\(DateText.wallTime(line.date))Z \(line.peer) \(line.client ?? "-") \(line.method) \(line.path) \(status) "
-              + "\(milliseconds) ms") + "\n")
+              + "\(milliseconds) ms\(line.note.map { ": \($0)" } ?? "")") + "\n")
       }
     }
   }

@@ -1,0 +1,104 @@
+#if Gallery
+  import Foundation
+  @testable import GalleryServer
+  import HTTPServing
+  import LibraryJSON
+  import PhotoLedger
+  import TestSupport
+  import Testing
+
+  @Suite("Rules of the server as a whole")
+  struct ServerRuleTests {
+    @Test("a library has one server; the next one begins when the first has stopped")
+    func oneServer() async throws {
+      try await TestGallery.serving { gallery in
+        let error = #expect(throws: GalleryError.self) { _ = try GalleryServer(gallery.library) }
+        #expect(error?.description.contains("Another server serves the library") == true)
+        #expect(error?.description.contains(gallery.temporary.url.path) == true)
+        try await gallery.restart()
+        #expect(try gallery.ask("GET", "/v1/session").status == 200)
+        #expect(throws: GalleryError.self) { _ = try GalleryServer(gallery.library) }
+      }
+    }
+
+    @Test(
+      "a sentence names a path if a word of it begins with a slash",
+      arguments: [
+        ("The keys cannot be written to /home/anna/server/keys.json: No space left.", true),
+        ("'/mnt/nas/a.jpg' cannot be opened.", true), ("/mnt is away.", true), ("It is at (/srv/photos).", true),
+        ("Größe: /srv", true), ("The type image/jpeg is not one of them.", false),
+        ("There is no asset 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F/L0/001.", false), ("Use https://example.org.", false),
+        ("", false),
+      ])
+    func paths(_ sentence: String, _ names: Bool) {
+      #expect(Problem.namesPath(sentence) == names)
+      let problem = Problem(GalleryError(sentence))
+      #expect((problem.detail == sentence) != names && problem.note == (names ? sentence : nil))
+      #expect(!problem.json.description.contains("/home") && !problem.json.description.contains("/mnt"))
+      #expect(problem.status == 500 && Problem(GalleryError(sentence, isOfSpace: true)).status == 507)
+    }
+
+    @Test("a client without permission sends no large body: it is refused before one is taken")
+    func bodies() async throws {
+      try await TestGallery.serving { gallery in
+        let app = try gallery.register(asks: nil)
+        func status(_ path: String, length: Int, key: String) throws -> Int? {
+          let client = try RawClient(port: gallery.address.port)
+          client.send(
+            "POST \(path) HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Type: application/json\r\n"
+              + "Authorization: Bearer \(key)\r\nContent-Length: \(length)\r\n\r\n")
+          return Int(client.read(through: "\r\n").split(separator: " ").dropFirst().first ?? "")
+        }
+        #expect(try status("/v1/downloads", length: 8 << 20, key: app.key) == 403)
+        #expect(try status("/v1/blocks", length: BlockRoutes.bodyLimit, key: app.key) == 413)
+        #expect(try gallery.ask("POST", "/v1/blocks", json: ["changes": [Any]()], key: app.key).status != 413)
+        #expect(try status("/v1/blocks", length: BlockRoutes.bodyLimit + 1, key: gallery.owner) == 413)
+      }
+    }
+
+    @Test("an answer that asks for a key names the scheme, and HEAD knows no ranges (RFC 9110, 14.2 and 15.5.2)")
+    func standard() async throws {
+      try await TestGallery.serving { gallery in
+        for (path, json) in [("/v1/sessions", ["link": "x"]), ("/v1/shares:open", ["secret": "x"])] {
+          let answer = try gallery.ask("POST", path, json: json, key: nil)
+          #expect(answer.status == 401 && answer.fields["www-authenticate"] == "Bearer", "\(answer)")
+        }
+        let wrong = try gallery.ask(
+          "POST", "/v1/sessions", json: ["name": "anna", "password": "no password"], key: nil)
+        #expect(wrong.status == 401 && wrong.fields["www-authenticate"] == "Bearer")
+        let (asset, sha256) = try await gallery.makeFile("some bytes")
+        let path = "/v1/assets/\(asset)/resources/\(sha256)"
+        #expect(try gallery.ask("GET", path, ["Range: bytes=5-"]).status == 206)
+        for range in ["bytes=5-", "bytes=99-"] {
+          let head = try gallery.ask("HEAD", path, ["Range: \(range)"])
+          #expect(head.status == 200 && head.fields["content-length"] == "10", "\(head)")
+        }
+      }
+    }
+
+    @Test("a key that is withdrawn reads no further lines of a long answer, and the last one says so")
+    func withdrawnReader() async throws {
+      try await TestGallery.serving { gallery in
+        let ids = try await gallery.makeAssets(1)
+        // Each page of lines is longer than what a connection holds that is not read from.
+        for number in 0..<Records.pageCount * 2 {
+          try await gallery.library.performChanges { block in
+            var changes = AssetChanges()
+            changes.caption = AssetChanges.Assignment("\(number) " + String(repeating: "x", count: 60_000))
+            block.edit(ids, changes)
+          }
+        }
+        let key = try gallery.key(of: PhotoLibrary.owner)
+        let client = try RawClient(port: gallery.address.port)
+        client.send(
+          "GET /v1/log HTTP/1.1\r\nHost: a\r\nConnection: close\r\nAccept: application/x-ndjson\r\n"
+            + "Authorization: Bearer \(key.secret)\r\n\r\n")
+        #expect(client.read(through: "\r\n\r\n").hasPrefix("HTTP/1.1 200"))
+        #expect(try gallery.ask("DELETE", "/v1/keys/\(key.name)").status == 204)
+        let rest = client.readToEnd()
+        #expect(rest.contains("\"0 xxx") && !rest.contains("\"\(Records.pageCount * 2 - 1) xxx"))
+        #expect(rest.contains("urn:photoledger:problem:sign-in-required"), "\(rest.suffix(300))")
+      }
+    }
+  }
+#endif
