@@ -142,17 +142,24 @@
         }
         state.received += piece.count
         guard state.received <= limit else {
-          state.body = []
+          drop(&state)
           return state.received <= limit * 2 + 1 << 20
         }
         guard !state.isCrowded, server.reserve(piece.count) else {
-          (state.isCrowded, state.body) = (true, [])
+          state.isCrowded = true
+          drop(&state)
           return true
         }
         state.reserved += piece.count
         state.body.append(contentsOf: piece)
         return true
       }
+    }
+
+    /// Drops what has come of the body, and gives its room to others.
+    private func drop(_ state: inout State) {
+      server.release(state.reserved)
+      (state.body, state.reserved) = ([], 0)
     }
 
     /// The body is complete, or the connection was resumed: answers, or has the response prepared.
@@ -253,7 +260,8 @@
         server.drop(stream)
       }
       let seconds = start.duration(to: .now) / .seconds(1)
-      server.application.finished(HTTPRecord(request: request, status: status, seconds: seconds, note: note))
+      server.application.finished(
+        HTTPRecord(request: request, status: status, seconds: seconds, note: note ?? request.sender.note))
       request.sender.end()
     }
   }

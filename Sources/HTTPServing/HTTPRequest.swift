@@ -96,16 +96,26 @@
   public final class HTTPSender: Sendable {
     private struct State {
       var name: String?
+      var note: String?
       var hasEnded = false
       var ends: [@Sendable () -> Void] = []
     }
 
     private let state = Mutex(State())
 
+    /// A sender of whom nothing is known.
+    public init() {}
+
     /// The name; nil if none was given.
     public var name: String? {
       get { state.withLock { $0.name } }
       set { state.withLock { $0.name = newValue } }
+    }
+
+    /// What the record says of the request where no response says it, such as why a stream ended; nil if nothing.
+    public var note: String? {
+      get { state.withLock { $0.note } }
+      set { state.withLock { $0.note = newValue } }
     }
 
     /// Calls a closure once, when the response was sent or the client has left; at once if that has happened.

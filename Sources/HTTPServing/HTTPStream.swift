@@ -10,7 +10,7 @@
   // Memory is bounded by one chunk: a producer that is quicker than its client waits in `send`, and so a feed that
   // falls behind composes what it missed instead of queueing it.
   //
-  // Invariant: the connection is suspended exactly while `isSuspended`; who clears that resumes it, once.
+  // Invariant: the connection is suspended exactly while `isSuspended`; both change together, under the lock.
 
   /// The stream was closed, by its client or by the server.
   public struct HTTPStreamClosed: Error {}
@@ -42,11 +42,12 @@
         (chunk, start, chunkTime) = (bytes, 0, WatchedConnection.now)
       }
 
-      /// Takes note that the connection is resumed.
-      mutating func resumed() -> UInt? {
-        guard isSuspended else { return nil }
+      /// Resumes the connection. Under the lock: who ends the stream after it finds nothing suspended, and the server may
+      /// stop.
+      mutating func resume() {
+        guard isSuspended else { return }
         isSuspended = false
-        return connection
+        MHD_resume_connection(OpaquePointer(bitPattern: connection))
       }
     }
 
@@ -63,13 +64,13 @@
     /// - Throws: ``HTTPStreamClosed`` if the client has left or the server is stopping.
     public func send(_ make: @Sendable () -> [UInt8]) async throws {
       while true {
-        let (isSent, connection) = try state.withLock { state in
+        let isSent = try state.withLock { state in
           if state.isClosed || state.isEnding { throw HTTPStreamClosed() }
-          guard state.isEmpty else { return (false, UInt?.none) }
+          guard state.isEmpty else { return false }
           state.put(make())
-          return (true, state.resumed())
+          state.resume()
+          return true
         }
-        resume(connection)
         if isSent { return }
         await withCheckedContinuation { continuation in
           let mustWait = state.withLock { state in
@@ -84,12 +85,12 @@
 
     /// Ends the response after what waits has been read.
     public func end() {
-      let (connection, senders) = state.withLock { state in
+      let senders = state.withLock { state in
         state.isEnding = true
+        state.resume()
         defer { state.senders = [] }
-        return (state.resumed(), state.senders)
+        return state.senders
       }
-      resume(connection)
       for sender in senders { sender.resume() }
     }
 
@@ -118,10 +119,6 @@
     /// Whether it is one that is silent for long, as opposed to one that is written as fast as its client reads.
     var hasHeartbeat: Bool { !heartbeat.isEmpty }
 
-    private func resume(_ connection: UInt?) {
-      if let connection { MHD_resume_connection(OpaquePointer(bitPattern: connection)) }
-    }
-
     // MARK: For the server
 
     func attach(_ connection: UInt) { state.withLock { $0.connection = connection } }
@@ -139,13 +136,12 @@
 
     /// Sends a heartbeat if nothing was sent since the last one.
     func beat() {
-      let connection = state.withLock { state -> UInt? in
+      state.withLock { state in
         defer { state.isActive = false }
-        guard !state.isActive, state.isEmpty, state.isSuspended, !heartbeat.isEmpty else { return nil }
+        guard !state.isActive, state.isEmpty, state.isSuspended, !heartbeat.isEmpty else { return }
         state.put(heartbeat)
-        return state.resumed()
+        state.resume()
       }
-      resume(connection)
     }
 
     func response() -> OpaquePointer? {

@@ -38,6 +38,16 @@
       #expect(problem.status == 500 && Problem(GalleryError(sentence, isOfSpace: true)).status == 507)
     }
 
+    @Test("words of a request are answered as they are, whatever slashes they have")
+    func words() {
+      for code in [LibraryError.Code.malformedRequest, .changeNotSupported, .unsupportedPredicate] {
+        let problem = Problem(LibraryError(code, "'Rome / Paris' is no date; '12 /5' neither."))
+        #expect(problem.detail.contains("Rome / Paris") && problem.note == nil)
+      }
+      let failure = Problem(LibraryError(.conversionFailed, "/usr/bin/vips exited with status 1."))
+      #expect(failure.status == 422 && !failure.detail.contains("vips") && failure.note?.contains("vips") == true)
+    }
+
     @Test("a client without permission sends no large body: it is refused before one is taken")
     func bodies() async throws {
       try await TestGallery.serving { gallery in

@@ -148,14 +148,18 @@ struct AssetValueTests {
 
 @Suite("Titles")
 struct TitleTests {
-  @Test("a title that differs in normalisation alone is another title")
-  func normalisation() throws {
+  @Test(
+    "a title that differs in normalisation alone is another title, also in the block that made it", arguments: [1, 2])
+  func normalisation(blocks: Int) throws {
     let made = try TemporaryLibrary()
     let composed = "\u{e9}"
     let decomposed = "e\u{301}"
     var id = LocalIdentifier(UUID())
-    try made.library.performChangesAndWait { id = $0.createAlbum(title: decomposed) }
-    try made.library.performChangesAndWait { $0.setTitle(composed, of: id) }
+    try made.library.performChangesAndWait { block in
+      id = block.createAlbum(title: decomposed)
+      if blocks == 1 { block.setTitle(composed, of: id) }
+    }
+    if blocks == 2 { try made.library.performChangesAndWait { $0.setTitle(composed, of: id) } }
     let title = try made.library.collection(id.uuidString)?.localizedTitle
     #expect(title.map { Array($0.unicodeScalars) } == Array(composed.unicodeScalars))
     #expect(try made.library.verify(scratch: made.folder.url).defect == nil)

@@ -246,6 +246,7 @@
         }
       } catch let error where !(error is HTTPStreamClosed) {
         let problem = Problem(error)
+        call.request.sender.note = problem.note
         let json: JSON = [
           "type": .text("urn:photoledger:problem:\(problem.type)"), "status": .integer(Int64(problem.status)),
           "detail": .text(problem.detail),

@@ -13,6 +13,11 @@
 
     /// - Throws: ``GalleryError`` if another server has it, or the file cannot be opened.
     init(_ folder: LibraryFolder) throws(GalleryError) {
+      // On a disk that cannot be written to no server changes a key.
+      if let system = folder.fileSystem, UInt(system.f_flag) & UInt(ST_RDONLY) != 0 {
+        descriptor = Mutex(-1)
+        return
+      }
       do throws(LibraryError) { try folder.makeFolder("server", 0o700) } catch { throw GalleryError(error.description) }
       let number = folder.open("server/lock", O_RDWR | O_CREAT | O_NOFOLLOW, 0o600)
       guard number >= 0 else {
@@ -20,8 +25,12 @@
           "The file \(folder.path(of: "server/lock")) cannot be opened: \(String(cString: strerror(errno))).")
       }
       guard flock(number, LOCK_EX | LOCK_NB) == 0 else {
+        let code = errno
         close(number)
-        throw GalleryError("Another server serves the library \(folder.currentPath); stop it first.")
+        throw GalleryError(
+          code == EWOULDBLOCK
+            ? "Another server serves the library \(folder.currentPath); stop it first."
+            : "The file \(folder.path(of: "server/lock")) cannot be locked: \(String(cString: strerror(code))).")
       }
       descriptor = Mutex(number)
     }

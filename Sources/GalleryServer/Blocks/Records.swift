@@ -87,7 +87,7 @@
       let stream = HTTPStream()
       if call.request.method != "HEAD" {
         let bytes = spelled(first)
-        feed(stream) {
+        feed(stream, of: call.request.sender) {
           try await stream.send { bytes }
           var position: Position? = start
           while let from = position {
@@ -110,7 +110,7 @@
       guard pieces > 1 else { return lines(records) }
       let stream = HTTPStream()
       if call.request.method != "HEAD" {
-        feed(stream) {
+        feed(stream, of: call.request.sender) {
           for piece in 0..<pieces {
             let bytes = spelled(records.dropFirst(piece * pageCount).prefix(pageCount))
             try await stream.send { bytes }
@@ -122,7 +122,9 @@
     }
 
     /// Runs what fills a stream until its client has left.
-    private static func feed(_ stream: HTTPStream, _ body: @escaping @Sendable () async throws -> Void) {
+    private static func feed(
+      _ stream: HTTPStream, of sender: HTTPSender, _ body: @escaping @Sendable () async throws -> Void
+    ) {
       let task = Task.detached {
         do {
           try await body()
@@ -130,7 +132,9 @@
           // The client has left.
         } catch {
           // The status was sent long ago: the last line says that the lines are not all.
-          let bytes = spelled([Problem(error).json])
+          let problem = Problem(error)
+          sender.note = problem.note
+          let bytes = spelled([problem.json])
           try? await stream.send { bytes }
         }
         stream.end()

@@ -81,7 +81,9 @@
       } catch {
         state.withLock { state in
           state.phase = Task.isCancelled ? .idle : .failed
-          state.problem = Problem(error).detail
+          // For the owner, who may read paths.
+          let problem = Problem(error)
+          state.problem = problem.note ?? problem.detail
         }
       }
       watch.wake()

@@ -81,6 +81,8 @@
     let name: String
     /// The key that opened it; nothing is delivered once it has expired.
     private let holder: Keyring.Key
+    /// Who asked for it; the record of the request says why it failed.
+    private let sender: HTTPSender
     private let now: @Sendable () -> Date
     /// The library as the server sees it.
     private let whole: PhotoLibrary
@@ -93,8 +95,11 @@
     private let announcements: RenditionAnnouncements
     private let state: Mutex<State>
 
-    init(_ cursor: FeedCursor, name: String, key: Keyring.Key, sections: SectionChoice?, for server: GalleryServer) {
-      (self.name, holder, self.sections) = (name, key, sections)
+    init(
+      _ cursor: FeedCursor, name: String, key: Keyring.Key, sections: SectionChoice?, for server: GalleryServer,
+      sender: HTTPSender = HTTPSender()
+    ) {
+      (self.name, holder, self.sections, self.sender) = (name, key, sections, sender)
       (whole, fetches, watch, now) = (server.library, server.fetches, server.watch, server.environment.now)
       renditions = RenditionColumns(library: server.library.as(key.client), renditions: server.renditions)
       (messages, rangeLimit) = (server.messages, server.feeds.rangeLimit.load(ordering: .relaxed))
@@ -263,6 +268,7 @@
     /// Reports why a fetch is no longer followed; the others go on.
     private func fail(_ one: Following, _ error: any Error) async {
       let problem = Problem(error)
+      sender.note = problem.note
       let json: JSON = [
         "fetch": .text(one.fetch.name), "type": .text("urn:photoledger:problem:\(problem.type)"),
         "status": .integer(Int64(problem.status)), "detail": .text(problem.detail),

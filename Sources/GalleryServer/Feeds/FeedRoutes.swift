@@ -15,7 +15,7 @@
         try checkMayFollowAny(cursor, call)
         let feed = Feed(
           cursor, name: Keyring.spelled(server.environment.randomBytes(16)), key: key,
-          sections: try SectionChoice(call), for: server)
+          sections: try SectionChoice(call), for: server, sender: call.request.sender)
         let fields = [
           ("Content-Type", "text/event-stream"), ("Cache-Control", "no-store"), ("X-Accel-Buffering", "no"),
         ]

@@ -90,14 +90,17 @@
         let sequence = try library.lastSequence
         let (_, result) = try held(call)
         // The sections of a fetch at a token never change either.
-        let tag = "\"\(try result.tag)-\(choice.tag)\""
-        let fields = Self.fields(tag: tag)
-        if call.holds(fields) { return HTTPResponse(304, Headers.common + fields) }
+        let known = try result.tag(choice.tag)
+        if let known, call.holds(Self.fields(tag: known)) {
+          return HTTPResponse(304, Headers.common + Self.fields(tag: known))
+        }
         let bytes = WrittenDocument(try sections(of: result, choice)).bytes
+        let tag = known ?? bytes.withUnsafeBytes { result.tag(choice.tag, of: $0) }
+        let fields = Self.fields(tag: tag)
         let question = EncodedAnswers.Question(
           client: library.client, fetch: call.parameters[0], token: result.token.description, form: choice.tag)
         call.server.encoded.keep(.init(tag: tag, bytes: bytes), of: question, at: sequence)
-        return .json(bytes, fields)
+        return call.holds(fields) ? HTTPResponse(304, Headers.common + fields) : .json(bytes, fields)
       },
       .reading("GET", "/v1/fetches/{fetch}/index") { call in
         try call.checkQuery(["token", "at", "asset"])
@@ -200,9 +203,13 @@
   }
 
   extension FetchResult {
-    /// What names a result in tags: its token, and the last erasure since, which may have changed what it shows.
-    var tag: String {
-      get throws { try laterErasure.map { "\(token)-e\($0)" } ?? token.description }
+    /// The tag of a part of the result, which never changes; nil if assets were erased since that its client saw. Then
+    /// objects show less, and the list can be another one once it is made anew, so the bytes of the answer name it.
+    func tag(_ part: String) throws -> String? { try laterErasure == nil ? "\"\(token)-\(part)\"" : nil }
+
+    /// The tag of a part of the result by the bytes of the answer.
+    func tag(_ part: String, of bytes: UnsafeRawBufferPointer) -> String {
+      "\"\(token)-\(part)-h\(Keyring.hash(bytes).prefix(32))\""
     }
   }
 
@@ -285,7 +292,8 @@
       let first = min(start, result.count)
       let found = try result.objects(at: first..<(first + min(count, result.count - first))).map { JSON($0) }
       if Records.wantsLines(call.request) { return Records.lines(found, call) }
-      let fields = FetchRoutes.fields(tag: "\"\(try result.tag)-\(start)-\(count)-o\"")
+      // No erasure changes what is shown of collections.
+      let fields = FetchRoutes.fields(tag: "\"\(result.token)-\(start)-\(count)-o\"")
       if call.holds(fields) { return HTTPResponse(304, Headers.common + fields) }
       return .json(
         [
@@ -342,8 +350,11 @@
     ) throws -> HTTPResponse {
       // The window of a fetch at a token never changes but by an erasure, so its name is its tag; the name of the fetch
       // stands in the URL.
-      let fields = FetchRoutes.fields(tag: "\"\(try result.tag)-\(start)-\(count)-o\"")
-      if call.holds(fields) { return HTTPResponse(304, Headers.common + fields) }
+      let part = "\(start)-\(count)-o"
+      let known = try result.tag(part)
+      if let known, call.holds(FetchRoutes.fields(tag: known)) {
+        return HTTPResponse(304, Headers.common + FetchRoutes.fields(tag: known))
+      }
       let library = try call.library(of: fetch)
       var bytes = JSONBytes(capacity: 1 << 10 + range.count * 1500)
       begin(result, range, &bytes)
@@ -352,6 +363,8 @@
       for asset in try result.objects(at: range) { try library.write(asset, to: &bytes) }
       bytes.endList()
       bytes.endObject()
+      let fields = FetchRoutes.fields(tag: known ?? bytes.withUnsafeBytes { result.tag(part, of: $0) })
+      if call.holds(fields) { return HTTPResponse(304, Headers.common + fields) }
       return .json(bytes, fields)
     }
 
@@ -362,17 +375,19 @@
       let columns = RenditionColumns(library: library, renditions: call.server.renditions)
       // Read before what they are about, so that nothing is kept under a later state than its own.
       let (sequence, revision) = (try library.lastSequence, columns.renditions.revision)
-      let name = try result.tag
+      let isErased = try result.laterErasure != nil
       let capacity = 1 << 10 + range.count * 320
       // What is nearly so large that it is written in again is made so large.
       var bytes = JSONBytes(capacity: capacity > 1 << 15 ? max(capacity, 1 << 16) : capacity)
       begin(result, range, &bytes)
       bytes.key("columns")
       let place = try Columns.write(try library.listed(range, of: result), columns, to: &bytes)
-      // Columns show besides which renditions are there, so the bytes that say it are part of the tag.
-      let hash = bytes.withUnsafeBytes { Keyring.hash(UnsafeRawBufferPointer(rebasing: $0[place...])) }
+      // Columns show besides which renditions are there, so the bytes that say it are part of the tag; after an erasure
+      // all bytes are.
+      let hashed = isErased ? 0 : place
+      let hash = bytes.withUnsafeBytes { Keyring.hash(UnsafeRawBufferPointer(rebasing: $0[hashed...])) }
       bytes.endObject()
-      let tag = "\"\(name)-\(start)-\(count)-c\(hash.prefix(32))\""
+      let tag = "\"\(result.token)-\(start)-\(count)-c\(hash.prefix(32))\""
       let answer = EncodedAnswers.Answer(tag: tag, bytes: WrittenDocument(bytes).bytes)
       if token != nil {
         let question = try question(call, library)

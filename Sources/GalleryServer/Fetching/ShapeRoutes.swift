@@ -24,13 +24,18 @@
         let library = try call.library(of: fetch)
         try Fetches.checkMayRead(library)
         let result = try call.server.fetches.result(fetch, at: try call.token(in: library), of: library)
-        let fields = FetchRoutes.fields(tag: "\"\(try result.tag)-\(start)-\(count)-s\"")
-        if call.holds(fields) { return HTTPResponse(304, Headers.common + fields) }
+        let part = "\(start)-\(count)-s"
+        let known = try result.tag(part)
+        if let known, call.holds(FetchRoutes.fields(tag: known)) {
+          return HTTPResponse(304, Headers.common + FetchRoutes.fields(tag: known))
+        }
         let first = min(start, result.count)
         let bytes = try result.objects(at: first..<(first + min(count, result.count - first))).flatMap { asset in
           let shape = shape(width: asset.pixelWidth, height: asset.pixelHeight)
           return [UInt8(truncatingIfNeeded: shape), UInt8(shape >> 8)]
         }
+        let fields = FetchRoutes.fields(tag: known ?? bytes.withUnsafeBytes { result.tag(part, of: $0) })
+        if call.holds(fields) { return HTTPResponse(304, Headers.common + fields) }
         return HTTPResponse(
           200, Headers.common + fields + [("Content-Type", "application/octet-stream")], .bytes(bytes))
       }

@@ -268,10 +268,14 @@
         Self.reason(error, file, hash), hash, isPlay: isPlay, isPassing: error.isPassing, programs: programs)
     }
 
-    /// Why a file has no picture, naming it by its hash: the name of a file that is referenced where it lies is not
-    /// for everybody who may look at the picture.
+    /// Why a file has no picture, naming it by its hash: paths, and the name of a file that is referenced where it lies,
+    /// are not for everybody who may look at the picture.
     private static func reason(_ error: any Error, _ file: URL, _ hash: [UInt8]) -> String {
-      "\(error)".replacing(file.path, with: hash.hexadecimal).replacing(file.lastPathComponent, with: hash.hexadecimal)
+      let text = "\(error)"
+      let name = text.contains(file.path) ? file.path : file.lastPathComponent
+      let reason = text.replacing(name, with: hash.hexadecimal)
+      return Problem.namesPath(reason)
+        ? "The programs of the server cannot make a picture of \(hash.hexadecimal)." : reason
     }
 
     private func makeFilm(

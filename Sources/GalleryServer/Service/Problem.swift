@@ -22,7 +22,7 @@
 
     /// A problem whose sentence stays in the log if it names a path: clients, visitors of links and apps without any
     /// permission among them, do not learn where files lie.
-    private init(_ status: Int, _ type: String, privately sentence: String, publicly detail: String) {
+    init(_ status: Int, _ type: String, privately sentence: String, publicly detail: String) {
       self.init(status, type, Self.namesPath(sentence) ? detail : sentence)
       if Self.namesPath(sentence) { note = sentence }
     }
@@ -88,14 +88,21 @@
         case .conversionFailed: 422
         default: 500
         }
-      let detail =
-        switch error.code {
-        case .notEnoughSpace: Self.fullDisk
-        case .missingResource: "The file of the asset is missing; the server's log says where it was expected."
-        case .invalidResource, .resourceChanged:
-          "The file is not the one that was recorded; the server's log says which it is."
-        default: Self.unreadableFile
-        }
+      let detail: String
+      switch error.code {
+      case .malformedRequest, .malformedPredicate, .unsupportedPredicate, .unsupportedSort, .changeNotSupported,
+        .limitExceeded, .identifierNotFound, .requestNotSupportedForAsset, .invalidToken, .tokenExpired,
+        .accessUserDenied, .accessRestricted, .alreadyExists:
+        // Words of the request and titles of the library, in which there may be slashes, and no paths.
+        self.init(status, Self.kinds[error.code] ?? "internal-error", error.description)
+        return
+      case .notEnoughSpace: detail = Self.fullDisk
+      case .conversionFailed: detail = "The file cannot be converted as requested; the server's log says why."
+      case .missingResource:
+        detail = "The file of the asset is missing; the server's log says where it was expected."
+      case .invalidResource, .resourceChanged: detail = "The file is not as it was stated; the server's log says which."
+      default: detail = Self.unreadableFile
+      }
       self.init(
         status, Self.kinds[error.code] ?? "internal-error", privately: error.description, publicly: detail)
     }

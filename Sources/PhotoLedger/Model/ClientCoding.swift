@@ -55,7 +55,7 @@ extension ClientRow {
 }
 
 extension PickRow {
-  package func encoded() -> [UInt8] {
+  func encoded() -> [UInt8] {
     var fields = FieldWriter()
     fields.unsigned(1, client)
     fields.date(2, date)

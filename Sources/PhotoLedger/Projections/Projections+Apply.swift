@@ -275,18 +275,17 @@ extension Projections {
     if case .arranged = event { isArranged = true }
     try event.forEachChange(
       collection: { number, change in
-        let before = try collection(number, in: t)
-        isFolder = before?.kind == .folder
-        var row = before
+        var row = try collection(number, in: t)
+        isFolder = row?.kind == .folder
+        let wasThere = row != nil
         try change(&row)
-        guard row != before else { return }
-        if let row { try put(row, &t) } else { try t.delete(number, in: collections) }
+        // Put though it equals what was there: titles that differ in their normalisation are equal, of other bytes.
+        if let row { try put(row, &t) } else if wasThere { try t.delete(number, in: collections) }
       },
       client: { number, change in
-        let before = try client(number, in: t)
-        var row = before
+        var row = try client(number, in: t)
         try change(&row)
-        if let row, row != before { try put(row, &t) }
+        if let row { try put(row, &t) }
       },
       // Asked about the container whose row was changed just before.
       isFolder: { _ in isFolder },

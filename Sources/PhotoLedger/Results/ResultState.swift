@@ -73,7 +73,7 @@ final class ResultState: Sendable {
     self.token = token
   }
 
-  /// Whether a result of the same query and client shows it in the same way.
+  /// Whether a result of the same query shows it in the same way, whichever client it is of.
   func isShown(like other: ResultState) -> Bool {
     isShown(in: other.window, wantsIncrementalChanges: other.wantsIncrementalChanges)
   }

@@ -62,7 +62,7 @@ package final class SnapshotStore: Sendable {
     package let environment: LMDB.Environment
     package let ranges: Database
     package let states: Database
-    package let settings: Database
+    let settings: Database
     /// Which file it is: another process may have dropped the snapshots, and made them anew.
     fileprivate let file: FileName
   }

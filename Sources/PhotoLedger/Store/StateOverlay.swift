@@ -30,7 +30,7 @@ import LMDB
 /// What was otherwise, at a moment, among the objects that were there.
 package struct StateOverlay: Sendable {
   /// The last event of the moment.
-  package private(set) var sequence: UInt64
+  private(set) var sequence: UInt64
   /// The rows of assets that have changed since; nil for one that was not there.
   package var assets: [ObjectNumber: AssetRow?] = [:]
   /// The assets whose files or words may have been others.

@@ -167,8 +167,24 @@ extension PHFetchResult where ObjectType: PHObject {
     guard count > 0, other.count > 0 else {
       return IndexChanges.between(before: Array(0..<count), after: Array(0..<other.count))
     }
-    return IndexChanges.between(before: allObjects, after: other.allObjects, changed: Set(changed))
+    let (changed, after) = (Set(changed), other.occurrences)
+    return IndexChanges.between(
+      before: occurrences, after: after, changed: Set(after.filter { changed.contains($0.object) }))
   }
 
-  private var allObjects: [ObjectType] { (0..<count).map { object(at: $0) } }
+  /// Its objects, those that are equal told apart by how many come before: a stand-in may hold one twice.
+  private var occurrences: [Occurrence<ObjectType>] {
+    var counts: [ObjectType: Int] = [:]
+    return (0..<count).map { index in
+      let object = object(at: index)
+      defer { counts[object, default: 0] += 1 }
+      return Occurrence(object: object, earlier: counts[object, default: 0])
+    }
+  }
+}
+
+/// An object of a list, and how many equal ones come before it.
+private struct Occurrence<Object: Hashable>: Hashable {
+  let object: Object
+  let earlier: Int
 }
