@@ -5,9 +5,9 @@ import LMDB
 //
 //   stage ──▶ bytes of every draft stored, hashed, durable, held ──▶ the writer decides and commits ──▶ settle, release
 //
-// The bytes are stored on the caller's thread or on one of the library's (Submission.swift), never on the writer's, which
-// must not wait for a copy. Until the block is settled it
-// holds them, so that a purge that is executed before it cannot remove them (ResourceStore+Holding.swift).
+// The bytes are stored on the caller's thread or on one of the library's (Submission.swift), never on the writer's,
+// which must not wait for a copy. Until the block is settled it holds them, so that a purge that is executed before it
+// cannot remove them (ResourceStore+Holding.swift).
 
 extension LibraryStore {
   /// Puts the bytes of every resource of the requests into their place: hashed, durable, and named by their hash; and
