@@ -40,7 +40,7 @@
 
     @Test("words of a request are answered as they are, whatever slashes they have")
     func words() {
-      for code in [LibraryError.Code.malformedRequest, .changeNotSupported, .unsupportedPredicate] {
+      for code in [LibraryError.Code.malformedRequest, .changeNotSupported, .unsupportedPredicate, .conflict] {
         let problem = Problem(LibraryError(code, "'Rome / Paris' is no date; '12 /5' neither."))
         #expect(problem.detail.contains("Rome / Paris") && problem.note == nil)
       }

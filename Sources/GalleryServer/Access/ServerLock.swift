@@ -13,13 +13,17 @@
 
     /// - Throws: ``GalleryError`` if another server has it, or the file cannot be opened.
     init(_ folder: LibraryFolder) throws(GalleryError) {
-      // On a disk that cannot be written to no server changes a key.
-      if let system = folder.fileSystem, UInt(system.f_flag) & UInt(ST_RDONLY) != 0 {
+      do throws(LibraryError) { try folder.makeFolder("server", 0o700) } catch {
+        guard let system = folder.fileSystem, UInt(system.f_flag) & UInt(ST_RDONLY) != 0 else {
+          throw GalleryError(error.description)
+        }
+      }
+      let number = folder.open("server/lock", O_RDWR | O_CREAT | O_NOFOLLOW, 0o600)
+      if number < 0, errno == EROFS {
+        // No server changes a key there.
         descriptor = Mutex(-1)
         return
       }
-      do throws(LibraryError) { try folder.makeFolder("server", 0o700) } catch { throw GalleryError(error.description) }
-      let number = folder.open("server/lock", O_RDWR | O_CREAT | O_NOFOLLOW, 0o600)
       guard number >= 0 else {
         throw GalleryError(
           "The file \(folder.path(of: "server/lock")) cannot be opened: \(String(cString: strerror(errno))).")

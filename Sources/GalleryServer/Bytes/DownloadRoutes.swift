@@ -147,7 +147,7 @@
           let stream = HTTPStream()
           if request.method != "HEAD" {
             Task.detached {
-              await send(assets, of: library, to: stream) {
+              await send(assets, of: library, to: stream, for: request.sender) {
                 // The key may have been withdrawn meanwhile.
                 _ = try server.keyring.key(of: request)
               }
@@ -170,7 +170,8 @@
     /// Writes the archive; an end without the directory tells a client that it is not whole.
     /// - Parameter mayStill: throws if the client is not to have more of it.
     private static func send(
-      _ assets: [String], of library: PhotoLibrary, to stream: HTTPStream, _ mayStill: @Sendable () throws -> Void
+      _ assets: [String], of library: PhotoLibrary, to stream: HTTPStream, for sender: HTTPSender,
+      _ mayStill: @Sendable () throws -> Void
     ) async {
       var (zip, names) = (ZipWriter(), ZipNames())
       do {
@@ -191,6 +192,10 @@
         try await stream.send { end }
         stream.end()
       } catch {
+        if !(error is HTTPStreamClosed) {
+          let problem = Problem(error)
+          sender.note = problem.note ?? problem.detail
+        }
         stream.abort()
       }
     }

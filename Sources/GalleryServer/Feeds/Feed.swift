@@ -268,7 +268,7 @@
     /// Reports why a fetch is no longer followed; the others go on.
     private func fail(_ one: Following, _ error: any Error) async {
       let problem = Problem(error)
-      sender.note = problem.note
+      if let note = problem.note { sender.note = note }
       let json: JSON = [
         "fetch": .text(one.fetch.name), "type": .text("urn:photoledger:problem:\(problem.type)"),
         "status": .integer(Int64(problem.status)), "detail": .text(problem.detail),

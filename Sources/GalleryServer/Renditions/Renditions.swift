@@ -270,12 +270,17 @@
 
     /// Why a file has no picture, naming it by its hash: paths, and the name of a file that is referenced where it
     /// lies, are not for everybody who may look at the picture.
-    private static func reason(_ error: any Error, _ file: URL, _ hash: [UInt8]) -> String {
+    private static func reason(_ error: ImportError, _ file: URL, _ hash: [UInt8]) -> String {
       let text = "\(error)"
       let name = text.contains(file.path) ? file.path : file.lastPathComponent
-      let reason = text.replacing(name, with: hash.hexadecimal)
-      return Problem.namesPath(reason)
-        ? "The programs of the server cannot make a picture of \(hash.hexadecimal)." : reason
+      var reason = text.replacing(name, with: hash.hexadecimal)
+      // Programs are named by their paths.
+      let isOfProgram = [.toolFailed, .toolTimeout, .toolCrashed, .toolOutputTooLarge].contains(error.code)
+      if isOfProgram, error.path.hasPrefix("/") {
+        reason = reason.replacing(error.path, with: URL(filePath: error.path).lastPathComponent)
+      }
+      guard Problem.namesPath(reason) else { return reason }
+      return "The programs of the server cannot make a picture of \(hash.hexadecimal)."
     }
 
     private func makeFilm(

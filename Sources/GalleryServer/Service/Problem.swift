@@ -22,7 +22,7 @@
 
     /// A problem whose sentence stays in the log if it names a path: clients, visitors of links and apps without any
     /// permission among them, do not learn where files lie.
-    init(_ status: Int, _ type: String, privately sentence: String, publicly detail: String) {
+    private init(_ status: Int, _ type: String, privately sentence: String, publicly detail: String) {
       self.init(status, type, Self.namesPath(sentence) ? detail : sentence)
       if Self.namesPath(sentence) { note = sentence }
     }
@@ -92,7 +92,7 @@
       switch error.code {
       case .malformedRequest, .malformedPredicate, .unsupportedPredicate, .unsupportedSort, .changeNotSupported,
         .limitExceeded, .identifierNotFound, .requestNotSupportedForAsset, .invalidToken, .tokenExpired,
-        .accessUserDenied, .accessRestricted, .alreadyExists:
+        .accessUserDenied, .accessRestricted, .missingUsageDescription, .conflict:
         // Words of the request and titles of the library, in which there may be slashes, and no paths.
         self.init(status, Self.kinds[error.code] ?? "internal-error", error.description)
         return
