@@ -32,9 +32,8 @@
         try Fetches.checkMayRead(library)
         let description = try describe(fetch, as: fetch.list, at: try call.token(in: library), of: library, call)
         let count = description["count"]?.wholeValue ?? 0
-        let fields = Self.fields(tag: "\"\(description["token"]?.textValue ?? "")-\(count)-f\"")
-        if call.holds(fields) { return HTTPResponse(304, Headers.common + fields) }
-        return .json(description, fields)
+        let tag = "\"\(description["token"]?.textValue ?? "")-\(count)-f\""
+        return call.unchanged(tag) ?? .json(description, Self.fields(tag: tag))
       },
       Route("GET", "/v1/fetches/{fetch}/items") { _, call in
         try call.checkQuery(["token", "at", "start", "count", "form"])
@@ -80,9 +79,7 @@
           client: library.client, fetch: call.parameters[0], token: token, form: choice.tag)
         guard let answer = call.server.encoded.answer(question, at: try library.lastSequence) else { return nil }
         try Fetches.checkMayRead(library)
-        let fields = Self.fields(tag: answer.tag)
-        return call.holds(fields)
-          ? HTTPResponse(304, Headers.common + fields) : .json(answer.bytes, fields)
+        return call.unchanged(answer.tag) ?? .json(answer.bytes, Self.fields(tag: answer.tag))
       } _: { call in
         let choice = try SectionChoice(call.query("by") ?? "month", zone: call.query("timeZone"), named: "by")
         let library = try call.library(of: call.server.fetches.request(named: call.parameters[0]))
@@ -91,16 +88,13 @@
         let (_, result) = try held(call)
         // The sections of a fetch at a token never change either.
         let known = try result.tag(choice.tag)
-        if let known, call.holds(Self.fields(tag: known)) {
-          return HTTPResponse(304, Headers.common + Self.fields(tag: known))
-        }
+        if let known, let unchanged = call.unchanged(known) { return unchanged }
         let bytes = WrittenDocument(try sections(of: result, choice)).bytes
         let tag = known ?? bytes.withUnsafeBytes { result.tag(choice.tag, of: $0) }
-        let fields = Self.fields(tag: tag)
         let question = EncodedAnswers.Question(
           client: library.client, fetch: call.parameters[0], token: result.token.description, form: choice.tag)
         call.server.encoded.keep(.init(tag: tag, bytes: bytes), of: question, at: sequence)
-        return call.holds(fields) ? HTTPResponse(304, Headers.common + fields) : .json(bytes, fields)
+        return call.unchanged(tag) ?? .json(bytes, Self.fields(tag: tag))
       },
       .reading("GET", "/v1/fetches/{fetch}/index") { call in
         try call.checkQuery(["token", "at", "asset"])
@@ -229,6 +223,12 @@
       return try moment()?.view(of: library) ?? library
     }
 
+    /// The answer to a client that holds what has a tag; nil for any other client.
+    func unchanged(_ tag: String) -> HTTPResponse? {
+      let fields = FetchRoutes.fields(tag: tag)
+      return holds(fields) ? HTTPResponse(304, Headers.common + fields) : nil
+    }
+
     /// Whether the client holds what has the `ETag` of some fields.
     func holds(_ fields: [(name: String, value: String)]) -> Bool {
       guard let tag = fields.first(where: { $0.name == "ETag" })?.value else { return false }
@@ -293,13 +293,13 @@
       let found = try result.objects(at: first..<(first + min(count, result.count - first))).map { JSON($0) }
       if Records.wantsLines(call.request) { return Records.lines(found, call) }
       // No erasure changes what is shown of collections.
-      let fields = FetchRoutes.fields(tag: "\"\(result.token)-\(start)-\(count)-o\"")
-      if call.holds(fields) { return HTTPResponse(304, Headers.common + fields) }
+      let tag = "\"\(result.token)-\(start)-\(count)-o\""
+      if let unchanged = call.unchanged(tag) { return unchanged }
       return .json(
         [
           "token": .text(result.token.description), "total": .integer(Int64(result.count)),
           "start": .integer(Int64(first)), "count": .integer(Int64(found.count)), "items": .list(found),
-        ], fields)
+        ], FetchRoutes.fields(tag: tag))
     }
 
     /// The columns of a state that the query names, if they are encoded; see ``EncodedAnswers``.
@@ -310,8 +310,7 @@
           try question(call, library), at: try library.lastSequence, renditions: call.server.renditions.revision)
       else { return nil }
       try Fetches.checkMayRead(library)
-      let fields = FetchRoutes.fields(tag: answer.tag)
-      return call.holds(fields) ? HTTPResponse(304, Headers.common + fields) : .json(answer.bytes, fields)
+      return call.unchanged(answer.tag) ?? .json(answer.bytes, FetchRoutes.fields(tag: answer.tag))
     }
 
     private func question(_ call: Call, _ library: PhotoLibrary) throws -> EncodedAnswers.Question {
@@ -352,9 +351,7 @@
       // stands in the URL.
       let part = "\(start)-\(count)-o"
       let known = try result.tag(part)
-      if let known, call.holds(FetchRoutes.fields(tag: known)) {
-        return HTTPResponse(304, Headers.common + FetchRoutes.fields(tag: known))
-      }
+      if let known, let unchanged = call.unchanged(known) { return unchanged }
       let library = try call.library(of: fetch)
       var bytes = JSONBytes(capacity: 1 << 10 + range.count * 1500)
       begin(result, range, &bytes)
@@ -363,9 +360,9 @@
       for asset in try result.objects(at: range) { try library.write(asset, to: &bytes) }
       bytes.endList()
       bytes.endObject()
-      let fields = FetchRoutes.fields(tag: known ?? bytes.withUnsafeBytes { result.tag(part, of: $0) })
-      if call.holds(fields) { return HTTPResponse(304, Headers.common + fields) }
-      return .json(bytes, fields)
+      let tag = known ?? bytes.withUnsafeBytes { result.tag(part, of: $0) }
+      if let unchanged = call.unchanged(tag) { return unchanged }
+      return .json(bytes, FetchRoutes.fields(tag: tag))
     }
 
     private func columns(
@@ -393,8 +390,7 @@
         let question = try question(call, library)
         call.server.windows.keep(answer, of: question, at: sequence, renditions: revision)
       }
-      let fields = FetchRoutes.fields(tag: tag)
-      return call.holds(fields) ? HTTPResponse(304, Headers.common + fields) : .json(answer.bytes, fields)
+      return call.unchanged(tag) ?? .json(answer.bytes, FetchRoutes.fields(tag: tag))
     }
   }
 #endif

@@ -26,18 +26,15 @@
         let result = try call.server.fetches.result(fetch, at: try call.token(in: library), of: library)
         let part = "\(start)-\(count)-s"
         let known = try result.tag(part)
-        if let known, call.holds(FetchRoutes.fields(tag: known)) {
-          return HTTPResponse(304, Headers.common + FetchRoutes.fields(tag: known))
-        }
+        if let known, let unchanged = call.unchanged(known) { return unchanged }
         let first = min(start, result.count)
         let bytes = try result.objects(at: first..<(first + min(count, result.count - first))).flatMap { asset in
           let shape = shape(width: asset.pixelWidth, height: asset.pixelHeight)
           return [UInt8(truncatingIfNeeded: shape), UInt8(shape >> 8)]
         }
-        let fields = FetchRoutes.fields(tag: known ?? bytes.withUnsafeBytes { result.tag(part, of: $0) })
-        if call.holds(fields) { return HTTPResponse(304, Headers.common + fields) }
-        return HTTPResponse(
-          200, Headers.common + fields + [("Content-Type", "application/octet-stream")], .bytes(bytes))
+        let tag = known ?? bytes.withUnsafeBytes { result.tag(part, of: $0) }
+        let fields = FetchRoutes.fields(tag: tag) + [("Content-Type", "application/octet-stream")]
+        return call.unchanged(tag) ?? HTTPResponse(200, Headers.common + fields, .bytes(bytes))
       }
     ]
 

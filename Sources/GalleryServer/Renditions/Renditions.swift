@@ -268,8 +268,8 @@
         Self.reason(error, file, hash), hash, isPlay: isPlay, isPassing: error.isPassing, programs: programs)
     }
 
-    /// Why a file has no picture, naming it by its hash: paths, and the name of a file that is referenced where it
-    /// lies, are not for everybody who may look at the picture.
+    /// Why a file has no picture. It is named by its hash: who may look at the picture learns neither a path nor the
+    /// name of a file that is referenced.
     private static func reason(_ error: ImportError, _ file: URL, _ hash: [UInt8]) -> String {
       let text = "\(error)"
       let name = text.contains(file.path) ? file.path : file.lastPathComponent

@@ -107,7 +107,7 @@
         status, Self.kinds[error.code] ?? "internal-error", privately: error.description, publicly: detail)
     }
 
-    private static let fullDisk = "There is no space left for this; the server's log says where."
+    private static let fullDisk = "The disk has no space left; the server's log names the file."
     private static let unreadableFile =
       "A file of the library or of the server cannot be used; the server's log says why."
 

@@ -23,19 +23,14 @@ import Synchronization
 
 /// A step of a query, and how results of the query show it.
 final class SharedStep: Sendable {
-  /// What the step is for results that show their query in one way.
-  private struct Way {
-    /// By the clients whose results they are.
-    var views: [StepView]
-  }
-
-  /// The ways and the clients are few; if not, each of the others works out what it sees.
+  /// The ways to show a query and the clients are few; if not, each of the others works out what it sees.
   private static let wayLimit = 4
   private static let clientLimit = 16
 
   let step: Step
 
-  private let ways = Mutex<[Way]>([])
+  /// The step by the way in which a result shows its query, and of each way by client.
+  private let ways = Mutex<[[StepView]]>([])
 
   init(_ step: Step) { self.step = step }
 
@@ -44,19 +39,18 @@ final class SharedStep: Sendable {
   ///   clients that had it before, O(log² n) for the first of a client.
   func view(like held: ResultState, in store: LibraryStore) throws -> StepView {
     let (index, first) = try ways.withLock { ways in
-      if let index = ways.firstIndex(where: { $0.views[0].state.isShown(like: held) }) {
-        let views = ways[index].views
-        return (index, views.first { $0.state.client == held.client } ?? views[0])
+      if let index = ways.firstIndex(where: { $0[0].state.isShown(like: held) }) {
+        return (index, ways[index].first { $0.state.client == held.client } ?? ways[index][0])
       }
       let view = try StepView(of: step, like: held, in: store)
-      if ways.count < Self.wayLimit { ways.append(Way(views: [view])) }
+      if ways.count < Self.wayLimit { ways.append([view]) }
       return (ways.count, view)
     }
     guard first.state.client != held.client else { return first }
     // Not under the lock: a token is read from the store, and clients may be many.
     let view = try StepView(first, to: step, like: held, in: store)
     ways.withLock { ways in
-      if ways[index].views.count < Self.clientLimit { ways[index].views.append(view) }
+      if ways[index].count < Self.clientLimit { ways[index].append(view) }
     }
     return view
   }
