@@ -34,42 +34,37 @@ static void compress_portable(uint32_t state[5], const uint8_t *data, size_t blo
 }
 
 #if defined(__x86_64__)
-#include <immintrin.h>
+#include "rounds.h"
 
-// Four rounds each; m[] holds the last 16 words of the message, and the function of the rounds is a constant of the
-// instruction, so there is a loop for each of the four.
-__attribute__((target("sha,sse4.1,ssse3"))) static void compress_accelerated(
-    uint32_t state[5], const uint8_t *data, size_t blocks) {
-  const __m128i swap = _mm_set_epi64x(0x0001020304050607LL, 0x08090a0b0c0d0e0fLL);
-  __m128i abcd = _mm_shuffle_epi32(_mm_loadu_si128((const __m128i *)state), 0x1B);
-  __m128i e = _mm_set_epi32((int)state[4], 0, 0, 0);
+SHA_INSTRUCTIONS static void compress_accelerated(uint32_t state[5], const uint8_t *data, size_t blocks) {
+  sha1_rounds rounds = sha1_opened(state);
   for (; blocks > 0; blocks--, data += 64) {
-    const __m128i abcd_before = abcd, e_before = e;
-    __m128i m[4], previous = e;
-#define ROUNDS(function)                                                                    \
-  for (int i = 5 * (function); i < 5 * (function) + 5; i++) {                               \
-    __m128i words;                                                                          \
-    if (i < 4)                                                                              \
-      words = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(data + 16 * i)), swap);    \
-    else                                                                                    \
-      words = _mm_sha1msg2_epu32(                                                           \
-          _mm_xor_si128(_mm_sha1msg1_epu32(m[i & 3], m[(i + 1) & 3]), m[(i + 2) & 3]),      \
-          m[(i + 3) & 3]);                                                                  \
-    m[i & 3] = words;                                                                       \
-    __m128i sum = i == 0 ? _mm_add_epi32(e, words) : _mm_sha1nexte_epu32(previous, words);  \
-    previous = abcd;                                                                        \
-    abcd = _mm_sha1rnds4_epu32(abcd, sum, (function));                                      \
+    const sha1_rounds before = rounds;
+#pragma clang loop unroll(full)
+    for (int i = 0; i < 20; i++) sha1_four(&rounds, data, i);
+    sha1_add(&rounds, &before);
   }
-    ROUNDS(0)
-    ROUNDS(1)
-    ROUNDS(2)
-    ROUNDS(3)
-#undef ROUNDS
-    e = _mm_sha1nexte_epu32(previous, e_before);
-    abcd = _mm_add_epi32(abcd, abcd_before);
+  sha1_closed(&rounds, state);
+}
+
+// Both hashes of the same blocks.
+SHA_INSTRUCTIONS static void compress_both(
+    uint32_t sha256[8], uint32_t sha1[5], const uint8_t *data, size_t blocks) {
+  sha256_rounds long_rounds = sha256_opened(sha256);
+  sha1_rounds short_rounds = sha1_opened(sha1);
+  for (; blocks > 0; blocks--, data += 64) {
+    const sha256_rounds long_before = long_rounds;
+    const sha1_rounds short_before = short_rounds;
+#pragma clang loop unroll(full)
+    for (int i = 0; i < 20; i++) {
+      if (i < 16) sha256_four(&long_rounds, data, i);
+      sha1_four(&short_rounds, data, i);
+    }
+    sha256_add(&long_rounds, &long_before);
+    sha1_add(&short_rounds, &short_before);
   }
-  _mm_storeu_si128((__m128i *)state, _mm_shuffle_epi32(abcd, 0x1B));
-  state[4] = (uint32_t)_mm_extract_epi32(e, 3);
+  sha256_closed(&long_rounds, sha256);
+  sha1_closed(&short_rounds, sha1);
 }
 #else
 static void compress_accelerated(uint32_t state[5], const uint8_t *data, size_t blocks) {
@@ -126,4 +121,25 @@ void psys_sha1_final(psys_sha1 *context, uint8_t *digest) {
   compress(context, context->buffer, 1);
   for (int i = 0; i < 5; i++)
     for (int j = 0; j < 4; j++) digest[4 * i + j] = (uint8_t)(context->state[i] >> (24 - 8 * j));
+}
+
+void psys_both_update(psys_sha256 *sha256, psys_sha1 *sha1, const void *bytes, size_t count) {
+  const uint8_t *data = bytes;
+#if defined(__x86_64__)
+  // From where both begin a block.
+  size_t head = (64 - sha1->length % 64) % 64;
+  int accelerated = psys_sha256_is_accelerated() && !sha256->portable && !sha1->portable;
+  if (accelerated && sha256->length == sha1->length && count >= head + 64) {
+    psys_sha256_update(sha256, data, head);
+    psys_sha1_update(sha1, data, head);
+    size_t blocks = (count - head) / 64;
+    compress_both(sha256->state, sha1->state, data + head, blocks);
+    sha256->length += blocks * 64;
+    sha1->length += blocks * 64;
+    data += head + blocks * 64;
+    count -= head + blocks * 64;
+  }
+#endif
+  psys_sha256_update(sha256, data, count);
+  psys_sha1_update(sha1, data, count);
 }

@@ -7,7 +7,7 @@
 #include <stdatomic.h>
 #include <string.h>
 
-static const uint32_t K[64] __attribute__((aligned(16))) = {
+const uint32_t psys_sha256_constants[64] __attribute__((aligned(16))) = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5,
     0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174,
     0xe49b69c1, 0xefbe4786, 0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da,
@@ -33,7 +33,7 @@ static void compress_portable(uint32_t state[8], const uint8_t *data, size_t blo
     uint32_t a = state[0], b = state[1], c = state[2], d = state[3];
     uint32_t e = state[4], f = state[5], g = state[6], h = state[7];
     for (int i = 0; i < 64; i++) {
-      uint32_t t1 = h + (rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25)) + ((e & f) ^ (~e & g)) + K[i] + w[i];
+      uint32_t t1 = h + (rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25)) + ((e & f) ^ (~e & g)) + psys_sha256_constants[i] + w[i];
       uint32_t t2 = (rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22)) + ((a & b) ^ (a & c) ^ (b & c));
       h = g, g = f, f = e, e = d + t1, d = c, c = b, b = a, a = t1 + t2;
     }
@@ -44,7 +44,8 @@ static void compress_portable(uint32_t state[8], const uint8_t *data, size_t blo
 
 #if defined(__x86_64__)
 #include <cpuid.h>
-#include <immintrin.h>
+
+#include "rounds.h"
 
 static int processor_has_sha(void) {
   unsigned a, b, c, d;
@@ -52,40 +53,15 @@ static int processor_has_sha(void) {
   return __get_cpuid_count(7, 0, &a, &b, &c, &d) && (b & 1u << 29);
 }
 
-// The instructions keep the state as ABEF and CDGH and do two rounds each; m[] holds the last 16 message words.
-__attribute__((target("sha,sse4.1,ssse3"))) static void compress_accelerated(
-    uint32_t state[8], const uint8_t *data, size_t blocks) {
-  const __m128i swap = _mm_set_epi64x(0x0c0d0e0f08090a0bLL, 0x0405060700010203LL);
-  __m128i abcd = _mm_loadu_si128((const __m128i *)&state[0]);
-  __m128i efgh = _mm_loadu_si128((const __m128i *)&state[4]);
-  __m128i cdab = _mm_shuffle_epi32(abcd, 0xB1);
-  __m128i hgfe = _mm_shuffle_epi32(efgh, 0x1B);
-  __m128i abef = _mm_alignr_epi8(cdab, hgfe, 8);
-  __m128i cdgh = _mm_blend_epi16(hgfe, cdab, 0xF0);
+SHA_INSTRUCTIONS static void compress_accelerated(uint32_t state[8], const uint8_t *data, size_t blocks) {
+  sha256_rounds rounds = sha256_opened(state);
   for (; blocks > 0; blocks--, data += 64) {
-    const __m128i abef_before = abef, cdgh_before = cdgh;
-    __m128i m[4];
-    for (int i = 0; i < 16; i++) {
-      __m128i words;
-      if (i < 4) {
-        words = _mm_shuffle_epi8(_mm_loadu_si128((const __m128i *)(data + 16 * i)), swap);
-      } else {
-        __m128i sum = _mm_sha256msg1_epu32(m[i & 3], m[(i + 1) & 3]);
-        sum = _mm_add_epi32(sum, _mm_alignr_epi8(m[(i + 3) & 3], m[(i + 2) & 3], 4));
-        words = _mm_sha256msg2_epu32(sum, m[(i + 3) & 3]);
-      }
-      m[i & 3] = words;
-      __m128i round = _mm_add_epi32(words, _mm_load_si128((const __m128i *)&K[4 * i]));
-      cdgh = _mm_sha256rnds2_epu32(cdgh, abef, round);
-      abef = _mm_sha256rnds2_epu32(abef, cdgh, _mm_shuffle_epi32(round, 0x0E));
-    }
-    abef = _mm_add_epi32(abef, abef_before);
-    cdgh = _mm_add_epi32(cdgh, cdgh_before);
+    const sha256_rounds before = rounds;
+#pragma clang loop unroll(full)
+    for (int i = 0; i < 16; i++) sha256_four(&rounds, data, i);
+    sha256_add(&rounds, &before);
   }
-  __m128i feba = _mm_shuffle_epi32(abef, 0x1B);
-  __m128i dchg = _mm_shuffle_epi32(cdgh, 0xB1);
-  _mm_storeu_si128((__m128i *)&state[0], _mm_blend_epi16(feba, dchg, 0xF0));
-  _mm_storeu_si128((__m128i *)&state[4], _mm_alignr_epi8(dchg, feba, 8));
+  sha256_closed(&rounds, state);
 }
 #else
 static int processor_has_sha(void) { return 0; }
@@ -166,8 +142,8 @@ void psys_sha256_final(psys_sha256 *context, uint8_t *digest) {
 }
 
 // A message of a few blocks, as nearly all of a log's are, is laid out with its padding and compressed in one go: that
-// saves a sixth of the time of taking its pieces in one by one. Two messages side by side were tried and refused: the
-// SHA instructions of the processors at hand share one unit, and gained nothing.
+// saves a sixth of the time of taking its pieces in one by one. Two messages of this hash side by side were tried and
+// refused: they gained nothing.
 void psys_sha256_pieces(
     const void *first, size_t first_count, const void *second, size_t second_count, const void *third,
     size_t third_count, uint8_t *digest) {

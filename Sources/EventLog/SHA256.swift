@@ -1,4 +1,4 @@
-import CSystem
+package import CSystem
 
 /// A SHA-256 digest (FIPS 180-4): 32 bytes, held in place.
 public struct SHA256Digest: Sendable, Hashable, Comparable, CustomStringConvertible {
@@ -100,6 +100,11 @@ public struct SHA256: Sendable {
   /// Takes `bytes` in.
   public mutating func update(_ bytes: UnsafeRawBufferPointer) {
     psys_sha256_update(&context, bytes.baseAddress, bytes.count)
+  }
+
+  /// Takes `bytes` in, and a SHA-1 does.
+  package mutating func update(_ bytes: UnsafeRawBufferPointer, with sha1: inout psys_sha1) {
+    psys_both_update(&context, &sha1, bytes.baseAddress, bytes.count)
   }
 
   /// Takes `bytes` in.

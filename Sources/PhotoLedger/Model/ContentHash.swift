@@ -20,16 +20,8 @@ package struct ContentHash {
   /// A computation whose SHA-1 keeps to portable instructions: the reference for tests.
   package init(portable: Void) { psys_sha1_init_portable(&sha1State) }
 
-  /// Takes bytes in. Each piece goes through both digests while it is in the processor's cache.
-  package mutating func update(_ bytes: UnsafeRawBufferPointer) {
-    var start = 0
-    while start < bytes.count {
-      let piece = UnsafeRawBufferPointer(rebasing: bytes[start..<min(start + (16 << 10), bytes.count)])
-      sha256State.update(piece)
-      psys_sha1_update(&sha1State, piece.baseAddress, piece.count)
-      start += piece.count
-    }
-  }
+  /// Takes bytes in.
+  package mutating func update(_ bytes: UnsafeRawBufferPointer) { sha256State.update(bytes, with: &sha1State) }
 
   /// The 32 bytes of the SHA-256 of everything taken in so far.
   package var sha256: [UInt8] { sha256State.digest().bytes }
