@@ -59,9 +59,9 @@ extension PhotoLibrary {
         after = EventLog.Head(sequence: last.lastSequence, commit: commit, chain: last.chain)
       }
       let head = try log.head(t)
-      let heading = LogHeading(library: store.core.identifier, after: after, head: head).line
+      let heading = LogHeading(library: store.core.identifier, after: after, head: head)
       let first = WrittenLines { bytes in
-        bytes.raw(heading)
+        bytes.write(heading)
         bytes.endLine()
       }
       guard give(first) else { return }

@@ -34,15 +34,6 @@ enum LogLineLimits {
 }
 
 extension LogHeading {
-  var line: String {
-    #"{"format":"\#(Self.format)","version":\#(Self.version),"library":"\#(library.uuidString)","#
-      + #""after":\#(Self.text(after)),"head":\#(Self.text(head))}"#
-  }
-
-  private static func text(_ head: EventLog.Head) -> String {
-    #"{"sequence":\#(head.sequence),"commit":\#(head.commit),"chain":"\#(head.chain)"}"#
-  }
-
   private struct Form: Decodable {
     struct End: Decodable {
       var sequence: UInt64
@@ -84,6 +75,35 @@ extension LogHeading {
       throw LogLineError(
         "the log ends at event \(head.sequence), before event \(after.sequence), after which it starts")
     }
+  }
+}
+
+extension JSONBytes {
+  /// Writes the first line, without the line end.
+  mutating func write(_ heading: LogHeading) {
+    beginObject()
+    key("format")
+    text(LogHeading.format, .logged)
+    key("version")
+    integer(LogHeading.version)
+    key("library")
+    text(heading.library.uuidString, .logged)
+    key("after")
+    write(heading.after)
+    key("head")
+    write(heading.head)
+    endObject()
+  }
+
+  private mutating func write(_ head: EventLog.Head) {
+    beginObject()
+    key("sequence")
+    integer(head.sequence)
+    key("commit")
+    integer(head.commit)
+    key("chain")
+    head.chain.withUnsafeBytes { hexadecimalText($0) }
+    endObject()
   }
 }
 
