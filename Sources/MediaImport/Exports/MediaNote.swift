@@ -233,16 +233,7 @@ extension WallClock {
     guard (-62_135_596_800...253_402_300_799).contains(seconds) else { return nil }
     let days = Int((Double(seconds) / 86_400).rounded(.down))
     let rest = Int(seconds - Int64(days) * 86_400)
-    // Civil from days, the inverse of `secondsSince1970`.
-    let shifted = days + 719_468
-    let era = shifted / 146_097
-    let dayOfEra = shifted - era * 146_097
-    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-    let month = (5 * dayOfYear + 2) / 153
-    let day = dayOfYear - (153 * month + 2) / 5 + 1
-    self.init(
-      yearOfEra + era * 400 + (month < 10 ? 0 : 1), month < 10 ? month + 3 : month - 9, day, rest / 3600,
-      rest / 60 % 60, rest % 60, nanosecond: nanosecond)
+    let date = CivilDate(numberSince1970: days)
+    self.init(date.year, date.month, date.day, rest / 3600, rest / 60 % 60, rest % 60, nanosecond: nanosecond)
   }
 }

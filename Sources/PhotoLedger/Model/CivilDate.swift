@@ -1,8 +1,11 @@
 /// A day of the Gregorian calendar, also before there was one (ISO 8601).
 package struct CivilDate: Hashable, Sendable {
-  var year: Int
-  var month: Int
-  var day: Int
+  /// The year; 0 is the one before the year 1.
+  package let year: Int
+  /// The month, 1 to 12.
+  package let month: Int
+  /// The day of the month, from 1.
+  package let day: Int
 
   init(year: Int, month: Int, day: Int) {
     (self.year, self.month, self.day) = (year, month, day)
@@ -38,6 +41,10 @@ package struct CivilDate: Hashable, Sendable {
     day = dayOfYear - (153 * shifted + 2) / 5 + 1
     year = yearOfEra + era * 400 + (month <= 2 ? 1 : 0)
   }
+
+  /// The date of a day.
+  /// - Parameter number: days since 1970-01-01.
+  package init(numberSince1970 number: Int) { self.init(number: number - Self.daysTo2001) }
 
   /// Days since 2001-01-01.
   package var number: Int {

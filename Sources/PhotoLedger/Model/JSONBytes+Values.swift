@@ -69,20 +69,13 @@ extension JSONBytes {
 
   /// Writes a day of the proleptic Gregorian calendar, by its number from 1970-01-01.
   private mutating func day(_ number: Int) {
-    // Counted from 1 March 0000, so that a leap day is the last of its year.
-    let shifted = number + 719_468
-    let era = (shifted >= 0 ? shifted : shifted - 146_096) / 146_097
-    let dayOfEra = shifted - era * 146_097
-    let yearOfEra = (dayOfEra - dayOfEra / 1460 + dayOfEra / 36_524 - dayOfEra / 146_096) / 365
-    let dayOfYear = dayOfEra - (365 * yearOfEra + yearOfEra / 4 - yearOfEra / 100)
-    let month = (5 * dayOfYear + 2) / 153
-    let year = yearOfEra + era * 400 + (month >= 10 ? 1 : 0)
-    if year < 0 { raw("-") }
-    digits(UInt64(year.magnitude), width: 4)
+    let date = CivilDate(numberSince1970: number)
+    if date.year < 0 { raw("-") }
+    digits(UInt64(date.year.magnitude), width: 4)
     reserve(6)
     let place = start + count
-    Self.put("-", UInt32(truncatingIfNeeded: month < 10 ? month + 3 : month - 9), at: place)
-    Self.put("-", UInt32(truncatingIfNeeded: dayOfYear - (153 * month + 2) / 5 + 1), at: place + 3)
+    Self.put("-", UInt32(truncatingIfNeeded: date.month), at: place)
+    Self.put("-", UInt32(truncatingIfNeeded: date.day), at: place + 3)
     advance(by: 6)
   }
 
