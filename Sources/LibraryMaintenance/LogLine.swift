@@ -318,7 +318,7 @@ extension EventCopy {
       return Array(data)
     }
     let salt = try form.salt.map { text in
-      guard let salt = Self.bytes(hexadecimal: text) else {
+      guard let salt = [UInt8](hexadecimal: text, count: 16), salt.hexadecimal == text else {
         throw LogLineError("the salt is not 32 hexadecimal digits")
       }
       return salt
@@ -335,14 +335,5 @@ extension EventCopy {
     if let reads = form.reads, Array(reads.utf8) != Self.reads(payload) {
       throw LogLineError("'reads' does not agree with the payload")
     }
-  }
-
-  private static func bytes(hexadecimal text: String) -> [UInt8]? {
-    let digits = Array(text.utf8)
-    guard digits.count == 2 * 16 else { return nil }
-    let bytes = stride(from: 0, to: digits.count, by: 2).compactMap { place in
-      UInt8(String(decoding: digits[place...place + 1], as: UTF8.self), radix: 16)
-    }
-    return bytes.count == 16 && bytes.hexadecimal == text ? bytes : nil
   }
 }

@@ -178,7 +178,7 @@ private enum ProofText {
 
   /// The record in hexadecimal digits, which holds together.
   static func evidence(_ record: String, _ name: String) throws -> RecordEvidence {
-    guard let bytes = bytes(record) else { throw failure("its \(name) is not hexadecimal digits") }
+    guard let bytes = [UInt8](hexadecimal: record.utf8) else { throw failure("its \(name) is not hexadecimal digits") }
     do { return try RecordEvidence(of: bytes.span.bytes) } catch {
       throw failure("its \(name) is inconsistent. \(error.description)")
     }
@@ -224,18 +224,6 @@ private enum ProofText {
     var intValue: Int? { nil }
     init?(stringValue: String) { self.stringValue = stringValue }
     init?(intValue: Int) { nil }
-  }
-
-  static func bytes(_ text: String) -> [UInt8]? {
-    let digits = Array(text.utf8)
-    guard digits.count % 2 == 0 else { return nil }
-    var bytes: [UInt8] = []
-    for index in stride(from: 0, to: digits.count, by: 2) {
-      let pair = digits[index...index + 1].map { Character(Unicode.Scalar($0)).hexDigitValue }
-      guard let high = pair[0], let low = pair[1] else { return nil }
-      bytes.append(UInt8(high << 4 | low))
-    }
-    return bytes
   }
 
   static func compare(_ checkpoint: Checkpoint, _ origin: String, _ trees: [(size: UInt64, root: String)]) throws {

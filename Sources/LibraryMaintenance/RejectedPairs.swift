@@ -124,13 +124,6 @@ package struct RejectedPairs: Sendable {
     Array("\(isRejected ? "+" : "-")\(pair.first.hexadecimal) \(pair.second.hexadecimal)\n".utf8)
   }
 
-  /// The bytes that 64 hexadecimal digits spell; nil for other characters.
-  private static func content(_ digits: ArraySlice<UInt8>) -> [UInt8]? {
-    let values = digits.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
-    guard values.count == 64 else { return nil }
-    return stride(from: 0, to: 64, by: 2).map { UInt8(values[$0] << 4 | values[$0 + 1]) }
-  }
-
   private static func lines(of bytes: [UInt8]) -> [(start: Int, pair: ContentPair, isRejected: Bool)] {
     var lines: [(start: Int, pair: ContentPair, isRejected: Bool)] = []
     var start = 0
@@ -138,7 +131,8 @@ package struct RejectedPairs: Sendable {
       defer { start = end + 1 }
       let line = bytes[start..<end]
       guard line.count == lineLength - 1, [0x2B, 0x2D].contains(line[start]), line[start + 65] == 0x20,
-        let first = content(line[(start + 1)..<(start + 65)]), let second = content(line[(start + 66)...])
+        let first = [UInt8](hexadecimal: line[(start + 1)..<(start + 65)]),
+        let second = [UInt8](hexadecimal: line[(start + 66)...])
       else { continue }
       lines.append((start, ContentPair(first, second), line[start] == 0x2B))
     }

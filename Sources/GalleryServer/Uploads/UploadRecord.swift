@@ -117,26 +117,4 @@
       }
     }
   }
-
-  extension [UInt8] {
-    /// Bytes from hexadecimal digits; nil for anything else.
-    init?(hexadecimal text: String, count: Int) {
-      let digits = Array(text.utf8)
-      guard digits.count == count * 2 else { return nil }
-      func value(_ digit: UInt8) -> UInt8? {
-        switch digit {
-        case 0x30...0x39: digit - 0x30
-        case 0x41...0x46: digit - 0x37
-        case 0x61...0x66: digit - 0x57
-        default: nil
-        }
-      }
-      var bytes: [UInt8] = []
-      for index in 0..<count {
-        guard let high = value(digits[index * 2]), let low = value(digits[index * 2 + 1]) else { return nil }
-        bytes.append(high << 4 | low)
-      }
-      self = bytes
-    }
-  }
 #endif

@@ -226,7 +226,7 @@ extension OperationFields {
   ) throws -> ResourceDraft.Source {
     try checkNoPath()
     let form = "64 hexadecimal digits, the SHA-256 of stored bytes"
-    let sha256 = try optional("sha256", form) { $0.textValue.flatMap(Self.digest) }
+    let sha256 = try optional("sha256", form) { $0.textValue.flatMap { [UInt8](hexadecimal: $0, count: 32) } }
     let data = try optional("data", "bytes in base64") { $0.textValue.flatMap { Data(base64Encoded: $0) } }
     switch (sha256, data) {
     case (nil, let data?): return .data(data)
@@ -239,15 +239,6 @@ extension OperationFields {
       return .stored(found)
     default: throw malformed("\(what) has either 'sha256' or 'data'.")
     }
-  }
-
-  /// The bytes of a SHA-256 in hexadecimal digits; nil for another text.
-  private static func digest(_ text: String) -> [UInt8]? {
-    let digits = Array(text.utf8)
-    guard digits.count == 64 else { return nil }
-    let values = digits.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
-    guard values.count == 64 else { return nil }
-    return (0..<32).map { UInt8(values[2 * $0] << 4 | values[2 * $0 + 1]) }
   }
 }
 

@@ -220,6 +220,29 @@ package final class ResourceStore: Sendable {
 }
 
 extension [UInt8] {
+  /// The bytes that hexadecimal digits in either case spell, two for each byte; nil for anything else.
+  package init?(hexadecimal digits: some Collection<UInt8>) {
+    guard digits.count % 2 == 0 else { return nil }
+    self.init()
+    reserveCapacity(digits.count / 2)
+    var high: UInt8?
+    for digit in digits {
+      guard let value = HexadecimalDigits.value(of: digit) else { return nil }
+      if let first = high {
+        append(first << 4 | value)
+        high = nil
+      } else {
+        high = value
+      }
+    }
+  }
+
+  /// So many bytes that hexadecimal digits in either case spell; nil for anything else.
+  package init?(hexadecimal text: some StringProtocol, count: Int) {
+    guard text.utf8.count == 2 * count else { return nil }
+    self.init(hexadecimal: text.utf8)
+  }
+
   /// Two lower-case hexadecimal digits for each byte.
   package var hexadecimal: String {
     String(unsafeUninitializedCapacity: 2 * count) { text in

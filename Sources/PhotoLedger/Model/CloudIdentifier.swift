@@ -31,22 +31,10 @@ public struct CloudIdentifier: Sendable, Hashable, Codable {
     }
     var content: [UInt8]?
     if !parts[2].isEmpty {
-      guard let bytes = Self.bytes(hexadecimal: parts[2]) else { return nil }
+      guard let bytes = [UInt8](hexadecimal: parts[2], count: 32), bytes.hexadecimal == parts[2] else { return nil }
       content = bytes
     }
     self.init(library: library, object: object, content: content)
-  }
-
-  private static func bytes(hexadecimal digits: Substring) -> [UInt8]? {
-    let values = digits.utf8.compactMap { digit -> UInt8? in
-      switch digit {
-      case 48...57: digit - 48
-      case 97...102: digit - 87
-      default: nil
-      }
-    }
-    guard values.count == 64, digits.utf8.count == 64 else { return nil }
-    return (0..<32).map { values[2 * $0] << 4 | values[2 * $0 + 1] }
   }
 
   /// The spelling, to be kept and read back (PHCloudIdentifier.archivalStringValue).
