@@ -141,7 +141,7 @@ let package = Package(
     // Proof.
     .target(
       name: "TestSupport",
-      dependencies: ["PhotoLedger", "LibraryMaintenance", "CountedTree", "EventLog", "LMDB", "MediaImport"],
+      dependencies: ["PhotoLedger", "LibraryAudit", "CountedTree", "EventLog", "LMDB", "MediaImport"],
       path: "Tests/TestSupport", swiftSettings: strict),
     .testTarget(
       name: "LMDBTests", dependencies: ["LMDB", "CSystem", "TestSupport"], swiftSettings: strict),
@@ -152,15 +152,29 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "PhotoLedgerTests",
-      dependencies: [
-        "PhotoLedger", "LibraryAudit", "LibraryPicking", "LibraryUploads", "LibraryMaintenance", "EventLog",
-        "StoreMigrations", "LMDB", "Photos", "TestSupport",
-      ],
+      dependencies: ["PhotoLedger", "CountedTree", "EventLog", "StoreMigrations", "LMDB", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "LibraryAuditTests",
+      dependencies: ["LibraryAudit", "PhotoLedger", "EventLog", "LMDB", "TestSupport"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "LibraryPickingTests",
+      dependencies: ["LibraryPicking", "PhotoLedger", "LibraryAudit", "LibraryMaintenance", "TestSupport"],
       swiftSettings: strict),
     .testTarget(
       name: "LibraryUploadsTests",
       dependencies: ["LibraryUploads", "PhotoLedger", "LibraryAudit", "LibraryMaintenance", "TestSupport"],
       swiftSettings: strict),
+    .testTarget(
+      name: "LibraryMaintenanceTests",
+      dependencies: [
+        "LibraryMaintenance", "PhotoLedger", "LibraryAudit", "LibraryPicking", "EventLog", "StoreMigrations", "LMDB",
+        "TestSupport",
+      ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "LibraryJSONTests", dependencies: ["LibraryJSON", "PhotoLedger", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "SimulationTests",
       dependencies: [
@@ -220,7 +234,10 @@ let package = Package(
     .testTarget(
       name: "BenchmarkTests", dependencies: ["benchmarks", "PhotoLedger", "TestSupport"], swiftSettings: strict),
     .testTarget(
-      name: "TidyTests", dependencies: ["TestSupport", "Photos", "PhotosUI"],
+      name: "TidyTests",
+      dependencies: [
+        "TestSupport", "PhotoLedger", "LibraryAudit", "LibraryPicking", "LibraryMaintenance", "Photos", "PhotosUI",
+      ],
       exclude: ["PhotoKitNames.txt", "PublicSymbols"], swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]

@@ -1,7 +1,5 @@
 import Foundation
-import LibraryMaintenance
 import PhotoLedger
-import Synchronization
 import TestSupport
 import Testing
 
@@ -70,31 +68,6 @@ struct AssetValueTests {
     #expect(Set(try made.library.resources(of: asset).map(\.type)) == [.photo, .pairedVideo])
   }
 
-  @Test("values that a store could write in two ways are sound after a replay, and in live results")
-  func sound() throws {
-    let made = try TemporaryLibrary()
-    var creation = AssetCreation.invented(1, .video)
-    creation.duration = -0.0
-    creation.location = Location(latitude: -0.0, longitude: -0.0, altitude: -0.0)
-    creation.creationDate = Date(timeIntervalSince1970: 0.123_456_789)
-    creation.localCreationDate = .distantPast
-    creation.timeZoneOffset = -86_400
-    let id = try made.create(creation)
-    #expect(try made.library.verify(scratch: made.folder.url).defect == nil)
-    var changes = AssetChanges()
-    changes.duration = 1
-    changes.creationDate = .set(.distantFuture)
-    changes.localCreationDate = .set(Date(timeIntervalSince1970: -0.000_000_1))
-    changes.location = .set(Location(latitude: 0, longitude: 180, altitude: -0.0))
-    try made.library.performChangesAndWait { $0.edit([id], changes) }
-    changes.duration = -0.0
-    try made.library.performChangesAndWait { $0.edit([id], changes) }
-    #expect(try made.library.verify(scratch: made.folder.url).defect == nil)
-    let token = try made.library.currentToken
-    try made.library.performChangesAndWait { $0.edit([id], changes) }
-    #expect(try made.library.currentToken == token, "Nothing differs any more.")
-  }
-
   @Test("adding files that are there already still executes the changes that came with them")
   func addsKnown() throws {
     let made = try TemporaryLibrary()
@@ -109,22 +82,6 @@ struct AssetValueTests {
       #expect(try made.library.resources(of: asset).count == 1)
       changes.isFavorite = false
     }
-  }
-
-  @Test("a clock that was set back does not take a modification date back (AS-01)")
-  func clockSetBack() throws {
-    let clock = Mutex(Date(timeIntervalSince1970: 2_000_000))
-    var environment = LibraryEnvironment.seeded(1)
-    environment.now = { clock.withLock { $0 } }
-    let made = try TemporaryLibrary(environment)
-    let id = try made.create(.invented(1))
-    clock.withLock { $0 = Date(timeIntervalSince1970: 1_000_000) }
-    try made.library.performChangesAndWait { $0.setFavorite(true, for: [id]) }
-    try made.library.performChangesAndWait { $0.addResources([.stored(.invented(2, .alternatePhoto))], to: id) }
-    let asset = try #require(try made.library.asset(id.uuidString))
-    #expect(asset.modificationDate == Date(timeIntervalSince1970: 2_000_000))
-    #expect(try made.library.resources(of: asset).count == 2)
-    #expect(try made.library.verify(scratch: made.folder.url).defect == nil)
   }
 
   @Test("files make an asset together or not, as creation says too (AS-11, LP-02)")
@@ -143,64 +100,5 @@ struct AssetValueTests {
       let id = try? made.create(AssetCreation(mediaType: mediaType, resources: drafts))
       #expect((id != nil) == isSupported, "\(types.map(\.name))")
     }
-  }
-}
-
-@Suite("Titles")
-struct TitleTests {
-  @Test(
-    "a title that differs in normalisation alone is another title, also in the block that made it", arguments: [1, 2])
-  func normalisation(blocks: Int) throws {
-    let made = try TemporaryLibrary()
-    let composed = "\u{e9}"
-    let decomposed = "e\u{301}"
-    var id = LocalIdentifier(UUID())
-    try made.library.performChangesAndWait { block in
-      id = block.createAlbum(title: decomposed)
-      if blocks == 1 { block.setTitle(composed, of: id) }
-    }
-    if blocks == 2 { try made.library.performChangesAndWait { $0.setTitle(composed, of: id) } }
-    let title = try made.library.collection(id.uuidString)?.localizedTitle
-    #expect(title.map { Array($0.unicodeScalars) } == Array(composed.unicodeScalars))
-    #expect(try made.library.verify(scratch: made.folder.url).defect == nil)
-  }
-}
-
-extension TemporaryLibrary {
-  /// Creates one asset.
-  @discardableResult
-  func create(_ creation: AssetCreation) throws -> LocalIdentifier {
-    var id: LocalIdentifier?
-    try library.performChangesAndWait { id = $0.createAsset(creation) }
-    return try #require(id)
-  }
-
-  /// Creates assets with invented files, in one commit.
-  func create(_ count: Int) throws -> [LocalIdentifier] {
-    var ids: [LocalIdentifier] = []
-    try library.performChangesAndWait { block in ids = (0..<count).map { block.createAsset(.invented($0)) } }
-    return ids
-  }
-
-  /// Creates an album of assets and gives its identifier.
-  func album(_ members: [LocalIdentifier]) throws -> LocalIdentifier {
-    var id: LocalIdentifier?
-    try library.performChangesAndWait { block in
-      let album = block.createAlbum(title: "album")
-      block.album(album).add(members)
-      id = album
-    }
-    return try #require(id)
-  }
-
-  func collection(_ id: LocalIdentifier) throws -> PhotoCollection {
-    try #require(try library.collection(id.uuidString))
-  }
-
-  /// The members of an album in order, as far as they are shown.
-  func members(_ album: LocalIdentifier, limit: Int = 0) throws -> FetchResult<Asset> {
-    var options = FetchOptions()
-    options.fetchLimit = limit
-    return try library.fetchAssets(options, in: try collection(album))
   }
 }

@@ -33,20 +33,16 @@ struct BlockOrderTests {
     }
   }
 
-  private static func photo(_ text: String) -> AssetCreation {
-    ResourceDraftTests.photo(.data(Data(text.utf8)))
-  }
-
   @Test("blocks that one thread sends keep their order, whatever is purged meanwhile")
   func purgedMeanwhile() async throws {
     let folder = try ScratchFolder()
-    let library = try ResourceDraftTests.library(folder)
+    let library = try folder.makeLibrary()
     defer { library.close() }
     let outcomes = Outcomes()
     for index in 0..<100 {
       library.performChanges {
         guard index % 2 == 0 else { return _ = $0.createAlbum(title: "\(index)") }
-        let asset = $0.createAsset(Self.photo("same"))
+        let asset = $0.createAsset(.photo("same"))
         $0.deleteAssets([asset])
         $0.purgeAssets([asset])
       } completionHandler: {
@@ -64,7 +60,7 @@ struct BlockOrderTests {
   @MainActor
   func staging(bringsBytes: Bool) async throws {
     let folder = try ScratchFolder()
-    let library = try ResourceDraftTests.library(folder)
+    let library = try folder.makeLibrary()
     let other = library.as(PhotoLibrary.owner)
     defer { library.close() }
     let keeper = Gatekeeper()
@@ -72,7 +68,7 @@ struct BlockOrderTests {
     // Tasks of one actor begin in the order in which they are made, and each goes on to its first suspension.
     let first = Task {
       try await library.performChanges(cause: "held") {
-        _ = bringsBytes ? $0.createAsset(Self.photo("bytes")) : $0.createAlbum(title: "first")
+        _ = bringsBytes ? $0.createAsset(.photo("bytes")) : $0.createAlbum(title: "first")
       }
     }
     let second = Task { try await library.performChanges { $0.createAlbum(title: "second") } }
@@ -87,12 +83,12 @@ struct BlockOrderTests {
   @MainActor
   func refused() async throws {
     let folder = try ScratchFolder()
-    let library = try ResourceDraftTests.library(folder)
+    let library = try folder.makeLibrary()
     defer { library.close() }
     let missing = URL(filePath: folder.path).appending(path: "missing.jpg")
     let first = Task {
       try await library.performChanges {
-        $0.createAsset(ResourceDraftTests.photo(.file(missing, shouldMove: false)))
+        $0.createAsset(.photo(from: .file(missing, shouldMove: false)))
       }
     }
     let second = Task { try await library.performChanges { $0.createAlbum(title: "second") } }

@@ -1,5 +1,4 @@
 import Foundation
-import LibraryMaintenance
 import PhotoLedger
 import TestSupport
 import Testing
@@ -95,44 +94,6 @@ struct ChangeBlockRuleTests {
     #expect(try reopened.fetchCollections().map { $0.localizedTitle ?? "" } == ["Sea", "Alps"])
     let empty = try await reopened.performChanges(key: "two") { _ in }
     #expect(try await reopened.performChanges(key: "two") { _ in }.token == empty.token)
-  }
-
-  @Test("blocks that fail do no harm to those that wait with them", arguments: [1, 2, 3] as [UInt64])
-  func groups(seed: UInt64) async throws {
-    let small = try SmallLibrary()
-    let library = small.library
-    let id = try await small.assets(1)[0]
-    var random = SeededGenerator(seed: seed)
-    let bad = Set(random.some(60, of: Array(0..<200)))
-    let found = await withTaskGroup(of: (Int, Result<CommitReceipt, any Error>).self) { group in
-      for index in 0..<200 {
-        let isBad = bad.contains(index)
-        group.addTask {
-          do {
-            let receipt = try await library.performChanges(key: "block \(index)") { block in
-              _ = block.createAlbum(title: "\(index)")
-              if isBad { block.purgeAssets([id]) }
-            }
-            return (index, .success(receipt))
-          } catch {
-            return (index, .failure(error))
-          }
-        }
-      }
-      return await group.reduce(into: [:]) { $0[$1.0] = $1.1 }
-    }
-    #expect(found.count == 200)
-    for (index, outcome) in found {
-      switch outcome {
-      case .success: #expect(!bad.contains(index))
-      case .failure(let error): #expect(bad.contains(index) && (error as? LibraryError)?.code == .changeNotSupported)
-      }
-    }
-    let titles = try library.fetchCollections().compactMap { $0.localizedTitle.flatMap { Int($0) } }
-    #expect(Set(titles) == Set(0..<200).subtracting(bad) && titles.count == 140)
-    let tokens = found.values.compactMap { try? $0.get().token.commit }.sorted()
-    #expect(tokens == Array(tokens[0]...(tokens[0] + 139)), "No commit was made for a failed block.")
-    #expect(try library.verify().isSound)
   }
 
   @Test("nobody is answered before the commit is there")

@@ -3,7 +3,6 @@ import LMDB
 import TestSupport
 import Testing
 
-import LibraryAudit
 @testable import PhotoLedger
 
 /// A delta as text, object by object, so that two can be compared.
@@ -33,8 +32,9 @@ struct DeltaCompositionTests {
       do {
         // What was purged comes back, and what was created goes, and comes back.
         if round.isMultiple(of: 7) {
-          let commits = try made.library.fetchPersistentChanges(since: try made.library.earliestToken)
-          let token = commits[max(0, commits.count - 1 - random.int(0..<4))].changeToken
+          let (first, last) = (try made.library.earliestToken, try made.library.currentToken)
+          let commit = max(first.commit + 1, last.commit - UInt64(random.int(0..<4)))
+          let token = Token(library: last.library, commit: commit)
           try made.library.undoAndWait(.commits(after: token), onConflict: .force)
         }
         try made.library.performChangesAndWait { block in

@@ -1,9 +1,7 @@
 import Foundation
-import LMDB
 import TestSupport
 import Testing
 
-@testable import LibraryMaintenance
 @testable import PhotoLedger
 
 @Suite("Blocks under a key")
@@ -57,28 +55,5 @@ struct KeyedBlockTests {
       try stranger.performChangesAndWait(key: "c") { $0.createAlbum(title: "mine") }
     }
     #expect(error?.code == .malformedRequest)
-  }
-
-  @Test("of two blocks that wait under one key, the second is a repetition and leaves no file")
-  func waitTogether() async throws {
-    let made = try TemporaryLibrary()
-    let environment = try LMDB.Environment.store(ofLibrary: made.url.path)
-    let receipts = Gathered<CommitReceipt>()
-    try environment.write { _ in
-      // The writer waits for this transaction, so both blocks have looked for the key in vain.
-      for text in ["first", "second"] {
-        made.library.performChanges(key: "k") {
-          $0.createAsset(.photo(text))
-        } completionHandler: { outcome in
-          if case .success(let receipt) = outcome { receipts.append(receipt) }
-        }
-      }
-    }
-    try await waitUntil("both blocks are answered") { receipts.all.count == 2 }
-    #expect(Set(receipts.all.map(\.isRepetition)) == [false, true])
-    #expect(Set(receipts.all.map(\.created)).count == 1 && Set(receipts.all.map(\.token)).count == 1)
-    #expect(try made.resourceFiles().count == 1)
-    let found = try made.library.verify(scratch: made.folder.url, hashingContent: true)
-    #expect(found.isSound && found.missingResources.isEmpty)
   }
 }

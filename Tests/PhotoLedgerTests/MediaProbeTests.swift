@@ -1,38 +1,7 @@
 import Foundation
-import LibraryMaintenance
 import PhotoLedger
 import TestSupport
 import Testing
-
-/// A probe that reads what a test wrote: `jpeg 30 20`, `raw 60 40`, `mov 64 48 2.5`; everything else is no medium.
-final class WrittenProbe: MediaProbe {
-  /// The ending of the name of each file that was examined.
-  let examined = Gathered<String>()
-  /// Runs before each answer.
-  private let before: @Sendable (String) throws -> Void
-
-  init(before: @escaping @Sendable (String) throws -> Void = { _ in }) { self.before = before }
-
-  static let date = Date(timeIntervalSince1970: 1_000_000)
-
-  func examine(_ file: URL) throws -> MediaFinding {
-    let text = String(decoding: try Data(contentsOf: file), as: UTF8.self)
-    examined.append(file.pathExtension)
-    try before(text)
-    let words = text.split(separator: " ").map(String.init)
-    let kinds = ["jpeg": "public.jpeg", "raw": "com.adobe.raw-image", "mov": "com.apple.quicktime-movie"]
-    guard let word = words.first, let type = kinds[word] else { return .noMedium("text/plain") }
-    var facts = MediumFacts(mediaType: word == "mov" ? .video : .image, uniformTypeIdentifier: type)
-    (facts.pixelWidth, facts.pixelHeight) = (Int(words[1]) ?? 0, Int(words[2]) ?? 0)
-    facts.duration = words.count > 3 ? Double(words[3]) ?? 0 : 0
-    (facts.creationDate, facts.timeZoneOffset) = (Self.date, 3600)
-    facts.localCreationDate = Self.date + 3600
-    facts.location = Location(latitude: 47, longitude: 8)
-    facts.mediaSubtypes = word == "mov" ? .videoHighFrameRate : .photoPanorama
-    facts.contentIdentifier = word
-    return .medium(facts)
-  }
-}
 
 @Suite("A probe for media")
 struct MediaProbeTests {
@@ -192,41 +161,6 @@ struct MediaProbeTests {
     creation.originalResourceChoice = choice
     let photo = try small.asset(try await Self.make(creation, in: small))
     #expect(photo.pixelWidth == (choice == .raw ? 60 : 30))
-  }
-
-  @Test("an asset is as large as the original that it is changed to show, if it is not edited (AS-02, AS-16)")
-  func choiceChangesSize() async throws {
-    let small = try Self.library()
-    let pair = Self.image(Self.draft("jpeg 30 20"), Self.draft("raw 60 40", .alternatePhoto))
-    let id = try await Self.make(pair, in: small)
-    func sides() throws -> [Int] { [try small.asset(id).pixelWidth, try small.asset(id).pixelHeight] }
-    func choose(_ choice: OriginalResourceChoice, width: Int? = nil) async throws {
-      var changes = AssetChanges()
-      (changes.originalResourceChoice, changes.pixelWidth) = (choice, width)
-      try await small.library.performChanges { $0.edit([id], changes) }
-    }
-    try await choose(.raw)
-    #expect(try sides() == [60, 40])
-    try await choose(.raw, width: 61)
-    try await choose(.raw)
-    #expect(try sides() == [61, 40], "What is shown already keeps the size that it was given.")
-    try await choose(.compressed)
-    #expect(try sides() == [30, 20])
-    let edit = ContentEdit(
-      adjustmentData: AdjustmentData(formatIdentifier: "f", formatVersion: "1", data: Data("recipe".utf8)),
-      rendered: [Self.draft("jpeg 10 15", .fullSizePhoto)])
-    try await small.change { $0.editContent(of: id, edit) }
-    try await choose(.raw)
-    #expect(try sides() == [10, 15], "The render is what it shows.")
-    try await small.change { $0.revertContent(of: id) }
-    #expect(try sides() == [60, 40])
-    try await small.change { $0.revertContent(of: id, to: .compressed) }
-    #expect(try sides() == [30, 20])
-    let last = try small.library.currentToken
-    try await small.change { $0.revertContent(of: id, to: .raw) }
-    _ = try await small.library.undo(.commits(after: last))
-    #expect(try sides() == [30, 20])
-    #expect(try small.library.verify(scratch: small.temporary.folder.url).isSound)
   }
 
   @Test("blocks without bytes of their own, and files that are no media by their role, are not examined")

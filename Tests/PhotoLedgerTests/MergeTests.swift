@@ -1,5 +1,4 @@
 import Foundation
-import LibraryMaintenance
 import PhotoLedger
 import TestSupport
 import Testing

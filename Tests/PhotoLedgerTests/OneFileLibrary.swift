@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import PhotoLedger
@@ -35,14 +36,6 @@ final class OneFileLibrary: Sendable {
   }
 
   deinit { library.close() }
-
-  /// Bytes that differ from chunk to chunk: their period, a prime, does not divide one.
-  static func bytes(_ count: Int) -> Data {
-    let period = Data((0..<4099).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) })
-    var bytes = Data(capacity: count + period.count)
-    while bytes.count < count { bytes += period }
-    return bytes.prefix(count)
-  }
 
   var path: String { library.url(of: resource).path }
 

@@ -51,17 +51,3 @@ struct RefusedBlockFileTests {
     }
   }
 }
-
-extension TemporaryLibrary {
-  /// The paths of all files below `resources`.
-  func resourceFiles() throws -> Set<String> {
-    let folder = url.appending(path: "resources").path
-    let paths = try FileManager.default.subpathsOfDirectory(atPath: folder)
-    return Set(
-      paths.filter { path in
-        var isDirectory: ObjCBool = false
-        return FileManager.default.fileExists(atPath: folder + "/" + path, isDirectory: &isDirectory)
-          && !isDirectory.boolValue
-      })
-  }
-}

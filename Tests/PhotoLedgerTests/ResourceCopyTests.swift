@@ -13,7 +13,7 @@ struct ResourceCopyTests {
     arguments: [0, 5, chunk, 2 * chunk + 1])
   func copies(count: Int) async throws {
     for isReferenced in [true, false] {
-      let data = OneFileLibrary.bytes(count)
+      let data = periodicBytes(count)
       let one = try await OneFileLibrary(data, isReferenced: isReferenced)
       #expect(await one.copy(to: "é 1.heic") == nil)
       #expect(try Data(contentsOf: one.target("é 1.heic")) == data)
@@ -52,7 +52,7 @@ struct ResourceCopyTests {
 
   @Test("a file that appears during the copy is kept, and the copy gives way to it")
   func appearing() async throws {
-    let one = try await OneFileLibrary(OneFileLibrary.bytes(2 * Self.chunk))
+    let one = try await OneFileLibrary(periodicBytes(2 * Self.chunk))
     let target = one.target("a")
     let error = await one.copy(
       to: "a", .init { _ in #expect(throws: Never.self) { try Data("mine".utf8).write(to: target) } })
@@ -65,7 +65,7 @@ struct ResourceCopyTests {
     "a cancelled copy leaves nothing, and a file that was to be replaced as it was (a.7: 3072)",
     arguments: [true, false])
   func cancelling(replacing: Bool) async throws {
-    let one = try await OneFileLibrary(OneFileLibrary.bytes(3 * Self.chunk))
+    let one = try await OneFileLibrary(periodicBytes(3 * Self.chunk))
     if replacing { try Data("mine".utf8).write(to: one.target("a")) }
     let (shares, told) = AsyncStream.makeStream(of: Double.self)
     let goOn = DispatchSemaphore(value: 0)
@@ -91,7 +91,7 @@ struct ResourceCopyTests {
 
   @Test("bytes that are not the recorded ones never get the name (a.7: 3302)", arguments: [true, false])
   func altered(replacing: Bool) async throws {
-    let one = try await OneFileLibrary(OneFileLibrary.bytes(Self.chunk + 1))
+    let one = try await OneFileLibrary(periodicBytes(Self.chunk + 1))
     try one.overwrite(Data(repeating: 7, count: Self.chunk + 1))
     if replacing { try Data("mine".utf8).write(to: one.target("a")) }
     #expect(await one.copy(to: "a", replacing: replacing)?.code == .invalidResource)

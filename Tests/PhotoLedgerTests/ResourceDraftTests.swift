@@ -1,19 +1,11 @@
 import Foundation
+import TestSupport
 import Testing
 
-@testable import LibraryMaintenance
 @testable import PhotoLedger
 
 @Suite("bytes that come with a change block")
 struct ResourceDraftTests {
-  static func library(_ folder: ScratchFolder) throws -> PhotoLibrary {
-    try PhotoLibrary.create(at: URL(filePath: folder.path).appending(path: "library"))
-  }
-
-  static func photo(_ source: ResourceDraft.Source) -> AssetCreation {
-    AssetCreation(mediaType: .image, resources: [ResourceDraft(type: .photo, source: source)])
-  }
-
   static func onlyResource(_ library: PhotoLibrary) throws -> AssetResource {
     let asset = try #require(try library.fetchAssets().first)
     return try #require(try library.resources(of: asset).first)
@@ -22,13 +14,13 @@ struct ResourceDraftTests {
   @Test("bytes from memory and from a file are stored, hashed and named", arguments: [true, false])
   func stored(isFromFile: Bool) async throws {
     let folder = try ScratchFolder()
-    let library = try Self.library(folder)
+    let library = try folder.makeLibrary()
     defer { library.close() }
     let data = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0 * 7) })
     let path = try folder.write("IMG_7.HEIC", data)
     let file = URL(filePath: path.description)
     try await library.performChanges {
-      $0.createAsset(Self.photo(isFromFile ? .file(file, shouldMove: false) : .data(data)))
+      $0.createAsset(.photo(from: isFromFile ? .file(file, shouldMove: false) : .data(data)))
     }
     let resource = try Self.onlyResource(library)
     #expect(resource.dataSize == 100_000 && resource.sha256 == Array(data).sha256 && resource.storage == .library)
@@ -58,7 +50,7 @@ struct ResourceDraftTests {
   @Test("a file that is moved is gone after success, and still there after a failure (CB-08)")
   func moved() async throws {
     let folder = try ScratchFolder()
-    let library = try Self.library(folder)
+    let library = try folder.makeLibrary()
     defer { library.close() }
     let path = try folder.write("a.jpg", Data("a".utf8))
     let draft = ResourceDraft(type: .photo, source: .file(URL(filePath: path.description), shouldMove: true))
@@ -90,7 +82,7 @@ struct ResourceDraftTests {
   @Test("files that cannot be taken fail the block with a sentence that names them (CB-08)")
   func refusals() async throws {
     let folder = try ScratchFolder()
-    let library = try Self.library(folder)
+    let library = try folder.makeLibrary()
     defer { library.close() }
     let linked = try folder.write("linked.jpg", Data("x".utf8))
     #expect(link(linked.description, folder.path + "/other.jpg") == 0)
@@ -103,7 +95,7 @@ struct ResourceDraftTests {
     ]
     for (url, shouldMove, code) in cases {
       let error = await #expect(throws: LibraryError.self) {
-        try await library.performChanges { $0.createAsset(Self.photo(.file(url, shouldMove: shouldMove))) }
+        try await library.performChanges { $0.createAsset(.photo(from: .file(url, shouldMove: shouldMove))) }
       }
       #expect(error?.code == code && error?.description.contains(url.lastPathComponent) == true)
     }
@@ -113,9 +105,9 @@ struct ResourceDraftTests {
   @Test("a resource that claims bytes the library does not hold is refused", arguments: [0, 1])
   func claimed(extraByteCount: UInt64) async throws {
     let folder = try ScratchFolder()
-    let library = try Self.library(folder)
+    let library = try folder.makeLibrary()
     defer { library.close() }
-    try await library.performChanges { $0.createAsset(Self.photo(.data(Data("held".utf8)))) }
+    try await library.performChanges { $0.createAsset(.photo(from: .data(Data("held".utf8)))) }
     var resource = try Self.onlyResource(library)
     if extraByteCount == 0 { resource.sha256[0] ^= 1 } else { resource.dataSize += extraByteCount }
     let error = await #expect(throws: LibraryError.self) {
@@ -155,11 +147,11 @@ struct PurgedFileTests {
   @Test("a purge removes the files that no other asset has, and only those")
   func shared() async throws {
     let folder = try ScratchFolder()
-    let library = try ResourceDraftTests.library(folder)
+    let library = try folder.makeLibrary()
     defer { library.close() }
     var ids: [LocalIdentifier] = []
     for name in ["shared", "shared", "alone"] {
-      try await library.performChanges { ids.append($0.createAsset(ResourceDraftTests.photo(.data(Data(name.utf8))))) }
+      try await library.performChanges { ids.append($0.createAsset(.photo(from: .data(Data(name.utf8))))) }
     }
     let files = library.store.resources
     func isThere(_ name: String) -> Bool { access(files.path(ofContent: Array(name.utf8).sha256), F_OK) == 0 }
@@ -170,31 +162,5 @@ struct PurgedFileTests {
     try await library.performChanges { $0.purgeAssets([ids[1]]) }
     try await library.performChanges { $0.createAlbum(title: "after") }
     #expect(!isThere("shared"))
-  }
-
-  @Test("while the same bytes are purged and come back all the time, no asset ever loses its file")
-  func race() async throws {
-    let folder = try ScratchFolder()
-    let library = try ResourceDraftTests.library(folder)
-    defer { library.close() }
-    try await withThrowingTaskGroup(of: Void.self) { group in
-      for worker in 0..<4 {
-        group.addTask {
-          for round in 0..<50 {
-            let data = Data("content \((worker + round) % 2)".utf8)
-            let receipt = try await library.performChanges { $0.createAsset(ResourceDraftTests.photo(.data(data))) }
-            let id = try #require(receipt.created.first.flatMap { LocalIdentifier($0) })
-            let asset = try #require(try library.asset(id.uuidString))
-            let resource = try #require(try library.resources(of: asset).first)
-            #expect(try Data(contentsOf: library.url(of: resource)) == data, "worker \(worker), round \(round)")
-            try await library.performChanges { $0.deleteAssets([id]) }
-            try await library.performChanges { $0.purgeAssets([id]) }
-          }
-        }
-      }
-      try await group.waitForAll()
-    }
-    let found = try library.verify(scratch: URL(filePath: folder.path), hashingContent: true)
-    #expect(found.isSound && found.missingResources.isEmpty)
   }
 }

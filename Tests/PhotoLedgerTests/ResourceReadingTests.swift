@@ -14,7 +14,7 @@ struct ResourceReadingTests {
     "the chunks of a resource are its bytes, each of 1 MiB but the last, in both forms (a.5)",
     arguments: sizes, [true, false])
   func equality(count: Int, isReferenced: Bool) async throws {
-    let data = OneFileLibrary.bytes(count)
+    let data = periodicBytes(count)
     let one = try await OneFileLibrary(data, isReferenced: isReferenced)
     let (chunks, error) = await one.read()
     #expect(error == nil && chunks.reduce(into: Data()) { $0 += $1 } == data)
@@ -27,7 +27,7 @@ struct ResourceReadingTests {
 
   @Test("progress rises and ends at 1, once, whichever way bytes are read (a.5)", arguments: sizes)
   func progress(count: Int) async throws {
-    let one = try await OneFileLibrary(OneFileLibrary.bytes(count))
+    let one = try await OneFileLibrary(periodicBytes(count))
     var told: [[Double]] = []
     for way in 0..<3 {
       let shares = Gathered<Double>()
@@ -47,7 +47,7 @@ struct ResourceReadingTests {
 
   @Test("a chunk is read when it is asked for, and none ahead; several iterators read on their own")
   func pull() async throws {
-    let one = try await OneFileLibrary(OneFileLibrary.bytes(3 * Chunk.chunk))
+    let one = try await OneFileLibrary(periodicBytes(3 * Chunk.chunk))
     let shares = Gathered<Double>()
     let sequence = one.library.data(of: one.resource, in: one.asset, options: .init { shares.append($0) })
     var first = sequence.makeAsyncIterator()
@@ -66,7 +66,7 @@ struct ResourceReadingTests {
 
   @Test("dropping the iterator half way closes the file")
   func dropping() async throws {
-    let one = try await OneFileLibrary(OneFileLibrary.bytes(3 * Chunk.chunk))
+    let one = try await OneFileLibrary(periodicBytes(3 * Chunk.chunk))
     // The thread that read the chunk may still be letting go of its work; that must not keep the file open.
     for round in 0..<100 {
       for try await _ in one.library.data(of: one.resource, in: one.asset) {
@@ -79,7 +79,7 @@ struct ResourceReadingTests {
 
   @Test("cancelling the task half way throws 3072, never an end, and closes the file (a.7)")
   func cancelling() async throws {
-    let one = try await OneFileLibrary(OneFileLibrary.bytes(3 * Chunk.chunk))
+    let one = try await OneFileLibrary(periodicBytes(3 * Chunk.chunk))
     let reading = Task {
       var iterator = one.library.data(of: one.resource, in: one.asset).makeAsyncIterator()
       let first = try await iterator.next()
@@ -96,7 +96,7 @@ struct ResourceReadingTests {
 
   @Test("a cancelled request gives nothing more and completes once, with 3072 (a.5, a.7)", arguments: [0, 1, 2])
   func cancellingRequest(after count: Int) async throws {
-    let one = try await OneFileLibrary(OneFileLibrary.bytes(3 * Chunk.chunk))
+    let one = try await OneFileLibrary(periodicBytes(3 * Chunk.chunk))
     let id = Mutex<ResourceDataRequestID?>(nil)
     let known = DispatchSemaphore(value: 0)
     let chunks = Gathered<Data>()
@@ -157,7 +157,7 @@ struct ResourceReadingTests {
 
   @Test("altered bytes of the same size are followed by 3302 instead of an end (a.7)", arguments: [true, false])
   func altered(isReferenced: Bool) async throws {
-    var data = OneFileLibrary.bytes(Chunk.chunk + 5)
+    var data = periodicBytes(Chunk.chunk + 5)
     let one = try await OneFileLibrary(data, isReferenced: isReferenced)
     data[Chunk.chunk + 2] ^= 1
     try one.overwrite(data)
@@ -178,7 +178,7 @@ struct ResourceReadingTests {
     arguments: Interference.allCases)
   func interference(_ kind: Interference) async throws {
     let size = 3 * Chunk.chunk
-    let one = try await OneFileLibrary(OneFileLibrary.bytes(size), isReferenced: true)
+    let one = try await OneFileLibrary(periodicBytes(size), isReferenced: true)
     try one.age()
     var iterator = one.library.data(of: one.resource, in: one.asset).makeAsyncIterator()
     #expect(try await iterator.next() != nil)
@@ -231,7 +231,7 @@ struct ResourceReadingTests {
     let one = try await OneFileLibrary(Data("photo".utf8))
     let secret = try one.folder.write("secret", Data("other".utf8))
     let other = try await one.library.performChanges {
-      $0.createAsset(ResourceDraftTests.photo(.data(Data("other".utf8))))
+      $0.createAsset(.photo(from: .data(Data("other".utf8))))
     }
     let stranger = try #require(try one.library.asset(other.created[0]))
     var forged = one.resource
@@ -283,7 +283,7 @@ struct ResourceReadingTests {
   @Test("many readings at a time, in all forms and of equal and different bytes, each give their own")
   func concurrent() async throws {
     let libraries = try await [0, 1, Chunk.chunk, 2 * Chunk.chunk + 3].asyncMap { size in
-      (OneFileLibrary.bytes(size), try await OneFileLibrary(OneFileLibrary.bytes(size)))
+      (periodicBytes(size), try await OneFileLibrary(periodicBytes(size)))
     }
     try await withThrowingTaskGroup(of: Void.self) { group in
       for round in 0..<6 {

@@ -1,6 +1,5 @@
 import Foundation
 import LMDB
-import LibraryMaintenance
 import PhotoLedger
 import TestSupport
 import Testing
@@ -178,17 +177,5 @@ struct SearchRuleTests {
     let library = try SmallLibrary().library
     let error = #expect(throws: LibraryError.self) { try library.fetchAssets(FetchOptions(search: text)) }
     #expect(error?.code == .unsupportedPredicate && error?.description.contains("at most") == true)
-  }
-
-  @Test("the index is what the log comes to: a rebuild gives the same words, and a caption without end has bounds")
-  func bounds() async throws {
-    let small = try SmallLibrary()
-    let endless = (0..<5000).map { "w\($0)" }.joined(separator: " ") + String(repeating: "é", count: 500)
-    let id = try await Self.asset(endless, 1, in: small)
-    #expect(try Self.ids("w0 w7", in: small.library) == [id] && Self.ids("w4999", in: small.library).isEmpty)
-    let folder = try TemporaryFolder()
-    #expect(try small.library.verify(scratch: folder.url).isSound)
-    try small.library.rebuild()
-    #expect(try Self.ids("w0 w7", in: small.library) == [id])
   }
 }

@@ -24,13 +24,6 @@ enum Form: CaseIterable {
   }
 }
 
-extension AssetCreation {
-  /// An image whose bytes come from memory.
-  static func photo(_ text: String) -> AssetCreation {
-    AssetCreation(mediaType: .image, resources: [ResourceDraft(type: .photo, source: .data(Data(text.utf8)))])
-  }
-}
-
 @Suite("Failures of a block")
 struct BlockFailureTests {
   @Test("what the log refuses is an error of the library, in every form", arguments: Form.allCases)

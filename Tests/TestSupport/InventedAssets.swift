@@ -12,6 +12,14 @@ extension AssetResource {
 }
 
 extension AssetCreation {
+  /// An image whose bytes come from memory.
+  package static func photo(_ text: String) -> AssetCreation { photo(from: .data(Data(text.utf8))) }
+
+  /// An image with one file.
+  package static func photo(from source: ResourceDraft.Source) -> AssetCreation {
+    AssetCreation(mediaType: .image, resources: [ResourceDraft(type: .photo, source: source)])
+  }
+
   /// An image with a creation date and one invented file.
   package static func invented(_ seed: Int, date: Date? = nil, _ mediaType: MediaType = .image) -> AssetCreation {
     let type: ResourceType = mediaType == .video ? .video : mediaType == .audio ? .audio : .photo

@@ -125,21 +125,50 @@ extension Rule {
       }
     })
 
-  /// Tests of a module below the core see what their module sees, so that they build without what stands on it;
-  /// `TestSupport` is for those that cannot do without.
+  /// Tests of the core, and of what is below it, see what their module sees, so that they build without what stands on
+  /// it; `TestSupport` is for those that cannot do without. Tests of any other module see nothing that stands on theirs.
   static let arrowsOfTests = Rule(
     "tests of a low module import no higher one",
-    appliesTo: { path in path.hasPrefix("Tests/") && lowModule(testedBy: path) != nil },
+    appliesTo: { moduleTested(by: $0) != nil },
     check: { source in
-      guard let module = lowModule(testedBy: source.path), let allowed = allowedImports[module] else { return [] }
-      let known = Set(allowedImports.keys).union(["CLMDB", "CMicroHTTPD", "CCrypt", "CSystem", "benchmarks"])
-      return source.imports.filter { $0.module != module && known.contains($0.module) && !allowed.contains($0.module) }
+      guard let module = moduleTested(by: source.path) else { return [] }
+      return source.imports.filter { isAbove($0.module, module) }
         .map { Finding(source, $0.line, "the tests of \(module) import \($0.module)") }
     })
 
-  private static func lowModule(testedBy path: String) -> String? {
-    ["LMDB", "CountedTree", "EventLog"].first { path.hasPrefix("Tests/\($0)Tests/") }
+  /// The module that a folder of tests is named after; nil for folders whose tests are of several on purpose.
+  static func moduleTested(by path: String) -> String? {
+    let parts = path.split(separator: "/")
+    guard parts.count > 2, parts[0] == "Tests", parts[1].hasSuffix("Tests") else { return nil }
+    let module = String(parts[1].dropLast("Tests".count))
+    return allowedImports[module] == nil ? nil : module
   }
+
+  /// Whether the tests of a module may not import another one.
+  static func isAbove(_ other: String, _ module: String) -> Bool {
+    if other == module { return false }
+    if other == "benchmarks" { return true }
+    if module == "PhotoLedger" || importsBelow("PhotoLedger").contains(module) {
+      let known = Set(allowedImports.keys).union(["CLMDB", "CMicroHTTPD", "CCrypt", "CSystem"])
+      return known.contains(other) && allowedImports[module]?.contains(other) == false
+    }
+    return importsBelow(other).contains(module) && !(modulesOfApple.contains(other) && modulesOfApple.contains(module))
+  }
+
+  /// The modules that a module imports, and those that they import.
+  private static func importsBelow(_ module: String) -> Set<String> {
+    var found: Set<String> = []
+    var rest = [module]
+    while let next = rest.popLast() {
+      for other in allowedImports[next] ?? [] where found.insert(other).inserted { rest.append(other) }
+    }
+    return found
+  }
+
+  /// The modules that have Apple's names; they are tested as one, by programs that import several of them.
+  private static let modulesOfApple: Set<String> = [
+    "Photos", "PhotosUI", "ExtensionFoundation", "AVFoundation", "CoreMedia", "UniformTypeIdentifiers",
+  ]
 
   static let onlyOneTouchesLMDB = Rule(
     "only the module LMDB imports lmdb.h",

@@ -80,6 +80,20 @@ struct TidyTests {
       ]))
   }
 
+  @Test("the targets of tests in Package.swift depend on nothing above the module that they test")
+  func manifestOfTests() throws {
+    let manifest = try #require(PackageFiles.contents("Package.swift"))
+    var found: Set<String> = []
+    for match in manifest.matches(of: #/name: "(\w+Tests)",\s*dependencies: \[([^\]]*)\]/#) {
+      guard let module = Rule.moduleTested(by: "Tests/\(match.output.1)/A.swift") else { continue }
+      found.insert(module)
+      let dependencies = match.output.2.matches(of: #/"(\w+)"/#).map { String($0.output.1) }
+      let above = dependencies.filter { Rule.isAbove($0, module) }
+      #expect(above.isEmpty, "\(match.output.1) depends on \(above).")
+    }
+    #expect(found.isSuperset(of: ["LMDB", "PhotoLedger", "LibraryAudit", "LibraryMaintenance", "MediaImport"]))
+  }
+
   private func list(_ findings: [Finding]) -> String {
     findings.prefix(200).map(\.description).joined(separator: "\n")
   }
@@ -129,6 +143,18 @@ struct RuleTests {
     Case(
       rule: .arrowsOfTests, path: "Tests/EventLogTests/A.swift",
       contents: "@testable import EventLog\nimport LMDB\nimport TestSupport", line: nil),
+    Case(
+      rule: .arrowsOfTests, path: "Tests/PhotoLedgerTests/A.swift",
+      contents: "import LMDB\nimport TestSupport\nimport LibraryAudit\n@testable import PhotoLedger", line: 3),
+    Case(
+      rule: .arrowsOfTests, path: "Tests/LibraryAuditTests/A.swift",
+      contents: "import LibraryAudit\n@testable import LibraryMaintenance", line: 2),
+    Case(
+      rule: .arrowsOfTests, path: "Tests/LibraryPickingTests/A.swift",
+      contents: "import LibraryMaintenance\nimport PhotosUI", line: 2),
+    Case(
+      rule: .arrowsOfTests, path: "Tests/PhotosTests/A.swift", contents: "import Photos\nimport PhotosUI", line: nil),
+    Case(rule: .arrowsOfTests, path: "Tests/SimulationTests/A.swift", contents: "import PhotoLedgerCommand", line: nil),
     Case(rule: .arrows, path: "Migrations/A.swift", contents: "public import PhotoLedger", line: 1),
     Case(rule: .arrows, path: "Sources/PhotoLedger/A.swift", contents: "package import EventLog", line: nil),
     Case(rule: .onlyOneTouchesLMDB, path: "Sources/EventLog/A.swift", contents: "import CLMDB", line: 1),

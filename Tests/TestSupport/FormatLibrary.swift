@@ -1,8 +1,8 @@
 import EventLog
-import Foundation
+package import Foundation
 import LMDB
 import LibraryAudit
-import PhotoLedger
+package import PhotoLedger
 
 // The library that the fixtures of store formats 1 to 3 hold: one of every fact, in one order, from one seed.
 //
@@ -10,12 +10,12 @@ import PhotoLedger
 // a later format needs is told by a library of its own.
 
 /// The history that StorageFormat.md takes its examples from.
-struct FormatLibrary {
+package struct FormatLibrary {
   let library: PhotoLibrary
   private var assets: [LocalIdentifier] = []
 
   /// Makes the library in a new directory and lives through its history.
-  static func make(at url: URL) throws -> PhotoLibrary {
+  package static func make(at url: URL) throws -> PhotoLibrary {
     // The fixtures are of the time before SHA-1s were kept.
     try ContentHash.$isSHA1Kept.withValue(false) { try lived(at: url) }
   }

@@ -102,7 +102,7 @@ struct DocumentationTests {
   private static func examples() throws -> [String: [String]] {
     var examples: [String: [String]] = [:]
     var name: String?
-    for line in try text("Tests/PhotoLedgerTests/DocumentationExamples.swift")
+    for line in try text("Tests/TidyTests/DocumentationExamples.swift")
       .split(separator: "\n", omittingEmptySubsequences: false)
     {
       let bare = line.trimmingCharacters(in: .whitespaces)

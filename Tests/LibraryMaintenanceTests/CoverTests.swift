@@ -1,6 +1,5 @@
 import Foundation
 import LibraryAudit
-import LibraryJSON
 import LibraryMaintenance
 import PhotoLedger
 import TestSupport
@@ -38,7 +37,6 @@ struct CoverTests {
       #expect(object.objectAfterChanges?.cover == cover)
       let now = try small.now(album.id)
       #expect(now.cover == cover && now.modificationDate == album.modificationDate)
-      #expect(JSON(now)["cover"] == cover.map { .text($0.spelled(as: .asset)) } ?? .null)
       #expect(try small.library.fetchKeyAssets(in: now)?.map(\.id) == [cover ?? a[0]])
       tokens.append((try small.library.currentToken, cover))
     }

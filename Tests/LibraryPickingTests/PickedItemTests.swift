@@ -91,7 +91,7 @@ struct PickedItemTests {
   @Test("an item is had whole, chunk by chunk and as a file, each with its progress")
   func ways() async throws {
     let picking = try await PickingLibrary(0)
-    let bytes = OneFileLibrary.bytes(2_500_000)
+    let bytes = periodicBytes(2_500_000)
     let asset = try await picking.add([ResourceDraft(type: .photo, source: .data(bytes), originalFilename: "a.jpg")])
     let item = try #require(try await picking.pick([asset.uuidString]).first)
     let shares = Gathered<Double>()

@@ -1,6 +1,5 @@
 import Foundation
 import LMDB
-import LibraryJSON
 import LibraryMaintenance
 import PhotoLedger
 import TestSupport

@@ -19,7 +19,7 @@ struct MovedLibraryTests {
 
     init(after preparation: (PhotoLibrary) throws -> Void = { _ in }) throws {
       folder = try ScratchFolder()
-      library = try ResourceDraftTests.library(folder)
+      library = try folder.makeLibrary()
       try preparation(library)
       (path, newPath) = ("\(folder.path)/library", "\(folder.path)/moved")
       #expect(rename(path, newPath) == 0)
@@ -47,10 +47,10 @@ struct MovedLibraryTests {
     let library = moved.library
     defer { library.close() }
     let data = Data("bytes".utf8)
-    try await library.performChanges { $0.createAsset(ResourceDraftTests.photo(.data(data))) }
+    try await library.performChanges { $0.createAsset(.photo(from: .data(data))) }
     let file = try moved.folder.write("a.jpg", Data("of a file".utf8))
     try await library.performChanges {
-      $0.createAsset(ResourceDraftTests.photo(.file(URL(filePath: file.description), shouldMove: true)))
+      $0.createAsset(.photo(from: .file(URL(filePath: file.description), shouldMove: true)))
     }
     #expect(try moved.isOtherUntouched())
     let again = try PhotoLibrary(at: URL(filePath: moved.newPath))
@@ -71,7 +71,7 @@ struct MovedLibraryTests {
     let library = moved.library
     defer { library.close() }
     let data = Data("bytes".utf8)
-    let receipt = try await library.performChanges { $0.createAsset(ResourceDraftTests.photo(.data(data))) }
+    let receipt = try await library.performChanges { $0.createAsset(.photo(from: .data(data))) }
     let id = try #require(receipt.created.first.flatMap { LocalIdentifier($0) })
     let asset = try #require(try library.asset(id.uuidString))
     let resource = try #require(try library.resources(of: asset).first)
@@ -80,7 +80,7 @@ struct MovedLibraryTests {
     #expect(try Data(contentsOf: target) == data)
     await #expect(throws: LibraryError.self) {
       try await library.performChanges {
-        $0.createAsset(ResourceDraftTests.photo(.data(Data("refused".utf8))))
+        $0.createAsset(.photo(from: .data(Data("refused".utf8))))
         $0.purgeAssets([id])
       }
     }
@@ -99,7 +99,7 @@ struct MovedLibraryTests {
     defer { library.close() }
     for index in 0..<4 {
       try await library.performChanges {
-        $0.createAsset(ResourceDraftTests.photo(.data(Data("\(index)".utf8))))
+        $0.createAsset(.photo(from: .data(Data("\(index)".utf8))))
       }
     }
     _ = try library.makeSnapshots(spacing: 2)
@@ -147,7 +147,7 @@ struct MovedLibraryTests {
     library.startUploads(over: taker, environment)
     try library.enableUploads()
     let data = Data("more than one portion".utf8)
-    let receipt = try await library.performChanges { $0.createAsset(ResourceDraftTests.photo(.data(data))) }
+    let receipt = try await library.performChanges { $0.createAsset(.photo(from: .data(data))) }
     let asset = try #require(try receipt.created.first.flatMap { try library.asset($0) })
     let resource = try #require(try library.resources(of: asset).first)
     let destination = UploadDestination(url: "https://server/upload", method: "POST", headers: [:])

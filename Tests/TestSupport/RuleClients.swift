@@ -1,30 +1,28 @@
-import Foundation
-import PhotoLedger
-import TestSupport
+package import PhotoLedger
 
 /// Keeps the changes that it is told, in their order.
-final class ChangeKeeper: PhotoLibraryChangeObserver {
-  let changes = Gathered<LibraryChange>()
-  func photoLibraryDidChange(_ change: LibraryChange) { changes.append(change) }
+package final class ChangeKeeper: PhotoLibraryChangeObserver {
+  package let changes = Gathered<LibraryChange>()
+  package func photoLibraryDidChange(_ change: LibraryChange) { changes.append(change) }
 }
 
 /// A prompt that answers what it was told to answer, and keeps what it was asked.
-final class ScriptedPrompt: PermissionPrompt {
-  let asked = Gathered<String>()
+package final class ScriptedPrompt: PermissionPrompt {
+  package let asked = Gathered<String>()
   private let decision: PermissionDecision?
   private let more: [LocalIdentifier]
 
-  init(_ decision: PermissionDecision?, more: [LocalIdentifier] = []) {
+  package init(_ decision: PermissionDecision?, more: [LocalIdentifier] = []) {
     self.decision = decision
     self.more = more
   }
 
-  func decide(about client: Client, for level: AccessLevel, in library: PhotoLibrary) -> PermissionDecision? {
+  package func decide(about client: Client, for level: AccessLevel, in library: PhotoLibrary) -> PermissionDecision? {
     asked.append("\(client.name) \(level): \(client.usageDescription(for: level) ?? "")")
     return decision
   }
 
-  func offerMore(to client: Client, in library: PhotoLibrary) -> [LocalIdentifier] {
+  package func offerMore(to client: Client, in library: PhotoLibrary) -> [LocalIdentifier] {
     asked.append("more for \(client.name)")
     return more
   }
@@ -32,7 +30,7 @@ final class ScriptedPrompt: PermissionPrompt {
 
 extension SmallLibrary {
   /// The library as a client sees it that has a permission and, if it is limited, a selection.
-  func ruleClient(
+  package func ruleClient(
     _ status: AuthorizationStatus, _ selection: [LocalIdentifier] = [], for level: AccessLevel = .readWrite,
     named name: String = "com.example.app"
   ) async throws -> PhotoLibrary {
@@ -45,7 +43,7 @@ extension SmallLibrary {
   }
 
   /// What a smart album of a subtype shows a client.
-  func smartMembers(_ subtype: AlbumSubtype, of client: PhotoLibrary? = nil) throws -> [LocalIdentifier] {
+  package func smartMembers(_ subtype: AlbumSubtype, of client: PhotoLibrary? = nil) throws -> [LocalIdentifier] {
     let client = client ?? library
     guard let album = try client.fetchCollections(with: .smartAlbum, subtype: subtype).firstObject else {
       throw Divergence("There is no smart album of the subtype \(subtype.rawValue).")
@@ -55,7 +53,7 @@ extension SmallLibrary {
 }
 
 /// The error with which a client's block fails, after checking that it left nothing in the library; nil if it does not.
-func failure(
+package func failure(
   of client: PhotoLibrary, _ block: (ChangeBlock) throws -> Void
 ) async throws -> LibraryError? {
   let owner = client.as(PhotoLibrary.owner)

@@ -1,0 +1,109 @@
+import Foundation
+import LibraryMaintenance
+import PhotoLedger
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite("Values that a verification finds as they are")
+struct SoundValueTests {
+  @Test("values that a store could write in two ways are sound after a replay, and in live results")
+  func sound() throws {
+    let made = try TemporaryLibrary()
+    var creation = AssetCreation.invented(1, .video)
+    creation.duration = -0.0
+    creation.location = Location(latitude: -0.0, longitude: -0.0, altitude: -0.0)
+    creation.creationDate = Date(timeIntervalSince1970: 0.123_456_789)
+    creation.localCreationDate = .distantPast
+    creation.timeZoneOffset = -86_400
+    let id = try made.create(creation)
+    #expect(try made.library.verify(scratch: made.folder.url).defect == nil)
+    var changes = AssetChanges()
+    changes.duration = 1
+    changes.creationDate = .set(.distantFuture)
+    changes.localCreationDate = .set(Date(timeIntervalSince1970: -0.000_000_1))
+    changes.location = .set(Location(latitude: 0, longitude: 180, altitude: -0.0))
+    try made.library.performChangesAndWait { $0.edit([id], changes) }
+    changes.duration = -0.0
+    try made.library.performChangesAndWait { $0.edit([id], changes) }
+    #expect(try made.library.verify(scratch: made.folder.url).defect == nil)
+    let token = try made.library.currentToken
+    try made.library.performChangesAndWait { $0.edit([id], changes) }
+    #expect(try made.library.currentToken == token, "Nothing differs any more.")
+  }
+
+  @Test("a clock that was set back does not take a modification date back (AS-01)")
+  func clockSetBack() throws {
+    let clock = Mutex(Date(timeIntervalSince1970: 2_000_000))
+    var environment = LibraryEnvironment.seeded(1)
+    environment.now = { clock.withLock { $0 } }
+    let made = try TemporaryLibrary(environment)
+    let id = try made.create(.invented(1))
+    clock.withLock { $0 = Date(timeIntervalSince1970: 1_000_000) }
+    try made.library.performChangesAndWait { $0.setFavorite(true, for: [id]) }
+    try made.library.performChangesAndWait { $0.addResources([.stored(.invented(2, .alternatePhoto))], to: id) }
+    let asset = try #require(try made.library.asset(id.uuidString))
+    #expect(asset.modificationDate == Date(timeIntervalSince1970: 2_000_000))
+    #expect(try made.library.resources(of: asset).count == 2)
+    #expect(try made.library.verify(scratch: made.folder.url).defect == nil)
+  }
+
+  @Test("an asset is as large as the original that it is changed to show, if it is not edited (AS-02, AS-16)")
+  func choiceChangesSize() async throws {
+    let small = try SmallLibrary()
+    try small.library.setMediaProbe(WrittenProbe())
+    func draft(_ text: String, _ type: ResourceType) -> ResourceDraft {
+      ResourceDraft(type: type, source: .data(Data(text.utf8)))
+    }
+    let drafts = [draft("jpeg 30 20", .photo), draft("raw 60 40", .alternatePhoto)]
+    let id = try small.temporary.create(AssetCreation(mediaType: .image, resources: drafts))
+    func sides() throws -> [Int] { [try small.asset(id).pixelWidth, try small.asset(id).pixelHeight] }
+    func choose(_ choice: OriginalResourceChoice, width: Int? = nil) async throws {
+      var changes = AssetChanges()
+      (changes.originalResourceChoice, changes.pixelWidth) = (choice, width)
+      try await small.library.performChanges { $0.edit([id], changes) }
+    }
+    try await choose(.raw)
+    #expect(try sides() == [60, 40])
+    try await choose(.raw, width: 61)
+    try await choose(.raw)
+    #expect(try sides() == [61, 40], "What is shown already keeps the size that it was given.")
+    try await choose(.compressed)
+    #expect(try sides() == [30, 20])
+    let edit = ContentEdit(
+      adjustmentData: AdjustmentData(formatIdentifier: "f", formatVersion: "1", data: Data("recipe".utf8)),
+      rendered: [draft("jpeg 10 15", .fullSizePhoto)])
+    try await small.change { $0.editContent(of: id, edit) }
+    try await choose(.raw)
+    #expect(try sides() == [10, 15], "The render is what it shows.")
+    try await small.change { $0.revertContent(of: id) }
+    #expect(try sides() == [60, 40])
+    try await small.change { $0.revertContent(of: id, to: .compressed) }
+    #expect(try sides() == [30, 20])
+    let last = try small.library.currentToken
+    try await small.change { $0.revertContent(of: id, to: .raw) }
+    _ = try await small.library.undo(.commits(after: last))
+    #expect(try sides() == [30, 20])
+    #expect(try small.library.verify(scratch: small.temporary.folder.url).isSound)
+  }
+}
+
+@Suite("Titles")
+struct TitleTests {
+  @Test(
+    "a title that differs in normalisation alone is another title, also in the block that made it", arguments: [1, 2])
+  func normalisation(blocks: Int) throws {
+    let made = try TemporaryLibrary()
+    let composed = "\u{e9}"
+    let decomposed = "e\u{301}"
+    var id = LocalIdentifier(UUID())
+    try made.library.performChangesAndWait { block in
+      id = block.createAlbum(title: decomposed)
+      if blocks == 1 { block.setTitle(composed, of: id) }
+    }
+    if blocks == 2 { try made.library.performChangesAndWait { $0.setTitle(composed, of: id) } }
+    let title = try made.library.collection(id.uuidString)?.localizedTitle
+    #expect(title.map { Array($0.unicodeScalars) } == Array(composed.unicodeScalars))
+    #expect(try made.library.verify(scratch: made.folder.url).defect == nil)
+  }
+}
