@@ -505,6 +505,8 @@ extension CollectionRow {
 }
 
 extension CollectionEdited {
+  var values: [PropertyValues] { changes.map { PropertyValues($0.name.description, $0.values.old, $0.values.new) } }
+
   fileprivate func sentence(_ names: EventNames) -> String {
     let label = names[number]?.label ?? "A collection"
     if let deletedDate { return deletedDate.new == nil ? "\(label) was restored." : "\(label) was deleted." }
@@ -520,7 +522,7 @@ extension CollectionEdited {
 
   fileprivate func write(to writer: inout some RecordWriter & ~Copyable, _ names: EventNames) {
     writer.field("collection") { $0.object(number, names) }
-    writeValues(to: &writer)
+    for change in changes { writer.change(change.name, change.values) { $0.write($1) } }
     if let creatorCover { writer.change("creatorCover", creatorCover) { $0.asset($1) } }
   }
 }
@@ -536,17 +538,6 @@ extension AssetEdit {
     for (old, new) in zip(details.old.fields, details.new.fields) where old != new {
       writer.change(old.name, Replacement(old: old.value, new: new.value)) { $0.write($1) }
     }
-  }
-}
-
-extension CollectionEdited {
-  var values: [PropertyValues] { PropertyValues.written { writeValues(to: &$0) } }
-
-  fileprivate func writeValues(to writer: inout some RecordWriter & ~Copyable) {
-    if let title { writer.change("localizedTitle", title) { $0.text($1) } }
-    if let modificationDate { writer.change("modificationDate", modificationDate) { $0.date($1) } }
-    if let deletedDate { writer.change("deletedDate", deletedDate) { $0.optional($1) } }
-    if let cover { writer.change("cover", cover) { $0.asset($1) } }
   }
 }
 

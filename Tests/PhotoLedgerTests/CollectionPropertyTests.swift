@@ -52,6 +52,16 @@ struct CollectionPropertyTests {
     #expect(Self.edited.inverse.inverse == Self.edited)
   }
 
+  @Test("the log says what an edit changed, in the order of its fields, but not what the creator alone sees")
+  func words() {
+    let names = Self.edited.changes.map { $0.name.description }
+    #expect(names == ["localizedTitle", "modificationDate", "deletedDate", "cover"])
+    #expect(Self.edited.changes.first?.values == Replacement<LogValue>(old: .text("Alps"), new: .null))
+    var alone = CollectionEdited(number: 7)
+    (alone.creatorDate, alone.creatorCover) = (Self.edited.creatorDate, Self.edited.creatorCover)
+    #expect(alone.changes.isEmpty && alone.isForCreatorAlone && !Self.edited.isForCreatorAlone)
+  }
+
   @Test("a row that holds another value than the edit replaced is a mismatch, and the property is named")
   func mismatch() {
     var row = Self.row

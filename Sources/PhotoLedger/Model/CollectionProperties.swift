@@ -4,13 +4,13 @@ package import Foundation
 // The properties of albums and folders, each declared once.
 //
 //     CollectionProperty("localizedTitle", .text { $0.title },
-//       log: .init(2, \.title, of: \.title, { $0.text($1) }, { try $0.optionalText() }),
+//       log: .init(2, \.title, of: \.title, { $0.text($1) }, { try $0.optionalText() }, { .words($0) }, undo: .alone),
 //       key: .localizedTitle, [\PhotoCollection.localizedTitle], spelled: ["title"])
 //
 // A collection's row is decoded as a whole, and there are a few thousand of them, so an entry reads the row with a
 // closure instead of naming a place in its bytes. What queries, `#Predicate` and sort descriptors know of a property,
-// and the JSON of a collection, derive from the entry, as for an asset (AssetProperties.swift). So does what reads and
-// writes edits of the property (CollectionEdited.swift). The entries are in the order of JSON.
+// and the JSON of a collection, derive from the entry, as for an asset (AssetProperties.swift). So do edits of the
+// property, their words and their undo (CollectionEdited.swift). The entries are in the order of JSON.
 
 /// A property of albums and folders.
 package struct CollectionProperty: Sendable {
@@ -77,7 +77,7 @@ package struct CollectionProperty: Sendable {
       [\PhotoCollection.albumSubtype]),
     CollectionProperty(
       "localizedTitle", .text { $0.title },
-      log: .init(2, \.title, of: \.title, { $0.text($1) }, { try $0.optionalText() }),
+      log: .init(2, \.title, of: \.title, { $0.text($1) }, { try $0.optionalText() }, { .words($0) }, undo: .alone),
       key: .localizedTitle, [\PhotoCollection.localizedTitle], spelled: ["title"]),
     CollectionProperty(
       "estimatedAssetCount", .count { $0.kind == .smartAlbum ? nil : $0.assetCount }, key: .estimatedAssetCount,
@@ -85,16 +85,16 @@ package struct CollectionProperty: Sendable {
     CollectionProperty("predicate", .text { $0.query?.format }),
     CollectionProperty(
       "cover", .asset { $0.cover },
-      log: .init(6, \.cover, of: \.cover, { $0.identifier($1) }, { try $0.optionalIdentifier() })),
+      log: .init(6, \.cover, of: \.cover, { $0.identifier($1) }, { try $0.optionalIdentifier() }, { .asset($0) })),
     CollectionProperty(
       "creationDate", .date { $0.creationDate }, key: .creationDate, [\PhotoCollection.creationDate]),
     CollectionProperty(
       "modificationDate", .date { $0.modificationDate },
-      log: .init(3, \.modificationDate, of: \.modificationDate, { $0.date($1) }, { try $0.date() }),
+      log: .init(3, \.modificationDate, of: \.modificationDate, { $0.date($1) }, { try $0.date() }, { .date($0) }),
       key: .modificationDate, [\PhotoCollection.modificationDate]),
     CollectionProperty(
       "deletedDate", .optionalDate { $0.deletedDate },
-      log: .init(4, \.deletedDate, of: \.deletedDate, { $0.date($1) }, { try $0.optionalDate() }),
+      log: .init(4, \.deletedDate, of: \.deletedDate, { $0.date($1) }, { try $0.optionalDate() }, { .optional($0) }),
       isPrinted: false),
     CollectionProperty(
       "creatorDate", .date { $0.creatorDate },

@@ -183,6 +183,9 @@ extension LogValue {
   /// A property's value; enumerations and sets by the names that PhotoKit gives them.
   package init(_ value: FieldValue, of field: AssetField) { self = .written { $0.write(value, of: field) } }
 
+  /// A text, or null.
+  static func words(_ words: String?) -> LogValue { words.map(LogValue.text) ?? .null }
+
   /// A date, or null.
   static func optional(_ date: Date?) -> LogValue { date.map(LogValue.date) ?? .null }
 
@@ -221,8 +224,4 @@ extension RecordWriter where Self: ~Copyable {
   package mutating func asset(_ identifier: LocalIdentifier?) {
     if let identifier { self.identifier(identifier, of: .asset) } else { null() }
   }
-
-  /// Writes a date, or null.
-  @inlinable
-  package mutating func optional(_ date: Date?) { if let date { self.date(date) } else { null() } }
 }

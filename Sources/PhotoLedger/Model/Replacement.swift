@@ -7,4 +7,19 @@ package struct Replacement<Value: Equatable & Sendable>: Equatable, Sendable {
     self.new = new
   }
   var inverse: Replacement { Replacement(old: new, new: old) }
+  var isNothing: Bool { old == new }
+
+  /// Takes a later change in; where it found another value, that one counts as the old value.
+  mutating func add(_ later: Replacement) {
+    if new != later.old { old = later.old }
+    new = later.new
+  }
+}
+
+extension Optional {
+  /// Takes a change of a property in, the first one or a later one; nothing if there is none.
+  mutating func note<Value>(_ change: Replacement<Value>?) where Wrapped == Replacement<Value> {
+    guard let change else { return }
+    if self == nil { self = change } else { self?.add(change) }
+  }
 }

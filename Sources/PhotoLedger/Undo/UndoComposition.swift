@@ -20,36 +20,12 @@ import LMDB
 // Rejected: composing inverse events (`Event.inverse`). They name counts and dates that later commits have changed, and
 // rules such as the single representative of a burst would have to be repaired afterwards.
 
-/// What a property would be without the chosen commits, and what they left it at.
-struct Net<Value: Equatable & Sendable>: Equatable, Sendable {
-  var base: Value
-  var given: Value
+/// What a property would be without the chosen commits, and what they left it at: their changes as one.
+typealias Net = Replacement
 
-  init(_ old: Value, _ new: Value) { (base, given) = (old, new) }
-
-  /// Takes a later change in.
-  mutating func add(_ old: Value, _ new: Value) {
-    if given != old { base = old }
-    given = new
-  }
-
-  var isNothing: Bool { base == given }
-}
-
-extension Optional {
-  /// Takes a change of a property in, the first one or a later one.
-  mutating func note<Value>(_ old: Value, _ new: Value) where Wrapped == Net<Value> {
-    if case .some(var net) = self {
-      net.add(old, new)
-      self = net
-    } else {
-      self = Net(old, new)
-    }
-  }
-
-  fileprivate mutating func note<Value>(_ replaced: Replacement<Value>?) where Wrapped == Net<Value> {
-    if let replaced { note(replaced.old, replaced.new) }
-  }
+extension Replacement {
+  var base: Value { old }
+  var given: Value { new }
 }
 
 /// The files of an asset and what belongs to them: they change together or not at all.
@@ -83,12 +59,10 @@ struct UndoComposition: Sendable {
   }
 
   struct CollectionNet: Sendable {
-    /// The row that the creation gave it, with the title that chosen commits gave it since.
+    /// The row that the creation gave it.
     var creation: CollectionRow?
-    var title: Net<String?>?
-    var deletedDate: Net<Date?>?
-    var cover: Net<LocalIdentifier?>?
-    var creatorCover: Net<LocalIdentifier?>?
+    /// The edits of chosen commits as one; each of its changes is a `Net`.
+    var edits = CollectionEdited(number: 0)
     /// Where it hangs.
     var place: PlaceNet<ContainerPlace>?
   }
@@ -167,7 +141,7 @@ struct UndoComposition: Sendable {
     case .clientEdited(let edited) where wants(edited.number): add(edited)
     case .pickRecorded(let row) where wants(row.number) || wants(row.client): picks.append(row)
     case .assetErased(let erased): erasedCount += erased.numbers.count { wants($0) }
-    case .historyShortened(let kept) where wanted == nil: firstTold.note(kept.old, kept.new)
+    case .historyShortened(let kept) where wanted == nil: firstTold.note(kept)
     case .libraryCreated, .collectionCreated, .collectionErased, .collectionEdited, .clientRegistered, .clientErased,
       .clientEdited, .pickRecorded, .pickErased, .historyShortened, .libraryForked, .nothingChanged:
       break
@@ -187,10 +161,11 @@ struct UndoComposition: Sendable {
     var net = assets[number] ?? AssetNet()
     assets[number] = nil  // So that the array of fields is changed in place.
     for change in edit.changes where change.field != .modificationDate {
+      let replaced = Net(old: change.old, new: change.new)
       if let index = net.fields.firstIndex(where: { $0.field == change.field }) {
-        net.fields[index].net.add(change.old, change.new)
+        net.fields[index].net.add(replaced)
       } else {
-        net.fields.append(FieldNet(field: change.field, net: Net(change.old, change.new)))
+        net.fields.append(FieldNet(field: change.field, net: replaced))
       }
     }
     assets[number] = net
@@ -203,10 +178,11 @@ struct UndoComposition: Sendable {
   private mutating func add(_ replaced: Replacement<AssetDetails>, of number: ObjectNumber) {
     let (old, new) = (replaced.old, replaced.new)
     var net = details[number] ?? DetailsNet()
-    if AssetContent(old) != AssetContent(new) { net.content.note(AssetContent(old), AssetContent(new)) }
-    if old.caption != new.caption { net.caption.note(old.caption, new.caption) }
-    if old.keywords != new.keywords { net.keywords.note(old.keywords, new.keywords) }
-    if old.metadata != new.metadata { net.metadata.note(old.metadata, new.metadata) }
+    let content = Net(old: AssetContent(old), new: AssetContent(new))
+    if !content.isNothing { net.content.note(content) }
+    if old.caption != new.caption { net.caption.note(Net(old: old.caption, new: new.caption)) }
+    if old.keywords != new.keywords { net.keywords.note(Net(old: old.keywords, new: new.keywords)) }
+    if old.metadata != new.metadata { net.metadata.note(Net(old: old.metadata, new: new.metadata)) }
     details[number] = net
   }
 
@@ -215,7 +191,7 @@ struct UndoComposition: Sendable {
   ) throws {
     let number = existence.row.number
     if wants(number) {
-      assets[number, default: AssetNet()].exists.note(!arrives, arrives)
+      assets[number, default: AssetNet()].exists.note(Net(old: !arrives, new: arrives))
       if arrives { arrivals[number] = existence } else { departures[number] = existence }
     }
     for place in existence.places where wants(number) || wants(place.container) {
@@ -227,11 +203,7 @@ struct UndoComposition: Sendable {
 
   private mutating func add(_ edited: CollectionEdited) {
     var net = collections[edited.number] ?? CollectionNet()
-    net.title.note(edited.title)
-    net.deletedDate.note(edited.deletedDate)
-    net.cover.note(edited.cover)
-    net.creatorCover.note(edited.creatorCover)
-    if let title = edited.title { net.creation?.title = title.new }
+    for property in CollectionProperty.edited { property.log.note(edited, &net.edits) }
     collections[edited.number] = net
   }
 

@@ -14,7 +14,7 @@ extension UndoJudge {
         try judgeCreation(of: row, net, t)
         continue
       }
-      judgeTitle(net, of: row)
+      judgeProperties(net, of: row)
       judgeCover(net, of: row)
       if let edit = try judgeDeletion(net, of: row, t) { returning[number] = edit }
     }
@@ -27,15 +27,18 @@ extension UndoJudge {
 
   private func subject(_ row: CollectionRow) -> UndoChange.Subject { .collection(row.identifier, row.objectKind) }
 
-  private mutating func judgeTitle(_ net: UndoComposition.CollectionNet, of row: CollectionRow) {
+  /// Judges the properties that have no rule of their own.
+  private mutating func judgeProperties(_ net: UndoComposition.CollectionNet, of row: CollectionRow) {
     let own = subject(row)
-    let title = judged(net.title, row.title) { value in
-      UndoChange(.property, own, "localizedTitle", from: .words(row.title), to: .words(value))
+    for property in CollectionProperty.edited where property.log.undoing == .alone {
+      var edited = CollectionEdited(number: row.number)
+      property.log.revert(net.edits, row, &edited)
+      guard let current = property.log.values(edited)?.old else { continue }
+      let base = judged(property.log.values(net.edits), current) { value in
+        UndoChange(.property, own, property.name.description, from: current, to: value)
+      }
+      if base != nil { plan.collectionEdits.append(edited) }
     }
-    guard let title else { return }
-    var edited = CollectionEdited(number: row.number)
-    edited.title = Replacement(old: row.title, new: title)
-    plan.collectionEdits.append(edited)
   }
 
   /// A cover that was chosen since is kept where the commits left none: mostly they only took the asset out. The
@@ -43,11 +46,11 @@ extension UndoJudge {
   private mutating func judgeCover(_ net: UndoComposition.CollectionNet, of row: CollectionRow) {
     let own = subject(row)
     var entry = UndoPlan.CoverReturn(number: row.number)
-    if let creators = net.creatorCover, !creators.isNothing, row.creatorCover == creators.given {
-      entry.creatorsCover = Replacement(old: creators.given, new: creators.base)
+    if let creators = net.edits.creatorCover, !creators.isNothing, row.creatorCover == creators.given {
+      entry.creatorsCover = creators.inverse
     }
-    if net.cover?.given != .some(nil) || row.cover == nil {
-      let cover = judged(net.cover, row.cover) { value in
+    if net.edits.cover?.given != .some(nil) || row.cover == nil {
+      let cover = judged(net.edits.cover, row.cover) { value in
         let change = UndoChange(.property, own, "cover", from: .asset(row.cover), to: .asset(value))
         entry.change = change
         return change
@@ -82,7 +85,7 @@ extension UndoJudge {
   private mutating func differenceSinceCreation<T: TransactionReading & ~Copyable>(
     of row: CollectionRow, _ net: UndoComposition.CollectionNet, _ t: borrowing T
   ) throws -> String? {
-    if row.title != net.creation?.title { return "It was renamed" }
+    if row.title != net.edits.title.map(\.given) ?? net.creation?.title { return "It was renamed" }
     let parent = net.place.map { $0.given?.container } ?? net.creation?.parent
     if row.parent != parent { return "It was moved" }
     return try strangers(in: row, t).isEmpty ? nil : "Members were added to it"
@@ -109,7 +112,7 @@ extension UndoJudge {
   private mutating func judgeDeletion<T: TransactionReading & ~Copyable>(
     _ net: UndoComposition.CollectionNet, of row: CollectionRow, _ t: borrowing T
   ) throws -> (edit: CollectionEdited, change: UndoChange)? {
-    guard let deletion = net.deletedDate, !deletion.isNothing else { return nil }
+    guard let deletion = net.edits.deletedDate, !deletion.isNothing else { return nil }
     let change = UndoChange(
       deletion.base == nil ? .restoration : .trash, subject(row), "deletedDate", from: .optional(row.deletedDate),
       to: .optional(deletion.base))

@@ -50,7 +50,7 @@ struct UndoPlan {
   var report = UndoReport()
   var clientEdits: [ClientEdited] = []
   var firstTold: Replacement<UInt64>?
-  /// Titles, and collections that come back.
+  /// Properties of collections, and collections that come back.
   var collectionEdits: [CollectionEdited] = []
   /// Covers of albums that are put back at the end, where the asset is shown then.
   var covers: [CoverReturn] = []
@@ -231,8 +231,4 @@ struct UndoJudge {
     }
     if let restored { plan.firstTold = Replacement(old: first, new: restored) }
   }
-}
-
-extension LogValue {
-  static func words(_ words: String?) -> LogValue { words.map(LogValue.text) ?? .null }
 }

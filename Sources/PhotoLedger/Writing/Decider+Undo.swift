@@ -9,7 +9,7 @@ import Synchronization
 // a commit like any other: it can be observed, logged and undone.
 //
 //   1  clients         statuses, words
-//   2 collections those to restore, titles
+//   2 collections those to restore, properties
 //   3  returns         purged assets, with the places whose keys are free
 //   4  properties      of assets; then into the trash and out of it
 //   5  places          of collections in folders, of assets in albums and selections
@@ -105,7 +105,7 @@ extension Decider {
       guard let row = try projections.collection(edit.number, in: t) else {
         throw projections.corruption("collection \(edit.number)")
       }
-      if edited.title != nil {
+      if edited.deletedDate == nil {
         edited.modificationDate = Replacement(old: row.modificationDate, new: date)
         if row.creator != 0 { edited.creatorDate = Replacement(old: row.creatorDate, new: date) }
       }
