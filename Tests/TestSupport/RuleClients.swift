@@ -3,6 +3,9 @@ package import PhotoLedger
 /// Keeps the changes that it is told, in their order.
 package final class ChangeKeeper: PhotoLibraryChangeObserver {
   package let changes = Gathered<LibraryChange>()
+
+  package init() {}
+
   package func photoLibraryDidChange(_ change: LibraryChange) { changes.append(change) }
 }
 
