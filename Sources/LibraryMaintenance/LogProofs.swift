@@ -178,7 +178,7 @@ private enum ProofText {
 
   /// The record in hexadecimal digits, which holds together.
   static func evidence(_ record: String, _ name: String) throws -> RecordEvidence {
-    guard let bytes = [UInt8](hexadecimal: record.utf8) else { throw failure("its \(name) is not hexadecimal digits") }
+    guard let bytes = [UInt8].spelled(by: record.utf8) else { throw failure("its \(name) is not hexadecimal digits") }
     do { return try RecordEvidence(of: bytes.span.bytes) } catch {
       throw failure("its \(name) is inconsistent. \(error.description)")
     }

@@ -131,8 +131,8 @@ package struct RejectedPairs: Sendable {
       defer { start = end + 1 }
       let line = bytes[start..<end]
       guard line.count == lineLength - 1, [0x2B, 0x2D].contains(line[start]), line[start + 65] == 0x20,
-        let first = [UInt8](hexadecimal: line[(start + 1)..<(start + 65)]),
-        let second = [UInt8](hexadecimal: line[(start + 66)...])
+        let first = [UInt8].spelled(by: line[(start + 1)..<(start + 65)]),
+        let second = [UInt8].spelled(by: line[(start + 66)...])
       else { continue }
       lines.append((start, ContentPair(first, second), line[start] == 0x2B))
     }

@@ -221,26 +221,29 @@ package final class ResourceStore: Sendable {
 
 extension [UInt8] {
   /// The bytes that hexadecimal digits in either case spell, two for each byte; nil for anything else.
-  package init?(hexadecimal digits: some Collection<UInt8>) {
+  ///
+  /// No initialiser: where an optional is wanted, `Array.init` would be taken for it.
+  package static func spelled(by digits: some Collection<UInt8>) -> [UInt8]? {
     guard digits.count % 2 == 0 else { return nil }
-    self.init()
-    reserveCapacity(digits.count / 2)
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(digits.count / 2)
     var high: UInt8?
     for digit in digits {
       guard let value = HexadecimalDigits.value(of: digit) else { return nil }
       if let first = high {
-        append(first << 4 | value)
+        bytes.append(first << 4 | value)
         high = nil
       } else {
         high = value
       }
     }
+    return bytes
   }
 
   /// So many bytes that hexadecimal digits in either case spell; nil for anything else.
   package init?(hexadecimal text: some StringProtocol, count: Int) {
-    guard text.utf8.count == 2 * count else { return nil }
-    self.init(hexadecimal: text.utf8)
+    guard text.utf8.count == 2 * count, let bytes = Self.spelled(by: text.utf8) else { return nil }
+    self = bytes
   }
 
   /// Two lower-case hexadecimal digits for each byte.
