@@ -85,7 +85,8 @@ extension AssetChanges {
       localCreationDate = facts.localCreationDate.map { .set($0) }
       timeZoneOffset = facts.timeZoneOffset.map { .set($0) }
     }
-    if video.location == nil, let location = facts.location { self.location = .set(location) }
+    // The still alone may state a place of zero and zero, which stays only if nothing else states one.
+    if video.location == nil, let location = still.facts.location ?? facts.location { self.location = .set(location) }
     complete(video, with: still.facts)
   }
 

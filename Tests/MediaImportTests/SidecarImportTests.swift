@@ -105,6 +105,66 @@ struct SidecarImportTests {
     #expect(outcomes["b.jpg.json"] == .sidecar)
   }
 
+  @Test("a place of zero and zero in an XMP gives way to the one that the JSON states")
+  func noPlace() async throws {
+    let folder = try TemporaryFolder()
+    var photo = TinyMedia.Photo(comment: "no place")
+    photo.place = [0, 0]
+    try folder.write("a.jpg", TinyMedia.jpeg(photo))
+    let xmp = String(decoding: Self.xmp("here", rating: 1, subject: "x"), as: UTF8.self)
+    let place = #"exif:GPSLatitude="0,0.0N" exif:GPSLongitude="0,0.0E" xmp:Rating"#
+    try folder.write("a.jpg.xmp", Data(xmp.replacingOccurrences(of: "xmp:Rating", with: place).utf8))
+    try folder.write(
+      "a.jpg.json", Data(#"[{"SourceFile": "a.jpg", "EXIF:GPSLatitude": 12.5, "EXIF:GPSLongitude": -3.25}]"#.utf8))
+    let rig = try ImportedLibrary()
+    _ = try await rig.run([folder.asRoot], Self.options)
+    let (asset, words) = try Self.asset("a.jpg", rig)
+    #expect(words.caption == "here")
+    #expect(asset.location?.latitude == 12.5 && asset.location?.longitude == -3.25)
+  }
+
+  @Test("a sidecar beside a file of its name describes none of the same name elsewhere", arguments: [false, true])
+  func sameNames(isStem: Bool) async throws {
+    let folder = try TemporaryFolder()
+    let photos = ["card1/100CANON", "card2/100CANON", "card1/originals", "card2/originals"]
+    for place in photos { try folder.write("\(place)/IMG_1.JPG", ImportTests.still(place, identifier: nil)) }
+    for place in photos where place.hasPrefix("card1/") {
+      try folder.write(
+        "\(place)/\(isStem ? "IMG_1" : "IMG_1.JPG").xmp", Self.xmp("of \(place)", rating: 1, subject: "x"))
+    }
+    let rig = try ImportedLibrary()
+    let roots = ["card1", "card2"].map { FilePath("\(folder.path)/\($0)") }
+    let (summary, _) = try await rig.run(roots, Self.options)
+    #expect(summary.assetsAdded == 4 && summary.described == 2)
+    for place in photos {
+      let digest = Array(ImportTests.still(place, identifier: nil)).sha256
+      let asset = try #require(try rig.library.assets(withContent: digest).first)
+      let caption = try rig.library.extendedMetadata(of: asset).caption
+      #expect(caption == (place.hasPrefix("card1/") ? "of \(place)" : nil), "\(place)")
+    }
+  }
+
+  @Test("a tree of sidecars without photos beside them describes the photos of the same places in another tree")
+  func mirrored() async throws {
+    let folder = try TemporaryFolder()
+    try folder.write("photos/2020/a.jpg", ImportTests.still("a", identifier: nil))
+    try folder.write("mirror/2020/a.jpg.xmp", Self.xmp("mirrored", rating: 1, subject: "x"))
+    let rig = try ImportedLibrary()
+    _ = try await rig.run(["photos", "mirror"].map { FilePath("\(folder.path)/\($0)") }, Self.options)
+    #expect(try Self.asset("a.jpg", rig).1.caption == "mirrored")
+  }
+
+  @Test("a YAML without a photo of its name is a sidecar that describes nothing")
+  func orphan() async throws {
+    let folder = try TemporaryFolder()
+    try folder.write("a.jpg", ImportTests.still("a", identifier: nil))
+    try folder.write("lost.yml", Data("TakenAt: 2020-03-04T05:06:07Z\nUID: pq1\nTitle: Lost\n".utf8))
+    let rig = try ImportedLibrary()
+    let (summary, outcomes) = try await rig.run([folder.asRoot], Self.options)
+    #expect(outcomes["lost.yml"] == .sidecar && summary.described == 0 && summary.skipped.isEmpty)
+    #expect(summary.rules.contains { $0.rule == "a sidecar describes no file that is there" && $0.count == 1 })
+  }
+
   @Test("PhotoPrism's YAML is read from its own tree, with albums; what it guessed is not taken")
   func yaml() async throws {
     let folder = try TemporaryFolder()

@@ -70,6 +70,74 @@ struct TakeoutImportTests {
     try #require(child.end() == .status(0), "\(words)")
   }
 
+  @Test("folders of albums that are named one by one are albums of their own, with the JSON of their own")
+  func namedAlbums() async throws {
+    let folder = try TemporaryFolder()
+    for (name, title) in [("Sea", "The sea"), ("Sun", "")] {
+      try folder.write("\(name)/metadata.json", ModelTakeout.album(title))
+      try folder.write("\(name)/a.jpg", TinyMedia.jpeg(.init(comment: name)))
+      let json = #"{"title": "a.jpg", "description": "of \#(name)", "photoTakenTime": {"timestamp": "1600000000"}}"#
+      try folder.write("\(name)/a.jpg.json", Data(json.utf8))
+    }
+    let rig = try ImportedLibrary()
+    let roots = ["Sea", "Sun"].map { FilePath("\(folder.path)/\($0)") }
+    let (summary, _) = try await rig.run(roots, of: .takeout)
+    #expect(summary.assetsAdded == 2 && summary.described == 4)
+    let albums = try rig.library.fetchCollections(with: .album).map { album in
+      let captions = try rig.members(of: album).map { id in
+        let asset = try #require(try rig.library.asset(id.uuidString))
+        return try rig.library.extendedMetadata(of: asset).caption ?? ""
+      }
+      return "\(album.localizedTitle ?? ""): \(captions)"
+    }
+    #expect(albums.sorted() == [#"Sun: ["of Sun"]"#, #"The sea: ["of Sea"]"#])
+  }
+
+  @Test("of JSONs that fit an item equally, that of the first path is its own, whatever part was named first")
+  func equalRecords() {
+    var files: [ScannedFile] = []
+    var records: [Int: TakeoutRecord] = [:]
+    for part in ["/b", "/a"] {
+      for number in 0..<16 {
+        let name = "Takeout/Sea/\(number).jpg.json"
+        let json = #"{"title": "\#(number).jpg", "photoTakenTime": {"timestamp": "1600000000"}}"#
+        records[files.count] = TakeoutRecord(Array(json.utf8))
+        files.append(
+          ScannedFile(
+            path: FilePath("\(part)/\(name)"), relativeCount: name.utf8.count, role: .sidecar, byteCount: 1, part: part)
+        )
+      }
+    }
+    for number in 0..<16 {
+      let name = "Takeout/Sea/\(number).jpg"
+      files.append(
+        ScannedFile(
+          path: FilePath("/b/\(name)"), relativeCount: name.utf8.count, role: .candidate, byteCount: 1, part: "/b"))
+    }
+    let catalog = TakeoutSource(options: LibraryImport.Options(), files: files, records: records).catalog()
+    let describing = catalog.files.filter { file in
+      if case .settled(.describes) = file.role { true } else { false }
+    }
+    #expect(describing.count == 16 && describing.allSatisfy { $0.path.description.hasPrefix("/a/") })
+  }
+
+  @Test("a place of zero and zero, as a camera writes it, gives way to the one that the JSON states")
+  func noPlace() async throws {
+    let folder = try TemporaryFolder()
+    var photo = TinyMedia.Photo(comment: "no place")
+    photo.place = [0, 0]
+    try folder.write("Photos from 2020/a.jpg", TinyMedia.jpeg(photo))
+    let json = """
+      {"title": "a.jpg", "photoTakenTime": {"timestamp": "1600000000"},
+       "geoData": {"latitude": 12.5, "longitude": -3.25, "altitude": 0}}
+      """
+    try folder.write("Photos from 2020/a.jpg.json", Data(json.utf8))
+    let rig = try ImportedLibrary()
+    _ = try await rig.run([folder.asRoot], of: .takeout)
+    let asset = try #require(try rig.assets().first)
+    #expect(asset.location?.latitude == 12.5 && asset.location?.longitude == -3.25)
+  }
+
   // MARK: Comparing
 
   static func check(_ model: ModelTakeout, _ rig: ImportedLibrary, _ what: Comment) throws {

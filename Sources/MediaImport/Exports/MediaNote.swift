@@ -178,6 +178,11 @@ enum Limits {
     let height = altitude.flatMap { AssetNumbers.altitudes.contains($0) && $0 != 0 ? $0 : nil }
     return Location(latitude: latitude, longitude: longitude, altitude: height)
   }
+
+  /// The place that a file states; nil for zero and zero, which cameras write where they know none.
+  static func location(_ stated: Location?) -> Location? {
+    stated.flatMap { $0.latitude == 0 && $0.longitude == 0 ? nil : $0 }
+  }
 }
 
 extension MetadataLayer {
@@ -196,7 +201,7 @@ extension MetadataLayer {
     keywords = Limits.keywords(metadata.keywords)
     rating = metadata.rating
     captureTime = metadata.captureTime
-    location = metadata.location
+    location = Limits.location(metadata.location)
   }
 }
 

@@ -13,6 +13,9 @@ internal import PhotoLedger
 // its albums in `albums/album/*.yml` with the identifiers that the YAML of photos states. What stands before and in
 // the last folder called originals or sidecar does not count when names are compared.
 //
+// Only a sidecar without a file of its name in its own folder is looked for by that: two cards have photos of the same
+// names, and one that lies beside its photo describes none of the other card.
+//
 // XMP is read by exiftool. JSON is what exiftool and osxphotos write, an array with one object of tags; any other JSON
 // describes nothing and stays a sidecar that was not read.
 
@@ -37,7 +40,9 @@ struct SidecarSource {
   let statements: [Int: Statement]
 
   func catalog() -> MediaCatalog {
+    let files = withRoles
     var catalog = FolderSource(options: options).catalog(of: files)
+    let placed = besideFiles(files)
     var byName: [[UInt8]: [Int]] = [:]
     for (index, statement) in statements.sorted(by: { $0.key < $1.key }) where statement.album == nil {
       let path = files[index].relativePath
@@ -46,10 +51,13 @@ struct SidecarSource {
     var described: [Int: Int] = [:]
     var identified: [String: [Int]] = [:]
     for (index, file) in files.enumerated() where file.role == .candidate {
-      let own = byName[Self.key(file.relativePath, file.relativePath.nameBytes)] ?? []
+      let own = sidecars(byName, file.relativePath.nameBytes, of: file, placed)
       let stem = FilePath(bytes: file.relativePath.stemBytes).nameBytes
-      let shared = byName[Self.key(file.relativePath, stem)] ?? []
-      let found = (own.isEmpty ? shared : own).sorted { rank($0) < rank($1) }
+      let shared = own.isEmpty ? sidecars(byName, stem, of: file, placed) : []
+      // Of one kind, the one beside the file counts before those elsewhere.
+      let found = (own + shared).sorted {
+        (rank($0), placed.contains($0) ? 0 : 1, $0) < (rank($1), placed.contains($1) ? 0 : 1, $1)
+      }
       if found.isEmpty { continue }
       var note = MediaNote()
       for sidecar in found {
@@ -69,6 +77,40 @@ struct SidecarSource {
     }
     addAlbums(identified, &catalog)
     return catalog
+  }
+
+  /// The sidecars of a name that may be a file's.
+  /// - Parameter placed: those that lie beside a file of their name, and are of no file of another folder.
+  private func sidecars(
+    _ byName: [[UInt8]: [Int]], _ name: ArraySlice<UInt8>, of file: ScannedFile, _ placed: Set<Int>
+  ) -> [Int] {
+    (byName[Self.key(file.relativePath, name)] ?? []).filter { sidecar in
+      !placed.contains(sidecar) || files[sidecar].path.folderBytes == file.path.folderBytes
+    }
+  }
+
+  /// The files, of which those with the ending of a sidecar are no photos or videos.
+  private var withRoles: [ScannedFile] {
+    var files = files
+    for index in files.indices where files[index].role == .candidate {
+      if Self.endings.contains(files[index].path.pathExtension) { files[index].role = .sidecar }
+    }
+    return files
+  }
+
+  /// The sidecars in whose own folder a file has their name, with or without its ending.
+  private func besideFiles(_ files: [ScannedFile]) -> Set<Int> {
+    var byPlace: [[UInt8]: [Int]] = [:]
+    for (index, statement) in statements where statement.album == nil {
+      byPlace[Array(files[index].path.stemBytes), default: []].append(index)
+    }
+    if byPlace.isEmpty { return [] }
+    var found: Set<Int> = []
+    for file in files where file.role == .candidate {
+      found.formUnion(byPlace[file.path.bytes] ?? [])
+      found.formUnion(byPlace[Array(file.path.stemBytes)] ?? [])
+    }
+    return found
   }
 
   private func addAlbums(_ identified: [String: [Int]], _ catalog: inout MediaCatalog) {
@@ -127,7 +169,7 @@ extension MetadataLayer {
     people = Limits.keywords((tags.all("PersonInImage") + tags.all("RegionName")).flatMap(\.texts))
     rating = tags.integer("Rating").flatMap { (0...5).contains($0) ? $0 : nil }
     captureTime = CaptureTime(tags) ?? Self.dateCreated(tags)
-    location = Location(tags)
+    location = Limits.location(Location(tags))
   }
 
   private static func dateCreated(_ tags: ExifTags) -> CaptureTime? {

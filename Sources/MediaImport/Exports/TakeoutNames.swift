@@ -27,8 +27,9 @@ internal import PhotoLedger
 //       30      the name without its extension, and the title fits
 //
 // Pairs are made from the smallest penalty on, in the order of names, so the result does not depend on the order in
-// which files were found. Lengths are counted as bytes, UTF-16 units and scalars, since exports of different years
-// count differently; names are equal if they are the same text to a reader (é in one or two scalars).
+// which files were found; of JSONs of one name the first that the caller gave counts. Lengths are counted as bytes,
+// UTF-16 units and scalars, since exports of different years count differently; names are equal if they are the same
+// text to a reader (é in one or two scalars).
 //
 // Rejected: from the JSON to the item by `title` alone (two items of a folder may have one title, and the title of an
 // item with forbidden characters is no name).
@@ -124,7 +125,8 @@ struct TakeoutNames {
     if left.item != right.item { return left.item < right.item }
     let (first, second) = (sidecars[left.sidecar].stem, sidecars[right.sidecar].stem)
     // J.json stands before J(1).json, and J(2).json before J(10).json.
-    return (Self.split(first)?.number ?? 0, first) < (Self.split(second)?.number ?? 0, second)
+    return (Self.split(first)?.number ?? 0, first, left.sidecar)
+      < (Self.split(second)?.number ?? 0, second, right.sidecar)
   }
 
   /// The JSONs that could be an item's own.

@@ -44,8 +44,7 @@ struct TakeoutSource {
     let exports = Set(Set(files.map(\.part)).map(Self.export)).subtracting([[]])
     let isOne = exports.count < 2
     for (index, file) in files.enumerated() {
-      let folder = FilePath(bytes: file.relativePath.folderBytes).nameBytes
-      let key = (isOne ? [] : Self.export(of: file.part)) + [0] + folder
+      let key = (isOne ? [] : Self.export(of: file.part)) + [0] + Self.folderName(of: file)
       if records[index] != nil {
         folders[key, default: Folder()].sidecars.append(index)
       } else {
@@ -53,6 +52,14 @@ struct TakeoutSource {
       }
     }
     return folders
+  }
+
+  /// The name of the folder that a file lies in: of one that lies right in a folder that was named, the name of that;
+  /// empty for a member right in an archive.
+  private static func folderName(of file: ScannedFile) -> [UInt8] {
+    let folder = file.relativePath.folderBytes
+    if !folder.isEmpty { return Array(FilePath(bytes: folder).nameBytes) }
+    return file.copy == nil ? Array(FilePath(bytes: file.path.folderBytes).nameBytes) : []
   }
 
   /// What the archives of one export have in common: `takeout-20240131T120000Z` of `takeout-20240131T120000Z-001.zip`.
@@ -67,21 +74,23 @@ struct TakeoutSource {
     let album = settleAlbum(folder, name, &output)
     var titles: [Int: TakeoutRecord.Item] = [:]
     for index in folder.sidecars { if case .item(let item)? = records[index] { titles[index] = item } }
+    // Which of two that fit equally is an item's does not depend on the order in which parts were named.
+    let described = titles.sorted { (files[$0.key].path, $0.key) < (files[$1.key].path, $1.key) }
     let candidates = folder.items.filter { files[$0].role == .candidate }
     let names = TakeoutNames(
       items: candidates.map { TakeoutNames.Item(index: $0, name: files[$0].path.name) },
-      sidecars: titles.map { index, item in
+      sidecars: described.map { index, item in
         TakeoutNames.Sidecar(index: index, stem: String(files[index].path.name.dropLast(5)), title: item.title)
       })
     let matches = names.matches()
     for index in candidates { describe(index, matches[index], titles, album, &output) }
     if options.formsStacks { markCopies(among: candidates, matches, &output) }
-    var described: [Int: Int] = [:]
-    for (item, match) in matches.sorted(by: { $0.key < $1.key }) where described[match.sidecar] == nil {
-      described[match.sidecar] = item
+    var first: [Int: Int] = [:]
+    for (item, match) in matches.sorted(by: { $0.key < $1.key }) where first[match.sidecar] == nil {
+      first[match.sidecar] = item
     }
-    for (index, item) in titles {
-      if let item = described[index] {
+    for (index, item) in described {
+      if let item = first[index] {
         output.settle(index, .describes(files[item].path))
       } else {
         let name = item.title ?? files[index].path.name
