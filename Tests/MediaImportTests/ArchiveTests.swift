@@ -209,6 +209,75 @@ struct ArchiveTests {
     #expect(pass.leftovers.isEmpty)
   }
 
+  /// A header of a tar stream.
+  private static func header(_ name: String, _ kind: Character, _ byteCount: Int) -> [UInt8] {
+    func field(_ text: String, _ count: Int) -> [UInt8] {
+      Array(text.utf8) + [UInt8](repeating: 0, count: count - text.utf8.count)
+    }
+    func octal(_ number: Int, _ count: Int) -> [UInt8] {
+      let digits = String(number, radix: 8)
+      return field(String(repeating: "0", count: count - 1 - digits.count) + digits, count)
+    }
+    let numbers = [octal(0o644, 8), octal(0, 8), octal(0, 8), octal(byteCount, 12), octal(0, 12)]
+    let start = field(name, 100) + numbers.joined()
+    let rest = [Array(String(kind).utf8), field("", 100), Array("ustar\u{0}00".utf8), field("", 247)]
+    let end = Array(rest.joined())
+    // The checksum counts as blanks.
+    let sum = (start + end).reduce(8 * 0x20) { $0 + Int($1) }
+    return start + octal(sum, 8) + end
+  }
+
+  /// An extended header with its records.
+  private static func extended(_ kind: Character, _ records: [String]) -> [UInt8] {
+    let data = records.flatMap { record -> [UInt8] in
+      // The length counts its own digits, and the blank and the line end.
+      let rest = record.utf8.count + 2
+      let length = (1...9).lazy.map { rest + $0 }.first { "\($0)".count + rest == $0 } ?? rest
+      return Array("\(length) \(record)\n".utf8)
+    }
+    let filling = [UInt8](repeating: 0, count: (512 - data.count % 512) % 512)
+    return header("pax", kind, data.count) + data + filling
+  }
+
+  private static func members(_ bytes: [UInt8]) throws -> [ArchiveMember] {
+    let folder = try TemporaryFolder()
+    let path = try folder.write("a.tar", Data(bytes))
+    var reader = TarReader(try FileStream(path), of: path, byteCount: UInt64(bytes.count), ArchiveLimits())
+    var members: [ArchiveMember] = []
+    while let member = try reader.next() { members.append(member) }
+    return members
+  }
+
+  private static let endMark = [UInt8](repeating: 0, count: 1024)
+
+  @Test("records of an extended header count for one member, those of a global one for all, and the later count")
+  func records() throws {
+    let data = [UInt8](repeating: 1, count: 512)
+    let parts: [[UInt8]] = [
+      Self.extended("g", ["size=512", "comment=x", "size=3"]), Self.header("a", "0", 0), data,
+      Self.extended("x", ["path=long", "mtime=1.5", "size=512"]), Self.header("b", "0", 0), data,
+      Self.extended("g", ["size=0"]), Self.header("c", "0", 7),
+      Self.extended("x", ["GNU.sparse.major=1"]), Self.header("d", "0", 0), Self.header("e", "0", 0), Self.endMark,
+    ]
+    let members = try Self.members(Array(parts.joined()))
+    #expect(members.map { String(decoding: $0.name, as: UTF8.self) } == ["a", "long", "c", "d", "e"])
+    #expect(members.map(\.byteCount) == [3, 512, 0, 0, 0])
+    let sparse = members.map { member in if case .other = member.kind { true } else { false } }
+    #expect(sparse == [false, false, false, true, false])
+    #expect(throws: ImportError.self) {
+      try Self.members(Self.extended("x", ["size=x"]) + Self.header("a", "0", 0))
+    }
+  }
+
+  @Test("a global header of many records is not gone through for each member", .timeLimit(.minutes(1)))
+  func manyRecords() throws {
+    let records = Self.extended("g", (0..<60_000).map { "k\($0)=v" })
+    let count = 5000
+    let members = Array(repeating: Self.header("a", "0", 0), count: count)
+    let bytes = records + Array(members.joined()) + Self.endMark
+    #expect(try Self.members(bytes).count == count)
+  }
+
   @Test("the checksum is that of zip")
   func checksum() {
     for text in ["", "a", "123456789", String(repeating: "The quick brown fox", count: 31)] {

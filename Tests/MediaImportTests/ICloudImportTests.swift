@@ -152,4 +152,12 @@ struct ICloudImportTests {
     #expect(CSVText.rows(Array(text.utf8)) == [["a", "b"], ["x, \"y\"\nz", "2"], ["last"]])
     #expect(CSVText.rows([]) == [] && CSVText.rows(Array("\"open".utf8)) == [["open"]])
   }
+
+  @Test("a list of more fields than the limit ends before the row that reaches it")
+  func manyFields() {
+    let text = Array("a,b\n\n\nc,d\ne,f,g\n".utf8)
+    #expect(CSVText.rows(text, fieldLimit: 6) == [["a", "b"], ["c", "d"]])
+    #expect(CSVText.rows(text, fieldLimit: 8) == [["a", "b"], ["c", "d"], ["e", "f", "g"]])
+    #expect(CSVText.rows(Array(repeating: UInt8(ascii: ","), count: 100), fieldLimit: 10) == [])
+  }
 }

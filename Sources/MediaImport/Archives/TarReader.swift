@@ -16,6 +16,19 @@ protocol ByteStream: ~Copyable {
   mutating func read(into buffer: UnsafeMutableRawBufferPointer) throws(ImportError) -> Int
 }
 
+/// What counts of the records of extended headers.
+private struct TarRecords {
+  var path: [UInt8]?
+  var size: UInt64?
+  /// Whether a record describes the holes of a file.
+  var isSparse = false
+
+  /// With what a later header says in place of the same of this one.
+  func replaced(by later: TarRecords) -> TarRecords {
+    TarRecords(path: later.path ?? path, size: later.size ?? size, isSparse: later.isSparse || isSparse)
+  }
+}
+
 /// Reads the members of a tar stream.
 struct TarReader<Stream: ByteStream & ~Copyable>: ~Copyable {
   /// The most bytes of one extended header.
@@ -36,8 +49,8 @@ struct TarReader<Stream: ByteStream & ~Copyable>: ~Copyable {
   /// What is left of the data of the member that was given last, and of the filling behind it.
   private var dataLeft: UInt64 = 0
   private var fillingLeft: UInt64 = 0
-  /// Records of a global extended header, which count for all members behind it.
-  private var common: [String: [UInt8]] = [:]
+  /// What global extended headers say, which counts for all members behind them.
+  private var common = TarRecords()
 
   /// - Parameters:
   ///   - path: the archive, for errors.
@@ -53,7 +66,7 @@ struct TarReader<Stream: ByteStream & ~Copyable>: ~Copyable {
   /// - Throws: ``ImportError`` `.archiveDamaged`, `.archiveRefused`, and what the stream throws.
   mutating func next() throws(ImportError) -> ArchiveMember? {
     try passOver()
-    var records: [String: [UInt8]] = [:]
+    var records = TarRecords()
     var longName: [UInt8]?
     while true {
       guard let header = try header() else { return nil }
@@ -61,10 +74,12 @@ struct TarReader<Stream: ByteStream & ~Copyable>: ~Copyable {
       (dataLeft, fillingLeft) = (size, (512 - size % 512) % 512)
       switch header[156] {
       case UInt8(ascii: "x"): records = try self.records()
-      case UInt8(ascii: "g"): common.merge(try self.records()) { $1 }
+      case UInt8(ascii: "g"):
+        let all = try self.records()
+        common = common.replaced(by: all)
       case UInt8(ascii: "L"): longName = try text()
       case UInt8(ascii: "K"): _ = try text()
-      default: return try member(header, common.merging(records) { $1 }, longName)
+      default: return try member(header, common.replaced(by: records), longName)
       }
       memberCount += 1
       guard memberCount <= 3 * limits.memberCount else { throw refused("it does not end") }
@@ -72,19 +87,14 @@ struct TarReader<Stream: ByteStream & ~Copyable>: ~Copyable {
   }
 
   private mutating func member(
-    _ header: [UInt8], _ records: [String: [UInt8]], _ longName: [UInt8]?
+    _ header: [UInt8], _ records: TarRecords, _ longName: [UInt8]?
   ) throws(ImportError) -> ArchiveMember {
-    if let size = records["size"] {
-      guard let size = UInt64(String(decoding: size, as: UTF8.self)), size < Self.sizeLimit else {
-        throw damaged("a size in it is not a number or is too large")
-      }
-      (dataLeft, fillingLeft) = (size, (512 - size % 512) % 512)
-    }
+    if let size = records.size { (dataLeft, fillingLeft) = (size, (512 - size % 512) % 512) }
     var name = Array(header[0..<100].prefix { $0 != 0 })
     let prefix = header[345..<500].prefix { $0 != 0 }
     // GNU tar keeps times where POSIX keeps the first part of the name.
     if Array(header[257..<263]) == Array("ustar\0".utf8), !prefix.isEmpty { name = prefix + [FilePath.slash] + name }
-    name = records["path"] ?? longName ?? name
+    name = records.path ?? longName ?? name
     memberCount += 1
     nameByteCount += name.count
     guard memberCount <= limits.memberCount, name.count <= limits.nameByteCount,
@@ -98,7 +108,7 @@ struct TarReader<Stream: ByteStream & ~Copyable>: ~Copyable {
     case UInt8(ascii: "5"): kind = .folder
     default: kind = .other("It is not a regular file.")
     }
-    if records.keys.contains(where: { $0.hasPrefix("GNU.sparse") }) || header[156] == UInt8(ascii: "S") {
+    if records.isSparse || header[156] == UInt8(ascii: "S") {
       kind = .other("It is a sparse file, which is not supported.")
     }
     return ArchiveMember(name: name, kind: kind, byteCount: dataLeft)
@@ -181,13 +191,14 @@ struct TarReader<Stream: ByteStream & ~Copyable>: ~Copyable {
     return Array(text.prefix { $0 != 0 })
   }
 
-  /// The records of an extended header: `LENGTH NAME=VALUE\n`.
-  private mutating func records() throws(ImportError) -> [String: [UInt8]] {
+  /// What counts of the records of an extended header: `LENGTH NAME=VALUE\n`. The others are not kept: a header may
+  /// have tens of thousands, and a global one counts for every member.
+  private mutating func records() throws(ImportError) -> TarRecords {
     guard dataLeft <= Self.headerLimit else { throw refused("a header in it has \(dataLeft) bytes") }
     var bytes: [UInt8] = []
     try data { (piece) throws(ImportError) in bytes.append(contentsOf: piece) }
     try passOver()
-    var records: [String: [UInt8]] = [:]
+    var records = TarRecords()
     var rest = bytes[...]
     while let first = rest.first, first != 0 {
       guard let blank = rest.firstIndex(of: 0x20),
@@ -198,7 +209,17 @@ struct TarReader<Stream: ByteStream & ~Copyable>: ~Copyable {
       guard let sign = record.firstIndex(of: UInt8(ascii: "=")) else {
         throw damaged("an extended header in it is invalid")
       }
-      records[String(decoding: record[record.startIndex..<sign], as: UTF8.self)] = Array(record[(sign + 1)...])
+      let (name, value) = (record[..<sign], record[(sign + 1)...])
+      if name.elementsEqual("path".utf8) {
+        records.path = Array(value)
+      } else if name.elementsEqual("size".utf8) {
+        guard let size = UInt64(String(decoding: value, as: UTF8.self)), size < Self.sizeLimit else {
+          throw damaged("a size in it is not a number or is too large")
+        }
+        records.size = size
+      } else if name.starts(with: "GNU.sparse".utf8) {
+        records.isSparse = true
+      }
       rest = rest.dropFirst(length)
     }
     return records

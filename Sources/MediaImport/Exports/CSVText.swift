@@ -7,18 +7,22 @@
 /// The rows of a text of comma-separated values.
 enum CSVText {
   /// Reads rows of fields; bytes that are not UTF-8 become U+FFFD.
-  /// - Parameter limit: the most rows; further ones are left.
-  static func rows(_ bytes: [UInt8], limit: Int = 10_000_000) -> [[String]] {
+  /// - Parameters:
+  ///   - limit: the most rows; further ones are left.
+  ///   - fieldLimit: the rows have fewer fields together; the row that would reach it is left with all behind it. A
+  ///     field takes memory even if it is empty.
+  static func rows(_ bytes: [UInt8], limit: Int = 10_000_000, fieldLimit: Int = 16_000_000) -> [[String]] {
     var rows: [[String]] = []
     var row: [String] = []
     var field: [UInt8] = []
+    var fieldCount = 0
     var isQuoted = false
     var position = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
     func end() {
       row.append(String(decoding: field, as: UTF8.self))
       field = []
     }
-    while position < bytes.count, rows.count < limit {
+    while position < bytes.count, rows.count < limit, fieldCount + row.count < fieldLimit {
       let byte = bytes[position]
       position += 1
       switch byte {
@@ -34,11 +38,15 @@ enum CSVText {
       case 0x0A where !isQuoted:
         if field.last == 0x0D { field.removeLast() }
         end()
-        if row != [""] { rows.append(row) }
+        if row != [""] {
+          rows.append(row)
+          fieldCount += row.count
+        }
         row = []
       default: field.append(byte)
       }
     }
+    guard fieldCount + row.count < fieldLimit else { return rows }
     if !field.isEmpty || !row.isEmpty {
       end()
       rows.append(row)
