@@ -12,6 +12,8 @@ struct FileWork: Sendable {
   let resources: ResourceStore
   let tool: ExifTool
   let leavesFilesInPlace: Bool
+  /// Whether files are examined and not stored.
+  var isDryRun = false
   let stop: StopFlag
   var wishes = StatementWishes()
   /// When photos were taken that are imported; nil: whenever.
@@ -107,6 +109,8 @@ struct FileWork: Sendable {
       var stored: StoredContent
       if leavesFilesInPlace {
         stored = try resources.reference(fileAt: file.bytes, expecting: file.content.sha256)
+      } else if isDryRun {
+        stored = try resources.examine(fileAt: file.bytes, expecting: file.content.sha256)
       } else if let copy = file.copy {
         try makeDurable(file.bytes)
         stored = try resources.adopt(copy, file.content)

@@ -9,11 +9,11 @@
 //     a0.jpg       0x30
 //
 // Nothing is left out in silence. What is no regular file, what cannot be listed, and a symbolic link to a folder
-// (which is how trees become loops) are entries of their own, with the reason. A symbolic link to a file is followed:
-// some people keep their originals in a content store and link to them. The folder of a PhotoLedger library is an entry
-// with the reason too, whether it is met on the way or named: its files have no names and are photos of that library.
-// A folder is walked once, by device and inode, so naming a folder and its child, or a bind mount inside itself, gives
-// each file once.
+// (which is how trees become loops) are entries of their own, with the reason. What cannot be listed or examined may be
+// photos, and counts as unreadable files do. A symbolic link to a file is followed: some people keep their originals in
+// a content store and link to them. The folder of a PhotoLedger library is an entry with the reason too, whether it is
+// met on the way or named: its files have no names and are photos of that library. A folder is walked once, by device
+// and inode, so naming a folder and its child, or a bind mount inside itself, gives each file once.
 //
 // The names decide only what is a sidecar; whether a file is a photo is for the metadata tool to say, from its bytes.
 
@@ -222,10 +222,10 @@ private struct Walk {
         path: path, relativeCount: relative.count, role: .unusable(reason), byteCount: 0, part: part))
   }
 
-  mutating func addExcluded(_ path: FilePath, relative: [UInt8], _ reason: String) {
+  mutating func addSkipped(_ path: FilePath, relative: [UInt8], _ reason: SkipReason, _ sentence: String) {
     found.append(
       ScannedFile(
-        path: path, relativeCount: relative.count, role: .settled(.skipped(.excluded, reason)), byteCount: 0,
+        path: path, relativeCount: relative.count, role: .settled(.skipped(reason, sentence)), byteCount: 0,
         part: part))
   }
 
@@ -235,7 +235,7 @@ private struct Walk {
       let reason = NameSelection.reason(ofLibrary: folder)
         ?? (excluded.contains(identity) ? "\(folder) is skipped on request." : nil)
     else { return false }
-    if visited.insert(identity).inserted { addExcluded(folder, relative: relative, reason) }
+    if visited.insert(identity).inserted { addSkipped(folder, relative: relative, .excluded, reason) }
     return true
   }
 
@@ -248,7 +248,8 @@ private struct Walk {
     guard visited.insert(identity).inserted else { return }
     let contents = listing ?? FolderContents(of: folder)
     guard contents.code == 0 else {
-      addUnusable(folder, relative: relative, "The folder cannot be listed: \(LibraryError.reason(contents.code)).")
+      let reason = "The folder cannot be listed: \(LibraryError.reason(contents.code))."
+      addSkipped(folder, relative: relative, .unreadable, reason)
       return
     }
     var listed = ListedAhead()
@@ -261,7 +262,7 @@ private struct Walk {
         if visited.contains(identity) || leavesOut(path, relative: below, identity) { continue }
       }
       if let reason = reason(toLeaveOut: below, kind, at: path) {
-        addExcluded(path, relative: below, reason)
+        addSkipped(path, relative: below, .excluded, reason)
         continue
       }
       switch kind {
@@ -273,6 +274,7 @@ private struct Walk {
       case .file(let stamp): try add(path, relative: below, stamp)
       case .other: try add(path, relative: below, nil)
       case .unusable(let reason): addUnusable(path, relative: below, reason)
+      case .unreadable(let reason): addSkipped(path, relative: below, .unreadable, reason)
       }
     }
   }
@@ -324,7 +326,7 @@ private struct ListedAhead {
 /// What is in a folder, in walking order.
 private struct FolderContents: Sendable {
   enum Kind {
-    case file(SourceStamp), folder(Walk.FolderIdentity), other, unusable(String)
+    case file(SourceStamp), folder(Walk.FolderIdentity), other, unusable(String), unreadable(String)
   }
 
   /// An entry; small, since entries are sorted.
@@ -392,12 +394,16 @@ private struct FolderContents: Sendable {
   private static func kind(of entry: FolderEntry, in folder: Int32) -> Kind {
     var status = stat()
     guard fstatat(folder, entry.text, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
-      return .unusable("It cannot be examined: \(LibraryError.reason(errno)).")
+      return .unreadable("It cannot be examined: \(LibraryError.reason(errno)).")
     }
     if status.st_mode & S_IFMT == S_IFDIR { return .folder(Walk.FolderIdentity(status)) }
     if status.st_mode & S_IFMT == S_IFLNK {
       guard fstatat(folder, entry.text, &status, 0) == 0 else {
-        return .unusable("It is a broken symbolic link: \(LibraryError.reason(errno)).")
+        let code = errno
+        guard [ENOENT, ENOTDIR, ELOOP].contains(code) else {
+          return .unreadable("The file that it is a symbolic link to cannot be examined: \(LibraryError.reason(code)).")
+        }
+        return .unusable("It is a broken symbolic link: \(LibraryError.reason(code)).")
       }
       if status.st_mode & S_IFMT == S_IFDIR {
         return .unusable("It is a symbolic link to a folder, which is not followed; import that folder by its name.")

@@ -475,7 +475,7 @@ extension ImportRun {
       rest = rest.dropFirst(piece.count)
     }
     let file = FileWork(
-      resources: resources, tool: tool, leavesFilesInPlace: options.leavesFilesInPlace || options.isDryRun,
+      resources: resources, tool: tool, leavesFilesInPlace: options.leavesFilesInPlace, isDryRun: options.isDryRun,
       stop: stop, wishes: options.wishes, dates: options.dates)
     let work = PrepareWork(
       end: files.upperBound, pieces: pieces, file: file, pace: Pace(options, stop), progress: progress,

@@ -51,15 +51,36 @@ struct FolderScanTests {
     guard case .unusable = found[1].role else { throw ImportError(.unreadable, "the link to a folder is unusable") }
   }
 
-  @Test("a folder that cannot be listed is an entry with the reason", .enabled(if: geteuid() != 0))
+  @Test("a folder that cannot be listed is unreadable, with the reason", .enabled(if: geteuid() != 0))
   func unlistable() throws {
     let folder = try TemporaryFolder()
     try folder.write("secret/x.jpg", Data("x".utf8))
     chmod("\(folder.path)/secret", 0)
     let found = try FolderScan().files(in: [folder.asRoot])
     #expect(found.count == 1)
-    guard case .unusable(let reason)? = found.first?.role else { throw ImportError(.unreadable, "secret") }
+    guard case .settled(.skipped(.unreadable, let reason))? = found.first?.role else {
+      throw ImportError(.unreadable, "secret")
+    }
     #expect(reason.contains("Permission denied"))
+  }
+
+  @Test("a folder whose path is longer than the kernel takes counts as lost, also to root")
+  func tooLongPath() async throws {
+    let folder = try TemporaryFolder()
+    try folder.write("a.jpg", ImportTests.still("a"))
+    var parent = open(folder.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    for _ in 0..<20 {
+      let name = String(repeating: "d", count: 250)
+      #expect(mkdirat(parent, name, 0o755) == 0)
+      let child = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+      close(parent)
+      parent = child
+    }
+    close(parent)
+    let rig = try ImportedLibrary()
+    let (summary, _) = try await rig.run([folder.asRoot])
+    #expect(summary.assetsAdded == 1 && summary.skipped == ["unreadable": 1] && summary.lostCount == 1)
+    #expect(summary.skippedFiles.first?.message.contains("cannot be listed") == true)
   }
 
   @Test("a library's folder is not walked, below a root or as one, and is an entry with the reason, once")

@@ -110,6 +110,24 @@ struct LibraryImportTests {
     #expect(try await rig.run([folder.asRoot]).summary.assetsAdded == 1, "A copy of it can be taken.")
   }
 
+  @Test("a dry run takes a file whose name is not UTF-8 as the import then does", arguments: [false, true])
+  func dryOddName(leavesFilesInPlace: Bool) async throws {
+    let rig = try ImportedLibrary()
+    let folder = try TemporaryFolder()
+    let plain = try folder.write("plain", Self.still())
+    let odd = folder.asRoot.appending([0xFF])
+    #expect(plain.withCString { from in odd.withCString { rename(from, $0) } } == 0)
+    var options = LibraryImport.Options()
+    options.leavesFilesInPlace = leavesFilesInPlace
+    options.isDryRun = true
+    let told = try await rig.run([folder.asRoot], options).summary
+    #expect(try rig.storedFiles().isEmpty && rig.assets().isEmpty)
+    options.isDryRun = false
+    let done = try await rig.run([folder.asRoot], options).summary
+    #expect(told.assetsAdded == done.assetsAdded && told.skipped == done.skipped)
+    #expect(told.bytesAdded == done.bytesAdded && told.assetsAdded == (leavesFilesInPlace ? 0 : 1))
+  }
+
   @Test("a file that vanishes while the import runs is recorded as vanished, and the rest is taken")
   func vanishes() async throws {
     let rig = try ImportedLibrary()

@@ -118,4 +118,14 @@ extension ResourceStore {
     return StoredContent(
       sha256: expected, dataSize: UInt64(content.byteCount), storage: .referenced(path: text), sha1: content.sha1)
   }
+
+  /// Reads a file and returns what would be stored of it; nothing is stored.
+  /// - Throws: ``LibraryError`` `.missingResource`, `.invalidResource`, or `.resourceChanged` when it does not hold
+  ///   what was expected.
+  package func examine(fileAt path: FilePath, expecting expected: [UInt8]) throws(LibraryError) -> StoredContent {
+    let content = try FileContent(of: path)
+    guard content.sha256 == expected else { throw SourceFile.changed(path) }
+    return StoredContent(
+      sha256: expected, dataSize: UInt64(content.byteCount), storage: .library, sha1: content.sha1)
+  }
 }
