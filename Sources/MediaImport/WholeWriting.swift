@@ -1,3 +1,4 @@
+internal import CSystem
 internal import Glibc
 internal import PhotoLedger
 
@@ -22,4 +23,22 @@ func writeWhole(_ bytes: [UInt8], to number: Int32, _ path: String) throws(Libra
     Result { () throws(LibraryError) in try writeWhole(bytes, to: number, path) }
   }
   try outcome.get()
+}
+
+/// Gives a file a name that nothing has. On a file system that cannot rename so (NFS, many of FUSE), the file gets a
+/// second name, and the caller removes the first; where a file has one name only, it is renamed to one that was free
+/// just before.
+/// - Parameter renaming: renames without replacing; returns 0 or the errno.
+/// - Returns: 0 or the errno, which is `EEXIST` if something has the name.
+func renameWithoutReplacing(
+  _ file: String, to name: String,
+  renaming: (_ file: String, _ name: String) -> Int32 = { psys_rename_without_replacing($0, $1) }
+) -> Int32 {
+  let code = renaming(file, name)
+  guard [EINVAL, ENOSYS, EOPNOTSUPP].contains(code) else { return code }
+  if link(file, name) == 0 { return 0 }
+  if errno == EEXIST { return EEXIST }
+  var status = stat()
+  if lstat(name, &status) == 0 { return EEXIST }
+  return rename(file, name) == 0 ? 0 : errno
 }

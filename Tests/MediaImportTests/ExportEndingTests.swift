@@ -176,4 +176,101 @@ struct ExportEndingTests {
     let summary = try await rig.export { $0.removesUnwanted = true }
     #expect(summary.unwanted.isEmpty && FileManager.default.fileExists(atPath: victim.description))
   }
+
+  private static func line(_ path: String) -> JournalLine {
+    JournalLine(
+      path: path, asset: "asset", kind: "photo", content: "x", stamp: FileStamp(byteCount: 1, modified: 2))
+  }
+
+  enum Trap: String, CaseIterable { case link, fifo, folder }
+
+  @Test(
+    "a journal that is a link, a FIFO or a folder is an error at once, and nothing is written", arguments: Trap.allCases
+  )
+  func trappedJournal(trap: Trap) throws {
+    let folder = try MediaImportTests.TemporaryFolder()
+    let victim = try folder.write("victim", Data("no line end".utf8))
+    let path = "\(folder.path)/files"
+    // One that comes after the journal was read, too.
+    let journal = try FileJournal(at: path)
+    switch trap {
+    case .link: #expect(symlink(victim.description, path) == 0)
+    case .fifo: #expect(mkfifo(path, 0o600) == 0)
+    case .folder: #expect(mkdir(path, 0o755) == 0)
+    }
+    let opening = #expect(throws: LibraryError.self) { try FileJournal(at: path) }
+    #expect(opening?.code == .malformedRequest && opening?.description.contains("not a regular file") == true)
+    #expect(throws: LibraryError.self) { try journal.append([Self.line("a.jpg")]) }
+    #expect(try String(contentsOfFile: victim.description, encoding: .utf8) == "no line end")
+  }
+
+  @Test("a journal is written anew beside a link of the name that it is made under, which leads nowhere")
+  func linkedNewJournal() throws {
+    let folder = try MediaImportTests.TemporaryFolder()
+    let victim = try folder.write("victim", Data("mine".utf8))
+    let journal = try FileJournal(at: "\(folder.path)/files")
+    try journal.append([Self.line("a.jpg"), Self.line("a.jpg")])
+    #expect(symlink(victim.description, "\(folder.path)/files.new") == 0)
+    try journal.compact { _ in true }
+    #expect(try FileJournal(at: "\(folder.path)/files").lineCount == 1)
+    #expect(try String(contentsOfFile: victim.description, encoding: .utf8) == "mine")
+  }
+
+  @Test("a last line without its end is cut off before the next one", arguments: [0, 3, 5000])
+  func cutLine(count: Int) throws {
+    let folder = try MediaImportTests.TemporaryFolder()
+    let path = "\(folder.path)/files"
+    try FileJournal(at: path).append([Self.line("a.jpg")])
+    let handle = try #require(FileHandle(forWritingAtPath: path))
+    try handle.seekToEnd()
+    try handle.write(contentsOf: Data(repeating: 0x78, count: count))
+    try handle.close()
+    try FileJournal(at: path).append([Self.line("b.jpg")])
+    #expect(try Set(FileJournal(at: path).lines.keys) == ["a.jpg", "b.jpg"])
+  }
+
+  @Test(
+    "a journal keeps any path",
+    arguments: [
+      "a.jpg", "100%.jpg", "%41.jpg", "100%\u{301}/%\u{FE0F}.jpg", "a\r\nb\tc\nd\r.jpg", "\u{1}\u{1F}.jpg",
+      "é\u{301}.jpg",
+    ])
+  func anyPath(path: String) throws {
+    let folder = try MediaImportTests.TemporaryFolder()
+    let journal = "\(folder.path)/files"
+    try FileJournal(at: journal).append([Self.line(path), Self.line("z")])
+    let read = try FileJournal(at: journal)
+    #expect(read.lineCount == 2 && read.lines[path] == [Self.line(path)])
+    #expect(read.lines.keys.contains { Array($0.utf8) == Array(path.utf8) })
+  }
+
+  @Test("two paths are one name only if they lead to one file without a second name")
+  func oneName() throws {
+    let folder = try MediaImportTests.TemporaryFolder()
+    let target = try ExportFolder(folder.path, isDryRun: false)
+    try folder.write("Holiday/a.jpg", Data("a".utf8))
+    // As a file system that folds case gives both spellings.
+    #expect(symlink("Holiday", "\(folder.path)/holiday") == 0)
+    #expect(target.isOneName("holiday/a.jpg", "Holiday/a.jpg"))
+    try folder.write("Holiday/b.jpg", Data("a".utf8))
+    #expect(!target.isOneName("Holiday/a.jpg", "Holiday/b.jpg"))
+    #expect(!target.isOneName("Holiday/a.jpg", "Holiday/c.jpg") && !target.isOneName("c.jpg", "Holiday/a.jpg"))
+    #expect(link("\(folder.path)/Holiday/a.jpg", "\(folder.path)/Holiday/A.jpg") == 0)
+    #expect(!target.isOneName("Holiday/A.jpg", "Holiday/a.jpg"))
+  }
+
+  @Test("a file gets a free name on a file system that cannot rename without replacing, too", arguments: [0, EINVAL])
+  func freeName(code: Int32) throws {
+    let folder = try MediaImportTests.TemporaryFolder()
+    let (made, name) = (try folder.write("made", Data("new".utf8)).description, "\(folder.path)/name")
+    func rename() -> Int32 {
+      if code == 0 { return renameWithoutReplacing(made, to: name) }
+      return renameWithoutReplacing(made, to: name, renaming: { _, _ in code })
+    }
+    #expect(symlink("/nowhere", name) == 0)
+    #expect(rename() == EEXIST && FileManager.default.fileExists(atPath: made))
+    #expect(unlink(name) == 0)
+    #expect(rename() == 0)
+    #expect(try String(contentsOfFile: name, encoding: .utf8) == "new")
+  }
 }

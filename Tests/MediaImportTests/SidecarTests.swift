@@ -12,12 +12,14 @@ private final class SidecarRig: Sendable {
   let rig: ImportedLibrary
   let folder: MediaImportTests.TemporaryFolder
 
-  init(_ names: [String]) async throws {
+  /// - Parameter links: the names of links in the folder, and the files elsewhere that they lead to.
+  init(_ names: [String], links: [String: FilePath] = [:]) async throws {
     rig = try ImportedLibrary()
     folder = try MediaImportTests.TemporaryFolder()
     for name in names { try folder.write(name, ImportTests.still(name)) }
+    for (name, file) in links { #expect(symlink(file.description, "\(folder.path)/\(name)") == 0) }
     var options = LibraryImport.Options()
-    options.leavesFilesInPlace = true
+    (options.leavesFilesInPlace, options.formsStacks) = (true, false)
     _ = try await rig.run([folder.asRoot], options)
   }
 
@@ -174,5 +176,40 @@ struct SidecarTests {
     try rig.library.eraseAssets([try rig.asset("ZNZ_0001.jpg")])
     #expect(try Data(contentsOf: journal).range(of: path) == nil)
     #expect(try await rig.write().mapValues(\.outcome) == ["b.jpg": .unchanged])
+  }
+
+  @Test("an original that is a link to a file has its sidecar beside the link")
+  func linkedOriginal() async throws {
+    let store = try MediaImportTests.TemporaryFolder()
+    let rig = try await SidecarRig([], links: ["a.jpg": try store.write("x", ImportTests.still("linked"))])
+    try await rig.edit("a.jpg", "Sea")
+    let report = try await rig.write()["a.jpg"]
+    #expect(report?.outcome == .written && report?.path?.hasSuffix("/a.jpg.xmp") == true)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: store.path) == ["x"])
+    #expect(unlink("\(store.path)/x") == 0)
+    #expect(try await rig.write()["a.jpg"]?.outcome == .missing)
+  }
+
+  @Test("a sidecar of a later run does not take the place of that of another asset, which has it until it is trashed")
+  func sharedStem() async throws {
+    let rig = try await SidecarRig(["a.jpg", "a.png"])
+    let stem = { (options: inout SidecarWriting.Options) in options.naming = .stem }
+    try await rig.edit("a.jpg", "Sea")
+    #expect(try await rig.write(stem)["a.jpg"]?.outcome == .written)
+    try await rig.edit("a.png", "Lake")
+    for isDryRun in [true, false] {
+      let reports = try await rig.write { (options: inout SidecarWriting.Options) in
+        (options.naming, options.isDryRun) = (.stem, isDryRun)
+      }
+      #expect(reports["a.jpg"]?.outcome == .unchanged && reports["a.png"]?.outcome == .conflict)
+      #expect(reports["a.png"]?.message?.contains("use full names") == true)
+    }
+    #expect(try SidecarRig.tags(rig.place("a.xmp"))["XMP-dc:Description"] as? String == "Sea")
+    #expect(try await rig.write().mapValues(\.outcome) == ["a.jpg": .unchanged, "a.png": .written])
+    #expect(try SidecarRig.tags(rig.place("a.png.xmp"))["XMP-dc:Description"] as? String == "Lake")
+    #expect(unlink(rig.place("a.png.xmp")) == 0)
+    let trashed = try rig.asset("a.jpg")
+    try await rig.library.performChanges { $0.deleteAssets([trashed]) }
+    #expect(try await rig.write(stem)["a.png"]?.outcome == .merged)
   }
 }

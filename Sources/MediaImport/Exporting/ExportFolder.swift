@@ -161,16 +161,8 @@ final class ExportFolder {
     case .changed, .foreign:
       throw LibraryError(.conflict, "\(place) appeared during the export; it was left alone.")
     }
-    let code = occupant == .none ? psys_rename_without_replacing(file, place) : rename(file, place) == 0 ? 0 : errno
-    switch code {
-    case 0: break
-    case EINVAL where occupant == .none, ENOSYS, EOPNOTSUPP:
-      // A file system without this kind of rename: the path was free just before.
-      guard rename(file, place) == 0 else {
-        throw LibraryError.store(place, "rename a finished copy to", errno: errno)
-      }
-    default: throw LibraryError.store(place, "rename a finished copy to", errno: code)
-    }
+    let code = occupant == .none ? renameWithoutReplacing(file, to: place) : rename(file, place) == 0 ? 0 : errno
+    guard code == 0 else { throw LibraryError.store(place, "rename a finished copy to", errno: code) }
     // Two names of one file stay two names when one is renamed to the other.
     guard unlink(file) == 0 || errno == ENOENT else { throw LibraryError.store(file, "remove", errno: errno) }
   }
@@ -186,6 +178,14 @@ final class ExportFolder {
       checkedFolders.remove(folder)
       components.removeLast()
     }
+  }
+
+  /// Whether two paths are one name of one file, as on a file system that folds case: what is removed under one of them
+  /// is gone under the other.
+  func isOneName(_ relative: String, _ other: String) -> Bool {
+    var (status, otherStatus) = (stat(), stat())
+    guard lstat(place(relative), &status) == 0, lstat(place(other), &otherStatus) == 0 else { return false }
+    return status.st_dev == otherStatus.st_dev && status.st_ino == otherStatus.st_ino && status.st_nlink == 1
   }
 
   /// Whether a path from a journal is one that an export can have written.

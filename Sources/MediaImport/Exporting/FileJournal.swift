@@ -67,10 +67,21 @@ struct JournalLine: Sendable, Hashable {
     (self.path, self.asset, self.kind, self.content, self.stamp) = (path, asset, kind, content, stamp)
   }
 
+  /// A path with `%` and control bytes as `%` and two digits. Byte by byte: a sign with a combining mark behind it is
+  /// another character, and so is a line end of two.
   private static func escaped(_ path: String) -> String {
-    guard path.utf8.contains(where: { $0 < 0x20 || $0 == UInt8(ascii: "%") }) else { return path }
-    return path.replacing("%", with: "%25").replacing("\t", with: "%09").replacing("\n", with: "%0A")
-      .replacing("\r", with: "%0D")
+    func isPlain(_ byte: UInt8) -> Bool { byte >= 0x20 && byte != UInt8(ascii: "%") }
+    if path.utf8.allSatisfy(isPlain) { return path }
+    let digits = Array("0123456789ABCDEF".utf8)
+    var bytes: [UInt8] = []
+    for byte in path.utf8 {
+      if isPlain(byte) {
+        bytes.append(byte)
+      } else {
+        bytes += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 0x0F)]]
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
   }
 }
 
@@ -85,18 +96,17 @@ final class FileJournal {
   private(set) var lines: [String: [JournalLine]] = [:]
 
   /// Reads a journal; nothing is made where there is none.
-  /// - Throws: ``LibraryError`` `.malformedRequest` for one that is damaged.
+  /// - Throws: ``LibraryError`` `.malformedRequest` for one that is damaged, or is no regular file.
   init(at path: String) throws(LibraryError) {
     self.path = path
-    var status = stat()
-    guard stat(path, &status) == 0 else {
-      if errno == ENOENT || errno == ENOTDIR { return }
-      throw LibraryError.store(path, "read", errno: errno)
+    guard try isThere() else { return }
+    let number = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+    guard number >= 0 else { throw LibraryError.store(path, "read", errno: errno) }
+    let file = Descriptor(number)
+    guard try byteCount(of: number) <= Self.byteLimit else {
+      throw damaged("it has more than \(Self.byteLimit >> 30) GiB")
     }
-    guard status.st_size <= Self.byteLimit, let data = FileManager.default.contents(atPath: path) else {
-      throw damaged("it cannot be read, or has more than \(Self.byteLimit >> 30) GiB")
-    }
-    try read(data)
+    try read(try file.bytes { LibraryError.store(path, "read", errno: $0) })
   }
 
   deinit { if descriptor >= 0 { close(descriptor) } }
@@ -107,9 +117,29 @@ final class FileJournal {
       "\(path) is damaged: \(reason). Remove it; files written before are then recognised by their bytes.")
   }
 
-  private func read(_ data: Data) throws(LibraryError) {
+  /// Whether there is a journal. A link is not followed, and what is no file is not opened: the folder may hold what
+  /// somebody else put there.
+  private func isThere() throws(LibraryError) -> Bool {
+    var status = stat()
+    guard lstat(path, &status) == 0 else {
+      if errno == ENOENT || errno == ENOTDIR { return false }
+      throw LibraryError.store(path, "read", errno: errno)
+    }
+    guard status.st_mode & S_IFMT == S_IFREG else { throw damaged("it is not a regular file") }
+    return true
+  }
+
+  /// The size of the open journal, which must be a regular file.
+  private func byteCount(of number: Int32) throws(LibraryError) -> Int {
+    var status = stat()
+    guard fstat(number, &status) == 0 else { throw LibraryError.store(path, "read", errno: errno) }
+    guard status.st_mode & S_IFMT == S_IFREG else { throw damaged("it is not a regular file") }
+    return Int(status.st_size)
+  }
+
+  private func read(_ bytes: [UInt8]) throws(LibraryError) {
     // A cut-off last line is of a write that did not end.
-    let whole = data.lastIndex(of: 0x0A).map { data[...$0] } ?? Data()
+    let whole = bytes.lastIndex(of: 0x0A).map { bytes[...$0] } ?? []
     let text = String(decoding: whole, as: UTF8.self)
     var number = 0
     for line in text.split(separator: "\n", omittingEmptySubsequences: true) {
@@ -130,11 +160,7 @@ final class FileJournal {
   /// Writes lines down, durably.
   func append(_ new: [JournalLine]) throws(LibraryError) {
     if new.isEmpty { return }
-    if descriptor < 0 {
-      try repairEnd()
-      descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0o644)
-      guard descriptor >= 0 else { throw LibraryError.store(path, "make", errno: errno) }
-    }
+    if descriptor < 0 { try openForWriting() }
     let isNew = lineCount == 0 && lseek(descriptor, 0, SEEK_END) == 0
     let text = (isNew ? Self.head + "\n" : "") + new.map(\.text).joined()
     try Self.write(text, to: descriptor, path)
@@ -142,11 +168,36 @@ final class FileJournal {
     lineCount += new.count
   }
 
+  private func openForWriting() throws(LibraryError) {
+    _ = try isThere()
+    let number = open(path, O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o644)
+    guard number >= 0 else { throw LibraryError.store(path, "make", errno: errno) }
+    do throws(LibraryError) { try repairEnd(of: number) } catch {
+      close(number)
+      throw error
+    }
+    descriptor = number
+  }
+
   /// Cuts off a last line without its end, so that the next one begins where a line begins.
-  private func repairEnd() throws(LibraryError) {
-    guard let data = FileManager.default.contents(atPath: path), data.last != 0x0A, !data.isEmpty else { return }
-    let end = data.lastIndex(of: 0x0A).map { $0 + 1 } ?? 0
-    guard truncate(path, off_t(end)) == 0 else { throw LibraryError.store(path, "cut", errno: errno) }
+  private func repairEnd(of number: Int32) throws(LibraryError) {
+    let byteCount = try byteCount(of: number)
+    var end = byteCount
+    var block = [UInt8](repeating: 0, count: 4096)
+    while end > 0 {
+      let start = max(0, end - block.count)
+      guard pread(number, &block, end - start, off_t(start)) == end - start else {
+        throw LibraryError.store(path, "read", errno: errno)
+      }
+      if let last = block[..<(end - start)].lastIndex(of: 0x0A) {
+        end = start + last + 1
+        break
+      }
+      end = start
+    }
+    guard end == byteCount || ftruncate(number, off_t(end)) == 0 else {
+      throw LibraryError.store(path, "cut", errno: errno)
+    }
   }
 
   /// Writes the journal anew with the lines that are true, in the order of their paths.
@@ -154,7 +205,11 @@ final class FileJournal {
     let kept = lines.keys.sorted().compactMap { lines[$0]?.last(where: isTrue) }
     guard kept.count < lineCount else { return }
     let temporary = path + ".new"
-    let number = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o644)
+    // One that a killed run left, or that somebody put there.
+    guard unlink(temporary) == 0 || errno == ENOENT else {
+      throw LibraryError.store(temporary, "remove", errno: errno)
+    }
+    let number = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
     guard number >= 0 else { throw LibraryError.store(temporary, "make", errno: errno) }
     defer { close(number) }
     try Self.write(Self.head + "\n" + kept.map(\.text).joined(), to: number, temporary)

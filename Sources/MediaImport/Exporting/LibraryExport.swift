@@ -332,12 +332,17 @@ private final class ExportRun {
   /// asset stay until each file that is wanted of it is in its place, since one of them may be the last good copy.
   private func clear(than wanted: Set<String>, _ others: Set<String>) throws {
     var known: [String: Bool] = [:]
-    for path in folder.journal.lines.keys.sorted() where !wanted.contains(path) && !others.contains(path) {
+    let left = folder.journal.lines.keys.filter { !wanted.contains($0) && !others.contains($0) }.sorted()
+    if left.isEmpty { return }
+    let kept = Dictionary(wanted.union(others).map { (SafeFileName.key($0), $0) }) { first, _ in first }
+    for path in left {
       guard let asset = folder.journal.lines[path]?.last?.asset else { continue }
       // A path that we did not create is never removed: other programs may write to the journal's folder.
       guard ExportFolder.isOwn(path) else { continue }
       let occupant = folder.occupant(of: path)
       if occupant == .none { continue }
+      // A former spelling of a path that is to stay, where the file system takes both for one.
+      if let name = kept[SafeFileName.key(path)], folder.isOneName(path, name) { continue }
       let isThere = try known[asset] ?? library.asset(asset).map { !$0.isTrashed && !$0.isErased } ?? false
       known[asset] = isThere
       var isRemoved = false

@@ -1,4 +1,3 @@
-internal import CSystem
 internal import Foundation
 internal import Glibc
 internal import LibraryAudit
@@ -191,10 +190,14 @@ private final class SidecarRun {
     }
     fields = try self.fields(of: subject)
     if fields.isEmpty { return answer(.nothing) }
-    let target = place(of: original)
+    let target = try place(of: original, for: subject.asset)
     path = target
-    guard FileStamp(of: original) != nil else { return answer(.missing, "\(original) does not exist.") }
-    if let owner = owners[target], owner != subject.asset.id {
+    // Links to files are followed, as at the import.
+    var status = stat()
+    guard stat(original, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      return answer(.missing, "\(original) does not exist, or is not a file.")
+    }
+    if let owner = try otherOwner(of: target, than: subject.asset) {
       return answer(.conflict, "\(target) is also the sidecar of \(owner.spelled(as: .asset)); use full names.")
     }
     owners[target] = subject.asset.id
@@ -217,6 +220,25 @@ private final class SidecarRun {
       return true
     }
     return Set(MetadataField.allCases.filter { !$0.properties.isDisjoint(with: changed) })
+  }
+
+  /// Where the sidecar of an original is to lie: a full name is free of other assets, whatever shorter one is there.
+  private func place(of original: String, for asset: Asset) throws -> String {
+    let found = place(of: original)
+    let full = SidecarNaming.full.path(of: options.mirror.map { $0 + original } ?? original)
+    if options.naming == .full, found != full, try otherOwner(of: found, than: asset) != nil { return full }
+    return found
+  }
+
+  /// The other asset whose sidecar lies at a path: one of this run, or the one that an earlier run wrote it for, if
+  /// that is in the library and has its sidecar still there.
+  private func otherOwner(of target: String, than asset: Asset) throws -> LocalIdentifier? {
+    if let owner = owners[target] { return owner == asset.id ? nil : owner }
+    guard let line = journal.lines[target]?.last, line.asset != asset.id.uuidString,
+      let other = try library.asset(line.asset), !other.isTrashed, !other.isErased,
+      case .referenced(let original)? = try library.resources(of: other).original(other.originalResourceChoice)?.storage
+    else { return nil }
+    return place(of: original) == target ? other.id : nil
   }
 
   /// Where the sidecar of an original lies: under the name that is there, else under the one that is wanted.
@@ -314,7 +336,7 @@ private final class SidecarRun {
       guard rename(temporary, target) == 0 else { throw LibraryError.store(target, "replace", errno: errno) }
     } else {
       try journal.append([line])
-      let code = psys_rename_without_replacing(temporary, target)
+      let code = renameWithoutReplacing(temporary, to: target)
       guard code == 0 else {
         if code == EEXIST { throw LibraryError(.alreadyExists, "\(target) appeared meanwhile; start again.") }
         throw LibraryError.store(target, "write", errno: code)
