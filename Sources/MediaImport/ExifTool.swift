@@ -14,9 +14,22 @@ final class ExifTool: Sendable {
   private let limits: ExifToolLimits
   private let sandbox: Sandbox
   /// Counts the processes that may still be taken out; a thread that finds none waits for one to come back.
-  private let places: DispatchSemaphore
-  /// The idle processes; a process that is removed is used exclusively until it is returned.
-  private let idle = Mutex<[ExifToolProcess]>([])
+  private let places = DispatchSemaphore(value: 1)
+  private let state = Mutex(State())
+
+  private struct State {
+    /// The idle processes; a process that is removed is used exclusively until it is returned.
+    var idle: [ExifToolProcess] = []
+    /// How many processes there may be by now.
+    var openCount = 1
+    var answerCount = 0
+  }
+
+  /// A process takes as long to start as to answer about so many files, so a few files are asked of one. The next one
+  /// starts when those that run have answered so many each.
+  private static let answersOfEach = 8
+  /// Or when a start, or a slow file, keeps another waiting for so many milliseconds.
+  private let patience: Int
 
   /// Prepares to run exiftool; processes start when the first files are read.
   /// - Parameters:
@@ -25,16 +38,16 @@ final class ExifTool: Sendable {
   ///   - processCount: How many run at the same time; nil for one per processor.
   ///   - limits: What one file may cost.
   ///   - sandbox: What it may reach; it reads everything and writes nowhere unless another one is given.
+  ///   - patience: How many milliseconds a file waits for the processes that run before another is started for it.
   /// - Throws: `toolMissing` when it is not installed.
   init(
     executable: String? = nil, searchPath: String? = nil, processCount: Int? = nil,
-    limits: ExifToolLimits = ExifToolLimits(), sandbox: Sandbox? = nil
+    limits: ExifToolLimits = ExifToolLimits(), sandbox: Sandbox? = nil, patience: Int = 500
   ) throws(ImportError) {
     if let executable { self.executable = executable } else { self.executable = try Self.find(searchPath) }
     self.processCount = max(1, processCount ?? sysconf(Int32(_SC_NPROCESSORS_ONLN)))
-    self.limits = limits
+    (self.limits, self.patience) = (limits, patience)
     self.sandbox = sandbox ?? Sandbox(readable: ["/"])
-    self.places = DispatchSemaphore(value: self.processCount)
     guard Glibc.access(self.executable, X_OK) == 0 else { throw Self.missing(self.executable) }
   }
 
@@ -81,19 +94,33 @@ final class ExifTool: Sendable {
   func answer(
     about path: FilePath, isThorough: Bool = false, isCancelled: () -> Bool = { false }
   ) throws(ImportError) -> [UInt8] {
-    places.wait()
+    while places.wait(timeout: .now() + .milliseconds(patience)) == .timedOut { openPlace { _ in true } }
     let process =
-      idle.withLock { $0.popLast() } ?? ExifToolProcess(executable: executable, limits: limits, sandbox: sandbox)
+      state.withLock { $0.idle.popLast() } ?? ExifToolProcess(executable: executable, limits: limits, sandbox: sandbox)
     defer {
-      idle.withLock { $0.append(process) }
+      state.withLock { state in
+        state.idle.append(process)
+        state.answerCount += 1
+      }
+      openPlace { $0.answerCount >= Self.answersOfEach * $0.openCount }
       places.signal()
     }
     return try process.answer(about: path, isThorough: isThorough, isCancelled: isCancelled)
   }
 
+  /// Lets one more process work, if there may be one and it is wanted.
+  private func openPlace(if isWanted: (State) -> Bool) {
+    let opens = state.withLock { state in
+      guard state.openCount < processCount, isWanted(state) else { return false }
+      state.openCount += 1
+      return true
+    }
+    if opens { places.signal() }
+  }
+
   /// Ends the idle processes. The next question starts new ones.
   func close() {
-    idle.withLock { $0.removeAll() }
+    state.withLock { $0.idle.removeAll() }
   }
 
   private func readability(of path: FilePath) -> Int32 {

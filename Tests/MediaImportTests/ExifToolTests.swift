@@ -86,6 +86,35 @@ struct ExifToolTests {
     #expect(Self.isGone(pid_t(first ?? "") ?? 0), "The process that hung is gone.")
   }
 
+  @Test("a few files are asked of one process, and many of as many as there may be")
+  func processes() throws {
+    let folder = try TemporaryFolder()
+    let script = """
+      echo $$ >> "$0.started"
+      while read -r l; do case $l in -execute*)
+        echo "[{\\"File:MIMEType\\":\\"image/jpeg\\"}]"; echo "{ready${l#-execute}}";; esac; done
+      """
+    let executable = try Self.standIn(folder, script)
+    let file = try folder.write("x.jpg", Data("x".utf8))
+    // Nothing but answers lets another one start.
+    let tool = try ExifTool(
+      executable: executable, processCount: 3, sandbox: Sandbox(layer: .none), patience: Int(Int32.max))
+    func ask(_ count: Int) -> Int {
+      DispatchQueue.concurrentPerform(iterations: count) { _ in
+        #expect((try? tool.tags(of: file).text("MIMEType")) == "image/jpeg")
+      }
+      let started = try? String(contentsOfFile: executable + ".started", encoding: .utf8)
+      return started?.split(separator: "\n").count ?? 0
+    }
+    #expect(ask(7) == 1)
+    let count = ask(200)
+    #expect((1...3).contains(count))
+    // Those that another keeps waiting do not wait long.
+    let hasty = try ExifTool(executable: executable, processCount: 3, sandbox: Sandbox(layer: .none), patience: 1)
+    DispatchQueue.concurrentPerform(iterations: 8) { _ in _ = try? hasty.tags(of: file) }
+    #expect(try hasty.tags(of: file).text("MIMEType") == "image/jpeg")
+  }
+
   @Test(
     "a tool that floods, ends, or talks nonsense is reported for that file",
     arguments: [
