@@ -69,4 +69,22 @@ struct LibraryMakingTests {
     let again = #expect(throws: LibraryError.self) { try PhotoLibrary.create(at: url) }
     #expect(again?.code == .alreadyExists)
   }
+
+  @Test("a creation that is rolled back leaves what was there before it, and nothing else", arguments: [true, false])
+  func rolledBack(hasResources: Bool) throws {
+    let folder = try TemporaryFolder()
+    let url = folder.place("library")
+    if hasResources {
+      try FileManager.default.createDirectory(
+        at: url.appending(path: "resources/ab"), withIntermediateDirectories: true)
+      try Data("an original".utf8).write(to: url.appending(path: "resources/ab/x"))
+    }
+    let rollback = CreationRollback(of: url)
+    let library = try PhotoLibrary.create(at: url)
+    #expect(FileManager.default.fileExists(atPath: url.path + "/resources/incoming"))
+    #expect(try library.closeAndDiscard(by: rollback))
+    let left = try FileManager.default.subpathsOfDirectory(atPath: folder.url.path).sorted()
+    let former = ["library", "library/resources", "library/resources/ab", "library/resources/ab/x"]
+    #expect(left == (hasResources ? former : []))
+  }
 }

@@ -12,8 +12,8 @@ import LMDB
 //     /home/ada          was there       stays
 //     /home/ada/photos   was missing     removed once it is empty
 //        store/          was missing     LMDB's files, if the library is the one that was made and nothing was added
-//        resources/      of the library  removed with the store
-//        imports/        of the library  removed with the store
+//        resources/      was missing     removed with the store; one that was there stays, with its files
+//        imports/        was missing     removed with the store; the same
 //
 // Invariant: what existed before, and what anybody else has put there or opened, stays. LMDB's files are removed under
 // the lock that every user of a store shares, so a library that another process has opened is left alone, and one that
@@ -27,6 +27,8 @@ package struct CreationRollback: Sendable {
   let url: URL
   /// The folders that were missing, the outermost first; the last one is the store's, if any was.
   private let missing: [String]
+  /// The folders of the library that were missing, the inner ones first: what lies in them came with the library.
+  private let own: [String]
 
   /// Records what is missing, before a library is created.
   /// - Parameter url: the directory of the library.
@@ -38,6 +40,9 @@ package struct CreationRollback: Sendable {
       if access(path, F_OK) != 0 { missing.append(path) }
     }
     self.missing = missing
+    let library = self.url.path
+    own = ["store", "resources/incoming", "resources", "imports"].map { "\(library)/\($0)" }
+      .filter { access($0, F_OK) != 0 }
   }
 
   /// Removes the library that was created if nothing was added to it, and every folder that was made for it.
@@ -51,10 +56,7 @@ package struct CreationRollback: Sendable {
     guard missing.last == store else { return false }
     if access(store, F_OK) == 0 {
       guard try discardStore(store, identifier) else { return false }
-      for name in ["store", "resources", "imports"] {
-        let folder = "\(url.path)/\(name)"
-        if access(folder, F_OK) == 0 { try FileManager.default.removeItem(atPath: folder) }
-      }
+      for folder in own where access(folder, F_OK) == 0 { try FileManager.default.removeItem(atPath: folder) }
     }
     for folder in missing.dropLast().reversed() where rmdir(folder) != 0 && errno != ENOENT {
       // Something else was put there meanwhile.
