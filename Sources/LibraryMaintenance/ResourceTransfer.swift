@@ -33,7 +33,7 @@ public struct ResourceTransfer: Sendable, Hashable {
   public internal(set) var byteCount: UInt64 = 0
   /// How many of the files were linked rather than copied.
   public internal(set) var linkedCount = 0
-  /// Files whose content is not what their name says; they were left out.
+  /// Files whose content is not what their name says, or cannot be read from the disk; they were left out.
   public internal(set) var damagedFiles: [String] = []
   /// Files that an asset of the copy names and that are not in it.
   public internal(set) var missingFiles: [String] = []
@@ -116,7 +116,7 @@ extension ResourceTransfer {
     // What is no file has no content; a pipe would be waited for.
     let source = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
     if source < 0 && errno == ENOENT { return .gone }
-    if source < 0 && errno == ELOOP { return .damaged(path) }
+    if source < 0 && (errno == ELOOP || isDamage(errno)) { return .damaged(path) }
     guard source >= 0 else { throw LibraryError.store(path, "open", errno: errno) }
     defer { close(source) }
     guard try Self.isFile(source, path) else { return .damaged(path) }
@@ -133,14 +133,18 @@ extension ResourceTransfer {
     func taken(_ byteCount: UInt64) -> Taken { isLinked ? .linked(byteCount) : .copied(byteCount) }
     if way == .shared && !provesAll { return taken(try byteCount(source, path)) }
     let isThere = isClone || isLinked
-    let (digest, count) = try Self.copy(from: source, path, to: isThere ? nil : target, copy)
-    guard digest.hexadecimal == name.filter({ $0 != "/" }) else {
+    guard let (digest, count) = try Self.copy(from: source, path, to: isThere ? nil : target, copy),
+      digest.hexadecimal == name.filter({ $0 != "/" })
+    else {
       unlink(copy)
       return .damaged(path)
     }
     if !isThere { psys_begin_writing_out(target) }
     return taken(count)
   }
+
+  /// Whether an error of the system is about one file: a bad sector, a checksum that differs, a damaged inode.
+  private static func isDamage(_ code: Int32) -> Bool { [EIO, EBADMSG, EUCLEAN].contains(code) }
 
   private static func isFile(_ descriptor: Int32, _ path: String) throws(LibraryError) -> Bool {
     var status = stat()
@@ -155,10 +159,10 @@ extension ResourceTransfer {
   }
 
   /// Reads a file to its end, and writes what it reads unless that is there already.
-  /// - Returns: the digest of what was read, and how many bytes that was.
+  /// - Returns: the digest of what was read, and how many bytes that was; nil if the file is damaged where it lies.
   private static func copy(
     from source: Int32, _ path: String, to target: Int32?, _ copy: String
-  ) throws(LibraryError) -> (digest: [UInt8], byteCount: UInt64) {
+  ) throws(LibraryError) -> (digest: [UInt8], byteCount: UInt64)? {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: copyBufferByteCount, alignment: 64)
     defer { buffer.deallocate() }
     posix_fadvise(source, 0, 0, POSIX_FADV_SEQUENTIAL)
@@ -167,6 +171,7 @@ extension ResourceTransfer {
     while true {
       let count = read(source, buffer.baseAddress, buffer.count)
       if count < 0 && errno == EINTR { continue }
+      if count < 0 && isDamage(errno) { return nil }
       guard count >= 0 else { throw LibraryError.store(path, "read", errno: errno) }
       if count == 0 { return (hash.digest().bytes, total) }
       let chunk = UnsafeRawBufferPointer(rebasing: buffer[..<count])

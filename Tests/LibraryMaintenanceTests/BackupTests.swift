@@ -97,6 +97,33 @@ struct BackupTests {
     #expect(report.resources.damagedFiles == [copy] && report.resources.missingFiles.count == 3)
   }
 
+  @Test(
+    "an original that the disk cannot read is left out and named, and so is one of a backup",
+    .enabled(if: canBind, "mounting needs root"), arguments: [ResourceCopying.copied, .shared])
+  func unreadableFiles(way: ResourceCopying) async throws {
+    let kept = try await KeptLibrary.make()
+    let (backup, restored) = (kept.folder.place("backup"), kept.folder.place("restored"))
+    let asset = try #require(try kept.library.asset(kept.other.uuidString))
+    let path = kept.library.url(of: try kept.library.resources(of: asset)[0]).path
+    try withUnreadable(path) {
+      let report = try kept.library.backup(to: backup)
+      #expect(report.resources.damagedFiles == [path] && report.resources.fileCount == 3)
+      #expect(report.resources.missingFiles.count == 1)
+    }
+    let twin = try #require(try kept.library.asset(kept.twin.uuidString))
+    let name = kept.library.url(of: try kept.library.resources(of: twin)[0]).path.dropFirst(kept.url.path.count)
+    let copy = backup.path + name
+    try withUnreadable(copy) {
+      let error = #expect(throws: LibraryError.self) {
+        try PhotoLibrary.restore(from: backup, to: restored, resources: way)
+      }
+      #expect(error?.code == .corrupted && error?.description.contains(copy) == true)
+      let report = try PhotoLibrary.restore(from: backup, to: restored, resources: way, skippingDamagedFiles: true)
+      #expect(report.resources.damagedFiles == [copy] && report.resources.fileCount == 2)
+      #expect(!FileManager.default.fileExists(atPath: restored.path + name))
+    }
+  }
+
   @Test("a backup that lost a file is not restored unless that is accepted", arguments: [true, false])
   func lostFiles(isNamed: Bool) async throws {
     let kept = try await KeptLibrary.make()
@@ -190,3 +217,28 @@ struct BackupTests {
     #expect(!FileManager.default.fileExists(atPath: left.path))
   }
 }
+
+/// Runs a body while each read of a file fails with EIO, as for a bad sector: the memory of this process lies over it,
+/// of which the first page is not there.
+private func withUnreadable(_ path: String, _ body: () throws -> Void) throws {
+  guard mount("/proc/self/mem", path, nil, UInt(MS_BIND), nil) == 0 else {
+    throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EPERM)
+  }
+  defer { umount2(path, Int32(MNT_DETACH)) }
+  try body()
+}
+
+/// Whether the process may lay one file over another.
+private let canBind: Bool = {
+  guard let folder = try? TemporaryFolder() else { return false }
+  let path = folder.place("file").path
+  var isUnreadable = false
+  try? Data().write(to: URL(filePath: path))
+  try? withUnreadable(path) {
+    let number = open(path, O_RDONLY)
+    defer { close(number) }
+    var byte: UInt8 = 0
+    isUnreadable = read(number, &byte, 1) < 0 && errno == EIO
+  }
+  return isUnreadable
+}()
