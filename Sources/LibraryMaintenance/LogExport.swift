@@ -126,12 +126,20 @@ extension PhotoLibrary {
   }
 
   /// Imports an exported log range that starts where this library ends.
+  ///
+  /// The files of assets that the lines erase are removed before the lines are committed; a file that cannot be removed
+  /// stops the import. What else is beside the store follows the commit: if the process was killed meanwhile, importing
+  /// the same lines again erases it, and throws `.conflict` all the same.
+  ///
+  /// If the lines are those of a fork, tokens bear the mark of the fork from then on, as the returned one does. This
+  /// library, and any process that has the library open, goes on with the mark from before until it is opened again.
   /// - Parameters:
   ///   - next: returns the next line without its line end; nil at the end.
   ///   - progress: the progress handler; return `false` to cancel, which changes nothing.
   /// - Returns: the state afterwards.
   /// - Throws: as ``importLog(to:environment:next:progress:)``; `.conflict` if the library is another one or ends
-  ///   elsewhere, `.accessUserDenied` for any client but the owner.
+  ///   elsewhere, `.storage` if a file of an erased asset cannot be removed, `.accessUserDenied` for any client but the
+  ///   owner.
   /// - Complexity: O(bytes), and O(k log n) for k events.
   @discardableResult
   public func appendLog(
@@ -146,14 +154,29 @@ extension PhotoLibrary {
         throw LibraryError(
           .conflict, "The lines are of another library, \(heading.library.uuidString).")
       }
-      let taken = try LogImport(store.core, heading).append(lines, progress)
+      let logImport = LogImport(store.core, heading)
+      let taken: LogImport.Taken
+      do {
+        taken = try logImport.append(lines, from: store.resources, progress)
+      } catch let error as LibraryError where error.code == .conflict {
+        // An import of the same lines may have been killed between its commit and what follows it.
+        try forget(try store.reading { t in try logImport.erasedAlready(t) })
+        throw error
+      }
       store.signal.notify()
       store.core.discard(taken.orphans, from: store.resources)
-      if !taken.erased.isEmpty {
-        // As for the original erasure: files beside the store contain their data too.
-        _ = try eraseTraces(of: taken.erased)
+      try forget(taken.erased)
+      return try store.reading { t in
+        // The lines may be those of a fork, which this library was not when it was opened.
+        var core = store.core
+        core.forks = try core.projections.forks(in: t)
+        return core.token(try core.log.head(t).commit)
       }
-      return try currentToken
     }
+  }
+
+  /// Erases what is beside the store of assets that lines erase: as for the original erasure, it contains their data.
+  private func forget(_ erased: [LocalIdentifier]) throws {
+    if !erased.isEmpty { _ = try eraseTraces(of: erased) }
   }
 }

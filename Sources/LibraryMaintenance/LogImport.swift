@@ -224,16 +224,26 @@ struct LogImport {
 
   // MARK: A follower
 
+  // As for the original erasure (Erasure.swift), files of erased assets go before the log forgets their names: here in
+  // the transaction that takes the lines in. If it is not committed after all, the files are missing, and the lines can
+  // be taken in again.
+
   /// What a follower has to forget beside its store.
   struct Taken {
-    /// The resources that nothing may name any more.
+    /// The resources of purged assets that nothing may name any more.
     var orphans: [AssetResource] = []
     /// The assets that were erased.
     var erased: [LocalIdentifier] = []
+    /// The files that those ever named.
+    fileprivate var erasedFiles: [AssetResource] = []
   }
 
   /// Takes all lines in behind the head, or none.
-  func append(_ lines: LogLines, _ progress: (TaskProgress) -> Bool) throws -> Taken {
+  /// - Parameter resources: the library's files; those of erased assets are removed.
+  /// - Throws: ``LibraryError`` `.storage` if one of them cannot be removed.
+  func append(
+    _ lines: LogLines, from resources: ResourceStore, _ progress: (TaskProgress) -> Bool
+  ) throws -> Taken {
     let batch = try self.batch(lines, upTo: Self.followerBytes)
     guard try lines.line() == nil else {
       throw LibraryError(
@@ -255,7 +265,44 @@ struct LogImport {
       if batch.events.contains(where: { $0.payload == nil || $0.type == AssetErased.type }) {
         try core.deriveRedactions(&t)
       }
-      return try apply(batch.events, &t, progress)
+      let taken = try apply(batch.events, &t, progress)
+      try remove(taken.erasedFiles, from: resources, t)
+      return taken
+    }
+  }
+
+  /// The assets that the lines erase, if the library ends where they end: it has the lines already.
+  /// - Complexity: O(1) if it ends elsewhere; O(n) in events of the lines.
+  func erasedAlready(_ t: borrowing StoreReading) throws -> [LocalIdentifier] {
+    guard try core.log.head(t) == heading.head else { return [] }
+    // The library's own events are read, which the chain has proved, and not the lines.
+    var erasures: [UInt64] = []
+    try core.log.read(after: heading.after.sequence, in: t) { record in
+      if record.type == AssetErased.type { erasures.append(record.sequence) }
+      return .proceed
+    }
+    var found: [LocalIdentifier] = []
+    for sequence in erasures {
+      guard case .assetErased(let erased) = try event(at: sequence, t).event else { continue }
+      found += try identifiers(of: erased, t)
+    }
+    return distinct(found)
+  }
+
+  /// Removes the files of erased assets that nothing names any more.
+  private func remove(
+    _ files: [AssetResource], from resources: ResourceStore, _ t: borrowing WriteTransaction
+  ) throws {
+    for file in distinct(files) where file.storage == .library {
+      guard try core.projections.assets(withContent: file.sha256, in: t).isEmpty else { continue }
+      guard resources.remove(file.sha256) else {
+        throw LibraryError(
+          .storage,
+          """
+          The file \(resources.path(of: file)) of an erased asset cannot be removed, so nothing was imported; \
+          make its folder writable and import the lines again.
+          """)
+      }
     }
   }
 
@@ -287,23 +334,35 @@ struct LogImport {
     return taken
   }
 
-  /// Takes out of this log what the events that came in erase, and gives the files that it named.
+  /// Takes out of this log what the events that came in erase, and gives the assets with the files that it named.
   private func erase(_ events: [EventCopy], _ t: inout WriteTransaction) throws -> Taken {
     var taken = Taken()
+    var erasures: [AssetErased] = []
     for copy in events where copy.type == AssetErased.type {
       guard case .assetErased(let erased) = try self.event(at: copy.sequence, t).event else { continue }
-      for number in erased.numbers {
-        taken.orphans += try core.erasable(number, t).resources
-        if case .assetCreated(let existence) = try self.event(at: number, t).event {
-          taken.erased.append(existence.row.identifier)
-        }
-      }
-      for redaction in erased.redactions { try core.log.erasePayload(of: redaction.sequence, in: &t) }
+      erasures.append(erased)
     }
+    // Of all of them before any payload goes: one may name files of several assets.
+    for erased in erasures {
+      for number in erased.numbers { taken.erasedFiles += try core.erasable(number, t).resources }
+      taken.erased += try identifiers(of: erased, t)
+    }
+    for redaction in erasures.flatMap(\.redactions) { try core.log.erasePayload(of: redaction.sequence, in: &t) }
     return taken
   }
 
-  private func event(at sequence: UInt64, _ t: borrowing WriteTransaction) throws -> (event: Event, commit: UInt64) {
+  private func identifiers<T: TransactionReading & ~Copyable>(
+    of erased: AssetErased, _ t: borrowing T
+  ) throws -> [LocalIdentifier] {
+    try erased.numbers.compactMap { number in
+      guard case .assetCreated(let existence) = try event(at: number, t).event else { return nil }
+      return existence.row.identifier
+    }
+  }
+
+  private func event<T: TransactionReading & ~Copyable>(
+    at sequence: UInt64, _ t: borrowing T
+  ) throws -> (event: Event, commit: UInt64) {
     guard let record = try core.log.event(at: sequence, in: t) else {
       throw LibraryError(.corrupted, "Event \(sequence) was imported but is missing.")
     }

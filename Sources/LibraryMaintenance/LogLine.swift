@@ -56,7 +56,7 @@ extension LogHeading {
     let form: Form
     do {
       form = try LogLineError.decode(
-        line, keys: [["format", "version", "library", "after", "head"], ["sequence", "commit", "chain"]])
+        line, keys: ["format", "version", "library", "after", "head"], innerKeys: ["sequence", "commit", "chain"])
     } catch let error as LogLineError {
       throw LogLineError("it is not the first line of an exported log: \(error.clause)")
     }
@@ -121,13 +121,14 @@ struct LogLineError: Error {
     return digest
   }
 
-  /// Reads a line as an object that has no keys but some: those of the object, then those of objects inside.
-  static func decode<Form: Decodable>(_ line: [UInt8], keys: [Set<String>]) throws -> Form {
-    let known = keys.reduce(into: Set<String>()) { $0.formUnion($1) }
+  /// Reads a line as an object that has no keys but some, and in whose objects are no inner keys but some.
+  static func decode<Form: Decodable>(_ line: [UInt8], keys: Set<String>, innerKeys: Set<String>) throws -> Form {
     let decoder = JSONDecoder()
     do {
       let data = Data(line)
-      if let stranger = try decoder.decode(KeyList.self, from: data).keys.first(where: { !known.contains($0) }) {
+      let found = try decoder.decode(KeyList.self, from: data)
+      let stranger = found.keys.first { !keys.contains($0) } ?? found.innerKeys.first { !innerKeys.contains($0) }
+      if let stranger {
         throw LogLineError("the key '\(stranger.prefix(40))' is unknown")
       }
       return try decoder.decode(Form.self, from: data)
@@ -148,6 +149,7 @@ struct LogLineError: Error {
   /// The keys of an object and of the objects inside.
   private struct KeyList: Decodable {
     var keys: [String] = []
+    var innerKeys: [String] = []
 
     private struct Key: CodingKey {
       let stringValue: String
@@ -161,7 +163,7 @@ struct LogLineError: Error {
       for key in container.allKeys {
         keys.append(key.stringValue)
         if let inner = try? container.nestedContainer(keyedBy: Key.self, forKey: key) {
-          keys += inner.allKeys.map(\.stringValue)
+          innerKeys += inner.allKeys.map(\.stringValue)
         }
       }
     }
@@ -306,11 +308,9 @@ extension EventCopy {
     let form: Form = try LogLineError.decode(
       line,
       keys: [
-        [
-          "sequence", "commit", "index", "isLast", "time", "type", "version", "information", "commitment", "salt",
-          "payload", "reads", "leaf", "chain",
-        ], ["client", "cause", "process", "key", "causation", "correlation"],
-      ])
+        "sequence", "commit", "index", "isLast", "time", "type", "version", "information", "commitment", "salt",
+        "payload", "reads", "leaf", "chain",
+      ], innerKeys: ["client", "cause", "process", "key", "causation", "correlation"])
     let payload = try form.payload.map { text in
       guard let data = Data(base64Encoded: text), data.base64EncodedString() == text else {
         throw LogLineError("the payload is not base64")

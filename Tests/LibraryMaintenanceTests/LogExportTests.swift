@@ -103,6 +103,76 @@ struct LogExportTests {
     #expect(again?.code == .conflict)
   }
 
+  /// A follower of a library as it is, and the path that its file of an asset has.
+  private static func follower(of kept: KeptLibrary) throws -> (library: PhotoLibrary, start: Token, file: String) {
+    let start = try kept.library.currentToken
+    let place = kept.folder.place("follower")
+    try PhotoLibrary.importLog(to: place, next: LogText.source(try LogText.lines(kept.library)))
+    let follower = try PhotoLibrary(at: place)
+    let asset = try #require(try follower.asset(kept.secret.uuidString))
+    return (follower, start, follower.url(of: try follower.resources(of: asset)[0]).path)
+  }
+
+  @Test("an erasure whose file cannot be removed is not taken in, and the same lines are when it can be")
+  func erasureWithFileLeft() async throws {
+    let kept = try await KeptLibrary.make()
+    let (follower, start, file) = try Self.follower(of: kept)
+    defer { follower.close() }
+    try kept.library.eraseAssets([kept.secret])
+    let lines = try LogText.lines(kept.library, after: start)
+    // A folder is not removed as a file is, whoever asks for it.
+    try FileManager.default.createDirectory(atPath: file, withIntermediateDirectories: true)
+    let dump = try StoreDump(Environment.store(ofLibrary: follower.url.path))
+    let error = #expect(throws: LibraryError.self) { try follower.appendLog(next: LogText.source(lines)) }
+    #expect(error?.code == .storage && error?.description.contains(file) == true)
+    #expect(try StoreDump(Environment.store(ofLibrary: follower.url.path)).difference(from: dump) == nil)
+    try FileManager.default.removeItem(atPath: file)
+    try KeptLibrary.photo.write(to: URL(filePath: file))
+    try follower.appendLog(next: LogText.source(lines))
+    #expect(!FileManager.default.fileExists(atPath: file))
+    #expect(try StoreDump(Environment.store(ofLibrary: follower.url.path)).difference(from: kept.dump()) == nil)
+  }
+
+  @Test("lines that are taken in again, as after a kill, erase what an erasure left beside the store, and are refused")
+  func erasureCutShort() async throws {
+    let kept = try await KeptLibrary.make()
+    let (follower, start, _) = try Self.follower(of: kept)
+    defer { follower.close() }
+    try kept.library.eraseAssets([kept.secret])
+    try kept.library.eraseAssets([kept.other])
+    let lines = try LogText.lines(kept.library, after: start)
+    try follower.appendLog(next: LogText.source(lines))
+    let report = follower.url.appending(path: "imports/one.jsonl")
+    try FileManager.default.createDirectory(
+      at: report.deletingLastPathComponent(), withIntermediateDirectories: true)
+    let names = [kept.secret, kept.other, kept.twin].map { $0.spelled(as: .asset) }
+    let told = names.map { #"{"asset":"\#($0)","outcome":"asset","path":"/p/of \#($0).jpg"}"# + "\n" }.joined()
+    try Data(told.utf8).write(to: report)
+    let error = #expect(throws: LibraryError.self) { try follower.appendLog(next: LogText.source(lines)) }
+    #expect(error?.code == .conflict)
+    let left = try String(contentsOf: report, encoding: .utf8)
+    #expect(names.map { left.contains($0) } == [false, false, true])
+  }
+
+  @Test("the token after the lines of a fork is the fork's own")
+  func forkedLines() async throws {
+    let kept = try await KeptLibrary.make()
+    let (follower, start, _) = try Self.follower(of: kept)
+    let forked = kept.folder.place("forked")
+    try kept.library.fork(to: forked)
+    let fork = try PhotoLibrary(at: forked)
+    defer { fork.close() }
+    try fork.performChangesAndWait { $0.setFavorite(true, for: [kept.twin]) }
+    let lines = try LogText.lines(fork, after: start)
+    #expect(try follower.appendLog(next: LogText.source(lines)) == fork.currentToken)
+    let url = follower.url
+    follower.close()
+    try Environment.store(ofLibrary: url.path).close()
+    let again = try PhotoLibrary(at: url)
+    defer { again.close() }
+    #expect(try again.currentToken == fork.currentToken)
+  }
+
   /// A way to spoil lines, and what the sentence must name.
   private static let harms: [(name: String, spoil: @Sendable ([String]) -> [String], sentence: String)] = [
     ("none", { _ in [] }, "no lines"), ("no heading", { Array($0.dropFirst()) }, "Line 1 "),
@@ -112,6 +182,15 @@ struct LogExportTests {
     ("two lines swapped", { [$0[0], $0[2], $0[1]] + $0[3...] }, "Line 2 "),
     ("a line twice", { Array($0[..<6] + $0[5...]) }, "Line 7 "),
     ("a key more", { $0.spoiled(3) { $0.replacing("{\"sequence\"", with: "{\"a\":1,\"sequence\"") } }, "Line 4 "),
+    (
+      "a key of another object",
+      { $0.spoiled(3) { $0.replacing("{\"sequence\"", with: "{\"client\":\"owner\",\"sequence\"") } },
+      "'client' is unknown"
+    ),
+    (
+      "a key of the object around",
+      { $0.spoiled(0) { $0.replacing("\"head\":{", with: "\"head\":{\"format\":\"x\",") } }, "'format' is unknown"
+    ),
     ("a key less", { $0.spoiled(3) { $0.replacing(/"index":\d+,/, with: "") } }, "Line 4 "),
     (
       "a huge number", { $0.spoiled(3) { $0.replacing(/"index":\d+/, with: "\"index\":99999999999999999999999") } },
@@ -137,9 +216,9 @@ struct LogExportTests {
     ),
   ]
 
-  @Test("lines that are not what was exported are refused with their number, and leave nothing", arguments: 0..<20)
+  @Test("lines that are not what was exported are refused with their number, and leave nothing", arguments: 0..<22)
   func hostile(index: Int) async throws {
-    #expect(Self.harms.count == 20)
+    #expect(Self.harms.count == 22)
     let harm = Self.harms[index]
     let kept = try await KeptLibrary.make()
     let lines = try LogText.lines(kept.library)

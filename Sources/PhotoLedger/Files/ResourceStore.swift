@@ -191,7 +191,7 @@ package final class ResourceStore: Sendable {
   ///
   /// What a block holds stays; ``release(_:)`` says when it can go.
   /// - Returns: false if there is such a file still; it is garbage then, and no harm.
-  func remove(_ sha256: [UInt8]) -> Bool {
+  package func remove(_ sha256: [UInt8]) -> Bool {
     held.withLock { held in
       guard held[sha256] == nil else {
         held[sha256]?.isUnwanted = true
