@@ -23,6 +23,8 @@ public struct CompactionReport: Sendable, Hashable {
   public internal(set) var sweptFiles: [String] = []
   /// How many bytes those had.
   public internal(set) var sweptBytes: UInt64 = 0
+  /// Whether no file is left that was to be removed; false if the progress handler stopped the sweep.
+  public internal(set) var isSweepComplete = true
   /// The chain of the log, which compacting leaves as it is, in hexadecimal digits.
   public let chain: String
 }
@@ -36,7 +38,8 @@ extension PhotoLibrary {
   ///   - url: the directory of the library.
   ///   - sweepsResources: whether files of resources are removed that no asset of the library ever named, including
   ///     earlier versions: leftovers that a rejected block or a purge could not remove.
-  ///   - progress: the progress handler; return `false` to cancel, which changes nothing.
+  ///   - progress: the progress handler; return `false` to cancel, which changes nothing. A sweep that is cancelled
+  ///     ends with the report, see ``CompactionReport/isSweepComplete``: by then the store is rewritten.
   /// - Throws: ``LibraryError`` `.notALibrary`, `.conflict` if the library is open, `.userCancelled`, `.corrupted`,
   ///   `.changeNotSupported` if files are to be swept while events are quarantined, `.notEnoughSpace`, `.storage`.
   /// - Complexity: O(bytes) of the store; O(n) in files and events where those are swept.
@@ -125,7 +128,10 @@ extension PhotoLibrary {
     try library.store.core.environment.write { t in
       let named = try library.store.core.namedContent(t)
       for (index, file) in files.enumerated() {
-        guard progress(TaskProgress(phase: "sweep", done: UInt64(index), total: UInt64(files.count))) else { return }
+        guard progress(TaskProgress(phase: "sweep", done: UInt64(index), total: UInt64(files.count))) else {
+          report.isSweepComplete = false
+          return
+        }
         guard !named.contains(file.filter { $0 != "/" }) else { continue }
         let path = "\(url.path)/resources/\(file)"
         var status = stat()

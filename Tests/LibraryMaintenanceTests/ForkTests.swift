@@ -155,7 +155,11 @@ struct ForkTests {
     #expect(throws: LibraryError.self) { try PhotoLibrary.compact(at: kept.url) { _ in false } }
     let plain = try PhotoLibrary.compact(at: kept.url)
     #expect(plain.sweptFiles.isEmpty && FileManager.default.fileExists(atPath: garbage.path))
+    let stopped = try PhotoLibrary.compact(at: kept.url, sweepingResources: true) { $0.phase != "sweep" }
+    #expect(!stopped.isSweepComplete && stopped.sweptFiles.isEmpty)
+    #expect(FileManager.default.fileExists(atPath: garbage.path))
     let report = try PhotoLibrary.compact(at: kept.url, sweepingResources: true)
+    #expect(report.isSweepComplete && plain.isSweepComplete)
     #expect(report.sweptFiles.count == 1 && report.sweptBytes == 7)
     let library = try PhotoLibrary(at: kept.url)
     defer { library.close() }

@@ -9,7 +9,8 @@ extension Command {
     options: .opening + [Option("sweep", "also remove files that no asset of the library ever named"), .json],
     notes: """
       No other process may have the library open. The new store is verified before it replaces the old one; a
-      compaction that is cancelled or killed leaves one of them, complete.
+      compaction that is cancelled or killed leaves one of them, complete. A sweep that is cancelled keeps the files
+      that it did not come to, and the status is 1.
       """,
     example: "compact --sweep"
   ) { invocation in
@@ -22,14 +23,16 @@ extension Command {
     let report = try invocation.showingProgress(interruption) { progress in
       try PhotoLibrary.compact(at: url, sweepingResources: invocation.text("sweep") != nil, progress: progress)
     }
-    if invocation.printsJSON {
-      try invocation.output.line(JSON(report))
-    } else {
+    let status = try invocation.output.finish(with: report.isSweepComplete ? .done : .failed) {
+      if invocation.printsJSON { return try invocation.output.line(JSON(report)) }
       let sizes = [report.bytesBefore, report.bytesAfter].map { TextLayout.bytes(UInt64($0)) }
       try invocation.output.line("The store had \(sizes[0]) and has \(sizes[1]).")
       for file in report.sweptFiles { try invocation.output.line("removed: resources/\(file)") }
     }
-    return .done
+    if !report.isSweepComplete {
+      Output.notice("The sweep was stopped after the store was rewritten; `compact --sweep` removes the other files.")
+    }
+    return status
   }
 }
 
@@ -42,6 +45,7 @@ extension JSON {
       "chain": .text(report.chain),
       "sweptFiles": .list(report.sweptFiles.map { .text($0) }),
       "sweptBytes": .integer(Int64(clamping: report.sweptBytes)),
+      "isSweepComplete": .bool(report.isSweepComplete),
     ]
   }
 }
