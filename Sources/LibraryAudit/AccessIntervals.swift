@@ -231,7 +231,7 @@ private struct AccessBook {
     try finish(t)
   }
 
-  /// The events of the client's picks, and those that purged what was picked.
+  /// The events of the client's picks, the returns of picked assets included, and those that purged what was picked.
   private mutating func picked(_ t: borrowing StoreReading) throws -> Set<UInt64> {
     guard client.pickCount > 0 else { return [] }
     var sequences: Set<UInt64> = []
@@ -262,6 +262,12 @@ private struct AccessBook {
       for place in arranged.places { show(place.child, place.new != nil, by: .selection, origin) }
     case .arranged(let arranged) where picks.contains(arranged.container):
       for place in arranged.places { begin(Matter(ground: .pick, object: place.child), origin) }
+    case .assetCreated(let existence):
+      // Only what an undo gives back has places at once.
+      for place in existence.places {
+        if place.container == client.number { show(existence.row.number, true, by: .selection, origin) }
+        if picks.contains(place.container) { begin(Matter(ground: .pick, object: existence.row.number), origin) }
+      }
     case .assetPurged(let existence):
       show(existence.row.number, false, by: .selection, origin)
       end(Matter(ground: .pick, object: existence.row.number), origin)
@@ -270,7 +276,7 @@ private struct AccessBook {
     case .collectionEdited(let edited) where shown[edited.number] != nil:
       guard let deleted = edited.deletedDate else { return }
       show(edited.number, deleted.new == nil, by: .ownCollection, origin)
-    case .libraryCreated, .assetCreated, .assetsEdited, .collectionCreated, .collectionErased, .collectionEdited,
+    case .libraryCreated, .assetsEdited, .collectionCreated, .collectionErased, .collectionEdited,
       .arranged, .clientRegistered, .clientErased, .clientEdited, .pickRecorded, .pickErased, .historyShortened,
       .assetErased, .libraryForked, .nothingChanged:
       break

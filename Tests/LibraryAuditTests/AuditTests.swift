@@ -254,6 +254,30 @@ struct AuditTests {
     #expect(intervals.joined().allSatisfy { $0.to?.commit.number ?? .max > $0.from.commit.number })
   }
 
+  @Test("what an undo of a purge gives back to clients is in their intervals again")
+  func returned() async throws {
+    let small = try SmallLibrary()
+    let a = try await small.assets(2)
+    let app = try await small.ruleClient(.limited, [a[0]])
+    let library = small.library
+    _ = try library.store.perform([.client(named: app.client, .pick([a[1]]))], cause: "pick")
+    let given = try library.currentToken.commit
+    try library.performChangesAndWait(cause: "tidy") { $0.deleteAssets(a) }
+    try library.performChangesAndWait(cause: "tidy") { $0.purgeAssets(a) }
+    let purged = try library.currentToken.commit
+    try library.undoAndWait(.cause("tidy"))
+    let back = try library.currentToken.commit
+    let intervals = try library.accessIntervals(of: app.client)
+    for (asset, ground) in zip(a, [AccessGround.selection, .pick]) {
+      let name = asset.uuidString
+      #expect(try library.access(to: name).map(\.ground) == [ground])
+      let own = intervals.filter { $0.object?.hasPrefix(name) == true && $0.ground == ground }
+      #expect(own.map { $0.to?.commit.number } == [purged, nil])
+      #expect(
+        [given, purged, back].map { number in own.contains { $0.holds(atCommit: number) } } == [true, false, true])
+    }
+  }
+
   @Test("only the owner may ask, and what never was is named")
   func refusals() async throws {
     let small = try SmallLibrary()
