@@ -2,8 +2,29 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Output without a reader")
+@Suite("Output without a reader, or with a slow one")
 struct ClosedOutputTests {
+  @Test("output and messages wait for the reader of a pipe that does not block, and arrive whole")
+  func notBlocking() async throws {
+    let sandbox = try Sandbox()
+    _ = try sandbox.makeAssets(400)
+    let listed = try sandbox.run(["ls", "--json"])
+    let output = try NarrowPipe(blocks: false)
+    let list = try ChildRun(
+      programURL, ["ls", "--json", "--library", sandbox.library], directory: sandbox.folder,
+      output: .descriptor(output.writeEnd))
+    try await waitUntil("the pipe is full") { output.isFull || !list.isRunning }
+    #expect(try output.rest() == listed.output)
+    #expect(list.end() == .status(0))
+    let helped = try sandbox.run([])
+    try #require(helped.errors.utf8.count > 4096)
+    let errors = try NarrowPipe(blocks: false)
+    let help = try ChildRun(programURL, [], directory: sandbox.folder, errors: .descriptor(errors.writeEnd))
+    try await waitUntil("the pipe is full") { errors.isFull || !help.isRunning }
+    #expect(try errors.rest() == helped.errors)
+    #expect(help.end() == .status(2))
+  }
+
   /// The status and the messages of a command whose output has no reader.
   private static func closed(_ sandbox: Sandbox, _ words: [String]) throws -> (status: ChildRun.End, errors: String) {
     let running = try Running(sandbox, words, closesOutput: true)

@@ -126,6 +126,45 @@ final class Running {
   }
 }
 
+/// A pipe with little room, for the output of a program that is not read at first.
+final class NarrowPipe {
+  private let reader: FileHandle
+  private var isHeld = true
+  let writeEnd: Int32
+  private let capacity: Int32
+
+  init(blocks: Bool = true) throws {
+    var ends: [Int32] = [-1, -1]
+    try #require(pipe(&ends) == 0)
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    reader = FileHandle(fileDescriptor: ends[0], closeOnDealloc: true)
+    writeEnd = ends[1]
+    // F_SETPIPE_SZ, which Glibc's module lacks.
+    capacity = fcntl(ends[1], 1031, Int32(4096))
+    try #require(capacity >= 4096)
+    if !blocks { try #require(fcntl(ends[1], F_SETFL, O_NONBLOCK) == 0) }
+  }
+
+  deinit { letGo() }
+
+  /// Whether nothing more can be written.
+  var isFull: Bool {
+    var count: Int32 = 0
+    return ioctl(reader.fileDescriptor, UInt(FIONREAD), &count) == 0 && count == capacity
+  }
+
+  /// Reads all that is in it, and that the programs which have it write.
+  func rest() throws -> String {
+    letGo()
+    return String(decoding: try reader.readToEnd() ?? Data(), as: UTF8.self)
+  }
+
+  private func letGo() {
+    if isHeld { close(writeEnd) }
+    isHeld = false
+  }
+}
+
 /// The lines of a stream, as they come; waiting for them has a limit.
 final class LineQueue: @unchecked Sendable {  // everything mutable is guarded by `condition`
   private let condition = NSCondition()

@@ -53,25 +53,49 @@ struct StoppedTests {
     let sandbox = try Sandbox()
     _ = try sandbox.makeAssets(400)
     // Nothing reads the pipe, so a write to it does not return.
-    var ends: [Int32] = [-1, -1]
-    try #require(pipe(&ends) == 0)
-    defer { for end in ends { close(end) } }
-    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    // F_SETPIPE_SZ, which Glibc's module lacks.
-    let capacity = fcntl(ends[1], 1031, Int32(4096))
-    try #require(capacity >= 4096)
+    let pipe = try NarrowPipe()
     let child = try ChildRun(
       programURL, ["watch"],
       environment: ProcessInfo.processInfo.environment.merging(["PHOTOLEDGER_LIBRARY": sandbox.library]) { $1 },
-      directory: sandbox.folder, output: .descriptor(ends[1]))
-    try await waitUntil("the pipe is full") {
-      var count: Int32 = 0
-      return ioctl(ends[0], UInt(FIONREAD), &count) == 0 && count == capacity || !child.isRunning
-    }
+      directory: sandbox.folder, output: .descriptor(pipe.writeEnd))
+    try await waitUntil("the pipe is full") { pipe.isFull || !child.isRunning }
     kill(child.identifier, SIGTERM)
     #expect(child.end() == .status(128 + SIGTERM))
     let text = String(decoding: try child.errors.readToEnd() ?? Data(), as: UTF8.self)
     #expect(text.contains("in the middle of a step that did not end within 5 s"), "\(text)")
+  }
+
+  @Test("a command whose child abandons a step has the child's status", .timeLimit(.minutes(3)))
+  func deadlineOfChild() async throws {
+    let sandbox = try Sandbox()
+    _ = try sandbox.makeAssets(400)
+    // What is missing is printed, which makes the output long.
+    try FileManager.default.removeItem(atPath: sandbox.library + "/resources")
+    let pipe = try NarrowPipe()
+    let parent = try ChildRun(
+      programURL, ["verify"],
+      environment: ProcessInfo.processInfo.environment.merging(["PHOTOLEDGER_LIBRARY": sandbox.library]) { $1 },
+      directory: sandbox.folder, output: .descriptor(pipe.writeEnd))
+    try await waitUntil("the pipe is full") { pipe.isFull || !parent.isRunning }
+    kill(parent.identifier, SIGTERM)
+    #expect(parent.end() == .status(128 + SIGTERM))
+    let text = String(decoding: try parent.errors.readToEnd() ?? Data(), as: UTF8.self)
+    // The parent has a longer patience.
+    #expect(text.contains("did not end within 5 s") && !text.contains("within 8 s"), "\(text)")
+  }
+
+  @Test("where the child of an import into a library is killed, the command says what the library has")
+  func killedImport() async throws {
+    let sandbox = try Sandbox()
+    let running = try Running(sandbox, ["import-log", "--append"])
+    try await waitUntil("a child") {
+      !children(of: running.child.identifier).isEmpty || !running.child.isRunning
+    }
+    for child in children(of: running.child.identifier) { kill(child, SIGKILL) }
+    let result = try running.finish()
+    #expect(result.status == 1 && result.errors.contains("was ended by signal 9"), "\(result)")
+    #expect(result.errors.contains("the library has all of the lines or none; `history token`"), "\(result.errors)")
+    #expect(!result.errors.contains("nothing was created"), "\(result.errors)")
   }
 
   @Test("a child that is brought down leaves nothing in the folder for temporary files", .timeLimit(.minutes(5)))

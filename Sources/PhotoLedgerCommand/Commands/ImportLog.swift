@@ -31,7 +31,10 @@ extension Command {
     if invocation.has(appending) { options += ["--append", "--library", try invocation.libraryURL().path] }
     if let client = try invocation.client() { options += ["--as", client] }
     if invocation.printsJSON { options.append("--json") }
-    return try invocation.runInChild(childName, options, reading: "the store")
+    guard invocation.has(appending) else { return try invocation.runInChild(childName, options, reading: "the store") }
+    return try invocation.runInChild(
+      childName, options, reading: "the lines or the store",
+      left: "the library has all of the lines or none; `history token` prints where it ends")
   }
 
   static let importLogHere = Command(

@@ -30,7 +30,7 @@ extension Command {
     for isLast in [false, true] {
       switch try ChildRun.run(rebuildHere.name, options, until: interruption) {
       case .exited(let status):
-        return ExitStatus(rawValue: status) ?? .failed
+        return ExitStatus(rawValue: status)
       case .signalled(let number):
         let name = String(cString: strsignal(number))
         if interruption.isRequested {

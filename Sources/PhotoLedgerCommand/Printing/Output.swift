@@ -124,10 +124,19 @@ final class Output: Sendable {
         start += count
       } else if errno == EPIPE {
         throw OutputClosed()
+      } else if errno == EAGAIN {
+        Self.waitForRoom(in: descriptor)
       } else if errno != EINTR {
         throw OutputFailure(description: "Standard output cannot be written: \(String(cString: strerror(errno))).")
       }
     }
+  }
+
+  /// Waits until a descriptor that does not block takes bytes again, or has no reader. The process that started this
+  /// one may have set it so, and another one that shares the open file may do so at any time.
+  private static func waitForRoom(in descriptor: Int32) {
+    var polled = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+    _ = poll(&polled, 1, -1)
   }
 
   /// Prints a message on standard error; a terminal shows it without breaking words. The names in it may come from
@@ -154,7 +163,11 @@ final class Output: Sendable {
     var bytes = bytes
     while !bytes.isEmpty {
       let count = Foundation.write(STDERR_FILENO, bytes.baseAddress, bytes.count)
-      if count < 0 && errno != EINTR { return }
+      if count < 0 && errno == EAGAIN {
+        waitForRoom(in: STDERR_FILENO)
+      } else if count < 0 && errno != EINTR {
+        return
+      }
       bytes = UnsafeRawBufferPointer(rebasing: bytes.dropFirst(max(0, count)))
     }
   }

@@ -136,7 +136,7 @@ extension Invocation {
     let interruption = Interruption(patience: ChildRun.parentPatience)
     try output.flush()
     switch try ChildRun.run(name, options, operands: operands, until: interruption) {
-    case .exited(let status): return ExitStatus(rawValue: status) ?? .failed
+    case .exited(let status): return ExitStatus(rawValue: status)
     case .signalled(let number):
       let signal = "signal \(number) (\(String(cString: strsignal(number))))"
       Output.notice(interruption.isRequested ? "Stopped by \(signal); \(left)." : damaged(signal))
@@ -144,11 +144,12 @@ extension Invocation {
     }
   }
 
-  /// Runs the internal command of one that creates a library, with these operands.
-  func runInChild(_ name: String, _ options: [String], reading what: String) throws -> ExitStatus {
-    try runInChild(name, options, operands: operands, left: "nothing was created") { signal in
-      "The child was ended by \(signal) while it read \(what), which is damaged beyond what can be reported; "
-        + "nothing was created."
+  /// Runs the internal command of one that creates a library, or adds to one, with these operands.
+  func runInChild(
+    _ name: String, _ options: [String], reading what: String, left: String = "nothing was created"
+  ) throws -> ExitStatus {
+    try runInChild(name, options, operands: operands, left: left) { signal in
+      "The child was ended by \(signal) while it read \(what), which is damaged beyond what can be reported; \(left)."
     }
   }
 }

@@ -11,14 +11,17 @@ import LibraryJSON
 // Rejected: an outside argument parser (the package has no dependency), and property wrappers that collect themselves
 // by reflection (a reader cannot follow where a value comes from).
 
-/// How a run ended, as the shell sees it.
-enum ExitStatus: Int32, Sendable {
+/// How a run ended, as the shell sees it. A run in a child has the status of the child, which can be another one: 128
+/// and the number of a signal, if a step was abandoned.
+struct ExitStatus: RawRepresentable, Sendable, Hashable {
+  let rawValue: Int32
+
   /// Everything was done.
-  case done = 0
+  static let done = ExitStatus(rawValue: 0)
   /// Something failed; a sentence on standard error says what.
-  case failed = 1
+  static let failed = ExitStatus(rawValue: 1)
   /// The command line itself is wrong.
-  case usage = 2
+  static let usage = ExitStatus(rawValue: 2)
 }
 
 /// Something that is named with two hyphens.
