@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("Demonstration and import")
@@ -34,6 +35,41 @@ struct DemoTests {
     let none = try sandbox.run(["demo", folder])
     #expect(none.status == 0)
     #expect(none.output.contains("nothing to show"))
+  }
+
+  @Test("the temporary library of a demonstration is for its user alone, and is removed")
+  func temporaryFolder() throws {
+    let sandbox = try Sandbox(makesLibrary: false)
+    let temporary = sandbox.folder.appending(path: "temporary")
+    try FileManager.default.createDirectory(at: temporary, withIntermediateDirectories: true)
+    func folders() throws -> [String] {
+      try FileManager.default.contentsOfDirectory(atPath: temporary.path).filter { $0.hasPrefix("photoledger-demo-") }
+    }
+    let running = try Running(sandbox, ["demo"], ["TMPDIR": temporary.path])
+    running.endInput()
+    var modes: Set<UInt32> = []
+    while running.child.isRunning {
+      for folder in try folders() {
+        var status = stat()
+        if stat("\(temporary.path)/\(folder)", &status) == 0 { modes.insert(status.st_mode & 0o777) }
+      }
+    }
+    let result = try running.finish()
+    #expect(result.status == 0 && result.output.contains("The library was temporary"), "\(result)")
+    #expect(modes == [0o700])
+    #expect(try folders().isEmpty)
+    let nowhere = try sandbox.run(["demo"], ["TMPDIR": temporary.path + "/none"])
+    #expect(nowhere.status == 1 && nowhere.errors.contains("photoledger-demo-"), "\(nowhere)")
+  }
+
+  @Test("the line that names the library of a demonstration is one for a shell, whatever the path")
+  func printedPath() throws {
+    let sandbox = try Sandbox(makesLibrary: false)
+    let library = sandbox.folder.appending(path: "it's a demo").path
+    let result = try sandbox.run(["demo", "--library", library])
+    let line = try #require(result.lines.first { $0.contains("export PHOTOLEDGER_LIBRARY=") }, "\(result)")
+    let shown = try ChildRun.of(["sh", "-c", line + #"; printf %s "$PHOTOLEDGER_LIBRARY""#])
+    #expect(shown == (library, .status(0)))
   }
 
   @Test("an import tells what it did, and the second one adds nothing", arguments: [false, true])

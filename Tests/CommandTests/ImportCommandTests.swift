@@ -54,11 +54,12 @@ struct ImportCommandTests {
     let part = try Self.takeout(in: sandbox.folder)
     #expect(try sandbox.makeAssets(1).count == 1)
     let before = try sandbox.run(["log", "--json"]).output
-    let fork = sandbox.folder.appending(path: "fork").path
+    let fork = sandbox.folder.appending(path: "it's a fork").path
     let tried = try sandbox.run(["import", "takeout", part, "--into-fork", fork, "--json"])
     #expect(tried.status == 0, "\(tried.errors)")
     #expect(try tried.objects().first?["assetsAdded"] as? Int == 2)
-    #expect(tried.errors.contains("`photoledger compare '\(sandbox.library)' --library '\(fork)'`"), "\(tried.errors)")
+    let word = "'\(fork.replacing("'", with: #"'\''"#))'"
+    #expect(tried.errors.contains("`photoledger compare '\(sandbox.library)' --library \(word)`"), "\(tried.errors)")
     #expect(try sandbox.run(["log", "--json"]).output == before)
     #expect(try sandbox.run(["verify", "--content"]).status == 0)
     let compared = try sandbox.run(["compare", sandbox.library, "--library", fork, "--json"]).objects()

@@ -246,6 +246,18 @@ struct MaintenanceCommandTests {
     #expect(try Self.chain(sandbox) == chain)
   }
 
+  @Test("a fork names the files that are missing, as a backup does")
+  func forkWithoutFile() throws {
+    let sandbox = try Sandbox()
+    let assets = try sandbox.makeAssets(2)
+    let listed = try sandbox.run(["resource", "list", assets[0], "--json"]).objects()
+    try FileManager.default.removeItem(atPath: #require(listed.first?["path"] as? String))
+    for command in ["backup", "fork"] {
+      let result = try sandbox.run([command, Self.path(sandbox, command)])
+      #expect(result.status == 0 && result.lines.count { $0.hasPrefix("missing: ") } == 1, "\(result)")
+    }
+  }
+
   @Test("what was done in a fork is listed object by object, and leaves the first library as it was")
   func fork() throws {
     let sandbox = try Sandbox()

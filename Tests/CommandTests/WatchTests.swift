@@ -107,6 +107,22 @@ struct WatchTests {
     #expect(try sandbox.run(["watch", "--until", tokens[1]]).lines.count == 1)
   }
 
+  @Test("a feed without its first list is refused where an erasure has made that list unknown")
+  func erasedSince() throws {
+    let sandbox = try Sandbox()
+    let assets = try sandbox.makeAssets(3)
+    let token = try sandbox.run(["history", "token"]).lines[0]
+    #expect(try sandbox.run(["erase", assets[1], "--yes"]).status == 0)
+    let refused = try sandbox.run(["watch", "--no-initial", "--since", token, "--until", token])
+    #expect(refused.status == 1 && refused.output.isEmpty, "\(refused)")
+    #expect(refused.errors.contains("Assets were erased after the state \(token)"), "\(refused.errors)")
+    let printed = try sandbox.run(["watch", "--since", token, "--until", token])
+    #expect(try printed.status == 0 && printed.objects().first?["count"] as? Int == 3)
+    let now = try sandbox.run(["history", "token"]).lines[0]
+    let bare = try sandbox.run(["watch", "--no-initial", "--since", now, "--until", now])
+    #expect(try bare.status == 0 && bare.objects().first?["count"] as? Int == 2)
+  }
+
   /// The spellings of the tokens that will follow one.
   private static func nextTokens(_ count: Int, after token: String) throws -> [String] {
     let parts = token.split(separator: "-")

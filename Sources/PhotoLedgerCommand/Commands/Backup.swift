@@ -37,8 +37,13 @@ extension Invocation {
       "\(TextLayout.counted(Int(report.eventCount), "event")) and \(files) "
         + "(\(TextLayout.bytes(report.resources.byteCount))) in \(TextLayout.printable(report.url.path))")
     try output.line("chain \(report.chain)")
-    for path in report.resources.missingFiles { try output.line("missing: \(TextLayout.printable(path))") }
-    for path in report.resources.damagedFiles { try output.line("damaged: \(TextLayout.printable(path))") }
+    try printLacking(report.resources)
+  }
+
+  /// Prints the files that a copy of the library lacks, and those that were left out of it.
+  func printLacking(_ resources: ResourceTransfer) throws {
+    for path in resources.missingFiles { try output.line("missing: \(TextLayout.printable(path))") }
+    for path in resources.damagedFiles { try output.line("damaged: \(TextLayout.printable(path))") }
   }
 }
 

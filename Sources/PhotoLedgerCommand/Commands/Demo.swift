@@ -22,13 +22,11 @@ extension Command {
     let interruption = Interruption(
       patience: invocation.has(serving) ? Interruption.patienceOfServer : Interruption.patience)
     let kept = try invocation.text("library").map { try invocation.directory($0, "--library") }
-    let url = kept ?? FileManager.default.temporaryDirectory.appending(path: "photoledger-demo-\(getpid())")
+    let url = try kept ?? makeTemporaryFolder()
+    defer { if kept == nil { remove(url) } }
     let environment: LibraryEnvironment = invocation.operands.isEmpty ? .seeded(UInt64(seed)) : .system
     let library = try PhotoLibrary.create(at: url, environment: environment)
-    defer {
-      library.close()
-      if kept == nil { remove(url) }
-    }
+    defer { library.close() }
     try Demonstration(library: library, output: invocation.output, interruption: interruption)
       .run(folder: invocation.operands.first, seed: UInt64(seed), isKept: kept != nil)
     guard interruption.isRequested else {
@@ -45,6 +43,15 @@ extension Command {
   }
 
   private static let serving = Option("serve", "serve the library over HTTP afterwards")
+}
+
+/// Makes a folder that only this user can read, since the photos may be private.
+private func makeTemporaryFolder() throws -> URL {
+  let template = FileManager.default.temporaryDirectory.path + "/photoledger-demo-XXXXXX"
+  var name = Array(template.utf8CString)
+  guard mkdtemp(&name) != nil else { throw LibraryError.store(template, "create the folder", errno: errno) }
+  let path = String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  return URL(filePath: path, directoryHint: .isDirectory)
 }
 
 private func remove(_ url: URL) {
@@ -98,7 +105,7 @@ private struct Demonstration {
     return """
 
       The library is \(TextLayout.printable(library.url.path)). Continue with:
-        export PHOTOLEDGER_LIBRARY=\(TextLayout.printable(library.url.path))
+        export PHOTOLEDGER_LIBRARY=\(TextLayout.shellWord(library.url.path))
         photoledger ls --sort creationDate:desc --limit 10
         photoledger watch &  photoledger log  photoledger verify
       """

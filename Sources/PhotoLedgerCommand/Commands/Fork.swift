@@ -9,7 +9,8 @@ extension Command {
     operands: [Operand("DIR", "the directory of the fork; must not exist")], options: .opening + [.json],
     notes: """
       Changes in the fork never touch the first library. Run any command there with --library DIR, and print its
-      effect with `compare`. Delete the directory afterwards.
+      effect with `compare`. Delete the directory afterwards. Missing and damaged files are named, but do not change
+      the exit status.
       """,
     example: "fork ~/Pictures/rehearsal", places: { $0.libraryPaths + $0.operands }
   ) { invocation in
@@ -26,6 +27,7 @@ extension Command {
         try invocation.output.line(
           "\(TextLayout.printable(report.url.path)) has everything up to \(report.commonToken), and \(files), "
             + "\(TextLayout.grouped(report.resources.linkedCount)) of them linked.")
+        try invocation.printLacking(report.resources)
       }
       return .done
     }

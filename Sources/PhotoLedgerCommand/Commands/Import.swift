@@ -136,15 +136,15 @@ extension Invocation {
     try LibraryImport.check(operands.map { FilePath($0) })
     let first = try withLibrary { library in
       _ = try showingProgress(interruption) { progress in try library.fork(to: fork, progress: progress) }
-      return TextLayout.printable(library.url.path)
+      return library.url.path
     }
-    let place = TextLayout.printable(fork.path)
+    let (firstWord, forkWord) = (TextLayout.shellWord(first), TextLayout.shellWord(fork.path))
     defer {
       Output.notice(
         """
-        The library \(first) is unchanged; the import went into its fork \(place). \
-        `photoledger compare '\(first)' --library '\(place)'` lists what it created; with \
-        --library '\(place)' an import continues there. To discard it, delete the directory.
+        The library \(first) is unchanged; the import went into its fork \(fork.path). \
+        `photoledger compare \(firstWord) --library \(forkWord)` lists what it created; with \
+        --library \(forkWord) an import continues there. To discard it, delete the directory.
         """)
     }
     return try withLibrary(at: fork) { library in try runImport(of: export, into: library, options, interruption) }

@@ -32,7 +32,8 @@ extension Command {
       lines have the others, with their offset. --limit watches a window. Then each commit that touches it is a line:
       before, after (tokens), count, removed, inserted, changed ([start,length]…), moves ([from,to]…, after removals
       and insertions), moved ([before,after]…), items (the inserted and changed objects by index), cause. Commits of
-      other processes are included.
+      other processes are included. With --since and --no-initial the command fails if assets of the result were
+      erased after that state, since its positions are no longer known.
 
       \(FetchArguments.notes)
       """,
@@ -45,8 +46,11 @@ extension Command {
     interruption.requestWhenClosed(STDOUT_FILENO)
     return try invocation.withLibrary { library in
       let start = try since?.view(of: library) ?? library
+      let result = try FetchArguments.fetch(invocation, from: start, orAlbumsOf: library)
+      // The positions are those in a list that is not printed, so it has to be the one that its state showed.
+      if since != nil, invocation.has(noInitial) { try result.checkIsExact() }
       try Watch(library: library, output: invocation.output, until: until, printsInitial: !invocation.has(noInitial))
-        .run(FetchArguments.fetch(invocation, from: start, orAlbumsOf: library), interruption)
+        .run(result, interruption)
       return .done
     }
   }
