@@ -5,6 +5,7 @@ import test from 'node:test';
 
 const page = new URL('../../Sources/GalleryServer/Page/', import.meta.url);
 const { Uploads } = await import(new URL('model/uploads.js', page));
+const { UploadStore } = await import(new URL('model/upload-store.js', page));
 
 const sea = { id: 'A/L0/040', title: 'Sea' };
 const shore = { id: 'B/L0/040', title: 'Shore' };
@@ -59,3 +60,42 @@ for (const [now, expected, where] of [[shore, 'Shore', 'the album that is chosen
     assert.deepEqual(added, [[expected, ['one']]]);
   });
 }
+
+/** A browser's database as far as the store needs it, of one table. */
+function database(records) {
+  const table = new Map(records.map((record) => [record.id, record]));
+  const files = {
+    getAll: () => {
+      const request = {};
+      queueMicrotask(() => {
+        request.result = [...table.values()];
+        request.onsuccess();
+      });
+      return request;
+    },
+    put: (record) => table.set(record.id, record),
+  };
+  return { table, transaction: () => ({ objectStore: () => files }) };
+}
+
+test('without locks only what closed tabs left behind is taken over', async () => {
+  // A page over plain HTTP has none.
+  Object.defineProperty(globalThis, 'navigator', { value: {}, configurable: true });
+  const record = (id, tab, client = 'owner') => ({ id, tab, client, name: id });
+  const kept = database([record('a', 'living'), record('b', 'closed'), record('c', 'closed', 'other')]);
+  globalThis.indexedDB = { open: () => {
+    const request = { result: kept };
+    queueMicrotask(() => request.onsuccess());
+    return request;
+  } };
+  const stores = [await UploadStore.open(), await UploadStore.open()];
+  stores[0].tab = 'living';
+  const taken = [];
+  await stores[1].leftBehind('owner', (records) => taken.push(...records.map(({ id }) => id)));
+  assert.deepEqual(taken, ['b']);
+  assert.deepEqual([...kept.table.values()].map(({ tab }) => tab), ['living', stores[1].tab, 'closed']);
+  // The living tab takes nothing of the other, which lives as well.
+  await stores[0].leftBehind('owner', (records) => taken.push(...records.map(({ id }) => id)));
+  assert.deepEqual(taken, ['b']);
+  for (const { channel } of stores) channel.close();
+});

@@ -1,7 +1,10 @@
 // What was begun of uploads, kept by the browser, so that a tab may be closed and opened again.
 //
 // A record has no bytes, but the upload's path and, where the browser gives one, a handle of the file. Each tab holds a
-// lock of its own name while it lives; records of a tab whose lock is gone are those that were left behind.
+// lock of its own name while it lives; records of a tab whose lock is gone are those that were left behind. Where a
+// page has no locks, as over plain HTTP, tabs ask one another who lives:
+//
+//   new tab ─ 'who' ─▶ every other tab ─ 'here', its name ─▶ new tab      who is silent is gone
 
 import { randomName } from '../client/photoledger.js';
 
@@ -22,6 +25,10 @@ import { randomName } from '../client/photoledger.js';
  */
 
 const lockName = (/** @type {string} */ tab) => `photoledger-uploads-${tab}`;
+/** Where tabs without locks ask one another. */
+const channelName = 'photoledger-uploads';
+/** How long living tabs have for an answer, milliseconds. */
+const answerTime = 500;
 
 /**
  * @template Value
@@ -41,6 +48,8 @@ export class UploadStore {
   constructor(database, tab) {
     this.database = database;
     this.tab = tab;
+    /** Where the tab says that it lives; null where its lock does. @type {BroadcastChannel | null} */
+    this.channel = null;
   }
 
   /** Opens the store. @throws where the browser keeps nothing, such as in some private windows */
@@ -49,12 +58,37 @@ export class UploadStore {
     request.onupgradeneeded = () => request.result.createObjectStore('files', { keyPath: 'id' });
     const database = await answered(request);
     const tab = randomName();
+    const store = new UploadStore(database, tab);
+    if (!navigator.locks) store.answer();
     // Held until the page ends.
-    await new Promise((resolve) => {
-      if (!navigator.locks) resolve(null);
-      else navigator.locks.request(lockName(tab), () => new Promise(() => resolve(null)));
+    else await new Promise((resolve) => {
+      navigator.locks.request(lockName(tab), () => new Promise(() => resolve(null)));
     });
-    return new UploadStore(database, tab);
+    return store;
+  }
+
+  /** Answers tabs that ask who lives, until the page ends. */
+  answer() {
+    const channel = new BroadcastChannel(channelName);
+    channel.addEventListener('message', ({ data }) => {
+      if (data.kind === 'who') channel.postMessage({ kind: 'here', tab: this.tab });
+    });
+    this.channel = channel;
+  }
+
+  /**
+   * The other tabs that live, by their answers.
+   * @returns {Promise<Set<string>>}
+   */
+  async living() {
+    /** @type {Set<string>} */
+    const tabs = new Set();
+    const note = (/** @type {MessageEvent} */ { data }) => { if (data.kind === 'here') tabs.add(data.tab); };
+    this.channel?.addEventListener('message', note);
+    this.channel?.postMessage({ kind: 'who' });
+    await new Promise((resolve) => setTimeout(resolve, answerTime));
+    this.channel?.removeEventListener('message', note);
+    return tabs;
   }
 
   /** @param {IDBTransactionMode} mode */
@@ -63,7 +97,8 @@ export class UploadStore {
   }
 
   /**
-   * Takes over what other tabs left behind: at once what ended before, and the rest when those tabs end.
+   * Takes over what other tabs left behind: at once what ended before, and the rest when those tabs end. Without locks
+   * nobody learns of that, and the rest is for the next page that is opened.
    * @param {string} client
    * @param {(records: UploadRecord[]) => void} take
    * @returns {Promise<void>} when what ended before was looked at
@@ -72,22 +107,32 @@ export class UploadStore {
     /** @type {UploadRecord[]} */
     const records = await answered(this.files('readonly').getAll());
     const tabs = new Set(records.filter((one) => one.client === client && one.tab !== this.tab).map((one) => one.tab));
-    const held = new Set((await navigator.locks?.query())?.held?.map((lock) => lock.name) ?? []);
-    for (const tab of tabs) {
-      const takeOver = async () => {
-        const files = this.files('readwrite');
-        /** @type {UploadRecord[]} */
-        const all = await answered(files.getAll());
-        const found = all.filter((one) => one.client === client && one.tab === tab);
-        for (const record of found) files.put({ ...record, tab: this.tab });
-        take(found);
-      };
-      if (!navigator.locks) await takeOver();
-      else {
-        const taken = navigator.locks.request(lockName(tab), takeOver);
-        if (!held.has(lockName(tab))) await taken;
-      }
+    if (tabs.size === 0) return;
+    if (!navigator.locks) {
+      const living = await this.living();
+      for (const tab of tabs) if (!living.has(tab)) take(await this.takeOver(client, tab));
+      return;
     }
+    const held = new Set((await navigator.locks.query()).held?.map((lock) => lock.name) ?? []);
+    for (const tab of tabs) {
+      const taken = navigator.locks.request(lockName(tab), async () => take(await this.takeOver(client, tab)));
+      if (!held.has(lockName(tab))) await taken;
+    }
+  }
+
+  /**
+   * Makes the records of a tab those of this one.
+   * @param {string} client
+   * @param {string} tab
+   * @returns {Promise<UploadRecord[]>}
+   */
+  async takeOver(client, tab) {
+    const files = this.files('readwrite');
+    /** @type {UploadRecord[]} */
+    const all = await answered(files.getAll());
+    const found = all.filter((one) => one.client === client && one.tab === tab);
+    for (const record of found) files.put({ ...record, tab: this.tab });
+    return found;
   }
 
   /** @param {Omit<UploadRecord, 'tab'>[]} records */
