@@ -125,6 +125,36 @@ test('every tab that follows a fetch learns that it is followed no more, also if
   port1.close();
 });
 
+test('a tab that signs in after the session has ended has the stream of the others opened again', async () => {
+  // A hub of its own, whose client asks for the session in vain.
+  const { fetch } = globalThis;
+  globalThis.location = { href: 'http://gallery/' };
+  globalThis.fetch = async () => new Response('{}', { status: 401 });
+  await import(new URL('client/hub.js?signed', page));
+  globalThis.fetch = fetch;
+  const tabs = [new MessageChannel(), new MessageChannel()];
+  const next = tabs.map(({ port1 }) => reader(port1));
+  for (const { port2 } of tabs) globalThis.onconnect({ ports: [port2] });
+  const turn = () => new Promise((resolve) => setTimeout(resolve, 5));
+  const before = sources.length;
+  tabs[0].port1.postMessage({ kind: 'follow', fetch: 'both', after: 't0' });
+  while (sources.length === before) await turn();
+  sources.at(-1).onerror();
+  assert.deepEqual(await next[0](), { kind: 'signedOut' });
+  delete globalThis.location;
+  assert.equal(sources.length, before + 1, 'without a session there is nothing to open');
+  tabs[1].port1.postMessage({ kind: 'follow', fetch: 'both', after: 't0' });
+  while (sources.length === before + 1) await turn();
+  sources.at(-1).say('feed', { feed: 'name' });
+  sources.at(-1).say('change', { fetch: 'both', before: 't0', after: 't1' });
+  for (const message of await Promise.all([next[0](), next[1]()])) assert.equal(message.change.after, 't1');
+  // An open stream is left as it is.
+  tabs[1].port1.postMessage({ kind: 'follow', fetch: 'both', after: 't1' });
+  await turn();
+  assert.equal(sources.length, before + 2);
+  for (const { port1 } of tabs) port1.close();
+});
+
 test('a tab that died is left out, and one that only slept follows anew', async () => {
   mock.timers.enable({ apis: ['setInterval', 'Date'] });
   await import(new URL('client/hub.js?aged', page));

@@ -42,7 +42,12 @@ function deliver(stream, message) {
  * @param {string} after
  */
 function follow(fetch, after) {
-  if (streams.some((stream) => stream.fetches.has(fetch))) return;
+  const known = streams.find((stream) => stream.fetches.has(fetch));
+  if (known) {
+    // Who follows anew has a session, perhaps another one than that with which the stream ended.
+    if (known.isEnded) known.open();
+    return;
+  }
   const free = streams.find((one) => one.fetches.size < fetchLimit);
   if (free) {
     free.add(fetch, after);

@@ -44,6 +44,8 @@ export class Stream {
     /** The name by which fetches are added; null while the stream is not open. @type {string | null} */
     this.name = null;
     this.attempts = 0;
+    /** Whether the session has ended; the fetches wait for the next one. */
+    this.isEnded = false;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.timer = undefined;
   }
@@ -87,6 +89,7 @@ export class Stream {
 
   open() {
     clearTimeout(this.timer);
+    this.isEnded = false;
     this.source?.close();
     this.name = null;
     const query = new URLSearchParams(sectionQuery);
@@ -143,6 +146,7 @@ export class Stream {
       await this.client.ask('GET', '/v1/session');
     } catch (error) {
       if (error instanceof Problem && error.status === 401) {
+        this.isEnded = true;
         this.deliver({ kind: 'signedOut' });
         return;
       }
