@@ -109,3 +109,46 @@ test('windows that are only passed are given up without a word', async () => {
   assert.deepEqual([aborted, failures, list.requests.size], [true, [], 0]);
   list.close();
 });
+
+/** Columns of items as changes have them. */
+const columns = (ids) => ({
+  localIdentifier: ids, mediaType: ids.map(() => 1), mediaSubtypes: ids.map(() => 0),
+  sha256: ids.map((id) => `hash-${id}`), pixelWidth: ids.map(() => 3), pixelHeight: ids.map(() => 2),
+  duration: ids.map(() => 0), rendition: ids.map(() => 'missing'), placeholder: ids.map(() => null),
+  isFavorite: ids.map(() => false), isHidden: ids.map(() => false),
+  creationDate: ids.map(() => null), timeZoneOffset: ids.map(() => null), isStackTop: ids.map(() => false),
+});
+
+test('a picture that is made is known also where nobody looked yet', async () => {
+  const { list } = made([], 20_000);
+  await list.load(0, 100);
+  list.take(change({ before: 't0', after: 't1', count: 20_001, inserted: [[15_000, 1]], changed: [[18_000, 1]],
+    items: { indexes: [[15_000, 1], [18_000, 1]], columns: columns(['new', 'other']), isComplete: true } }));
+  assert.equal(list.item(15_000).id, 'new');
+  let drawn = 0;
+  list.addEventListener('renditions', () => { drawn += 1; });
+  list.takeRenditions(['new', 'other'].map((id) =>
+    ({ localIdentifier: id, sha256: `hash-${id}`, rendition: 'ready', placeholder: 'x' })));
+  assert.deepEqual([15_000, 18_000].map((index) => list.item(index).rendition), ['ready', 'ready']);
+  assert.equal(drawn, 1);
+  list.close();
+});
+
+test('what changes bring where nobody looks is given up first, and what is in sight stays', async () => {
+  const { list } = made([], 100_000);
+  await list.load(50_000, 100);
+  const seen = list.blocks.cell(50_050);
+  let token = 0;
+  const step = (index, parts) => list.take(change({ before: `t${token}`, after: `t${token += 1}`, ...parts,
+    items: { indexes: [[index, 1]], columns: columns([`b${token}`]), isComplete: true } }));
+  for (let index = 0; index < 100_000; index += 1000) step(index, { count: 100_000, changed: [[index, 1]] });
+  const holding = () => list.blocks.list.filter((block) => block.cells).length;
+  assert.ok(holding() <= 24, `${holding()} blocks hold items`);
+  assert.equal(list.blocks.cell(50_050), seen);
+  // So many come into the block in sight that it is divided.
+  list.take(change({ before: `t${token}`, after: 'divided', count: 400_000, inserted: [[50_090, 300_000]] }));
+  assert.equal(list.blocks.cell(50_050), seen);
+  assert.ok(holding() <= 24, `${holding()} blocks hold items`);
+  assert.ok(list.recent.every((block) => list.blocks.list.includes(block)), 'blocks that are gone are not held');
+  list.close();
+});

@@ -70,6 +70,8 @@ export class Block {
     this.shapes = null;
     /** @type {(Cell | null)[] | null} */
     this.cells = null;
+    /** When the block was looked at last, in the list's count; 0 if nobody did. */
+    this.look = 0;
     /** @type {number[] | null} */
     this.rows = null;
     /** The height of the rows, without a heading. */
@@ -545,7 +547,9 @@ export class Blocks {
       }
       const part = new Block(block.part, end - first);
       part.shapes = block.shapes?.slice(first, end) ?? null;
-      part.cells = block.cells?.slice(first, end) ?? null;
+      const cells = block.cells?.slice(first, end);
+      part.cells = cells?.some((cell) => cell) ? cells : null;
+      part.look = block.look;
       part.rows = rows;
       part.isVague = block.isVague;
       if (this.metrics && part.shapes && rows) part.height = heightOfRows(part.shapes, rows, this.metrics);
@@ -576,6 +580,7 @@ export class Blocks {
     }
     block.rows = block.rows && next.rows ? [...block.rows, ...next.rows] : null;
     block.isVague ||= next.isVague;
+    block.look = Math.max(block.look, next.look);
     block.count = count;
     block.height += next.height;
     if (!block.rows) this.layOut(block);

@@ -135,8 +135,13 @@ export class List extends EventTarget {
     this.pause = firstPause;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.timer = undefined;
-    /** @type {import('./blocks.js').Block[]} */
+    /**
+     * The blocks that hold items, in the order in which they were looked at.
+     * @type {import('./blocks.js').Block[]}
+     */
     this.recent = [];
+    /** How often another block was looked at. */
+    this.looks = 0;
     /** @type {Set<AbortController>} */
     this.requests = new Set();
     /** @type {() => void} */
@@ -237,12 +242,29 @@ export class List extends EventTarget {
    */
   use(block) {
     if (this.recent[this.recent.length - 1] === block) return;
+    block.look = this.looks += 1;
     this.recent = this.recent.filter((one) => one !== block);
     this.recent.push(block);
+    this.giveUp();
+  }
+
+  /** Gives up the items of the blocks that were looked at longest ago. */
+  giveUp() {
     while (this.recent.length > loadedBlocks) {
       const gone = this.recent.shift();
       if (gone) gone.cells = null;
     }
+  }
+
+  /**
+   * Notes which blocks hold items after a change: it puts them into blocks that nobody looked at, whose items are given
+   * up first, and makes other blocks of those that it divides or joins. That is a look at each block, of which a
+   * million items have some 1,000 to 4,000.
+   */
+  noteItems() {
+    const holding = this.blocks.list.filter((block) => block.cells);
+    this.recent = holding.sort((one, other) => one.look - other.look);
+    this.giveUp();
   }
 
   /**
@@ -411,6 +433,7 @@ export class List extends EventTarget {
     for (const [start, length] of changed) {
       for (let index = start; index < start + length; index += 1) this.blocks.change(index, known(index));
     }
+    this.noteItems();
     this.token = change.after;
     this.dispatchEvent(new ListChange(change));
     return true;
@@ -436,7 +459,7 @@ export class List extends EventTarget {
   takeRenditions(renditions) {
     const known = new Map(renditions.map((one) => [one.localIdentifier, one]));
     let hasAny = false;
-    for (const block of this.recent) {
+    for (const block of this.blocks.list) {
       for (const cell of block.cells ?? []) {
         const rendition = cell?.item && known.get(cell.item.id);
         if (!rendition || !cell.item || cell.item.sha256 !== rendition.sha256) continue;
