@@ -26,6 +26,8 @@ export class Dragging {
     /** @type {'none' | 'press' | 'range' | 'move' | 'pinch' | 'done'} */
     this.state = 'none';
     this.from = -1;
+    /** The item up to which a range was selected last; -1: none since the list changed. */
+    this.until = -1;
     this.start = { x: 0, y: 0 };
     this.last = { x: 0, y: 0 };
     this.spread = 0;
@@ -75,9 +77,11 @@ export class Dragging {
     if (event.pointerType === 'mouse' && isOnMark) {
       this.state = 'range';
       this.former = this.grid.selection.ranges.map(([first, end]) => [first, end]);
+      // A selection that a server keeps may still have its former state after it was told to toggle.
+      this.isSelecting = event.shiftKey || !this.grid.selection.has(this.from);
       if (event.shiftKey) this.grid.selection.extend(this.from);
       else this.grid.selection.toggle(this.from);
-      this.isSelecting = this.grid.selection.has(this.from);
+      this.until = this.from;
       this.grid.cursor = this.from;
       // The bar of the selection moves the grid from under the pointer; the release has to arrive all the same.
       this.grid.scroll.setPointerCapture(event.pointerId);
@@ -133,7 +137,9 @@ export class Dragging {
   /** Selects from where the drag began to where the pointer is. */
   select() {
     const index = this.grid.indexAt(this.last.x, this.last.y);
-    if (index < 0) return;
+    // Once for each tile and not for each move: with a session, each time is a question to the server.
+    if (index < 0 || index === this.until) return;
+    this.until = index;
     const { selection } = this.grid;
     const [first, end] = [Math.min(this.from, index), Math.max(this.from, index) + 1];
     selection.ranges = this.former.map(([one, other]) => [one, other]);
@@ -185,6 +191,7 @@ export class Dragging {
       this.drop();
       return;
     }
+    this.until = -1;
     this.former = mappedRanges(change, this.former);
     if (this.state === 'move' && this.target >= 0) this.leadTarget(change);
   }

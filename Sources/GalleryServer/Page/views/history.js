@@ -183,20 +183,21 @@ class HistoryView {
     this.isReading = true;
     this.button.disabled = true;
     const known = this.reader.commits.length;
+    let goesOn = false;
     try {
       await this.reader.more(this.abort.signal);
       await this.learn(this.reader.commits.slice(Math.max(0, known - 1)));
       // The last commit of the page before may have got more events.
       for (const commit of this.reader.commits.slice(Math.max(0, known - 1))) this.show(commit, false);
+      goesOn = true;
     } catch (error) {
       if (this.abort.signal.aborted) return;
       if (known === 0) throw error;
       this.app.notices.fail(error);
-      this.observer.unobserve(this.button);
     } finally {
       this.isReading = false;
       this.button.disabled = false;
-      this.showEnd();
+      this.showEnd(goesOn);
       this.catchUp();
     }
   }
@@ -209,12 +210,17 @@ class HistoryView {
     return learnNames(this.app, commits.flatMap((commit) => clientsIn(commit.events)), this.abort.signal);
   }
 
-  showEnd() {
+  /**
+   * Shows that there is no more, or has more read when the end comes into view.
+   * @param {boolean} goesOn false after a failure: an observer says at once what is in view, which would ask again at
+   *   once; the person presses the button
+   */
+  showEnd(goesOn = true) {
     const { isComplete, commits } = this.reader;
     if (isComplete) fill(this.foot, commits.length === 0 ? t('history.none') : t('history.end'));
     // Observed anew, it is looked at again: what was read may not fill the view.
     this.observer.unobserve(this.button);
-    if (!isComplete) this.observer.observe(this.button);
+    if (!isComplete && goesOn) this.observer.observe(this.button);
   }
 
   /** Follows what is committed. */

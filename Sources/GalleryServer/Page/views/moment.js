@@ -51,9 +51,11 @@ class TimeMachine {
     this.moments = moments;
     /** @type {Moment | null} */
     this.moment = null;
+    /** Whether the address names the moment; one without a moment opens that of then. */
+    this.isInAddress = false;
     /**
      * What is shown below: the view, and of which state.
-     * @type {import('./app.js').View | null}
+     * @type {import('./app.js').View & Partial<import('./photos.js').GridView> | null}
      */
     this.view = null;
     this.shown = '';
@@ -145,13 +147,12 @@ class TimeMachine {
    */
   update(address) {
     const at = address.query.get('at');
-    if (at === null || !this.moment) return false;
-    if (at !== this.moment.token) {
+    if (!this.moment || (at === null && this.isInAddress)) return false;
+    if (at !== null && at !== this.moment.token) {
       this.find(at);
       return true;
     }
-    if (this.view?.update) return this.view.update(address);
-    return true;
+    return this.view?.update?.(address) ?? true;
   }
 
   /**
@@ -217,6 +218,7 @@ class TimeMachine {
    */
   take(moment, isInAddress) {
     this.moment = moment;
+    this.isInAddress = isInAddress;
     // While it is held, the handle stays where the person has it.
     if (!this.slider.matches(':active')) this.slider.value = String(moment.index);
     const when = instant(moment.date, { dateStyle: 'long', timeStyle: 'medium' });
@@ -234,6 +236,8 @@ class TimeMachine {
     delete query.photo;
     history.replaceState(history.state, '', App.href('moment', '', { ...query, at: moment.token }));
     if (this.app.address) this.app.address = this.app.read();
+    // If it is the moment that is shown, the view is not made anew.
+    this.view?.stay?.(this.app.read());
   }
 
   /** @param {'photos' | 'changes'} mode */

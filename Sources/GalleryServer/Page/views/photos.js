@@ -23,7 +23,8 @@ import { Viewing } from './viewing.js';
  * @property {Node[]} [above] what stands between header and grid
  * @property {(grid: Grid) => Node} [empty] what is shown in place of an empty grid
  *
- * @typedef {import('./app.js').View & { grid: Grid }} GridView
+ * @typedef {import('./app.js').View & { grid: Grid, stay: (address: import('./app.js').Address) => void }} GridView
+ *   `stay`: the view has another address now and shows what it showed
  */
 
 /**
@@ -71,7 +72,7 @@ export async function gridView(app, options) {
     viewing.close();
     grid.close();
   };
-  return { title, element, grid, update: (to) => viewing.update(to), close };
+  return { title, element, grid, update: (to) => viewing.update(to), stay: (to) => viewing.stay(to), close };
 }
 
 /** What can be done with photos of the timeline. */

@@ -287,6 +287,7 @@ class Search {
   async show(round, question, test) {
     const by = JSON.stringify([question, test !== null]);
     if (by === this.shownBy) {
+      this.inner?.stay(this.app.read());
       if (test) this.found?.look(test);
       this.showProgress();
       return;

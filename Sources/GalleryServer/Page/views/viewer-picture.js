@@ -117,7 +117,10 @@ export class Picture {
       && !matchMedia('(prefers-reduced-motion: reduce)').matches) this.loadOriginal();
     if (this.item?.mediaType === 3 && !this.media) this.load();
     this.sharpen();
-    if (this.refused) this.refuse(this.refused);
+    if (!this.refused) return;
+    this.refuse(this.refused);
+    // Not once an original could not be played.
+    if (this.attempts === 0) this.playOriginal('');
   }
 
   /** Ends what is on its way and takes everything out. */
@@ -305,11 +308,25 @@ export class Picture {
 
   /** @param {Item} item */
   loadFilm(item) {
-    const { client } = this.app;
-    const url = client.renditionURL(item, 'play') ?? '';
-    const poster = item.rendition === 'failed' ? null : client.renditionURL(item, 'large');
-    this.playFrom(h('video', { controls: true, playsinline: true, preload: 'metadata', poster,
-      'aria-label': spoken(item) }), url);
+    this.playFrom(this.film(item), this.app.client.renditionURL(item, 'play') ?? '');
+  }
+
+  /** @param {Item} item */
+  film(item) {
+    const poster = item.rendition === 'failed' ? null : this.app.client.renditionURL(item, 'large');
+    return h('video', { controls: true, playsinline: true, preload: 'metadata', poster, 'aria-label': spoken(item) });
+  }
+
+  /**
+   * Plays the original of a film, by ranges, where only the rendition cannot be made.
+   * @param {string} tried what could not be played; empty without such a URL
+   */
+  playOriginal(tried) {
+    const { item, shown } = this;
+    if (item?.mediaType !== 2 || !shown || !this.readsOriginals) return;
+    if (this.media || this.refused?.status !== 422) return;
+    const url = this.app.client.resourceURL(item.id, shown.sha256);
+    if (url !== tried) this.playFrom(this.film(item), url);
   }
 
   loadSound() {
@@ -329,18 +346,18 @@ export class Picture {
     this.media?.remove();
     this.media = media;
     media.onloadedmetadata = () => {
+      // What plays is not refused, whatever was before it.
+      this.refused = null;
       fill(this.status);
       this.measure();
     };
     media.onerror = () => {
       media.remove();
       this.media = null;
-      const { item, shown } = this;
-      const original = item && shown && this.readsOriginals ? this.app.client.resourceURL(item.id, shown.sha256) : null;
-      // The original, by ranges, where only the rendition cannot be made.
-      const isLast = url === original || !original;
+      const { item } = this;
       this.explain(url, () => this.load()).then(() => {
-        if (this.refused?.status === 422 && !isLast && item === this.item) this.playFrom(media, original);
+        // The same content may have got another item meanwhile.
+        if (item?.id === this.item?.id && item?.sha256 === this.item?.sha256) this.playOriginal(url);
       });
     };
     media.src = url;

@@ -108,6 +108,14 @@ export class Viewing {
     return true;
   }
 
+  /**
+   * Takes over that the view has another address now and shows what it showed.
+   * @param {import('./app.js').Address} address
+   */
+  stay(address) {
+    this.home = home(address);
+  }
+
   close() {
     this.isClosed = true;
     this.app.feed.removeEventListener('connection', this.connected);

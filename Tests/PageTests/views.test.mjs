@@ -1,0 +1,248 @@
+// What views do with pointers, keys, the focus and answers of the server, in a tree of elements without a browser.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { Element, makeDocument } from './dom.mjs';
+
+const page = new URL('../../Sources/GalleryServer/Page/', import.meta.url);
+const document = makeDocument();
+const load = (path) => import(new URL(path, page));
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+const { PhotoLedger, Problem } = await load('client/photoledger.js');
+const { List } = await load('model/list.js');
+const { h } = await load('views/dom.js');
+const { Grid } = await load('views/grid.js');
+
+/** An item as a window has it. */
+const item = (id, more = {}) => ({
+  id, mediaType: 1, mediaSubtypes: 0, sha256: `hash-${id}`, width: 3, height: 2, duration: 0, rendition: 'ready',
+  placeholder: null, isFavorite: false, isStackTop: false, date: Date.parse('2024-01-31T12:00:00Z'), offset: null,
+  ...more,
+});
+
+/** A page around views, with a server of as many photos as are wanted. */
+function frame(count = 0, ask = async () => ({})) {
+  const client = Object.assign(new PhotoLedger(), {
+    ask, openFetch: async () => ({ fetch: 'f', token: 't', count }),
+    sections: async () => [{ key: '2024-01', count }],
+    window: async (fetch, token, start, length) => ({
+      items: Array.from({ length: Math.min(length, count - start) }, (_, place) => item(`a${start + place}`)),
+    }),
+    response: async () => ({ arrayBuffer: async () => new ArrayBuffer(2 * count) }),
+  });
+  const feed = Object.assign(new EventTarget(), { isOpen: true, follow: () => () => {} });
+  const failures = [];
+  const notices = { fail: (error) => failures.push(error), show: () => {} };
+  const session = { scopes: ['owner'], authorizationStatus: { readWrite: 'authorized' } };
+  const app = { client, feed, notices, session, isOwner: true, address: null, failures, emptyWords: () => null };
+  app.read = () => {
+    const [path, query] = location.hash.replace(/^#\/?/, '').split('?');
+    return { name: path, argument: '', query: new URLSearchParams(query ?? '') };
+  };
+  return app;
+}
+
+/** A grid of a list in the document. */
+async function gridOf(app, options = {}) {
+  const list = await List.open(app.client, {}, { isLaidOut: true });
+  const grid = new Grid(app, list, { question: {}, ...options });
+  document.body.replaceChildren(grid.element);
+  return grid;
+}
+
+/** Goes to an address as the history of a browser does, and says which that is. */
+globalThis.location = { hash: '' };
+globalThis.history = { state: null, replaceState: (_, __, address) => { location.hash = address; } };
+const at = (hash, app) => {
+  location.hash = hash;
+  return app.read();
+};
+
+test('older commits that could not be read are not asked for again by themselves', async () => {
+  let observer = null;
+  globalThis.IntersectionObserver = class {
+    constructor(look) {
+      this.look = look;
+      this.targets = new Set();
+      observer = this;
+    }
+
+    // As browsers do, it says at once what is in view.
+    observe(one) {
+      this.targets.add(one);
+      setImmediate(() => { if (this.targets.has(one)) this.look([{ isIntersecting: true }]); });
+    }
+
+    unobserve(one) { this.targets.delete(one); }
+
+    disconnect() {}
+  };
+  let count = 0;
+  let isAway = true;
+  const app = frame(0, async (method, path, { query } = {}) => {
+    if (path !== '/v1/log') return { clients: [] };
+    const isOlder = typeof query.cursor === 'number';
+    if (isOlder) count += 1;
+    if (isOlder && isAway) throw new Error('not now');
+    const sequence = isOlder ? query.cursor - 1 : 100;
+    return { records: [{ sequence, token: `t${sequence}`, date: '2024-01-31T12:00:00Z', client: 'owner', process: 'x',
+      cause: null, type: 'library.created', objects: [], payload: {} }], next: sequence > 95 ? sequence : null };
+  });
+  const { open } = await load('views/history.js');
+  const view = await open(app, at('#/history', app));
+  const turns = async () => { for (let turn = 0; turn < 10; turn += 1) await settled(); };
+  await turns();
+  assert.equal(count, 1, 'nothing is asked for again');
+  assert.deepEqual([app.failures.length, observer.targets.size], [1, 0]);
+  isAway = false;
+  const [button] = view.element.querySelector('.history-foot').querySelectorAll('button');
+  assert.equal(button.disabled, false);
+  button.click();
+  await turns();
+  assert.equal(count, 6, 'the person asks again, and it goes on by itself to the end');
+  observer.targets.clear();
+  view.close();
+});
+
+test('a drag from a mark picks what it passes, once for each photo, and from a picked one takes out', async () => {
+  const { Picked } = await load('views/picked.js');
+  const { Dragging } = await load('views/dragging.js');
+  const app = frame(9);
+  const list = await List.open(app.client, {}, { isLaidOut: true });
+  const taps = [];
+  app.client.ask = async (method, path, { json }) => { taps.push(json); };
+  const presentation = { session: 's', limit: 0, selection: [], withheld: [], state: 'open', ordered: true };
+  const picked = new Picked(app.client, presentation, (error) => { throw error; });
+  picked.list = list;
+  let sets = 0;
+  const { set } = picked;
+  picked.set = (...parts) => {
+    sets += 1;
+    return set.apply(picked, parts);
+  };
+  const scroll = h('div');
+  const grid = {
+    scroll, layer: h('div'), element: h('div'), list, selection: picked, options: {},
+    indexAt: (x) => Math.floor(x / 100), scroller: { top: 0, setTop: () => {} }, scrolled: () => {},
+  };
+  globalThis.requestAnimationFrame = () => {};
+  const dragging = new Dragging(grid);
+  const at = (index, more = {}) => {
+    const tile = h('div', { class: 'tile', 'data-index': index });
+    tile.getBoundingClientRect = () => ({ left: 100 * index, top: 0, width: 100, height: 100 });
+    return { button: 0, pointerId: 1, pointerType: 'mouse', shiftKey: false, target: tile, clientX: 100 * index + 9,
+      clientY: 9, ...more };
+  };
+  dragging.down(at(1));
+  for (const x of [120, 140, 210, 230, 260, 310, 330]) dragging.move(at(0, { clientX: x }));
+  dragging.up(at(3));
+  await settled();
+  assert.deepEqual(picked.ids, ['a1', 'a2', 'a3']);
+  assert.equal(sets, 3, 'the press and two photos');
+  dragging.down(at(2));
+  dragging.move(at(3));
+  dragging.up(at(3));
+  await settled();
+  assert.deepEqual(picked.ids, ['a1'], 'taken out');
+  assert.deepEqual(taps.map((tap) => Object.entries(tap)[0].join(' ')),
+    ['select a1', 'select a2', 'select a3', 'deselect a2', 'deselect a3']);
+});
+
+/** A picture of a film whose rendition the server refuses, or whatever a test has it answer. */
+async function filmOf(answer) {
+  const { Picture } = await load('views/viewer-picture.js');
+  const app = frame();
+  const asked = [];
+  app.client.response = async (method, path) => {
+    asked.push(path);
+    return answer(path);
+  };
+  const picture = new Picture(app);
+  const film = item('f', { mediaType: 2 });
+  const asset = { resources: [{ type: 'video', sha256: film.sha256, originalFilename: 'film.mkv' }] };
+  return { picture, film, asset, asked, original: app.client.resourceURL('f', film.sha256) };
+}
+
+const refusal = () => new Problem(422, 'unsupported', 'Not a codec of mine.');
+
+test('a film whose rendition is refused plays from its original, whichever is learned first', async () => {
+  for (const isLate of [true, false]) {
+    const { picture, film, asset, original } = await filmOf(() => { throw refusal(); });
+    picture.show(film);
+    if (!isLate) picture.setAsset(asset);
+    picture.media.onerror();
+    await settled();
+    if (isLate) {
+      assert.equal(picture.media, null);
+      picture.setAsset(asset);
+    }
+    assert.equal(picture.media.src, original);
+    assert.equal(picture.frame.querySelectorAll('video').length, 1);
+    assert.match(picture.status.textContent, /Not a codec/);
+    picture.media.onloadedmetadata();
+    assert.equal(picture.status.textContent, '');
+    // What is learned later lays nothing over the film.
+    const { media } = picture;
+    picture.setAsset({ ...asset });
+    assert.equal(picture.status.textContent, '');
+    assert.equal(picture.media, media);
+  }
+});
+
+test('a film that plays from neither says so, and is not tried for ever', async () => {
+  const { picture, film, asset, asked } = await filmOf((path) => {
+    if (path.includes('/renditions/')) throw refusal();
+    return { body: null };
+  });
+  picture.show(film);
+  picture.setAsset(asset);
+  for (let turn = 0; turn < 20 && picture.media; turn += 1) {
+    picture.media.onerror();
+    await settled();
+  }
+  assert.equal(picture.media, null);
+  const count = asked.length;
+  const sentence = picture.status.textContent;
+  picture.setAsset({ ...asset });
+  await settled();
+  assert.equal(picture.media, null, 'nor when something is learned of it');
+  assert.equal(asked.length, count);
+  assert.notEqual(sentence, '');
+});
+
+test('looking back without a date stays when its photo is closed, and begins anew when its date is left', async () => {
+  const { open } = await load('views/moment.js');
+  const record = (sequence) => ({ sequence, token: `t${sequence}`, date: '2024-01-31T12:00:00Z', client: 'owner',
+    cause: null, type: 'library.created', objects: [], payload: {} });
+  const app = frame(0, async (method, path, { query = {} } = {}) =>
+    path === '/v1/log' ? { records: [record(query.at === 't1' ? 1 : 2)], next: null } : { clients: [] });
+  const view = await open(app, at('#/moment', app));
+  const grid = view.element.querySelector('.grid');
+  assert.equal(view.update(at('#/moment?photo=a', app)), true);
+  assert.equal(view.update(at('#/moment', app)), true, 'the photo is closed');
+  assert.equal(view.element.querySelector('.grid'), grid);
+  // The moment that is shown, by its name.
+  view.update(at('#/moment?at=t1', app));
+  for (let turn = 0; turn < 5; turn += 1) await settled();
+  assert.equal(view.update(at('#/moment', app)), false, 'the view of now is another one');
+  view.close();
+});
+
+test('a search that is written differently and finds the same keeps its photos when one is closed', async () => {
+  const { open } = await load('views/search.js');
+  const app = frame(0, async () => ({ collections: [], token: 't' }));
+  const view = await open(app, at('#/search?q=harbour', app));
+  for (let turn = 0; turn < 20; turn += 1) await settled();
+  const grid = view.element.querySelector('.grid');
+  assert.ok(grid, 'the photos are shown');
+  view.field.value = 'harbour ';
+  view.settle();
+  for (let turn = 0; turn < 20; turn += 1) await settled();
+  assert.equal(location.hash, '#/search?q=harbour+');
+  assert.equal(view.update(at('#/search?q=harbour+&photo=a', app)), true);
+  assert.equal(view.update(at('#/search?q=harbour+', app)), true);
+  assert.equal(view.element.querySelector('.grid'), grid);
+  view.close();
+});
