@@ -119,6 +119,9 @@ class ShareTests(PageTest):
         self.browser.click(".guest-next")
         wait(lambda: self.browser.js("const image = document.querySelector('.guest-stage img');"
                                      "return image?.naturalWidth > 0 && image.alt !== arguments[0]", first), "the next one is shown")
+        # The button went out of use, and the keyboard stays in the viewer.
+        self.assertFalse(self.browser.one(".guest-next").is_enabled())
+        self.assertEqual(self.browser.js("return document.activeElement.className"), "guest-stage")
         self.browser.screenshot("share-viewer")
         self.browser.js("""window.saved = []; window.sizes = []; const make = URL.createObjectURL;
             URL.createObjectURL = (blob) => { sizes.push(blob.size); return make.call(URL, blob); };

@@ -6,6 +6,7 @@ import json
 import pathlib
 import unittest
 
+from selenium.common.exceptions import WebDriverException
 from selenium.webdriver.common.by import By
 from selenium.webdriver.common.keys import Keys
 
@@ -161,6 +162,54 @@ class TimelineTests(PageTest):
         wait(lambda: handle.get_attribute("aria-valuetext") not in (first, last) or handle.get_attribute("aria-valuenow") != "0",
              "the month before")
         self.assertTrue([one.text for one in self.browser.all(".scrubber-years span")], "years stand beside the timeline")
+
+    def test_a_finger_at_the_edge_means_the_photos_and_one_on_the_handle_goes_anywhere(self):
+        phone = Browser(width=360, height=400, scale=2, phone=True)
+        self.addCleanup(phone.close)
+        phone.sign_in(self.gallery)
+        phone.one(".tile[data-id]")
+        self.assertTrue(phone.js("return matchMedia('(hover: none)').matches"), "the browser has fingers only")
+        # The wish for larger pictures makes the list longer than the screen.
+        for _ in range(2):
+            phone.one(".grid-scroll").send_keys("+")
+        wait(lambda: phone.js("return !document.querySelector('.scrubber').hidden"), "the scrubber is there")
+        x, y, height = phone.js("""
+            const box = document.querySelector('.scrubber-handle').getBoundingClientRect();
+            return [box.x + box.width / 2, box.y + box.height / 2, box.height];
+        """)
+        self.assertGreaterEqual(height, 44)
+        at = "return document.elementFromPoint(arguments[0], arguments[1]).closest('.scrubber') !== null"
+        self.assertFalse(phone.js(at, x, y + 2 * height), "below the handle are photos")
+        self.assertTrue(phone.js(at, x, y))
+        place = lambda: int(phone.js("return document.querySelector('.scrubber-handle').getAttribute('aria-valuenow')"))
+
+        def touch(kind, *points):
+            phone.driver.execute_cdp_cmd("Input.dispatchTouchEvent", {
+                "type": kind, "touchPoints": [{"x": x, "y": y} for x, y in points]})
+
+        touch("touchStart", (x, y + 10))
+        self.assertEqual(place(), 0, "who holds it has not moved it yet")
+        touch("touchMove", (x, y + 60))
+        touch("touchMove", (x, y + 90))
+        wait(lambda: place() > 0, "it goes with the finger")
+        touch("touchEnd")
+        wait(lambda: not phone.all(".scrubber.held"), "it is let go")
+        self.assertEqual(phone.all("dialog.viewer"), [])
+
+    def test_nothing_lies_beneath_the_notch_of_a_phone_on_its_side(self):
+        phone = Browser(width=780, height=360, scale=2, phone=True)
+        self.addCleanup(phone.close)
+        try:
+            phone.driver.execute_cdp_cmd("Emulation.setSafeAreaInsetsOverride", {"insets": {"left": 44, "right": 32}})
+        except WebDriverException:
+            self.skipTest("This browser cannot be told that it has a notch.")
+        phone.sign_in(self.gallery)
+        phone.one(".tile[data-id]")
+        left, right = phone.js("""
+            const parts = [...document.querySelectorAll('.nav, .stage')].map((one) => one.getBoundingClientRect());
+            return [Math.min(...parts.map((box) => box.left)), innerWidth - Math.max(...parts.map((box) => box.right))];
+        """)
+        self.assertEqual((left, right), (44, 32))
 
     def test_nothing_moves_by_itself_for_who_asks_for_less_motion(self):
         self.browser.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {

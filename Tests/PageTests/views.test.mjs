@@ -12,6 +12,7 @@ const settled = () => new Promise((resolve) => setImmediate(resolve));
 
 const { PhotoLedger, Problem } = await load('client/photoledger.js');
 const { List } = await load('model/list.js');
+const { App } = await load('views/app.js');
 const { h } = await load('views/dom.js');
 const { Grid } = await load('views/grid.js');
 
@@ -59,6 +60,10 @@ const at = (hash, app) => {
   location.hash = hash;
   return app.read();
 };
+
+test('the document says the language of the page', () => {
+  assert.equal(document.documentElement.lang, 'en');
+});
 
 test('older commits that could not be read are not asked for again by themselves', async () => {
   let observer = null;
@@ -212,6 +217,52 @@ test('a film that plays from neither says so, and is not tried for ever', async 
   assert.notEqual(sentence, '');
 });
 
+test('a grid is shown and made larger where the browser keeps nothing', async () => {
+  const { localStorage } = globalThis;
+  Object.defineProperty(globalThis, 'localStorage', {
+    configurable: true, get: () => { throw new Error('SecurityError'); },
+  });
+  const grid = await gridOf(frame(3));
+  assert.equal(grid.level, 2);
+  grid.zoom(-1);
+  assert.equal(grid.level, 1);
+  grid.close();
+  Object.defineProperty(globalThis, 'localStorage', { configurable: true, writable: true, value: localStorage });
+});
+
+test('keys with Alt, Ctrl or Cmd are the browser’s, but for what the grid has of them', async () => {
+  const press = (grid, key, more = {}) => {
+    let isTaken = false;
+    grid.key({ key, ctrlKey: false, metaKey: false, altKey: false, shiftKey: false, ...more,
+      preventDefault: () => { isTaken = true; } });
+    return isTaken;
+  };
+  const grid = await gridOf(frame(9));
+  grid.list.blocks.measure({ width: 800, target: 100, gap: 4 }, 0);
+  assert.equal(press(grid, 'ArrowRight'), true);
+  assert.equal(grid.cursor, 1);
+  for (const modifier of ['altKey', 'ctrlKey', 'metaKey']) {
+    for (const key of ['ArrowLeft', 'ArrowRight', 'Home', 'Enter', ' ', '+', '-']) {
+      assert.equal(press(grid, key, { [modifier]: true }), false, `${modifier} ${key}`);
+    }
+  }
+  assert.deepEqual([grid.cursor, grid.level, grid.selection.count], [1, 2, 0]);
+  press(grid, '+', { shiftKey: true });
+  assert.equal(grid.level, 1);
+  assert.equal(press(grid, 'a', { metaKey: true }), true);
+  assert.equal(grid.selection.count, 9);
+  grid.close();
+  const ordered = await gridOf(frame(9), { isReorderable: true });
+  ordered.list.blocks.measure({ width: 800, target: 100, gap: 4 }, 0);
+  const moves = [];
+  ordered.addEventListener('move', ({ indexes, before }) => moves.push([indexes, before]));
+  assert.equal(press(ordered, 'ArrowRight', { altKey: true }), true);
+  assert.equal(press(ordered, 'ArrowRight', { altKey: true, metaKey: true }), false);
+  assert.equal(press(ordered, '+', { altKey: true }), false);
+  assert.deepEqual(moves, [[[0], 2]]);
+  ordered.close();
+});
+
 test('looking back without a date stays when its photo is closed, and begins anew when its date is left', async () => {
   const { open } = await load('views/moment.js');
   const record = (sequence) => ({ sequence, token: `t${sequence}`, date: '2024-01-31T12:00:00Z', client: 'owner',
@@ -245,4 +296,80 @@ test('a search that is written differently and finds the same keeps its photos w
   assert.equal(view.update(at('#/search?q=harbour+', app)), true);
   assert.equal(view.element.querySelector('.grid'), grid);
   view.close();
+});
+
+test('the grid has the focus when the bar of a selection goes with the button that had it', async () => {
+  const { barOf } = await load('views/actions.js');
+  const app = frame(3);
+  const grid = await gridOf(app);
+  const bar = barOf(app, grid, ['favorite'], { album: null });
+  document.body.prepend(bar);
+  grid.selection.set(0, 2, true);
+  const [, all] = bar.querySelectorAll('button');
+  all.focus();
+  assert.equal(document.activeElement, all);
+  grid.selection.clear();
+  assert.equal(bar.hidden, true);
+  assert.equal(document.activeElement, grid.scroll);
+  // What has it elsewhere keeps it.
+  const other = h('button');
+  document.body.append(other);
+  grid.selection.set(0, 1, true);
+  other.focus();
+  grid.selection.clear();
+  assert.equal(document.activeElement, other);
+  grid.close();
+});
+
+test('a view that is made anew has the focus where the one before it had it', async () => {
+  const views = {
+    first: () => h('section', { 'aria-label': 'Kind' }, h('select', { 'aria-label': 'Kind' }),
+      h('button', null, 'Other')),
+    second: () => h('section', null, h('p')),
+  };
+  const open = async (app, { name }) => ({ title: name, element: views[name]() });
+  const app = new App(new PhotoLedger(), { scopes: [] }, { first: { open }, second: { open } });
+  const outside = h('button');
+  document.body.replaceChildren(outside, app.nav, app.main);
+  at('#/first', app);
+  await app.go();
+  assert.equal(document.activeElement, document.body, 'a first view takes nothing');
+  const chosen = app.main.querySelector('select');
+  chosen.focus();
+  await app.renew();
+  assert.notEqual(app.main.querySelector('select'), chosen);
+  assert.equal(document.activeElement, app.main.querySelector('select'));
+  // Twice at once: the first of both is never shown.
+  await Promise.all([app.renew(), app.renew()]);
+  assert.equal(document.activeElement, app.main.querySelector('select'));
+  app.main.querySelector('button').focus();
+  at('#/second', app);
+  await app.go();
+  assert.equal(document.activeElement, app.main, 'what has no name there');
+  outside.focus();
+  at('#/first', app);
+  await app.go();
+  assert.equal(document.activeElement, outside, 'what is outside of the view keeps it');
+});
+
+test('the keyboard stays in the view of a shared photo at its ends', async () => {
+  const { openGuestViewer } = await load('views/guest-viewer.js');
+  const grid = await gridOf(frame(3));
+  const dialog = openGuestViewer(grid, 0);
+  const stage = dialog.querySelector('.guest-stage');
+  const [back, next] = [dialog.querySelector('.guest-back'), dialog.querySelector('.guest-next')];
+  await settled();
+  assert.equal(document.activeElement, stage);
+  for (const [button, isFirst] of [[next, false], [back, true]]) {
+    button.focus();
+    button.click();
+    assert.equal(document.activeElement, button, 'in between it stays');
+    button.click();
+    assert.equal(button.disabled, true);
+    assert.equal(document.activeElement, stage, isFirst ? 'at the first' : 'at the last');
+    await settled();
+  }
+  dialog.close();
+  assert.equal(document.activeElement, grid.scroll);
+  grid.close();
 });

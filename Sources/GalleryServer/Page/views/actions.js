@@ -198,7 +198,10 @@ export function barOf(app, grid, names, { album }) {
       h('button', { class: 'button', 'data-action': name, onclick: () => perform(name) },
         icon(actions[name].icon), h('span', null, t(actions[name].label))))));
   grid.selection.addEventListener('change', () => {
-    bar.hidden = grid.selection.count === 0;
+    const isOver = grid.selection.count === 0;
+    // A bar that goes would take the focus of its button with it.
+    if (isOver && bar.contains(document.activeElement)) grid.scroll.focus({ preventScroll: true });
+    bar.hidden = isOver;
     fill(count, t('selection.count', { count: grid.selection.count }));
     said.textContent = bar.hidden ? '' : count.textContent;
   });

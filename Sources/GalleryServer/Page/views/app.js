@@ -88,6 +88,11 @@ export class App extends EventTarget {
     /** @type {Address | null} */
     this.address = null;
     this.visit = 0;
+    /**
+     * What the control is called that had the focus in the view that went; null if none had it.
+     * @type {string | null}
+     */
+    this.focused = null;
     this.main = h('main', { id: 'main', class: 'main', tabindex: '-1' });
     this.banner = h('div', { class: 'banner', role: 'status', hidden: true }, t('state.offline'));
     /** Why the page has to be left, while it stays for the files that are sent. */
@@ -217,6 +222,7 @@ export class App extends EventTarget {
     this.address = address;
     if (isSame && this.view?.update?.(address)) return;
     const visit = this.visit += 1;
+    this.noteFocus();
     this.view?.close?.();
     this.view = null;
     for (const link of this.nav.querySelectorAll('a')) {
@@ -228,6 +234,7 @@ export class App extends EventTarget {
     if (barred) {
       document.title = t('app.name');
       fill(this.main, barred);
+      this.giveFocus();
       return;
     }
     fill(this.main, h('p', { class: 'loading', role: 'status' }, t('state.loading')));
@@ -240,6 +247,7 @@ export class App extends EventTarget {
       this.view = view;
       document.title = `${isolated(view.title)} – ${t('app.name')}`;
       fill(this.main, view.element);
+      this.giveFocus();
     } catch (error) {
       if (visit !== this.visit) return;
       if (error instanceof Problem && error.status === 401 && this.signedOut()) return;
@@ -247,6 +255,31 @@ export class App extends EventTarget {
         h('p', null, error instanceof Error ? error.message : String(error)),
         error instanceof Outdated ? reloadButton()
           : h('button', { class: 'button main', onclick: () => this.go() }, t('action.retry'))));
+      this.giveFocus();
+    }
+  }
+
+  /** Notes what has the focus in the view that goes. */
+  noteFocus() {
+    const { activeElement } = document;
+    if (!activeElement || activeElement === this.main || !this.main.contains(activeElement)) return;
+    this.focused = activeElement.getAttribute('aria-label') ?? '';
+  }
+
+  /**
+   * Gives the focus that went with a view to the control of the same name in the next one, or to the whole of it, so
+   * that the keyboard goes on there and not at the beginning of the page. What has the focus meanwhile keeps it.
+   */
+  giveFocus() {
+    const { focused } = this;
+    this.focused = null;
+    if (focused === null || document.activeElement !== document.body) return;
+    const same = [...this.main.querySelectorAll('[aria-label]')]
+      .filter((one) => one.getAttribute('aria-label') === focused);
+    for (const one of [...same, this.main]) {
+      /** @type {HTMLElement} */ (one).focus({ preventScroll: true });
+      // What a name was given to need not be a control.
+      if (document.activeElement === one) return;
     }
   }
 

@@ -68,6 +68,26 @@ const layerStep = 2048;
 /** How near the end of the list counts as being there, pixels: the room below the last row. */
 const endRoom = 16;
 const gap = 4;
+/** Where the browser keeps how large the pictures are. */
+const levelName = 'photoledger.level';
+
+/** The size that the reader chose; the usual one where there is none, or where the browser keeps nothing. */
+function keptLevel() {
+  try {
+    return Number(localStorage.getItem(levelName) ?? 2);
+  } catch {
+    return 2;
+  }
+}
+
+/** @param {number} level */
+function keepLevel(level) {
+  try {
+    localStorage.setItem(levelName, String(level));
+  } catch {
+    // A browser that stores nothing begins with the usual size again.
+  }
+}
 
 /**
  * A month and how many photos it has.
@@ -99,7 +119,7 @@ export class Grid extends EventTarget {
     this.options = options;
     this.selection = new Selection();
     this.name = uniqueName('grid');
-    this.level = Number(localStorage.getItem('photoledger.level') ?? 2);
+    this.level = keptLevel();
     /** @type {Map<Cell, Tile>} */
     this.tiles = new Map();
     /** @type {Tile[]} */
@@ -196,7 +216,7 @@ export class Grid extends EventTarget {
     const level = Math.min(Math.max(this.level + step, 0), targets.length - 1);
     if (level === this.level) return;
     this.level = level;
-    localStorage.setItem('photoledger.level', String(level));
+    keepLevel(level);
     if (around !== undefined && around >= 0) {
       this.anchor = { index: around, offset: this.topOf(around) - this.scroller.top };
     }
@@ -550,13 +570,15 @@ export class Grid extends EventTarget {
       ArrowRight: () => from + 1, ArrowLeft: () => from - 1, ArrowDown: () => beside(blocks, from, 1),
       ArrowUp: () => beside(blocks, from, -1), Home: () => 0, End: () => blocks.count - 1, PageDown: page, PageUp: page,
     };
-    if (event.key in goes && !event.ctrlKey && !event.metaKey) {
+    // The others are the browser's: Alt and an arrow go back and forward, Ctrl and + enlarge the page.
+    const isCommand = event.ctrlKey || event.metaKey;
+    if (isCommand && event.key !== 'a') return;
+    if (event.altKey && (isCommand || !this.options.isReorderable || !(event.key in goes))) return;
+    if (event.key in goes) {
       event.preventDefault();
       const to = Math.min(Math.max(goes[event.key](), 0), blocks.count - 1);
       if (event.altKey) {
-        if (this.options.isReorderable && to !== from) {
-          this.dispatchEvent(new MoveEvent([from], to > from ? to + 1 : to));
-        }
+        if (to !== from) this.dispatchEvent(new MoveEvent([from], to > from ? to + 1 : to));
         return;
       }
       if (event.shiftKey && !this.options.isPlain) {
@@ -570,7 +592,7 @@ export class Grid extends EventTarget {
     } else if (event.key === ' ' && !this.options.isPlain) {
       event.preventDefault();
       this.selection.toggle(from);
-    } else if (event.key === 'a' && (event.ctrlKey || event.metaKey) && !this.options.isPlain) {
+    } else if (event.key === 'a' && isCommand && !this.options.isPlain) {
       event.preventDefault();
       this.selection.set(0, blocks.count, true);
     } else if (event.key === 'Escape' && this.selection.count > 0) {

@@ -24,7 +24,7 @@ export function openGuestViewer(grid, start, { onDownload } = {}) {
   let id = '';
   /** Whether what is shown could not be had. */
   let isMissing = false;
-  const stage = h('div', { class: 'guest-stage' });
+  const stage = h('div', { class: 'guest-stage', tabindex: '-1' });
   const said = h('p', { class: 'visually-hidden', role: 'status' });
   /** @type {(name: string, label: string, onclick: () => void, place?: string) => HTMLButtonElement} */
   const button = (name, label, onclick, place = '') =>
@@ -36,12 +36,20 @@ export function openGuestViewer(grid, start, { onDownload } = {}) {
     h('div', { class: 'guest-bar' }, onDownload && button('download', 'action.download', () => id && onDownload(id)),
       button('close', 'action.close', () => dialog.close())), said);
 
+  /** Switches off what leads beyond the ends. A button that goes out of use would take the focus with it. */
+  function showEnds() {
+    const [isFirst, isLast] = [index === 0, index === list.count - 1];
+    const { activeElement } = document;
+    if ((isFirst && activeElement === back) || (isLast && activeElement === next)) stage.focus();
+    back.disabled = isFirst;
+    next.disabled = isLast;
+  }
+
   /** @param {number} to */
   async function go(to) {
     if (to < 0 || to >= list.count) return;
     index = to;
-    back.disabled = index === 0;
-    next.disabled = index === list.count - 1;
+    showEnds();
     try {
       if (!list.item(index)) await list.load(index, 1);
     } catch (error) {
@@ -92,8 +100,7 @@ export function openGuestViewer(grid, start, { onDownload } = {}) {
     if (to < 0) dialog.close();
     else {
       index = to;
-      back.disabled = index === 0;
-      next.disabled = index === list.count - 1;
+      showEnds();
     }
   }
 
@@ -122,6 +129,7 @@ export function openGuestViewer(grid, start, { onDownload } = {}) {
   });
   document.body.append(dialog);
   dialog.showModal();
+  stage.focus();
   go(start);
   return dialog;
 }

@@ -17,6 +17,9 @@ export function monthName(key) {
   return months.format(date);
 }
 
+/** The height of a year. */
+const yearHeight = 24;
+
 export class Scrubber {
   /** @param {import('./grid.js').Grid} grid */
   constructor(grid) {
@@ -29,7 +32,14 @@ export class Scrubber {
     this.element = h('div', { class: 'scrubber' }, this.years, this.handle);
     this.drawn = '';
     this.height = 0;
+    /** The height of the handle, which is larger for fingers. */
+    this.size = 24;
+    /** How far below the middle of the handle the pointer holds it. */
+    this.hold = 0;
     this.element.addEventListener('pointerdown', (event) => {
+      const box = this.handle.getBoundingClientRect();
+      const isOnHandle = event.target instanceof Node && this.handle.contains(event.target);
+      this.hold = isOnHandle ? event.clientY - (box.top + box.height / 2) : 0;
       this.element.setPointerCapture(event.pointerId);
       this.element.classList.add('held');
       this.go(event);
@@ -47,7 +57,8 @@ export class Scrubber {
   go(event) {
     event.preventDefault();
     const box = this.element.getBoundingClientRect();
-    this.jump((event.clientY - box.top) / Math.max(1, box.height));
+    // The middle of the handle comes to where the pointer is, and what holds the handle moves it only by moving.
+    this.jump((event.clientY - this.hold - box.top - this.size / 2) / Math.max(1, box.height - this.size));
   }
 
   /**
@@ -80,6 +91,7 @@ export class Scrubber {
   /** Measures the height that there is. */
   resize() {
     this.height = this.element.clientHeight || this.grid.scroller.view;
+    this.size = this.handle.offsetHeight || this.size;
   }
 
   /** The block at the upper edge. */
@@ -95,7 +107,7 @@ export class Scrubber {
     if (this.element.hidden) return;
     const fraction = scroller.end > 0 ? scroller.top / scroller.end : 0;
     const { height } = this;
-    this.handle.style.transform = `translateY(${fraction * (height - 24)}px)`;
+    this.handle.style.transform = `translateY(${fraction * (height - this.size)}px)`;
     const place = this.place();
     const name = place < 0 ? '' : monthName(blocks.list[place].part.key);
     this.handle.setAttribute('aria-valuenow', String(Math.round(fraction * 1000)));
@@ -118,7 +130,9 @@ export class Scrubber {
       const own = /^-?\d+/.exec(block.part.key)?.[0] ?? '';
       if (own === year || own === '') return;
       year = own;
-      const y = Math.min(blocks.heights.before(place) / Math.max(1, scroller.end), 1) * (height - 24);
+      const fraction = Math.min(blocks.heights.before(place) / Math.max(1, scroller.end), 1);
+      // Beside the middle of the handle when it is there.
+      const y = fraction * (height - this.size) + (this.size - yearHeight) / 2;
       if (y - last < 20) return;
       last = y;
       const label = h('span', null, year);

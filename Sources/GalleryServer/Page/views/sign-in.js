@@ -1,13 +1,12 @@
 // Signing in with a name and a password. A one-time link needs no page: the server takes it and sends the browser on.
 
 import { PhotoLedger, Problem } from '../client/photoledger.js';
-import { language, t } from '../text/text.js';
+import { t } from '../text/text.js';
 import { fill, h } from './dom.js';
 import { messageOf } from './notice.js';
 
 const client = new PhotoLedger();
 const place = /** @type {HTMLElement} */ (document.getElementById('app'));
-document.documentElement.lang = language;
 document.title = `${t('signIn.title')} – ${t('app.name')}`;
 
 const name = h('input', { name: 'name', autocomplete: 'username', autocapitalize: 'none', spellcheck: 'false',
