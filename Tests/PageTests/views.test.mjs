@@ -5,6 +5,7 @@ import test from 'node:test';
 
 import { Element, makeDocument } from './dom.mjs';
 
+process.env.TZ = 'America/New_York';
 const page = new URL('../../Sources/GalleryServer/Page/', import.meta.url);
 const document = makeDocument();
 const load = (path) => import(new URL(path, page));
@@ -63,6 +64,30 @@ const at = (hash, app) => {
 
 test('the document says the language of the page', () => {
   assert.equal(document.documentElement.lang, 'en');
+});
+
+test('a photo has its own clock and a film, which has none, the reader’s', async () => {
+  const { spoken } = await load('views/tile.js');
+  const { dateForm, dateInWords } = await load('views/viewer-forms.js');
+  const clock = (one) => /\d\d:\d\d/.exec(spoken(one))[0];
+  assert.equal(clock(item('a')), '12:00');
+  assert.equal(clock(item('a', { offset: 7200 })), '14:00');
+  assert.equal(clock(item('a', { mediaType: 2 })), '07:00');
+  assert.equal(clock(item('a', { mediaType: 2, offset: 7200 })), '14:00');
+  const words = (creationDate, localCreationDate = null) => dateInWords({ creationDate, localCreationDate });
+  assert.deepEqual(words('2024-01-31T12:00:00Z'),
+    { date: 'Wednesday, 31 January 2024 at 07:00:00', zone: 'Eastern Standard Time' });
+  assert.equal(words('2024-07-31T12:00:00Z').zone, 'Eastern Daylight Time');
+  assert.deepEqual(words('2024-01-31T12:00:00Z', '2024-01-31T12:00:00'),
+    { date: 'Wednesday, 31 January 2024 at 12:00:00', zone: 'Time zone unknown' });
+  assert.deepEqual(words('2024-01-31T12:00:00+02:00'),
+    { date: 'Wednesday, 31 January 2024 at 12:00:00', zone: 'UTC+02:00' });
+  assert.equal(words(null), null);
+  // What is shown is where an edit begins.
+  const form = dateForm({ creationDate: '2024-01-31T12:00:00Z', localCreationDate: null }, {});
+  const [day, time] = form.querySelectorAll('input');
+  assert.deepEqual([day.value, time.value], ['2024-01-31', '07:00:00']);
+  assert.equal(form.querySelectorAll('option').find((one) => one.selected).getAttribute('value'), '-18000');
 });
 
 test('older commits that could not be read are not asked for again by themselves', async () => {

@@ -46,6 +46,20 @@ export function when(asset) {
 }
 
 /**
+ * The date of an asset as a reader has it. Where there is only an instant, as of films, whose headers have no clock,
+ * that is by the reader's own clock; a wall time without an offset stays what it is.
+ * @param {{ creationDate: string | null, localCreationDate: string | null }} asset
+ * @returns {When & { isReaders: boolean }} `isReaders`: whether the clock is the reader's
+ */
+export function whenRead(asset) {
+  const { instant, wall, offset } = when(asset);
+  const isReaders = offset === null && asset.localCreationDate === null && !Number.isNaN(instant);
+  if (!isReaders) return { instant, wall, offset, isReaders };
+  const own = -60 * new Date(instant).getTimezoneOffset();
+  return { instant, wall: instant + own * 1000, offset: own, isReaders };
+}
+
+/**
  * A date without a zone, `2024-05-31T18:30:00` with milliseconds if there are any; null outside of years 1 to 9999.
  * @param {number} milliseconds
  */

@@ -43,7 +43,9 @@ export const livePhoto = 8;
  * @param {Item} item
  */
 export function spoken(item) {
-  const date = Number.isNaN(item.date) ? t('tile.undated') : wallTime(item.date, item.offset);
+  // A photo's clock without an offset is kept as if it were UTC; a film's header says an instant.
+  const offset = item.offset ?? (item.mediaType === 2 ? null : 0);
+  const date = Number.isNaN(item.date) ? t('tile.undated') : wallTime(item.date, offset);
   const kind = item.mediaType === 2 ? 'tile.video' : item.mediaSubtypes & livePhoto ? 'tile.live' : 'tile.image';
   return t(kind, { date }) + (item.isStackTop ? `, ${t('tile.stack')}` : '')
     + (item.isFavorite ? `, ${t('tile.favorite')}` : '');

@@ -3,7 +3,7 @@
 // A form gives the fields of one `asset.edit`, or nothing if it is given up. Escape gives a form up and leaves the
 // viewer.
 
-import { edited, knownOffsets, offsetText, stamp, when } from '../model/wall-time.js';
+import { edited, knownOffsets, offsetText, stamp, whenRead } from '../model/wall-time.js';
 import { locale, number, t } from '../text/text.js';
 import { h } from './dom.js';
 
@@ -21,14 +21,25 @@ export function offsetChoice(offset, attributes) {
 }
 
 /**
- * The wall time of a photo in words, and its offset; null without a date.
+ * The wall time of a photo in words, and its offset, or the name of the reader's time zone if it is by the reader's
+ * clock; null without a date.
  * @param {any} asset
  */
 export function dateInWords(asset) {
-  const { wall, offset } = when(asset);
+  const { instant, wall, offset, isReaders } = whenRead(asset);
   if (Number.isNaN(wall)) return null;
   const format = new Intl.DateTimeFormat(locale, { dateStyle: 'full', timeStyle: 'medium', timeZone: 'UTC' });
-  return { date: format.format(wall), zone: offset === null ? t('date.noOffset') : `UTC${offsetText(offset)}` };
+  return { date: format.format(wall), zone: isReaders ? zoneName(instant)
+    : offset === null ? t('date.noOffset') : `UTC${offsetText(offset)}` };
+}
+
+/**
+ * The name of the reader's time zone at an instant.
+ * @param {number} instant
+ */
+function zoneName(instant) {
+  const parts = new Intl.DateTimeFormat(locale, { timeZoneName: 'long' }).formatToParts(instant);
+  return parts.find(({ type }) => type === 'timeZoneName')?.value ?? '';
 }
 
 /**
@@ -74,7 +85,7 @@ function form(fields, { save, cancel, extra, label }) {
  * @param {FormOptions} options
  */
 export function dateForm(asset, { save, close }) {
-  const { wall, offset } = when(asset);
+  const { wall, offset } = whenRead(asset);
   const text = Number.isNaN(wall) ? '' : stamp(wall) ?? '';
   const [day = '', time = ''] = text.split('T');
   const date = h('input', { type: 'date', required: true, min: '0001-01-01', max: '9999-12-31', '.value': day,
