@@ -299,8 +299,8 @@ struct LogImport {
         throw LibraryError(
           .storage,
           """
-          The file \(resources.path(of: file)) of an erased asset cannot be removed, so nothing was imported; \
-          make its folder writable and import the lines again.
+          The file \(resources.path(of: file)) of an erased asset cannot be removed, or is just being added again, so \
+          nothing was imported; make its folder writable and import the lines again.
           """)
       }
     }

@@ -25,7 +25,7 @@ final class ExifTool: Sendable {
     var answerCount = 0
   }
 
-  /// A process takes as long to start as to answer about so many files, so a few files are asked of one. The next one
+  /// A process takes longer to start than to answer about so many files, so a few files are asked of one. The next one
   /// starts when those that run have answered so many each.
   private static let answersOfEach = 8
   /// Or when a start, or a slow file, keeps another waiting for so many milliseconds.
@@ -107,6 +107,9 @@ final class ExifTool: Sendable {
     }
     return try process.answer(about: path, isThorough: isThorough, isCancelled: isCancelled)
   }
+
+  /// How many processes may work by now.
+  var openCount: Int { state.withLock { $0.openCount } }
 
   /// Lets one more process work, if there may be one and it is wanted.
   private func openPlace(if isWanted: (State) -> Bool) {

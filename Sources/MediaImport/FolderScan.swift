@@ -249,7 +249,7 @@ private struct Walk {
     let contents = listing ?? FolderContents(of: folder)
     guard contents.code == 0 else {
       let reason = "The folder cannot be listed: \(LibraryError.reason(contents.code))."
-      addSkipped(folder, relative: relative, .unreadable, reason)
+      addSkipped(folder, relative: relative, .unseen(contents.code), reason)
       return
     }
     var listed = ListedAhead()
@@ -274,7 +274,7 @@ private struct Walk {
       case .file(let stamp): try add(path, relative: below, stamp)
       case .other: try add(path, relative: below, nil)
       case .unusable(let reason): addUnusable(path, relative: below, reason)
-      case .unreadable(let reason): addSkipped(path, relative: below, .unreadable, reason)
+      case .unreadable(let skip, let reason): addSkipped(path, relative: below, skip, reason)
       }
     }
   }
@@ -326,7 +326,7 @@ private struct ListedAhead {
 /// What is in a folder, in walking order.
 private struct FolderContents: Sendable {
   enum Kind {
-    case file(SourceStamp), folder(Walk.FolderIdentity), other, unusable(String), unreadable(String)
+    case file(SourceStamp), folder(Walk.FolderIdentity), other, unusable(String), unreadable(SkipReason, String)
   }
 
   /// An entry; small, since entries are sorted.
@@ -394,14 +394,16 @@ private struct FolderContents: Sendable {
   private static func kind(of entry: FolderEntry, in folder: Int32) -> Kind {
     var status = stat()
     guard fstatat(folder, entry.text, &status, AT_SYMLINK_NOFOLLOW) == 0 else {
-      return .unreadable("It cannot be examined: \(LibraryError.reason(errno)).")
+      let code = errno
+      return .unreadable(.unseen(code), "It cannot be examined: \(LibraryError.reason(code)).")
     }
     if status.st_mode & S_IFMT == S_IFDIR { return .folder(Walk.FolderIdentity(status)) }
     if status.st_mode & S_IFMT == S_IFLNK {
       guard fstatat(folder, entry.text, &status, 0) == 0 else {
         let code = errno
         guard [ENOENT, ENOTDIR, ELOOP].contains(code) else {
-          return .unreadable("The file that it is a symbolic link to cannot be examined: \(LibraryError.reason(code)).")
+          return .unreadable(
+            .unreadable, "The file that it is a symbolic link to cannot be examined: \(LibraryError.reason(code)).")
         }
         return .unusable("It is a broken symbolic link: \(LibraryError.reason(code)).")
       }
@@ -410,5 +412,12 @@ private struct FolderContents: Sendable {
       }
     }
     return stamp(status).map { .file($0) } ?? .other
+  }
+}
+
+extension SkipReason {
+  /// Why what a folder has listed is left out, if it cannot be examined with this errno.
+  fileprivate static func unseen(_ code: Int32) -> SkipReason {
+    [ENOENT, ENOTDIR].contains(code) ? .vanished : .unreadable
   }
 }

@@ -81,7 +81,7 @@ struct StoppedTests {
     #expect(parent.end() == .status(128 + SIGTERM))
     let text = String(decoding: try parent.errors.readToEnd() ?? Data(), as: UTF8.self)
     // The parent has a longer patience.
-    #expect(text.contains("did not end within 5 s") && !text.contains("within 8 s"), "\(text)")
+    #expect(text.contains("did not end within 5 s") && !text.contains("within 10 s"), "\(text)")
   }
 
   @Test("where the child of an import into a library is killed, the command says what the library has")

@@ -116,7 +116,7 @@ const columns = (ids) => ({
   sha256: ids.map((id) => `hash-${id}`), pixelWidth: ids.map(() => 3), pixelHeight: ids.map(() => 2),
   duration: ids.map(() => 0), rendition: ids.map(() => 'missing'), placeholder: ids.map(() => null),
   isFavorite: ids.map(() => false), isHidden: ids.map(() => false),
-  creationDate: ids.map(() => null), timeZoneOffset: ids.map(() => null), isStackTop: ids.map(() => false),
+  creationDate: ids.map(() => null), timeZoneOffset: ids.map(() => null), hasClock: ids.map(() => true), isStackTop: ids.map(() => false),
 });
 
 test('a picture that is made is known also where nobody looked yet', async () => {

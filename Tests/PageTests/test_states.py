@@ -188,6 +188,10 @@ class TimelineTests(PageTest):
                 "type": kind, "touchPoints": [{"x": x, "y": y} for x, y in points]})
 
         touch("touchStart", (x, y + 10))
+        phone.one(".scrubber.held .scrubber-handle")
+        # What it says is drawn with the next picture of the screen.
+        phone.driver.execute_async_script(
+            "const done = arguments[0]; requestAnimationFrame(() => requestAnimationFrame(() => done()));")
         self.assertEqual(place(), 0, "who holds it has not moved it yet")
         touch("touchMove", (x, y + 60))
         touch("touchMove", (x, y + 90))

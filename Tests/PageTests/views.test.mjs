@@ -21,7 +21,7 @@ const { Grid } = await load('views/grid.js');
 const item = (id, more = {}) => ({
   id, mediaType: 1, mediaSubtypes: 0, sha256: `hash-${id}`, width: 3, height: 2, duration: 0, rendition: 'ready',
   placeholder: null, isFavorite: false, isStackTop: false, date: Date.parse('2024-01-31T12:00:00Z'), offset: null,
-  ...more,
+  hasClock: true, ...more,
 });
 
 /** A page around views, with a server of as many photos as are wanted. */
@@ -66,13 +66,15 @@ test('the document says the language of the page', () => {
   assert.equal(document.documentElement.lang, 'en');
 });
 
-test('a photo has its own clock and a film, which has none, the reader’s', async () => {
+test('what has a clock is shown by it, and what is only an instant by the reader’s', async () => {
   const { spoken } = await load('views/tile.js');
   const { dateForm, dateInWords } = await load('views/viewer-forms.js');
   const clock = (one) => /\d\d:\d\d/.exec(spoken(one))[0];
   assert.equal(clock(item('a')), '12:00');
   assert.equal(clock(item('a', { offset: 7200 })), '14:00');
-  assert.equal(clock(item('a', { mediaType: 2 })), '07:00');
+  assert.equal(clock(item('a', { hasClock: false })), '07:00');
+  assert.equal(clock(item('a', { mediaType: 2, hasClock: false })), '07:00');
+  assert.equal(clock(item('a', { mediaType: 2 })), '12:00');
   assert.equal(clock(item('a', { mediaType: 2, offset: 7200 })), '14:00');
   const words = (creationDate, localCreationDate = null) => dateInWords({ creationDate, localCreationDate });
   assert.deepEqual(words('2024-01-31T12:00:00Z'),
@@ -90,7 +92,9 @@ test('a photo has its own clock and a film, which has none, the reader’s', asy
   assert.equal(form.querySelectorAll('option').find((one) => one.selected).getAttribute('value'), '-18000');
 });
 
-test('older commits that could not be read are not asked for again by themselves', async () => {
+test('older commits that could not be read are not asked for again by themselves', async (context) => {
+  const { IntersectionObserver } = globalThis;
+  context.after(() => { globalThis.IntersectionObserver = IntersectionObserver; });
   let observer = null;
   globalThis.IntersectionObserver = class {
     constructor(look) {
@@ -136,7 +140,7 @@ test('older commits that could not be read are not asked for again by themselves
   view.close();
 });
 
-test('a drag from a mark picks what it passes, once for each photo, and from a picked one takes out', async () => {
+test('a drag from a mark picks what it passes, once for each photo, and from a picked one takes out', async (context) => {
   const { Picked } = await load('views/picked.js');
   const { Dragging } = await load('views/dragging.js');
   const app = frame(9);
@@ -157,7 +161,9 @@ test('a drag from a mark picks what it passes, once for each photo, and from a p
     scroll, layer: h('div'), element: h('div'), list, selection: picked, options: {},
     indexAt: (x) => Math.floor(x / 100), scroller: { top: 0, setTop: () => {} }, scrolled: () => {},
   };
+  const { requestAnimationFrame } = globalThis;
   globalThis.requestAnimationFrame = () => {};
+  context.after(() => { globalThis.requestAnimationFrame = requestAnimationFrame; });
   const dragging = new Dragging(grid);
   const at = (index, more = {}) => {
     const tile = h('div', { class: 'tile', 'data-index': index });

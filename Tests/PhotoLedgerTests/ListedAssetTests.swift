@@ -29,6 +29,7 @@ struct ListedAssetTests {
       column("timeZoneOffset") { bytes, asset in
         if let offset = asset.timeZoneOffset { bytes.integer(Int64(offset)) } else { bytes.null() }
       },
+      column("hasClock") { $0.bool($1.hasClock) },
       column("isFavorite") { $0.bool($1.isFavorite) }, column("isHidden") { $0.bool($1.isHidden) },
       column("isStackTop") { $0.bool($1.isStackTop) },
       column("sha256") { bytes, asset in bytes.text(asset.withSHA256 { Array($0).hexadecimal }) },

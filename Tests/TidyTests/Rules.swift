@@ -125,9 +125,8 @@ extension Rule {
       }
     })
 
-  /// Tests of the core, and of what is below it, see what their module sees, so that they build without what stands on
-  /// it; `TestSupport` is for those that cannot do without. Tests of any other module see nothing that stands on
-  /// theirs.
+  /// Tests of the core, and of what is below it, import what their module imports, and `TestSupport`, which alone
+  /// depends on more. Tests of any other module import nothing that stands on theirs.
   static let arrowsOfTests = Rule(
     "tests of a low module import no higher one",
     appliesTo: { moduleTested(by: $0) != nil },

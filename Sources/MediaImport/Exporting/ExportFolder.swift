@@ -185,7 +185,20 @@ final class ExportFolder {
   func isOneName(_ relative: String, _ other: String) -> Bool {
     var (status, otherStatus) = (stat(), stat())
     guard lstat(place(relative), &status) == 0, lstat(place(other), &otherStatus) == 0 else { return false }
-    return status.st_dev == otherStatus.st_dev && status.st_ino == otherStatus.st_ino && status.st_nlink == 1
+    guard status.st_dev == otherStatus.st_dev, status.st_ino == otherStatus.st_ino else { return false }
+    return status.st_nlink == 1 || !isListed(relative) || !isListed(other)
+  }
+
+  /// Whether each folder of a path lists the next part in this spelling. A link has names elsewhere, too; so one name of
+  /// it in two spellings is known by the spelling that is not listed.
+  private func isListed(_ relative: String) -> Bool {
+    var folder = path
+    for part in relative.split(separator: "/") {
+      guard let names = try? FileManager.default.contentsOfDirectory(atPath: folder) else { return true }
+      guard names.contains(where: { $0.utf8.elementsEqual(part.utf8) }) else { return false }
+      folder += "/\(part)"
+    }
+    return true
   }
 
   /// Whether a path from a journal is one that an export can have written.

@@ -172,7 +172,14 @@ private final class SidecarRun {
 
   func finish() throws {
     guard !options.isDryRun, !stop.isSet, journal.lineCount > journal.lines.count else { return }
-    try journal.compact { FileStamp(of: $0.path) == $0.stamp }
+    let journal = journal
+    try journal.compact { line in
+      let stamp = FileStamp(of: line.path)
+      if stamp == line.stamp { return true }
+      // The last line of a sidecar that another program has changed still says whose it is.
+      guard stamp != nil, let lines = journal.lines[line.path] else { return false }
+      return line == lines.last && !lines.contains { $0.stamp == stamp }
+    }
   }
 
   /// Writes the sidecar of an asset.

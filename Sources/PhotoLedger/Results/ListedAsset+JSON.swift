@@ -29,6 +29,7 @@ extension JSONBytes {
     list("timeZoneOffset", assets) { bytes, asset in
       if let offset = asset.timeZoneOffset { bytes.integer(Int64(offset)) } else { bytes.null() }
     }
+    column("hasClock", assets, width: 5) { Self.put($0.hasClock, at: $1) }
     column("isFavorite", assets, width: 5) { Self.put($0.isFavorite, at: $1) }
     column("isHidden", assets, width: 5) { Self.put($0.isHidden, at: $1) }
     // The number of members is not a column: a change to another member leaves the top's row, and so feeds, alone.

@@ -22,6 +22,8 @@ package struct ListedAsset: Sendable {
   package let duration: TimeInterval
   package let creationDate: Date?
   package let timeZoneOffset: Int?
+  /// Whether the date is that of a clock on the wall, and not an instant alone.
+  package let hasClock: Bool
   package let isFavorite: Bool
   package let isHidden: Bool
   /// Whether it is on top of a stack.
@@ -38,6 +40,7 @@ package struct ListedAsset: Sendable {
     creationDate = created.isNaN ? nil : Date(timeIntervalSinceReferenceDate: created)
     let offset = row.load(Layout.timeZoneOffset, as: Int32.self)
     timeZoneOffset = offset == Layout.noOffset ? nil : Int(offset)
+    hasClock = !row.seconds(Layout.localCreationDate).isNaN
     (isFavorite, isHidden) = (row.flags.contains(.favorite), row.flags.contains(.hidden))
     isStackTop = row.stackTop == row.identifier
   }

@@ -140,12 +140,11 @@ extension Invocation {
     }
     let (firstWord, forkWord) = (TextLayout.shellWord(first), TextLayout.shellWord(fork.path))
     defer {
-      Output.notice(
-        """
-        The library \(first) is unchanged; the import went into its fork \(fork.path). \
-        `photoledger compare \(firstWord) --library \(forkWord)` lists what it created; with \
-        --library \(forkWord) an import continues there. To discard it, delete the directory.
-        """)
+      Output.notice("The library \(first) is unchanged; the import went into its fork \(fork.path).")
+      // Not as a notice, which breaks lines at blanks, and so within quoted paths.
+      Output.complain(
+        "`photoledger compare \(firstWord) --library \(forkWord)` lists what it created; with --library \(forkWord) an "
+          + "import continues there. To discard it, delete the directory.\n")
     }
     return try withLibrary(at: fork) { library in try runImport(of: export, into: library, options, interruption) }
   }

@@ -34,7 +34,9 @@ extension Command {
     guard invocation.has(appending) else { return try invocation.runInChild(childName, options, reading: "the store") }
     return try invocation.runInChild(
       childName, options, reading: "the lines or the store",
-      left: "the library has all of the lines or none; `history token` prints where it ends")
+      left:
+        "the library has all of the lines or none; `history token` prints where it ends. If the lines erase assets, "
+        + "import the same ones again: that erases what may be left of those")
   }
 
   static let importLogHere = Command(

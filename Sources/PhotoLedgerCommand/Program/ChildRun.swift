@@ -56,7 +56,7 @@ enum ChildRun {
   }
 
   /// How long a child may take to end after it was asked to, seconds: it has its own patience, and ends by it.
-  private static let childPatience = Interruption.patience + 1
+  private static let childPatience = Interruption.patience + 3
   /// How long the parent of a child may take.
   static let parentPatience = childPatience + 2
 

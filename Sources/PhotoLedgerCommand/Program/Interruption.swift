@@ -26,6 +26,8 @@ final class Interruption: Sendable {
   /// The same for a server: requests that have begun go on for some seconds, and then what came of uploads is made
   /// durable and what is being committed ends.
   static let patienceOfServer = 20.0
+  /// How long the last message may take, seconds.
+  private static let patienceOfMessage = 0.5
 
   private let state = Mutex(State())
   private let patience: Double
@@ -87,6 +89,12 @@ final class Interruption: Sendable {
   private func endLater(by signal: Int32) {
     let thread = Thread { [patience] in
       Thread.sleep(forTimeInterval: patience)
+      // The message may wait for a reader that is not there.
+      let last = Thread {
+        Thread.sleep(forTimeInterval: Self.patienceOfMessage)
+        _exit(128 + signal)
+      }
+      last.start()
       Output.notice(
         "Stopped by signal \(signal) (\(String(cString: strsignal(signal)))) in the middle of a step that did not end "
           + "within \(Int(patience)) s; only what was committed before it is kept.")

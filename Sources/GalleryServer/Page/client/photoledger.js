@@ -61,6 +61,7 @@ export class Problem extends Error {
  * @property {number} duration seconds
  * @property {number} date milliseconds since 1970; NaN without a date
  * @property {number | null} offset seconds east of Greenwich
+ * @property {boolean} hasClock whether the date is that of a clock, stored as if it were UTC where there is no offset
  * @property {boolean} isFavorite
  * @property {boolean} isHidden
  * @property {boolean} isStackTop whether it is shown in place of a stack
@@ -118,6 +119,7 @@ export function items(columns) {
     duration: columns.duration[index],
     date: columns.creationDate[index] === null ? NaN : Date.parse(columns.creationDate[index]),
     offset: columns.timeZoneOffset[index],
+    hasClock: columns.hasClock[index],
     isFavorite: columns.isFavorite[index],
     isHidden: columns.isHidden[index],
     isStackTop: columns.isStackTop?.[index] ?? false,

@@ -450,7 +450,7 @@ export class Found extends EventTarget {
  * @returns {Item}
  */
 const bare = ({ id, width, height }) => ({
-  id, mediaType: 1, mediaSubtypes: 0, width, height, duration: 0, date: NaN, offset: null, isFavorite: false,
+  id, mediaType: 1, mediaSubtypes: 0, width, height, duration: 0, date: NaN, offset: null, hasClock: false, isFavorite: false,
   isHidden: false, isStackTop: false, sha256: null, rendition: null, placeholder: null,
 });
 

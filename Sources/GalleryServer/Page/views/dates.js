@@ -3,7 +3,7 @@
 // The dates differ, so the block has one edit for each photo. What comes of the first photo is shown before anything
 // is done.
 
-import { edited, offsetText, when } from '../model/wall-time.js';
+import { edited, offsetText, whenRead } from '../model/wall-time.js';
 import { locale, t } from '../text/text.js';
 import { showDialog } from './dialog.js';
 import { fill, h } from './dom.js';
@@ -61,7 +61,7 @@ async function datesOf(app, ids, grid) {
  * @param {Shift} shift
  */
 function shifted(asset, { by, offset, keepsClock }) {
-  const before = when(asset);
+  const before = whenRead(asset);
   if (Number.isNaN(before.wall)) return undefined;
   const to = offset === undefined ? before.offset : offset;
   const turn = keepsClock ? 0 : ((to ?? 0) - (before.offset ?? 0)) * 1000;
@@ -88,7 +88,7 @@ function words(wall, offset) {
  */
 export async function shiftDates(app, ids, grid) {
   const assets = await datesOf(app, ids, grid);
-  const dated = assets.filter((asset) => !Number.isNaN(when(asset).wall));
+  const dated = assets.filter((asset) => !Number.isNaN(whenRead(asset).wall));
   if (dated.length === 0) {
     app.notices.show(t('dates.none'), { isError: true });
     return false;
@@ -142,7 +142,7 @@ function dialogContent(dated, total, close) {
     const all = isValid() ? dated.map((asset) => shifted(asset, shift)) : [null];
     const changes = all.filter((fields) => fields);
     submit.disabled = changes.length === 0 || all.includes(null);
-    const first = when(dated[0]);
+    const first = whenRead(dated[0]);
     fill(before, t('dates.before', { date: words(first.wall, first.offset) }));
     const fields = all[0];
     fill(after, all.includes(null) ? t('date.invalid')

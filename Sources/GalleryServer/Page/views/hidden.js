@@ -122,7 +122,11 @@ export async function open(app) {
         return;
       }
       inner = view;
+      // The first time it is shown as any other view.
+      const isShown = element.isConnected;
+      if (isShown) app.noteFocus();
       fill(element, view.element);
+      if (isShown) app.giveFocus();
     } catch (error) {
       if (own !== visit) return;
       const sentence = error instanceof Error ? error.message : String(error);

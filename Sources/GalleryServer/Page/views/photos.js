@@ -47,16 +47,19 @@ export async function gridView(app, options) {
   };
   const head = h('header', { class: 'view-head' }, h('h1', null, title), count,
     h('div', { class: 'view-actions' }, ...tools, smaller, larger));
-  const empty = h('div', { class: 'empty' });
+  const empty = h('div', { class: 'empty', tabindex: '-1' });
   const element = h('section', { class: 'view with-grid', 'aria-label': title }, head, ...above, empty, grid.element);
   const show = () => {
     count.textContent = t('photos.count', { count: grid.list.count });
     const isEmpty = grid.list.count === 0;
+    const hadFocus = grid.element.contains(document.activeElement);
     grid.element.classList.toggle('is-empty', isEmpty);
     empty.hidden = !isEmpty;
     if (isEmpty && empty.childElementCount === 0) {
       empty.append(options.empty?.(grid) ?? h('p', null, t('photos.none')));
     }
+    // A list without photos is not visible, and has the focus no longer.
+    if (isEmpty && hadFocus) empty.focus({ preventScroll: true });
   };
   const bar = isPlain ? null : barOf(app, grid, options.actions ?? timelineActions, { album: options.album ?? null });
   if (bar) {

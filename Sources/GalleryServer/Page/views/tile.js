@@ -43,8 +43,8 @@ export const livePhoto = 8;
  * @param {Item} item
  */
 export function spoken(item) {
-  // A photo's clock without an offset is kept as if it were UTC; a film's header says an instant.
-  const offset = item.offset ?? (item.mediaType === 2 ? null : 0);
+  // A clock without an offset is kept as if it were UTC; what is only an instant is shown by the reader's clock.
+  const offset = item.offset ?? (item.hasClock ? 0 : null);
   const date = Number.isNaN(item.date) ? t('tile.undated') : wallTime(item.date, offset);
   const kind = item.mediaType === 2 ? 'tile.video' : item.mediaSubtypes & livePhoto ? 'tile.live' : 'tile.image';
   return t(kind, { date }) + (item.isStackTop ? `, ${t('tile.stack')}` : '')
