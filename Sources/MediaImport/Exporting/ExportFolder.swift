@@ -180,8 +180,8 @@ final class ExportFolder {
     }
   }
 
-  /// Whether two paths are one name of one file, as on a file system that folds case: what is removed under one of them
-  /// is gone under the other.
+  /// Whether two paths are one name of one file, as on a file system that folds case: what is removed under one of
+  /// them is gone under the other.
   func isOneName(_ relative: String, _ other: String) -> Bool {
     var (status, otherStatus) = (stat(), stat())
     guard lstat(place(relative), &status) == 0, lstat(place(other), &otherStatus) == 0 else { return false }
@@ -189,8 +189,8 @@ final class ExportFolder {
     return status.st_nlink == 1 || !isListed(relative) || !isListed(other)
   }
 
-  /// Whether each folder of a path lists the next part in this spelling. A link has names elsewhere, too; so one name of
-  /// it in two spellings is known by the spelling that is not listed.
+  /// Whether each folder of a path lists the next part in this spelling. A link has names elsewhere, too; so one name
+  /// of it in two spellings is known by the spelling that is not listed.
   private func isListed(_ relative: String) -> Bool {
     var folder = path
     for part in relative.split(separator: "/") {
