@@ -36,6 +36,27 @@ struct ErasureTests {
     #expect(try kept.library.extendedMetadata(of: other).caption == "words about plain")
   }
 
+  @Test(
+    "an altered row by which an event brings its own replacement is named, and erasing ends", .timeLimit(.minutes(2)))
+  func altered() async throws {
+    let kept = try await KeptLibrary.make()
+    let environment = try Environment.store(ofLibrary: kept.url.path)
+    let table = try environment.database(
+      "redactions", integerKeys: StoreDump.numbered.contains("redactions"), create: false)
+    let head = try kept.head()
+    try environment.write { t in
+      for sequence in 2...head.sequence {
+        let row = withUnsafeBytes(of: sequence.bigEndian) { Array($0) } + [UInt8](repeating: 0, count: 8)
+        try t.put(sequence, row, in: table)
+      }
+    }
+    let error = #expect(throws: LibraryError.self) { try kept.library.eraseAssets([kept.secret]) }
+    #expect(
+      error?.code == .corrupted && error?.description.contains("is not after it") == true,
+      "\(String(describing: error))")
+    #expect(try kept.head() == head)
+  }
+
   @Test("after a compaction no file of the library has a trace of the asset")
   func leavesNoTrace() async throws {
     let kept = try await KeptLibrary.make()

@@ -265,6 +265,14 @@ struct EditRuleTests {
     try await room.edit(id, Darkroom.edit("two", base: .rendered))
     #expect(try input(true) == (.unedited, "two", ["render of one"]), "The base of the last edit.")
     #expect(try input(false) == (.rendered, nil, ["render of two"]))
+    // An editor is given no other adjustment data than those that were recorded.
+    let asset = try room.small.asset(id)
+    let recipe = try #require(try room.small.library.resources(of: asset).first { $0.type == .adjustmentData })
+    let file = try room.small.library.url(of: recipe, in: asset)
+    #expect(chmod(file.path, 0o644) == 0)
+    try Data("owt".utf8).write(to: file)
+    let altered = #expect(throws: LibraryError.self) { try input(true) }
+    #expect(altered?.code == .invalidResource)
     let sound = try await room.make(.audio, [Darkroom.draft(.audio, "sound")])
     let error = #expect(throws: LibraryError.self) {
       try room.small.library.editingInput(for: try room.small.asset(sound)) { _ in true }

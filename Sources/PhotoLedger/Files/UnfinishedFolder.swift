@@ -52,8 +52,13 @@ package final class UnfinishedFolder {
     let own = "\(prefix)\(getpid()).\(folderCount.add(1, ordering: .relaxed).newValue)"
     let path = "\(parent)/\(own)"
     removeLeftovers(prefix, in: parent)
-    guard mkdir(path, 0o755) == 0 else { throw LibraryError.store(path, "create the folder", errno: errno) }
+    // Before it is there, since another thread may be looking for leftovers.
     foldersBeingFilled.withLock { _ = $0.insert(own) }
+    guard mkdir(path, 0o755) == 0 else {
+      let code = errno
+      foldersBeingFilled.withLock { _ = $0.remove(own) }
+      throw LibraryError.store(path, "create the folder", errno: code)
+    }
     return path
   }
 

@@ -134,7 +134,15 @@ extension StoreCore {
         continue
       }
       found[sequence] = redaction
-      if let carrier = try log.redactions.carrier(of: sequence, in: t) { waiting.insert(carrier) }
+      guard let carrier = try log.redactions.carrier(of: sequence, in: t) else { continue }
+      // An altered row could lead back, and so without end.
+      guard carrier > sequence else {
+        throw LibraryError(
+          .corrupted,
+          "Event \(carrier) is said to bring what stands for event \(sequence), but is not after it; run `verify`, then "
+            + "`rebuild`.")
+      }
+      waiting.insert(carrier)
     }
     return found.values.sorted { $0.sequence < $1.sequence }
   }

@@ -131,8 +131,9 @@ extension PhotoLibrary {
   ///   - canHandle: whether the editor can apply stored adjustment data; if so it gets the unedited base with them, if
   ///     not the rendered result.
   /// - Throws: ``LibraryError`` `.identifierNotFound` for an asset that no longer exists,
-  ///   `.requestNotSupportedForAsset` for one that cannot be edited (AS-13), `.missingResource` if a file is missing;
-  ///   the store's errors.
+  ///   `.requestNotSupportedForAsset` for one that cannot be edited (AS-13), `.missingResource` if a file is missing,
+  ///   `.invalidResource` or `.resourceChanged` if the adjustment data are not those that were recorded; the store's
+  ///   errors.
   /// - Complexity: O(log n), and the bytes of the adjustment data.
   public func editingInput(
     for asset: Asset, canHandleAdjustmentData canHandle: (AdjustmentData) -> Bool
@@ -149,13 +150,9 @@ extension PhotoLibrary {
     let details = try store.reading { t in try self.details(of: current, t) }
     guard let recipe = details.resources.first(where: { $0.type == .adjustmentData }), let format = details.adjustment
     else { return try input(current, nil, .unedited, details.resources) }
-    let bytes: Data
-    do {
-      bytes = try Data(contentsOf: url(of: recipe))
-    } catch {
-      throw LibraryError(
-        .missingResource, "The adjustment data of the last edit of \(asset.localIdentifier) cannot be read: \(error)")
-    }
+    var file = try openForReading(ResourceRequest(recipe, in: current))
+    var bytes = Data()
+    while let chunk = try file.next() { bytes.append(chunk) }
     let adjustment = AdjustmentData(
       formatIdentifier: format.formatIdentifier, formatVersion: format.formatVersion, data: bytes)
     guard canHandle(adjustment) else { return try input(current, nil, .rendered, details.resources) }
