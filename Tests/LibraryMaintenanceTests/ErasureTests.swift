@@ -54,7 +54,6 @@ struct ErasureTests {
     #expect(
       error?.code == .corrupted && error?.description.contains("is not after it") == true,
       "\(String(describing: error))")
-    #expect(try kept.head() == head)
   }
 
   @Test("after a compaction no file of the library has a trace of the asset")

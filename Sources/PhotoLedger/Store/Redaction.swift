@@ -139,8 +139,8 @@ extension StoreCore {
       guard carrier > sequence else {
         throw LibraryError(
           .corrupted,
-          "Event \(carrier) is said to bring what stands for event \(sequence), but is not after it; run `verify`, then "
-            + "`rebuild`.")
+          "Event \(carrier) is said to bring what stands for event \(sequence), but is not after it; run `verify`, "
+            + "then `rebuild`.")
       }
       waiting.insert(carrier)
     }
