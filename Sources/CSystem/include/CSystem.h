@@ -91,7 +91,7 @@ void psys_sha1_init(psys_sha1 *context);
 /// As psys_sha1_init, but never uses the processor's SHA instructions: the reference in tests.
 void psys_sha1_init_portable(psys_sha1 *context);
 void psys_sha1_update(psys_sha1 *context, const void *bytes, size_t count);
-/// As psys_sha256_update and psys_sha1_update of the same bytes, in three quarters of their time (rounds.h).
+/// As psys_sha256_update and psys_sha1_update of the same bytes, in one pass (rounds.h).
 void psys_both_update(psys_sha256 *sha256, psys_sha1 *sha1, const void *bytes, size_t count);
 /// Writes 20 bytes to `digest` and leaves `context` unusable until its next init.
 void psys_sha1_final(psys_sha1 *context, uint8_t *digest);

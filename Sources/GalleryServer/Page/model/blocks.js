@@ -70,7 +70,7 @@ export class Block {
     this.shapes = null;
     /** @type {(Cell | null)[] | null} */
     this.cells = null;
-    /** When the block was looked at last, in the list's count; 0 if nobody did. */
+    /** When the block was looked at last, in the list's count; 0 if never. */
     this.look = 0;
     /** @type {number[] | null} */
     this.rows = null;

@@ -257,7 +257,7 @@ export class List extends EventTarget {
   }
 
   /**
-   * Notes which blocks hold items after a change: it puts them into blocks that nobody looked at, whose items are given
+   * Notes which blocks hold items after a change: it puts them into blocks that were never looked at, whose items are given
    * up first, and makes other blocks of those that it divides or joins. That is a look at each block, of which a
    * million items have some 1,000 to 4,000.
    */

@@ -98,7 +98,7 @@ export class UploadStore {
 
   /**
    * Takes over what other tabs left behind: at once what ended before, and the rest when those tabs end. Without locks
-   * nobody learns of that, and the rest is for the next page that is opened.
+   * no tab learns of that, and the rest is for the next page that is opened.
    * @param {string} client
    * @param {(records: UploadRecord[]) => void} take
    * @returns {Promise<void>} when what ended before was looked at
