@@ -86,6 +86,42 @@ struct SandboxTests {
     #expect(printed == "no-internet no-unix no-pair no-process no-signal no-session")
   }
 
+  @Test(
+    "a program changes no file that it may only read, and no mode, owner or time",
+    arguments: layers.filter { $0 != .none })
+  func changes(_ layer: SandboxLayer) throws {
+    let place = try Place()
+    chmod(place.input, 0o640)
+    let before = try FileManager.default.attributesOfItem(atPath: place.input)
+    // The file of the own folder shows that the program may write there, and that the filter alone denies the rest.
+    let program = """
+      use Fcntl;
+      my ($secret, $input, $output, $parent) = @ARGV;
+      open(my $own, ">", "$output/own"); print $own "own"; close $own;
+      print open(my $a, ">>", "$output/own") && truncate($a, 1) ? "shortened " : "NOT-SHORTENED ";
+      for my $path ($input, "$output/own") {
+        print chmod(0777, $path) ? "MODE " : "no-mode ";
+        print utime(1, 1, $path) ? "TIME " : "no-time ";
+        print chown($<, $(, $path) ? "OWNER " : "no-owner ";
+        print truncate($path, 0) ? "LENGTH " : "no-length ";
+        print sysopen(my $b, $path, O_RDONLY | O_TRUNC) ? "EMPTIED " : "no-emptying ";
+        print sysopen(my $c, $path, 3 | O_TRUNC) ? "EMPTIED " : "no-emptying ";
+        open(my $d, "<", $path);
+        print chmod(0777, $d) ? "MODE " : "no-mode ";
+        print fcntl($d, F_SETOWN, $$) ? "SIGNALS " : "no-signals ";
+      }
+      print sysopen(my $e, "$output/own", O_WRONLY | O_TRUNC) ? "emptied " : "NOT-EMPTIED ";
+      print kill("TERM", 0) ? "GROUP" : "no-group";
+      """
+    let printed = try place.run(layer, program)
+    let kept = "no-mode no-time no-owner no-length no-emptying no-emptying no-mode no-signals "
+    #expect(printed == "shortened " + kept + kept + "emptied no-group", "\(layer)")
+    let after = try FileManager.default.attributesOfItem(atPath: place.input)
+    for key in [FileAttributeKey.size, .posixPermissions, .modificationDate] {
+      #expect(after[key] as? NSObject == before[key] as? NSObject, "\(key)")
+    }
+  }
+
   @Test("memory and the size of files are limited in every layer", arguments: layers)
   func limits(_ layer: SandboxLayer) throws {
     let place = try Place()
