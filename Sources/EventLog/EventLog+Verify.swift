@@ -105,11 +105,11 @@ extension EventLog {
       let ranges = ranges(after: found.head.sequence, upTo: last, t)
       let parts = t.onSeveralCores(ranges.count) { index, t in
         let range = ranges[index]
-        defer { t.letGoOfPages() }
         return Result { () throws(EventLogError) in
           try verifyRange(from: range.lowerBound, to: range.upperBound, statesAt: sizes, in: t)
         }
       }
+      t.letGoOfPages()
       for part in parts {
         // A failure further on does not hide a defect in front of it.
         found.append(try part.get())

@@ -81,6 +81,22 @@ struct AssetPropertyTests {
     #expect(keys == AssetProperty.printed.map(\.name) + ["resources"])
   }
 
+  @Test("a value of an enumeration has the name of its case")
+  func namesOfChoices() {
+    func check<Choice: NamedChoice>(_ type: Choice.Type) {
+      let choices = (0..<64).compactMap(Choice.init(rawValue:))
+      #expect(!choices.isEmpty)
+      for choice in choices { #expect(choice.name == "\(choice)") }
+    }
+    check(MediaType.self)
+    check(PlaybackStyle.self)
+    check(PlaybackVariation.self)
+    check(AdjustmentsState.self)
+    check(OriginalResourceChoice.self)
+    check(AssetRating.self)
+    check(PhotoCollection.Kind.self)
+  }
+
   @Test("the page of commands lists every property that a request sets")
   func settable() throws {
     let operations = try Self.rows(after: "| operation | fields |")

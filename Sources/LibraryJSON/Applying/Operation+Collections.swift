@@ -138,7 +138,7 @@ extension OperationFields {
   ) throws -> ContentEditor {
     let then = try context.library.at(token)
     let collection = try container.flatMap { try then.collection($0.uuidString) }
-    guard container == nil || collection.map({ "\($0.kind)" == kind }) == true else {
+    guard container == nil || collection.map({ $0.kind.name == kind }) == true else {
       throw LibraryError(
         .identifierNotFound, "\(place): there was no such \(kind) in the state of \(token); pass a later token.")
     }

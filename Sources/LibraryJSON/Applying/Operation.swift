@@ -50,7 +50,7 @@ final class OperationContext {
   /// Whether a name stands for an album, smart album or folder, as far as is known; nil if it is not.
   func kind(of text: String) throws -> String? {
     if let placeholder = placeholders[text] { return placeholder.kind }
-    return try library.collection(text).map { "\($0.kind)" }
+    return try library.collection(text).map { $0.kind.name }
   }
 }
 

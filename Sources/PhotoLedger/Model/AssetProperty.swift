@@ -100,7 +100,7 @@ package final class AssetProperty: Sendable {
   /// The key in the map that a creation logs.
   let rowKey: UInt64?
   let propertyKey: PropertyKey?
-  let paths: [any PartialKeyPath<Asset> & Sendable]
+  private let makePaths: @Sendable () -> [any PartialKeyPath<Asset> & Sendable]
   let aliases: [String]
   package let setting: Setting
   package let undoing: Undoing
@@ -120,7 +120,8 @@ package final class AssetProperty: Sendable {
   ///   - traits: what else there is to say of it.
   init(
     _ name: StaticString, _ form: Form, log field: AssetField? = nil, row rowKey: UInt64? = nil,
-    key propertyKey: PropertyKey? = nil, _ paths: [any PartialKeyPath<Asset> & Sendable] = [],
+    key propertyKey: PropertyKey? = nil,
+    _ paths: @autoclosure @escaping @Sendable () -> [any PartialKeyPath<Asset> & Sendable] = [],
     spelled aliases: [String] = [], set setting: Setting = .never, undo undoing: Undoing = .alone,
     is traits: Traits = []
   ) {
@@ -130,12 +131,15 @@ package final class AssetProperty: Sendable {
     self.field = field
     self.rowKey = rowKey
     self.propertyKey = propertyKey
-    self.paths = paths
+    makePaths = paths
     self.aliases = aliases
     self.setting = setting
     self.undoing = undoing
     self.traits = traits
   }
+
+  /// The paths of `Asset` that stand for it, which take a process longer to make than the rest of the table.
+  var paths: [any PartialKeyPath<Asset> & Sendable] { makePaths() }
 
   /// Whether an edit of the asset may set the property.
   func isSettable(in row: AssetRow) -> Bool {

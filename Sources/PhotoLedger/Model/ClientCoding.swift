@@ -31,7 +31,7 @@ extension ClientRow {
 
   init(number: ObjectNumber, reading bytes: RawSpan) throws {
     self.init(number: number, name: "", registeredDate: .distantPast)
-    var found: Set<UInt64> = []
+    var found = FoundFields()
     var row = self
     try bytes.forEachField { reader, key in
       found.insert(key)
@@ -49,7 +49,7 @@ extension ClientRow {
       default: throw EventCodingError(sentence: "unknown property \(key) of a client.")
       }
     }
-    guard found.isSuperset(of: [1, 2]) else { throw EventCodingError(sentence: "a client lacks a property.") }
+    guard found.contain([1, 2]) else { throw EventCodingError(sentence: "a client lacks a property.") }
     self = row
   }
 }
@@ -65,7 +65,7 @@ extension PickRow {
 
   init(number: ObjectNumber, reading bytes: RawSpan) throws {
     var row = PickRow(number: number, client: 0, date: .distantPast)
-    var found: Set<UInt64> = []
+    var found = FoundFields()
     try bytes.forEachField { reader, key in
       found.insert(key)
       switch key {
@@ -75,7 +75,7 @@ extension PickRow {
       default: throw EventCodingError(sentence: "unknown property \(key) of a pick.")
       }
     }
-    guard found.isSuperset(of: [1, 2]) else { throw EventCodingError(sentence: "a pick lacks a property.") }
+    guard found.contain([1, 2]) else { throw EventCodingError(sentence: "a pick lacks a property.") }
     self = row
   }
 }

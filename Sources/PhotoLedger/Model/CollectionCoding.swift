@@ -37,7 +37,7 @@ extension CollectionRow {
   init(number: ObjectNumber, reading bytes: RawSpan) throws {
     var row = CollectionRow(
       number: number, identifier: LocalIdentifier(high: 0, low: 0), kind: .album, title: nil, date: .distantPast)
-    var found: Set<UInt64> = []
+    var found = FoundFields()
     var creatorDate: Date?
     try bytes.forEachField { reader, key in
       found.insert(key)
@@ -64,9 +64,7 @@ extension CollectionRow {
       default: throw EventCodingError(sentence: "unknown property \(key) of a collection.")
       }
     }
-    guard found.isSuperset(of: [1, 2, 4, 5, 7]) else {
-      throw EventCodingError(sentence: "a collection lacks a property.")
-    }
+    guard found.contain([1, 2, 4, 5, 7]) else { throw EventCodingError(sentence: "a collection lacks a property.") }
     row.creatorDate = creatorDate ?? row.creationDate
     self = row
   }

@@ -37,7 +37,7 @@ package struct CollectionProperty: Sendable {
   package let form: Form
   private let log: EditedProperty?
   let key: PropertyKey?
-  let paths: [any PartialKeyPath<PhotoCollection> & Sendable]
+  private let makePaths: @Sendable () -> [any PartialKeyPath<PhotoCollection> & Sendable]
   let aliases: [String]
   private let isPrinted: Bool
 
@@ -52,17 +52,20 @@ package struct CollectionProperty: Sendable {
   ///   - isPrinted: whether it is a member of a collection's JSON.
   init(
     _ name: StaticString, _ form: Form, log: EditedProperty? = nil, key: PropertyKey? = nil,
-    _ paths: [any PartialKeyPath<PhotoCollection> & Sendable] = [], spelled aliases: [String] = [],
-    isPrinted: Bool = true
+    _ paths: @autoclosure @escaping @Sendable () -> [any PartialKeyPath<PhotoCollection> & Sendable] = [],
+    spelled aliases: [String] = [], isPrinted: Bool = true
   ) {
     self.name = name
     self.form = form
     self.log = log
     self.key = key
-    self.paths = paths
+    makePaths = paths
     self.aliases = aliases
     self.isPrinted = isPrinted
   }
+
+  /// The paths of `PhotoCollection` that stand for it, which take a process longer to make than the rest of the table.
+  var paths: [any PartialKeyPath<PhotoCollection> & Sendable] { makePaths() }
 
   private static let noDate = Form.optionalDate { _ in nil }
 
@@ -71,7 +74,7 @@ package struct CollectionProperty: Sendable {
     CollectionProperty(
       "localIdentifier", .identifier, key: .localIdentifier, [\PhotoCollection.id, \PhotoCollection.localIdentifier]),
     CollectionProperty(
-      "kind", .kind({ $0.kind.rawValue }, name: { "\($0.kind)" }), key: .kind, [\PhotoCollection.kind]),
+      "kind", .kind({ $0.kind.rawValue }, name: { $0.kind.name }), key: .kind, [\PhotoCollection.kind]),
     CollectionProperty(
       "albumSubtype", .optionalKind({ $0.albumSubtype?.rawValue }, name: { $0.albumSubtype?.name }), key: .albumSubtype,
       [\PhotoCollection.albumSubtype]),

@@ -40,7 +40,7 @@ extension SmartAlbumQuery {
 
   init(_ bytes: RawSpan) throws {
     var query = SmartAlbumQuery(.smartAlbumGeneric, format: "")
-    var found: Set<UInt64> = []
+    var found = FoundFields()
     try bytes.forEachField { reader, key in
       found.insert(key)
       switch key {
@@ -52,7 +52,7 @@ extension SmartAlbumQuery {
       default: throw EventCodingError(sentence: "unknown property \(key) of a query.")
       }
     }
-    guard found.isSuperset(of: [1, 2]) else { throw EventCodingError(sentence: "a query lacks a property.") }
+    guard found.contain([1, 2]) else { throw EventCodingError(sentence: "a query lacks a property.") }
     self = query
   }
 }

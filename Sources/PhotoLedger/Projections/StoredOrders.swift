@@ -89,8 +89,8 @@ package struct StoredOrder: Sendable {
 
   private init(_ type: MediaType) { self.init(type.name, where: .media(type)) }
 
-  /// The terms by which a kind of order ascends.
-  fileprivate static func terms(_ kind: Kind) -> [SortTerm] {
+  /// The terms by which each kind of order ascends.
+  private static let termsOfKinds: [[SortTerm]] = Kind.allCases.map { kind in
     let key: PropertyKey
     switch kind {
     case .created: key = .creationDate
@@ -103,6 +103,9 @@ package struct StoredOrder: Sendable {
     }
     return [date]
   }
+
+  /// The terms by which a kind of order ascends.
+  fileprivate static func terms(_ kind: Kind) -> [SortTerm] { termsOfKinds[kind.rawValue] }
 
   /// The library's assets that satisfy a condition, in ascending order of a date.
   fileprivate static func query(
@@ -217,6 +220,8 @@ package struct StoredAnswer: Sendable {
 
   /// What answers a query; nil if nothing does.
   init?(_ query: Query) {
+    // Most fetches of limited clients end here, before the query is looked up.
+    guard query.access == .full else { return nil }
     if case .members(let container) = query.scope {
       guard query == Query(.asset, query.scope) else { return nil }
       self.init(QueryPlan(query), .album(container))
@@ -357,16 +362,18 @@ extension Projections {
     ofOrder index: Int, without: [Int], _ way: StoredWay, from least: UInt64,
     where isWanted: ((ObjectNumber) -> Bool)? = nil, in t: borrowing some Reading
   ) throws -> [NarrowKey] {
-    let ascending = way != .dated(ascending: false)
-    var keys = try datedKeys(index, from: least, ascending: ascending, where: isWanted, in: t)
-    for part in without {
-      keys = Self.difference(keys, try datedKeys(part, ascending: ascending, where: isWanted, in: t))
-    }
-    if way == .added {
+    func keys(_ index: Int, from least: UInt64) throws -> [NarrowKey] {
+      guard way == .added else {
+        return try datedKeys(index, from: least, ascending: way == .dated(ascending: true), where: isWanted, in: t)
+      }
+      // Of everything the dates of addition ascend with the numbers, so there is mostly nothing to sort.
+      let order = index == StoredOrder.whole ? StoredOrder.added : index
+      var keys = try datedKeys(order, from: least, where: isWanted, in: t)
       for position in keys.indices { keys[position] = NarrowKey(word: 0, number: keys[position].number) }
       NarrowKey.sort(&keys)
+      return keys
     }
-    return keys
+    return try without.reduce(keys(index, from: least)) { Self.difference($0, try keys($1, from: 0)) }
   }
 
   /// The keys of a stored order as a result has them that is sorted by its date.

@@ -41,6 +41,7 @@ struct SearchWords: Equatable, Sendable {
   /// The words of an asset: of its original files' names, its keywords and its caption; of the title, the people, the
   /// camera and the lens that its files name. What they say in captions and keywords is found once it is the asset's.
   init(_ details: AssetDetails) {
+    words.reserveCapacity(16)
     for resource in details.resources where resource.isOriginal { add(resource.originalFilename) }
     for keyword in details.keywords { add(keyword) }
     if let caption = details.caption { add(caption) }
@@ -61,9 +62,10 @@ struct SearchWords: Equatable, Sendable {
 
   private mutating func add(_ text: String) {
     guard scalarsLeft > 0 else { return }
-    let counted = text.unicodeScalars.prefix(scalarsLeft)
-    scalarsLeft -= counted.count
-    WordCutter.cut(String(counted), isSearch: false) { word in
+    var counted = text
+    if text.utf8.count > scalarsLeft { counted = String(text.unicodeScalars.prefix(scalarsLeft)) }
+    scalarsLeft -= counted.unicodeScalars.count
+    WordCutter.cut(counted, isSearch: false) { word in
       if words.count < Self.countLimit { words.insert(word) }
     }
   }
