@@ -14,7 +14,9 @@ public import LMDB
 //        │       covers of albums
 //     format 5
 //        │       projections are made anew: they gain the orders of what was added, is in the trash, or is withheld
-//     format 6   as this program reads and writes it
+//     format 6
+//        │       projections are made anew: they gain the files that an undo can bring back
+//     format 7   as this program reads and writes it
 //
 // A store carries the number of its format beside the log. A program opens stores of its own format; an older store is
 // migrated by the steps between, all of them in one transaction, which also writes the new number: so an interrupted
@@ -75,13 +77,16 @@ public struct StoreStep: Sendable, Hashable {
         Fetches by the date of addition, of the trash and by limited clients begin without reading the library, since \
         they have stored orders.
         """),
+    StoreStep(
+      from: 6, work: .remakesProjections,
+      summary: "The files that only earlier states name are known, and stay while an undo can bring them back."),
   ]
 }
 
 /// The number of a store's format.
 public struct StoreFormat: Sendable {
   /// The format that this program reads and writes.
-  public static let current: UInt64 = 6
+  public static let current: UInt64 = 7
 
   /// The name of the table that holds the number.
   public static let name = "store.meta"

@@ -205,7 +205,7 @@ class Log:
     def check_tables(self, library):
         head = {b"format": encode(1), b"head": encode([self.size, self.commit_of[-1], self.chains[-1]])}
         demand(dict(library.tables["log.meta"]) == head, None, "the stored head is not that of the last event")
-        demand(dict(library.tables["store.meta"]) == {b"format": bytes(7) + b"\x06"}, None, "the format is not 6")
+        demand(dict(library.tables["store.meta"]) == {b"format": bytes(7) + b"\x07"}, None, "the format is not 7")
         self.check_redactions(library)
         for name, stored, wanted in (
             ("commits", dict(library.numbered("commits")), self.commits),

@@ -132,6 +132,8 @@ enum FormatDump {
       "'\(String(decoding: key.dropLast(9), as: UTF8.self))' is a word of asset \(bigEndian(key, key.count - 8))"
     case "aside": "event \(bigEndian(key, 0)): \(String(decoding: value, as: UTF8.self))"
     case "content", "pairing", "bursts", "origins": "\(hex(Array(key[..<4])))… is in asset \(bigEndian(key, 32))"
+    case "formerContent": "\(hex(Array(key[..<4])))… was in asset \(bigEndian(key, 32))"
+    case "formerFiles": "asset \(bigEndian(key, 0)) had \(hex(Array(key[8..<12])))…"
     case _ where name.hasPrefix("order."): "asset \(bigEndian(key, 8)) at \(hex(Array(key[..<8])))"
     default: "object \(bigEndian(key, 0)) was touched by event \(bigEndian(key, 8))"
     }

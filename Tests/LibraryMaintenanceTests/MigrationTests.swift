@@ -10,11 +10,12 @@ import Testing
 // Stores of every format that was ever published, opened by this program.
 //
 //     v1-first    20 November 2026: assets, albums, folders; nine projections      migrated.dump: what it comes to
-//     v1          22 November 2026: clients, words, edits, smart albums; sixteen    v6/library.dump is what it comes to
+//     v1          22 November 2026: clients, words, edits, smart albums; sixteen    v7/library.dump is what it comes to
 //     v2          22 November 2026: stored orders, departed objects, events aside   the same
-//     v3          24 November 2026: erased payloads, undos, forks                   the same, and kept.dump v6's
+//     v3          24 November 2026: erased payloads, undos, forks                   the same, and kept.dump v7's
 //     v4          24 November 2026: the index of words, more stored orders          the same
 //     v5          26 November 2026: events of versions 3 and 4                      the same
+//     v6          26 November 2026: the orders of added, trashed and withheld       the same, and each dump v7's
 //
 // A fixture is a dump, from which the store is made again, byte for byte. PHOTOLEDGER_RECORD=1 writes migrated.dump
 // anew; that is right only as long as the format of now is unpublished.
@@ -25,7 +26,7 @@ struct MigrationTests {
     .deletingLastPathComponent().appending(path: "Migrations/Fixtures")
   private static let isRecording = ProcessInfo.processInfo.environment["PHOTOLEDGER_RECORD"] == "1"
 
-  static let old = ["v1-first", "v1", "v2", "v3", "v4", "v5"]
+  static let old = ["v1-first", "v1", "v2", "v3", "v4", "v5", "v6"]
   /// Those that a step makes projections of anew, which takes time and can be stopped.
   static let rebuilt = old
 
@@ -82,7 +83,7 @@ struct MigrationTests {
         return true
       }
       let found = try Self.dump(url)
-      let expected = version == "v1-first" ? "\(version)/migrated.dump" : "v6/library.dump"
+      let expected = version == "v1-first" ? "\(version)/migrated.dump" : "v7/library.dump"
       if Self.isRecording, version == "v1-first" {
         try Data(found.utf8).write(to: Self.fixtures.appending(path: expected))
       }
@@ -110,15 +111,27 @@ struct MigrationTests {
     let url = folder.place("library")
     try Self.restore("v3", "kept", at: url)
     try PhotoLibrary(at: url, environment: .seeded(9)).close()
-    #expect(Self.difference(try Self.dump(url), try Self.fixture("v6/kept.dump")) == nil)
-    #expect(try Self.fixture("v3/kept.log") == Self.fixture("v6/kept.log"))
+    #expect(Self.difference(try Self.dump(url), try Self.fixture("v7/kept.dump")) == nil)
+    #expect(try Self.fixture("v3/kept.log") == Self.fixture("v7/kept.log"))
+  }
+
+  @Test(
+    "a store of format 6 gains the rows of the files that an undo can bring back, for each library of the fixtures",
+    arguments: StorageFormatTests.libraries)
+  func migratesFormerFiles(name: String) throws {
+    let folder = try TemporaryFolder()
+    let url = folder.place("library")
+    try Self.restore("v6", name, at: url)
+    try PhotoLibrary(at: url, environment: .seeded(9)).close()
+    #expect(Self.difference(try Self.dump(url), try Self.fixture("v7/\(name).dump")) == nil)
+    #expect(try Self.fixture("v6/\(name).log") == Self.fixture("v7/\(name).log"))
   }
 
   @Test(
     "no newer format changed an event: the log of the same library is the same",
-    arguments: ["v1", "v2", "v3", "v4", "v5"])
+    arguments: ["v1", "v2", "v3", "v4", "v5", "v6"])
   func sameLog(version: String) throws {
-    #expect(try Self.fixture("\(version)/library.log") == Self.fixture("v6/library.log"))
+    #expect(try Self.fixture("\(version)/library.log") == Self.fixture("v7/library.log"))
   }
 
   @Test("the events of every form that was ever written are read, and are written in that of now", arguments: old)

@@ -7,7 +7,7 @@ import PhotoLedger
 import TestSupport
 import Testing
 
-// The fixtures of store format 6, under Migrations/Fixtures/v6, and what they prove:
+// The fixtures of store format 7, under Migrations/Fixtures/v7, and what they prove:
 //
 //     library.dump   every database of a small seeded library      today's program writes the same bytes
 //     library.log    its events, a JSON object a line              today's program reads them, and replays them to the
@@ -31,7 +31,7 @@ import Testing
 struct StorageFormatTests {
   private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
     .deletingLastPathComponent()
-  private static let fixtures = root.appending(path: "Migrations/Fixtures/v6")
+  private static let fixtures = root.appending(path: "Migrations/Fixtures/v7")
   private static let isRecording = ProcessInfo.processInfo.environment["PHOTOLEDGER_RECORD"] == "1"
 
   private static func fixture(_ name: String) throws -> String {

@@ -86,6 +86,11 @@ extension AssetResource {
   public var sha1Hex: String? { sha1?.hexadecimal }
 }
 
+extension Sequence<AssetResource> {
+  /// The SHA-256 of each of the files that lie in the library's own folder; referenced files are not the library's.
+  package var ownContents: [[UInt8]] { filter { $0.storage == .library }.map(\.sha256) }
+}
+
 /// What no predicate asks of an asset: its files, and the words about it.
 package struct AssetDetails: Equatable, Sendable {
   /// The format of the recipe of an edit (PHAdjustmentData); the recipe itself is a resource.

@@ -58,6 +58,7 @@ extension Projections {
           try redactions.put(
             redaction.sequence, redaction.payload, version: redaction.version, broughtBy: sequence, in: &t)
         }
+        for number in erased.numbers { try forgetFormerFiles(of: number, &t) }
       case .libraryForked(let fork): try note(fork, after: commit - 1, &t)
       case .clientErased, .pickErased: throw corruption("an event that is never logged, \(event.type)")
       }
@@ -133,6 +134,11 @@ extension Projections {
       throw RowMismatch(number: number, field: "row")
     }
     for resource in existence.details.resources { try forget(resource, of: number, keeping: [], &t) }
+    if existence.isByUndo {
+      try noteFormerFiles(existence.details.resources.ownContents, of: number, &t)
+    } else {
+      try forgetFormerFiles(of: number, &t)
+    }
     for (index, name) in indexKeys(of: existence) {
       let key = hashKey(name, number)
       try t.delete(key.span.bytes, in: index)
@@ -165,6 +171,10 @@ extension Projections {
       try put(new, edit.number, &t)
       for resource in old.resources { try forget(resource, of: edit.number, keeping: new.resources, &t) }
       for resource in new.resources { try note(resource, of: edit.number, &t) }
+      if old.resources != new.resources {
+        let kept = Set(new.resources.ownContents)
+        try noteFormerFiles(old.resources.ownContents.filter { !kept.contains($0) }, of: edit.number, &t)
+      }
     }
   }
 

@@ -23,6 +23,8 @@ package import LMDB
 //                 "forks"                                for each fork the last common commit (8) and a mark (8)
 //                 "follows" album (8) client (8)         nothing
 //   content       SHA-256 (32) asset (8)                 nothing
+//   formerContent SHA-256 (32) asset (8)                 nothing
+//   formerFiles   asset (8) SHA-256 (32)                 nothing
 //   pairing       SHA-256 of a content identifier (32)   nothing
 //                 asset (8)
 //   bursts        SHA-256 of a burst identifier, or of   nothing
@@ -43,6 +45,10 @@ package import LMDB
 // bytes, `pairing` the halves of a Live Photo, `bursts` the members of a burst or of a stack, `origins` what came from
 // another library. A member that is hidden, trashed or deleted keeps its rows in `members` and `containers`.
 //
+// `formerContent` and `formerFiles`, each other's inverse, hold the files that an undo can bring back: those of the
+// library's own folder that an edit replaced, or that an asset had whose creation an undo reverted, unless the asset
+// was purged since (Projections+FormerFiles.swift). So whether a file is still needed is known from two look-ups.
+//
 // Containers are albums and folders (numbers in `collections`), selections (in `clients`) and picks (in `picks`). A
 // selection has no order of its own: a member's key is its number. `sightings` holds client revisions: the commits that
 // touched the view of a client without full access, counted from 1 (ClientRevisions.swift). `departed` holds tombstones
@@ -58,6 +64,8 @@ package struct Projections: Sendable {
   let members: Database
   package let containers: Database
   package let content: Database
+  let formerContent: Database
+  let formerFiles: Database
   let pairing: Database
   let bursts: Database
   let origins: Database
@@ -78,9 +86,9 @@ package struct Projections: Sendable {
   /// The names of all projections' databases, in the order of the table above.
   package static let names =
     [
-      "assets", "details", "collections", "identifiers", "members", "containers", "content", "pairing", "bursts",
-      "origins", "words", "clients", "clientNames", "picks", "sightings", "settings", "history",
-      "departed", "aside",
+      "assets", "details", "collections", "identifiers", "members", "containers", "content", "formerContent",
+      "formerFiles", "pairing", "bursts", "origins", "words", "clients", "clientNames", "picks", "sightings",
+      "settings", "history", "departed", "aside",
     ] + StoredOrder.all.map(\.name)
 
   /// How many databases a store with projections has room for: theirs, the log's, and some to come.
@@ -96,6 +104,8 @@ package struct Projections: Sendable {
     members = try environment.database("members", create: creates)
     containers = try environment.database("containers", create: creates)
     content = try environment.database("content", create: creates)
+    formerContent = try environment.database("formerContent", create: creates)
+    formerFiles = try environment.database("formerFiles", create: creates)
     pairing = try environment.database("pairing", create: creates)
     bursts = try environment.database("bursts", create: creates)
     origins = try environment.database("origins", create: creates)
@@ -115,13 +125,15 @@ package struct Projections: Sendable {
   }
 
   /// The databases that are written but never read when events are applied, so that a replay may collect their entries.
-  var unread: [Database] { [identifiers, content, pairing, bursts, origins, words, history, tombstones] + orders }
+  var unread: [Database] {
+    [identifiers, content, formerContent, pairing, bursts, origins, words, history, tombstones] + orders
+  }
 
   /// All databases, in the order of ``names``.
   package var all: [Database] {
     [
-      assets, details, collections, identifiers, members, containers, content, pairing, bursts, origins, words,
-      clients, clientNames, picks, clientRevisions, settings, history, tombstones, quarantine,
+      assets, details, collections, identifiers, members, containers, content, formerContent, formerFiles, pairing,
+      bursts, origins, words, clients, clientNames, picks, clientRevisions, settings, history, tombstones, quarantine,
     ] + orders
   }
 }
@@ -381,7 +393,7 @@ extension Projections {
   /// A SHA-1 stands among the content identifiers under a name that is no text, since its first byte is 255.
   static func pairingKey(sha1: [UInt8]) -> [UInt8] { SHA256.digest(of: [0xFF] + sha1).bytes }
 
-  private func assets(
+  func assets(
     under prefix: [UInt8], of database: Database, in t: borrowing some Reading
   ) throws -> [ObjectNumber] {
     var found: [ObjectNumber] = []
