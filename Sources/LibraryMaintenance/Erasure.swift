@@ -25,7 +25,7 @@ public struct ErasedAsset: Sendable, Hashable {
   public struct KeptFile: Sendable, Hashable {
     /// Why a file stays.
     public enum Reason: String, Sendable {
-      /// Another asset has the same content.
+      /// Another asset has the same content, or had it, and an undo can bring it back.
       case shared
       /// It never was the library's: the asset referred to it.
       case referenced
@@ -77,9 +77,10 @@ extension PhotoLibrary {
     }
   }
 
-  /// Erases assets permanently: purges them, removes every file that they ever named and that no other asset has,
-  /// erases their data from the log, and blanks the lines of import reports that name them. Decisions that pictures are
-  /// not duplicates, renditions and hashes of pictures go with the last asset that has the content.
+  /// Erases assets permanently: purges them, removes every file that they ever named and that no other asset has or
+  /// gets back by an undo, erases their data from the log, and blanks the lines of import reports that name them.
+  /// Renditions and hashes of pictures go with the last asset that has the content, and decisions that pictures are not
+  /// duplicates with the last one that has it or gets it back by an undo.
   ///
   /// The chain and every proof remain valid; as-of views show an asset with ``Asset/isErased`` set. The bytes of old
   /// values remain in the store's free space until ``compact(at:sweepingResources:progress:)`` has run. A failed
@@ -116,15 +117,16 @@ extension PhotoLibrary {
     // They contain earlier states, which must no longer be available.
     try dropSnapshots()
     let lines = try store.folder.withPath { library in try ImportTraces(library: library).erase(assets) }
+    // What a cache holds of a content can be made again when an undo brings the content back, so it goes with the last
+    // asset that has it. A decision of the owner cannot, so it stays while an undo can bring the content back; the log
+    // names the content then, too.
     try CacheTraces(in: store.folder).erase(assets) { contents in
       try store.reading { t in
         try Set(contents.filter { try store.core.projections.assets(withContent: $0, in: t).isEmpty })
       }
     }
     try store.reading { t in
-      try RejectedPairs(in: store.folder).erase {
-        try store.core.projections.assets(withContent: $0, in: t).isEmpty
-      }
+      try RejectedPairs(in: store.folder).erase { try !store.core.projections.needsFile($0, in: t) }
     }
     return lines
   }
@@ -178,7 +180,10 @@ extension PhotoLibrary {
   private func isShared(
     _ resource: AssetResource, beyond numbers: Set<ObjectNumber>, _ t: borrowing StoreReading
   ) throws -> Bool {
-    try !store.core.projections.assets(withContent: resource.sha256, in: t).allSatisfy(numbers.contains)
+    let projections = store.core.projections
+    let named = try projections.assets(withContent: resource.sha256, in: t)
+    let former = try projections.assets(withFormerContent: resource.sha256, in: t)
+    return !(named + former).allSatisfy(numbers.contains)
   }
 
   private func purge(_ subjects: [ErasureSubject], _ cause: String?) throws {
@@ -189,17 +194,18 @@ extension PhotoLibrary {
       trashing + [.purgeAssets(subjects.map(\.identifier))], cause: cause, isConfirmed: true)
   }
 
-  /// Removes the files that purged assets ever named and nothing names any more, and makes sure that they are gone.
+  /// Removes the files that purged assets ever named, unless others need them, and makes sure that they are gone.
+  ///
+  /// What an undo could give back to these assets goes too: one whose creation an undo reverted is not purged again.
   private func removeFiles(of subjects: [ErasureSubject]) throws {
-    let resources = try store.reading { t in
-      try distinct(subjects.flatMap { try store.core.erasable($0.number, t).resources }).filter {
-        $0.storage == .library
-      }
+    let contents = try store.reading { t in
+      try distinct(subjects.flatMap { try store.core.erasable($0.number, t).resources.ownContents })
     }
-    store.core.discard(resources, from: store.resources)
+    let erased = Set(subjects.map(\.number))
+    store.core.discard(contents, forgetting: erased, from: store.resources)
     try store.reading { t in
-      for resource in resources where try store.core.projections.assets(withContent: resource.sha256, in: t).isEmpty {
-        let path = store.resources.path(of: resource)
+      for content in contents where try !store.core.projections.needsFile(content, forgetting: erased, in: t) {
+        let path = store.resources.path(ofContent: content)
         guard Glibc.access(path, F_OK) != 0 else {
           throw LibraryError(
             .storage,

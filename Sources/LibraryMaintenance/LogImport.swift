@@ -230,8 +230,8 @@ struct LogImport {
 
   /// What a follower has to forget beside its store.
   struct Taken {
-    /// The resources of purged assets that nothing may name any more.
-    var orphans: [AssetResource] = []
+    /// The contents that purged assets had, whose files may not be needed any more.
+    var orphans: [[UInt8]] = []
     /// The assets that were erased.
     var erased: [LocalIdentifier] = []
     /// The files that those ever named.
@@ -289,12 +289,12 @@ struct LogImport {
     return distinct(found)
   }
 
-  /// Removes the files of erased assets that nothing names any more.
+  /// Removes the files of erased assets that no other asset has and no undo can bring back.
   private func remove(
     _ files: [AssetResource], from resources: ResourceStore, _ t: borrowing WriteTransaction
   ) throws {
     for file in distinct(files) where file.storage == .library {
-      guard try core.projections.assets(withContent: file.sha256, in: t).isEmpty else { continue }
+      if try core.projections.needsFile(file.sha256, in: t) { continue }
       guard resources.remove(file.sha256) else {
         throw LibraryError(
           .storage,
@@ -323,7 +323,7 @@ struct LogImport {
       try core.projections.apply(event, sequence: sequence, commit: commit, in: &t)
       // What an undo takes out keeps its files, so that it can return.
       if sequence >= events[0].sequence, case .assetPurged(let existence) = event, !existence.isByUndo {
-        taken.orphans += try core.erasable(existence.row.number, t).resources
+        taken.orphans += try core.erasable(existence.row.number, t).resources.ownContents
       }
       guard progress(TaskProgress(phase: "replay", done: sequence, total: last)) else {
         throw LibraryError(.userCancelled, "The log import was stopped; nothing was changed.")

@@ -12,8 +12,8 @@ import Glibc
 // contain it. An edited photo shows another picture, and may be proposed again.
 //
 // Lines are appended, and the last one of a pair counts. An incomplete or damaged line is passed over. An erasure of
-// assets overwrites the lines with contents that no asset has any more in place, by blanks, so that a process that
-// appends at the same time continues after them.
+// assets overwrites the lines with contents that no asset has and no undo can bring back in place, by blanks, so that a
+// process that appends at the same time continues after them.
 //
 // Rejected: identifiers of assets instead of contents. A photo that is imported again would be proposed again.
 

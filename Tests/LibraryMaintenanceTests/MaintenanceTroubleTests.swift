@@ -179,6 +179,46 @@ struct MaintenanceTroubleTests {
     #expect(try follower.store.resources.state(of: resource, hashing: true) == .present)
   }
 
+  @Test(
+    "a follower that imports a purge or an erasure keeps a file that an undo can bring back to another asset",
+    arguments: [false, true])
+  func followerKeepsFormerFiles(erases: Bool) async throws {
+    let kept = try await KeptLibrary.make()
+    let draft = ResourceDraft(type: .photo, source: .data(Data("former".utf8)), originalFilename: "former.jpg")
+    let creation = AssetCreation(mediaType: .image, resources: [draft])
+    var ids: [LocalIdentifier] = []
+    try kept.library.performChangesAndWait(cause: "import") { ids.append($0.createAsset(creation)) }
+    let undo = try #require(try kept.library.undoAndWait(.cause("import")).token)
+    try kept.library.performChangesAndWait { ids.append($0.createAsset(creation)) }
+    let follower = try Self.follower(of: kept)
+    defer { follower.close() }
+    let start = try kept.library.currentToken
+    if erases {
+      try kept.library.eraseAssets([ids[1]])
+    } else {
+      try kept.library.performChangesAndWait { block in
+        block.deleteAssets([ids[1]])
+        block.purgeAssets([ids[1]])
+      }
+    }
+    try follower.appendLog(next: LogText.source(try LogText.lines(kept.library, after: start)))
+    let middle = try kept.library.currentToken
+    try kept.library.undoAndWait(.commit(undo))
+    try follower.appendLog(next: LogText.source(try LogText.lines(kept.library, after: middle)))
+    for library in [kept.library, follower] {
+      let asset = try #require(try library.asset(ids[0].uuidString))
+      let resource = try library.resources(of: asset)[0]
+      #expect(try library.store.resources.state(of: resource, hashing: true) == .present)
+    }
+    let end = try kept.library.currentToken
+    try kept.library.eraseAssets([ids[0]])
+    try follower.appendLog(next: LogText.source(try LogText.lines(kept.library, after: end)))
+    for library in [kept.library, follower] {
+      let path = library.store.resources.path(ofContent: Array("former".utf8).sha256)
+      #expect(!FileManager.default.fileExists(atPath: path))
+    }
+  }
+
   // MARK: Undo
 
   /// Erases an asset while somebody is asked whether an undo may be made.

@@ -89,4 +89,19 @@ struct RejectedPairTests {
     try follower.appendLog(next: LogText.source(try LogText.lines(kept.library, after: start)))
     #expect(try RejectedPairs(in: follower.store.folder).pairs() == [staying])
   }
+
+  @Test(
+    "an erasure keeps the pairs of a content that an undo can bring back to another asset, until that one is erased")
+  func former() throws {
+    let made = try TemporaryLibrary()
+    let undone = try made.create(.photo("content 1"))
+    try made.library.undoAndWait(.commit(try made.library.currentToken))
+    try made.create(.photo("content 2"))
+    let pairs = RejectedPairs(in: made.library.store.folder)
+    try pairs.record([Self.pair(1, 2)], isRejected: true)
+    try made.library.eraseAssets([try made.create(.photo("content 1"))])
+    #expect(try pairs.pairs() == [Self.pair(1, 2)])
+    try made.library.eraseAssets([undone])
+    #expect(try pairs.pairs().isEmpty)
+  }
 }

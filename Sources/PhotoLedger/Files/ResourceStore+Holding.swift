@@ -80,7 +80,7 @@ extension ResourceStore {
   }
 
   /// Releases what a block held.
-  /// - Returns: postponed removals that are no longer held; the caller checks whether an asset names them.
+  /// - Returns: postponed removals that are no longer held; the caller checks whether something needs them.
   func release(_ resources: [AssetResource]) -> [AssetResource] {
     if resources.isEmpty { return [] }
     return held.withLock { held in

@@ -21,11 +21,11 @@ import Synchronization
 //
 // Purging removes files, which could cause a loss: between "the bytes are already there" and the commit that names
 // them, another thread or process may purge the last asset that had them. LMDB's writer lock, which all processes
-// share, orders the two. The remover reads the `content` projection and unlinks inside a write transaction; the decider
-// of a commit checks that each file it is about to name exists, inside its own. The later one sees the earlier: either
-// an asset names the file and it is kept, or it was removed, and the decider restores it, since a block holds what it
-// staged (ResourceStore+Holding.swift). A process that dies between the purge and the removal leaves garbage, never a
-// loss.
+// share, orders the two. The remover asks the projections whether an asset has the content or an undo can bring it
+// back, and unlinks inside a write transaction; the decider of a commit checks that each file it is about to name
+// exists, inside its own. The later one sees the earlier: either the file is needed and is kept, or it was removed, and
+// the decider restores it, since a block holds what it staged (ResourceStore+Holding.swift). A process that dies
+// between the purge and the removal leaves garbage, never a loss.
 //
 // Where the file system shares blocks (FICLONE on btrfs, XFS, bcachefs) no bytes are copied; the clone is then hashed
 // where it lies. copy_file_range is left out on purpose: the bytes must pass through the hash in any case.
@@ -187,7 +187,7 @@ package final class ResourceStore: Sendable {
 
   // MARK: Removal
 
-  /// Removes the library's own file of a content. Only for content that nothing names, inside a write transaction.
+  /// Removes the library's own file of a content. Only for content that nothing needs, inside a write transaction.
   ///
   /// What a block holds stays; ``release(_:)`` says when it can go.
   /// - Returns: false if there is such a file still; it is garbage then, and no harm.

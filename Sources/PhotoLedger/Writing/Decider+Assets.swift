@@ -1,4 +1,3 @@
-import EventLog
 import Foundation
 import LMDB
 
@@ -297,24 +296,14 @@ extension Decider {
       try leaveBurst(row, &t)
       try leaveStack(row, &t)
       let places = try projections.places(of: row.number, in: t)
+      // Read before the purge removes the rows: its files, and those that edits have replaced, in this block too.
+      let former = try projections.formerContents(of: row.number, in: t)
       try record(.assetPurged(AssetExistence(row: row, details: details, places: places)), &t)
-      for resource in try resourcesEverNamed(by: row, details, t)
-      where try projections.assets(withContent: resource.sha256, in: t).isEmpty {
-        orphans.append(resource)
+      for content in distinct(details.resources.ownContents + former)
+      where try !projections.needsFile(content, in: t) {
+        orphans.append(content)
       }
     }
-  }
-
-  /// The files of an asset, with those that edits of its content have replaced, in this block too.
-  private func resourcesEverNamed(
-    by row: AssetRow, _ details: AssetDetails, _ t: borrowing WriteTransaction
-  ) throws -> [AssetResource] {
-    var named = details.resources + (replaced[row.number] ?? [])
-    for sequence in try projections.history(of: row.number, in: t) where sequence <= appender.previousHead.sequence {
-      guard let record = try log.event(at: sequence, in: t) else { continue }
-      named += try Event(record).resources(of: row.number)
-    }
-    return distinct(named)
   }
 
   // MARK: Recording
@@ -334,9 +323,6 @@ extension Decider {
       for (row, edit) in run {
         let after = try changed(row, by: edit)
         rows.append(Projections.EditedRow(before: row, after: after))
-        if let details = edit.details, details.old.resources != details.new.resources {
-          replaced[row.number, default: []] += details.old.resources
-        }
         let change = Self.change(row.isVisible, after.isVisible)
         let creatorsChange = Self.change(row.isVisibleInSelections, after.isVisibleInSelections)
         guard change != 0 || creatorsChange != 0 else { continue }

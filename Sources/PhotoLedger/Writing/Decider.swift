@@ -44,10 +44,8 @@ struct Decider: ~Copyable {
   let makeSalt: () -> Salt
   /// The identifiers of the objects that the block created.
   private(set) var created: [String] = []
-  /// The resource files that nothing refers to once the block is durable.
-  var orphans: [AssetResource] = []
-  /// The files that the block's edits have replaced, by their assets.
-  var replaced: [ObjectNumber: [AssetResource]] = [:]
+  /// The contents whose files nothing needs once the block is durable.
+  var orphans: [[UInt8]] = []
 
   init(
     core: StoreCore, resources: ResourceStore, date: Date, client: String, permission: Permission,

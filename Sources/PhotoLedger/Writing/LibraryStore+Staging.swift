@@ -39,13 +39,13 @@ extension LibraryStore {
     try drafts.map { try resources.stage($0, &staging, probing) }
   }
 
-  /// Removes the files that a durable block has moved in (CB-08), if the library holds their content.
+  /// Removes the files that a durable block has moved in (CB-08), if the library keeps their content.
   ///
   /// If that cannot be determined, the file is kept: the block was committed, and must not be reported as failed.
   func takeAwayMoved(_ staging: Staging) {
     for moved in staging.moved {
-      let names = try? reading { t in try core.projections.assets(withContent: moved.sha256, in: t) }
-      if names?.isEmpty == false { resources.takeAway(moved) }
+      let isKept = try? reading { t in try core.projections.needsFile(moved.sha256, in: t) }
+      if isKept == true { resources.takeAway(moved) }
     }
   }
 }
@@ -60,29 +60,39 @@ extension LibraryError {
 }
 
 extension PhotoLibrary {
-  /// Removes the bytes of resources that no commit named after all, unless another asset has them.
-  package func discardUnnamed(_ resources: [AssetResource]) { store.core.discard(resources, from: store.resources) }
+  /// Removes the bytes of resources that no commit named after all, unless an asset has them or an undo can bring them
+  /// back.
+  package func discardUnnamed(_ resources: [AssetResource]) {
+    store.core.discard(resources.ownContents, from: store.resources)
+  }
 }
 
 extension StoreCore {
-  /// Releases what a block held, and removes files that nothing names.
+  /// Releases what a block held, and removes files that nothing needs.
   /// - Parameter isRejected: whether the block named none of it.
   func release(_ staging: Staging, isRefused: Bool, from resources: ResourceStore) {
     let unwanted = resources.release(staging.stored)
-    discard(isRefused ? staging.stored : unwanted, from: resources)
+    discard((isRefused ? staging.stored : unwanted).ownContents, from: resources)
   }
 
-  /// Removes the files of purged or refused resources whose content nothing names, and which no block holds.
+  /// Removes the library's files of contents that were purged or rejected, unless an asset has the content, an undo can
+  /// bring it back, or a block holds it.
   ///
   /// A file that cannot be removed, because the store or the folder cannot be written, is garbage: it takes space and
   /// is reused when its content is added again. The outcome of the block is already decided, so this is not reported.
-  /// - Complexity: O(n) in resources; the other writers wait.
-  package func discard(_ unwanted: [AssetResource], from resources: ResourceStore) {
+  /// - Parameters:
+  ///   - unwanted: the SHA-256 of each content.
+  ///   - erased: assets that are being erased, to which no undo brings anything back.
+  ///   - resources: the library's files.
+  /// - Complexity: O(k log n) for k contents; the other writers wait.
+  package func discard(
+    _ unwanted: [[UInt8]], forgetting erased: Set<ObjectNumber> = [], from resources: ResourceStore
+  ) {
     if unwanted.isEmpty { return }
     do {
       try environment.write { t in
-        for resource in unwanted where try projections.assets(withContent: resource.sha256, in: t).isEmpty {
-          _ = resources.remove(resource.sha256)
+        for content in unwanted where try !projections.needsFile(content, forgetting: erased, in: t) {
+          _ = resources.remove(content)
         }
       }
     } catch {

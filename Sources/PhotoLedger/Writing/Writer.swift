@@ -29,7 +29,8 @@ final class Writer: StorePart, @unchecked Sendable {  // guarded by `condition`:
   /// What the writer does outside the transaction, after blocks have become durable.
   struct PostCommitEffects: Sendable {
     var publish: @Sendable () -> Void
-    var discard: @Sendable ([AssetResource]) -> Void
+    /// Removes the files of contents, unless something needs them.
+    var discard: @Sendable ([[UInt8]]) -> Void
     /// Called when nothing more can be written, for this reason.
     var giveUp: @Sendable (LibraryError) -> Void
   }
@@ -168,7 +169,7 @@ final class Writer: StorePart, @unchecked Sendable {  // guarded by `condition`:
 
   private struct Outcome {
     var receipt: CommitReceipt
-    var orphans: [AssetResource]
+    var orphans: [[UInt8]]
   }
 
   /// Handles blocks in one transaction, as many as it should hold.

@@ -13,9 +13,9 @@ extension Command {
     options: .opening + [confirmed, dryRun, Option("cause", "TEXT", "the reason, which the log keeps"), .json],
     notes: """
       This cannot be undone. Prints what will be erased, and asks at the terminal unless --yes is given. The
-      identifier and the headers of commits (client, cause and key) remain in the log. A file shared with another
-      asset is kept. Backups, forks and exports are not affected, and the store's free space keeps the bytes until
-      `compact`.
+      identifier and the headers of commits (client, cause and key) remain in the log. A file that another asset has,
+      or had and an undo can bring back, is kept. Backups, forks and exports are not affected, and the store's free
+      space keeps the bytes until `compact`.
       """,
     example: "erase 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F --yes"
   ) { invocation in
