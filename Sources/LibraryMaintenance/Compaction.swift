@@ -5,7 +5,7 @@ import LMDB
 public import PhotoLedger
 
 // Compaction: rewriting the store without free space (Environment+Rewriting.swift), and on request removing files that
-// no asset of the library ever named.
+// no asset has and no undo can bring back.
 //
 // The library must not be in use meanwhile: a reader would continue with the old file, and a writer's commits would be
 // lost with it. So this works on a directory and not on an open library. The new store is verified before it replaces
@@ -19,7 +19,7 @@ public struct CompactionReport: Sendable, Hashable {
   public let bytesAfter: Int
   /// How many entries the store has.
   public let entryCount: UInt64
-  /// The files of resources that no asset names and that were removed; empty unless that was asked for.
+  /// The files of resources that nothing needs and that were removed; empty unless that was asked for.
   public internal(set) var sweptFiles: [String] = []
   /// How many bytes those had.
   public internal(set) var sweptBytes: UInt64 = 0
@@ -36,13 +36,13 @@ extension PhotoLibrary {
   /// old one or the new one, complete. It needs as much free space on the disk as the store has entries.
   /// - Parameters:
   ///   - url: the directory of the library.
-  ///   - sweepsResources: whether files of resources are removed that no asset of the library ever named, including
-  ///     earlier versions: leftovers that a rejected block or a purge could not remove.
+  ///   - sweepsResources: whether files of resources are removed that no asset of the library has and no undo can bring
+  ///     back: leftovers that a rejected block or a purge could not remove.
   ///   - progress: the progress handler; return `false` to cancel, which changes nothing. A sweep that is cancelled
   ///     ends with the report, see ``CompactionReport/isSweepComplete``: by then the store is rewritten.
   /// - Throws: ``LibraryError`` `.notALibrary`, `.conflict` if the library is open, `.userCancelled`, `.corrupted`,
   ///   `.changeNotSupported` if files are to be swept while events are quarantined, `.notEnoughSpace`, `.storage`.
-  /// - Complexity: O(bytes) of the store; O(n) in files and events where those are swept.
+  /// - Complexity: O(bytes) of the store, and O(log n) for each file where those are swept.
   @discardableResult
   public static func compact(
     at url: URL, sweepingResources sweepsResources: Bool = false, progress: (TaskProgress) -> Bool = { _ in true }
@@ -117,7 +117,7 @@ extension PhotoLibrary {
       """)
   }
 
-  /// Removes the files of resources that no asset of a library ever named.
+  /// Removes the files of resources that no asset of a library has and no undo can bring back.
   private static func sweep(
     _ url: URL, _ report: inout CompactionReport, _ progress: (TaskProgress) -> Bool
   ) throws {
@@ -126,13 +126,14 @@ extension PhotoLibrary {
     let files = try ResourceTransfer.files(of: url.path)
     // Under the writer's lock no block can name a file that is being looked at.
     try library.store.core.environment.write { t in
-      let named = try library.store.core.namedContent(t)
       for (index, file) in files.enumerated() {
         guard progress(TaskProgress(phase: "sweep", done: UInt64(index), total: UInt64(files.count))) else {
           report.isSweepComplete = false
           return
         }
-        guard !named.contains(file.filter { $0 != "/" }) else { continue }
+        guard let content = SHA256Digest(hexadecimal: file.filter { $0 != "/" }),
+          try !library.store.core.projections.needsFile(content.bytes, in: t)
+        else { continue }
         let path = "\(url.path)/resources/\(file)"
         var status = stat()
         guard stat(path, &status) == 0, unlink(path) == 0 else {
@@ -142,27 +143,5 @@ extension PhotoLibrary {
         report.sweptBytes += UInt64(status.st_size)
       }
     }
-  }
-}
-
-extension StoreCore {
-  /// The contents that assets of the library name or named before an edit, as hexadecimal digits; also of those that an
-  /// undo took out, since taking that undo back brings them back with their files.
-  /// - Complexity: O(n) in events.
-  fileprivate func namedContent(_ t: borrowing WriteTransaction) throws -> Set<String> {
-    var named: [ObjectNumber: Set<String>] = [:]
-    try log.read(after: 0, in: t) { record in
-      guard record.type.hasPrefix("asset") else { return .proceed }
-      let event = try projections.event(record, in: t)
-      if case .assetPurged(let existence) = event, !existence.isByUndo {
-        named[existence.row.number] = nil
-        return .proceed
-      }
-      for number in event.touched {
-        for resource in event.resources(of: number) { named[number, default: []].insert(resource.sha256.hexadecimal) }
-      }
-      return .proceed
-    }
-    return named.values.reduce(into: []) { $0.formUnion($1) }
   }
 }

@@ -6,7 +6,7 @@ import PhotoLedger
 extension Command {
   static let compact = Command(
     words: ["compact"], summary: "rewrite the store, without free space and erased bytes",
-    options: .opening + [Option("sweep", "also remove files that no asset of the library ever named"), .json],
+    options: .opening + [Option("sweep", "also remove files that no asset has and no undo can bring back"), .json],
     notes: """
       No other process may have the library open. The new store is verified before it replaces the old one; a
       compaction that is cancelled or killed leaves one of them, complete. A sweep that is cancelled keeps the files
