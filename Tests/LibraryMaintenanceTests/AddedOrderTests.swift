@@ -169,7 +169,7 @@ struct AddedOrderTests {
   func limited(seed: Int) throws {
     var changing = try Changing(UInt64(seed))
     var (walked, read, begun) = (0, 0, 0)
-    for number in 0..<(Dose.isFull ? 50 : 30) {
+    for number in 0..<(Dose.isFull ? 50 : 15) {
       try changing.step(number)
       for client in Self.clients {
         let library = changing.made.library.as(client)

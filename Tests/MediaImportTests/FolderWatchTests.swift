@@ -12,7 +12,7 @@ import Testing
 struct FolderWatchTests {
   @Test(
     "random histories end with everything taken that is there",
-    arguments: 0..<(Dose.isFull ? 300 : 100) as Range<UInt64>)
+    arguments: 0..<(Dose.isFull ? 300 : 50) as Range<UInt64>)
   func histories(seed: UInt64) throws {
     var world = World(seed: seed, losesHints: true, missingFloor: 1000)
     for _ in 0..<world.generator.int(20..<120) {

@@ -11,7 +11,7 @@ import Testing
     static let cases = 10_000
   #endif
 
-  @Test("random changes of short lists are exact and minimal (CD-04 … CD-13)", arguments: 0..<(Dose.isFull ? 20 : 10))
+  @Test("random changes of short lists are exact and minimal (CD-04 … CD-13)", arguments: 0..<(Dose.isFull ? 20 : 6))
   func exact(seed: UInt64) {
     var random = IndexChangesRandom(seed)
     for number in 0..<Self.cases {

@@ -203,7 +203,7 @@ import Testing
   func roundTrip(seed: UInt64) throws {
     var random = QueryRandom(seed: seed)
     for entity in [Entity.asset, .collection] {
-      for _ in 0..<(Dose.isFull ? 5_000 : 2_000) {
+      for _ in 0..<(Dose.isFull ? 5_000 : 1_000) {
         let condition = random.condition(for: entity)
         let normal = condition.normalized()
         try #require(Condition(format: normal.description, for: entity) == normal, "seed \(seed): \(normal)")
@@ -243,7 +243,7 @@ import Testing
     ]
     let arguments: [PredicateArgument] = ["isFavorite", 5, 2.5, nil, [.integer(1), .text("x")]]
     var read = 0
-    for _ in 0..<(Dose.isFull ? 50_000 : 20_000) {
+    for _ in 0..<(Dose.isFull ? 50_000 : 10_000) {
       let parts = (0..<Int.random(in: 1...12, using: &random)).map { _ in
         random.chance(1, of: 30)
           ? String(decoding: [UInt8(truncatingIfNeeded: random.next())], as: UTF8.self) : random.one(of: pieces)

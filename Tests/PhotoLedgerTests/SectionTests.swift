@@ -177,7 +177,7 @@ struct SectionTests {
 
   @Test(
     "after every commit of a random history, sections and their changes are those of the model",
-    .timeLimit(.minutes(60)), arguments: zip(SectionZones.names.prefix(Dose.isFull ? 10 : 5), UInt64(300)..<310))
+    .timeLimit(.minutes(60)), arguments: zip(SectionZones.names.prefix(Dose.isFull ? 10 : 3), UInt64(300)..<310))
   func histories(_ zone: String, seed: UInt64) async throws {
     var history = try SectionHistory(zone: .named(zone), seed: seed)
     do {

@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test(
-    "one term's words, and every list's bytes, order as the values do", arguments: UInt64(71)...(Dose.isFull ? 74 : 72))
+    "one term's words, and every list's bytes, order as the values do", arguments: UInt64(71)...(Dose.isFull ? 74 : 71))
   func order(seed: UInt64) throws {
     var random = QueryRandom(seed: seed)
     let keys = PropertyKey.allCases.filter { $0.isValid(for: .asset) && $0.valueKind != .identifier && !$0.isDetail }
