@@ -45,6 +45,27 @@ struct WorkFolderTests {
     #expect(try State(foreign) == before)
   }
 
+  @Test("what a killed process with the number of this one left is removed, and what this process made stays")
+  func swept() throws {
+    let folder = try TemporaryFolder()
+    let own = try folder.write("library/resources/ab/cd", Data("own".utf8)).description
+    let parent = URL(filePath: folder.path + "/library/renditions")
+    let left = parent.appending(path: "photoledger-work-\(getpid())-01234567/in")
+    try FileManager.default.createDirectory(at: left, withIntermediateDirectories: true)
+    try #require(link(own, left.appending(path: "source").path) == 0)
+    let roots = (0..<3).map { _ in WorkRoot(in: parent) }
+    let made = try roots.map { try $0.located() }
+    let names = made.map { URL(filePath: $0).lastPathComponent }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: parent.path).sorted() == names.sorted())
+    #expect(try State(own).names == 1, "The original has no second name any more.")
+    // A library that is moved keeps the roots in it.
+    let moved = URL(filePath: folder.path + "/moved")
+    try FileManager.default.moveItem(at: URL(filePath: folder.path + "/library"), to: moved)
+    let next = URL(filePath: try WorkRoot(in: moved.appending(path: "renditions")).located()).lastPathComponent
+    let kept = try FileManager.default.contentsOfDirectory(atPath: moved.path + "/renditions")
+    #expect(kept.sorted() == (names + [next]).sorted())
+  }
+
   @Test(
     "rendering a referenced photo leaves it as it is, whatever its name", .enabled(if: SamplePhotos.canRender),
     arguments: [false, true])

@@ -16,6 +16,8 @@
 // another program reads as one.
 //
 // The root of a process is named by its number, so that what a killed process left is found and removed by the next.
+// The next one may have the same number: the server of a container is always number 1. So a process remembers the roots
+// that it made, and removes those with its number that are not among them.
 
 internal import CSystem
 internal import Foundation
@@ -37,7 +39,7 @@ final class WorkRoot: Sendable {
 
   private static let prefix = "photoledger-work-"
 
-  /// The roots that are removed when the process ends.
+  /// The roots of this process, each noted before it is there; they are removed when the process ends.
   private static let made = Mutex<[String]>([])
   private static let removal: Void = {
     atexit { for path in WorkRoot.made.withLock({ $0 }) { try? FileManager.default.removeItem(atPath: path) } }
@@ -53,10 +55,11 @@ final class WorkRoot: Sendable {
       Self.sweep(folder)
       let name = "\(Self.prefix)\(getpid())-\(UUID().uuidString.prefix(8))"
       let made = "\(WorkFolder.real(folder))/\(name)"
+      _ = Self.removal
+      // Before it is there, since another renderer may be looking for what is left.
+      Self.made.withLock { $0.append(made) }
       try FileManager.default.createDirectory(
         atPath: made, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
-      _ = Self.removal
-      Self.made.withLock { $0.append(made) }
       path = made
       return made
     }
@@ -66,13 +69,19 @@ final class WorkRoot: Sendable {
   private static func sweep(_ folder: URL) {
     for name in (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? [] {
       guard name.hasPrefix(prefix),
-        let number = name.dropFirst(prefix.count).split(separator: "-").first.flatMap({
-          pid_t($0)
-        }), kill(number, 0) != 0, errno == ESRCH
+        let number = name.dropFirst(prefix.count).split(separator: "-").first.flatMap({ pid_t($0) }),
+        isLeft(name, by: number)
       else { continue }
       // Another process may sweep at the same time; what is left is for the next one.
       try? FileManager.default.removeItem(at: folder.appending(path: name))
     }
+  }
+
+  /// Whether the process that made a root has ended. Roots of this one are known by their names: the library that they
+  /// lie in may have been moved.
+  private static func isLeft(_ name: String, by number: pid_t) -> Bool {
+    if number == getpid() { return !made.withLock { $0.contains { $0.hasSuffix("/\(name)") } } }
+    return kill(number, 0) != 0 && errno == ESRCH
   }
 
   /// A folder for one piece of work.
