@@ -236,7 +236,18 @@ extension MediaRenderer {
       return nil
     } catch let error as ImportError where error.code == .toolFailed && !isCancelled() {
       // Status 1 means that one of the files could not be decoded.
+      if error.isPassing { removeLast(of: files, ending, in: folder) }
       return error
+    }
+  }
+
+  /// Removes the last picture that was made of some files. They are done in their order, so that is the one of which a
+  /// program that was killed may have written only a part.
+  private func removeLast(of files: [String], _ ending: String, in folder: borrowing WorkFolder) {
+    let ending = ending.prefix { $0 != "[" }
+    for file in files.reversed() {
+      let stem = URL(filePath: file).deletingPathExtension().lastPathComponent
+      if unlink(folder.file("\(stem)\(ending)")) == 0 { return }
     }
   }
 
