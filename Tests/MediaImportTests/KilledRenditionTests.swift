@@ -59,4 +59,23 @@ struct KilledRenditionTests {
     #expect(error?.isPassing == true)
     for outcome in outcomes.dropFirst() { #expect(throws: Never.self) { try outcome.get() } }
   }
+
+  @Test(
+    "only a program that failed by itself is run again without converting colours",
+    arguments: [(1, true), (137, false)])
+  func again(_ status: Int, isMade: Bool) throws {
+    let (_, renderer) = try replace("case \"$*\" in *--iprofile*) exit \(status);; esac")
+    let ways: [() throws -> Void] = [
+      { _ = try renderer.renditions(of: [plain])[0].get() },
+      { _ = try renderer.picture(PictureRequest(source: plain, sourceType: "public.png")) },
+    ]
+    for way in ways {
+      if isMade {
+        #expect(throws: Never.self) { try way() }
+      } else {
+        let error = #expect(throws: ImportError.self) { try way() }
+        #expect(error?.isPassing == true)
+      }
+    }
+  }
 }

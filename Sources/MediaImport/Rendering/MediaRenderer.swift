@@ -206,7 +206,7 @@ package final class MediaRenderer: Sendable {
     func shrink(_ still: String) throws {
       do {
         _ = try run.output(of: program, [still, "--size", size] + RenditionRecipe.toSRGB + ["-o", whole + options])
-      } catch let error as ImportError where error.code == .toolFailed && !request.isCancelled() {
+      } catch let error as ImportError where error.code == .toolFailed && !error.isPassing && !request.isCancelled() {
         // A grey picture without a profile, which becomes one of three colours.
         _ = try run.output(of: program, [still, "--size", size, "--eprofile", "srgb", "-o", whole + options])
       }

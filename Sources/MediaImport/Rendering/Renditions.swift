@@ -19,7 +19,8 @@
 //
 // A file that crashes or hangs a decoder takes its batch with it; each file of which there is nothing afterwards is
 // done once more, alone, and only then is a failure its own. A decoder that was killed, by a limit or a signal, has not
-// said that it cannot decode the file: such a failure is passing, whatever another decoder says afterwards.
+// said that it cannot decode the file: such a failure is passing, whatever another decoder says afterwards. Nor is the
+// file then shrunk without converting its colours, as one is that has failed by itself.
 
 package import Foundation
 internal import Glibc
@@ -191,12 +192,12 @@ extension MediaRenderer {
     let (size, ending) = ("1440x1440>", "-large.jpg\(RenditionRecipe.large)")
     let failure = try shrink(
       items.map(\.still), size, ending, RenditionRecipe.toSRGB, in: folder, program, isCancelled)
-    guard failure != nil else { return nil }
+    // A program that was killed has not said that the conversion fails: what is left is done the next time.
+    if failure?.isPassing ?? true { return failure }
     let output = folder.output
     let left = items.filter { access("\(output)/\($0.name)-large.jpg", R_OK) != 0 }
     // A grey picture without a profile is grey in sRGB as well.
-    let again = try shrink(left.map(\.still), size, ending, in: folder, program, isCancelled)
-    return failure?.isPassing == true ? failure : again
+    return try shrink(left.map(\.still), size, ending, in: folder, program, isCancelled)
   }
 
   /// The large one of a file that libvips does not read, by way of ffmpeg.
