@@ -6,7 +6,8 @@ import Testing
 
 @Suite(
   "The colours of renditions", .blocking,
-  .enabled(if: SamplePhotos.areInstalled("vipsthumbnail", "vips", "ffmpeg", "exiftool"), "Needs the programs."))
+  .enabled(
+    if: SamplePhotos.areInstalled("vipsthumbnail", "vips", "ffmpeg", "ffprobe", "exiftool"), "Needs the programs."))
 struct ColourRenditionTests {
   private static let shared = MediaRenderer()
   private let renderer = Self.shared
@@ -48,6 +49,26 @@ struct ColourRenditionTests {
     try #require(try ChildRun.of(["vips", "copy", grid.path, target]).end == .status(0))
     let set = try renderer.renditions(of: [file])[0].get()
     var request = PictureRequest(source: file, sourceType: ending == "png" ? "public.png" : "public.jpeg")
+    request.format = .png
+    for made in [set.large, set.small, try renderer.picture(request).data] {
+      let found = try ColourGrid.samples(made, columns: 2, rows: 2)
+      #expect(distance(found, Self.colours) <= 6, "\(found)")
+    }
+  }
+
+  @Test("a picture of a film in BT.709, as cameras record it, keeps the film's colours", arguments: ["tv", "pc"])
+  func film(_ range: String) throws {
+    let folder = try TemporaryFolder()
+    let (grid, film) = (URL(filePath: folder.path + "/grid.png"), URL(filePath: folder.path + "/film.mov"))
+    try ColourGrid.make(["rg", "bw"], side: 64, at: grid)
+    let samples = "scale=out_color_matrix=bt709:out_range=\(range),format=\(range == "pc" ? "yuvj420p" : "yuv420p")"
+    let run = try ChildRun.of(
+      ["ffmpeg", "-nostdin", "-v", "error", "-loop", "1", "-t", "2", "-i", grid.path, "-vf", samples]
+        + ["-colorspace", "bt709", "-color_primaries", "bt709", "-color_trc", "bt709", "-color_range", range]
+        + ["-c:v", "libx264", "-qp", "0", film.path])
+    try #require(run.end == .status(0), "\(run.text)")
+    let set = try renderer.renditions(of: [film])[0].get()
+    var request = PictureRequest(source: film, sourceType: "com.apple.quicktime-movie")
     request.format = .png
     for made in [set.large, set.small, try renderer.picture(request).data] {
       let found = try ColourGrid.samples(made, columns: 2, rows: 2)

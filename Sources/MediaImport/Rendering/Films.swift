@@ -94,6 +94,15 @@ enum Films {
   /// The arguments that name a film as ffmpeg's input.
   static func inputArguments(_ path: String) -> [String] { limits + ["-i", "file:\(path)"] }
 
+  /// The arguments that make a JPEG of one picture of a film. Its samples are what those of a JPEG are, BT.601 in full
+  /// range: ffmpeg 5 keeps the matrix of the film if it is not asked, and a green of BT.709 becomes (20, 255, 9).
+  static func pictureArguments(_ target: String) -> [String] {
+    [
+      "-map", "0:v:0", "-frames:v", "1", "-vf", "scale=out_color_matrix=bt601:out_range=full", "-pix_fmt", "yuvj444p",
+      "-q:v", "1", "-f", "mjpeg", target,
+    ]
+  }
+
   /// ffprobe's question.
   static func question(_ path: String) -> [String] {
     limits + [

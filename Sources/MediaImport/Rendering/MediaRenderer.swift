@@ -158,9 +158,8 @@ package final class MediaRenderer: Sendable {
       // Without a seek: a film may be shorter than any step.
       let source = WorkFolder.real(request.source)
       let words = ["-nostdin", "-v", "error", "-y"] + Films.inputArguments(source)
-      let made = ["-map", "0:v:0", "-frames:v", "1", "-pix_fmt", "yuvj444p", "-q:v", "1", "-f", "mjpeg", frame]
       let run = run(request.isCancelled, readable: [source], writable: folder.output)
-      _ = try run.output(of: program, words + made)
+      _ = try run.output(of: program, words + Films.pictureArguments(frame))
       return try folder.checked(frame, by: program)
     }
     let source = try folder.take(request.source)

@@ -143,7 +143,7 @@ extension MediaRenderer {
     let path = WorkFolder.real(source)
     let frame = folder.file("frame.jpg")
     let run = run(isCancelled, readable: [path], writable: folder.output)
-    let made = ["-map", "0:v:0", "-frames:v", "1", "-pix_fmt", "yuvj444p", "-q:v", "1", "-f", "mjpeg", frame]
+    let made = Films.pictureArguments(frame)
     let quiet = ["-nostdin", "-v", "error", "-y"]
     let start = min(1, film.duration / 10)
     let sought = quiet + ["-ss", "\(start)"] + Films.inputArguments(path) + made
