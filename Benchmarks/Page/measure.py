@@ -58,7 +58,7 @@ def render(fetch):
     window = ask("GET", f"/v1/fetches/{fetch['fetch']}/items?token={fetch['token']}&start=0&count=200&form=columns")
     columns = window["columns"]
     for asset, sha256 in zip(columns["localIdentifier"], columns["sha256"]):
-        path = f"/v1/assets/{asset.replace('/', '%2F')}/renditions/{sha256}/r2/small"
+        path = f"/v1/assets/{asset.replace('/', '%2F')}/renditions/{sha256}/r3/small"
 
         def has():
             try:

@@ -124,7 +124,7 @@ enum Serving {
       var isRendition = false
 
       func path(_ asset: Substring, _ hash: String) -> String {
-        "/v1/assets/\(asset)/\(isRendition ? "renditions/\(hash)/r2/small" : "resources/\(hash)")"
+        "/v1/assets/\(asset)/\(isRendition ? "renditions/\(hash)/r3/small" : "resources/\(hash)")"
       }
     }
 

@@ -5,9 +5,9 @@ import PhotoLedger
 
 // What caches and journals beside the store contain of erased assets.
 //
-//     LIBRARY/renditions/r2/ab/ab12….large   pictures and films of a content: removed
+//     LIBRARY/renditions/r3/ab/ab12….large   pictures and films of a content: removed
 //                           records          a placeholder for each content: the record becomes zeros
-//     LIBRARY/renditions/passing-PID/r2/     the same, of a server beside another one
+//     LIBRARY/renditions/passing-PID/r3/     the same, of a server beside another one
 //     LIBRARY/picture-hashes/h1              hashes of pictures for the search of duplicates: the record becomes zeros
 //     LIBRARY/sidecars/files                 where sidecars of referenced originals were written: lines become empty
 //

@@ -4,7 +4,7 @@ import Glibc
 // Files of the library with a record for each content: caches, such as the hashes of pictures.
 //
 //     LIBRARY/picture-hashes/h1         records of 80 bytes
-//     LIBRARY/renditions/r2/records     records of 128 bytes
+//     LIBRARY/renditions/r3/records     records of 128 bytes
 //       │ SHA-256 of the content │ what is known of it, and a checksum │ …
 //
 // The owner of a file adds and reads the records. An erasure overwrites the records of contents that no asset has any

@@ -109,7 +109,7 @@
         for path in [
           try gallery.rendition("small", of: asset, recipe: "r0"), try gallery.rendition("play", of: asset),
           try gallery.rendition("huge", of: asset),
-          "/v1/assets/\(asset.id.uuidString)/renditions/\(String(repeating: "0", count: 64))/r2/small",
+          "/v1/assets/\(asset.id.uuidString)/renditions/\(String(repeating: "0", count: 64))/r3/small",
         ] {
           #expect(try gallery.ask("GET", path).status == 404, "\(path)")
         }
@@ -233,6 +233,38 @@
         var damaged = bytes
         damaged[index] ^= 0x10
         #expect(RenditionRecord(damaged, of: hash(1)) == nil, "byte \(index)")
+      }
+    }
+
+    @Test("what another recipe left is removed when the cache is opened; what programs work on stays")
+    func formerRecipes() throws {
+      let temporary = try TemporaryLibrary(.seeded(1))
+      let folder = temporary.library.url.appending(path: "renditions")
+      let working = "photoledger-work-\(getpid())-01234567"
+      for name in ["r1/records", "r2/records", "r2/ab/ab12.large", "passing-1/r2/records", "\(working)/in/source"] {
+        let file = folder.appending(path: name)
+        try FileManager.default.createDirectory(
+          at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data("former".utf8).write(to: file)
+      }
+      let cache = try RenditionCache(in: folder, budget: 10_000, now: { Date(timeIntervalSince1970: 1) })
+      #expect(cache.total == 0 && cache.folder.lastPathComponent == RenditionRecipe.revision)
+      let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+      #expect(names == ["lock", working, RenditionRecipe.revision])
+    }
+
+    @Test("the page, the contract and the documentation name the recipe of today")
+    func recipe() throws {
+      let package = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+      let recipe = RenditionRecipe.revision
+      for (path, text) in [
+        ("GalleryServer/Page/client/photoledger.js", "/renditions/${item.sha256}/\(recipe)/${kind}"),
+        ("GalleryServer/Service/openapi.json", #"{"enum": ["\#(recipe)"]}"#),
+        ("PhotoLedger/PhotoLedger.docc/Serving.md", "the recipe is `\(recipe)`"),
+      ] {
+        let contents = try String(contentsOf: package.appending(path: "Sources/\(path)"), encoding: .utf8)
+        #expect(contents.contains(text), "\(path)")
       }
     }
 

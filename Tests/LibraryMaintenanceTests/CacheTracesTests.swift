@@ -24,11 +24,11 @@ struct CacheTracesTests {
       try Data(bytes).write(to: path(name))
     }
 
-    private func rendition(_ content: [UInt8], _ ending: String, _ folder: String = "r2") -> String {
+    private func rendition(_ content: [UInt8], _ ending: String, _ folder: String = "r3") -> String {
       "renditions/\(folder)/\(content.hexadecimal.prefix(2))/\(content.hexadecimal).\(ending)"
     }
 
-    private var renditions: [String] { ["r2", "passing-1/r2"] }
+    private var renditions: [String] { ["r3", "passing-1/r3"] }
 
     func make(_ asset: LocalIdentifier, _ other: LocalIdentifier) throws {
       try write("renditions/lock", [])

@@ -562,7 +562,7 @@ class MediaTests(ViewerTest):
         self.open_asset(self.film)
         self.browser.one("video[controls]")
         wait(lambda: self.browser.js("return document.querySelector('video').readyState >= 1"), "the film's length is known")
-        self.assertIn("/r2/play", self.browser.js("return document.querySelector('video').currentSrc"))
+        self.assertIn("/r3/play", self.browser.js("return document.querySelector('video').currentSrc"))
         # The keys of the film are its own.
         self.browser.js("document.querySelector('video').focus()")
         self.press(" ")

@@ -7,9 +7,9 @@
   // The renditions that were made, in `renditions/` of the library's folder. A cache: it is in no log, may be removed
   // at any time, and is made anew.
   //
-  //     renditions/r2/records            128 bytes a content: hash, state, placeholder, sizes, last use, checksum
-  //     renditions/r2/ab/ab12….small     files by content hash; `.large`, `.play`
-  //     renditions/r2/ab/ab12….why       why there are none
+  //     renditions/r3/records            128 bytes a content: hash, state, placeholder, sizes, last use, checksum
+  //     renditions/r3/ab/ab12….small     files by content hash; `.large`, `.play`
+  //     renditions/r3/ab/ab12….why       why there are none
   //
   // The recipe's revision names the folder; folders of other revisions are removed when the cache is opened. In memory
   // there is the place of each record by the first eight bytes of its hash, 24 bytes a content, and the records that

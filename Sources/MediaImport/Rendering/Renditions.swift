@@ -44,7 +44,7 @@ package struct RenditionSet: Sendable {
 /// The recipe of renditions.
 package enum RenditionRecipe {
   /// Changes with everything that changes the bytes of a rendition.
-  package static let revision = "r2"
+  package static let revision = "r3"
 
   static let large = "[Q=82,strip,background=255]"
   static let small = "[Q=80,strip]"

@@ -298,7 +298,7 @@ export class PhotoLedger {
    */
   renditionURL(item, kind) {
     if (!item.sha256) return null;
-    return `${this.base}/v1/assets/${encodeURIComponent(item.id)}/renditions/${item.sha256}/r2/${kind}`;
+    return `${this.base}/v1/assets/${encodeURIComponent(item.id)}/renditions/${item.sha256}/r3/${kind}`;
   }
 
   /**
