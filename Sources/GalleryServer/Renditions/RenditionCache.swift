@@ -10,8 +10,9 @@
   //     renditions/r3/records            128 bytes a content: hash, state, placeholder, sizes, last use, checksum
   //     renditions/r3/ab/ab12….small     files by content hash; `.large`, `.play`
   //     renditions/r3/ab/ab12….why       why there are none
+  //     renditions/removed-…             what another revision or process left, being removed
   //
-  // The recipe's revision names the folder; folders of other revisions are removed when the cache is opened. In memory
+  // The recipe's revision names the folder; folders of other revisions are removed once the cache is opened. In memory
   // there is the place of each record by the first eight bytes of its hash, 24 bytes a content, and the records that
   // were used last: a window of a grid needs hundreds, and several clients request the same ones. The hash of a content
   // determines the one slot in which its record is cached.
@@ -103,12 +104,20 @@
       if lock >= 0 { close(lock) }
     }
 
-    /// Removes what other revisions and other processes left.
+    /// Removes what other revisions and other processes left: under other names, in the background, since the pictures
+    /// of a library can be millions of files and all that asks for one waits until the cache is open.
     private static func removeStrangers(in parent: URL) {
-      for name in (try? FileManager.default.contentsOfDirectory(atPath: parent.path)) ?? []
-      where name != "lock" && name != RenditionRecipe.revision && !name.hasPrefix("photoledger-work-") {
-        // What cannot be removed takes room and is never read.
-        try? FileManager.default.removeItem(at: parent.appending(path: name))
+      let names = (try? FileManager.default.contentsOfDirectory(atPath: parent.path)) ?? []
+      let moved = names.filter { name in
+        name != "lock" && name != RenditionRecipe.revision && !name.hasPrefix("photoledger-work-")
+      }.compactMap { name -> URL? in
+        let target = parent.appending(path: "removed-\(UUID().uuidString)")
+        return rename(parent.appending(path: name).path, target.path) == 0 ? target : nil
+      }
+      if moved.isEmpty { return }
+      Thread.detachNewThread {
+        // What cannot be removed takes room, is never read, and is tried again when the cache is opened the next time.
+        for folder in moved { try? FileManager.default.removeItem(at: folder) }
       }
     }
 
