@@ -169,7 +169,9 @@ struct Sandbox: Sendable {
       // Files may lie in memory, under the devices.
       let shared = ["--ro-bind-try", "/dev/shm", "/dev/shm"]
       let binds = writable.flatMap { ["--bind", $0, $0] }
-      return (program, namespaces + ["--ro-bind", "/", "/", "--dev", "/dev"] + shared + binds + end)
+      // The devices lie in memory of their own, which nothing would limit: it is closed once the folders are bound.
+      let mounts = ["--ro-bind", "/", "/", "--dev", "/dev"] + shared + binds + ["--remount-ro", "/dev"]
+      return (program, namespaces + mounts + end)
     }
     var words = namespaces + ["--dev", "/dev"]
     for folder in Self.programFolders { words += ["--ro-bind-try", folder, folder] }

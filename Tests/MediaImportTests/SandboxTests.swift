@@ -30,9 +30,12 @@ struct SandboxTests {
     }
 
     /// What a Perl program prints in a layer.
-    func run(_ layer: SandboxLayer, _ program: String, memory: Int = 1 << 30, file: Int? = nil) throws -> String {
+    /// - Parameter readable: what it may read besides the system's programs; nil: the input.
+    func run(
+      _ layer: SandboxLayer, _ program: String, memory: Int = 1 << 30, file: Int? = nil, readable: String? = nil
+    ) throws -> String {
       let limits = ToolLimits(timePerFile: .seconds(20), memoryByteCount: memory, fileByteCount: file)
-      let sandbox = Sandbox(layer: layer, readable: [input], writable: [output])
+      let sandbox = Sandbox(layer: layer, readable: [readable ?? input], writable: [output])
       let run = ToolRun(limits: limits, isCancelled: { false }, sandbox: sandbox)
       let perl = try #require(Programs().find("perl"))
       return try run.output(of: perl, ["-e", program, secret, input, output, "\(getpid())"])
@@ -64,6 +67,25 @@ struct SandboxTests {
     let kept = "input no-secret no-library input-kept output no-link no-way no-passwd"
     #expect(printed.replacing("LIBRARY", with: "no-library") == kept, "\(layer): \(printed)")
     #expect(try String(contentsOfFile: place.secret, encoding: .utf8) == "secret")
+  }
+
+  @Test(
+    "a program that may read every file writes only into its folder, and not among the devices", arguments: fileLayers)
+  func readers(_ layer: SandboxLayer) throws {
+    let place = try Place()
+    let name = "photoledger-test-\(getpid())"
+    let program = """
+      my ($secret, $input, $output) = @ARGV;
+      print open(my $a, "<", $secret) ? "secret " : "NO-SECRET ";
+      print open(my $b, ">", "$output/made") ? "output " : "NO-OUTPUT ";
+      print open(my $c, ">>", "/dev/null") ? "null " : "NO-NULL ";
+      print open(my $d, ">>", $input) ? "INPUT-WRITTEN " : "input-kept ";
+      for my $folder ("/dev", "/dev/shm", "/tmp", "/") {
+        print open(my $e, ">", "$folder/\(name)") ? "WRITTEN:$folder " : "kept:$folder ";
+      }
+      """
+    let printed = try place.run(layer, program, readable: "/")
+    #expect(printed == "secret output null input-kept kept:/dev kept:/dev/shm kept:/tmp kept:/ ", "\(layer)")
   }
 
   @Test(
