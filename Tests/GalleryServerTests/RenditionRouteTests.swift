@@ -399,6 +399,30 @@
       #expect(made.all.count == 50 && ended.all.allSatisfy { $0 })
     }
 
+    @Test("a content that several assets show is made once in idle time, in one batch and beside another one")
+    func sameContent() async throws {
+      let made = Gathered<UInt8>()
+      let (mayBegin, mayEnd) = (Flag(), Flag())
+      // Two of the workers take idle work.
+      let queue = RenditionQueue(workerCount: 3, limit: 100, dropped: { _ in }) { jobs, _ in
+        if jobs[0].name.hash[0] > 90 {
+          while !mayBegin.isSet { sched_yield() }
+          return true
+        }
+        for job in jobs { made.append(job.name.hash[0]) }
+        while !mayEnd.isSet { sched_yield() }
+        return true
+      }
+      for number in 91...93 as ClosedRange<UInt8> { #expect(queue.want(job(number))) }
+      try await waitUntil("all workers are busy") { queue.count == 0 }
+      for number in [1, 1, 2, 3, 1, 4, 5, 6, 7, 8, 8, 1, 2] as [UInt8] { await queue.fill(job(number)) }
+      mayBegin.set()
+      try await waitUntil("all idle work is in hands, or left out") { queue.count == 0 }
+      mayEnd.set()
+      queue.stop()
+      #expect(made.all == Array(1...8))
+    }
+
     @Test("beyond the limit the oldest wish leaves, and hears of it")
     func bounded() async throws {
       let dropped = Gathered<UInt8>()

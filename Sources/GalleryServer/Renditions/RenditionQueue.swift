@@ -186,7 +186,6 @@
         if isStopping { return nil }
         if let jobs = takeJobs() {
           busy += 1
-          for job in jobs.jobs { running.insert(job.name) }
           if jobs.isIdle { idleBusy += 1 }
           if jobs.jobs[0].name.isPlay { filmBusy += 1 }
           return jobs
@@ -195,10 +194,11 @@
       }
     }
 
-    /// What is to be done next; called with the lock held.
+    /// What is to be done next, which is in a worker's hands then; called with the lock held.
     private func takeJobs() -> (jobs: [RenditionJob], isIdle: Bool)? {
       if let film = films.last, filmBusy == 0 {
         films.removeLast()
+        running.insert(film.name)
         return ([film], false)
       }
       guard busy - filmBusy < workerCount else { return nil }
@@ -207,15 +207,28 @@
         let count = min(Self.idleBatch, max(1, wanted.count / workerCount / 2))
         let jobs = Array(wanted.suffix(count).reversed())
         wanted.removeLast(count)
+        running.formUnion(jobs.map(\.name))
         return (jobs, false)
       }
       guard !idle.isEmpty, idleBusy < max(1, workerCount - 1) else { return nil }
-      let jobs = Array(idle.prefix(Self.idleBatch))
-      idle.removeFirst(jobs.count)
+      let jobs = takeIdle()
       let waiters = roomWaiters
       roomWaiters = []
       for waiter in waiters { waiter.resume() }
-      return (jobs, true)
+      return jobs.isEmpty ? nil : (jobs, true)
+    }
+
+    /// Takes a batch of idle work out of its queue, each content once: assets that show the same one stand beside each
+    /// other when they are of one time. What another worker has in its hands is left out.
+    private func takeIdle() -> [RenditionJob] {
+      var (jobs, count) = ([RenditionJob](), 0)
+      for job in idle {
+        if jobs.count == Self.idleBatch { break }
+        count += 1
+        if running.insert(job.name).inserted { jobs.append(job) }
+      }
+      idle.removeFirst(count)
+      return jobs
     }
 
     private func finish(_ jobs: [RenditionJob], _ isIdle: Bool, _ isDone: Bool) {
