@@ -116,6 +116,8 @@ struct ItemProviderTests {
     #expect(bytes == Data("film".utf8))
     #expect(provider.suggestedName == "a/b" && seen.lastPathComponent == "a:b.mov")
     #expect(!seen.isThere && !seen.deletingLastPathComponent().isThere)
+    let mode = try await provider.file("public.movie") { $0.folderMode }
+    #expect(mode == 0o700, "The folder is this user's alone.")
     let kept = picking.temporary.folder.place("kept.heic")
     try await provider.file("public.image") { try FileManager.default.moveItem(at: $0, to: kept) }
     #expect(try Data(contentsOf: kept) == Data("still".utf8))

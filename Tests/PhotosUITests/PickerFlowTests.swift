@@ -109,6 +109,7 @@ struct PickerFlowTests {
 
     let file = try #require(try await live.loadTransferable(type: URL.self))
     #expect(try Data(contentsOf: file) == Data("still".utf8) && file.pathExtension == "heic")
+    #expect(file.folderMode == 0o700, "The folder is this user's alone.")
     try FileManager.default.removeItem(at: file.deletingLastPathComponent())
 
     let clip = try await picking.add([PickerLibrary.draft(.video, "clip", "clip.mov")], .video)

@@ -153,12 +153,7 @@ private final class SidecarRun {
       }
     }
     journal = try FileJournal(at: folder.path(of: Self.folder + "/files"))
-    var template = Array((NSTemporaryDirectory() + "/photoledger-sidecars-XXXXXX").utf8CString)
-    guard mkdtemp(&template) != nil else {
-      throw LibraryError.store(NSTemporaryDirectory(), "create a folder in", errno: errno)
-    }
-    let made = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    work = URL(filePath: made).resolvingSymlinksInPath().path
+    work = try FileManager.default.makeTemporaryFolder("photoledger-sidecars").resolvingSymlinksInPath().path
   }
 
   deinit {

@@ -22,7 +22,7 @@ extension Command {
     let interruption = Interruption(
       patience: invocation.has(serving) ? Interruption.patienceOfServer : Interruption.patience)
     let kept = try invocation.text("library").map { try invocation.directory($0, "--library") }
-    let url = try kept ?? makeTemporaryFolder()
+    let url = try kept ?? FileManager.default.makeTemporaryFolder("photoledger-demo")
     defer { if kept == nil { remove(url) } }
     let environment: LibraryEnvironment = invocation.operands.isEmpty ? .seeded(UInt64(seed)) : .system
     let library = try PhotoLibrary.create(at: url, environment: environment)
@@ -43,15 +43,6 @@ extension Command {
   }
 
   private static let serving = Option("serve", "serve the library over HTTP afterwards")
-}
-
-/// Makes a folder that only this user can read, since the photos may be private.
-private func makeTemporaryFolder() throws -> URL {
-  let template = FileManager.default.temporaryDirectory.path + "/photoledger-demo-XXXXXX"
-  var name = Array(template.utf8CString)
-  guard mkdtemp(&name) != nil else { throw LibraryError.store(template, "create the folder", errno: errno) }
-  let path = String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-  return URL(filePath: path, directoryHint: .isDirectory)
 }
 
 private func remove(_ url: URL) {

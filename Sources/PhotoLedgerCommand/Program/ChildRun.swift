@@ -1,4 +1,5 @@
 import Foundation
+import PhotoLedger
 import Synchronization
 
 // Work that may be brought down by what it reads runs in a child: this same program, with an internal command.
@@ -100,9 +101,7 @@ private struct ScratchFolder: Sendable {
 
   /// Nil if none can be created; the child then reports why, if it needs one.
   init?() {
-    var name = Array((FileManager.default.temporaryDirectory.path + "/photoledger-child-XXXXXX").utf8CString)
-    guard mkdtemp(&name) != nil else { return nil }
-    path = String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    do { path = try FileManager.default.makeTemporaryFolder("photoledger-child").path } catch { return nil }
   }
 
   /// What cannot be removed is in the folder for temporary files, which the system empties.

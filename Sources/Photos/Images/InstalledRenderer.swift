@@ -74,11 +74,13 @@ package struct InstalledRenderer: PHImageRenderer {
     }
   }
 
-  private func withFile<Value>(_ data: Data, _ body: (URL) throws -> Value) throws -> Value {
-    let file = FileManager.default.temporaryDirectory.appending(path: "photoledger-image-\(UUID().uuidString)")
+  /// Lends a file with the bytes, which is gone afterwards.
+  func withFile<Value>(_ data: Data, _ body: (URL) throws -> Value) throws -> Value {
+    let folder = try FileManager.default.makeTemporaryFolder("photoledger-image")
     // What cannot be removed is the system's to clean up.
-    defer { try? FileManager.default.removeItem(at: file) }
-    try data.write(to: file, options: .withoutOverwriting)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let file = folder.appending(path: "image", directoryHint: .notDirectory)
+    try data.write(to: file)
     return try body(file)
   }
 }

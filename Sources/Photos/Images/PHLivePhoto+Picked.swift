@@ -53,8 +53,7 @@ final class KeptFolder: Sendable {
   private let url: URL
 
   init() throws {
-    url = FileManager.default.temporaryDirectory.appending(path: "live-photo-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+    do { url = try FileManager.default.makeTemporaryFolder("live-photo") } catch { throw PHPhotosError.from(error) }
   }
 
   /// What cannot be removed is the system's to clean up.

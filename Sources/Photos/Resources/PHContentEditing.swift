@@ -6,6 +6,7 @@
 // which the library takes them; the folder goes with the output.
 
 public import PhotoLedger
+import Synchronization
 
 /// The recipe of an edit (Apple: `PHAdjustmentData`).
 public final class PHAdjustmentData: NSObject, Sendable {
@@ -141,18 +142,18 @@ public final class PHContentEditingOutput: NSObject {
   private static let films: [UTType] = [.quickTimeMovie, .mpeg4Movie]
 
   private func place(_ type: UTType) -> URL {
-    PHPhotoLibrary.answer("PHContentEditingOutput.renderedContentURL") { try folder.make() }
-    return folder.file(type)
+    PHPhotoLibrary.answer("PHContentEditingOutput.renderedContentURL") { try folder.place(of: type) }
   }
 
   /// The files that were written, as parts of an edit or of a new asset.
   private func written(photo: ResourceType, video: ResourceType, pairedVideo: ResourceType) -> [ResourceDraft] {
-    let types = supportedRenderedContentTypes.filter { FileManager.default.fileExists(atPath: folder.file($0).path) }
-    let isPaired = types.contains { Self.photos.contains($0) } || input?.mediaSubtypes.contains(.photoLive) ?? false
-    return types.map { type in
+    let files = supportedRenderedContentTypes.compactMap { type in folder.file(of: type).map { (type, $0) } }
+    let isPaired =
+      files.contains { Self.photos.contains($0.0) } || input?.mediaSubtypes.contains(.photoLive) ?? false
+    return files.map { type, file in
       ResourceDraft(
         type: Self.photos.contains(type) ? photo : isPaired ? pairedVideo : video,
-        source: .file(folder.file(type), shouldMove: false), uniformTypeIdentifier: type.identifier)
+        source: .file(file, shouldMove: false), uniformTypeIdentifier: type.identifier)
     }
   }
 
@@ -168,19 +169,37 @@ public final class PHContentEditingOutput: NSObject {
   func originals() -> [ResourceDraft] { written(photo: .photo, video: .video, pairedVideo: .pairedVideo) }
 }
 
-/// A folder for rendered files, which is removed when it is no longer needed.
+/// A folder for rendered files, made when it is needed and removed when it is needed no longer.
 final class RenderFolder: Sendable {
-  private let url = FileManager.default.temporaryDirectory.appending(path: "photoledger-edit-\(UUID().uuidString)")
+  private let made = Mutex<URL?>(nil)
 
   deinit {
-    // A folder that was never made is not there; one that cannot be removed is the system's to clean up.
+    guard let url = made.withLock({ $0 }) else { return }
+    // What cannot be removed is the system's to clean up.
     try? FileManager.default.removeItem(at: url)
   }
 
-  func make() throws { try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true) }
+  /// Where the file of a kind is to be written.
+  func place(of type: UTType) throws -> URL {
+    let url = try made.withLock { made in
+      if let made, FileManager.default.fileExists(atPath: made.path) { return made }
+      let folder = try FileManager.default.makeTemporaryFolder("photoledger-edit")
+      made = folder
+      return folder
+    }
+    return Self.place(of: type, in: url)
+  }
 
-  func file(_ type: UTType) -> URL {
-    url.appending(path: "FullSizeRender.\(type.preferredFilenameExtension ?? "data")")
+  /// The file of a kind; nil if none was written.
+  func file(of type: UTType) -> URL? {
+    guard let url = made.withLock({ $0 }) else { return nil }
+    let file = Self.place(of: type, in: url)
+    return FileManager.default.fileExists(atPath: file.path) ? file : nil
+  }
+
+  private static func place(of type: UTType, in folder: URL) -> URL {
+    folder.appending(
+      path: "FullSizeRender.\(type.preferredFilenameExtension ?? "data")", directoryHint: .notDirectory)
   }
 }
 

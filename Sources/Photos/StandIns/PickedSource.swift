@@ -31,8 +31,8 @@ package struct PickedSource: Sendable {
     as type: UTType, named name: String? = nil, _ progress: Progress? = nil, _ body: (URL) async throws -> Value
   ) async throws -> Value {
     let wanted = options(type, progress)
-    let folder = FileManager.default.temporaryDirectory.appending(path: "picked-\(UUID().uuidString)")
-    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let folder: URL
+    do { folder = try FileManager.default.makeTemporaryFolder("picked") } catch { throw PHPhotosError.from(error) }
     // Fails only if the borrower removed the folder too.
     defer { try? FileManager.default.removeItem(at: folder) }
     let ending = wanted.contentType.flatMap { UTType($0)?.preferredFilenameExtension }.map { ".\($0)" } ?? ""

@@ -1,5 +1,6 @@
 // How an app says what its types are made of. Only the receiving half does something: nothing in this module sends.
 
+import PhotoLedger
 public import Photos
 
 /// A type that picked items can be loaded as (stands in for Core Transferable's `Transferable`, which Linux lacks).
@@ -162,8 +163,8 @@ extension URL: Transferable {
   /// Removed by the loader, its only user.
   public static var transferRepresentation: some TransferRepresentation {
     FileRepresentation(importedContentType: .data) { received in
-      let folder = FileManager.default.temporaryDirectory.appending(path: "received-\(UUID().uuidString)")
-      try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      let folder: URL
+      do { folder = try FileManager.default.makeTemporaryFolder("received") } catch { throw PHPhotosError.from(error) }
       let file = folder.appending(path: received.file.lastPathComponent, directoryHint: .notDirectory)
       try FileManager.default.moveItem(at: received.file, to: file)
       return file

@@ -1,0 +1,44 @@
+import Foundation
+import PhotoLedger
+import TestSupport
+import Testing
+
+@testable import Photos
+
+@Suite("Temporary files")
+struct TemporaryFileTests {
+  @Test("a picture whose bytes programs read lies in a folder of this user's alone, and is gone afterwards")
+  func picture() throws {
+    let lent = try InstalledRenderer().withFile(Data("picture".utf8)) { file in
+      #expect(file.folderMode == 0o700)
+      #expect(try Data(contentsOf: file) == Data("picture".utf8))
+      return file
+    }
+    #expect(lent.folderMode == nil)
+  }
+
+  @Test("rendered files lie in a folder of this user's alone, which goes with its edit")
+  func rendered() throws {
+    var folder: RenderFolder? = RenderFolder()
+    let place = try #require(try folder?.place(of: .jpeg))
+    #expect(place.folderMode == 0o700 && place.lastPathComponent.hasPrefix("FullSizeRender."))
+    #expect(folder?.file(of: .jpeg) == nil)
+    try Data("rendered".utf8).write(to: place)
+    #expect(folder?.file(of: .jpeg) == place && folder?.file(of: .heic) == nil)
+    #expect(try folder?.place(of: .heic).deletingLastPathComponent() == place.deletingLastPathComponent())
+    folder = nil
+    #expect(place.folderMode == nil)
+  }
+
+  @Test("the files of a picked Live Photo lie in a folder of this user's alone, which goes with it")
+  func livePhoto() throws {
+    let temporary = try TemporaryFolder()
+    let still = temporary.place("still.heic")
+    try Data("still".utf8).write(to: still)
+    var folder: KeptFolder? = try KeptFolder()
+    let kept = try #require(try folder?.keep(still))
+    #expect(kept.folderMode == 0o700 && kept.lastPathComponent == "still.heic")
+    folder = nil
+    #expect(kept.folderMode == nil)
+  }
+}
