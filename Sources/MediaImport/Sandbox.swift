@@ -8,8 +8,9 @@
 // The assumption is that a decoder is taken over by the file it reads. What it can reach then: the folders of programs
 // and their libraries, read-only; the files that it was given, read-only; one folder of its own. Everything else of the
 // file system, the library's folder included, does not exist for it or cannot be opened. The filter (CSystem's
-// confine.c) makes no socket, no process, no mount, no signal and no look at the memory of others possible, and no change
-// of a file but through a descriptor for writing, also for root. Limits of address space and file size hold in every layer; time is the parent's (`ChildProcess`).
+// confine.c) makes no socket, no process, no mount, no signal and no look at the memory of others possible, and no
+// change of a file but through a descriptor for writing, also for root. Limits of address space and file size hold in
+// every layer; time is the parent's (`ChildProcess`).
 //
 // The layer is chosen once in a process: bubblewrap is asked to run `true` with the same arguments that it gets later,
 // since it is installed on machines whose kernel does not let it work.

@@ -120,7 +120,8 @@ struct SandboxTests {
       use Fcntl;
       my ($secret, $input, $output, $parent) = @ARGV;
       open(my $own, ">", "$output/own"); print $own "own"; close $own;
-      print open(my $a, ">>", "$output/own") && truncate($a, 1) ? "shortened " : "NOT-SHORTENED ";
+      open(my $a, ">>", "$output/own");
+      print truncate($a, 1) ? "shortened " : "NOT-SHORTENED ";
       for my $path ($input, "$output/own") {
         print chmod(0777, $path) ? "MODE " : "no-mode ";
         print utime(1, 1, $path) ? "TIME " : "no-time ";

@@ -2,8 +2,8 @@
 
 /// An enumeration whose values have names.
 ///
-/// The names are written out: to ask the runtime for the name of a case took a fifth of the time in which a process opens
-/// a library, and needs the protocol conformances of every library that is linked.
+/// The names are written out: to ask the runtime for the name of a case took a fifth of the time in which a process
+/// opens a library, and needs the protocol conformances of every library that is linked.
 package protocol NamedChoice: RawRepresentable, Sendable where RawValue == Int {
   /// The name of the value, which is that of its case.
   var name: String { get }
