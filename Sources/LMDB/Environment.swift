@@ -58,7 +58,8 @@ public final class Environment: Sendable {
     EnvironmentRegistry.shared.remove(serial: serial)
   }
 
-  /// Opens the store in the directory `path`, or gives the environment that has it open in this process.
+  /// Opens the store in the directory `path`, or gives the environment that has it open in this process. One that is
+  /// being closed is waited for, and the files are opened anew.
   ///
   /// - Throws: `noStore`, `remoteFileSystem`, `invalidFile`, `versionMismatch`, `corrupted`, `permission`,
   ///   `optionsDiffer`, `fileReplaced`, `openedInAnotherProcess`, `busy` while the store is rewritten, `io`.
@@ -70,7 +71,29 @@ public final class Environment: Sendable {
   static func open(path: String, options: Options, as user: StoreUsage?) throws(LMDBError) -> Environment {
     try prepareDirectory(path, options)
     let files = (data: path + "/data.mdb", lock: path + "/lock.mdb")
-    let environment = try EnvironmentRegistry.shared.environment(dataFile: files.data, lockFile: files.lock) {
+    var environment: Environment
+    repeat {
+      environment = try registered(path, files, options, user)
+      try environment.gate.checkProcess("open")
+    } while !environment.isStillOpen
+    guard user != nil || !environment.isAlone else { throw StoreUsage.isRewritten(path) }
+    guard environment.options.agrees(with: options) else {
+      throw LMDBError(.optionsDiffer, "open", path: path)
+    }
+    return environment
+  }
+
+  /// Whether the environment is open after whatever drains its gate now; one that was closed is no longer registered.
+  private var isStillOpen: Bool {
+    if gate.isOpenAfterDraining() { return true }
+    EnvironmentRegistry.shared.remove(serial: serial)
+    return false
+  }
+
+  private static func registered(
+    _ path: String, _ files: (data: String, lock: String), _ options: Options, _ user: StoreUsage?
+  ) throws(LMDBError) -> Environment {
+    try EnvironmentRegistry.shared.environment(dataFile: files.data, lockFile: files.lock) {
       (serial) throws(LMDBError) in
       let directory = try StoreDirectory(path)
       do throws(LMDBError) {
@@ -89,12 +112,6 @@ public final class Environment: Sendable {
         throw directory.named(error)
       }
     }
-    try environment.gate.checkProcess("open")
-    guard user != nil || !environment.isAlone else { throw StoreUsage.isRewritten(path) }
-    guard environment.options.agrees(with: options) else {
-      throw LMDBError(.optionsDiffer, "open", path: path)
-    }
-    return environment
   }
 
   /// Closes the store after the open transactions of this process have ended; the next open begins afresh.

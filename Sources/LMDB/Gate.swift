@@ -113,6 +113,16 @@ final class Gate: Sendable {
     return result
   }
 
+  /// Waits while the gate is drained, unless the calling thread is inside and would wait for itself.
+  /// - Returns: whether the environment is open then.
+  func isOpenAfterDraining() -> Bool {
+    let thread = psys_thread_id()
+    return monitor.wait { state in
+      if state.handle == nil { return false }
+      return state.isDraining && !state.isInside(thread) ? nil : true
+    } ?? false
+  }
+
   /// Counts the caller out.
   func leave(_ role: Role) {
     let mustWake = monitor.withLock { state in

@@ -1,0 +1,51 @@
+import Foundation
+import Synchronization
+import Testing
+
+@testable import LMDB
+
+@Suite("Opening while another thread closes")
+struct ClosingTests {
+  @Test("an open during a close waits for its end, and opens the files anew")
+  func openDuringClose() async throws {
+    try await withTemporaryDirectory { path in
+      let environment = try Environment.open(path: path)
+      let database = try environment.database("d")
+      try environment.write { t in try t.put([1], [2], in: database) }
+      let read = try environment.beginRead()
+      let closer = Thread { try? environment.close() }
+      closer.start()
+      #expect(try await eventually { environment.gate.monitor.withLock { $0.isDraining } })
+
+      let opened = Mutex<Environment?>(nil)
+      let opener = Thread {
+        let found = try? Environment.open(path: path)
+        opened.withLock { $0 = found }
+      }
+      opener.start()
+      #expect(opened.withLock { $0 } == nil)
+      #expect(try read.bytes(for: [1], in: database) == [2])
+      _ = consume read
+      #expect(try await eventually { opener.isFinished && closer.isFinished })
+
+      let again = try #require(opened.withLock { $0 })
+      #expect(again !== environment)
+      let kept = try again.database("d", create: false)
+      #expect(try again.read { t in try t.bytes(for: [1], in: kept) } == [2])
+    }
+  }
+
+  @Test("a thread that reads gets the environment that another one is closing, instead of waiting for itself")
+  func openInsideRead() async throws {
+    try await withTemporaryDirectory { path in
+      let environment = try Environment.open(path: path)
+      let found = try environment.read { _ in
+        let closer = Thread { try? environment.close() }
+        closer.start()
+        while !environment.gate.monitor.withLock({ $0.isDraining }) { sched_yield() }
+        return try Environment.open(path: path)
+      }
+      #expect(found === environment)
+    }
+  }
+}
