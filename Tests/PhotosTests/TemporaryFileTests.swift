@@ -11,7 +11,8 @@ struct TemporaryFileTests {
   func picture() throws {
     let lent = try InstalledRenderer().withFile(Data("picture".utf8)) { file in
       #expect(file.folderMode == 0o700)
-      #expect(try Data(contentsOf: file) == Data("picture".utf8))
+      let bytes = try Data(contentsOf: file)
+      #expect(bytes == Data("picture".utf8))
       return file
     }
     #expect(lent.folderMode == nil)
