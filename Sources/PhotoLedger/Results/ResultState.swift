@@ -252,6 +252,8 @@ extension LibraryStore {
       }
       let moment = try moment(ofCommit: frame.commit, t)
       let made = try fetch(query, window, wantsIncrementalChanges: isFollowed, as: frame.client, at: moment, t)
+      // The count may be that of another table than the keys are read from, and a damaged one may have more entries.
+      guard made.order.count >= begun.count else { throw core.projections.corruption("the stored orders") }
       return (made, try core.log.head(t).commit)
     }
   }
