@@ -243,7 +243,7 @@ import Testing
     ]
     let arguments: [PredicateArgument] = ["isFavorite", 5, 2.5, nil, [.integer(1), .text("x")]]
     var read = 0
-    for _ in 0..<(Dose.isFull ? 50_000 : 10_000) {
+    for _ in 0..<(Dose.isFull ? 50_000 : 20_000) {
       let parts = (0..<Int.random(in: 1...12, using: &random)).map { _ in
         random.chance(1, of: 30)
           ? String(decoding: [UInt8(truncatingIfNeeded: random.next())], as: UTF8.self) : random.one(of: pieces)
