@@ -79,7 +79,10 @@
       }
       guard let raw else { return nil }
       guard addFields(to: raw) else {
-        opened?.close()
+        opened.map { stream in
+          stream.close()
+          server.drop(stream)
+        }
         MHD_destroy_response(raw)
         return nil
       }

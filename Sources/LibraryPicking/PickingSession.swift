@@ -216,7 +216,8 @@ final class PickingCore: Sendable {
   private func record(_ state: inout PickingState, in store: LibraryStore) throws {
     state.settle(
       try store.recordPick(
-        of: state.unsettled, for: client, configuration.preferredRepresentation, withholding: state.withheld))
+        of: state.unsettled, for: client, configuration.preferredRepresentation,
+        withholding: state.withheld.union(configuration.metadataOptions)))
   }
 
   private func items(of state: PickingState) -> [PickedItem] {

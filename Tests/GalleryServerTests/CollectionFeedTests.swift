@@ -178,6 +178,14 @@
         var list = FollowedList(try gallery.identifiers(fetch.name, at: fetch.token), at: fetch.token)
         #expect(list.identifiers == (try gallery.identifiers(own.name, at: own.token, key: app)))
         let all = try gallery.fetch()
+        for client in [String(repeating: "a", count: 257), "a\u{0}b", ""] {
+          #expect(try gallery.ask("POST", "/v1/fetches", json: ["selectionOf": client]).status == 400)
+        }
+        // What a key may not follow is a problem in its feed, and the rest goes on.
+        let mixed = try FeedClient(
+          gallery, "fetch=\(fetch.name)&after=\(fetch.token)&fetch=\(own.name)&after=\(own.token)", key: app)
+        let refused = try #require(try mixed.next())
+        #expect(refused.name == "problem" && refused.data["fetch"] as? String == fetch.name)
         let feed = try FeedClient(
           gallery, "fetch=\(fetch.name)&after=\(fetch.token)&fetch=\(all.name)&after=\(all.token)")
         try await gallery.library.performChanges { $0.grant([ids[4]], to: "app") }

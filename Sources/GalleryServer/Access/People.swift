@@ -38,8 +38,10 @@
     private let file: ServerFile
     private let environment: GalleryEnvironment
     private let passwords: Passwords
-    /// Guarded by its lock, which is held while the file is written.
+    /// Read by every request, so its lock is never held while the file is written.
     private let state: Mutex<[String: Person]>
+    /// Held by what changes the people, from reading them until they are written and in force.
+    private let changing = Mutex(())
 
     init(folder: LibraryFolder, environment: GalleryEnvironment, passwords: Passwords) throws {
       (self.environment, self.passwords) = (environment, passwords)
@@ -106,12 +108,13 @@
     }
 
     private func change<Value>(_ body: (inout [String: Person]) throws -> Value) throws -> Value {
-      try state.withLock { people in
+      try changing.withLock { _ in
+        let people = state.withLock { $0 }
         var next = people
         let value = try body(&next)
         if next != people {
           try file.write(next.values.sorted { $0.name < $1.name }.map(Self.row))
-          people = next
+          state.withLock { $0 = next }
         }
         return value
       }

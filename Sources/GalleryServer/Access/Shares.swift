@@ -47,8 +47,10 @@
 
     private let file: ServerFile
     private let environment: GalleryEnvironment
-    /// Guarded by its lock, which is held while the file is written.
+    /// Read by every request, so its lock is never held while the file is written.
     private let state: Mutex<[String: Share]>
+    /// Held by what changes the shares, from reading them until they are written and in force.
+    private let changing = Mutex(())
 
     init(folder: LibraryFolder, environment: GalleryEnvironment) throws {
       self.environment = environment
@@ -100,12 +102,13 @@
     private func isGood(_ share: Share) -> Bool { share.expires.map { $0 > environment.now() } ?? true }
 
     private func change<Value>(_ body: (inout [String: Share]) throws -> Value) throws -> Value {
-      try state.withLock { shares in
+      try changing.withLock { _ in
+        let shares = state.withLock { $0 }
         var next = shares.filter { isGood($0.value) }
         let value = try body(&next)
         if next != shares {
           try file.write(next.values.sorted { $0.name < $1.name }.map(Self.row))
-          shares = next
+          state.withLock { $0 = next }
         }
         return value
       }
