@@ -28,8 +28,15 @@ extension PhotoLibrary {
   /// - Complexity: O(f + r) for f entries of LMDB's free list and r reader slots.
   package func storeFigures() throws -> StoreFigures {
     try store.reading { t in
-      try checkSeesEverything("read the library's statistics", t)
+      try checkMaySeeFigures(t)
       return try store.core.figures(t)
+    }
+  }
+
+  /// The figures of the store are those of now, so a view of a moment needs full access now, too.
+  func checkMaySeeFigures(_ t: borrowing StoreReading) throws {
+    for view in moment == nil ? [self] : [self, PhotoLibrary(store: store, client: client)] {
+      try view.checkSeesEverything("read the library's statistics", t)
     }
   }
 }

@@ -107,6 +107,8 @@ struct MomentRuleTests {
       { try $0.exportLog { _ in } }, { try $0.backup(to: URL(filePath: "/nonexistent/library")) },
       { try $0.fork(to: URL(filePath: "/nonexistent/library")) },
       { view in try view.compare(with: view) { _ in true } },
+      { _ = try $0.planUndo(.commit(token)) },
+      { _ = try $0.undoAndWait(.commit(token), onConflict: .refuse, cause: nil, key: nil) { _ in } },
     ]
     for call in calls {
       do {

@@ -27,7 +27,10 @@ struct RelocationTests {
     let (asset, before) = (try small.asset(id), try small.library.currentToken)
     let resource = try #require(try small.library.resources(of: asset).first)
     let move = try Self.relocation(of: resource, to: "/elsewhere/1.jpg")
+    let list = try small.library.fetchAssets()
     let change = try await small.change { $0.relocate(move, of: id) }
+    #expect(change.changeDetails(for: asset)?.assetContentChanged != true, "The bytes are the same.")
+    #expect(try change.changeDetails(for: list)?.changedIndexes ?? [] == [])
     #expect(try Self.paths(of: id, in: small.library) == ["/elsewhere/1.jpg"])
     #expect(try Self.paths(of: id, in: small.library.at(before)) == [move.from])
     let now = try small.asset(id)

@@ -36,6 +36,24 @@ struct UndoRuleTests {
 
   // MARK: Stories
 
+  @Test("an addition to an album is undone, though a client follows the album since")
+  func followedSince() async throws {
+    let album = try made.album([])
+    let receipt = try library.performChangesAndWait { block in
+      let new = block.createAsset(.invented(9))
+      block.album(album).add([new])
+    }
+    try library.performChangesAndWait { block in
+      block.register(client: "app", .described)
+      block.setAuthorizationStatus(.limited, of: "app")
+      block.follow(album, as: "app")
+    }
+    #expect(try library.as("app").fetchAssets().count == 1)
+    let report = try await library.undo(.commit(receipt.token))
+    #expect(report.conflicts.isEmpty)
+    #expect(try members(album).isEmpty && library.as("app").fetchAssets().isEmpty)
+  }
+
   @Test("a scan that trashed everything is taken back by its cause, with every place in every album (AS-14)")
   func scan() async throws {
     let ids = try made.create(700)

@@ -210,6 +210,8 @@ struct ChangeDetailsRuleTests {
     #expect(hidden.changeDetails(for: album)?.objectAfterChanges?.estimatedAssetCount == 1)
     let deleted = try await small.change { $0.deleteCollections([album.id]) }
     #expect(deleted.changeDetails(for: album)?.objectWasDeleted == true)
+    let later = try await small.change { $0.setHidden(false, for: [a[0]]) }
+    #expect(later.changeDetails(for: album) == nil, "It was deleted before.")
   }
 
   @Test("a purge reaches the result of the albums that held the asset")

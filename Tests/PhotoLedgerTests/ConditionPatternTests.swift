@@ -1,5 +1,6 @@
-import PhotoLedger
 import Testing
+
+@testable import PhotoLedger
 
 @Suite struct ConditionPatternTests {
   @Test("expressions fit what Swift's own fit", arguments: [51, 52] as [UInt64])
@@ -32,6 +33,21 @@ import Testing
     case 3: return part(&random) + part(&random) + part(&random)
     default: return random.one(of: atoms)
     }
+  }
+
+  @Test("members of a set are folded as the text is", arguments: ["Été", "ete", "ÉTÉ"])
+  func foldedSets(text: String) throws {
+    let options: Condition.TextOptions = [.caseInsensitive, .diacriticInsensitive]
+    for pattern in ["[é]t[e]", "[É]T[É]", "été"] {
+      #expect(try TextPattern(regularExpression: pattern, options: options).fits(text.folded(options)), "\(pattern)")
+    }
+  }
+
+  @Test("alternatives side by side are no nesting")
+  func manyAlternatives() throws {
+    let pattern = (0..<200).map { "a\($0)" }.joined(separator: "|")
+    let compiled = try TextPattern(regularExpression: pattern, options: [])
+    #expect(compiled.fits("a0") && compiled.fits("a199") && !compiled.fits("a200"))
   }
 
   @Test("a pattern that makes others run for years is answered at once")

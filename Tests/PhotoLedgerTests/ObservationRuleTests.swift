@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import Synchronization
 import TestSupport
 import Testing
 
@@ -77,6 +78,36 @@ struct ObservationRuleTests {
     _ = try await small.assets(1)
     removed.finish()
     for await _ in removed.changes { Issue.record("A removed observer was told of a change.") }
+  }
+
+  @Test("an observer that is removed while it is called receives nothing of what came meanwhile (OB-04)")
+  func removedWhileBusy() async throws {
+    let small = try SmallLibrary()
+    let busy = BusyObserver()
+    try small.library.register(busy)
+    _ = try await small.assets(1)
+    try await waitUntil("the observer is called") { busy.count == 1 }
+    for _ in 0..<3 { _ = try await small.assets(1) }
+    small.library.unregisterChangeObserver(busy)
+    busy.goOn()
+    // Each of these is delivered to another observer, after the call has ended.
+    for _ in 0..<5 { _ = try await small.assets(1) }
+    #expect(busy.count == 1)
+  }
+
+  /// An observer whose calls last until it may go on.
+  private final class BusyObserver: PhotoLibraryChangeObserver {
+    private let calls = Atomic(0)
+    private let gate = DispatchSemaphore(value: 0)
+
+    var count: Int { calls.load(ordering: .sequentiallyConsistent) }
+
+    func photoLibraryDidChange(_ change: LibraryChange) {
+      calls.add(1, ordering: .sequentiallyConsistent)
+      gate.wait()
+    }
+
+    func goOn() { for _ in 0..<100 { gate.signal() } }
   }
 
   @Test("each of many observers is told of every commit in order, from whichever thread it comes (OB-01, OB-03)")

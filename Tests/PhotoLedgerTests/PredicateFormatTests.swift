@@ -259,4 +259,10 @@ import Testing
     }
     #expect(read > 20, "some of the texts should be predicates")
   }
+
+  @Test("a word with any number of hyphens is read in bounded depth", arguments: ["", "#", "$", "@"])
+  func hyphens(prefix: String) {
+    let format = prefix + String(repeating: "uti-", count: 300_000)
+    #expect(throws: FetchError.self) { try Condition(format: format, for: .asset) }
+  }
 }

@@ -144,6 +144,12 @@ struct StackRuleTests {
     }
     let own = try small.now(LocalIdentifier(receipt.created[0]))
     let (list, token) = (try client.fetchAssets(), try client.currentToken)
+    var byStack = FetchOptions()
+    byStack.sort = [try SortTerm("isBeneathStack:desc", for: .asset)]
+    let sorted = try client.fetchAssets(byStack)
+    try await small.change { $0.stack(top: ids[3], others: [ids[1], ids[2]]) }
+    #expect(try client.fetchAssets(byStack).map(\.id) == sorted.map(\.id), "Stacks order nothing that it sees.")
+    try await small.change { $0.unstack([ids[1], ids[2]]) }
     try await small.change { $0.stack(top: ids[3], others: [ids[0], ids[1]]) }
     #expect(try small.now(own.id).estimatedAssetCount == 0 && small.now(own.id).cover == nil)
     #expect(try client.fetchAssets().map(\.id) == [ids[0], ids[1], ids[2]])

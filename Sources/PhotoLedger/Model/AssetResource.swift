@@ -122,8 +122,12 @@ package struct AssetDetails: Equatable, Sendable {
 
   package init(resources: [AssetResource] = []) { self.resources = resources }
 
-  /// Whether no resource differs: same files, in the same roles.
-  func hasSameContent(as other: AssetDetails) -> Bool { resources == other.resources }
+  /// Whether the resources have the same bytes in the same roles, whatever they are called and wherever they lie.
+  func hasSameContent(as other: AssetDetails) -> Bool {
+    resources.elementsEqual(other.resources) { one, two in
+      one.type == two.type && one.sha256 == two.sha256 && one.dataSize == two.dataSize
+    }
+  }
 }
 
 extension AssetDetails.Unedited {

@@ -109,7 +109,8 @@ public struct LibraryChange: Sendable {
 
   /// How a collection's own properties differ now; nil if none was changed (CD-22).
   public func changeDetails(for collection: PhotoCollection) -> ObjectChangeDetails<PhotoCollection>? {
-    guard let touch = delta.collections[collection.row.number], let before = touch.before, accessBefore.shows(before)
+    guard let touch = delta.collections[collection.row.number], let before = touch.before, accessBefore.shows(before),
+      before.deletedDate == nil
     else { return nil }
     let isGone = touch.after.map { $0.deletedDate != nil || !access.shows($0) } ?? true
     guard touch.isChanged(to: access) || isGone else { return nil }

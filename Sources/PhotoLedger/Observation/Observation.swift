@@ -372,7 +372,12 @@ package final class Observation: StorePart, SharedResults {
   }
 
   func remove(_ observer: AnyObject, from kind: any CommitListener.Type) {
-    state.withLock { state in state.observers.removeAll { $0.isFor(observer, kind) } }
+    let removed = state.withLock { state in
+      let removed = state.observers.filter { $0.isFor(observer, kind) }
+      state.observers.removeAll { $0.isFor(observer, kind) }
+      return removed
+    }
+    for box in removed { box.remove() }
   }
 
   /// Removes the boxes whose observers were released.

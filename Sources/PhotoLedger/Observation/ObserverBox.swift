@@ -19,10 +19,11 @@ protocol CommitListener: Sendable {
   /// Delivers the commits after one, up to another.
   /// - Parameters:
   ///   - steps: what the observers that are notified of the last of them share.
-  ///   - advance: called with each commit up to which the observer has been notified.
+  ///   - advance: called with each commit up to which the observer has been notified; false: it is not to be notified
+  ///     of any more.
   func deliver(
     after: UInt64, through: UInt64, _ observation: Observation, sharing steps: SharedSteps,
-    _ advance: (UInt64) -> Void
+    _ advance: (UInt64) -> Bool
   ) throws
 }
 
@@ -35,6 +36,8 @@ final class ObserverBox: Sendable {
     /// `isScheduled` is reset.
     var head: UInt64 = 0
     var isScheduled = false
+    /// Whether the observer was unregistered: what it has not received is dropped.
+    var isRemoved = false
     /// What the observers share that have the head before them; nil once it was delivered.
     var steps: SharedSteps?
   }
@@ -57,6 +60,9 @@ final class ObserverBox: Sendable {
     address == ObjectIdentifier(observer) && type(of: listener) == kind
   }
 
+  /// Ends the delivery; a call that is running is the last one.
+  func remove() { state.withLock { $0.isRemoved = true } }
+
   func begin(at commit: UInt64) { state.withLock { ($0.delivered, $0.head) = (commit, commit) } }
 
   /// Schedules delivery of everything up to a commit, unless a delivery is already scheduled.
@@ -73,7 +79,7 @@ final class ObserverBox: Sendable {
   private func deliver(_ observation: Observation) {
     while true {
       let next = state.withLock { state -> (from: UInt64, to: UInt64, steps: SharedSteps)? in
-        guard state.delivered < state.head, let steps = state.steps else {
+        guard !state.isRemoved, state.delivered < state.head, let steps = state.steps else {
           (state.isScheduled, state.steps) = (false, nil)
           return nil
         }
@@ -82,7 +88,10 @@ final class ObserverBox: Sendable {
       guard let next, !isAbandoned else { return }
       do {
         try listener.deliver(after: next.from, through: next.to, observation, sharing: next.steps) { commit in
-          state.withLock { $0.delivered = commit }
+          state.withLock { state in
+            state.delivered = commit
+            return !state.isRemoved
+          }
         }
       } catch {
         // Nothing is skipped: the next commit brings the observer what it missed. A log that stays unreadable ends
@@ -111,13 +120,13 @@ struct ChangeListener: CommitListener {
 
   func deliver(
     after: UInt64, through: UInt64, _ observation: Observation, sharing steps: SharedSteps,
-    _ advance: (UInt64) -> Void
+    _ advance: (UInt64) -> Bool
   ) throws {
     for delta in try pending(observation, after, through) {
       if let change = try observation.change(delta, asSeenBy: client, sharing: steps) {
         observer?.photoLibraryDidChange(change)
       }
-      advance(delta.to)
+      guard advance(delta.to) else { return }
     }
   }
 
@@ -154,12 +163,12 @@ struct HistoryListener: CommitListener {
   var target: AnyObject? { observer }
 
   func deliver(
-    after: UInt64, through: UInt64, _ observation: Observation, sharing _: SharedSteps, _ advance: (UInt64) -> Void
+    after: UInt64, through: UInt64, _ observation: Observation, sharing _: SharedSteps, _ advance: (UInt64) -> Bool
   ) throws {
     if let store, try observation.hasCommits(seenBy: client, after: after, through: through) {
       observer?.photoLibraryPersistentChangesDidUpdate(PhotoLibrary(store: store, client: client))
     }
-    advance(through)
+    _ = advance(through)
   }
 }
 

@@ -32,12 +32,15 @@ struct PatternCompiler {
     depth += 1
     defer { depth -= 1 }
     guard depth <= 64 else { throw malformed("is nested deeper than 64 levels") }
-    let first = try sequence()
-    guard take("|") else { return first }
-    let rest = try alternatives()
-    return try bounded(
-      [.split(1, first.count + 2)] + first.shifted(by: 1)
-        + [.jump(first.count + rest.count + 2)] + rest.shifted(by: first.count + 2))
+    var sequences = [try sequence()]
+    while take("|") { sequences.append(try sequence()) }
+    var rest = sequences.removeLast()
+    while let first = sequences.popLast() {
+      rest = try bounded(
+        [.split(1, first.count + 2)] + first.shifted(by: 1)
+          + [.jump(first.count + rest.count + 2)] + rest.shifted(by: first.count + 2))
+    }
+    return rest
   }
 
   private mutating func sequence() throws(FetchError) -> [Instruction] {
@@ -106,7 +109,8 @@ struct PatternCompiler {
       }
       let low = try member(character)
       guard next == "-", index + 1 < characters.count, characters[index + 1] != "]" else {
-        set.ranges.append(low...low)
+        let alone = folded(low)
+        set.ranges.append(alone...alone)
         continue
       }
       index += 2
@@ -116,6 +120,12 @@ struct PatternCompiler {
     }
     guard take("]") else { throw malformed("lacks a ]") }
     return set
+  }
+
+  /// A member of a set as the texts that it is compared with are folded; one that becomes several stays as it is.
+  private func folded(_ character: Character) -> Character {
+    let folded = String(character).folded(options)
+    return folded.count == 1 ? folded[folded.startIndex] : character
   }
 
   private mutating func member(_ character: Character) throws(FetchError) -> Character {

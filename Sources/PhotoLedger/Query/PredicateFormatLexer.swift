@@ -88,14 +88,18 @@ struct PredicateLexer {
   /// A name, with the dots of a key path.
   private mutating func word() -> String {
     let start = index
-    while let byte = byte() {
-      guard byte.isWordPart || (byte == UInt8(ascii: ".") && (self.byte(1)?.isWordStart ?? false)) else { break }
+    while true {
+      let part = index
+      while let byte = byte() {
+        guard byte.isWordPart || (byte == UInt8(ascii: ".") && (self.byte(1)?.isWordStart ?? false)) else { break }
+        index += 1
+      }
+      // In operators such as UTI-EQUALS a hyphen belongs to the word.
+      let isPrefix = bytes[part..<index].elementsEqual("uti".utf8) { $0 | 0x20 == $1 }
+      guard isPrefix, byte() == UInt8(ascii: "-") else { break }
       index += 1
     }
-    let name = String(decoding: bytes[start..<index], as: UTF8.self)
-    guard name.uppercased() == "UTI", byte() == UInt8(ascii: "-") else { return name }
-    index += 1
-    return name + "-" + word()
+    return String(decoding: bytes[start..<index], as: UTF8.self)
   }
 
   private mutating func symbol() throws(FetchError) -> Token {

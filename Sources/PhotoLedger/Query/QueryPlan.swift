@@ -28,13 +28,16 @@ package final class QueryPlan: Sendable {
     describedPasses = isDescribed ? condition.evaluator(for: DescribedAsset.self) : nil
     showsStacked = query.includesAllStack || !query.access.showsStacks
     collectionPasses = query.condition.evaluator(for: CollectionRow.self)
-    assetKeys = SortKeyEncoder(query.sort)
+    // Nor do stacks order what a limited client sees.
+    assetKeys = SortKeyEncoder(
+      query.access.showsStacks ? query.sort : query.sort.filter { $0.key != .isBeneathStack })
     collectionKeys = SortKeyEncoder(query.sort)
   }
 
   /// Whether the keys of the result are wide.
   var hasWideKeys: Bool {
-    !query.sort.isEmpty && !(query.entity == .asset ? assetKeys.isWord : collectionKeys.isWord)
+    query.entity == .asset
+      ? !assetKeys.terms.isEmpty && !assetKeys.isWord : !collectionKeys.terms.isEmpty && !collectionKeys.isWord
   }
 
   /// Whether an asset's row belongs to the result, its scope aside.

@@ -77,7 +77,9 @@ extension UndoJudge {
       if let album = try projections.collection(place.container, in: t) {
         return "It was added to '\(album.title ?? "")'"
       }
-      return "It was picked for a client"
+      guard let client = try projections.client(place.container, in: t) else { return "It was picked for a client" }
+      // A selection that follows an album goes with the album.
+      if client.followedAlbum == nil { return "It was granted to a client" }
     }
     return nil
   }

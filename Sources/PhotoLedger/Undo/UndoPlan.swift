@@ -105,7 +105,11 @@ struct UndoJudge {
   /// - Complexity: O(k log n) for k properties of the composition, and the events since of each album that something
   ///   is put into again.
   mutating func judge<T: TransactionReading & ~Copyable>(_ t: borrowing T) throws -> UndoPlan {
-    plan.report.commits = composition.commits.map { Token(library: mark, commit: $0) }
+    // Commits from before a fork are named as in the library that it was made from.
+    let forks = try projections.forks(in: t)
+    plan.report.commits = composition.commits.map { commit in
+      Token(library: forks.reduce(mark) { commit > $1.commit ? $0 : $0 ^ $1.mark }, commit: commit)
+    }
     try judgeAssets(t)
     try judgeCollections(t)
     try judgeFollowing(t)

@@ -120,6 +120,7 @@ extension PhotoLibrary {
   // MARK: Choosing
 
   private func composition(of selection: UndoSelection) throws -> UndoComposition {
+    try checkIsNow("undo commits")
     try store.prompting.askIfNeeded(for: client, in: store)
     return try store.reading { t in
       try checkSeesEverything("undo commits", t)
