@@ -1,5 +1,6 @@
 #if Gallery
   import Foundation
+  import HTTPServing
   import PhotoLedger
   import TestSupport
   import Testing

@@ -36,8 +36,8 @@ struct ClosingTests {
   }
 
   @Test("a thread that reads gets the environment that another one is closing, instead of waiting for itself")
-  func openInsideRead() async throws {
-    try await withTemporaryDirectory { path in
+  func openInsideRead() throws {
+    try withTemporaryDirectory { path in
       let environment = try Environment.open(path: path)
       let found = try environment.read { _ in
         let closer = Thread { try? environment.close() }
