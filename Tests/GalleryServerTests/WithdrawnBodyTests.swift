@@ -17,7 +17,12 @@
       ])
     func late(path: String, body: String) async throws {
       try await TestGallery.serving { gallery in
-        let key = try gallery.key(of: PhotoLibrary.owner)
+        let made = try gallery.ask(
+          "POST", "/v1/keys", json: ["client": PhotoLibrary.owner, "scopes": ["read", "change", "owner"]])
+        let key = (
+          name: try #require(try made.json()["name"] as? String),
+          secret: try #require(try made.json()["secret"] as? String)
+        )
         let before = try gallery.ask("GET", "/v1/keys").body
         let token = try gallery.library.currentToken
         let client = try RawClient(port: gallery.address.port)
