@@ -492,25 +492,41 @@ export class Viewer {
     return App.href(name, argument, Object.fromEntries(query)) === this.href(null);
   }
 
-  /** Puts the photo into the address; not for each that is passed, of which browsers allow a few a second. */
+  /**
+   * Puts the photo into the address; not for each that is passed, of which browsers allow a few a second. Once the
+   * address has named a photo, one that names none is Back, which the browser reports a moment after it changed the
+   * address: it must not be named again in between.
+   */
   setAddressSoon() {
-    const photo = this.item && short(this.item.id);
-    if (!photo || !this.isAtHome) return;
-    const shown = this.app.read().query.get('photo');
-    if (shown === null) history.pushState({ photo: mark }, '', this.href(photo));
+    if (!this.item || !this.isAtHome) return;
+    if (this.named === null) {
+      if (this.isNamed) return;
+      history.pushState({ photo: mark }, '', this.href(short(this.item.id)));
+    }
+    this.isNamed = true;
     clearTimeout(this.addressing);
-    this.addressing = setTimeout(() => {
-      const now = this.item && short(this.item.id);
-      if (now && this.isOpen && this.isAtHome) history.replaceState(history.state, '', this.href(now));
-    }, 200);
+    this.addressing = setTimeout(() => this.setAddress(), 200);
   }
 
+  setAddress() {
+    if (!this.item || !this.isOpen || !this.isAtHome) return;
+    const photo = short(this.item.id);
+    if (this.named === null || this.named === photo) return;
+    history.replaceState(history.state, '', this.href(photo));
+  }
+
+  /** The photo that the address names. */
+  get named() {
+    return this.app.read().query.get('photo');
+  }
+
+  isNamed = false;
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   addressing = undefined;
 
   /** Back and links: an address without the photo closes the viewer. */
   addressChanged() {
-    if (this.isAtHome && this.app.read().query.get('photo') !== null) return;
+    if (this.isAtHome && this.named !== null) return;
     this.dialog.close();
   }
 
@@ -537,7 +553,7 @@ export class Viewer {
     this.picture.close();
     this.noticesHome?.append(this.app.notices.element);
     this.dialog.remove();
-    if (!this.keepsAddress && this.isAtHome && this.app.read().query.get('photo') !== null) {
+    if (!this.keepsAddress && this.isAtHome && this.named !== null) {
       if (history.state?.photo === mark) history.back();
       else history.replaceState(null, '', this.href(null));
     }

@@ -125,11 +125,12 @@ export class Viewing {
   /**
    * @param {import('./viewer.js').Place} place
    * @param {number} index
+   * @param {string} [photo] the one that the address names, if that is why the viewer opens
    */
-  async open(place, index) {
+  async open(place, index, photo) {
     try {
       const { openViewer } = await later(this.app, () => import('./viewer.js'));
-      if (this.isClosed) return null;
+      if (this.isClosed || (photo !== undefined && !this.isWanted(photo))) return null;
       this.viewer?.close({ keepsAddress: true });
       const viewer = openViewer(this.app, place, index, { at: this.at });
       this.viewer = viewer;
@@ -151,11 +152,11 @@ export class Viewing {
       const { client } = this.app;
       const asset = await client.asset(photo, this.at);
       const index = await this.indexOf(asset);
-      if (this.isClosed) return;
-      if (index >= 0) await this.open(this.grid, index);
-      else await this.openAlone(asset);
+      if (!this.isWanted(photo)) return;
+      if (index >= 0) await this.open(this.grid, index, photo);
+      else await this.openAlone(asset, photo);
     } catch (error) {
-      if (this.isClosed) return;
+      if (!this.isWanted(photo)) return;
       if (error instanceof Problem && error.isPassing) {
         // The address stays, and is followed when the server is there again.
         this.wanted = photo;
@@ -170,23 +171,32 @@ export class Viewing {
   }
 
   /**
+   * Whether the address still names a photo after a wait: Back or another photo may have come meanwhile.
+   * @param {string} photo
+   */
+  isWanted(photo) {
+    return !this.isClosed && this.app.read().query.get('photo') === photo;
+  }
+
+  /**
    * Shows an asset without neighbours.
    * @param {any} asset
+   * @param {string} photo as the address names it
    */
-  async openAlone(asset) {
+  async openAlone(asset, photo) {
     const { client, feed } = this.app;
     const question = {
       where: `localIdentifier == ${quoted(asset.localIdentifier)}`, hidden: true, allBursts: true,
         trash: asset.trashedDate !== null,
     };
     const list = await List.open(client, question, { feed, at: this.at });
-    if (this.isClosed || list.count === 0) {
+    if (!this.isWanted(photo) || list.count === 0) {
       list.close();
-      if (!this.isClosed) throw new Problem(404, 'not-found', t('viewer.notThere'));
+      if (this.isWanted(photo)) throw new Problem(404, 'not-found', t('viewer.notThere'));
       return;
     }
     list.addEventListener('failed', (event) => this.app.notices.fail(/** @type {CustomEvent} */ (event).detail));
-    const viewer = await this.open({ list, setCursor: () => {}, scroll: this.grid.scroll }, 0);
+    const viewer = await this.open({ list, setCursor: () => {}, scroll: this.grid.scroll }, 0, photo);
     if (!viewer) {
       list.close();
       return;
