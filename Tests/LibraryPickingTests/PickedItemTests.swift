@@ -305,6 +305,19 @@ struct PickedItemTests {
     #expect(sentences == ["\(given), without the place.", "\(given)."])
   }
 
+  @Test("options that the library does not know stay out of the log, which they would make unreadable")
+  func unknownOptions() async throws {
+    let picking = try await PickingLibrary(1)
+    try picking.library.setRepresentationConverter(Scribe())
+    var configuration = picking.configuration()
+    configuration.metadataOptions = [.removeLocation, PickerMetadataOptions(rawValue: 1 << 20)]
+    let item = try #require(try await picking.pick([picking.name(0)], configuration).first)
+    let again = try picking.app.pickedItem(try #require(item.token))
+    #expect(again.metadataOptions == .removeLocation)
+    try picking.library.rebuild()
+    #expect(try picking.library.verify().isSound)
+  }
+
   @Test("a continuous session gives from then on without what is left out, and what it gave stays given")
   func withholdingLate() async throws {
     let picking = try await PickingLibrary(2)
