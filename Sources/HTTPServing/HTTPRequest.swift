@@ -55,8 +55,7 @@
       guard lengths.count + codings.count < 2 else {
         throw HTTPServerError(description: "The request states the length of its body more than once.")
       }
-      // A length that is no `Int` here is one that libmicrohttpd would wait for.
-      if let length = lengths.first, !length.utf8.allSatisfy({ (0x30...0x39).contains($0) }) || Int(length) == nil {
+      if let length = lengths.first, length.isEmpty || !length.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
         throw HTTPServerError(description: "'Content-Length' is not a number of bytes.")
       }
       if let coding = codings.first, coding.lowercased() != "chunked" {

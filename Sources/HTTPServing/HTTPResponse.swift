@@ -79,10 +79,7 @@
       }
       guard let raw else { return nil }
       guard addFields(to: raw) else {
-        opened.map { stream in
-          stream.close()
-          server.drop(stream)
-        }
+        opened?.close()
         MHD_destroy_response(raw)
         return nil
       }

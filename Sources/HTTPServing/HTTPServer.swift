@@ -337,6 +337,7 @@
     /// Takes a stream into account, so that it has heartbeats and ends with the server.
     func adopt(_ stream: HTTPStream) {
       let (isStopping, isClosing) = state.withLock { state in
+        state.streams = state.streams.filter { $0.value.stream != nil || state.streams.count < 64 }
         state.streams[ObjectIdentifier(stream)] = Weak(stream: stream)
         return (state.isStopping, state.isClosing)
       }

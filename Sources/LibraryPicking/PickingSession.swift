@@ -216,8 +216,7 @@ final class PickingCore: Sendable {
   private func record(_ state: inout PickingState, in store: LibraryStore) throws {
     state.settle(
       try store.recordPick(
-        of: state.unsettled, for: client, configuration.preferredRepresentation,
-        withholding: state.withheld.union(configuration.metadataOptions)))
+        of: state.unsettled, for: client, configuration.preferredRepresentation, withholding: state.withheld))
   }
 
   private func items(of state: PickingState) -> [PickedItem] {

@@ -84,14 +84,13 @@
       _ call: Call, _ name: String, _ password: String, _ label: String
     ) throws -> Keyring.Grant {
       let server = call.server
-      // The table of attempts holds a name of one length, whatever is sent.
-      let attempt = Keyring.hash(name)
+      let name = String(name.prefix(256))
       try server.throttles.signInsOfPeers.charge(Throttle.name(ofPeer: server.keyring.peer(of: call.request)))
-      try server.throttles.signInsOfNames.charge(attempt)
+      try server.throttles.signInsOfNames.charge(name)
       guard let person = try server.people.signIn(name, password) else {
         throw Problem(401, "sign-in-required", "The name or the password is wrong.")
       }
-      server.throttles.signInsOfNames.forgive(attempt)
+      server.throttles.signInsOfNames.forgive(name)
       return Keyring.Grant(
         client: person.client, label: label, scopes: Keyring.scopes(of: person.client),
         person: .init(name: person.name, epoch: person.epoch))

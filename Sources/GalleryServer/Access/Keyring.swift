@@ -61,15 +61,17 @@
     }
 
     private struct State {
-      var keys: [String: Key]
+      var keys: [String: Key] {
+        didSet { hashes = Self.hashes(keys) }
+      }
       /// The hash of each key by its name.
-      var hashes: [String: String]
+      private(set) var hashes: [String: String]
       /// One-time links by the hash of their secret.
       var links: [String: (client: String, expires: Date)] = [:]
 
       init(keys: [String: Key]) { (self.keys, hashes) = (keys, Self.hashes(keys)) }
 
-      static func hashes(_ keys: [String: Key]) -> [String: String] {
+      private static func hashes(_ keys: [String: Key]) -> [String: String] {
         Dictionary(keys.map { ($0.value.name, $0.key) }, uniquingKeysWith: { $1 })
       }
     }
@@ -81,10 +83,8 @@
     static let limitOfPerson = 50
     static let limitOfShare = 500
 
-    /// Read by every request, so its lock is never held while the file is written.
+    /// Guarded by its lock, which is held while the file is written.
     private let state: Mutex<State>
-    /// Held by what changes the keys, from reading them until they are written and in force.
-    private let changing = Mutex(())
     private let file: ServerFile
     private let environment: GalleryEnvironment
     private let people: People
@@ -195,8 +195,8 @@
         name: Self.spelled(environment.randomBytes(9)), client: grant.client, label: grant.label, created: now,
         expires: now.addingTimeInterval(grant.seconds ?? Self.sessionSeconds), scopes: grant.scopes,
         person: grant.person, share: grant.share)
-      try changing.withLock { _ in
-        var keys = state.withLock { $0.keys }.filter { isGood($0.value) }
+      try state.withLock { state in
+        var keys = state.keys.filter { isGood($0.value) }
         // Repeated sign-ins replace the person's own sessions, not those of others.
         for (tie, limit) in [(grant.person, Self.limitOfPerson), (grant.share, Self.limitOfShare)] {
           guard let tie else { continue }
@@ -208,7 +208,8 @@
           throw Problem(400, "limit-exceeded", "There are \(keys.count) keys; withdraw some first.")
         }
         keys[Self.hash(secret)] = key
-        try keep(keys)
+        try file.write(Self.rows(keys))
+        state.keys = keys
       }
       return (key, secret)
     }
@@ -221,20 +222,14 @@
     /// Withdraws the keys that a condition names.
     /// - Returns: the names of the withdrawn.
     func withdraw(where isWithdrawn: (Key) -> Bool) throws -> [String] {
-      try changing.withLock { _ in
-        let known = state.withLock { $0.keys }
-        let names = known.filter { isWithdrawn($0.value) }.map(\.value.name)
+      try state.withLock { state in
+        let keys = state.keys.filter { !isWithdrawn($0.value) }
+        let names = state.keys.filter { isWithdrawn($0.value) }.map(\.value.name)
         guard !names.isEmpty else { return [] }
-        try keep(known.filter { !isWithdrawn($0.value) })
+        try file.write(Self.rows(keys))
+        state.keys = keys
         return names
       }
-    }
-
-    /// Writes other keys, and has them in force when they are durable.
-    private func keep(_ keys: [String: Key]) throws {
-      try file.write(Self.rows(keys))
-      let hashes = State.hashes(keys)
-      state.withLock { ($0.keys, $0.hashes) = (keys, hashes) }
     }
 
     /// Makes a link that signs its first visitor in.

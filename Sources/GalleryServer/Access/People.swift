@@ -38,10 +38,8 @@
     private let file: ServerFile
     private let environment: GalleryEnvironment
     private let passwords: Passwords
-    /// Read by every request, so its lock is never held while the file is written.
+    /// Guarded by its lock, which is held while the file is written.
     private let state: Mutex<[String: Person]>
-    /// Held by what changes the people, from reading them until they are written and in force.
-    private let changing = Mutex(())
 
     init(folder: LibraryFolder, environment: GalleryEnvironment, passwords: Passwords) throws {
       (self.environment, self.passwords) = (environment, passwords)
@@ -108,13 +106,12 @@
     }
 
     private func change<Value>(_ body: (inout [String: Person]) throws -> Value) throws -> Value {
-      try changing.withLock { _ in
-        let people = state.withLock { $0 }
+      try state.withLock { people in
         var next = people
         let value = try body(&next)
         if next != people {
           try file.write(next.values.sorted { $0.name < $1.name }.map(Self.row))
-          state.withLock { $0 = next }
+          people = next
         }
         return value
       }

@@ -149,23 +149,21 @@
     private static func adjust(_ call: Call, _ json: JSON) throws {
       try json.checkKeys(["deselect", "move", "limit"])
       let session = try own(call).session
-      // All is read before anything is done.
-      let deselected = try json.texts("deselect")
-      let limit = try json.whole("limit", in: 0...100_000)
-      var moved: (asset: String, after: String?)?
+      if let deselected = try json.texts("deselect") { session.deselectAssets(withIdentifiers: deselected) }
       if let move = json["move"] {
         try move.checkKeys(["asset", "after"])
         guard let asset = try move.text("asset", atMost: 200) else {
           throw Problem.malformed("'move' needs 'asset', and 'after' unless the asset comes first.")
         }
-        moved = (asset, try move.text("after", atMost: 200))
+        session.moveAsset(
+          withIdentifier: asset, afterAssetWithIdentifier: try move.text("after", atMost: 200))
       }
-      if let limit { try session.update(PickerUpdate(selectionLimit: limit)) }
-      if let deselected { session.deselectAssets(withIdentifiers: deselected) }
-      if let moved { session.moveAsset(withIdentifier: moved.asset, afterAssetWithIdentifier: moved.after) }
+      if let limit = try json.whole("limit", in: 0...100_000) {
+        try session.update(PickerUpdate(selectionLimit: limit))
+      }
     }
 
-    fileprivate static func wanted(_ call: Call) throws -> (PickedItem, PickedItemOptions) {
+    private static func wanted(_ call: Call) throws -> (PickedItem, PickedItemOptions) {
       var options = PickedItemOptions()
       options.contentType = try call.query("type")
       options.representation = try call.query("representation").map { (text) throws(Problem) in
@@ -303,9 +301,6 @@
       defer { folder.remove(name) }
       let file = URL(filePath: folder.linkedPath(of: name), directoryHint: .notDirectory)
       try await library.write(item, to: file, options: options)
-      // A conversion takes its time, in which the key or the pick may have been withdrawn.
-      try call.checkIsStillGood()
-      _ = try await offload { try PickingRoutes.wanted(call) }
       let descriptor = folder.open(name, O_RDONLY | O_NOFOLLOW)
       guard descriptor >= 0 else { throw Problem(500, "storage", "The bytes of the picked item cannot be read.") }
       let opened = HTTPFile(owning: descriptor)
@@ -314,9 +309,7 @@
         throw Problem(500, "storage", "The bytes of the picked item cannot be read.")
       }
       let size = UInt64(status.st_size)
-      // Each answer is converted anew and has no validator, so a condition fails (RFC 9110, 13.1.5).
-      let range = call.request.fields["if-range"] == nil ? call.request.fields["range"] : nil
-      switch HTTPRange(range, count: size) {
+      switch HTTPRange(call.request.fields["range"], count: size) {
       case .whole: return HTTPResponse(200, fields, .file(opened, 0..<size))
       case .part(let part):
         fields.append(("Content-Range", "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(size)"))

@@ -47,10 +47,8 @@
 
     private let file: ServerFile
     private let environment: GalleryEnvironment
-    /// Read by every request, so its lock is never held while the file is written.
+    /// Guarded by its lock, which is held while the file is written.
     private let state: Mutex<[String: Share]>
-    /// Held by what changes the shares, from reading them until they are written and in force.
-    private let changing = Mutex(())
 
     init(folder: LibraryFolder, environment: GalleryEnvironment) throws {
       self.environment = environment
@@ -102,13 +100,12 @@
     private func isGood(_ share: Share) -> Bool { share.expires.map { $0 > environment.now() } ?? true }
 
     private func change<Value>(_ body: (inout [String: Share]) throws -> Value) throws -> Value {
-      try changing.withLock { _ in
-        let shares = state.withLock { $0 }
+      try state.withLock { shares in
         var next = shares.filter { isGood($0.value) }
         let value = try body(&next)
         if next != shares {
           try file.write(next.values.sorted { $0.name < $1.name }.map(Self.row))
-          state.withLock { $0 = next }
+          shares = next
         }
         return value
       }

@@ -82,7 +82,8 @@
     private static func checkMayFollowAny(_ cursor: FeedCursor, _ call: Call) throws {
       var refusal: (any Error)?
       for (fetch, _) in cursor.tokens {
-        do { return try fetch.list.checkMayFollow(try call.library(of: fetch)) } catch { refusal = refusal ?? error }
+        let library = try call.library(of: fetch)
+        do { return try fetch.list.checkMayFollow(library) } catch { refusal = refusal ?? error }
       }
       if let refusal { throw refusal }
     }

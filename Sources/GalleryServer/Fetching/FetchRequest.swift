@@ -67,10 +67,6 @@
     /// The keys of a fetch of collections.
     private static let collectionKeys = ["collections", "selectionOf", "where", "sort", "limit", "offset"]
 
-    private static func isClientName(_ text: String) -> Bool {
-      (1...256).contains(text.utf8.count) && !text.utf8.contains(0)
-    }
-
     /// Reads the JSON form.
     init(_ json: JSON) throws(Problem) {
       guard let members = json.objectValue else {
@@ -86,9 +82,7 @@
         return value
       }
       collections = try read("collections", \.textValue, "all, top or the identifier of a folder")
-      selectionOf = try read(
-        "selectionOf", { $0.textValue.flatMap { Self.isClientName($0) ? $0 : nil } },
-        "the name of a client, 1 to 256 bytes")
+      selectionOf = try read("selectionOf", { $0.textValue.flatMap { $0.isEmpty ? nil : $0 } }, "the name of a client")
       predicate = try read("where", \.textValue, "a predicate as text")
       search = try read("search", \.textValue, "words as text")
       sort = try read("sort", \.textsValue, "a list of terms such as creationDate:desc") ?? []

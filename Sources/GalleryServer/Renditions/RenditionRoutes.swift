@@ -71,13 +71,7 @@
           problem.fields = [("Retry-After", "5")]
           throw problem
         case .there(let record):
-          // The key, or the asset, may have been withdrawn while the picture was made.
-          try call.checkIsStillGood()
-          let response = try await offload {
-            _ = try wish(call)
-            return try answer(call, asset, resource, kind, record)
-          }
-          if let response { return response }
+          if let response = try await offload({ try answer(call, asset, resource, kind, record) }) { return response }
         }
       }
       throw Problem(503, "not-ready", "The files of this rendition were removed meanwhile; request it again.")

@@ -201,20 +201,9 @@
         let key = try admit(request)
         let (route, parameters) = try Router.route(request, withImmichClients: access.allowsImmichClients)
         try route.check(key, request)
-        let call = Call(request: request, parameters: parameters, key: key, server: self)
-        return checking(call, try route.plan(self, call))
+        return try route.plan(self, Call(request: request, parameters: parameters, key: key, server: self))
       } catch {
         return .answer(response(of: Problem(error), to: request))
-      }
-    }
-
-    /// A plan by which a request whose body comes slowly has no effect if its key was withdrawn meanwhile. What takes a
-    /// body in parts checks the key itself, when the body is whole.
-    private func checking(_ call: Call, _ plan: HTTPPlan) -> HTTPPlan {
-      guard case .gather(let limit, let answer) = plan, call.key != nil else { return plan }
-      return .gather(limit: limit) { request in
-        do throws(Problem) { try call.checkIsStillGood() } catch { return self.response(of: error, to: request) }
-        return await answer(request)
       }
     }
 

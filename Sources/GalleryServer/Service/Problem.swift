@@ -18,8 +18,6 @@
       (self.status, self.type, self.detail) = (status, type, detail)
       // RFC 9110, 15.5.2.
       if status == 401 { fields = [("WWW-Authenticate", "Bearer")] }
-      // RFC 9110, 15.6.4.
-      if status == 503 { fields = [("Retry-After", "5")] }
     }
 
     /// A problem whose sentence stays in the log if it names a path: clients, visitors of links and apps without any

@@ -119,6 +119,6 @@ package struct PickRow: Equatable, Sendable {
   package var number: ObjectNumber
   package var client: ObjectNumber
   package var date: Date
-  /// What is left out of the bytes, by the person who picked or by the session.
+  /// What the person who picked leaves out of the bytes.
   package var withheld: PickerMetadataOptions = []
 }
