@@ -41,7 +41,8 @@
     }
 
     /// Rejects a head whose body could end elsewhere for a proxy in front (RFC 9112, 6.3): libmicrohttpd takes the
-    /// first of two lengths, and a proxy perhaps the second.
+    /// first of two lengths, and a proxy perhaps the second. So is a length that libmicrohttpd counts to and an `Int`
+    /// does not: a body would come that `hasBody` knows nothing of, without a deadline.
     private static func checkFraming(_ fields: HTTPFields) throws(HTTPServerError) {
       // Most requests have no body, and one host.
       var (bodies, hosts) = (0, 0)
@@ -55,8 +56,13 @@
       guard lengths.count + codings.count < 2 else {
         throw HTTPServerError(description: "The request states the length of its body more than once.")
       }
-      if let length = lengths.first, length.isEmpty || !length.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
-        throw HTTPServerError(description: "'Content-Length' is not a number of bytes.")
+      if let length = lengths.first {
+        guard !length.isEmpty, length.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+          throw HTTPServerError(description: "'Content-Length' is not a number of bytes.")
+        }
+        guard Int(length) != nil else {
+          throw HTTPServerError(description: "'Content-Length' is larger than any body may be.")
+        }
       }
       if let coding = codings.first, coding.lowercased() != "chunked" {
         throw HTTPServerError(
