@@ -72,17 +72,21 @@
           // The size is unknown, as it is for GET (RFC 9110, 8.6); nothing is read for HEAD.
           raw = MHD_create_response_from_callback(.max, 128, { _, _, _, _ in -1 }, nil, nil)
         } else {
-          server.adopt(stream)
           opened = stream
           raw = stream.response()
         }
       }
-      guard let raw else { return nil }
+      guard let raw else {
+        opened?.close()
+        return nil
+      }
       guard addFields(to: raw) else {
         opened?.close()
         MHD_destroy_response(raw)
         return nil
       }
+      // Only now: the exchange that sends the response also drops the stream from the table.
+      if let opened { server.adopt(opened) }
       return (raw, opened)
     }
 

@@ -334,15 +334,17 @@
 
     // MARK: Streams and tasks
 
-    /// Takes a stream into account, so that it has heartbeats and ends with the server.
+    /// Takes a stream into account, so that it has heartbeats and ends with the server; `drop` is called for each.
     func adopt(_ stream: HTTPStream) {
       let (isStopping, isClosing) = state.withLock { state in
-        state.streams = state.streams.filter { $0.value.stream != nil || state.streams.count < 64 }
         state.streams[ObjectIdentifier(stream)] = Weak(stream: stream)
         return (state.isStopping, state.isClosing)
       }
       if isClosing { stream.abort() } else if isStopping, stream.hasHeartbeat { stream.end() }
     }
+
+    /// How many streams the table has.
+    var adoptedCount: Int { state.withLock { $0.streams.count } }
 
     private var openStreams: [HTTPStream] { state.withLock { $0.streams.values.compactMap(\.stream) } }
 

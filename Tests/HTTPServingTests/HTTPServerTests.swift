@@ -28,6 +28,8 @@
           return .plain(200, "later")
         }
       case "broken": return .answer(HTTPResponse(200, [("X-Name", "a\r\nSet-Cookie: b")]))
+      case "brokenStream":
+        return .answer(HTTPResponse(200, [("X-Name", "a\r\nSet-Cookie: b")], .stream(HTTPStream())))
       case "segments": return .answer(.plain(200, request.target.segments.joined(separator: "|")))
       case "query": return .answer(.plain(200, request.target.query.all("a").joined(separator: "|")))
       case "thread": return .answer(.plain(200, "thread \(pthread_self())"))
@@ -217,6 +219,28 @@
           let rest = client.readToEnd()
           #expect(rest.hasSuffix("0\r\n\r\n") == isFinished && rest.contains("second\n") == isFinished, "\(rest)")
         }
+      }
+    }
+
+    @Test("a stream is in the server's table from its head to its end, and not if its head cannot be sent")
+    func table() async throws {
+      try await serving { address, sample, server in
+        for _ in 0..<3 {
+          let client = try RawClient(port: address.port)
+          client.send("GET /brokenStream HTTP/1.1\r\nHost: a\r\n\r\n")
+          #expect(!client.readToEnd().contains("200 OK"))
+        }
+        #expect(server.adoptedCount == 0)
+        let clients = try (0..<3).map { _ in
+          let client = try RawClient(port: address.port)
+          client.send("GET /stream HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+          #expect(client.read(through: "\r\n\r\n").contains("200 OK"))
+          return client
+        }
+        #expect(server.adoptedCount == 3)
+        for stream in sample.streams.withLock({ $0 }) { stream.end() }
+        for client in clients { _ = client.readToEnd() }
+        try await waitUntil("the streams have left the table") { server.adoptedCount == 0 }
       }
     }
 
