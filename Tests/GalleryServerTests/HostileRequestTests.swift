@@ -48,6 +48,29 @@
       #expect(Throttle.name(ofPeer: "10.0.0.1") == "10.0.0.1")
     }
 
+    @Test("names of any length take bounded memory, each has its own attempts, and spellings of one text share theirs")
+    func longNames() {
+      let clock = TestClock()
+      let throttle = Throttle(.init(burst: 2, perSecond: 1), now: { clock.now })
+      // One character of 2 KB, in as many spellings, of which none equals another.
+      let marks = ["\u{300}", "\u{301}", "\u{302}", "\u{303}", "\u{304}", "\u{305}", "\u{306}", "\u{307}"]
+      let names = (0..<256).map { number in
+        "a" + (0..<1024).map { place in marks[place < 8 ? number >> place & 1 : 2 + place % 6] }.joined()
+      }
+      #expect(names.allSatisfy { $0.count == 1 && $0.utf8.count > 2_000 } && Set(names).count == names.count)
+      for name in names { #expect(throttle.take(name) == nil) }
+      #expect(throttle.count == names.count && throttle.byteCount <= names.count * (Throttle.nameLimit + 8))
+      #expect(throttle.take(names[0]) == nil && throttle.take(names[0]) == 1 && throttle.take(names[1]) == nil)
+      throttle.forgive(names[0])
+      #expect(throttle.take(names[0]) == nil)
+      for count in [20, 24, 40] {
+        let (composed, taken) = (String(repeating: "\u{E9}", count: count), throttle.count)
+        #expect(throttle.take(composed) == nil)
+        #expect(throttle.take(composed.decomposedStringWithCanonicalMapping) == nil && throttle.take(composed) == 1)
+        #expect(throttle.count == taken + 1)
+      }
+    }
+
     @Test("every answer of every route forbids guessing, framing, scripts and referrers")
     func headers() async throws {
       try await TestGallery.serving(access: .withImmichClients) { gallery in

@@ -84,7 +84,6 @@
       _ call: Call, _ name: String, _ password: String, _ label: String
     ) throws -> Keyring.Grant {
       let server = call.server
-      let name = String(name.prefix(256))
       try server.throttles.signInsOfPeers.charge(Throttle.name(ofPeer: server.keyring.peer(of: call.request)))
       try server.throttles.signInsOfNames.charge(name)
       guard let person = try server.people.signIn(name, password) else {

@@ -161,7 +161,7 @@
       guard isTrusted(request), let hop = request.fields.all("x-forwarded-for").last?.split(separator: ",").last else {
         return request.peer
       }
-      return String(hop.trimmingCharacters(in: .whitespaces).prefix(64))
+      return String(decoding: hop.trimmingCharacters(in: .whitespaces).utf8.prefix(64), as: UTF8.self)
     }
 
     /// Whether a key may still be used.

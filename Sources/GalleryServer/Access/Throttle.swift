@@ -5,7 +5,8 @@
   /// Token buckets by name: each name may do so much at once, and gets it back at a rate.
   ///
   /// A bucket that is full again is forgotten, so the table holds only recently active names; when it is full all the
-  /// same, every new name shares one bucket. Memory is bounded whatever names are sent.
+  /// same, every new name shares one bucket. A long name is remembered by its hash: one character alone may have any
+  /// number of bytes. So memory is bounded whatever names are sent.
   final class Throttle: Sendable {
     private struct Bucket {
       var tokens: Double
@@ -19,6 +20,8 @@
     }
 
     static let limit = 10_000
+    /// The most bytes of a name that is remembered as it is.
+    static let nameLimit = 64
     private let buckets = Mutex<(buckets: [String: Bucket], swept: Date)>(([:], .distantPast))
     private let now: @Sendable () -> Date
     let rate: Rate
@@ -28,7 +31,7 @@
     /// Takes a token of a name.
     /// - Returns: nil if there was one, else how many seconds pass until there is one, at least 1.
     func take(_ name: String) -> Int? {
-      let date = now()
+      let (date, name) = (now(), Self.bounded(name))
       return buckets.withLock { state in
         // Going through a full table is worth it once a second, whatever comes in.
         if state.buckets.count >= Self.limit, abs(date.timeIntervalSince(state.swept)) >= 1 {
@@ -45,9 +48,22 @@
 
     /// How many names are remembered.
     var count: Int { buckets.withLock { $0.buckets.count } }
+    /// How many bytes these names have.
+    var byteCount: Int { buckets.withLock { $0.buckets.keys.reduce(0) { $0 + $1.utf8.count } } }
 
     /// Fills the bucket of a name again, after what it was taken for turned out well.
-    func forgive(_ name: String) { buckets.withLock { $0.buckets[name] = nil } }
+    func forgive(_ name: String) {
+      let name = Self.bounded(name)
+      buckets.withLock { $0.buckets[name] = nil }
+    }
+
+    /// What a name is remembered by: the name, or the hash of a long one. Spellings of the same text, which are one
+    /// person's name, have one bucket whatever their lengths are.
+    private static func bounded(_ name: String) -> String {
+      guard name.utf8.count > nameLimit else { return name }
+      let composed = name.precomposedStringWithCanonicalMapping
+      return composed.utf8.count > nameLimit ? "sha256 \(Keyring.hash(composed))" : composed
+    }
 
     /// The name under which a peer is counted: an IPv6 site has as many addresses as it likes, so its /64 counts.
     static func name(ofPeer peer: String) -> String {
