@@ -2,6 +2,7 @@
   import Foundation
   @testable import GalleryServer
   import HTTPServing
+  import LibraryJSON
   import PhotoLedger
   import TestSupport
   import Testing
@@ -207,6 +208,23 @@
         #expect(messages.map { $0["fetch"] as? String } == [fetch.name], "\(poll)")
         try await gallery.library.performChanges { $0.setAuthorizationStatus(.denied, of: "app") }
         #expect(try gallery.ask("GET", path).status == 403)
+      }
+    }
+
+    @Test(
+      "a fetch of what a client sees is refused for a name that no client can have, however it is sent",
+      arguments: [String(repeating: "a", count: 257), String(repeating: "\u{E9}", count: 129), "a\u{0}b"])
+    func impossibleClient(_ client: String) async throws {
+      try await TestGallery.serving { gallery in
+        let asked = try gallery.ask("POST", "/v1/fetches", json: ["selectionOf": client])
+        #expect(asked.status == 400, "\(asked)")
+        let text = #"{"selectionOf":\#(JSON.text(client))}"#
+        let name = Keyring.spelled(Array(text.utf8))
+        #expect(try gallery.ask("GET", "/v1/fetches/\(name)/items").status == 400)
+        #expect(try gallery.ask("GET", "/v1/changes?fetch=\(name)").status == 400)
+        let cursor = "\(name).\(try gallery.library.currentToken)"
+        #expect(try gallery.ask("GET", "/v1/feed", ["Last-Event-ID: \(cursor)"]).status == 400)
+        #expect(try gallery.ask("POST", "/v1/fetches", json: ["selectionOf": String(client.prefix(1))]).status == 403)
       }
     }
 

@@ -124,7 +124,7 @@
 
     private static func share(_ row: JSON) throws -> Share {
       guard let name = row["name"]?.textValue, let client = row["client"]?.textValue,
-        (1...256).contains(client.utf8.count), let title = row["title"]?.textValue,
+        (1...256).contains(client.utf8.count), !client.utf8.contains(0), let title = row["title"]?.textValue,
         let secretHash = row["secretHash"]?.textValue, let allowsUpload = row["allowsUpload"]?.boolValue,
         let allowsOriginals = row["allowsOriginals"]?.boolValue, let created = row["created"]?.instantValue,
         let epoch = row["epoch"]?.textValue,

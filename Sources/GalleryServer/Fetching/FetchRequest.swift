@@ -83,6 +83,10 @@
       }
       collections = try read("collections", \.textValue, "all, top or the identifier of a folder")
       selectionOf = try read("selectionOf", { $0.textValue.flatMap { $0.isEmpty ? nil : $0 } }, "the name of a client")
+      if let selectionOf {
+        // No library has a view for another name.
+        do { try ClientRow.check(name: selectionOf) } catch { throw Problem(error) }
+      }
       predicate = try read("where", \.textValue, "a predicate as text")
       search = try read("search", \.textValue, "words as text")
       sort = try read("sort", \.textsValue, "a list of terms such as creationDate:desc") ?? []

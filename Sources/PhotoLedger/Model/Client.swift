@@ -96,7 +96,7 @@ package struct ClientRow: Equatable, Hashable, Sendable {
   }
 
   /// - Throws: ``LibraryError`` for a name that no client can have.
-  static func check(name: String) throws {
+  package static func check(name: String) throws {
     guard (1...256).contains(name.utf8.count) else {
       throw LibraryError(.limitExceeded, "A client's name must have 1 to 256 bytes, not \(name.utf8.count).")
     }
