@@ -42,7 +42,7 @@
     var isMade: Bool { if case .made = content { true } else { false } }
 
     /// Lets go of what a response holds that is not sent.
-    func discard() {
+    public func discard() {
       if case .stream(let stream) = content { stream.close() }
     }
 

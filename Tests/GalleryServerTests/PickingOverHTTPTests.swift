@@ -5,6 +5,7 @@
   import LibraryPicking
   import MediaImport
   import PhotoLedger
+  import Synchronization
   import TestSupport
   import Testing
 
@@ -22,6 +23,23 @@
 
     private func tap(_ gallery: TestGallery, _ session: String, _ json: [String: Any]) throws -> Int {
       try gallery.ask("POST", "/v1/picking/\(session)/taps", json: json).status
+    }
+
+    /// Has an asset picked for an app.
+    /// - Returns: the item.
+    private func pick(
+      _ gallery: TestGallery, _ asset: String, for key: String, _ json: [String: Any] = [:]
+    ) async throws -> String {
+      let session = try begin(gallery, key, json)
+      for one: [String: Any] in [["select": asset], ["finish": true]] {
+        #expect(try tap(gallery, session, one) == 204)
+      }
+      var item: String?
+      try await waitUntil("the item is there") {
+        item = try items(try gallery.ask("GET", "/v1/picking/\(session)", key: key).json()).first?["item"] as? String
+        return item != nil
+      }
+      return try #require(item)
     }
 
     private func items(_ state: [String: Any]?) throws -> [[String: Any]] {
@@ -159,14 +177,7 @@
       try await TestGallery.serving { gallery in
         let (asset, _) = try await gallery.makeFile("no picture")
         let app = try gallery.register(asks: nil)
-        let session = try begin(gallery, app.key, ["removeLocation": true])
-        #expect(try tap(gallery, session, ["select": asset]) == 204)
-        #expect(try tap(gallery, session, ["finish": true]) == 204)
-        let path = "/v1/picking/\(session)"
-        try await waitUntil("the result is there", limit: .seconds(20)) {
-          try !items(try gallery.ask("GET", path, key: app.key).json()).isEmpty
-        }
-        let item = try #require(try items(try gallery.ask("GET", path, key: app.key).json()).first?["item"] as? String)
+        let item = try await pick(gallery, asset, for: app.key, ["removeLocation": true])
         let without = try gallery.ask("GET", "/v1/picked/\(item)", key: app.key)
         #expect(without.status == 501 && without.body.contains("converter-missing"))
         try gallery.library.setRepresentationConverter(Stripper())
@@ -267,21 +278,37 @@
             AssetCreation(mediaType: .image, resources: [ResourceDraft(type: .photo, source: .stored(resource))]))
         }
         let app = try gallery.register(asks: nil)
-        let session = try begin(gallery, app.key)
-        #expect(try tap(gallery, session, ["select": try #require(id).uuidString]) == 204)
-        #expect(try tap(gallery, session, ["finish": true]) == 204)
-        var item: String?
-        try await waitUntil("the item is there") {
-          let state = try gallery.ask("GET", "/v1/picking/\(session)", key: app.key).json()
-          item = (state["items"] as? [[String: Any]])?.first?["item"] as? String
-          return item != nil
-        }
-        let path = "/v1/picked/\(try #require(item))"
+        let path = "/v1/picked/\(try await pick(gallery, try #require(id).uuidString, for: app.key))"
         let answer = try gallery.ask("GET", path, key: app.key)
         #expect(answer.status == 404 && !answer.body.contains("private") && !answer.body.contains(folder.url.path))
         try await waitUntil("the log says where") {
           gallery.log.lines.contains { $0.path == path && $0.note?.contains(file.path) == true }
         }
+      }
+    }
+
+    @Test(
+      "a picked item that is being converted is not sent once the key is withdrawn, or the asset purged",
+      arguments: [true, false])
+    func withdrawnWhileConverted(_ isKey: Bool) async throws {
+      try await TestGallery.serving { gallery in
+        let (asset, _) = try await gallery.makeFile("no picture")
+        let (gate, key) = (Gate(), try gallery.key(of: "app"))
+        defer { gate.mayEnd.store(true, ordering: .sequentiallyConsistent) }
+        try gallery.library.setRepresentationConverter(gate)
+        let path = "/v1/picked/\(try await pick(gallery, asset, for: key.secret, ["removeLocation": true]))"
+        let client = try RawClient(port: gallery.address.port)
+        client.send(try gallery.head("GET", path, key: key.secret, ["Connection: close"]))
+        try await waitUntil("the conversion has begun") { gate.hasBegun.load(ordering: .sequentiallyConsistent) }
+        if isKey {
+          #expect(try gallery.ask("DELETE", "/v1/keys/\(key.name)").status == 204)
+        } else {
+          let id = try #require(try gallery.library.asset(asset)).id
+          try await gallery.library.performChanges { $0.purgeAssets([id]) }
+        }
+        gate.mayEnd.store(true, ordering: .sequentiallyConsistent)
+        let answer = TestGallery.checked("GET", path, try #require(TestGallery.parsed(client.readBytesToEnd())))
+        #expect(answer.status == (isKey ? 401 : 404) && !answer.body.contains("no picture"), "\(answer)")
       }
     }
 
@@ -295,6 +322,20 @@
         #expect(try gallery.ask("GET", "/v1/picking/\(session)", key: app.key).status == 401)
         #expect(try !gallery.ask("GET", "/v1/picking").body.contains(session))
       }
+    }
+  }
+
+  /// Converts once it may.
+  private final class Gate: RepresentationConverter {
+    let hasBegun = Atomic(false)
+    let mayEnd = Atomic(false)
+
+    func isCompatible(_ file: URL, type: String) -> Bool { true }
+
+    func convert(_ conversion: RepresentationConversion) throws {
+      hasBegun.store(true, ordering: .sequentiallyConsistent)
+      while !mayEnd.load(ordering: .sequentiallyConsistent), !conversion.isCancelled() { sched_yield() }
+      try Data(contentsOf: conversion.source).write(to: conversion.target)
     }
   }
 

@@ -136,6 +136,50 @@
       }
     }
 
+    @Test(
+      "a client that waits for a picture is not answered with it once its key, or the asset, is withdrawn",
+      arguments: [true, false])
+    func withdrawn(_ isKey: Bool) async throws {
+      let programs = try TemporaryFolder()
+      let program = programs.place("vipsthumbnail")
+      try Data("#!/bin/sh\nwhile :; do :; done\n".utf8).write(to: program)
+      try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program.path)
+      var options = RenditionOptions()
+      (options.processCount, options.queueLimit) = (1, 1)
+      options.searchPath = "\(programs.url.path):/usr/bin:/bin"
+      try await TestGallery.serving(renditions: options) { gallery in
+        var paths: [String] = []
+        for number in 1...3 {
+          let asset = try await gallery.makeAsset(try sample("orientation/Landscape_\(number).jpg"))
+          paths.append(try gallery.rendition("small", of: asset))
+          if number == 2 {
+            try await gallery.library.performChanges { change in
+              change.setAuthorizationStatus(.limited, of: "app")
+              change.grant([asset.id], to: "app")
+            }
+          }
+        }
+        let (key, renditions) = (try gallery.key(of: "app"), gallery.server.renditions)
+        // One picture is being made for ever, and the next request waits behind it.
+        #expect(try gallery.ask("GET", paths[0] + "?wait=0").status == 503)
+        try await waitUntil("the first is being made") { renditions.waitingCount == 0 }
+        let client = try RawClient(port: gallery.address.port)
+        client.send(try gallery.head("GET", paths[1] + "?wait=60", key: key.secret, ["Connection: close"]))
+        try await waitUntil("the second waits") { renditions.waitingCount == 1 }
+        if isKey {
+          #expect(try gallery.ask("DELETE", "/v1/keys/\(key.name)").status == 204)
+        } else {
+          let id = try #require(try gallery.library.as("app").fetchAssets().firstObject).id
+          try await gallery.library.performChanges { $0.withdraw([id], from: "app") }
+        }
+        // A third one takes the place in the queue, which ends the waiting.
+        #expect(try gallery.ask("GET", paths[2] + "?wait=0").status == 503)
+        let answer = TestGallery.checked(
+          "GET", paths[1], try #require(TestGallery.parsed(client.readBytesToEnd())))
+        #expect(answer.status == (isKey ? 401 : 404), "\(answer)")
+      }
+    }
+
     @Test("a feed hears which of its client's assets have pictures, and of no other")
     func announced() async throws {
       try await TestGallery.serving { gallery in

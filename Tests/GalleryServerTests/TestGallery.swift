@@ -41,6 +41,7 @@
     private let seed: UInt64
     private let access: GalleryAccess
     private let options: HTTPServerOptions
+    private let renditions: RenditionOptions
     private let page: PageFiles?
     /// The server's clock, which stands still unless it is moved.
     let clock = TestClock()
@@ -51,20 +52,22 @@
 
     init(
       seed: UInt64 = 1, access: GalleryAccess = GalleryAccess(), options: HTTPServerOptions = HTTPServerOptions(),
-      page: PageFiles? = nil, in folder: TemporaryFolder? = nil, library: LibraryEnvironment? = nil
+      renditions: RenditionOptions = RenditionOptions(), page: PageFiles? = nil, in folder: TemporaryFolder? = nil,
+      library: LibraryEnvironment? = nil
     ) async throws {
       temporary = try TemporaryLibrary(library ?? .seeded(seed), in: folder)
       var access = access
       // What ends must end at once, not at the next sweep.
       access.sweepSeconds = 3600
-      (self.seed, self.access, self.options, self.page) = (seed, access, options, page)
-      (server, address) = try Self.start(temporary.library, seed, clock, log, access, options, page)
+      (self.seed, self.access, self.options) = (seed, access, options)
+      (self.renditions, self.page) = (renditions, page)
+      (server, address) = try Self.start(temporary.library, seed, clock, log, access, options, renditions, page)
       owner = try await key(linked: server.ownerLink(at: ""))
     }
 
     private static func start(
       _ library: PhotoLibrary, _ seed: UInt64, _ clock: TestClock, _ log: RequestLog, _ access: GalleryAccess,
-      _ options: HTTPServerOptions, _ page: PageFiles?
+      _ options: HTTPServerOptions, _ renditions: RenditionOptions, _ page: PageFiles?
     ) throws -> (GalleryServer, HTTPAddress) {
       let random = Mutex(SeededGenerator(seed: seed))
       let environment = GalleryEnvironment(
@@ -72,7 +75,9 @@
         randomBytes: { count in
           random.withLock { random in (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) } }
         })
-      let server = try GalleryServer(library, environment: environment, access: access, page: page) { log.add($0) }
+      let server = try GalleryServer(
+        library, environment: environment, access: access, renditions: renditions, page: page
+      ) { log.add($0) }
       return (server, try server.start(try HTTPListener("127.0.0.1:0"), options: options))
     }
 
@@ -80,14 +85,16 @@
     /// - Parameter library: the environment of the library; one of the seed if nil.
     static func serving(
       seed: UInt64 = 1, access: GalleryAccess = GalleryAccess(), idleSeconds: Int = 60, stopSeconds: Int = 5,
-      page: PageFiles? = nil, in folder: TemporaryFolder? = nil, library: LibraryEnvironment? = nil,
+      renditions: RenditionOptions = RenditionOptions(), page: PageFiles? = nil, in folder: TemporaryFolder? = nil,
+      library: LibraryEnvironment? = nil,
       _ body: (TestGallery) async throws -> Void
     ) async throws {
       try await onBlockingThreads {
         var options = HTTPServerOptions()
         (options.idleSeconds, options.stopSeconds) = (idleSeconds, stopSeconds)
         let gallery = try await TestGallery(
-          seed: seed, access: access, options: options, page: page, in: folder, library: library)
+          seed: seed, access: access, options: options, renditions: renditions, page: page, in: folder,
+          library: library)
         do {
           try await body(gallery)
         } catch {
@@ -101,7 +108,8 @@
     /// Stops the server and starts another one on the same library, with the keys that the first one left.
     func restart() async throws {
       await server.stop()
-      (server, address) = try Self.start(temporary.library, seed + 1, clock, log, access, options, page)
+      (server, address) = try Self.start(
+        temporary.library, seed + 1, clock, log, access, options, renditions, page)
     }
 
     private func key(linked link: String) async throws -> String {

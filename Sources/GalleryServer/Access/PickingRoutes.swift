@@ -301,6 +301,8 @@
       defer { folder.remove(name) }
       let file = URL(filePath: folder.linkedPath(of: name), directoryHint: .notDirectory)
       try await library.write(item, to: file, options: options)
+      // A conversion takes minutes, in which the asset can have been purged.
+      _ = try await offload { try library.contentType(of: item, options: options) }
       let descriptor = folder.open(name, O_RDONLY | O_NOFOLLOW)
       guard descriptor >= 0 else { throw Problem(500, "storage", "The bytes of the picked item cannot be read.") }
       let opened = HTTPFile(owning: descriptor)

@@ -138,9 +138,7 @@
         let (upload, beside) = try await offload { [self] in try sealed() }
         return await uploads.complete(upload, beside: beside, respond: Self.respond) { [call] in
           // The key may have been withdrawn while the bytes came.
-          guard try call.server.keyring.key(of: call.request)?.client == call.key?.client else {
-            throw Problem.signInRequired
-          }
+          try call.checkIsStillGood()
         }
       } catch {
         await forget()

@@ -22,10 +22,7 @@
         }
         if let response = try server.files.answer(call, deciding: { try held(call) }) { return .answer(response) }
         return .respond { _ in
-          do {
-            let (asset, resource, kind) = try await offload { try wish(call) }
-            return try await response(call, asset, resource, kind, .seconds(seconds))
-          } catch {
+          do { return try await response(call, .seconds(seconds)) } catch {
             return Problem(error).response
           }
         }
@@ -53,13 +50,15 @@
       return (asset, resource, kind)
     }
 
-    private static func response(
-      _ call: Call, _ asset: Asset, _ resource: AssetResource, _ kind: RenditionCache.Kind, _ limit: Duration
-    ) async throws -> HTTPResponse {
+    private static func response(_ call: Call, _ limit: Duration) async throws -> HTTPResponse {
       let renditions = call.server.renditions
       // Twice: files that were removed from the cache by other hands are made again.
       for _ in 0..<2 {
-        switch try await renditions.wait(for: resource, of: asset, isPlay: kind == .play, atMost: limit) {
+        let (asset, resource, kind) = try await offload { try wish(call) }
+        let outcome = try await renditions.wait(for: resource, of: asset, isPlay: kind == .play, atMost: limit)
+        // What the client may see can have changed while it waited.
+        _ = try await offload { try wish(call) }
+        switch outcome {
         case .failed(let reason): throw Problem(422, "not-renderable", reason)
         case .pending:
           let isThere = try await offload { Renditions.isThere(try call.library().url(of: resource, in: asset)) }

@@ -25,6 +25,10 @@
   // Invariant: a request sees the library through `library.as(client)` with the client of its key. No route has another
   // way to the library, so what a limited client may not see is hidden by the library's own rules.
   //
+  // Invariant: a withdrawn key does nothing any more, although a request may wait: for its body, for a picture, for a
+  // change. `plan` finds the key by the head, and has it checked again when the work of a route begins, and when what
+  // was read is about to be sent (`HTTPPlan.whileGood`). What a client may see is the route's to check again.
+  //
   // Which thread answers. The threads of connections serve all of them, so only what takes microseconds is answered
   // there (`Route.held`): an asset of now (a few rows), a window of a held result (`Window.isSmall`) whose order is
   // made, sections and windows that are encoded, a file of the library or a rendition that was made (two rows, a
@@ -201,7 +205,9 @@
         let key = try admit(request)
         let (route, parameters) = try Router.route(request, withImmichClients: access.allowsImmichClients)
         try route.check(key, request)
-        return try route.plan(self, Call(request: request, parameters: parameters, key: key, server: self))
+        let call = Call(request: request, parameters: parameters, key: key, server: self)
+        let plan = try route.plan(self, call)
+        return route.need == .nothing ? plan : plan.whileGood(call)
       } catch {
         return .answer(response(of: Problem(error), to: request))
       }
@@ -224,7 +230,7 @@
     }
 
     /// A problem document, in the form that the client of a path reads.
-    private func response(of problem: Problem, to request: HTTPRequest) -> HTTPResponse {
+    func response(of problem: Problem, to request: HTTPRequest) -> HTTPResponse {
       let isUploader = access.allowsImmichClients && ImmichClientRoutes.has(request.target)
       return isUploader ? problem.responseToUploader : problem.response
     }

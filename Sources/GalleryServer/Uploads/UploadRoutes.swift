@@ -116,6 +116,7 @@
       guard let upload = try await offload({ try find() }) else { return nil }
       guard let finishing = upload.finishing else { return upload }
       _ = await finishing.value
+      try call.checkIsStillGood()
       return try await offload { try find() }
     }
 
@@ -228,14 +229,9 @@
         let record = try await offload { [upload, turn, isLast] in
           try upload.seal(turn: turn, isLast: isLast ?? true)
         }
-        guard isLast == false else {
-          return await uploads.complete(upload) { [call] in
-            // The key may have been withdrawn while the bytes came.
-            guard try call.server.keyring.key(of: call.request)?.client == call.key?.client else {
-              throw Problem.signInRequired
-            }
-          }
-        }
+        // The key may have been withdrawn while the bytes came.
+        guard isLast == false else { return await uploads.complete(upload) { [call] in try call.checkIsStillGood() } }
+        try call.checkIsStillGood()
         let place: [(name: String, value: String)] = isNew ? [("Location", upload.path ?? "")] : []
         return HTTPResponse(
           isNew ? 201 : 204,

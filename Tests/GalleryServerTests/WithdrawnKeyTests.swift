@@ -1,0 +1,133 @@
+#if Gallery
+  import Foundation
+  @testable import GalleryServer
+  import HTTPServing
+  import PhotoLedger
+  import TestSupport
+  import Testing
+
+  // A request whose head came with a good key, and whose body comes when the key is good no more. That the server waits
+  // for the body is seen by its interim response: what a client that expects one is sent (RFC 9110, 10.1.1).
+
+  @Suite("A key that is withdrawn between the head of a request and its body")
+  struct WithdrawnKeyTests {
+    /// A request of whose body nothing was sent yet.
+    private struct Begun {
+      let client: RawClient
+      let method: String
+      let path: String
+      /// The interim response.
+      let interim: String
+
+      init(_ gallery: TestGallery, _ method: String, _ path: String, key: String?, _ fields: [String]) throws {
+        (client, self.method, self.path) = (try RawClient(port: gallery.address.port), method, path)
+        client.send(try gallery.head(method, path, key: key, fields + ["Connection: close"]))
+        interim = client.read(through: "\r\n\r\n")
+        try #require(interim.hasPrefix("HTTP/1.1 10"), "\(method) \(path): \(interim)")
+      }
+
+      func answer(_ body: String) throws -> Answer {
+        client.send(body)
+        return TestGallery.checked(
+          method, path, try #require(TestGallery.parsed(client.readBytesToEnd()), "\(method) \(path)"))
+      }
+    }
+
+    private static let expecting = ["Content-Type: application/json", "Expect: 100-continue"]
+    private static let chunked = expecting + ["Transfer-Encoding: chunked"]
+
+    /// A key of the owner for everything.
+    private func ownersKey(_ gallery: TestGallery) throws -> (name: String, secret: String) {
+      let json: [String: Any] = ["client": PhotoLibrary.owner, "scopes": Scope.allCases.map(\.rawValue)]
+      let key = try gallery.ask("POST", "/v1/keys", json: json).json()
+      return (try #require(key["name"] as? String), try #require(key["secret"] as? String))
+    }
+
+    private func withdraw(_ gallery: TestGallery, _ name: String) throws {
+      #expect(try gallery.ask("DELETE", "/v1/keys/\(name)").status == 204)
+    }
+
+    @Test("no route that changes something does so for it", arguments: ["POST", "PUT", "PATCH", "DELETE"])
+    func everyRoute(_ method: String) async throws {
+      try await TestGallery.serving(access: .withImmichClients) { gallery in
+        var count = 0
+        for route in Router.routesWithImmichClients where route.method == method && route.need != .nothing {
+          // A body that is received as it comes is no JSON; see `uploads`.
+          if ["/v1/uploads", "/v1/uploads/{upload}"].contains(route.path), method != "DELETE" { continue }
+          if route.path == "/api/assets", method == "POST" { continue }
+          let path = route.path.replacing("{", with: "").replacing("}", with: "")
+          let key = try ownersKey(gallery)
+          let begun = try Begun(gallery, method, path, key: key.secret, Self.chunked)
+          try withdraw(gallery, key.name)
+          let answer = try begun.answer("0\r\n\r\n")
+          #expect(answer.status == 401 && answer.body.contains("sign-in-required"), "\(method) \(path): \(answer)")
+          count += 1
+        }
+        #expect(count > (method == "PATCH" ? 0 : 2), "Few routes were asked.")
+      }
+    }
+
+    @Test(
+      "it makes no other key, no person and no link, whether it was withdrawn or has expired", arguments: [true, false])
+    func makesNone(_ isExpired: Bool) async throws {
+      try await TestGallery.serving { gallery in
+        let bodies = [
+          ("/v1/keys", #"{"client":"owner","scopes":["owner"]}"#), ("/v1/people", #"{"name":"eve","client":"owner"}"#),
+          ("/v1/links", "{}"), ("/v1/shares", #"{"title":"Eve"}"#),
+          ("/v1/blocks", #"{"changes":[{"op":"album.create","title":"Eve"}]}"#),
+        ]
+        for (path, body) in bodies {
+          let json: [String: Any] = ["client": "owner", "scopes": Scope.allCases.map(\.rawValue), "days": 1]
+          let made = try gallery.ask("POST", "/v1/keys", json: json).json()
+          let secret = try #require(made["secret"] as? String)
+          let fields = Self.expecting + ["Content-Length: \(body.utf8.count)"]
+          let begun = try Begun(gallery, "POST", path, key: secret, fields)
+          if isExpired {
+            gallery.clock.advance(by: 86_401)
+          } else {
+            try withdraw(gallery, try #require(made["name"] as? String))
+          }
+          let answer = try begun.answer(body)
+          #expect(answer.status == 401, "\(path): \(answer)")
+        }
+        #expect(gallery.server.keyring.list().count == 1 && gallery.server.people.list().isEmpty)
+        #expect(gallery.server.shares.list().isEmpty)
+        #expect(try gallery.library.fetchCollections(with: .album).isEmpty)
+      }
+    }
+
+    @Test("a part of an upload, or its last, is not taken for it")
+    func uploads() async throws {
+      try await TestGallery.serving { gallery in
+        for isLast in [false, true] {
+          let key = try ownersKey(gallery)
+          let fields = ["Upload-Complete: ?\(isLast ? 1 : 0)", "Upload-Draft-Interop-Version: 8", "Content-Length: 4"]
+          let begun = try Begun(gallery, "POST", "/v1/uploads?name=a.jpg", key: key.secret, fields)
+          #expect(begun.interim.hasPrefix("HTTP/1.1 104"))
+          try withdraw(gallery, key.name)
+          let answer = try begun.answer("abcd")
+          #expect(answer.status == 401, "\(answer)")
+        }
+        #expect(try gallery.library.fetchAssets().isEmpty)
+      }
+    }
+
+    @Test("what needs no key is answered all the same: signing in with a cookie that is good no more")
+    func signsIn() async throws {
+      try await TestGallery.serving { gallery in
+        try gallery.addPerson("anna", client: "family")
+        let key = try ownersKey(gallery)
+        let origin = "Origin: http://\(gallery.address)"
+        let body = #"{"name":"anna","password":"correct horse"}"#
+        let fields =
+          Self.expecting + [
+            origin, "Cookie: \(Keyring.cookie)=\(key.secret)", "Content-Length: \(body.utf8.count)",
+          ]
+        let begun = try Begun(gallery, "POST", "/v1/sessions", key: nil, fields)
+        try withdraw(gallery, key.name)
+        let answer = try begun.answer(body)
+        #expect(answer.status == 201, "\(answer)")
+      }
+    }
+  }
+#endif
