@@ -63,11 +63,18 @@ extension PhotoLibrary {
   /// - Complexity: O(bytes).
   nonisolated(nonsending) public func write(
     _ item: PickedItem, to file: URL, replacing: Bool = false, options: PickedItemOptions = PickedItemOptions()
-  ) async throws {
+  ) async throws { _ = try await copy(item, to: file, replacing: replacing, options: options) }
+
+  /// Copies a picked item to a file, as ``write(_:to:replacing:options:)`` does.
+  /// - Returns: the SHA-256 of the bytes that were written.
+  nonisolated(nonsending) package func copy(
+    _ item: PickedItem, to file: URL, replacing: Bool = false, options: PickedItemOptions = PickedItemOptions()
+  ) async throws -> [UInt8] {
     let cancellation = Cancellation()
-    try await cancellation.carryingOut { [self] in
+    return try await cancellation.carryingOut { [self] in
       var source = try openForReading(item, options, cancellation)
       try source.export(to: file, replacing: replacing)
+      return source.sha256
     }
   }
 
@@ -80,7 +87,8 @@ extension PhotoLibrary {
     let token = try ItemToken(token)
     let (_, resources, withheld) = try store.reading { t in try picked(token, t) }
     return PickedItem(
-      token: token, types: Rendition.types(of: resources, as: .automatic, canConvert: converter() != nil),
+      token: token,
+      types: Rendition.types(of: resources, as: token.form.representation, canConvert: converter() != nil),
       withheld: withheld)
   }
 
@@ -102,7 +110,7 @@ extension PhotoLibrary {
     _ token: ItemToken, _ t: borrowing StoreReading
   ) throws -> (asset: Asset, resources: [AssetResource], withheld: PickerMetadataOptions) {
     let (row, withheld): (AssetRow?, PickerMetadataOptions) =
-      switch token {
+      switch token.place {
       case .given(let commit, let key): try given(commit, key, t)
       case .own(let identifier): (try own(identifier, t), [])
       }

@@ -69,11 +69,14 @@ extension Projections {
 
 extension LibraryStore {
   /// Gives picked assets to a client, as one commit of the owner's.
+  /// - Parameters:
+  ///   - identifiers: the assets, in the order of picking.
+  ///   - client: the client.
+  ///   - form: in what form they are loaded; what is taken out of the bytes is part of the record.
   /// - Returns: what the client may load, by the identifier; without those that no longer exist.
   /// - Complexity: O(k log n) for k assets.
   func recordPick(
-    of identifiers: [LocalIdentifier], for client: String, _ representation: AssetRepresentation,
-    withholding withheld: PickerMetadataOptions
+    of identifiers: [LocalIdentifier], for client: String, in form: ItemForm
   ) throws -> [LocalIdentifier: PickedEntry] {
     var left = identifiers
     while true {
@@ -83,13 +86,14 @@ extension LibraryStore {
       if left.isEmpty { return [:] }
       // The owner needs no pick to load what it picks, and has none.
       guard client != PhotoLibrary.owner else {
-        return try entries(left.map { ($0, ItemToken.own($0)) }, representation, withheld)
+        return try entries(left.map { ($0, ItemToken(.own($0), form)) }, form)
       }
       do {
-        let pick = ChangeRequest.client(named: client, .pick(left, withholding: withheld))
+        let pick = ChangeRequest.client(named: client, .pick(left, withholding: form.metadataOptions))
         let receipt = try perform([pick], cause: "picking session")
-        let tokens = try reading { t in try itemTokens(ofPickIn: receipt.token.position, for: client, t) }
-        return try entries(tokens, representation, withheld)
+        let places = try reading { t in try itemPlaces(ofPickIn: receipt.token.position, for: client, t) }
+        let spelled = ItemForm(form.representation)
+        return try entries(places.map { ($0, ItemToken($1, spelled)) }, form)
       } catch let error as LibraryError where error.code == .identifierNotFound {
         // An asset was purged between the check and the commit.
         continue
@@ -98,9 +102,9 @@ extension LibraryStore {
   }
 
   /// What the items of a recorded pick are loaded by, in the order of picking.
-  private func itemTokens(
+  private func itemPlaces(
     ofPickIn number: UInt64, for client: String, _ t: borrowing StoreReading
-  ) throws -> [(LocalIdentifier, ItemToken)] {
+  ) throws -> [(LocalIdentifier, ItemToken.Place)] {
     guard let commit = try core.log.commit(number, in: t) else {
       throw LibraryError(.corrupted, "The log has no row for commit \(number); run `verify`.")
     }
@@ -119,7 +123,7 @@ extension LibraryStore {
 
   /// The entries of a selection, with what each can be loaded as.
   private func entries(
-    _ tokens: [(LocalIdentifier, ItemToken)], _ representation: AssetRepresentation, _ withheld: PickerMetadataOptions
+    _ tokens: [(LocalIdentifier, ItemToken)], _ form: ItemForm
   ) throws -> [LocalIdentifier: PickedEntry] {
     let canConvert = installed((any RepresentationConverter).self).current != nil
     return try reading { t in
@@ -130,8 +134,8 @@ extension LibraryStore {
         entries[identifier] = PickedEntry(
           identifier: identifier, number: row.number, token: token.description,
           contentTypes: Rendition.types(
-            of: resources.currentVersion(row.originalResourceChoice), as: representation, canConvert: canConvert),
-          withheld: withheld)
+            of: resources.currentVersion(row.originalResourceChoice), as: form.representation, canConvert: canConvert),
+          withheld: form.metadataOptions)
       }
       return entries
     }

@@ -2,13 +2,18 @@ public import PhotoLedger
 
 // A picked asset, as the client receives it.
 //
-// An item is a value that can be written down and used in another process. What it says of itself decides nothing: the
+// An item is a value that can be written down and used in another process. What it says of itself permits nothing: the
 // token names a place in a recorded pick, and loading looks whether the pick was this client's and still has the asset
 // there.
 //
 //     p1.TOKEN.KEY      TOKEN names the commit of the pick as the client may know it (History/Token.swift),
 //                       KEY the place in the pick, in base 36
 //     o1.UUID           an asset that the library's owner picked for itself: it sees everything, and has no picks
+//     ….FORM            in what form it is loaded, such as current-location, unless that is the usual one
+//
+// The form is that of the session's configuration, so that a token alone, in a URL or in another process, gives the
+// same bytes as the item of the session did. What is taken out of the bytes for a client is part of its recorded pick,
+// which the client cannot alter; an owner's token has it in the form.
 //
 // Rejected: the number of the pick, which would reveal to the client how much happened in the library. The token counts
 // the client's own revisions, and the key only the preceding items.
@@ -51,8 +56,8 @@ public struct PickedItem: Sendable, Hashable, Codable {
     assetIdentifier = nil
     supportedContentTypes = types
     self.token = token.description
-    preferredRepresentation = .automatic
-    metadataOptions = withheld
+    preferredRepresentation = token.form.representation
+    metadataOptions = withheld.union(token.form.metadataOptions)
   }
 }
 
@@ -74,29 +79,77 @@ public struct PickedItemOptions: Sendable {
 }
 
 /// The reference of a picked item.
-enum ItemToken: Hashable, Sendable, CustomStringConvertible {
-  case given(Token, OrderKey)
-  case own(LocalIdentifier)
+struct ItemToken: Hashable, Sendable, CustomStringConvertible {
+  /// What the item is.
+  enum Place: Hashable, Sendable {
+    case given(Token, OrderKey)
+    case own(LocalIdentifier)
+  }
+
+  let place: Place
+  let form: ItemForm
+
+  init(_ place: Place, _ form: ItemForm = ItemForm()) { (self.place, self.form) = (place, form) }
 
   var description: String {
-    switch self {
-    case .given(let token, let key): "p1.\(token).\(String(key.rawValue, radix: 36))"
-    case .own(let identifier): "o1.\(identifier.uuidString)"
-    }
+    let parts =
+      switch place {
+      case .given(let token, let key): ["p1", "\(token)", String(key.rawValue, radix: 36)]
+      case .own(let identifier): ["o1", identifier.uuidString]
+      }
+    return (parts + (form == ItemForm() ? [] : [form.description])).joined(separator: ".")
   }
 
   /// - Throws: ``LibraryError`` `.invalidToken`.
   init(_ text: String) throws {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-    if parts.count == 3, parts[0] == "p1", let token = try? Token(parts[1]), (1...13).contains(parts[2].utf8.count),
-      let key = UInt64(parts[2], radix: 36)
+    let count = parts[0] == "p1" ? 3 : 2
+    if parts.count == count || parts.count == count + 1,
+      let form = parts.count == count ? ItemForm() : ItemForm(parts[count]), let place = Self.place(parts[..<count])
     {
-      self = .given(token, OrderKey(rawValue: key))
-    } else if parts.count == 2, parts[0] == "o1", let identifier = LocalIdentifier(parts[1]) {
-      self = .own(identifier)
+      (self.place, self.form) = (place, form)
     } else {
       throw LibraryError(
         .invalidToken, "'\(text.prefix(120))' is not a valid token of a picked item; pass one unaltered.")
     }
+  }
+
+  private static func place(_ parts: ArraySlice<Substring>) -> Place? {
+    if parts.count == 3, parts[0] == "p1", let token = try? Token(parts[1]), (1...13).contains(parts[2].utf8.count),
+      let key = UInt64(parts[2], radix: 36)
+    {
+      return .given(token, OrderKey(rawValue: key))
+    }
+    guard parts.count == 2, parts[0] == "o1" else { return nil }
+    return LocalIdentifier(parts[1]).map { .own($0) }
+  }
+}
+
+/// In what form an item is loaded unless the caller of the loading says otherwise.
+struct ItemForm: Hashable, Sendable, CustomStringConvertible {
+  var representation = AssetRepresentation.automatic
+  /// What is taken out of the bytes.
+  var metadataOptions: PickerMetadataOptions = []
+
+  init(_ representation: AssetRepresentation = .automatic, without metadataOptions: PickerMetadataOptions = []) {
+    (self.representation, self.metadataOptions) = (representation, metadataOptions)
+  }
+
+  /// The representation, and what is taken out, with hyphens between them; without what is usual.
+  var description: String {
+    ((representation == .automatic ? [] : ["\(representation)"]) + metadataOptions.names).joined(separator: "-")
+  }
+
+  /// Reads a form that is not the usual one; nil for any other text, so that a form has one spelling.
+  init?(_ text: Substring) {
+    for representation in AssetRepresentation.allCases {
+      for bits in 0..<4 {
+        let form = ItemForm(representation, without: PickerMetadataOptions(rawValue: bits))
+        guard form != ItemForm(), form.description == text else { continue }
+        self = form
+        return
+      }
+    }
+    return nil
   }
 }

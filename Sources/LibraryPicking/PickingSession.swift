@@ -214,9 +214,12 @@ final class PickingCore: Sendable {
 
   /// Records the selected assets that were not recorded yet; purged ones are dropped.
   private func record(_ state: inout PickingState, in store: LibraryStore) throws {
-    state.settle(
-      try store.recordPick(
-        of: state.unsettled, for: client, configuration.preferredRepresentation, withholding: state.withheld))
+    // What the client asks to have taken out is recorded with what the person leaves out: the item is loaded without
+    // it by its token alone, too, when there is no session any more.
+    let form = ItemForm(
+      configuration.preferredRepresentation,
+      without: state.withheld.union(configuration.metadataOptions).intersection(.all))
+    state.settle(try store.recordPick(of: state.unsettled, for: client, in: form))
   }
 
   private func items(of state: PickingState) -> [PickedItem] {

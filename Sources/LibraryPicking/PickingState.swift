@@ -19,7 +19,7 @@ struct PickedEntry: Sendable, Equatable {
   var token: String?
   /// The kinds of data that it can be loaded as.
   var contentTypes: [String] = []
-  /// What the person who picked leaves out of its bytes.
+  /// What is left out of its bytes, as the person or the client wants.
   var withheld: PickerMetadataOptions = []
 }
 

@@ -318,6 +318,53 @@ struct PickedItemTests {
     #expect(try picking.library.verify().isSound)
   }
 
+  @Test(
+    "a token alone gives what the item of its session gives: in its representation, and without what it leaves out",
+    arguments: [PhotoLibrary.owner, PickingLibrary.client])
+  func token(_ client: String) async throws {
+    let picking = try await PickingLibrary(0)
+    let (view, scribe) = (picking.library.as(client), Scribe())
+    try picking.library.setRepresentationConverter(scribe)
+    let asset = try await picking.add([PickingLibrary.draft(.photo, "still", "a.heic")])
+    var tokens: Set<String> = []
+    for representation in AssetRepresentation.allCases {
+      for options: PickerMetadataOptions in [[], .removeLocation, .removeCaptions, [.removeLocation, .removeCaptions]] {
+        var configuration = picking.configuration()
+        (configuration.preferredRepresentation, configuration.metadataOptions) = (representation, options)
+        let item = try #require(try await picking.pick([asset.uuidString], configuration, for: view).first)
+        let token = try #require(item.token)
+        let found = try view.pickedItem(token)
+        #expect(found.token == token && found.metadataOptions == options && item.metadataOptions == options)
+        #expect(found.preferredRepresentation == representation)
+        #expect(found.supportedContentTypes == item.supportedContentTypes)
+        let (bytes, again) = (try await view.load(item), try await view.load(found))
+        #expect(
+          bytes == again && String(decoding: again, as: UTF8.self).contains("no place") == (options.rawValue & 1 != 0))
+        tokens.insert(token)
+        for ending in [".", ".automatic", ".current-current", ".captions-location", ".location.current", ".LOCATION"] {
+          #expect(await picking.code { _ = try view.pickedItem(token + ending) } == .invalidToken, "\(token)\(ending)")
+        }
+      }
+    }
+    #expect(tokens.count == 12)
+  }
+
+  @Test("a client that alters its token gets nothing more than its pick records")
+  func alteredToken() async throws {
+    let picking = try await PickingLibrary(1)
+    try picking.library.setRepresentationConverter(Scribe())
+    var configuration = picking.configuration()
+    configuration.metadataOptions = .removeLocation
+    let token = try #require(try await picking.pick([picking.name(0)], configuration).first?.token)
+    let plain = try await picking.app.load(try picking.app.pickedItem(token))
+    #expect(String(decoding: plain, as: UTF8.self).contains("no place"))
+    for form in ["current", "compatible", "captions", "current-captions"] {
+      let item = try picking.app.pickedItem("\(token).\(form)")
+      let text = String(decoding: try await picking.app.load(item), as: UTF8.self)
+      #expect(text.contains("no place"), "\(form): \(text)")
+    }
+  }
+
   @Test("a continuous session gives from then on without what is left out, and what it gave stays given")
   func withholdingLate() async throws {
     let picking = try await PickingLibrary(2)

@@ -96,6 +96,9 @@ package struct OpenResource: ~Copyable, Sendable {
 
   private var size: UInt64 { request.resource.dataSize }
 
+  /// The SHA-256 of all bytes, which what was delivered has at the end.
+  package var sha256: [UInt8] { request.resource.sha256 }
+
   /// The next bytes: a chunk of full size, or what is left; nil at the end, once the hash is found right.
   /// - Throws: ``LibraryError`` `.userCancelled`, `.resourceChanged`, `.invalidResource`.
   /// - Complexity: O(bytes of the chunk).

@@ -119,6 +119,6 @@ package struct PickRow: Equatable, Sendable {
   package var number: ObjectNumber
   package var client: ObjectNumber
   package var date: Date
-  /// What the person who picked leaves out of the bytes.
+  /// What is left out of the bytes, as the person who picked or the client wants.
   package var withheld: PickerMetadataOptions = []
 }

@@ -11,7 +11,7 @@ public struct PickerMetadataOptions: OptionSet, Sendable, Hashable, Codable {
   /// What is written about it.
   public static let removeCaptions = PickerMetadataOptions(rawValue: 2)
 
-  static let all: PickerMetadataOptions = [.removeLocation, .removeCaptions]
+  package static let all: PickerMetadataOptions = [.removeLocation, .removeCaptions]
 
   /// What is left out, by name.
   package var names: [String] {
