@@ -188,6 +188,103 @@
       }
     }
 
+    @Test(
+      "what a session leaves out of an item stays out when the session is over, forgotten or of an earlier server",
+      arguments: [true, false])
+    func forgotten(_ isOwner: Bool) async throws {
+      try await TestGallery.serving { gallery in
+        try gallery.library.setRepresentationConverter(Stripper())
+        let (asset, _) = try await gallery.makeFile("no picture", name: "a.heic")
+        let key = try isOwner ? gallery.owner : gallery.register(asks: nil).key
+        func bytes(_ item: String, _ query: String = "") throws -> [String] {
+          let answer = try gallery.ask("GET", "/v1/picked/\(item)\(query)", key: key)
+          return [answer.fields["content-type"] ?? "\(answer.status)", answer.body]
+        }
+        let stripped = ["image/heic", "stripped: no picture"]
+        let form: [String: Any] = ["removeLocation": true, "representation": "current", "seconds": 60]
+        let item = try await pick(gallery, asset, for: key, form)
+        // Of a continuous session what was picked stays given, also when it is deselected.
+        let continuous = try begin(gallery, key, form.merging(["continuous": true]) { $1 })
+        #expect(try tap(gallery, continuous, ["select": asset]) == 204)
+        let path = "/v1/picking/\(continuous)"
+        var deselected: String?
+        try await waitUntil("the tap has its result") {
+          deselected = try items(try gallery.ask("GET", path, key: key).json()).first?["item"] as? String
+          return deselected != nil
+        }
+        #expect(try tap(gallery, continuous, ["deselect": asset]) == 204)
+        try await waitUntil("it is deselected") { try items(try gallery.ask("GET", path, key: key).json()).isEmpty }
+        let all = [item, try #require(deselected)]
+        #expect(try all.map { try bytes($0) } == [stripped, stripped])
+        gallery.clock.advance(by: 61)
+        gallery.server.watch.wake()
+        #expect(try gallery.ask("GET", path, key: key).status == 404)
+        #expect(try all.map { try bytes($0) } == [stripped, stripped])
+        try await gallery.restart()
+        #expect(try all.map { try bytes($0) } == [stripped, stripped])
+        #expect(try bytes(item, "?representation=compatible") == ["image/jpeg", "stripped: no picture"])
+      }
+    }
+
+    @Test("the bytes of a picked item have a tag, and a part of other bytes is not sent for one")
+    func tags() async throws {
+      try await TestGallery.serving { gallery in
+        try gallery.library.setRepresentationConverter(Stripper())
+        let (asset, sha256) = try await gallery.makeFile("no picture")
+        let app = try gallery.register(asks: nil)
+        let path = "/v1/picked/\(try await pick(gallery, asset, for: app.key))"
+        func answer(_ query: String = "", _ fields: [String] = [], _ method: String = "GET") throws -> Answer {
+          try gallery.ask(method, path + query, key: app.key, fields)
+        }
+        let whole = try answer()
+        let tag = try #require(whole.fields["etag"])
+        #expect(whole.status == 200 && tag == "\"\(sha256)\"")
+        let other = try #require(try answer("?removeLocation=true").fields["etag"])
+        #expect(other != tag)
+        let part = "Range: bytes=3-6"
+        let same = try answer("", [part, "If-Range: \(tag)"])
+        #expect(same.status == 206 && same.body == "pict" && same.fields["etag"] == tag)
+        #expect(try answer("", [part]).body == "pict")
+        for condition in [other, "W/\(tag)", "Tue, 14 Nov 2023 22:13:20 GMT"] {
+          let differing = try answer("", [part, "If-Range: \(condition)"])
+          #expect(differing.status == 200 && differing.body == "no picture", "\(condition): \(differing)")
+        }
+        let held = try answer("", ["If-None-Match: \(tag)"])
+        #expect(held.status == 304 && held.body.isEmpty && held.fields["etag"] == tag)
+        #expect(try answer("", ["If-None-Match: \(other)"]).status == 200)
+        let head = try answer("", [part], "HEAD")
+        #expect(head.status == 200 && head.body.isEmpty)
+      }
+    }
+
+    @Test("what an app asks to be changed in its session is changed as a whole, or not at all")
+    func wholeChanges() async throws {
+      try await TestGallery.serving { gallery in
+        let ids = try await gallery.makeAssets(2).map(\.uuidString)
+        let app = try gallery.register(asks: nil)
+        let session = try begin(gallery, app.key, ["limit": 2, "ordered": true, "namesAssets": true])
+        for id in ids { #expect(try tap(gallery, session, ["select": id]) == 204) }
+        let path = "/v1/picking/\(session)"
+        func shown() throws -> [String] {
+          let state = try gallery.ask("GET", path + "/presentation").json()
+          let names = state["selection"] as? [String] ?? []
+          return names.map { String($0.prefix(36)) } + ["\(state["limit"] ?? "")"]
+        }
+        let move: [String: Any] = ["asset": ids[1]]
+        for change: [String: Any] in [
+          ["deselect": [ids[0]], "limit": "many"], ["deselect": [ids[0]], "limit": -1],
+          ["deselect": [ids[0]], "move": ["asset": 7]], ["deselect": [ids[0]], "move": [Any]()],
+          ["move": move, "limit": "many"], ["move": move, "deselect": [7]], ["limit": 1, "move": ["after": ids[0]]],
+        ] {
+          #expect(try gallery.ask("PATCH", path, json: change, key: app.key).status == 400, "\(change)")
+          #expect(try shown() == ids + ["2"], "\(change)")
+        }
+        let whole: [String: Any] = ["deselect": [ids[0]], "move": move, "limit": 1]
+        #expect(try gallery.ask("PATCH", path, json: whole, key: app.key).status == 200)
+        #expect(try shown() == [ids[1], "1"])
+      }
+    }
+
     @Test("a picked item comes in the representation that is asked for, and says which type that is")
     func representations() async throws {
       try await TestGallery.serving { gallery in

@@ -49,11 +49,11 @@
         },
         Route("GET", "/v1/picked/{item}") { server, call in
           try call.checkQuery(["type", "representation", "removeLocation", "removeCaptions"])
-          let (item, options) = try wanted(call)
-          let client = try call.library().client
+          let (library, options) = (try call.library(), try itemOptions(call))
           return .respond { _ in
             do {
-              return try await server.picking.copying(for: client, until: call.request.sender) {
+              let item = try await offload { try library.pickedItem(call.parameters[0]) }
+              return try await server.picking.copying(for: library.client, until: call.request.sender) {
                 try await PickedBytes.response(call, item, options)
               }
             } catch { return Problem(error).response }
@@ -149,21 +149,25 @@
     private static func adjust(_ call: Call, _ json: JSON) throws {
       try json.checkKeys(["deselect", "move", "limit"])
       let session = try own(call).session
-      if let deselected = try json.texts("deselect") { session.deselectAssets(withIdentifiers: deselected) }
-      if let move = json["move"] {
-        try move.checkKeys(["asset", "after"])
-        guard let asset = try move.text("asset", atMost: 200) else {
-          throw Problem.malformed("'move' needs 'asset', and 'after' unless the asset comes first.")
-        }
-        session.moveAsset(
-          withIdentifier: asset, afterAssetWithIdentifier: try move.text("after", atMost: 200))
-      }
-      if let limit = try json.whole("limit", in: 0...100_000) {
-        try session.update(PickerUpdate(selectionLimit: limit))
-      }
+      // All of it is read before any of it is done.
+      let deselected = try json.texts("deselect") ?? []
+      let moved = try json["move"].map { try move($0) }
+      let limit = try json.whole("limit", in: 0...100_000)
+      // A session that is over rejects this; the others leave it alone.
+      if let limit { try session.update(PickerUpdate(selectionLimit: limit)) }
+      session.deselectAssets(withIdentifiers: deselected)
+      if let moved { session.moveAsset(withIdentifier: moved.asset, afterAssetWithIdentifier: moved.after) }
     }
 
-    private static func wanted(_ call: Call) throws -> (PickedItem, PickedItemOptions) {
+    private static func move(_ json: JSON) throws(Problem) -> (asset: String, after: String?) {
+      try json.checkKeys(["asset", "after"])
+      guard let asset = try json.text("asset", atMost: 200) else {
+        throw .malformed("'move' needs 'asset', and 'after' unless the asset comes first.")
+      }
+      return (asset, try json.text("after", atMost: 200))
+    }
+
+    private static func itemOptions(_ call: Call) throws -> PickedItemOptions {
       var options = PickedItemOptions()
       options.contentType = try call.query("type")
       options.representation = try call.query("representation").map { (text) throws(Problem) in
@@ -178,9 +182,7 @@
         }
         if value == "true" { options.metadataOptions.insert(option) }
       }
-      let token = call.parameters[0]
-      let item = try call.server.picking.item(token, of: try call.library().client) ?? call.library().pickedItem(token)
-      return (item, options)
+      return options
     }
 
     // MARK: The person
@@ -269,11 +271,6 @@
     }
   }
 
-  extension Pickings {
-    /// An item of an open result, with what the session said about its bytes.
-    func item(_ token: String, of client: String) -> PickedItem? { items(of: client).first { $0.token == token } }
-  }
-
   /// The bytes of picked items: proved or converted by the core into a file without a name, and sent from that.
   enum PickedBytes {
     private static let copyPrefix = "server/.picked-"
@@ -288,19 +285,19 @@
       let library = try call.library()
       // The item's first type is that of its own representation, and the request may ask for another.
       let type = try await offload { try library.contentType(of: item, options: options) }
-      var fields =
+      let fields =
         Headers.common + [
           ("Cache-Control", "private, no-store"), ("Accept-Ranges", "bytes"),
           ("Content-Type", FileRoutes.mediaType(of: type) ?? "application/octet-stream"),
           ("Content-Disposition", "attachment"),
         ]
-      // The size is that of what would be converted: no copy is made to state it.
+      // The size and the tag are those of what would be converted: no copy is made to state them.
       if call.request.method == "HEAD" { return HTTPResponse(200, fields, .stream(HTTPStream())) }
       let folder = call.server.library.store.folder
       let name = "\(copyPrefix)\(Keyring.spelled(call.server.environment.randomBytes(9)))"
       defer { folder.remove(name) }
       let file = URL(filePath: folder.linkedPath(of: name), directoryHint: .notDirectory)
-      try await library.write(item, to: file, options: options)
+      let sha256 = try await library.copy(item, to: file, options: options)
       // A conversion takes minutes, in which the asset can have been purged.
       _ = try await offload { try library.contentType(of: item, options: options) }
       let descriptor = folder.open(name, O_RDONLY | O_NOFOLLOW)
@@ -310,16 +307,11 @@
       guard fstat(descriptor, &status) == 0 else {
         throw Problem(500, "storage", "The bytes of the picked item cannot be read.")
       }
-      let size = UInt64(status.st_size)
-      switch HTTPRange(call.request.fields["range"], count: size) {
-      case .whole: return HTTPResponse(200, fields, .file(opened, 0..<size))
-      case .part(let part):
-        fields.append(("Content-Range", "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(size)"))
-        return HTTPResponse(206, fields, .file(opened, part))
-      case .unsatisfiable:
-        return HTTPResponse(
-          416, Headers.common + [("Content-Range", "bytes */\(size)"), ("Cache-Control", "no-store")])
-      }
+      // A conversion that is made anew need not give the same bytes, so these name themselves.
+      let tag = "\"\(sha256.hexadecimal)\""
+      let tagged = fields + [("ETag", tag)]
+      if call.request.matches(tag) { return HTTPResponse(304, tagged) }
+      return call.request.answer(with: opened, size: UInt64(status.st_size), tag: tag, tagged)
     }
   }
 #endif

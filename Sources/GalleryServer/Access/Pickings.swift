@@ -96,11 +96,6 @@
       return entries.withLock { $0[id] }.flatMap { $0.expires > date ? $0 : nil }
     }
 
-    /// The items of a client's sessions.
-    func items(of client: String) -> [PickedItem] {
-      entries.withLock { $0.values.filter { $0.session.client == client }.flatMap(\.items) }
-    }
-
     /// Cancels a session and forgets it.
     func remove(_ id: String) { entries.withLock { $0.removeValue(forKey: id) }?.session.cancel() }
 

@@ -22,18 +22,13 @@
       let isWhole = request.wantsWhole
       if isWhole, let made = files?.made(path, look, size: size) { return HTTPResponse(made) }
       let tag = "\"\(look.tag)\""
-      var fields =
+      let fields =
         Headers.common + [
           ("ETag", tag), ("Cache-Control", "private, max-age=31536000, immutable"), ("Accept-Ranges", "bytes"),
           ("Vary", "Authorization, Cookie"), ("Content-Type", look.contentType),
           ("Content-Disposition", look.disposition),
         ]
       if request.matches(tag) { return HTTPResponse(304, fields) }
-      // A part of another content is of no use to the client: it is sent the whole (RFC 9110, 13.1.5).
-      // For any method but GET a range means nothing (14.2).
-      let condition = request.fields["if-range"]
-      let isPart = request.method == "GET" && (condition == nil || condition == tag)
-      let range = HTTPRange(isPart ? request.fields["range"] : nil, count: size)
       let file = try opened()
       if isWhole, let files, size <= HTTPResponse.copiedSize {
         let made: HTTPMadeResponse
@@ -43,15 +38,7 @@
         files.keep(made, look, of: file, at: path)
         return HTTPResponse(made)
       }
-      switch range {
-      case .whole: return HTTPResponse(200, fields, .file(file, 0..<size))
-      case .part(let part):
-        fields.append(("Content-Range", "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(size)"))
-        return HTTPResponse(206, fields, .file(file, part))
-      case .unsatisfiable:
-        return HTTPResponse(
-          416, Headers.common + [("Content-Range", "bytes */\(size)"), ("Cache-Control", "no-store")])
-      }
+      return request.answer(with: file, size: size, tag: tag, fields)
     }
 
     /// The file, checked to be the one that is meant by its size.
@@ -122,6 +109,28 @@
   extension HTTPRequest {
     /// Whether all of a file is asked for, by a client that has nothing of it.
     var wantsWhole: Bool { !fields.pairs.contains { $0.name == "range" || $0.name == "if-none-match" } }
+
+    /// The answer from a file of which the client does not hold all: the whole, or the part that is asked for.
+    /// - Parameters:
+    ///   - tag: the tag of the content, with its quotation marks.
+    ///   - fields: the fields of an answer that has a content, the tag included.
+    func answer(
+      with file: HTTPFile, size: UInt64, tag: String, _ fields: [(name: String, value: String)]
+    ) -> HTTPResponse {
+      // A part of another content is of no use to the client: it is sent the whole (RFC 9110, 13.1.5).
+      // For any method but GET a range means nothing (14.2).
+      let condition = self.fields["if-range"]
+      let isPart = method == "GET" && (condition == nil || condition == tag)
+      switch HTTPRange(isPart ? self.fields["range"] : nil, count: size) {
+      case .whole: return HTTPResponse(200, fields, .file(file, 0..<size))
+      case .part(let part):
+        let place = "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(size)"
+        return HTTPResponse(206, fields + [("Content-Range", place)], .file(file, part))
+      case .unsatisfiable:
+        return HTTPResponse(
+          416, Headers.common + [("Content-Range", "bytes */\(size)"), ("Cache-Control", "no-store")])
+      }
+    }
 
     /// Whether the client holds what has the tag, given with its quotation marks.
     func matches(_ tag: String) -> Bool {
