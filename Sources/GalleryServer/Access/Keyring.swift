@@ -60,20 +60,20 @@
       var share: Tie?
     }
 
-    private struct State {
-      var keys: [String: Key] {
-        didSet { hashes = Self.hashes(keys) }
-      }
+    /// All keys, to be found by either of their names.
+    private struct Keys: Equatable {
+      /// By the hash of their secret.
+      let byHash: [String: Key]
       /// The hash of each key by its name.
-      private(set) var hashes: [String: String]
-      /// One-time links by the hash of their secret.
-      var links: [String: (client: String, expires: Date)] = [:]
+      private let hashes: [String: String]
 
-      init(keys: [String: Key]) { (self.keys, hashes) = (keys, Self.hashes(keys)) }
-
-      private static func hashes(_ keys: [String: Key]) -> [String: String] {
-        Dictionary(keys.map { ($0.value.name, $0.key) }, uniquingKeysWith: { $1 })
+      init(_ byHash: [String: Key]) {
+        self.byHash = byHash
+        hashes = Dictionary(byHash.map { ($0.value.name, $0.key) }, uniquingKeysWith: { $1 })
       }
+
+      /// The key of a name.
+      func named(_ name: String) -> Key? { hashes[name].flatMap { byHash[$0] } }
     }
 
     static let cookie = "photoledger-key"
@@ -83,9 +83,9 @@
     static let limitOfPerson = 50
     static let limitOfShare = 500
 
-    /// Guarded by its lock, which is held while the file is written.
-    private let state: Mutex<State>
-    private let file: ServerFile
+    private let keys: Kept<Keys>
+    /// One-time links by the hash of their secret.
+    private let links = Mutex<[String: (client: String, expires: Date)]>([:])
     private let environment: GalleryEnvironment
     private let people: People
     private let shares: Shares
@@ -99,9 +99,9 @@
     ) throws {
       (self.environment, self.people, self.shares) = (environment, people, shares)
       (self.trustedProxies, self.readsAPIKeyField) = (trustedProxies, readsAPIKeyField)
-      file = ServerFile(folder: folder, name: "keys")
-      let keys = try file.read(Self.key)
-      state = Mutex(State(keys: Dictionary(keys, uniquingKeysWith: { $1 })))
+      let file = ServerFile(folder: folder, name: "keys")
+      let found = try file.read(Self.key)
+      keys = Kept(Keys(Dictionary(found, uniquingKeysWith: { $1 }))) { try file.write(Keyring.rows($0.byHash)) }
     }
 
     // MARK: Requests
@@ -130,7 +130,7 @@
     private func key(secret: String) throws(Problem) -> Key { try key(hash: Self.hash(secret.utf8)) }
 
     private func key(hash: String) throws(Problem) -> Key {
-      guard let key = state.withLock({ $0.keys[hash] }), isGood(key) else { throw .signInRequired }
+      guard let key = keys.read({ $0.byHash[hash] }), isGood(key) else { throw .signInRequired }
       return key
     }
 
@@ -175,9 +175,7 @@
     /// Whether the key of a name may still be used, and its client.
     func client(ofGoodKey name: String) -> String? {
       if name.hasPrefix("proxy:") { return people.named(String(name.dropFirst(6)))?.client }
-      return state.withLock { state in state.hashes[name].flatMap { state.keys[$0] } }.flatMap {
-        isGood($0) ? $0.client : nil
-      }
+      return keys.read { $0.named(name) }.flatMap { isGood($0) ? $0.client : nil }
     }
 
     /// What a session of a client may be used for.
@@ -195,39 +193,35 @@
         name: Self.spelled(environment.randomBytes(9)), client: grant.client, label: grant.label, created: now,
         expires: now.addingTimeInterval(grant.seconds ?? Self.sessionSeconds), scopes: grant.scopes,
         person: grant.person, share: grant.share)
-      try state.withLock { state in
-        var keys = state.keys.filter { isGood($0.value) }
+      try keys.change { keys in
+        var next = keys.byHash.filter { isGood($0.value) }
         // Repeated sign-ins replace the person's own sessions, not those of others.
         for (tie, limit) in [(grant.person, Self.limitOfPerson), (grant.share, Self.limitOfShare)] {
           guard let tie else { continue }
-          let own = keys.filter { $0.value.person == tie || $0.value.share == tie }
+          let own = next.filter { $0.value.person == tie || $0.value.share == tie }
           guard own.count >= limit, let oldest = own.min(by: { $0.value.created < $1.value.created }) else { continue }
-          keys[oldest.key] = nil
+          next[oldest.key] = nil
         }
-        guard keys.count < Self.keyLimit else {
-          throw Problem(400, "limit-exceeded", "There are \(keys.count) keys; withdraw some first.")
+        guard next.count < Self.keyLimit else {
+          throw Problem(400, "limit-exceeded", "There are \(next.count) keys; withdraw some first.")
         }
-        keys[Self.hash(secret)] = key
-        try file.write(Self.rows(keys))
-        state.keys = keys
+        next[Self.hash(secret)] = key
+        keys = Keys(next)
       }
       return (key, secret)
     }
 
     /// All keys that are good now, the oldest first.
     func list() -> [Key] {
-      state.withLock { $0.keys.values.filter(isGood) }.sorted { ($0.created, $0.name) < ($1.created, $1.name) }
+      keys.current.byHash.values.filter(isGood).sorted { ($0.created, $0.name) < ($1.created, $1.name) }
     }
 
     /// Withdraws the keys that a condition names.
     /// - Returns: the names of the withdrawn.
     func withdraw(where isWithdrawn: (Key) -> Bool) throws -> [String] {
-      try state.withLock { state in
-        let keys = state.keys.filter { !isWithdrawn($0.value) }
-        let names = state.keys.filter { isWithdrawn($0.value) }.map(\.value.name)
-        guard !names.isEmpty else { return [] }
-        try file.write(Self.rows(keys))
-        state.keys = keys
+      try keys.change { keys in
+        let names = keys.byHash.values.filter(isWithdrawn).map(\.name)
+        if !names.isEmpty { keys = Keys(keys.byHash.filter { !isWithdrawn($0.value) }) }
         return names
       }
     }
@@ -236,9 +230,9 @@
     func makeLink(for client: String) -> String {
       let secret = Self.spelled(environment.randomBytes(32))
       let now = environment.now()
-      state.withLock { state in
-        state.links = state.links.filter { $0.value.expires > now }
-        state.links[Self.hash(secret)] = (client, now.addingTimeInterval(Self.linkSeconds))
+      links.withLock { links in
+        links = links.filter { $0.value.expires > now }
+        links[Self.hash(secret)] = (client, now.addingTimeInterval(Self.linkSeconds))
       }
       return secret
     }
@@ -247,7 +241,7 @@
     /// - Returns: the client that it signs in.
     /// - Throws: ``Problem`` 401 for a link that is unknown, used or too old.
     func redeem(_ secret: String) throws(Problem) -> String {
-      let link = state.withLock { $0.links.removeValue(forKey: Self.hash(secret)) }
+      let link = links.withLock { $0.removeValue(forKey: Self.hash(secret)) }
       guard let link, link.expires > environment.now() else {
         throw Problem(
           401, "sign-in-required", "This link was used or is too old; an owner's key makes a new one, as SIGUSR1 does.")

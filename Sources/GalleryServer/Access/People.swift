@@ -2,7 +2,6 @@
   import Foundation
   import LibraryJSON
   import PhotoLedger
-  import Synchronization
 
   // People: who signs in with a name and a password, and as which client of the library.
   //
@@ -13,8 +12,6 @@
   // The epoch is random and drawn anew with each password. A key of a person is good exactly while the person is there
   // with the epoch of the key, so a new password and a removal end every session of the person by one write of one
   // file, however many keys there are and wherever the process dies.
-  //
-  // Invariant: what the file says is what `state` says before a call returns.
   //
   // Rejected: taking the keys of the person from the file of the keys (two files, and a crash between them leaves a
   // removed person signed in).
@@ -35,24 +32,25 @@
     static let limit = 1_000
     static let nameLimit = 64
 
-    private let file: ServerFile
     private let environment: GalleryEnvironment
     private let passwords: Passwords
-    /// Guarded by its lock, which is held while the file is written.
-    private let state: Mutex<[String: Person]>
+    /// By name.
+    private let people: Kept<[String: Person]>
 
     init(folder: LibraryFolder, environment: GalleryEnvironment, passwords: Passwords) throws {
       (self.environment, self.passwords) = (environment, passwords)
-      file = ServerFile(folder: folder, name: "people")
-      let people = try file.read(Self.person)
-      state = Mutex(Dictionary(people.map { ($0.name, $0) }, uniquingKeysWith: { $1 }))
+      let file = ServerFile(folder: folder, name: "people")
+      let found = try file.read(Self.person)
+      people = Kept(Dictionary(found.map { ($0.name, $0) }, uniquingKeysWith: { $1 })) { people in
+        try file.write(people.values.sorted { $0.name < $1.name }.map(People.row))
+      }
     }
 
     /// The person of a name.
-    func named(_ name: String) -> Person? { state.withLock { $0[name] } }
+    func named(_ name: String) -> Person? { people.read { $0[name] } }
 
     /// All people, by name.
-    func list() -> [Person] { state.withLock { $0.values.sorted { $0.name < $1.name } } }
+    func list() -> [Person] { people.current.values.sorted { $0.name < $1.name } }
 
     /// Makes a person known.
     /// - Parameter password: nil for one who comes through a trusted proxy only.
@@ -63,7 +61,7 @@
       let person = Person(
         name: name, client: client, hash: hash, epoch: Keyring.spelled(environment.randomBytes(9)),
         created: environment.now())
-      try change { people in
+      try people.change { people in
         guard people[name] == nil else {
           throw Problem(409, "already-exists", "The name '\(name)' is in use; choose another one.")
         }
@@ -78,7 +76,7 @@
     /// Removes a person, and with that ends all of their sessions.
     /// - Returns: whether there was one of that name.
     func remove(_ name: String) throws -> Bool {
-      try change { $0.removeValue(forKey: name) != nil }
+      try people.change { $0.removeValue(forKey: name) != nil }
     }
 
     /// Gives a person another password, and with that ends all of their sessions.
@@ -86,7 +84,7 @@
     func setPassword(_ password: String, of name: String) throws -> Bool {
       let hash = try passwords.hash(password)
       let epoch = Keyring.spelled(environment.randomBytes(9))
-      return try change { people in
+      return try people.change { people in
         guard people[name] != nil else { return false }
         people[name]?.hash = hash
         people[name]?.epoch = epoch
@@ -103,18 +101,6 @@
       guard try passwords.check(password, against: person?.hash), let person else { return nil }
       // A password that was changed while this one was hashed counts no more.
       return named(name) == person ? person : nil
-    }
-
-    private func change<Value>(_ body: (inout [String: Person]) throws -> Value) throws -> Value {
-      try state.withLock { people in
-        var next = people
-        let value = try body(&next)
-        if next != people {
-          try file.write(next.values.sorted { $0.name < $1.name }.map(Self.row))
-          people = next
-        }
-        return value
-      }
     }
 
     private static func check(name: String) throws(Problem) {

@@ -2,7 +2,6 @@
   import Foundation
   import LibraryJSON
   import PhotoLedger
-  import Synchronization
 
   // Share links: a link is a client of the library with a selection, or with one that follows an album live.
   //
@@ -45,20 +44,21 @@
 
     static let limit = 1_000
 
-    private let file: ServerFile
     private let environment: GalleryEnvironment
-    /// Guarded by its lock, which is held while the file is written.
-    private let state: Mutex<[String: Share]>
+    /// By name.
+    private let shares: Kept<[String: Share]>
 
     init(folder: LibraryFolder, environment: GalleryEnvironment) throws {
       self.environment = environment
-      file = ServerFile(folder: folder, name: "shares")
-      let shares = try file.read(Self.share)
-      state = Mutex(Dictionary(shares.map { ($0.name, $0) }, uniquingKeysWith: { $1 }))
+      let file = ServerFile(folder: folder, name: "shares")
+      let found = try file.read(Self.share)
+      shares = Kept(Dictionary(found.map { ($0.name, $0) }, uniquingKeysWith: { $1 })) { shares in
+        try file.write(shares.values.sorted { $0.name < $1.name }.map(Shares.row))
+      }
     }
 
     /// The share of a name, if its link is good.
-    func named(_ name: String) -> Share? { state.withLock { $0[name] }.flatMap { isGood($0) ? $0 : nil } }
+    func named(_ name: String) -> Share? { shares.read { $0[name] }.flatMap { isGood($0) ? $0 : nil } }
 
     /// What keys of a share must have; nil for one that is withdrawn or expired.
     func epoch(of name: String) -> String? { named(name)?.epoch }
@@ -66,18 +66,18 @@
     /// The share whose link has a secret.
     func share(withSecret secret: String) -> Share? {
       let hash = Keyring.hash(secret)
-      return state.withLock { $0.values.first { $0.secretHash == hash } }.flatMap { isGood($0) ? $0 : nil }
+      return shares.current.values.first { $0.secretHash == hash }.flatMap { isGood($0) ? $0 : nil }
     }
 
     /// All shares whose links are good, the oldest first.
     func list() -> [Share] {
-      state.withLock { $0.values.filter(isGood) }.sorted { ($0.created, $0.name) < ($1.created, $1.name) }
+      shares.current.values.filter(isGood).sorted { ($0.created, $0.name) < ($1.created, $1.name) }
     }
 
     /// Checks that another share can be kept.
     /// - Throws: ``Problem`` if there are too many.
     func checkRoom() throws(Problem) {
-      let count = state.withLock { $0.values.count(where: isGood) }
+      let count = shares.current.values.count(where: isGood)
       guard count >= Self.limit else { return }
       throw Problem(400, "limit-exceeded", "There are \(count) share links; withdraw some first.")
     }
@@ -99,15 +99,10 @@
 
     private func isGood(_ share: Share) -> Bool { share.expires.map { $0 > environment.now() } ?? true }
 
-    private func change<Value>(_ body: (inout [String: Share]) throws -> Value) throws -> Value {
-      try state.withLock { shares in
-        var next = shares.filter { isGood($0.value) }
-        let value = try body(&next)
-        if next != shares {
-          try file.write(next.values.sorted { $0.name < $1.name }.map(Self.row))
-          shares = next
-        }
-        return value
+    private func change<Value: Sendable>(_ body: (inout [String: Share]) throws -> Value) throws -> Value {
+      try shares.change { shares in
+        shares = shares.filter { isGood($0.value) }
+        return try body(&shares)
       }
     }
 

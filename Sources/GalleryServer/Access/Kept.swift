@@ -1,0 +1,51 @@
+#if Gallery
+  import Synchronization
+
+  // What memory and a file hold both.
+  //
+  //   change ─▶ one after the other: the next value ─▶ file, synced ─▶ takes the place of the value
+  //   read ───▶ the value, locked for one look into it
+  //
+  // The threads of connections read for each request, so they never wait for a file: writing one takes milliseconds,
+  // and on a busy disk seconds. A value that is replaced is released by the thread that replaced it.
+  //
+  // Invariant: when a change returns, the file has it, and every reading that begins then sees it. A change that throws
+  // leaves the value as it was.
+
+  /// A value that a file holds, too.
+  final class Kept<Value: Equatable & Sendable>: Sendable {
+    private let value: Mutex<Value>
+    /// Held while a change is made and written; only threads that may wait take it.
+    private let changing = Mutex(())
+    private let write: @Sendable (Value) throws -> Void
+
+    /// - Parameters:
+    ///   - value: what the file holds.
+    ///   - write: replaces what the file holds, durably.
+    init(_ value: Value, write: @escaping @Sendable (Value) throws -> Void) {
+      self.value = Mutex(value)
+      self.write = write
+    }
+
+    /// The value, for what takes more than a look.
+    var current: Value { value.withLock { $0 } }
+
+    /// Takes a look into the value.
+    func read<Found: Sendable>(_ look: (Value) -> Found) -> Found { value.withLock { look($0) } }
+
+    /// Changes the value, and writes it if it differs.
+    /// - Returns: what the closure returns.
+    /// - Throws: what the closure and the writing throw.
+    func change<Outcome: Sendable>(_ body: (inout Value) throws -> Outcome) throws -> Outcome {
+      try changing.withLock { _ in
+        let before = current
+        var next = before
+        let outcome = try body(&next)
+        guard next != before else { return outcome }
+        try write(next)
+        value.withLock { $0 = next }
+        return outcome
+      }
+    }
+  }
+#endif

@@ -1,0 +1,77 @@
+#if Gallery
+  import Foundation
+  @testable import GalleryServer
+  import HTTPServing
+  import PhotoLedger
+  import TestSupport
+  import Testing
+
+  @Suite("What memory and a file hold both")
+  struct KeptTests {
+    @Test("a value is read while the next is written, and is the next one when that is done; a failure changes nothing")
+    func readsWhileWriting() async throws {
+      let (begun, mayGoOn) = (Gathered<Int>(), DispatchSemaphore(value: 0))
+      let kept = Kept(1) { value in
+        begun.append(value)
+        mayGoOn.wait()
+        if value == 3 { throw GalleryError("The file cannot be written.") }
+      }
+      for (next, isWritten) in [(2, true), (3, false), (4, true)] {
+        let before = kept.current
+        async let change = onThread { (try? kept.change { $0 = next }) != nil }
+        try await waitUntil("it is being written") { begun.all.last == next }
+        #expect(kept.current == before && kept.read { $0 } == before)
+        mayGoOn.signal()
+        #expect(try await change == isWritten)
+        #expect(kept.current == (isWritten ? next : before))
+      }
+      // What is the same is not written.
+      try kept.change { $0 = 4 }
+      #expect(begun.all == [2, 3, 4])
+    }
+
+    @Test("changes that are made at once are made one after the other, and written in that order")
+    func together() {
+      let written = Gathered<Int>()
+      let kept = Kept(0) { written.append($0) }
+      DispatchQueue.concurrentPerform(iterations: 200) { _ in _ = try? kept.change { $0 += 1 } }
+      #expect(kept.current == 200 && written.all == Array(1...200))
+    }
+
+    @Test("requests are answered while a key, a person or a share link is written, and a failure to write changes none")
+    func answers() async throws {
+      try await TestGallery.serving { gallery in
+        try gallery.addPerson("anna", client: "family")
+        let link = try gallery.ask("POST", "/v1/shares", json: ["title": "Summer"]).json()
+        let opened = ["secret": try #require(link["secret"] as? String)]
+        let visitor = try gallery.ask("POST", "/v1/shares:open", json: opened, key: nil).json()
+        let keys = ["owner", try gallery.key(ofPerson: "anna"), try #require(visitor["secret"] as? String)]
+        func lists() throws -> [String] {
+          try ["keys", "people", "shares"].map { try gallery.ask("GET", "/v1/\($0)").body }
+        }
+        for (name, json) in [
+          ("keys", ["client": "app"]), ("people", ["name": "bert", "client": "app"]), ("shares", ["title": "Winter"]),
+        ] {
+          let before = try lists()
+          // The server opens the pipe in place of the file that it writes, and waits until the pipe is read.
+          let pipe = gallery.temporary.url.appending(path: "server/\(name).json.new").path
+          try #require(mkfifo(pipe, 0o600) == 0)
+          let client = try RawClient(port: gallery.address.port)
+          client.send(try gallery.head("POST", "/v1/\(name)", json: json, ["Connection: close"]))
+          let statuses = Result {
+            try (0..<20).flatMap { _ in try keys.map { try gallery.ask("GET", "/v1/session", key: $0).status } }
+          }
+          let reader = open(pipe, O_RDONLY | O_NONBLOCK)
+          defer { close(reader) }
+          #expect(try Set(statuses.get()) == [200] && reader >= 0, "\(name)")
+          // A pipe cannot be synced.
+          let answer = TestGallery.checked(
+            "POST", "/v1/\(name)", try #require(TestGallery.parsed(client.readBytesToEnd())))
+          #expect(answer.status == 500 && answer.body.contains("problem:storage"), "\(name): \(answer)")
+          #expect(try lists() == before, "\(name)")
+          #expect(try gallery.ask("POST", "/v1/\(name)", json: json).status == 201, "\(name)")
+        }
+      }
+    }
+  }
+#endif
