@@ -8,6 +8,7 @@ import PhotoLedger
 //     LIBRARY/renditions/r3/ab/ab12….large   pictures and films of a content: removed
 //                           records          a placeholder for each content: the record becomes zeros
 //     LIBRARY/renditions/passing-PID/r3/     the same, of a server beside another one
+//     LIBRARY/renditions/removed-1/          the same, of another recipe, until it is removed
 //     LIBRARY/picture-hashes/h1              hashes of pictures for the search of duplicates: the record becomes zeros
 //     LIBRARY/sidecars/files                 where sidecars of referenced originals were written: lines become empty
 //

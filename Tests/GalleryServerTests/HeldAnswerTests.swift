@@ -114,17 +114,39 @@
       try await TestGallery.serving { gallery in
         try await gallery.makeAssets(20)
         let fetch = try gallery.fetch(["sort": ["creationDate:asc"]])
-        func isAtOnce(_ start: Int) throws -> Bool {
-          let target = "/v1/fetches/\(fetch.name)/items?form=columns&start=\(start)&count=2&token=\(fetch.token)"
-          let fields: HTTPFields = [("Authorization", "Bearer \(gallery.owner)")]
-          let plan = gallery.server.plan(HTTPRequest(method: "GET", target: try HTTPTarget(target), fields: fields))
-          if case .answer(let response) = plan { return response.status == 200 }
-          return false
+        func window(_ start: Int) -> String {
+          "/v1/fetches/\(fetch.name)/items?form=columns&start=\(start)&count=2&token=\(fetch.token)"
         }
-        #expect(try isAtOnce(0) && !isAtOnce(10))
-        let window = "/v1/fetches/\(fetch.name)/items?form=columns&start=10&count=2&token=\(fetch.token)"
-        #expect(try gallery.ask("GET", window).status == 200)
-        #expect(try isAtOnce(10))
+        #expect(try Self.isAtOnce(window(0), gallery) && !Self.isAtOnce(window(10), gallery))
+        #expect(try gallery.ask("GET", window(10)).status == 200)
+        #expect(try Self.isAtOnce(window(10), gallery))
+      }
+    }
+
+    /// Whether a request is answered with 200 on the thread of its connection.
+    private static func isAtOnce(_ target: String, _ gallery: TestGallery) throws -> Bool {
+      let fields: HTTPFields = [("Authorization", "Bearer \(gallery.owner)")]
+      let plan = gallery.server.plan(HTTPRequest(method: "GET", target: try HTTPTarget(target), fields: fields))
+      if case .answer(let response) = plan { return response.status == 200 }
+      return false
+    }
+
+    @Test("a window whose columns need a cache of renditions that is not open is answered by a task, which opens it")
+    func unopenedCache() async throws {
+      try await TestGallery.serving { gallery in
+        try await gallery.makeAssets(5)
+        let folder = gallery.temporary.url.appending(path: "renditions")
+        for isThere in [false, true] {
+          if isThere { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) }
+          try await gallery.restart()
+          let fetch = try gallery.fetch(["sort": ["creationDate:asc"]])
+          let path = "/v1/fetches/\(fetch.name)/items?start=0&count=2&token=\(fetch.token)"
+          let columns = path + "&form=columns"
+          #expect(try Self.isAtOnce(path, gallery) && Self.isAtOnce(columns, gallery) == !isThere)
+          #expect(try gallery.ask("GET", columns).status == 200)
+          #expect(try Self.isAtOnce(columns, gallery))
+          #expect(FileManager.default.fileExists(atPath: folder.path) == isThere)
+        }
       }
     }
 

@@ -358,6 +358,53 @@
       #expect(try Data(contentsOf: records).allSatisfy { $0 == 0 })
     }
 
+    @Test(
+      "what other recipes and other servers left is out of the way when the cache is open, and is removed after that")
+    func strangers() async throws {
+      let temporary = try TemporaryLibrary(.seeded(1))
+      let parent = temporary.library.url.appending(path: "renditions")
+      let own = [RenditionRecipe.revision, "lock"]
+      for name in ["r0/ab", "r1/cd", "passing-7/r2", "removed-1/ef", "\(own[0])/ab"] {
+        let folder = parent.appending(path: name)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try Data("bytes".utf8).write(to: folder.appending(path: "file"))
+      }
+      func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: parent.path).sorted() }
+      do {
+        let cache = try RenditionCache(in: parent, budget: 10_000, now: { Date(timeIntervalSince1970: 1) })
+        let aside = cache.strangers.map(\.lastPathComponent).sorted()
+        #expect(aside == ["removed-1", "removed-2", "removed-3", "removed-4"])
+        #expect(try names() == (own + aside).sorted())
+      }
+      // A server that was killed before it had removed them leaves them to the next.
+      let renditions = Renditions(
+        temporary.library, RenditionOptions(), now: { Date(timeIntervalSince1970: 1) }, ready: { _ in })
+      #expect(renditions.record(hash(1)) == RenditionRecord())
+      try await waitUntil("they are removed") { try names() == own.sorted() }
+      #expect(FileManager.default.fileExists(atPath: parent.appending(path: "\(own[0])/ab/file").path))
+      await renditions.stop()
+    }
+
+    @Test("what is made once is not there while it is made, is made by one, and again after a failure")
+    func madeOnce() async throws {
+      let (begun, mayEnd) = (Gathered<Int>(), DispatchSemaphore(value: 0))
+      let one = MadeOnce<Int>()
+      #expect(throws: GalleryError.self) { try one.made { throw GalleryError("It cannot be made.") } }
+      #expect(one.value == nil)
+      let make = { @Sendable () -> Int in
+        begun.append(7)
+        mayEnd.wait()
+        return begun.all.count
+      }
+      async let first = onThread { try one.made(by: make) }
+      try await waitUntil("it is being made") { begun.all.count == 1 }
+      async let second = onThread { try one.made(by: make) }
+      #expect(one.value == nil)
+      mayEnd.signal()
+      let both = try await [first, second]
+      #expect(both == [1, 1] && one.value == 1 && begun.all.count == 1)
+    }
+
     @Test("what was not looked at for longest leaves when the budget is used up, and its placeholder stays")
     func eviction() throws {
       let folder = try TemporaryLibrary(.seeded(1))

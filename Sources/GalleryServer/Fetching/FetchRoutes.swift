@@ -53,7 +53,7 @@
         if let answer = try window.encoded(call) { return .answer(answer) }
         // A held result answers at once, on the thread of the connection, as long as few rows are wanted.
         let library = try call.library(of: window.fetch)
-        if window.isSmall, let token = window.token,
+        if window.isSmall, !window.isColumns || call.server.renditions.isAtHand, let token = window.token,
           let result = call.server.fetches.held(window.fetch, at: token, for: library.client),
           result.isAtHand(window.range(in: result))
         {

@@ -10,9 +10,10 @@
   //     renditions/r3/records            128 bytes a content: hash, state, placeholder, sizes, last use, checksum
   //     renditions/r3/ab/ab12….small     files by content hash; `.large`, `.play`
   //     renditions/r3/ab/ab12….why       why there are none
-  //     renditions/removed-…             what another revision or process left, being removed
+  //     renditions/removed-1/            what is being removed
   //
-  // The recipe's revision names the folder; folders of other revisions are removed once the cache is opened. In memory
+  // The recipe's revision names the folder; folders of other revisions get another name when the cache is opened, and
+  // are removed afterwards, or when a later server opens it: they may have as many bytes as the budget. In memory
   // there is the place of each record by the first eight bytes of its hash, 24 bytes a content, and the records that
   // were used last: a window of a grid needs hundreds, and several clients request the same ones. The hash of a content
   // determines the one slot in which its record is cached.
@@ -63,6 +64,8 @@
     static let recentCount = 4096
 
     let folder: URL
+    /// What other revisions and other processes left: to be removed, and not in the way of anything.
+    let strangers: [URL]
     private let budget: UInt64
     private let now: @Sendable () -> Date
     /// Guarded by its lock, which is held while a record is read or written.
@@ -84,7 +87,7 @@
           parent = parent.appending(path: "passing-\(getpid())")
         }
         self.lock = lock
-        if lock >= 0 { Self.removeStrangers(in: parent) }
+        strangers = lock >= 0 ? Self.takeStrangersAside(in: parent) : []
         folder = parent.appending(path: RenditionRecipe.revision, directoryHint: .isDirectory)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
       } catch {
@@ -104,20 +107,19 @@
       if lock >= 0 { close(lock) }
     }
 
-    /// Removes what other revisions and other processes left: under other names, in the background, since the pictures
-    /// of a library can be millions of files and all that asks for one waits until the cache is open.
-    private static func removeStrangers(in parent: URL) {
+    /// Renames what other revisions and other processes left.
+    private static func takeStrangersAside(in parent: URL) -> [URL] {
       let names = (try? FileManager.default.contentsOfDirectory(atPath: parent.path)) ?? []
-      let moved = names.filter { name in
+      let aside = "removed-"
+      var number = 0
+      return names.filter { name in
         name != "lock" && name != RenditionRecipe.revision && !name.hasPrefix("photoledger-work-")
-      }.compactMap { name -> URL? in
-        let target = parent.appending(path: "removed-\(UUID().uuidString)")
-        return rename(parent.appending(path: name).path, target.path) == 0 ? target : nil
-      }
-      if moved.isEmpty { return }
-      Thread.detachNewThread {
-        // What cannot be removed takes room, is never read, and is tried again when the cache is opened the next time.
-        for folder in moved { try? FileManager.default.removeItem(at: folder) }
+      }.map { name in
+        let place = parent.appending(path: name)
+        if name.hasPrefix(aside) { return place }
+        repeat { number += 1 } while names.contains("\(aside)\(number)")
+        let new = parent.appending(path: "\(aside)\(number)")
+        return rename(place.path, new.path) == 0 ? new : place
       }
     }
 

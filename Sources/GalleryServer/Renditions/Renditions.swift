@@ -55,7 +55,9 @@
     let library: PhotoLibrary
     private let options: RenditionOptions
     private let now: @Sendable () -> Date
-    private let opened = Mutex<(RenditionCache, MediaRenderer, RenditionQueue)?>(nil)
+    private let opened = MadeOnce<(cache: RenditionCache, renderer: MediaRenderer, queue: RenditionQueue)>()
+    /// Whether there was a cache when the server was started.
+    private let hasCache: Bool
     /// Guarded by its lock.
     private let state = Mutex(State())
     /// Is called with a content whose pictures are there now.
@@ -68,17 +70,18 @@
       ready: @escaping @Sendable ([UInt8]) -> Void
     ) {
       (self.library, self.options, self.now, self.ready) = (library, options, now, ready)
+      hasCache = library.store.folder.status(of: "renditions") != nil
       programs = MediaRenderer(searchPath: options.searchPath).programMark
     }
 
     /// The parts, made when they are first needed: a server that is asked for no picture makes no folder.
     private func parts() throws -> (cache: RenditionCache, renderer: MediaRenderer, queue: RenditionQueue) {
-      try opened.withLock { opened in
-        if let opened { return opened }
+      try opened.made {
         // A path that stays right when the library is moved while it is open.
         let folder = URL(
           filePath: library.store.folder.linkedPath(of: "renditions"), directoryHint: .isDirectory)
         let cache = try RenditionCache(in: folder, budget: options.byteBudget, now: now)
+        removeStrangers(of: cache)
         let renderer = MediaRenderer(searchPath: options.searchPath, workFolder: folder)
         let queue = RenditionQueue(
           workerCount: options.processCount, limit: options.queueLimit,
@@ -88,9 +91,18 @@
             for job in jobs where isDone || self?.settled(job.name, cache) != nil { self?.wake(job.name) }
           },
           work: { [weak self] jobs, isCancelled in self?.make(jobs, cache, renderer, isCancelled) ?? false })
-        let made = (cache, renderer, queue)
-        opened = made
-        return made
+        return (cache, renderer, queue)
+      }
+    }
+
+    /// Removes in the background what an earlier recipe left, which may be as much as the budget.
+    private func removeStrangers(of cache: RenditionCache) {
+      // The paths lead through the folder's descriptor.
+      let (strangers, folder) = (cache.strangers, library.store.folder)
+      if strangers.isEmpty { return }
+      DispatchQueue.global(qos: .background).async {
+        // What cannot be removed takes room and is never read.
+        withExtendedLifetime(folder) { for stranger in strangers { try? FileManager.default.removeItem(at: stranger) } }
       }
     }
 
@@ -113,32 +125,38 @@
     func record(_ hash: [UInt8]) -> RenditionRecord { (try? parts())?.cache.record(hash) ?? RenditionRecord() }
 
     /// Grows with each change of what there is of any content; only for comparing, and never shown to a client.
-    var revision: Int { opened.withLock { $0?.0 }?.revision ?? 0 }
+    var revision: Int { opened.value?.cache.revision ?? 0 }
+
+    /// Whether ``records(of:)`` opens nothing: the cache is open, or there was none.
+    var isAtHand: Bool { opened.value != nil || !hasCache }
 
     /// What there is of the files that assets show; nil for one that shows none, and for all while there is nothing.
-    func records(of assets: [ListedAsset]) -> [RenditionRecord?]? { (try? parts())?.cache.records(of: assets) }
+    func records(of assets: [ListedAsset]) -> [RenditionRecord?]? {
+      if isAtHand { return opened.value?.cache.records(of: assets) }
+      return (try? parts())?.cache.records(of: assets)
+    }
 
     /// The record of a content whose pictures are there, or whose film is; nil if something is to be made, or failed.
     func made(_ hash: [UInt8], isPlay: Bool) -> RenditionRecord? {
       // Opening the cache reads the list of all of them; what asks first waits for it in a task.
-      guard let cache = opened.withLock({ $0?.0 }),
+      guard let cache = opened.value?.cache,
         case .there(let record)? = settled(RenditionJob.Name(hash: hash, isPlay: isPlay), cache)
       else { return nil }
       return record
     }
 
     /// How many contents wait to be made.
-    var waitingCount: Int { opened.withLock { $0?.2.count ?? 0 } }
+    var waitingCount: Int { opened.value?.queue.count ?? 0 }
     /// The programs without which some files have no picture or film, and that are not installed.
     var missingPrograms: [String] { MediaRenderer(searchPath: options.searchPath).missingPrograms }
     /// The bytes of the cache.
-    var byteCount: UInt64 { opened.withLock { $0?.0.total ?? 0 } }
+    var byteCount: UInt64 { opened.value?.cache.total ?? 0 }
 
     /// Waits for the pictures of a content, or for the film as it is played.
     func wait(
       for resource: AssetResource, of asset: Asset, isPlay: Bool, atMost limit: Duration
     ) async throws -> Outcome {
-      let (cache, _, queue) = try parts()
+      let (cache, _, queue) = try await offload { [self] in try parts() }
       let name = RenditionJob.Name(hash: resource.sha256, isPlay: isPlay)
       if let outcome = settled(name, cache) { return outcome }
       let job = RenditionJob(name: name) { [library] in try library.url(of: resource, in: asset) }
@@ -238,7 +256,7 @@
 
     /// Forgets the contents of erased assets, whichever process erased them.
     func photoLibraryDidChange(_ change: LibraryChange) {
-      guard change.erasesAssets, let cache = opened.withLock({ $0?.0 }) else { return }
+      guard change.erasesAssets, let cache = opened.value?.cache else { return }
       eraseGone(among: nil, cache)
     }
 
@@ -354,7 +372,7 @@
     func stop() async {
       library.unregisterChangeObserver(self)
       state.withLock { $0.filler }?.cancel()
-      guard let (_, _, queue) = opened.withLock({ $0 }) else { return }
+      guard let queue = opened.value?.queue else { return }
       await withCheckedContinuation { continuation in
         Thread.detachNewThread {
           queue.stop()
