@@ -211,6 +211,29 @@
       }
     }
 
+    @Test("a fetch that may not be followed is a problem in the feed, and the others of the feed go on")
+    func oneRefused() async throws {
+      try await TestGallery.serving { gallery in
+        let ids = try await gallery.makeAssets(2)
+        try await gallery.library.performChanges { $0.setAuthorizationStatus(.authorized, of: "app") }
+        let key = try gallery.key(of: "app").secret
+        let other = try gallery.fetch(["selectionOf": PhotoLibrary.owner]).name
+        let all = try gallery.fetch(key: key)
+        for order in [[other, all.name], [all.name, other]] {
+          let feed = try FeedClient(gallery, order.map { "fetch=\($0)" }.joined(separator: "&"), key: key)
+          let first = try (0..<2).map { _ in try #require(try feed.next()) }
+          #expect(
+            Set(first.map { "\($0.name) \($0.data["fetch"] ?? "")" }) == ["problem \(other)", "state \(all.name)"])
+          #expect(first.first { $0.name == "problem" }?.data["status"] as? Int == 403)
+          try await gallery.library.performChanges { $0.setFavorite(order[0] == other, for: [ids[0]]) }
+          let change = try #require(try feed.next())
+          #expect(change.name == "change" && change.data["fetch"] as? String == all.name)
+          #expect(try FeedCursor(change.id).tokens.map(\.fetch.name) == [all.name])
+        }
+        #expect(try gallery.ask("GET", "/v1/feed?fetch=\(other)", key: key).status == 403)
+      }
+    }
+
     @Test(
       "a fetch of what a client sees is refused for a name that no client can have, however it is sent",
       arguments: [String(repeating: "a", count: 257), String(repeating: "\u{E9}", count: 129), "a\u{0}b"])

@@ -82,8 +82,7 @@
     private static func checkMayFollowAny(_ cursor: FeedCursor, _ call: Call) throws {
       var refusal: (any Error)?
       for (fetch, _) in cursor.tokens {
-        let library = try call.library(of: fetch)
-        do { return try fetch.list.checkMayFollow(library) } catch { refusal = refusal ?? error }
+        do { return try fetch.list.checkMayFollow(call.library(of: fetch)) } catch { refusal = refusal ?? error }
       }
       if let refusal { throw refusal }
     }
