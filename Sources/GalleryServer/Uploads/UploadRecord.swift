@@ -111,7 +111,6 @@
           ("Location", place ?? "/v1/assets/\(asset.prefix { $0 != "/" })"),
           ("PhotoLedger-Asset", asset), ("PhotoLedger-Commit", commit),
           ("PhotoLedger-Sha256", sha256.hexadecimal),
-          ("Repr-Digest", "sha-256=:\(Data(sha256).base64EncodedString()):"),
         ]
         return .json(json, status: outcome == "duplicate" ? 200 : 201, fields)
       }
