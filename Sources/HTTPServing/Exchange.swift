@@ -97,16 +97,21 @@
     }
 
     private var stopping: HTTPResponse {
-      var response = server.application.rejection(
-        request, 503, "The server is stopping; send the request again when it is back.")
-      response.fields += [("Connection", "close"), ("Retry-After", "5")]
+      var response = unavailable("The server is stopping; send the request again when it is back.")
+      response.fields.append(("Connection", "close"))
       return response
     }
 
     private var crowded: HTTPResponse {
-      var response = server.application.rejection(
-        request, 503, "The server holds as many bodies of requests as it may; send the request again later.")
-      response.fields += [("Retry-After", "5")]
+      unavailable("The server holds as many bodies of requests as it may; send the request again later.")
+    }
+
+    /// A rejection that says when to come back, unless the application's says so already.
+    private func unavailable(_ sentence: String) -> HTTPResponse {
+      var response = server.application.rejection(request, 503, sentence)
+      if !response.fields.contains(where: { $0.name.lowercased() == "retry-after" }) {
+        response.fields.append(("Retry-After", "5"))
+      }
       return response
     }
 

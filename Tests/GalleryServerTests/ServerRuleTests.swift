@@ -48,6 +48,38 @@
       #expect(failure.status == 422 && !failure.detail.contains("vips") && failure.note?.contains("vips") == true)
     }
 
+    @Test("each 503 says once when to try again, whatever failed")
+    func comeBack() async throws {
+      func times(_ response: HTTPResponse) -> [String] {
+        response.fields.filter { $0.name.lowercased() == "retry-after" }.map(\.value)
+      }
+      for code in [LibraryError.Code.closed, .libraryOffline, .operationInterrupted, .outcomeUnknown, .resourceChanged]
+      {
+        let problem = Problem(LibraryError(code, "It is not to be had now."))
+        #expect(problem.status == 503 && times(problem.response) == ["5"], "\(code)")
+        #expect(times(problem.responseToUploader) == ["5"], "\(code)")
+      }
+      #expect(times(Problem(LibraryError(.conflict, "It differs.")).response).isEmpty)
+      try await TestGallery.serving { gallery in
+        let request = HTTPRequest(method: "GET", target: try HTTPTarget("/v1/session"))
+        #expect(times(gallery.server.rejection(request, 503, "The server is stopping.")) == ["5"])
+        // Another server has the folder of uploads.
+        let folder = gallery.temporary.url.appending(path: "server/uploads")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let lock = open(folder.appending(path: "lock").path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
+        try #require(lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) == 0)
+        for _ in 0..<2 {
+          let refused = try gallery.ask("POST", "/v1/uploads?name=a.jpg", json: [:])
+          #expect(refused.status == 503 && refused.fields["retry-after"] == "5", "\(refused)")
+        }
+        close(lock)
+        // This server takes none any more.
+        gallery.server.uploads.close()
+        let refused = try gallery.ask("GET", "/v1/uploads/\(String(repeating: "a", count: 24))")
+        #expect(refused.status == 503 && refused.fields["retry-after"] == "5", "\(refused)")
+      }
+    }
+
     @Test("a client without permission sends no large body: it is refused before one is taken")
     func bodies() async throws {
       try await TestGallery.serving { gallery in

@@ -139,6 +139,9 @@
     /// The answer, held against the API's description.
     static func checked(_ method: String, _ target: String, _ answer: Answer) -> Answer {
       do { try Contract.served(for: target).get().check(method, target, answer) } catch { Issue.record("\(error)") }
+      if answer.status == 503, Int(answer.fields["retry-after"] ?? "") ?? 0 < 1 {
+        Issue.record("\(method) \(target) answers 503 and does not say until when: \(answer)")
+      }
       return answer
     }
 

@@ -65,6 +65,17 @@
     func finished(_ record: HTTPRecord) { records.withLock { $0.append(record) } }
   }
 
+  /// Says itself when to come back.
+  private final class Busy: HTTPApplication {
+    func plan(_ request: HTTPRequest) -> HTTPPlan { .gather(limit: 1000) { _ in .plain(200, "taken") } }
+
+    func rejection(_ request: HTTPRequest, _ status: Int, _ sentence: String) -> HTTPResponse {
+      HTTPResponse(status, [("retry-after", "60")])
+    }
+
+    func finished(_ record: HTTPRecord) {}
+  }
+
   /// Counts the owners of bytes.
   private final class Owners: Sendable { let count = Atomic(0) }
 
@@ -274,6 +285,22 @@
         try await waitUntil("there is room again") { server.gathered.load(ordering: .relaxed) == 0 }
         #expect(try answer().hasPrefix("HTTP/1.1 200"))
       }
+    }
+
+    @Test("a rejection of the application that says when to come back is not given another time")
+    func comeBack() async throws {
+      var options = HTTPServerOptions()
+      options.gatheredBytes = 0
+      let server = try HTTPServer(try HTTPListener("127.0.0.1:0"), application: Busy(), options: options)
+      let answer = await onBlockingThreads { () -> String in
+        guard let client = try? RawClient(port: server.address.port) else { return "The server was not reached." }
+        client.send("POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 1\r\n\r\na")
+        return client.readToEnd()
+      }
+      await server.stop()
+      #expect(answer.hasPrefix("HTTP/1.1 503"), "\(answer)")
+      let times = answer.lowercased().components(separatedBy: "retry-after: ").dropFirst().map { $0.prefix(2) }
+      #expect(times == ["60"], "\(answer)")
     }
 
     @Test("what is held for a request is let go when it is over, or at once if it was")

@@ -65,10 +65,8 @@
           guard isThere else {
             throw Problem(404, "missing-resource", "The file of this resource is missing; its owner has to restore it.")
           }
-          var problem = Problem(
+          throw Problem(
             503, "not-ready", "The rendition is being made; request it again, or wait for an event of the feed.")
-          problem.fields = [("Retry-After", "5")]
-          throw problem
         case .there(let record):
           if let response = try await offload({ try answer(call, asset, resource, kind, record) }) { return response }
         }

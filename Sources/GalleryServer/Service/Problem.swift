@@ -16,8 +16,12 @@
 
     init(_ status: Int, _ type: String, _ detail: String) {
       (self.status, self.type, self.detail) = (status, type, detail)
-      // RFC 9110, 15.5.2.
-      if status == 401 { fields = [("WWW-Authenticate", "Bearer")] }
+      // What each such answer has (RFC 9110, 15.5.2), or is expected to (15.6.4).
+      switch status {
+      case 401: fields = [("WWW-Authenticate", "Bearer")]
+      case 503: fields = [("Retry-After", "5")]
+      default: break
+      }
     }
 
     /// A problem whose sentence stays in the log if it names a path: clients, visitors of links and apps without any

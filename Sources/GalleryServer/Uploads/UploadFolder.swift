@@ -43,12 +43,14 @@
       try folder.makeFolder("server", 0o700)
       try folder.makeFolder(Self.name)
       try folder.synchronize("server")
-      lock = folder.open("\(Self.name)/lock", O_RDWR | O_CREAT | O_NOFOLLOW, 0o600)
+      let lock = folder.open("\(Self.name)/lock", O_RDWR | O_CREAT | O_NOFOLLOW, 0o600)
       guard lock >= 0 else { throw Self.failure("make", errno) }
       guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
         Foundation.close(lock)
         throw Problem(503, "library-offline", "Another server accepts the uploads of this library; send them there.")
       }
+      // Last, so that what was closed here is not closed by `deinit` again.
+      self.lock = lock
     }
 
     deinit { Foundation.close(lock) }

@@ -264,11 +264,7 @@
         state.active[client] = own + 1
         return nil
       }
-      if let refusal {
-        var problem = Problem(503, "limit-exceeded", "\(refusal); try again.")
-        problem.fields = [("Retry-After", "5")]
-        throw problem
-      }
+      if let refusal { throw Problem(503, "limit-exceeded", "\(refusal); try again.") }
       return UploadPlace { [self] in
         state.withLock { state in
           let left = (state.active[client] ?? 1) - 1
@@ -316,7 +312,7 @@
         } catch {
           // Not the upload's fault: its bytes stay, and a later request tries again.
           if upload.isResumable { upload.unfinish() } else { try? await offload { [self] in forget(upload) } }
-          let problem = Self.problem(error)
+          let problem = Self.problem(error, isKept: upload.isResumable)
           return respond?(.failure(problem)) ?? problem.response
         }
       }.value
@@ -376,11 +372,11 @@
     }
 
     /// Why an upload could not be completed now.
-    private static func problem(_ error: any Error) -> Problem {
+    private static func problem(_ error: any Error, isKept: Bool) -> Problem {
       guard let error = error as? ImportError else { return Problem(error) }
       if error.code == .diskFull {
-        return Problem(
-          507, "not-enough-space", "The server's disk is full; the upload is kept and can be finished later.")
+        let rest = isKept ? "the upload is kept and can be finished later" : "send the file again later"
+        return Problem(507, "not-enough-space", "The server's disk is full; \(rest).")
       }
       var problem = Problem(
         503, "library-offline",
