@@ -54,8 +54,13 @@
       let throttle = Throttle(.init(burst: 2, perSecond: 1), now: { clock.now })
       // One character of 2 KB, in as many spellings, of which none equals another.
       let marks = ["\u{300}", "\u{301}", "\u{302}", "\u{303}", "\u{304}", "\u{305}", "\u{306}", "\u{307}"]
-      let names = (0..<256).map { number in
-        "a" + (0..<1024).map { place in marks[place < 8 ? number >> place & 1 : 2 + place % 6] }.joined()
+      let names = (0..<256).map { (number: Int) -> String in
+        var name = "a"
+        for place in 0..<1024 {
+          let mark = place < 8 ? (number >> place) & 1 : 2 + place % 6
+          name += marks[mark]
+        }
+        return name
       }
       #expect(names.allSatisfy { $0.count == 1 && $0.utf8.count > 2_000 } && Set(names).count == names.count)
       for name in names { #expect(throttle.take(name) == nil) }
