@@ -401,6 +401,7 @@
           #expect(try gallery.ask("DELETE", "/v1/keys/\(key.name)").status == 204)
         } else {
           let id = try #require(try gallery.library.asset(asset)).id
+          try await gallery.library.performChanges { $0.deleteAssets([id]) }
           try await gallery.library.performChanges { $0.purgeAssets([id]) }
         }
         gate.mayEnd.store(true, ordering: .sequentiallyConsistent)

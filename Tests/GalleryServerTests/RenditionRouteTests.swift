@@ -280,26 +280,6 @@
       }
     }
 
-    @Test("what another recipe left is removed when the cache is opened; what programs work on stays")
-    func formerRecipes() async throws {
-      let temporary = try TemporaryLibrary(.seeded(1))
-      let folder = temporary.library.url.appending(path: "renditions")
-      let working = "photoledger-work-\(getpid())-01234567"
-      for name in ["r1/records", "r2/records", "r2/ab/ab12.large", "passing-1/r2/records", "\(working)/in/source"] {
-        let file = folder.appending(path: name)
-        try FileManager.default.createDirectory(
-          at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-        try Data("former".utf8).write(to: file)
-      }
-      let cache = try RenditionCache(in: folder, budget: 10_000, now: { Date(timeIntervalSince1970: 1) })
-      #expect(cache.total == 0 && cache.folder.lastPathComponent == RenditionRecipe.revision)
-      func names() throws -> [String] { try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() }
-      #expect(try Set(names()).isDisjoint(with: ["r1", "r2", "passing-1"]))
-      try await waitUntil("what was left is removed") {
-        try names() == ["lock", working, RenditionRecipe.revision]
-      }
-    }
-
     @Test("the page, the contract and the documentation name the recipe of today")
     func recipe() throws {
       let package = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
@@ -359,12 +339,12 @@
     }
 
     @Test(
-      "what other recipes and other servers left is out of the way when the cache is open, and is removed after that")
+      "what other recipes and servers left is out of the way at once and removed later; programs' folders stay")
     func strangers() async throws {
       let temporary = try TemporaryLibrary(.seeded(1))
       let parent = temporary.library.url.appending(path: "renditions")
-      let own = [RenditionRecipe.revision, "lock"]
-      for name in ["r0/ab", "r1/cd", "passing-7/r2", "removed-1/ef", "\(own[0])/ab"] {
+      let own = [RenditionRecipe.revision, "lock", "photoledger-work-\(getpid())-01234567"]
+      for name in ["r0/ab", "r1/cd", "passing-7/r2", "removed-1/ef", "\(own[0])/ab", "\(own[2])/in"] {
         let folder = parent.appending(path: name)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         try Data("bytes".utf8).write(to: folder.appending(path: "file"))
@@ -381,7 +361,9 @@
         temporary.library, RenditionOptions(), now: { Date(timeIntervalSince1970: 1) }, ready: { _ in })
       #expect(renditions.record(hash(1)) == RenditionRecord())
       try await waitUntil("they are removed") { try names() == own.sorted() }
-      #expect(FileManager.default.fileExists(atPath: parent.appending(path: "\(own[0])/ab/file").path))
+      for kept in ["\(own[0])/ab/file", "\(own[2])/in/file"] {
+        #expect(FileManager.default.fileExists(atPath: parent.appending(path: kept).path), "\(kept)")
+      }
       await renditions.stop()
     }
 
