@@ -197,6 +197,37 @@ class ViewerTests(ViewerTest):
         self.press(Keys.ESCAPE)
         self.closed()
 
+    def test_back_closes_the_viewer_that_is_about_to_name_its_photo(self):
+        photos = [one["localIdentifier"] for one in self.newest()]
+        self.open_at(2)
+        wait(lambda: f"photo={short(photos[2])}" in self.browser.driver.current_url, "the address names the photo")
+        # What the viewer does 200 ms later is done at the worst moment of all: the address has changed, and the browser
+        # has not yet said so.
+        self.browser.js("""
+            window.later = [];
+            const { setTimeout } = window;
+            window.setTimeout = (act, time, ...rest) => time === 200 ? window.later.push(act) : setTimeout(act, time, ...rest);
+            document.querySelector('.viewer-next').click();""")
+        self.wait_shown(photos[3])
+        self.browser.js("""
+            let isReported = false;
+            addEventListener('hashchange', () => { isReported = true; }, { once: true, capture: true });
+            const { port1, port2 } = new MessageChannel();
+            port1.onmessage = () => {
+                if (isReported) return;
+                if (location.hash.includes('photo=')) {
+                    port2.postMessage(null);
+                    return;
+                }
+                window.wasBetween = true;
+                for (const act of window.later) act();
+            };
+            port2.postMessage(null);
+            history.back();""")
+        self.closed()
+        self.assertNotIn("photo=", self.browser.driver.current_url)
+        self.assertTrue(self.browser.js("return window.wasBetween"))
+
     def test_a_link_to_a_photo_that_is_gone_says_so(self):
         self.show("/#/photos?photo=00000000-0000-0000-0000-000000000000")
         self.notice("not in the library")
