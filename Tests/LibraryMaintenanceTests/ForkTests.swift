@@ -71,6 +71,31 @@ struct ForkTests {
     #expect(Set([past, own, firsts, nested.token].map(\.library)).count == 3)
   }
 
+  @Test("an undo in a fork names each commit by a token that is good there, from before the fork and after it")
+  func undo() async throws {
+    let kept = try await KeptLibrary.make()
+    let start = try kept.library.currentToken
+    let before = try kept.library.performChangesAndWait { $0.setFavorite(true, for: [kept.twin]) }.token
+    let place = kept.folder.place("fork")
+    try kept.library.fork(to: place)
+    let fork = try PhotoLibrary(at: place)
+    defer { fork.close() }
+    let after = try fork.performChangesAndWait { $0.createAlbum(title: "Rehearsal") }.token
+    try fork.undoAndWait(.commits(after: start), onConflict: .skip, cause: "was a rehearsal")
+    var filter = LogFilter()
+    filter.cause = "was a rehearsal"
+    var found: CommitSummary?
+    try fork.forEachLogEntry(filter) { entry in
+      found = entry.commit
+      return true
+    }
+    let undone = try #require(found?.undone)
+    #expect(undone.ranges.first == before...before && undone.ranges.last?.upperBound == after)
+    #expect(undone.ranges.count == 2 && undone.furtherCount == 0)
+    #expect(found?.causation == undone.description && UndoneCommits(undone.description) == undone)
+    for run in undone.ranges { _ = try fork.fetchPersistentChanges(since: run.lowerBound) }
+  }
+
   @Test("a comparison tells what a rehearsal created, changed and removed, object by object")
   func compares() async throws {
     let kept = try await KeptLibrary.make()

@@ -448,15 +448,18 @@ struct UndoRuleTests {
 
   @Test("a long list of commits is told as far as 256 bytes go, and the rest is counted")
   func longList() throws {
-    let commits = stride(from: UInt64(1_000_000), to: 1_001_000, by: 2).map { $0 }
-    let undone = UndoneCommits(commits, of: .max)
+    let commits = stride(from: UInt64(1_000_000), to: 1_001_000, by: 2).map { Token(library: .max, commit: $0) }
+    let undone = UndoneCommits(commits)
     #expect(undone.description.utf8.count <= 256)
     #expect(undone.ranges.count + undone.furtherCount == commits.count && undone.furtherCount > 0)
     #expect(UndoneCommits(undone.description) == undone)
-    let neighbours = UndoneCommits(Array(5...1_000), of: 7)
+    let neighbours = UndoneCommits((5...1_000).map { Token(library: 7, commit: $0) })
     #expect(neighbours.ranges.count == 1 && UndoneCommits(neighbours.description) == neighbours)
     let stem = "undo:t1-0000000000000007-"
-    for text in ["", "undo:", stem, "redo:t1-0000000000000007-5", stem + "9..5", stem + "5,", stem + "+x"] {
+    for text in [
+      "", "undo:", stem, "redo:t1-0000000000000007-5", stem + "9..5", stem + "5,", stem + "+x", "undo:5",
+      stem + "5..t1-0000000000000007-9",
+    ] {
       #expect(UndoneCommits(text) == nil, "\(text)")
     }
   }

@@ -167,6 +167,18 @@ struct BridgingTests {
         }
         let order = [2, 0, 3, 1, 4].map { all[$0].localIdentifier }
         #expect(PHAsset.fetchAssets(in: album, options: nil).names == order)
+        // One that is in the album already stays where it is, and moves no position of those after it.
+        let later = try await album("Three", [all[0], all[1], all[2]])
+        let laterMembers = PHAsset.fetchAssets(in: later, options: nil)
+        try await library().performChanges {
+          let request =
+            hasBasis
+            ? PHAssetCollectionChangeRequest(for: later, assets: laterMembers)
+            : PHAssetCollectionChangeRequest(for: later)
+          request?.insertAssets([all[0], all[3]] as NSArray, at: [0, 2])
+        }
+        let laterOrder = [0, 1, 3, 2].map { all[$0].localIdentifier }
+        #expect(PHAsset.fetchAssets(in: later, options: nil).names == laterOrder)
       }
     }
   }

@@ -158,6 +158,13 @@ struct ClientScopeTests {
     try #require(keeper.all[0].changeDetails(for: held)?.changedIndexes == [0])
     PHPhotoLibrary.bootstrap(gallery.library.as(Self.all))
     try #require(PHPhotoLibrary.shared() === first)
+    // Naming clients of the same folder in turn makes no further objects, each with its own opening of the store.
+    for _ in 0..<3 {
+      try PHPhotoLibrary.bootstrap(libraryAt: gallery.library.url, client: Self.few)
+      try #require(PHPhotoLibrary.shared() === second)
+      try PHPhotoLibrary.bootstrap(libraryAt: gallery.library.url, client: Self.all)
+      try #require(PHPhotoLibrary.shared() === first)
+    }
     let scoped = PHPhotoLibrary.withClient(named: Self.none) { PHPhotoLibrary.shared() }
     try #require(scoped.unavailabilityReason == nil)
 

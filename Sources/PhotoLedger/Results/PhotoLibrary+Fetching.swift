@@ -123,7 +123,9 @@ extension PhotoLibrary {
 
   /// Fetches the assets with the given identifiers, in the order of addition unless the options sort.
   ///
-  /// Unknown identifiers are left out, and hidden assets unless the options include them.
+  /// Unknown identifiers are left out, and hidden assets unless the options include them. An identifier that is unknown
+  /// at the time of the fetch stays out: an asset that gets it later, such as by an undo of a purge or by an imported
+  /// log, is found by another fetch.
   /// - Parameters:
   ///   - identifiers: in any spelling, with or without their suffix.
   ///   - options: which of them, and in what order.
@@ -288,7 +290,8 @@ extension PhotoLibrary {
     try fetchCollections(in: nil, options)
   }
 
-  /// Fetches the albums and folders with the given identifiers; unknown ones are left out.
+  /// Fetches the albums and folders with the given identifiers; those that are unknown at the time of the fetch are left
+  /// out, also when they are created later.
   /// - Throws: ``FetchError`` for options that do not fit collections (FR-09), ``LibraryError`` if the store cannot be
   ///   read.
   /// - Complexity: O(m log n) for m identifiers.

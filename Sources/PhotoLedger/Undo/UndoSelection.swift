@@ -56,10 +56,11 @@ public enum UndoConflictPolicy: String, Sendable, Hashable, CaseIterable, Codabl
 /// Commits that an undo took back, as the log names them (``CommitSummary/undone``).
 ///
 /// The text begins with `undo:`, a token up to the position, and then positions with commas between them; two dots
-/// stand between the first and the last of a run. What finds no room in 256 bytes is counted:
-/// `undo:t1-0123456789abcdef-2s,2u..3c,+9`.
+/// stand between the first and the last of a run. Commits from before a fork bear the mark of the library in which they
+/// were made: where the mark changes, a token up to the position comes again. What finds no room in 256 bytes is
+/// counted: `undo:t1-0123456789abcdef-2s,2u..3c,+9`.
 public struct UndoneCommits: Sendable, Hashable, CustomStringConvertible {
-  /// Runs of neighbouring commits, ascending.
+  /// Runs of neighbouring commits of one library, ascending.
   public let ranges: [ClosedRange<Token>]
   /// How many further commits, later than those, found no room.
   public let furtherCount: Int
@@ -67,41 +68,46 @@ public struct UndoneCommits: Sendable, Hashable, CustomStringConvertible {
   private static let prefix = "undo:"
   private static let byteLimit = 256
 
-  init(_ commits: [UInt64], of library: UInt64) {
-    var runs: [ClosedRange<UInt64>] = []
+  /// - Parameter commits: ascending.
+  init(_ commits: [Token]) {
+    var runs: [ClosedRange<Token>] = []
     for commit in commits {
-      if let last = runs.last, last.upperBound + 1 == commit {
-        runs[runs.count - 1] = last.lowerBound...commit
+      if let run = runs.last, run.upperBound.library == commit.library, run.upperBound.position + 1 == commit.position {
+        runs[runs.count - 1] = run.lowerBound...commit
       } else {
         runs.append(commit...commit)
       }
     }
-    let stem = Self.stem(of: library)
     // Room for the count of what finds none.
-    var room = Self.byteLimit - stem.utf8.count - 22
-    let fitting = runs.prefix { run in
-      room -= Self.spelled(run).utf8.count + 1
+    var room = Self.byteLimit - Self.prefix.utf8.count - 22
+    let fitting = Self.spelled(runs).prefix { part in
+      room -= part.utf8.count + 1
       return room >= 0
     }
-    ranges = fitting.map { run in
-      Token(library: library, commit: run.lowerBound)...Token(library: library, commit: run.upperBound)
+    ranges = Array(runs.prefix(fitting.count))
+    furtherCount = runs.dropFirst(fitting.count).reduce(0) { count, run in
+      count + Int(run.upperBound.position - run.lowerBound.position) + 1
     }
-    furtherCount = runs.dropFirst(fitting.count).reduce(0) { $0 + $1.count }
   }
 
   /// Reads the text of a commit's causation; nil if it names no undo.
   public init?(_ text: String) {
-    guard text.hasPrefix(Self.prefix), let hyphen = text.lastIndex(of: "-") else { return nil }
-    let stem = text[text.index(text.startIndex, offsetBy: Self.prefix.count)...hyphen]
+    guard text.hasPrefix(Self.prefix) else { return nil }
+    var stem: Substring = ""
     var ranges: [ClosedRange<Token>] = []
     var further = 0
-    for part in text[text.index(after: hyphen)...].split(separator: ",", omittingEmptySubsequences: false) {
+    for part in text.dropFirst(Self.prefix.count).split(separator: ",", omittingEmptySubsequences: false) {
       if part.hasPrefix("+") {
         guard let count = Int(part.dropFirst()) else { return nil }
         further = count
         continue
       }
-      let ends = part.split(separator: "..", omittingEmptySubsequences: false)
+      var run = part
+      if let hyphen = part.lastIndex(of: "-") {
+        stem = part[...hyphen]
+        run = part[part.index(after: hyphen)...]
+      }
+      let ends = run.split(separator: "..", omittingEmptySubsequences: false)
       guard (1...2).contains(ends.count), let first = try? Token(stem + ends[0]),
         let last = try? Token(stem + ends[ends.count - 1]), first <= last
       else { return nil }
@@ -111,20 +117,22 @@ public struct UndoneCommits: Sendable, Hashable, CustomStringConvertible {
     (self.ranges, furtherCount) = (ranges, further)
   }
 
-  private static func stem(of library: UInt64) -> String {
-    prefix + Token(library: library, commit: 0).description.dropLast()
-  }
-
-  private static func spelled(_ run: ClosedRange<UInt64>) -> String {
-    let first = String(run.lowerBound, radix: 36)
-    return run.count == 1 ? first : first + ".." + String(run.upperBound, radix: 36)
+  /// The runs, each with its library's mark if it is not that of the run before.
+  private static func spelled(_ runs: [ClosedRange<Token>]) -> [String] {
+    var library: UInt64?
+    return runs.map { run in
+      defer { library = run.lowerBound.library }
+      let (first, last) = (run.lowerBound, run.upperBound)
+      let stem = first.library == library ? "" : Token(library: first.library, commit: 0).description.dropLast()
+      let end = first == last ? "" : ".." + String(last.position, radix: 36)
+      return stem + String(first.position, radix: 36) + end
+    }
   }
 
   /// The text, as the log holds it.
   public var description: String {
-    let runs = ranges.map { Self.spelled($0.lowerBound.position...$0.upperBound.position) }
-    let parts = runs + (furtherCount > 0 ? ["+\(furtherCount)"] : [])
-    return Self.stem(of: ranges.first?.lowerBound.library ?? 0) + parts.joined(separator: ",")
+    let parts = Self.spelled(ranges) + (furtherCount > 0 ? ["+\(furtherCount)"] : [])
+    return Self.prefix + parts.joined(separator: ",")
   }
 }
 

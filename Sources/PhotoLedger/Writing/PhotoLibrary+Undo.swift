@@ -95,7 +95,7 @@ extension PhotoLibrary {
     var submission = Submission(
       store: store, requests: [.undo(order)], client: client, cause: cause, key: key, caller: blocks)
     if !composition.commits.isEmpty {
-      submission.causation = UndoneCommits(composition.commits, of: store.core.mark).description
+      submission.causation = UndoneCommits(composition.commits.map(store.core.token)).description
     }
     return (submission, order)
   }

@@ -11,8 +11,9 @@ private struct ArrangedEdit {
   let editor: ContentEditor
   var title: String?
   var isCreation = false
-  /// Whether positions count on a result that the caller sees (AL-05).
-  var hasBasis = false
+  /// Whether the result that the caller sees, and on which positions count, holds an object (AL-05); nil: they count on
+  /// the list as it is.
+  var isInBasis: ((LocalIdentifier) -> Bool)?
 
   /// Stands for the collection that will be; traps if none will.
   func placeholder(_ kind: ObjectKind, _ call: String) -> PHObjectPlaceholder {
@@ -27,16 +28,17 @@ private struct ArrangedEdit {
 
   /// Puts each member at its position of the list as it will be, ascending.
   ///
-  /// Positions on a result that the caller sees count without the members that come before: those are not in it.
+  /// Positions on a result that the caller sees count without the new members that come before: those are not in it.
   func insert(_ members: [LocalIdentifier], atEach indexes: IndexSet, _ call: String) {
     guard members.count == indexes.count else {
       fatalError("\(call) was given \(members.count) objects and \(indexes.count) positions.")
     }
-    var inserted = 0
+    var (rest, new) = (members[...], 0)
     for range in indexes.rangeView {
-      let group = Array(members[inserted..<inserted + range.count])
-      editor.insert(group, at: range.lowerBound - (hasBasis ? inserted : 0))
-      inserted += range.count
+      let group = Array(rest.prefix(range.count))
+      rest = rest.dropFirst(range.count)
+      editor.insert(group, at: range.lowerBound - new)
+      if let isInBasis, !rest.isEmpty { new += group.count { !isInBasis($0) } }
     }
   }
 }
@@ -84,7 +86,7 @@ open class PHAssetCollectionChangeRequest: PHChangeRequest {
     self.init(
       ArrangedEdit(
         current: current, identifier: identifier, editor: current.block.album(identifier, assets: result),
-        title: assetCollection.localizedTitle, hasBasis: true))
+        title: assetCollection.localizedTitle, isInBasis: result.holds(in: current.library)))
   }
 
   /// Stands for the album that will be (Apple: `placeholderForCreatedAssetCollection`).
@@ -163,7 +165,7 @@ open class PHCollectionListChangeRequest: PHChangeRequest {
     self.init(
       ArrangedEdit(
         current: current, identifier: identifier, editor: current.block.folder(identifier, collections: result),
-        title: collectionList.localizedTitle, hasBasis: true))
+        title: collectionList.localizedTitle, isInBasis: result.holds(in: current.library)))
   }
 
   /// Edits the top level (FO-04; Apple: `init(forTopLevelCollectionListUserCollections:)`).
@@ -172,7 +174,8 @@ open class PHCollectionListChangeRequest: PHChangeRequest {
     guard case .collections(let result) = childCollections.content else { return nil }
     self.init(
       ArrangedEdit(
-        current: current, identifier: nil, editor: current.block.folder(nil, collections: result), hasBasis: true))
+        current: current, identifier: nil, editor: current.block.folder(nil, collections: result),
+        isInBasis: result.holds(in: current.library)))
   }
 
   /// Stands for the folder that will be (Apple: `placeholderForCreatedCollectionList`).
@@ -212,4 +215,22 @@ open class PHCollectionListChangeRequest: PHChangeRequest {
 extension PHCollection {
   /// Whether it lives in memory only, where nothing can be changed.
   var isTransient: Bool { collection?.isTransient ?? false }
+}
+
+extension FetchResult<Asset> {
+  /// Whether it holds the asset with an identifier; one that is only created by the block is in no result.
+  fileprivate func holds(in library: PHPhotoLibrary) -> (LocalIdentifier) -> Bool {
+    { identifier in
+      reading { try library.core.asset(identifier.uuidString).flatMap { try index(ofObject: $0) } != nil }
+    }
+  }
+}
+
+extension FetchResult<PhotoCollection> {
+  /// Whether it holds the collection with an identifier; one that is only created by the block is in no result.
+  fileprivate func holds(in library: PHPhotoLibrary) -> (LocalIdentifier) -> Bool {
+    { identifier in
+      reading { try library.core.collection(identifier.uuidString).flatMap { try index(ofObject: $0) } != nil }
+    }
+  }
 }

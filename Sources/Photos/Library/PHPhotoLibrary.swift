@@ -75,13 +75,19 @@ open class PHPhotoLibrary: NSObject, @unchecked Sendable {  // guarded by: `core
   public static func bootstrap(
     libraryAt url: URL, client: String = PhotoLibrary.owner, createsIfMissing: Bool = false
   ) throws {
-    let library: PhotoLibrary
+    var library: PhotoLibrary
     if createsIfMissing, !FileManager.default.fileExists(atPath: url.path) {
       library = try PhotoLibrary.create(at: url)
     } else {
       library = try PhotoLibrary(at: url)
     }
-    bootstrap(client == PhotoLibrary.owner ? library : library.as(client))
+    // Another client of the same library goes on with the opening that is there: `ClientTable` keeps each of them.
+    if let known = current.withLock({ $0?.library.core }), known.isOfSameLibrary(as: library),
+      known.momentCommit == nil
+    {
+      library = known
+    }
+    bootstrap(client == library.client ? library : library.as(client))
   }
 
   /// Sets ``shared()`` to an open library of a client, for a program that also uses the core.

@@ -40,6 +40,8 @@ const settleTime = 120;
 const refreshTime = 1200;
 /** How far a key pans, CSS pixels. */
 const panStep = 80;
+/** Where the browser keeps whether the panel is open. */
+const panelName = 'photoledger.panel';
 /** What the state of the browser's history holds while a viewer is open that made an entry. */
 const mark = 'viewer';
 
@@ -58,6 +60,24 @@ export const short = (id) => id.split('/')[0];
  */
 export function openViewer(app, grid, index, { at } = {}) {
   return new Viewer(app, grid, index, at);
+}
+
+/** Whether the panel was open; not where the browser keeps nothing. */
+function keptPanel() {
+  try {
+    return localStorage.getItem(panelName) === 'open';
+  } catch {
+    return false;
+  }
+}
+
+/** @param {boolean} isOpen */
+function keepPanel(isOpen) {
+  try {
+    localStorage.setItem(panelName, isOpen ? 'open' : 'closed');
+  } catch {
+    // A browser that stores nothing begins with a closed panel again.
+  }
 }
 
 export class Viewer {
@@ -116,7 +136,7 @@ export class Viewer {
     this.picture.onZoom = () => this.bar.showZoom();
     this.picture.onLive = (isPlaying) => this.bar.live.setAttribute('aria-pressed', String(isPlaying));
     this.followPointers();
-    if (innerWidth > 720 && localStorage.getItem('photoledger.panel') === 'open') this.togglePanel();
+    if (innerWidth > 720 && keptPanel()) this.togglePanel();
     /** @type {[EventTarget, string, (event: any) => void][]} */
     this.listeners = [
       [this.list, 'change', (event) => this.changed(event.change)],
@@ -302,7 +322,7 @@ export class Viewer {
     this.panel.element.hidden = !isOpen;
     this.dialog.classList.toggle('with-panel', isOpen);
     this.bar.info.setAttribute('aria-expanded', String(isOpen));
-    if (innerWidth > 720) localStorage.setItem('photoledger.panel', isOpen ? 'open' : 'closed');
+    if (innerWidth > 720) keepPanel(isOpen);
     if (isOpen && this.asset) this.panel.show(this.asset);
     if (!isOpen && this.panel.element.contains(document.activeElement)) this.bar.info.focus();
   }
