@@ -121,18 +121,20 @@ extension PhotoLibrary {
   private static func sweep(
     _ url: URL, _ report: inout CompactionReport, _ progress: (TaskProgress) -> Bool
   ) throws {
-    let library = try PhotoLibrary(at: url)
-    defer { library.close() }
+    // The store alone, as a library has threads, which hold the store a moment longer than it is open: another
+    // compaction that follows at once would find it in use.
+    let environment = try LMDB.Environment.open(path: LibraryStore.storePath(url), options: LibraryStore.options)
+    let projections = try Projections(in: environment, creates: false)
     let files = try ResourceTransfer.files(of: url.path)
     // Under the writer's lock no block can name a file that is being looked at.
-    try library.store.core.environment.write { t in
+    try environment.write { t in
       for (index, file) in files.enumerated() {
         guard progress(TaskProgress(phase: "sweep", done: UInt64(index), total: UInt64(files.count))) else {
           report.isSweepComplete = false
           return
         }
         guard let content = SHA256Digest(hexadecimal: file.filter { $0 != "/" }),
-          try !library.store.core.projections.needsFile(content.bytes, in: t)
+          try !projections.needsFile(content.bytes, in: t)
         else { continue }
         let path = "\(url.path)/resources/\(file)"
         var status = stat()
