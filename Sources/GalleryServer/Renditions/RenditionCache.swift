@@ -289,7 +289,7 @@
     /// - Throws: what the closure throws; ``GalleryError`` if something cannot be removed.
     func erase(_ gone: ([[UInt8]]) throws -> Set<[UInt8]>) throws {
       var erased: Set<[UInt8]> = []
-      for batch in state.withLock({ Self.hashes($0) }).inRuns(of: 4096) { erased.formUnion(try gone(Array(batch))) }
+      for batch in kept().map(\.hash).inRuns(of: 4096) { erased.formUnion(try gone(Array(batch))) }
       try erase(erased)
       state.withLock { Self.reload(&$0) }
     }
@@ -320,12 +320,17 @@
       }
     }
 
-    /// The contents that have a record.
-    private static func hashes(_ state: State) -> [[UInt8]] {
-      state.places.values.compactMap { place in
-        var hash = [UInt8](repeating: 0, count: 32)
-        let count = pread(state.descriptor, &hash, hash.count, Int(place) * RenditionRecord.size)
-        return count == hash.count && hash.contains { $0 != 0 } ? hash : nil
+    /// The contents that have a record, with it; nil for a record that is damaged or was being written.
+    ///
+    /// They are read without the lock, which requests take: there may be a million. What changes meanwhile may be
+    /// there as it was or as it is.
+    private func kept() -> [(hash: [UInt8], record: RenditionRecord?)] {
+      let (descriptor, places) = state.withLock { ($0.descriptor, Array($0.places.values)) }
+      var bytes = [UInt8](repeating: 0, count: RenditionRecord.size)
+      return places.sorted().compactMap { place in
+        guard pread(descriptor, &bytes, bytes.count, Int(place) * bytes.count) == bytes.count else { return nil }
+        let hash = Array(bytes[..<32])
+        return hash.contains { $0 != 0 } ? (hash, RenditionRecord(bytes, of: hash)) : nil
       }
     }
 
@@ -359,15 +364,8 @@
     /// Removes what was not looked at for longest, until nine tenths of the budget are left; placeholders stay.
     private func evict() {
       guard total > budget else { return }
-      var all: [(hash: [UInt8], record: RenditionRecord)] = []
-      state.withLock { state in
-        var bytes = [UInt8](repeating: 0, count: RenditionRecord.size)
-        for place in state.places.values {
-          guard pread(state.descriptor, &bytes, bytes.count, Int(place) * bytes.count) == bytes.count else { continue }
-          let hash = Array(bytes[..<32])
-          if let record = RenditionRecord(bytes, of: hash), record.total > 0 { all.append((hash, record)) }
-        }
-      }
+      let all = kept().compactMap { hash, record in record.map { (hash: hash, record: $0) } }
+        .filter { $0.record.total > 0 }
       for (hash, record) in all.sorted(by: { $0.record.lastUse < $1.record.lastUse }) {
         if total <= budget / 10 * 9 { return }
         if record.playSize > 0 { forget(hash, .play) }
