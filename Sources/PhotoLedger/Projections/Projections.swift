@@ -56,7 +56,10 @@ package import LMDB
 // library whose owner quarantined events that this version cannot apply (UnreadableEvents.swift).
 
 /// The databases of the projections.
-package struct Projections: Sendable {
+///
+/// One object for a store, as a copy of some forty names for each holder has no use; and the compiler follows each of
+/// a value's fields through every function of a holder that cannot be copied, of which the writer's took a minute.
+package final class Projections: Sendable {
   let assets: Database
   package let details: Database
   package let collections: Database
