@@ -48,6 +48,10 @@ static void end_by_fault(int number) {
   _exit(1);
 }
 
+void psys_end_by_faults(void) {
+  for (size_t i = 0; i < fault_count; i++) signal(faults[i].number, SIG_DFL);
+}
+
 void psys_end_faults_with(const char *sentence) {
   strncpy(guarded_sentence, sentence, sizeof guarded_sentence - 1);
   for (size_t i = 0; i < fault_count; i++) {

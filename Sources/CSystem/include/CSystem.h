@@ -147,6 +147,10 @@ int64_t psys_file_pages_resident(int64_t *own);
 /// Swift runtime's for backtraces, which ends the process by the signal.
 void psys_end_faults_with(const char *sentence);
 
+/// From now on, a fault ends the process by its signal, at once: the Swift runtime's handler for backtraces, which stops
+/// all threads first, can wait for ever where LMDB's pages are damaged.
+void psys_end_by_faults(void);
+
 #ifdef __cplusplus
 }
 #endif

@@ -23,7 +23,11 @@ extension Invocation {
   /// Makes a fault of the process a sentence about what the command works on, and exit status 1.
   func guardAgainstFaults() {
     let places = command.places(self).map { TextLayout.printable($0) }
-    guard !places.isEmpty else { return }
+    guard !places.isEmpty else {
+      // The process that started an internal command puts its fault into words; the signal has to arrive there.
+      if command.isInternal { psys_end_by_faults() }
+      return
+    }
     psys_end_faults_with(
       "photoledger: The command was ended by a fault while it used the store at \(places.joined(separator: " and ")): "
         + "the store is damaged beyond what can be reported, or its file system in memory (tmpfs) is full, or "

@@ -56,7 +56,7 @@ enum Program {
       return try command.run(invocation)
     } catch let error as UsageError {
       Output.notice(shortened("\(error)", line))
-      Output.complain("See `photoledger \(command.name) --help`.\n")
+      Output.complain("See `photoledger \(command.isInternal ? "" : command.name + " ")--help`.\n")
       return .usage
     }
   }
