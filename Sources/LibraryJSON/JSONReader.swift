@@ -6,16 +6,16 @@ package struct JSONError: Error, CustomStringConvertible {
 
 /// Reads JSON (RFC 8259), at most 64 levels deep.
 ///
-/// Strictly, there is no key twice, and all is UTF-8; whole numbers that fit 64 bits stay exact. Reading is linear in
-/// the length and never traps.
+/// Strictly, there is no key twice, all is UTF-8, and no character has more marks than it may have (MarkRuns.swift);
+/// whole numbers that fit 64 bits stay exact. Reading is linear in the length and never traps.
 package struct JSONReader {
   /// Whose JSON it is.
   package enum Form: Sendable {
     /// What is written for the library.
     case strict
     /// What other programs write beside photos, taken as far as it can be understood: numbers and words keep their
-    /// spelling, as `written`; bytes that are not UTF-8, and halves of surrogate pairs, become U+FFFD; a key may come
-    /// twice, and a control character may stand for itself.
+    /// spelling, as `written`; bytes that are not UTF-8, and halves of surrogate pairs, become U+FFFD; of too many marks
+    /// on a character the last ones are left out; a key may come twice, and a control character may stand for itself.
     case foreign
   }
 
@@ -156,8 +156,11 @@ package struct JSONReader {
       switch byte {
       case UInt8(ascii: "\""):
         position += 1
-        if form == .foreign { return String(decoding: text, as: UTF8.self) }
+        if form == .foreign { return String(decoding: text, as: UTF8.self).boundedInMarks }
         guard let string = String(validating: text, as: UTF8.self) else { throw error("text must be UTF-8") }
+        guard string.isBoundedInMarks else {
+          throw error("a character may have \(String.markLimit) combining marks at most")
+        }
         return string
       case UInt8(ascii: "\\"):
         position += 1

@@ -202,6 +202,7 @@
     /// Finds the route and the key of a request, and has the route plan the answer.
     public func plan(_ request: HTTPRequest) -> HTTPPlan {
       do {
+        try request.checkMarks()
         let key = try admit(request)
         let (route, parameters) = try Router.route(request, withImmichClients: access.allowsImmichClients)
         try route.check(key, request)
@@ -299,6 +300,19 @@
       for (name, _) in request.target.query.pairs where !names.contains(name) {
         throw .malformed(
           "The query has no parameter '\(name.prefix(40))' here; it has \(names.sorted().joined(separator: ", ")).")
+      }
+    }
+  }
+
+  extension HTTPRequest {
+    /// Rejects a head with too many marks on a character, before anything is compared with its texts.
+    fileprivate func checkMarks() throws(Problem) {
+      var isBounded = target.segments.allSatisfy(\.isBoundedInMarks)
+      for list in [fields.pairs, target.query.pairs] where isBounded {
+        isBounded = list.allSatisfy { $0.name.isBoundedInMarks && $0.value.isBoundedInMarks }
+      }
+      guard isBounded else {
+        throw .malformed("A character in the request's head has more than \(String.markLimit) combining marks.")
       }
     }
   }
