@@ -61,13 +61,13 @@
         let grant = Keyring.Grant(
           client: client, label: try json.text("label", atMost: 200) ?? "", scopes: Set(scopes),
           seconds: Double(days) * 86_400)
-        return try made(call, grant)
+        return try made(call, grant, by: call.key)
       },
       .gathering("POST", "/v1/links", .owner) { call, body in
         try call.checkQuery([])
         try JSONReader.read(body).checkKeys([])
         let expires = call.server.environment.now().addingTimeInterval(Keyring.linkSeconds)
-        let link = call.server.keyring.makeLink(for: PhotoLibrary.owner)
+        let link = call.server.keyring.makeLink(for: PhotoLibrary.owner, by: call.key?.name)
         return .json(
           ["link": .text(link), "url": .text("/sign-in?link=\(link)"), "expires": .text(DateText.instant(expires))],
           status: 201, [("Cache-Control", "no-store")])
@@ -96,8 +96,10 @@
     }
 
     /// Makes a key; its secret goes into the answer, or into a cookie that scripts cannot read.
-    static func made(_ call: Call, _ grant: Keyring.Grant, isCookie: Bool = false) throws -> HTTPResponse {
-      let (key, secret) = try call.server.keyring.makeKey(grant)
+    static func made(
+      _ call: Call, _ grant: Keyring.Grant, isCookie: Bool = false, by maker: Keyring.Key? = nil
+    ) throws -> HTTPResponse {
+      let (key, secret) = try call.server.keyring.makeKey(grant, by: maker)
       guard case .object(var members) = describe(key) else { throw Problem.notFound }
       if !isCookie { members.append(JSON.Member("secret", .text(secret))) }
       let fields = [("Cache-Control", "no-store")] + (isCookie ? [call.cookie(secret)] : [])

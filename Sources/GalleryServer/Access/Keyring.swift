@@ -85,7 +85,7 @@
 
     private let keys: Kept<Keys>
     /// One-time links by the hash of their secret.
-    private let links = Mutex<[String: (client: String, expires: Date)]>([:])
+    private let links = Mutex<[String: (client: String, maker: String?, expires: Date)]>([:])
     private let environment: GalleryEnvironment
     private let people: People
     private let shares: Shares
@@ -184,9 +184,11 @@
     // MARK: Keys and links
 
     /// Makes a key.
+    /// - Parameter maker: the key that asks for another one; nil where a password, a link or a share does.
     /// - Returns: the key and its secret, which is not kept.
-    /// - Throws: ``GalleryError`` if the file cannot be written, ``Problem`` if there are too many keys.
-    func makeKey(_ grant: Grant) throws -> (Key, secret: String) {
+    /// - Throws: ``GalleryError`` if the file cannot be written, ``Problem`` if there are too many keys, and 401 if the
+    ///   maker was withdrawn, also just before.
+    func makeKey(_ grant: Grant, by maker: Key? = nil) throws -> (Key, secret: String) {
       let secret = Self.spelled(environment.randomBytes(32))
       let now = environment.now()
       let key = Key(
@@ -194,6 +196,8 @@
         expires: now.addingTimeInterval(grant.seconds ?? Self.sessionSeconds), scopes: grant.scopes,
         person: grant.person, share: grant.share)
       try keys.change { keys in
+        // Here, as a withdrawal may have been written while this waited for its turn.
+        if let maker, client(ofGoodKey: maker.name) != maker.client { throw Problem.signInRequired }
         var next = keys.byHash.filter { isGood($0.value) }
         // Repeated sign-ins replace the person's own sessions, not those of others.
         for (tie, limit) in [(grant.person, Self.limitOfPerson), (grant.share, Self.limitOfShare)] {
@@ -227,22 +231,25 @@
     }
 
     /// Makes a link that signs its first visitor in.
-    func makeLink(for client: String) -> String {
+    /// - Parameter maker: the name of the key that made it, with which it ends; nil for one that the server prints.
+    func makeLink(for client: String, by maker: String? = nil) -> String {
       let secret = Self.spelled(environment.randomBytes(32))
       let now = environment.now()
       links.withLock { links in
         links = links.filter { $0.value.expires > now }
-        links[Self.hash(secret)] = (client, now.addingTimeInterval(Self.linkSeconds))
+        links[Self.hash(secret)] = (client, maker, now.addingTimeInterval(Self.linkSeconds))
       }
       return secret
     }
 
     /// Uses a link up.
     /// - Returns: the client that it signs in.
-    /// - Throws: ``Problem`` 401 for a link that is unknown, used or too old.
+    /// - Throws: ``Problem`` 401 for a link that is unknown, used or too old, or whose maker's key was withdrawn.
     func redeem(_ secret: String) throws(Problem) -> String {
       let link = links.withLock { $0.removeValue(forKey: Self.hash(secret)) }
-      guard let link, link.expires > environment.now() else {
+      guard let link, link.expires > environment.now(),
+        link.maker.map({ client(ofGoodKey: $0) == link.client }) ?? true
+      else {
         throw Problem(
           401, "sign-in-required", "This link was used or is too old; an owner's key makes a new one, as SIGUSR1 does.")
       }

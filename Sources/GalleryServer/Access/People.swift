@@ -80,12 +80,15 @@
     }
 
     /// Gives a person another password, and with that ends all of their sessions.
-    /// - Returns: whether there is a person of that name.
-    func setPassword(_ password: String, of name: String) throws -> Bool {
+    /// - Parameter former: the epoch that the person must still have when the password is set, which a person's own session has
+    ///   seen; nil: the owner sets it.
+    /// - Returns: whether there is a person of that name and epoch.
+    func setPassword(_ password: String, of name: String, at former: String? = nil) throws -> Bool {
       let hash = try passwords.hash(password)
       let epoch = Keyring.spelled(environment.randomBytes(9))
       return try people.change { people in
-        guard people[name] != nil else { return false }
+        // Hashing takes time, in which the owner may have set another one, or removed the person and added one anew.
+        guard let person = people[name], former == nil || person.epoch == former else { return false }
         people[name]?.hash = hash
         people[name]?.epoch = epoch
         return true

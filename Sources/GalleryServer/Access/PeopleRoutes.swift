@@ -45,23 +45,25 @@
           throw Problem.malformed("The body needs 'password', the new one.")
         }
         let name = call.parameters[0]
-        try checkMaySetPassword(call, of: name, old: json["old"]?.textValue)
-        guard try call.server.people.setPassword(password, of: name) else { throw Problem.notFound }
+        let epoch = try checkMaySetPassword(call, of: name, old: json["old"]?.textValue)
+        guard try call.server.people.setPassword(password, of: name, at: epoch) else { throw Problem.notFound }
         try call.server.withdrawKeys { $0.person?.name == name }
         return HTTPResponse(204, Headers.common)
       }.needing(.read),
     ]
 
     /// The owner may set any password; a person their own, with the old one, since a browser may have been left open.
-    private static func checkMaySetPassword(_ call: Call, of name: String, old: String?) throws {
+    /// - Returns: the epoch at which a person may set their own; nil for the owner.
+    private static func checkMaySetPassword(_ call: Call, of name: String, old: String?) throws -> String? {
       let key = call.key
-      if key?.client == PhotoLibrary.owner, key?.scopes.contains(.owner) == true { return }
+      if key?.client == PhotoLibrary.owner, key?.scopes.contains(.owner) == true { return nil }
       guard key?.person?.name == name else { throw Problem.notFound }
       try call.server.throttles.signInsOfNames.charge(name)
-      guard let old, try call.server.people.signIn(name, old) != nil else {
+      guard let old, let person = try call.server.people.signIn(name, old) else {
         throw Problem(403, "access-denied", "Setting your own password needs 'old', the current password.")
       }
       call.server.throttles.signInsOfNames.forgive(name)
+      return person.epoch
     }
 
     private static func describe(_ person: People.Person) -> JSON {

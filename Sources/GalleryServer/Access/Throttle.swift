@@ -57,10 +57,10 @@
       buckets.withLock { $0.buckets[name] = nil }
     }
 
-    /// What a name is remembered by: the name, or the hash of a long one. Spellings of the same text, which are one
-    /// person's name, have one bucket whatever their lengths are.
+    /// What a name is remembered by: its composed spelling, or the hash of that if it is long. Spellings of the same
+    /// text, which are one person's name, have one bucket whatever their lengths are.
     private static func bounded(_ name: String) -> String {
-      guard name.utf8.count > nameLimit else { return name }
+      if name.utf8.count <= nameLimit, name.utf8.allSatisfy({ $0 < 0x80 }) { return name }
       let composed = name.precomposedStringWithCanonicalMapping
       return composed.utf8.count > nameLimit ? "sha256 \(Keyring.hash(composed))" : composed
     }

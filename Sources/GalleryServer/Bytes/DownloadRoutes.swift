@@ -188,6 +188,9 @@
             try await stream.send { tail }
           }
         }
+        // Withdrawn during the last of them: it is no whole archive.
+        try mayStill()
+        try await offload { try Fetches.checkMayRead(library) }
         let end = zip.finish()
         try await stream.send { end }
         stream.end()

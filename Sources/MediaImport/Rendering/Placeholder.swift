@@ -43,16 +43,19 @@ package struct Placeholder: Sendable, Hashable {
   /// Made of 8x8 pixels, three bytes each.
   init(pixels: [UInt8]) {
     precondition(pixels.count == Self.side * Self.side * 3, "A placeholder is computed from 8x8 pixels.")
-    let points = (0..<Self.side * Self.side).map { index in
-      (Double(pixels[index * 3]), Double(pixels[index * 3 + 1]), Double(pixels[index * 3 + 2]))
-    }
-    let channels = [
-      points.map { 0.299 * $0.0 + 0.587 * $0.1 + 0.114 * $0.2 },
-      points.map { 128 - 0.168736 * $0.0 - 0.331264 * $0.1 + 0.5 * $0.2 },
-      points.map { 128 + 0.5 * $0.0 - 0.418688 * $0.1 - 0.081312 * $0.2 },
+    // JPEG's luma and the two differences of colour (JFIF): what each colour adds, after an offset.
+    let channels: [(offset: Double, red: Double, green: Double, blue: Double, limit: Int)] = [
+      (0, 0.299, 0.587, 0.114, 6), (128, -0.168736, -0.331264, 0.5, 3), (128, 0.5, -0.418688, -0.081312, 3),
     ]
     var (means, scales, coefficients) = ([UInt8](), [UInt8](), [UInt8]())
-    for (channel, limit) in zip(channels, [6, 3, 3]) {
+    for (offset, red, green, blue, limit) in channels {
+      let channel = stride(from: 0, to: pixels.count, by: 3).map { start -> Double in
+        var sum = offset
+        sum += red * Double(pixels[start])
+        sum += green * Double(pixels[start + 1])
+        sum += blue * Double(pixels[start + 2])
+        return sum
+      }
       means.append(Self.byte(Self.amplitude(channel, 0, 0)))
       let amplitudes = Self.waves(below: limit).map { Self.amplitude(channel, $0.u, $0.v) }
       let scale = Self.byte((amplitudes.map(abs).max() ?? 0).rounded(.up))
