@@ -32,7 +32,12 @@ struct CacheTraces {
   /// - Throws: ``LibraryError`` `.storage`; what the closure throws.
   /// - Complexity: O(n log n) in the contents of the caches and O(n) in the lines of the journal.
   func erase(_ assets: [LocalIdentifier], _ gone: ([[UInt8]]) throws -> Set<[UInt8]>) throws {
-    try eraseRenditions(in: "renditions", gone)
+    // A server that opens its cache renames the folders of other recipes, perhaps while one is being looked through.
+    var names: Set<String>
+    repeat {
+      names = Set(try entries(of: "renditions"))
+      try eraseRenditions(in: "renditions", gone)
+    } while try !names.isSuperset(of: entries(of: "renditions"))
     for name in try entries(of: "picture-hashes") where name.wholeMatch(of: #/h[0-9]+|new-[0-9]+/#) != nil {
       try ContentRecords("picture-hashes/\(name)", length: Self.hashRecordLength, in: library).erase(gone)
     }

@@ -34,6 +34,27 @@
       }
     }
 
+    @Test("a body, a path, a query and a field with more marks on a character than can be compared are refused")
+    func marks() async throws {
+      try await TestGallery.serving { gallery in
+        let marks = "a" + String(repeating: "\u{300}\u{323}", count: 100)
+        for (path, json) in [("/v1/sessions", [marks: 1]), ("/v1/sessions", ["name": marks, "password": "x"])] {
+          let answer = try gallery.ask("POST", path, json: json, key: nil)
+          #expect(answer.status == 400 && answer.body.contains("marks"), "\(answer.status)")
+        }
+        let spelled = try #require(marks.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
+        for path in ["/v1/assets/\(spelled)", "/v1/session?after=\(spelled)", "/v1/session?\(spelled)=1"] {
+          let answer = try gallery.ask("GET", path)
+          #expect(answer.status == 400 && answer.body.contains("marks"), "\(path.prefix(20)): \(answer.status)")
+        }
+        for field in ["X-Forwarded-User: \(marks)", "\(marks): x"] {
+          let client = try RawClient(port: gallery.address.port)
+          client.send(try gallery.head("GET", "/v1/session", key: "owner", [field, "Connection: close"]))
+          #expect(client.read(through: "\r\n").contains(" 400 "), "\(field.prefix(20))")
+        }
+      }
+    }
+
     @Test("the table of who asked is bounded, and an IPv6 site counts as one")
     func bounded() {
       let clock = TestClock()
@@ -46,6 +67,17 @@
       #expect(Throttle.name(ofPeer: "2001:db8:1:2::1") != Throttle.name(ofPeer: "2001:db8:1:3::1"))
       #expect(Throttle.name(ofPeer: "::ffff:10.0.0.1") != Throttle.name(ofPeer: "::ffff:10.0.0.2"))
       #expect(Throttle.name(ofPeer: "10.0.0.1") == "10.0.0.1")
+    }
+
+    @Test("a short name and its longer spelling share their attempts")
+    func spellings() {
+      let clock = TestClock()
+      let throttle = Throttle(.init(burst: 2, perSecond: 1), now: { clock.now })
+      // 63 bytes; the canonical form of the letter is two, which have 126.
+      let short = String(repeating: "\u{958}", count: 21)
+      let long = String(repeating: "\u{915}\u{93C}", count: 21)
+      #expect(short == long && throttle.take(short) == nil && throttle.take(long) == nil)
+      #expect(throttle.take(short) != nil && throttle.take(long) != nil)
     }
 
     @Test("names of any length take bounded memory, each has its own attempts, and spellings of one text share theirs")

@@ -22,12 +22,14 @@
         try await waitUntil("it is being written") { begun.all.last == next }
         #expect(kept.current == before && kept.read { $0 } == before)
         mayGoOn.signal()
+        // What failed may be in the file: the value of before is written again.
+        if !isWritten { mayGoOn.signal() }
         #expect(try await change == isWritten)
         #expect(kept.current == (isWritten ? next : before))
       }
       // What is the same is not written.
       try kept.change { $0 = 4 }
-      #expect(begun.all == [2, 3, 4])
+      #expect(begun.all == [2, 3, 2, 4])
     }
 
     @Test("changes that are made at once are made one after the other, and written in that order")

@@ -387,6 +387,30 @@
       #expect(both == [1, 1] && one.value == 1 && begun.all.count == 1)
     }
 
+    @Test("what ends waits for what is being made, and nothing is made afterwards")
+    func madeNoMore() async throws {
+      let (begun, mayEnd, ended) = (Gathered<Int>(), DispatchSemaphore(value: 0), Gathered<Int?>())
+      let one = MadeOnce<Int>()
+      async let made = onThread {
+        try one.made {
+          begun.append(1)
+          mayEnd.wait()
+          return 7
+        }
+      }
+      try await waitUntil("it is being made") { begun.all.count == 1 }
+      async let end: Void = onThread { ended.append(one.end()) }
+      #expect(ended.all.isEmpty)
+      mayEnd.signal()
+      #expect(try await made == 7)
+      try await end
+      #expect(ended.all == [7])
+      #expect(try one.made { 8 } == 7)
+      let none = MadeOnce<Int>()
+      #expect(none.end() == nil)
+      #expect(throws: CancellationError.self) { try none.made { 1 } }
+    }
+
     @Test("what was not looked at for longest leaves when the budget is used up, and its placeholder stays")
     func eviction() throws {
       let folder = try TemporaryLibrary(.seeded(1))

@@ -96,6 +96,51 @@
       }
     }
 
+    @Test("a link that it had made signs no one in, by either route; a link that the server printed does")
+    func links() async throws {
+      try await TestGallery.serving { gallery in
+        let (key, other) = (try ownersKey(gallery), try ownersKey(gallery))
+        func link(_ secret: String) throws -> String {
+          try #require(try gallery.ask("POST", "/v1/links", json: [:], key: secret).json()["link"] as? String)
+        }
+        let (first, second, good) = (try link(key.secret), try link(key.secret), try link(other.secret))
+        try withdraw(gallery, key.name)
+        #expect(try gallery.ask("POST", "/v1/sessions", json: ["link": first], key: nil).status == 401)
+        #expect(try gallery.ask("GET", "/sign-in?link=\(second)", key: nil).status == 401)
+        #expect(try gallery.ask("POST", "/v1/sessions", json: ["link": good], key: nil).status == 201)
+        let printed = gallery.server.keyring.makeLink(for: PhotoLibrary.owner)
+        #expect(try gallery.ask("POST", "/v1/sessions", json: ["link": printed], key: nil).status == 201)
+      }
+    }
+
+    @Test("it makes no key also when it is withdrawn while the making waits for its turn")
+    func makesNoKeyLater() async throws {
+      try await TestGallery.serving { gallery in
+        let keyring = gallery.server.keyring
+        let made = try keyring.makeKey(.init(client: PhotoLibrary.owner, label: "first", scopes: Scope.all))
+        _ = try keyring.makeKey(.init(client: PhotoLibrary.owner, label: "second"), by: made.0)
+        try withdraw(gallery, made.0.name)
+        #expect(throws: Problem.self) {
+          try keyring.makeKey(.init(client: PhotoLibrary.owner, label: "third"), by: made.0)
+        }
+        #expect(!keyring.list().contains { $0.label == "third" } && keyring.list().contains { $0.label == "second" })
+      }
+    }
+
+    @Test("a person's password that was set by the owner meanwhile is not set again by the session of before")
+    func laterPassword() async throws {
+      try await TestGallery.serving { gallery in
+        try gallery.addPerson("anna", client: "family")
+        let people = gallery.server.people
+        let epoch = try #require(people.named("anna")).epoch
+        #expect(try people.setPassword("set by the owner", of: "anna"))
+        #expect(try !people.setPassword("set by the intruder", of: "anna", at: epoch))
+        #expect(try people.signIn("anna", "set by the intruder") == nil)
+        let person = try #require(try people.signIn("anna", "set by the owner"))
+        #expect(try people.setPassword("her own again", of: "anna", at: person.epoch))
+      }
+    }
+
     @Test("a part of an upload, or its last, is not taken for it")
     func uploads() async throws {
       try await TestGallery.serving { gallery in

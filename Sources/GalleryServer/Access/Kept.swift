@@ -42,7 +42,12 @@
         var next = before
         let outcome = try body(&next)
         guard next != before else { return outcome }
-        try write(next)
+        do { try write(next) } catch {
+          // The file may be the next one already, and only its folder not synced. Where this fails as well, the file
+          // is the old one, or the disk is past help; the first error says why.
+          try? write(before)
+          throw error
+        }
         value.withLock { $0 = next }
         return outcome
       }

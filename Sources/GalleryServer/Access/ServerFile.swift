@@ -53,7 +53,8 @@
     }
 
     /// Replaces the file.
-    /// - Throws: ``GalleryError`` if it cannot be written; the old one is kept then.
+    /// - Throws: ``GalleryError`` if it cannot be written; the old one is kept then, unless it was only the folder that
+    ///   could not be synced, which leaves either of them after a power cut.
     func write(_ rows: [JSON]) throws(GalleryError) {
       let text = JSON.object([JSON.Member("version", 1), JSON.Member(name, .list(rows))]).description + "\n"
       let made = place + ".new"

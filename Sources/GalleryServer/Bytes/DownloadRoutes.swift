@@ -190,7 +190,7 @@
         }
         // Withdrawn during the last of them: it is no whole archive.
         try mayStill()
-        try await offload { try Fetches.checkMayRead(library) }
+        try await offload { try checkAreSeen(assets, in: library) }
         let end = zip.finish()
         try await stream.send { end }
         stream.end()

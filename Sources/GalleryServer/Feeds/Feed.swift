@@ -231,8 +231,10 @@
     private func begin<List: FeedList>(
       _ one: Following, as _: List.Type, _ library: PhotoLibrary
     ) async throws -> any FeedChanges {
-      let (list, isHeld) = try await offload { [fetches] in
+      let (list, isHeld) = try await offload { [fetches, renditions] in
         try List.checkMayFollow(library)
+        // Changes are sent by tasks, which must not wait for the list of all pictures.
+        renditions.renditions.prepare()
         if let start = one.start, let held = try List.held(one.fetch, at: start, of: library, fetches) {
           return (held, true)
         }

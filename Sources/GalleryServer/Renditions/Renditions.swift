@@ -130,6 +130,12 @@
     /// Whether ``records(of:)`` opens nothing: the cache is open, or there was none.
     var isAtHand: Bool { opened.value != nil || !hasCache }
 
+    /// Opens the cache if there is one, so that it is at hand from then on; on a thread that may wait.
+    func prepare() {
+      // What cannot be opened is said where a picture is asked for.
+      if !isAtHand { _ = try? parts() }
+    }
+
     /// What there is of the files that assets show; nil for one that shows none, and for all while there is nothing.
     func records(of assets: [ListedAsset]) -> [RenditionRecord?]? {
       if isAtHand { return opened.value?.cache.records(of: assets) }
@@ -328,7 +334,7 @@
       guard options.fillsIdleTime else { return }
       let task = Task.detached { [self] in
         do {
-          let (cache, renderer, queue) = try parts()
+          let (cache, renderer, queue) = try await offload { [self] in try parts() }
           guard renderer.makesPictures else { return }
           var options = FetchOptions()
           options.sort = [try SortTerm("creationDate:desc", for: .asset)]
@@ -372,10 +378,9 @@
     func stop() async {
       library.unregisterChangeObserver(self)
       state.withLock { $0.filler }?.cancel()
-      guard let queue = opened.value?.queue else { return }
       await withCheckedContinuation { continuation in
-        Thread.detachNewThread {
-          queue.stop()
+        Thread.detachNewThread { [opened] in
+          opened.end()?.queue.stop()
           continuation.resume()
         }
       }

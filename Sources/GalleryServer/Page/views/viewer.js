@@ -528,6 +528,7 @@ export class Viewer {
     this.addressing = setTimeout(() => this.setAddress(), 200);
   }
 
+  /** Puts the photo in the place of the one that the address names. */
   setAddress() {
     if (!this.item || !this.isOpen || !this.isAtHome) return;
     const photo = short(this.item.id);

@@ -166,7 +166,9 @@ export class Viewing {
       const isGone = error instanceof Problem && (error.status === 404 || error.status === 400);
       if (isGone) this.app.notices.show(t('viewer.notThere'), { isError: true });
       else this.app.notices.fail(error);
-      history.replaceState(null, '', this.home);
+      // A viewer that is open goes on with its own photo.
+      if (this.viewer?.item) this.viewer.setAddress();
+      else history.replaceState(null, '', this.home);
     }
   }
 

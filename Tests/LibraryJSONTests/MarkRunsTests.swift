@@ -1,0 +1,34 @@
+import LibraryJSON
+import Testing
+
+@Suite("Marks on a character")
+struct MarkRunsTests {
+  private static func marked(_ count: Int) -> String {
+    "a" + (0..<count).map { $0 % 2 == 0 ? "\u{300}" : "\u{323}" }.joined()
+  }
+
+  @Test(
+    "a text of the library's JSON may have 128 marks on a character, as often as it likes, and no more",
+    arguments: ["key", "text"])
+  func strict(_ place: String) throws {
+    func line(_ text: String) -> [UInt8] { Array((place == "key" ? "{\"\(text)\":1}" : "[\"\(text)\"]").utf8) }
+    let most = Self.marked(String.markLimit)
+    for text in [most, most + most, most + "東京" + most, String(repeating: "é", count: 1_000)] {
+      let read = try JSONReader.read(line(text))
+      #expect((place == "key" ? read.objectValue?.first?.key : read.textsValue?.first) == text)
+    }
+    for text in [Self.marked(String.markLimit + 1), most + Self.marked(500) + most, "x" + Self.marked(100_000)] {
+      #expect(throws: JSONError.self) { try JSONReader.read(line(text)) }
+    }
+  }
+
+  @Test("of what other programs wrote the marks that are too many are left out, and nothing else")
+  func foreign() throws {
+    let long = Self.marked(10_000) + "b" + Self.marked(3) + "c"
+    let read = try JSONReader.read(Array("[\"\(long)\"]".utf8), .foreign)
+    let text = try #require(read.textsValue?.first)
+    let kept = Self.marked(String.markLimit) + "b" + Self.marked(3) + "c"
+    #expect(Array(text.utf8) == Array(kept.utf8))
+    #expect(text.isBoundedInMarks && !long.isBoundedInMarks && long.boundedInMarks == text)
+  }
+}
