@@ -211,6 +211,50 @@ struct StackRuleTests {
     #expect(again.changeDetails(for: known[2]) == nil, "It was in no stack, and is in none to a limited client.")
   }
 
+  @Test(
+    "a sort that stacks take part in is followed from one permission to another, forward and back",
+    arguments: [
+      (["creationDate:desc", "isBeneathStack"], [5, 4, 3, 2, 1, 0], [4, 2, 1, 0]),
+      (["isBeneathStack", "creationDate"], [0, 2, 3, 5, 1, 4], [0, 1, 2, 4]),
+      (["isBeneathStack"], [0, 2, 3, 5, 1, 4], [0, 1, 2, 4]),
+    ])
+  func sortedCrossing(terms: [String], full: [Int], limited: [Int]) async throws {
+    let small = try SmallLibrary()
+    let ids = try await small.assets(6)
+    let client = try await small.ruleClient(.authorized, [0, 1, 2, 4].map { ids[$0] })
+    try await small.change { $0.stack(top: ids[3], others: [ids[1], ids[4]]) }
+    var options = Self.everything
+    options.sort = try terms.map { try SortTerm($0, for: .asset) }
+    var held = try client.fetchAssets(options)
+    #expect(held.map(\.id) == full.map { ids[$0] })
+    let keeper = ChangeKeeper()
+    try client.register(keeper)
+    var iterator = client.changes(to: held).makeAsyncIterator()
+    let states: [(AuthorizationStatus, [Int])] = [(.limited, limited), (.authorized, full), (.denied, [])]
+    for (status, shown) in states {
+      let count = keeper.changes.all.count
+      try await small.change { $0.setAuthorizationStatus(status, of: client.client) }
+      try await waitUntil("the client hears of its access") { keeper.changes.all.count > count }
+      let (before, after) = (held.map(\.id), shown.map { ids[$0] })
+      let expected = ListChange(before: before, after: after, changed: [ids[1], ids[4]])
+      let observed = try #require(try keeper.changes.all.last?.changeDetails(for: held))
+      let followed = try #require(try await iterator.next())
+      for details in [observed, followed] {
+        #expect(details.fetchResultBeforeChanges.map(\.id) == before)
+        #expect(details.fetchResultAfterChanges.map(\.id) == after)
+        try expected.check(details, touched: Set(ids), exactly: false)
+      }
+      let next = observed.fetchResultAfterChanges
+      if status != .denied {
+        let back = try client.changeDetails(from: next, to: held.token)
+        #expect(back.fetchResultAfterChanges.map(\.id) == before)
+        try ListChange(before: after, after: before, changed: [ids[1], ids[4]])
+          .check(back, touched: Set(ids), exactly: false)
+      }
+      held = next
+    }
+  }
+
   // MARK: Undo
 
   @Test("what an undo leaves is a stack by the rules: with its top, and of more than one")

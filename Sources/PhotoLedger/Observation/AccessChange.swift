@@ -64,8 +64,8 @@ extension LibraryStore {
     let touched: TouchedPositions
     switch (before.order, after.order) {
     case (.narrow(let one), .narrow(let two)): touched = one.walked(to: two, changed: changed)
-    case (.wide(let one), .wide(let two)): touched = one.walked(to: two, changed: changed)
-    default: preconditionFailure("Two results of one fetch have keys of different widths.")
+    // Stacks order nothing for a limited client: one of its results may have narrow keys where the other has wide ones.
+    default: touched = before.order.widened.walked(to: after.order.widened, changed: changed)
     }
     return Step(after: after, touched: touched, commits: delta.commits)
   }
@@ -112,6 +112,21 @@ extension LibraryStore {
 extension ResultCore {
   /// The numbers of all objects, shown in the window or not.
   fileprivate var allNumbers: [ObjectNumber] { (0..<order.count).map { order.number(at: $0) } }
+}
+
+extension ResultOrder {
+  /// The order with keys of bytes, which compare as the words do.
+  /// - Complexity: O(1) if it has them already; O(n) otherwise.
+  fileprivate var widened: CountedTree<WideKey> {
+    switch self {
+    case .narrow(let tree):
+      CountedTree(
+        sorted: tree.map { key in
+          WideKey(bytes: withUnsafeBytes(of: key.word.bigEndian) { Array($0) }, number: key.number)
+        })
+    case .wide(let tree): tree
+    }
+  }
 }
 
 extension CountedTree where Element: ResultKey {
