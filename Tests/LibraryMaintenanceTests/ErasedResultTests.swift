@@ -37,6 +37,28 @@ struct ErasedResultTests {
     #expect(try next.changeDetails(for: after)?.removedIndexes == [2])
   }
 
+  @Test("one that was only begun fails a block whose indexes count on it, and nothing is changed (AL-05)")
+  func countedOn() async throws {
+    let small = try SmallLibrary()
+    let ids = try await small.assets(7)
+    let members = Array(ids[..<6])
+    let album = try await small.album("Sea", members)
+    let held = try small.library.fetchAssets(FetchOptions(), in: album)
+    #expect(held.count == 6 && !held.isAtHand(5..<6))
+    try small.library.eraseAssets([ids[6]])
+    let edits: [(ContentEditor) -> Void] = [
+      { $0.move(at: [5], to: 0) }, { $0.insert([ids[0]], at: 1) }, { $0.remove(at: [2]) },
+      { $0.replace(at: [0], with: [ids[1]]) },
+    ]
+    for edit in edits {
+      #expect(try await small.refusal { edit($0.album(album.id, assets: held)) } == .tokenExpired)
+    }
+    #expect(try small.members(album) == members)
+    let again = try small.library.fetchAssets(FetchOptions(), in: album)
+    try await small.change { $0.album(album.id, assets: again).move(at: [5], to: 0) }
+    #expect(try small.members(album) == [ids[5]] + members[..<5])
+  }
+
   @Test("one that was made before is exact, one that is fetched again as of its state is not")
   func fetchedAgain() async throws {
     let small = try SmallLibrary()

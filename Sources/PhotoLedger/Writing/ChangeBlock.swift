@@ -247,18 +247,25 @@ public final class ChangeBlock {
   /// An editor for the assets of an album, whose indexes count on a result that the caller holds (AL-05).
   /// - Parameters:
   ///   - album: the album.
-  ///   - assets: a result of fetching the album's assets.
+  ///   - assets: a result of fetching the album's assets; the requests fail the block if it cannot be read, with
+  ///     `.tokenExpired` if only its beginning was read before an asset was erased.
   public func album(_ album: LocalIdentifier, assets: FetchResult<Asset>) -> ContentEditor {
-    ContentEditor(block: self, container: album, basis: assets.reading { try assets.core })
+    ContentEditor(block: self, container: album, basis: assets.basis)
   }
 
   /// An editor for the albums and folders of a folder; nil edits the top level (FO-04).
   public func folder(_ folder: LocalIdentifier?) -> ContentEditor { ContentEditor(block: self, container: folder) }
 
-  /// An editor for the children of a folder, whose indexes count on a result that the caller holds (AL-05).
+  /// An editor for the children of a folder, whose indexes count on a result that the caller holds (AL-05); its
+  /// requests fail the block if that cannot be read.
   public func folder(_ folder: LocalIdentifier?, collections: FetchResult<PhotoCollection>) -> ContentEditor {
-    ContentEditor(block: self, container: folder, basis: collections.reading { try collections.core })
+    ContentEditor(block: self, container: folder, basis: collections.basis)
   }
+}
+
+extension FetchResult {
+  /// The result for the writer, which throws what it cannot be read for.
+  fileprivate var basis: Result<ResultCore, LibraryError> { Result { try core }.mapError { LibraryError($0) } }
 }
 
 /// Whether a block's requests are still being collected.
@@ -277,7 +284,7 @@ public struct ContentEditor {
   private let block: ChangeBlock
   private var container: ChangeRequest.Container
 
-  init(block: ChangeBlock, container: LocalIdentifier?, basis: ResultCore? = nil) {
+  init(block: ChangeBlock, container: LocalIdentifier?, basis: Result<ResultCore, LibraryError>? = nil) {
     self.block = block
     self.container = ChangeRequest.Container(identifier: container, basis: basis)
   }

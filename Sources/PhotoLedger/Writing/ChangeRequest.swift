@@ -59,8 +59,9 @@ package enum ChangeRequest: Sendable {
   package struct Container: Sendable {
     /// The album or folder; nil is the root (FO-04).
     package var identifier: LocalIdentifier?
-    /// The result that indexes count on (AL-05); nil: the state as the block's earlier requests left it.
-    package var basis: ResultCore?
+    /// The result that indexes count on (AL-05), or why it cannot be read; nil: the state as the block's earlier
+    /// requests left it.
+    package var basis: Result<ResultCore, LibraryError>?
     /// What the indexes of the request have to name for it to be executed.
     package var expectation = ContentExpectation()
   }

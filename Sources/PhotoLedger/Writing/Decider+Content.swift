@@ -133,7 +133,7 @@ extension Decider {
         "The content of the smart album '\(row.title ?? "")' follows from its query and cannot be edited.")
     }
     let contents = Contents(
-      row: row.seen(by: permission.access), basis: container.basis, access: permission.access,
+      row: row.seen(by: permission.access), basis: try container.basis?.get(), access: permission.access,
       expectation: container.expectation)
     if let basis = contents.basis {
       guard basis.library == library, basis.plan.query.scope == .members(of: row.number),

@@ -217,11 +217,19 @@ extension PHCollection {
   var isTransient: Bool { collection?.isTransient ?? false }
 }
 
+extension FetchResult {
+  /// Whether it has a position for an object. One that cannot be made has none, and fails the block that counts on it.
+  fileprivate func holds(_ position: () throws -> Int?) -> Bool {
+    guard (try? core) != nil else { return false }
+    return reading { try position() != nil }
+  }
+}
+
 extension FetchResult<Asset> {
   /// Whether it holds the asset with an identifier; one that is only created by the block is in no result.
   fileprivate func holds(in library: PHPhotoLibrary) -> (LocalIdentifier) -> Bool {
     { identifier in
-      reading { try library.core.asset(identifier.uuidString).flatMap { try index(ofObject: $0) } != nil }
+      holds { try library.core.asset(identifier.uuidString).flatMap { try index(ofObject: $0) } }
     }
   }
 }
@@ -230,7 +238,7 @@ extension FetchResult<PhotoCollection> {
   /// Whether it holds the collection with an identifier; one that is only created by the block is in no result.
   fileprivate func holds(in library: PHPhotoLibrary) -> (LocalIdentifier) -> Bool {
     { identifier in
-      reading { try library.core.collection(identifier.uuidString).flatMap { try index(ofObject: $0) } != nil }
+      holds { try library.core.collection(identifier.uuidString).flatMap { try index(ofObject: $0) } }
     }
   }
 }
