@@ -81,11 +81,16 @@ struct EditRuleTests {
     let id = try await room.photo()
     try await room.edit(id, Darkroom.edit("first"))
     let before = try room.files(id)
-    let video = Darkroom.draft(.fullSizeVideo, "x")
+    let (photo, video) = (Darkroom.draft(.fullSizePhoto, "x"), Darkroom.draft(.fullSizeVideo, "x"))
+    let recipe = Darkroom.draft(.adjustmentData, "recipe")
     let cases: [(ContentEdit, LibraryError.Code)] = [
       (Darkroom.edit("new", []), .invalidResource), (Darkroom.edit(""), .invalidResource),
       (Darkroom.edit("first"), .invalidResource), (Darkroom.edit("new", [video]), .invalidResource),
-      (Darkroom.edit("new", [Darkroom.draft(.fullSizePhoto, "x"), video]), .invalidResource),
+      (Darkroom.edit("new", [photo, video]), .invalidResource),
+      (Darkroom.edit("new", [photo, photo]), .invalidResource),
+      (Darkroom.edit("new", [photo, recipe]), .invalidResource),
+      (Darkroom.edit("new", [recipe, photo]), .invalidResource),
+      (Darkroom.edit("new", [recipe]), .invalidResource), (Darkroom.edit("", [photo, recipe]), .invalidResource),
     ]
     for (edit, code) in cases {
       #expect(try await room.small.refusal { $0.editContent(of: id, edit) } == code)

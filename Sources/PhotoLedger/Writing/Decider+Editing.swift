@@ -103,12 +103,13 @@ extension Decider {
     case .audio, .unknown:
       throw LibraryError(.requestNotSupportedForAsset, "The content of a sound recording cannot be edited.")
     }
-    let rendered = added.filter { $0.type != .adjustmentData }.map(\.type)
+    // The recipe is the last of the files (ContentEditRequest); another among the rendered ones would stay beside it.
+    let rendered = added.dropLast().map(\.type)
     guard Set(rendered) == wanted, rendered.count == wanted.count else {
       let names = wanted.map(\.name).sorted().joined(separator: " and ")
       throw LibraryError(.invalidResource, "An edit of this asset needs exactly a rendered \(names).")
     }
-    guard let recipe = added.first(where: { $0.type == .adjustmentData }), recipe.dataSize > 0 else {
+    guard let recipe = added.last, recipe.dataSize > 0 else {
       throw LibraryError(.invalidResource, "An edit needs adjustment data of at least one byte.")
     }
     if let known = details.resources.first(where: { $0.type == .adjustmentData }), known.sha256 == recipe.sha256 {
