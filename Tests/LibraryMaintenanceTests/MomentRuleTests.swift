@@ -292,6 +292,30 @@ struct MomentRuleTests {
     #expect(try await iterator.next()?.fetchResultAfterChanges.map(\.id) == [gone, later])
   }
 
+  @Test("a view that was read before an erasure answers as a new one of its state does")
+  func readBeforeErasure() async throws {
+    let small = try SmallLibrary()
+    let ids = try await small.assets(3)
+    let token = try small.library.currentToken
+    try await small.change { $0.setFavorite(true, for: [ids[0]]) }
+    let view = try small.library.at(token)
+    var dated = FetchOptions()
+    dated.condition = .isPresent(.creationDate)
+    dated.sort = [try SortTerm("creationDate:desc", for: .asset)]
+    func answers(_ view: PhotoLibrary) throws -> [[LocalIdentifier]] {
+      [try view.fetchAssets(dated).map(\.id), try view.fetchAssets().map(\.id)]
+    }
+    #expect(try answers(view) == [ids.reversed(), ids])
+    try await small.change { $0.deleteAssets([ids[0]]) }
+    try await small.change { $0.purgeAssets([ids[0]]) }
+    #expect(try answers(view) == [ids.reversed(), ids])
+    try small.library.eraseAssets([ids[0]])
+    #expect(try answers(view) == [[ids[2], ids[1]], ids])
+    #expect(try answers(small.library.at(token)) == [[ids[2], ids[1]], ids])
+    try await small.change { $0.setFavorite(true, for: [ids[1]]) }
+    #expect(try answers(view) == [[ids[2], ids[1]], ids])
+  }
+
   /// What can become of the files of snapshots.
   enum Damage: CaseIterable {
     case emptied, cutShort, overwritten, zeroed

@@ -8,10 +8,12 @@ import Synchronization
 extension Moment {
   /// What was otherwise than in the state that a transaction sees.
   /// - Complexity: O(e + k log n) the first time, for e events since the nearest snapshot and k touched objects; then
-  ///   O(1), and for the events that were appended since.
+  ///   O(1), and for the events that were appended since. After an erasure, as the first time.
   func past(_ core: StoreCore, _ t: borrowing StoreReading) throws -> StateOverlay {
     let head = try core.log.head(t).sequence
-    let found = known.withLock { $0 }
+    let withdrawn = try core.withdrawnCount(t)
+    // Rows from before an erasure have what was erased, and would be laid over what is left.
+    let found = known.withLock { $0 }.flatMap { $0.withdrawn == withdrawn ? $0 : nil }
     if let found, found.head == head { return found.past }
     let past: StateOverlay
     if let found, found.head < head {
@@ -24,7 +26,7 @@ extension Moment {
     } else {
       past = try core.past(at: sequence, t)
     }
-    known.withLock { if ($0?.head ?? 0) < head { $0 = (head, past) } }
+    known.withLock { if ($0?.head ?? 0) <= head { $0 = (head, withdrawn, past) } }
     return past
   }
 }

@@ -17,8 +17,8 @@ import Synchronization
 //
 // Invariant: a remembered state is what the way back would give. A log only grows, so that an earlier state stays; but
 // an erasure takes words out of it, and a rebuild may quarantine events. So a state is remembered with the number of
-// both, and is forgotten when one has changed. Rejected: values that come with the rows of their commit, which says
-// nothing of their resources and words.
+// both, and is forgotten when one has changed. A moment keeps its overlay by the same rule (LookingBack.swift).
+// Rejected: values that come with the rows of their commit, which says nothing of their resources and words.
 
 /// The states of objects that were read last; `states` is guarded by its lock.
 final class EarlierStates<Value: Sendable>: Sendable {
@@ -52,6 +52,13 @@ final class EarlierStates<Value: Sendable>: Sendable {
   }
 }
 
+extension StoreCore {
+  /// The number of events that have lost their payload or are quarantined.
+  func withdrawnCount(_ t: borrowing StoreReading) throws -> Int {
+    try t.count(of: log.redactions.database) + t.count(of: projections.quarantine)
+  }
+}
+
 extension LibraryStore {
   /// Ways back over fewer events are not worth remembering what they lead to.
   private static let shortWay = 4
@@ -65,7 +72,7 @@ extension LibraryStore {
     back: () throws -> (value: Value?, eventCount: Int), apply: (Event, inout Value?) throws -> Void
   ) throws -> Value? {
     if sequence == Self.now { return try back().value }
-    let withdrawn = try t.count(of: core.log.redactions.database) + t.count(of: core.projections.quarantine)
+    let withdrawn = try core.withdrawnCount(t)
     let head = try core.log.head(t).sequence
     if let known = states.state(of: number, before: sequence, head, withdrawn) {
       var value = known.value
