@@ -68,8 +68,10 @@ struct RelocationTests {
     let first = try Self.relocation(of: resource, to: composed)
     try await small.change { $0.relocate(first, of: id) }
     let second = FileRelocation(sha256: resource.sha256, from: composed, to: decomposed)
-    try await small.change { $0.relocate(second, of: id) }
+    let change = try await small.change { $0.relocate(second, of: id) }
     #expect(try Self.paths(of: id, in: small.library).map { Array($0.utf8) } == [Array(decomposed.utf8)])
+    try await small.library.undo(.commit(change.token))
+    #expect(try Self.paths(of: id, in: small.library).map { Array($0.utf8) } == [Array(composed.utf8)])
   }
 
   @Test("a file of an asset that is gone is moved without notice")

@@ -107,3 +107,32 @@ struct TitleTests {
     #expect(try made.library.verify(scratch: made.folder.url).defect == nil)
   }
 }
+
+@Suite("Captions and keywords by their bytes")
+struct SpelledWordTests {
+  @Test("words that differ in normalisation alone are other words, and an undo brings the former ones back")
+  func normalisation() throws {
+    let made = try TemporaryLibrary()
+    let (composed, decomposed) = ("\u{e9}", "e\u{301}")
+    let id = try made.create(.invented(1))
+    func set(_ word: String, for former: String) throws -> CommitReceipt {
+      var changes = AssetChanges()
+      changes.caption = .set(word)
+      (changes.removedKeywords, changes.addedKeywords) = ([former], [word])
+      return try made.library.performChangesAndWait { $0.edit([id], changes) }
+    }
+    func words() throws -> [[UInt8]] {
+      let asset = try #require(try made.library.asset(id.uuidString))
+      let words = try made.library.extendedMetadata(of: asset)
+      return ([words.caption ?? ""] + words.keywords).map { Array($0.utf8) }
+    }
+    _ = try set(composed, for: "none")
+    #expect(try words() == [Array(composed.utf8), Array(composed.utf8)])
+    let change = try set(decomposed, for: composed)
+    #expect(try words() == [Array(decomposed.utf8), Array(decomposed.utf8)])
+    #expect(try set(decomposed, for: composed).token == change.token, "Nothing differs any more.")
+    try made.library.undoAndWait(.commit(change.token))
+    #expect(try words() == [Array(composed.utf8), Array(composed.utf8)])
+    #expect(try made.library.verify(scratch: made.folder.url).defect == nil)
+  }
+}

@@ -58,6 +58,9 @@ extension AssetDetails {
     return fields.finish()
   }
 
+  /// Whether the same bytes are kept of both: texts that differ in normalisation alone are equal, and still others.
+  func isStored(like other: AssetDetails) -> Bool { encoded() == other.encoded() }
+
   /// Writes a map: the resources, each a map, and the descriptive metadata that are present.
   func write(to fields: inout FieldWriter) {
     fields.maps(1, resources) { $1.write(to: &$0) }

@@ -28,6 +28,21 @@ extension Replacement {
   var given: Value { new }
 }
 
+/// A part of an asset's details, which is the same as another one if the same bytes are kept of both.
+struct StoredPart<Value: Sendable>: Equatable, Sendable {
+  let value: Value
+  private let bytes: [UInt8]
+
+  init(_ part: WritableKeyPath<AssetDetails, Value>, of details: AssetDetails) {
+    value = details[keyPath: part]
+    var alone = AssetDetails()
+    alone[keyPath: part] = value
+    bytes = alone.encoded()
+  }
+
+  static func == (one: StoredPart, other: StoredPart) -> Bool { one.bytes == other.bytes }
+}
+
 /// The files of an asset and what belongs to them: they change together or not at all.
 struct AssetContent: Equatable, Sendable {
   var resources: [AssetResource]
@@ -36,6 +51,15 @@ struct AssetContent: Equatable, Sendable {
 
   init(_ details: AssetDetails) {
     (resources, adjustment, unedited) = (details.resources, details.adjustment, details.unedited)
+  }
+
+  /// Whether the same bytes are kept of both: two spellings of a path by Unicode are two files.
+  static func == (one: AssetContent, other: AssetContent) -> Bool { one.details.isStored(like: other.details) }
+
+  private var details: AssetDetails {
+    var details = AssetDetails(resources: resources)
+    (details.adjustment, details.unedited) = (adjustment, unedited)
+    return details
   }
 }
 
@@ -48,9 +72,9 @@ struct UndoComposition: Sendable {
 
   struct DetailsNet: Sendable {
     var content: Net<AssetContent>?
-    var caption: Net<String?>?
-    var keywords: Net<[String]>?
-    var metadata: Net<AssetMetadata?>?
+    var caption: Net<StoredPart<String?>>?
+    var keywords: Net<StoredPart<[String]>>?
+    var metadata: Net<StoredPart<AssetMetadata?>>?
   }
 
   struct AssetNet: Sendable {
@@ -176,14 +200,21 @@ struct UndoComposition: Sendable {
   }
 
   private mutating func add(_ replaced: Replacement<AssetDetails>, of number: ObjectNumber) {
-    let (old, new) = (replaced.old, replaced.new)
     var net = details[number] ?? DetailsNet()
-    let content = Net(old: AssetContent(old), new: AssetContent(new))
+    let content = Net(old: AssetContent(replaced.old), new: AssetContent(replaced.new))
     if !content.isNothing { net.content.note(content) }
-    if old.caption != new.caption { net.caption.note(Net(old: old.caption, new: new.caption)) }
-    if old.keywords != new.keywords { net.keywords.note(Net(old: old.keywords, new: new.keywords)) }
-    if old.metadata != new.metadata { net.metadata.note(Net(old: old.metadata, new: new.metadata)) }
+    net.caption.note(Self.change(of: \.caption, replaced))
+    net.keywords.note(Self.change(of: \.keywords, replaced))
+    net.metadata.note(Self.change(of: \.metadata, replaced))
     details[number] = net
+  }
+
+  /// The change of a part of an asset's details; nil if there is none.
+  private static func change<Value: Sendable>(
+    of part: WritableKeyPath<AssetDetails, Value>, _ replaced: Replacement<AssetDetails>
+  ) -> Net<StoredPart<Value>>? {
+    let change = Net(old: StoredPart(part, of: replaced.old), new: StoredPart(part, of: replaced.new))
+    return change.isNothing ? nil : change
   }
 
   private mutating func add<T: TransactionReading & ~Copyable>(

@@ -68,7 +68,9 @@ extension UndoJudge {
     for field in AssetField.allCases where field.property.undoing != .follows {
       if row[field] != arrival.row[field] { return "'\(field.name)' was changed" }
     }
-    if try projections.details(row.number, in: t) != arrival.details { return "Its files or words were changed" }
+    guard let details = try projections.details(row.number, in: t), details.isStored(like: arrival.details) else {
+      return "Its files or words were changed"
+    }
     for place in try projections.places(of: row.number, in: t) {
       let member = ContainerMember(container: place.container, child: row.number)
       let isOwn =
@@ -143,7 +145,7 @@ extension UndoJudge {
     }
     if let words, let old = details {
       let new = judge(words, content, net.fields, of: row, old, in: &edit)
-      if new != old { edit.details = Replacement(old: old, new: new) }
+      if !new.isStored(like: old) { edit.details = Replacement(old: old, new: new) }
     }
     guard !edit.changes.isEmpty || edit.details != nil else { return }
     plan.assetEdits.append((row, edit))
@@ -175,21 +177,21 @@ extension UndoJudge {
   ) -> AssetDetails {
     let subject = UndoChange.Subject.asset(row.identifier)
     var new = old
-    let caption = judged(words.caption, old.caption) { value in
-      UndoChange(.property, subject, "caption", from: .words(old.caption), to: .words(value))
+    let caption = judged(words.caption, StoredPart(\.caption, of: old)) { part in
+      UndoChange(.property, subject, "caption", from: .words(old.caption), to: .words(part.value))
     }
-    if let caption { new.caption = caption }
-    let keywords = judged(words.keywords, old.keywords) { value in
+    if let caption { new.caption = caption.value }
+    let keywords = judged(words.keywords, StoredPart(\.keywords, of: old)) { part in
       UndoChange(
         .property, subject, "keywords", from: .list(old.keywords.map(LogValue.text)),
-        to: .list(value.map(LogValue.text)))
+        to: .list(part.value.map(LogValue.text)))
     }
-    if let keywords { new.keywords = keywords }
-    let metadata = judged(words.metadata, old.metadata) { value in
+    if let keywords { new.keywords = keywords.value }
+    let metadata = judged(words.metadata, StoredPart(\.metadata, of: old)) { part in
       UndoChange(
-        .property, subject, "fileMetadata", from: old.metadata?.logValue ?? .null, to: value?.logValue ?? .null)
+        .property, subject, "fileMetadata", from: old.metadata?.logValue ?? .null, to: part.value?.logValue ?? .null)
     }
-    if let metadata { new.metadata = metadata }
+    if let metadata { new.metadata = metadata.value }
     guard let content else { return new }
     return judge(content, fields.filter { $0.field.property.undoing == .withFiles }, of: row, new, in: &edit)
   }

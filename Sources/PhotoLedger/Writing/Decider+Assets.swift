@@ -207,7 +207,7 @@ extension Decider {
           }
         }
       }
-      if new != old { edit.details = Replacement(old: old, new: new) }
+      if !new.isStored(like: old) { edit.details = Replacement(old: old, new: new) }
     }
     if edit.details != nil || !edit.changes.isEmpty { noteModification(of: row, in: &edit) }
     return edit
