@@ -284,17 +284,14 @@ extension Decider {
     try record(edits, trashedDate == nil ? .restored : .trashed, &t)
   }
 
+  /// - Complexity: O(k log n) for k assets, their places, and the members of the stacks and bursts concerned.
   mutating func purge(_ identifiers: [LocalIdentifier], _ t: inout WriteTransaction) throws {
-    for identifier in distinct(identifiers) {
-      let row = try asset(identifier, t)
-      guard row.trashedDate != nil else {
-        throw LibraryError(
-          .changeNotSupported,
-          "The asset \(row.identifier.spelled(as: .asset)) is not in the trash; move it there before purging it.")
-      }
+    let rows = try distinct(identifiers).map { try purgeable($0, t) }
+    // Before the first asset goes, so that what goes as well is not rewritten: the rows stay as they were read.
+    try leaveBursts(rows, &t)
+    try leaveStacks(rows, &t)
+    for row in rows {
       let details = try details(of: row, t)
-      try leaveBurst(row, &t)
-      try leaveStack(row, &t)
       let places = try projections.places(of: row.number, in: t)
       // Read before the purge removes the rows: its files, and those that edits have replaced, in this block too.
       let former = try projections.formerContents(of: row.number, in: t)
@@ -304,6 +301,17 @@ extension Decider {
         orphans.append(content)
       }
     }
+  }
+
+  /// An asset that may be purged: one in the trash.
+  private func purgeable(_ identifier: LocalIdentifier, _ t: borrowing WriteTransaction) throws -> AssetRow {
+    let row = try asset(identifier, t)
+    guard row.trashedDate != nil else {
+      throw LibraryError(
+        .changeNotSupported,
+        "The asset \(row.identifier.spelled(as: .asset)) is not in the trash; move it there before purging it.")
+    }
+    return row
   }
 
   // MARK: Recording

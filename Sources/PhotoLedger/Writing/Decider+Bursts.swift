@@ -30,11 +30,15 @@ extension Decider {
     try setRepresentative(row.number, among: try projections.assets(ofBurst: burst, in: t), &t)
   }
 
-  /// Settles the burst of an asset that is about to be purged.
-  mutating func leaveBurst(_ row: AssetRow, _ t: inout WriteTransaction) throws {
-    guard let burst = row.burstIdentifier, row.flags.contains(.representsBurst) else { return }
-    let others = try projections.assets(ofBurst: burst, in: t).filter { $0 != row.number }
-    try setRepresentative(others.first, among: others, &t)
+  /// Settles the bursts whose representatives are about to be purged, each once.
+  /// - Parameter rows: all assets that are about to be purged.
+  mutating func leaveBursts(_ rows: [AssetRow], _ t: inout WriteTransaction) throws {
+    let leaving = Set(rows.map(\.number))
+    let representatives = rows.filter { $0.flags.contains(.representsBurst) }
+    for burst in distinct(representatives.compactMap(\.burstIdentifier)) {
+      let others = try projections.assets(ofBurst: burst, in: t).filter { !leaving.contains($0) }
+      try setRepresentative(others.first, among: others, &t)
+    }
   }
 
   mutating func setRepresentative(

@@ -67,17 +67,18 @@ extension Decider {
     }
   }
 
-  /// Settles the stack of an asset that is about to be purged.
-  mutating func leaveStack(_ row: AssetRow, _ t: inout WriteTransaction) throws {
-    if let stack = row.stack { try settleStack(stack, without: row.number, &t) }
+  /// Settles the stacks of assets that are about to be purged, each once.
+  mutating func leaveStacks(_ rows: [AssetRow], _ t: inout WriteTransaction) throws {
+    let leaving = Set(rows.map(\.number))
+    for stack in distinct(rows.compactMap(\.stack)) { try settleStack(stack, without: leaving, &t) }
   }
 
   /// Dissolves a stack of one asset, and gives one without its top another: the oldest member.
-  /// - Parameter leaving: a member that is about to be purged.
+  /// - Parameter leaving: the assets that are about to be purged.
   mutating func settleStack(
-    _ stack: LocalIdentifier, without leaving: ObjectNumber? = nil, _ t: inout WriteTransaction
+    _ stack: LocalIdentifier, without leaving: Set<ObjectNumber> = [], _ t: inout WriteTransaction
   ) throws {
-    let members = try projections.assets(ofStack: stack, in: t).filter { $0 != leaving }
+    let members = try projections.assets(ofStack: stack, in: t).filter { !leaving.contains($0) }
       .map { try stackedAsset($0, t) }
     guard let oldest = members.first else { return }
     if members.count == 1 { return try setStack(nil, of: members, &t) }
