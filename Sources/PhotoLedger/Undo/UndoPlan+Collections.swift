@@ -21,7 +21,6 @@ extension UndoJudge {
     for (number, net) in nets where net.creation == nil {
       try judgePlace(net, of: number, returning: Set(returning.keys), t)
     }
-    try dropLoops(t)
     try settle(&returning, t)
   }
 
@@ -139,11 +138,28 @@ extension UndoJudge {
     return (edited, change)
   }
 
-  /// Restores deleted collections, unless their folder stays deleted.
+  /// Restores deleted collections, unless their folder stays deleted, and leaves out the moves that cannot be made.
   private mutating func settle<T: TransactionReading & ~Copyable>(
     _ returning: inout [ObjectNumber: (edit: CollectionEdited, change: UndoChange)], _ t: borrowing T
   ) throws {
     var homeless: Set<ObjectNumber> = []
+    // A move that is dropped leaves its collection where it is: that may close a loop with another move. A loop that is
+    // dropped may leave a restored collection in a deleted folder.
+    repeat {
+      try dropLoops(t)
+      try settleHomeless(&returning, &homeless, t)
+    } while try dropHomelessMoves(Set(returning.keys), t)
+    for (_, entry) in returning.sorted(by: { $0.key < $1.key }) {
+      plan.collectionEdits.append(entry.edit)
+      plan.report.changes.append(entry.change)
+    }
+  }
+
+  /// Leaves collections deleted whose folder stays deleted, or moves them to the end of the top level.
+  private mutating func settleHomeless<T: TransactionReading & ~Copyable>(
+    _ returning: inout [ObjectNumber: (edit: CollectionEdited, change: UndoChange)],
+    _ homeless: inout Set<ObjectNumber>, _ t: borrowing T
+  ) throws {
     var isSettled = false
     while !isSettled {
       isSettled = true
@@ -158,13 +174,8 @@ extension UndoJudge {
           plan.folderMoves.append(UndoPlan.FolderMove(child: number, place: nil))
         } else {
           returning[number] = nil
-          plan.folderMoves.removeAll { $0.child == number }
         }
       }
-    }
-    for (_, entry) in returning.sorted(by: { $0.key < $1.key }) {
-      plan.collectionEdits.append(entry.edit)
-      plan.report.changes.append(entry.change)
     }
   }
 
@@ -217,6 +228,7 @@ extension UndoJudge {
 
   /// Takes the moves out of the plan that would put a folder into itself (FO-05).
   private mutating func dropLoops<T: TransactionReading & ~Copyable>(_ t: borrowing T) throws {
+    var dropped: Set<UndoChange.Subject> = []
     for move in plan.folderMoves {
       var ancestor = move.place?.container
       var seen: Set<ObjectNumber> = []
@@ -225,13 +237,37 @@ extension UndoJudge {
       }
       guard ancestor == move.child, let row = try projections.collection(move.child, in: t) else { continue }
       plan.folderMoves.removeAll { $0.child == move.child }
-      let own = subject(row)
-      guard let index = plan.report.changes.firstIndex(where: { $0.subject == own && $0.property == "parent" }) else {
-        continue
-      }
-      let change = plan.report.changes.remove(at: index)
-      _ = overrides(change, .homeGone, isForcible: false, "By now \(own.phrase) contains its former folder.")
+      dropped.insert(subject(row))
     }
+    skipMoves(of: dropped) { "By now \($0.phrase) contains its former folder." }
+  }
+
+  /// Takes the moves out of the plan that would put a collection into a folder that stays deleted.
+  /// - Returns: whether there were any.
+  private mutating func dropHomelessMoves<T: TransactionReading & ~Copyable>(
+    _ returning: Set<ObjectNumber>, _ t: borrowing T
+  ) throws -> Bool {
+    var dropped: Set<UndoChange.Subject> = []
+    for move in plan.folderMoves {
+      guard let home = move.place?.container, try !isLive(home, returning, t),
+        let row = try projections.collection(move.child, in: t)
+      else { continue }
+      plan.folderMoves.removeAll { $0.child == move.child }
+      dropped.insert(subject(row))
+    }
+    skipMoves(of: dropped) { "The former folder of \($0.phrase) is deleted." }
+    return !dropped.isEmpty
+  }
+
+  /// Reports dropped moves as conflicts, and no longer as changes.
+  private mutating func skipMoves(
+    of dropped: Set<UndoChange.Subject>, _ sentence: (UndoChange.Subject) -> String
+  ) {
+    if dropped.isEmpty { return }
+    let isDropped = { (change: UndoChange) in change.property == "parent" && dropped.contains(change.subject) }
+    let changes = plan.report.changes.filter(isDropped)
+    plan.report.changes.removeAll(where: isDropped)
+    for change in changes { _ = overrides(change, .homeGone, isForcible: false, sentence(change.subject)) }
   }
 
   // MARK: Places of assets

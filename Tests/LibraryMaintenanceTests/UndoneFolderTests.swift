@@ -1,0 +1,85 @@
+import Foundation
+import LibraryMaintenance
+import TestSupport
+import Testing
+
+@testable import PhotoLedger
+
+// Undoing what was done to folders whose own folder was deleted since: whatever is left out, each live collection hangs
+// in live folders up to the root.
+
+@Suite("Undo in folders that are gone")
+struct UndoneFolderTests {
+  /// Folders, each in the one before; the first one is at the top level.
+  private func chain(_ small: SmallLibrary, _ titles: String...) async throws -> [LocalIdentifier] {
+    var ids: [LocalIdentifier] = []
+    for title in titles {
+      let id = try await small.folder(title).id
+      if let parent = ids.last { try await small.change { $0.folder(parent).add([id]) } }
+      ids.append(id)
+    }
+    return ids
+  }
+
+  /// Undoes the commits of the cause `tidy` where they still stand, and checks what is left.
+  private func undoTidying(_ small: SmallLibrary) throws -> UndoReport {
+    let plan = try small.library.planUndo(.cause("tidy"))
+    #expect(plan.isRefused)
+    let report = try small.library.undoAndWait(.cause("tidy"), onConflict: .skip)
+    let collections = try UndoState(ofLibrary: small.library.url.path).collections
+    for (number, collection) in collections where number != rootFolder {
+      let home = collections[collection.parent]
+      #expect(home?.members.contains(number) == true, "\(collection.title ?? "") is in no live folder.")
+    }
+    #expect(try small.library.verify(scratch: small.temporary.folder.url).isSound)
+    return report
+  }
+
+  @Test("a collection is not moved back into a folder that was to be restored and stays deleted")
+  func movedOut() async throws {
+    let small = try SmallLibrary()
+    let ids = try await chain(small, "P", "X", "B", "A")
+    try small.library.performChangesAndWait(cause: "tidy") { $0.folder(nil).add([ids[3]]) }
+    try small.library.performChangesAndWait(cause: "tidy") { $0.deleteCollections([ids[1]]) }
+    try await small.change { $0.deleteCollections([ids[0]]) }
+    let report = try undoTidying(small)
+    #expect(try small.children(nil) == [ids[3]])
+    #expect(report.changes.isEmpty && report.token == nil)
+    #expect(report.conflicts.map(\.change.property) == ["deletedDate", "deletedDate", "parent"])
+    #expect(report.conflicts.allSatisfy { $0.reason == .homeGone && $0.outcome == .skipped })
+    let name = ids[3].spelled(as: .folder)
+    #expect(report.conflicts.last?.sentence == "The former folder of the folder \(name) is deleted.")
+    // By force each deleted folder comes back, the outermost at the top level.
+    try small.library.undoAndWait(.cause("tidy"), onConflict: .force)
+    #expect(try small.children(nil) == [ids[1]])
+    let (outer, inner) = (try small.now(ids[1]), try small.now(ids[2]))
+    #expect(try small.children(outer) == [ids[2]] && small.children(inner) == [ids[3]])
+  }
+
+  @Test("a move that was possible only after one that is left out is left out, too: no folder gets into itself (FO-05)")
+  func closedLoop() async throws {
+    let small = try SmallLibrary()
+    let ids = try await chain(small, "P", "X", "B", "A", "K")
+    try small.library.performChangesAndWait(cause: "tidy") { $0.folder(nil).add([ids[4]]) }
+    try small.library.performChangesAndWait(cause: "tidy") { $0.folder(ids[4]).add([ids[3]]) }
+    try small.library.performChangesAndWait(cause: "tidy") { $0.deleteCollections([ids[1]]) }
+    try await small.change { $0.deleteCollections([ids[0]]) }
+    let report = try undoTidying(small)
+    let folder = try small.now(ids[4])
+    #expect(try small.children(nil) == [ids[4]] && small.children(folder) == [ids[3]])
+    #expect(report.changes.isEmpty && report.conflicts.count == 4)
+  }
+
+  @Test("a collection that stays deleted with its folder is not reported as moved there")
+  func deletedTwice() async throws {
+    let small = try SmallLibrary()
+    let ids = try await chain(small, "P", "X", "C")
+    try small.library.performChangesAndWait(cause: "tidy") { $0.folder(nil).add([ids[2]]) }
+    try small.library.performChangesAndWait(cause: "tidy") { $0.deleteCollections([ids[1], ids[2]]) }
+    try await small.change { $0.deleteCollections([ids[0]]) }
+    let report = try undoTidying(small)
+    #expect(try small.library.fetchCollections().isEmpty)
+    #expect(report.changes.isEmpty && report.token == nil)
+    #expect(report.conflicts.map(\.change.property) == ["deletedDate", "deletedDate", "parent"])
+  }
+}
