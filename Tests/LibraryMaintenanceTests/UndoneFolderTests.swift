@@ -82,4 +82,30 @@ struct UndoneFolderTests {
     #expect(report.changes.isEmpty && report.token == nil)
     #expect(report.conflicts.map(\.change.property) == ["deletedDate", "deletedDate", "parent"])
   }
+  @Test("a folder of 300 albums comes back with all of them in their order, those that had been moved out included")
+  func manyAlbums() async throws {
+    let small = try SmallLibrary()
+    let folder = try await small.folder("F").id
+    var albums: [LocalIdentifier] = []
+    try await small.change { block in
+      albums = (0..<300).map { block.createAlbum(title: "\($0)") }
+      block.folder(folder).add(albums)
+    }
+    let before = try UndoState(ofLibrary: small.library.url.path)
+    try small.library.performChangesAndWait(cause: "tidy") { block in
+      block.folder(nil).add(Array(albums[..<100]))
+      block.deleteCollections([folder] + albums[..<50])
+    }
+    #expect(try small.children(nil) == Array(albums[50..<100]))
+    let report = try small.library.undoAndWait(.cause("tidy"))
+    #expect(report.conflicts.isEmpty)
+    #expect(report.changes.filter { $0.kind == .membership }.count == 100)
+    #expect(report.changes.filter { $0.kind == .restoration }.count == 251)
+    let restored = try small.now(folder)
+    #expect(try small.children(nil) == [folder] && small.children(restored) == albums)
+    #expect(try UndoState(ofLibrary: small.library.url.path) == before)
+    // The undo of a creation plans the deletions of all.
+    try small.library.undoAndWait(UndoSelection())
+    #expect(try small.library.fetchCollections().isEmpty)
+  }
 }

@@ -4,9 +4,12 @@ import LMDB
 // The plan for albums and folders, and their members. A created collection is deleted, and its members keep their
 // positions; a deleted one is restored the same way. No live collection is in a deleted folder.
 
+/// The deleted collections that come back.
+private typealias Returning = [ObjectNumber: (edit: CollectionEdited, change: UndoChange)]
+
 extension UndoJudge {
   mutating func judgeCollections<T: TransactionReading & ~Copyable>(_ t: borrowing T) throws {
-    var returning: [ObjectNumber: (edit: CollectionEdited, change: UndoChange)] = [:]
+    var returning: Returning = [:]
     let nets = composition.collections.sorted { $0.key < $1.key }
     for (number, net) in nets {
       guard let row = try projections.collection(number, in: t) else { continue }
@@ -19,7 +22,7 @@ extension UndoJudge {
       if let edit = try judgeDeletion(net, of: row, t) { returning[number] = edit }
     }
     for (number, net) in nets where net.creation == nil {
-      try judgePlace(net, of: number, returning: Set(returning.keys), t)
+      try judgePlace(net, of: number, returning, t)
     }
     try settle(&returning, t)
   }
@@ -77,7 +80,7 @@ extension UndoJudge {
     if let difference = try differenceSinceCreation(of: row, net, t) {
       guard overrides(change, .changedSince, "\(difference) since \(subject(row).phrase) was created.") else { return }
     }
-    plan.deletions.append((row.number, nil))
+    plan.delete(row.number, at: nil)
     plan.report.changes.append(change)
   }
 
@@ -129,7 +132,7 @@ extension UndoJudge {
       guard overrides(change, .changedSince) else { return nil }
     }
     if let date = deletion.base {
-      plan.deletions.append((row.number, date))
+      plan.delete(row.number, at: date)
       plan.report.changes.append(change)
       return nil
     }
@@ -140,7 +143,7 @@ extension UndoJudge {
 
   /// Restores deleted collections, unless their folder stays deleted, and leaves out the moves that cannot be made.
   private mutating func settle<T: TransactionReading & ~Copyable>(
-    _ returning: inout [ObjectNumber: (edit: CollectionEdited, change: UndoChange)], _ t: borrowing T
+    _ returning: inout Returning, _ t: borrowing T
   ) throws {
     var homeless: Set<ObjectNumber> = []
     // A move that is dropped leaves its collection where it is: that may close a loop with another move. A loop that is
@@ -148,7 +151,7 @@ extension UndoJudge {
     repeat {
       try dropLoops(t)
       try settleHomeless(&returning, &homeless, t)
-    } while try dropHomelessMoves(Set(returning.keys), t)
+    } while try dropHomelessMoves(returning, t)
     for (_, entry) in returning.sorted(by: { $0.key < $1.key }) {
       plan.collectionEdits.append(entry.edit)
       plan.report.changes.append(entry.change)
@@ -157,20 +160,18 @@ extension UndoJudge {
 
   /// Leaves collections deleted whose folder stays deleted, or moves them to the end of the top level.
   private mutating func settleHomeless<T: TransactionReading & ~Copyable>(
-    _ returning: inout [ObjectNumber: (edit: CollectionEdited, change: UndoChange)],
-    _ homeless: inout Set<ObjectNumber>, _ t: borrowing T
+    _ returning: inout Returning, _ homeless: inout Set<ObjectNumber>, _ t: borrowing T
   ) throws {
     var isSettled = false
     while !isSettled {
       isSettled = true
       for number in returning.keys.sorted() where !homeless.contains(number) {
-        guard let home = try plannedParent(of: number, t), try !isLive(home, Set(returning.keys), t) else { continue }
+        guard let home = try plannedParent(of: number, t), try !isLive(home, returning, t) else { continue }
         isSettled = false
         homeless.insert(number)
         guard let entry = returning[number] else { continue }
         let sentence = "The folder of \(entry.change.subject.phrase) is deleted."
         if overrides(entry.change, .homeGone, sentence) {
-          plan.folderMoves.removeAll { $0.child == number }
           plan.folderMoves.append(UndoPlan.FolderMove(child: number, place: nil))
         } else {
           returning[number] = nil
@@ -180,10 +181,10 @@ extension UndoJudge {
   }
 
   private func isLive<T: TransactionReading & ~Copyable>(
-    _ folder: ObjectNumber, _ returning: Set<ObjectNumber>, _ t: borrowing T
+    _ folder: ObjectNumber, _ returning: Returning, _ t: borrowing T
   ) throws -> Bool {
-    if plan.deletions.contains(where: { $0.number == folder }) { return false }
-    return try returning.contains(folder) || projections.collection(folder, in: t)?.deletedDate == nil
+    if plan.deletes(folder) { return false }
+    return try returning[folder] != nil || projections.collection(folder, in: t)?.deletedDate == nil
   }
 
   // MARK: Places of collections
@@ -192,13 +193,13 @@ extension UndoJudge {
   private func plannedParent<T: TransactionReading & ~Copyable>(
     of number: ObjectNumber, _ t: borrowing T
   ) throws -> ObjectNumber? {
-    if let move = plan.folderMoves.first(where: { $0.child == number }) { return move.place?.container }
+    if let move = plan.folderMoves[number] { return move.place?.container }
     guard let parent = try projections.collection(number, in: t)?.parent, parent != 0 else { return nil }
     return parent
   }
 
   private mutating func judgePlace<T: TransactionReading & ~Copyable>(
-    _ net: UndoComposition.CollectionNet, of number: ObjectNumber, returning: Set<ObjectNumber>, _ t: borrowing T
+    _ net: UndoComposition.CollectionNet, of number: ObjectNumber, _ returning: Returning, _ t: borrowing T
   ) throws {
     guard let place = net.place, let base = place.base, let given = place.given, base != given,
       let row = try projections.collection(number, in: t),
@@ -229,14 +230,14 @@ extension UndoJudge {
   /// Takes the moves out of the plan that would put a folder into itself (FO-05).
   private mutating func dropLoops<T: TransactionReading & ~Copyable>(_ t: borrowing T) throws {
     var dropped: Set<UndoChange.Subject> = []
-    for move in plan.folderMoves {
+    for move in plan.folderMoves.all {
       var ancestor = move.place?.container
       var seen: Set<ObjectNumber> = []
       while let folder = ancestor, folder != move.child, seen.insert(folder).inserted {
         ancestor = try plannedParent(of: folder, t)
       }
       guard ancestor == move.child, let row = try projections.collection(move.child, in: t) else { continue }
-      plan.folderMoves.removeAll { $0.child == move.child }
+      plan.folderMoves.remove(move.child)
       dropped.insert(subject(row))
     }
     skipMoves(of: dropped) { "By now \($0.phrase) contains its former folder." }
@@ -245,14 +246,14 @@ extension UndoJudge {
   /// Takes the moves out of the plan that would put a collection into a folder that stays deleted.
   /// - Returns: whether there were any.
   private mutating func dropHomelessMoves<T: TransactionReading & ~Copyable>(
-    _ returning: Set<ObjectNumber>, _ t: borrowing T
+    _ returning: Returning, _ t: borrowing T
   ) throws -> Bool {
     var dropped: Set<UndoChange.Subject> = []
-    for move in plan.folderMoves {
+    for move in plan.folderMoves.all {
       guard let home = move.place?.container, try !isLive(home, returning, t),
         let row = try projections.collection(move.child, in: t)
       else { continue }
-      plan.folderMoves.removeAll { $0.child == move.child }
+      plan.folderMoves.remove(move.child)
       dropped.insert(subject(row))
     }
     skipMoves(of: dropped) { "The former folder of \($0.phrase) is deleted." }

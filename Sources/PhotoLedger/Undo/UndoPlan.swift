@@ -37,6 +37,29 @@ struct UndoPlan {
     var place: ContainerPlace?
   }
 
+  /// Moves of collections, at most one of each, in the order in which they are made.
+  struct FolderMoves {
+    /// Nil where a move was removed.
+    private var moves: [FolderMove?] = []
+    private var indexes: [ObjectNumber: Int] = [:]
+
+    var all: [FolderMove] { moves.compactMap(\.self) }
+
+    /// The move of a collection.
+    subscript(child: ObjectNumber) -> FolderMove? { indexes[child].flatMap { moves[$0] } }
+
+    /// Adds a move, in place of another one of the same collection.
+    mutating func append(_ move: FolderMove) {
+      remove(move.child)
+      indexes[move.child] = moves.count
+      moves.append(move)
+    }
+
+    mutating func remove(_ child: ObjectNumber) {
+      if let index = indexes.removeValue(forKey: child) { moves[index] = nil }
+    }
+  }
+
   /// A cover that an album is given back.
   struct CoverReturn {
     var number: ObjectNumber
@@ -55,8 +78,9 @@ struct UndoPlan {
   /// Covers of albums that are put back at the end, where the asset is shown then.
   var covers: [CoverReturn] = []
   /// Collections to delete, with their deletion dates; nil: now.
-  var deletions: [(number: ObjectNumber, date: Date?)] = []
-  var folderMoves: [FolderMove] = []
+  private(set) var deletions: [(number: ObjectNumber, date: Date?)] = []
+  private var deleted: Set<ObjectNumber> = []
+  var folderMoves = FolderMoves()
   /// Purged assets that come back, as they were.
   var returns: [AssetExistence] = []
   var assetEdits: [(row: AssetRow, edit: AssetEdit)] = []
@@ -71,6 +95,15 @@ struct UndoPlan {
 
   /// Whether there is nothing to change.
   var isEmpty: Bool { report.changes.isEmpty }
+
+  /// Plans the deletion of a collection.
+  mutating func delete(_ number: ObjectNumber, at date: Date?) {
+    deletions.append((number, date))
+    deleted.insert(number)
+  }
+
+  /// Whether a collection is to be deleted.
+  func deletes(_ number: ObjectNumber) -> Bool { deleted.contains(number) }
 }
 
 /// Judges what of chosen commits still stands.

@@ -68,7 +68,7 @@ extension Decider {
     try bringBack(plan.collectionEdits, &t)
     let placed = try bringBack(plan.returns, plan.placements, &t)
     try record(plan.assetEdits, &t)
-    for move in plan.folderMoves { try hang(move, &t) }
+    for move in plan.folderMoves.all { try hang(move, &t) }
     for (container, placements) in plan.placements.sorted(by: { $0.key < $1.key }) {
       try place(placements.filter { !placed.contains(.init(container: container, child: $0.child)) }, in: container, &t)
     }
