@@ -131,6 +131,18 @@ struct UsageTests {
     }
   }
 
+  @Test("the help of an option names no option that its command lacks")
+  func optionsOfHelps() {
+    for command in Commands.all {
+      let names = Set(command.options.map(\.name))
+      for option in command.options {
+        for name in option.help.matches(of: #/--([a-z][a-z-]*)/#).map({ String($0.output.1) }) {
+          #expect(names.contains(name), "\(command.name): --\(option.name) names --\(name)")
+        }
+      }
+    }
+  }
+
   @Test("every command that opens a library can run as a client")
   func asClient() {
     // A request to the server acts as the client of its key.

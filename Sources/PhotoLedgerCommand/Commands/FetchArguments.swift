@@ -3,22 +3,29 @@ import PhotoLedger
 
 /// The options of a fetch, which `ls`, `sections` and `watch` share.
 enum FetchArguments {
-  static let options: [Option] = [
-    Option("search", "TEXT", "only assets with words of these prefixes in names, keywords or caption"),
-    Option("where", "FORMAT", "only assets that satisfy a predicate in PhotoKit's format"),
-    Option("sort", "KEY[:desc]", isRepeatable: true, "order by a property; the first --sort is the primary key"),
-    Option("limit", "N", "at most N assets"),
-    Option("offset", "N", "skip the first N assets"),
-    Option("album", "ID", "the assets of an album or smart album, in its order unless --sort is given"),
-    Option("smart-album", "NAME|ID", "the assets of a smart album: favorites, recentlyAdded … or an identifier"),
-    Option("source", "S[,S]…", "only assets from these sources: user, shared, synced"),
-    allBursts, allStacks, hidden, trash,
-  ]
+  static let options: [Option] = all(
+    ofAlbum: "the assets of an album or smart album, in its order unless --sort is given")
 
   /// The options that choose assets for a command that has no order or window, and takes all members of bursts and
   /// stacks.
-  static let choosing = options.filter {
+  static let choosing: [Option] = all(ofAlbum: "the assets of an album or smart album").filter {
     !["sort", "limit", "offset", "all-bursts", "all-stacks"].contains($0.name)
+  }
+
+  private static func all(ofAlbum album: String) -> [Option] {
+    [
+      Option(
+        "search", "TEXT",
+        "only assets with words of these prefixes in file names, titles, people, camera, lens, keywords or caption"),
+      Option("where", "FORMAT", "only assets that satisfy a predicate in PhotoKit's format"),
+      Option("sort", "KEY[:desc]", isRepeatable: true, "order by a property; the first --sort is the primary key"),
+      Option("limit", "N", "at most N assets"),
+      Option("offset", "N", "skip the first N assets"),
+      Option("album", "ID", album),
+      Option("smart-album", "NAME|ID", "the assets of a smart album: favorites, recentlyAdded … or an identifier"),
+      Option("source", "S[,S]…", "only assets from these sources: user, shared, synced"),
+      allBursts, allStacks, hidden, trash,
+    ]
   }
 
   private static let allBursts = Option("all-bursts", "include all members of bursts")

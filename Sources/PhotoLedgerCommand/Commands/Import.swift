@@ -32,7 +32,8 @@ extension Command {
     words: ["import"], summary: "import photos and videos",
     operands: [Operand("FOLDER", .several, "folders, which are walked, or files")],
     options: .opening
-      + [reference, move, watching, acceptMissing, noCreation, folderAlbums, sidecars, people] + .importing + [.json],
+      + [reference, move, watching, acceptMissing, noCreation, folderAlbums, sidecars, people]
+      + .importing(asCause: "'import' ('watch' with --watch)") + [.json],
     notes: """
       If there is no library yet, one is created, and its path is printed on standard error; an import that fails
       before it has added anything removes it again. With --no-create, or --as with any client other than the owner,
@@ -82,7 +83,7 @@ extension Command {
   static let importTakeout = Command(
     words: ["import", "takeout"], summary: "import a Google Takeout, with albums and descriptions",
     operands: [Operand("PART", .several, "all parts of one export: .zip, .tgz, or the unpacked folders")],
-    options: .opening + [noCreation, people, partnerShared] + .importing + [.json],
+    options: .opening + [noCreation, people, partnerShared] + .importing() + [.json],
     notes: """
       Name all parts at once: the JSON of a photo may be in another part than the photo. Archives are read once, from \
       beginning to end, and need not be unpacked. JSON restores names, missing dates, locations, descriptions, \
@@ -108,7 +109,7 @@ extension Command {
   static let importICloud = Command(
     words: ["import", "icloud"], summary: "import an export of iCloud Photos, with albums",
     operands: [Operand("PART", .several, "all parts of one export: .zip, or the unpacked folders")],
-    options: .opening + [noCreation] + .importing + [.json],
+    options: .opening + [noCreation] + .importing() + [.json],
     notes: """
       Name all parts at once: the lists of albums name photos of any part. The lists contain favourites, hidden \
       photos, the bin, and missing dates. A name that several photos have is added to no album; --dry-run shows which. \

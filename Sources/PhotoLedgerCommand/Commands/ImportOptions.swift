@@ -7,20 +7,23 @@ import PhotoLedger
 
 extension [Option] {
   /// The options of every import but those of opening.
-  static let importing: [Option] = [
-    .dryRun("record nothing, and print what would be imported"),
-    Option("into-fork", "DIR", "import into a new fork of the library; the library stays as it is"),
-    Option("cause", "NAME", "the cause of every commit; default 'import' ('watch' with --watch) and the run's name"),
-    Option("include", "PATTERN", isRepeatable: true, "only files whose name matches"),
-    Option("exclude", "PATTERN", isRepeatable: true, "no files or folders whose name matches"),
-    Option("all-names", "include files that other programs keep beside photos"),
-    Option("from", "DATE", "only photos taken at or after this; a day begins in UTC"),
-    Option("until", "DATE", "only photos taken at or before this; a day ends in UTC"),
-    Option("keyword", "WORD", isRepeatable: true, "a keyword for every new asset"),
-    Option("time-zone", "ZONE", "the zone of wall times without an offset, such as Europe/Berlin"),
-    Option("no-stacks", "make no stacks of photos that certainly belong together"),
-    Option("jobs", "N", "files read at the same time; default two for each processor"),
-  ]
+  /// - Parameter cause: the word that begins the cause of commits, if none is given, in quotes.
+  static func importing(asCause cause: String = "'import'") -> [Option] {
+    [
+      .dryRun("record nothing, and print what would be imported"),
+      Option("into-fork", "DIR", "import into a new fork of the library; the library stays as it is"),
+      Option("cause", "NAME", "the cause of every commit; default \(cause) and the run's name"),
+      Option("include", "PATTERN", isRepeatable: true, "only files whose name matches"),
+      Option("exclude", "PATTERN", isRepeatable: true, "no files or folders whose name matches"),
+      Option("all-names", "include files that other programs keep beside photos"),
+      Option("from", "DATE", "only photos taken at or after this; a day begins in UTC"),
+      Option("until", "DATE", "only photos taken at or before this; a day ends in UTC"),
+      Option("keyword", "WORD", isRepeatable: true, "a keyword for every new asset"),
+      Option("time-zone", "ZONE", "the zone of wall times without an offset, such as Europe/Berlin"),
+      Option("no-stacks", "make no stacks of photos that certainly belong together"),
+      Option("jobs", "N", "files read at the same time; default two for each processor"),
+    ]
+  }
 }
 
 extension Invocation {

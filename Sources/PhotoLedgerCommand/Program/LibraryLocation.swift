@@ -10,7 +10,8 @@ import PhotoLedger
 //        ~/.local/share/photoledger/library   otherwise
 //
 // The first that is there counts, whether or not there is a library: a command must not work on another library than
-// the one that was named, because that one is on a volume which is not mounted. Only `init` and `import` make one.
+// the one that was named, because that one is on a volume which is not mounted. Only `init`, `import` and
+// `demo --library` make one.
 
 /// The directory of a command's library, and what names it.
 struct LibraryLocation: Equatable {
