@@ -26,6 +26,23 @@ import Testing
     #expect(error?.code == code)
   }
 
+  @Test("an unknown key's error lists the keys that a fetch can be sorted by, and no others")
+  func listsKeys() throws {
+    let kinds: [(Entity, String, String)] = [
+      (.asset, "localizedTitle", "assets"), (.collection, "filename", "collections"),
+    ]
+    for (entity, name, plural) in kinds {
+      let error = #expect(throws: FetchError.self) { try SortTerm("\(name):desc", for: entity) }
+      let (start, end) = ("Unknown key '\(name)' for the order of \(plural); the keys are ", ".")
+      let sentence = try #require(error?.sentence)
+      try #require(sentence.hasPrefix(start) && sentence.hasSuffix(end), "\(sentence)")
+      let listed = sentence.dropFirst(start.count).dropLast().split(separator: ", ").map(String.init)
+      let keys = PropertyKey.allCases.filter { $0.isValid(for: entity) }
+      let sortable = keys.filter { (try? SortTerm($0, ascending: true, for: entity)) != nil }
+      #expect(listed == sortable.map(\.rawValue).sorted() && listed.count < keys.count, "\(listed)")
+    }
+  }
+
   @Test("sort descriptors are taken over by their key path")
   func descriptors() throws {
     #expect(try SortTerm(SortDescriptor(\Asset.creationDate, order: .reverse)).description == "creationDate:desc")

@@ -163,6 +163,9 @@ public enum PropertyKey: String, Hashable, Sendable, CaseIterable {
   /// Whether the property is a detail of an asset, which its row does not hold; a fetch cannot be sorted by it.
   public var isDetail: Bool { facts.isDetail }
 
+  /// Whether a fetch can be sorted by the property: it has an order, and rows hold it.
+  var isSortable: Bool { valueKind != .identifier && !isDetail }
+
   /// Whether the property has several values, of which one has to fit.
   public var hasSeveralValues: Bool { facts.hasSeveralValues }
 

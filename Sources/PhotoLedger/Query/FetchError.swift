@@ -64,11 +64,13 @@ public struct FetchError: Error, Hashable, Sendable, CustomStringConvertible {
 }
 
 extension FetchError {
-  static func unknownKey(_ key: String, for entity: Entity) -> FetchError {
-    let known = PropertyKey.allCases.filter { $0.isValid(for: entity) }.map(\.rawValue).sorted()
-    return FetchError(
-      .unknownKey, key,
-      "Unknown key '\(key)' for \(entity.plural); the keys are \(known.joined(separator: ", ")).")
+  /// A key that the kind of object has not.
+  /// - Parameter isOrder: whether an order was asked for; the sentence then lists only keys that have one.
+  static func unknownKey(_ key: String, for entity: Entity, isOrder: Bool = false) -> FetchError {
+    let known = PropertyKey.allCases.filter { $0.isValid(for: entity) && ($0.isSortable || !isOrder) }
+    let place = isOrder ? "the order of \(entity.plural)" : entity.plural
+    let names = known.map(\.rawValue).sorted().joined(separator: ", ")
+    return FetchError(.unknownKey, key, "Unknown key '\(key)' for \(place); the keys are \(names).")
   }
 
   static func unsupported(_ subject: String, _ sentence: String) -> FetchError {
@@ -87,8 +89,14 @@ extension PropertyKey {
   ///   - entity: the kind of object that has the key.
   /// - Throws: ``FetchError`` `unknownKey`, which lists the keys of the entity (FR-09).
   public init(spelled spelling: String, for entity: Entity) throws(FetchError) {
+    try self.init(spelled: spelling, for: entity, isOrder: false)
+  }
+
+  /// Finds a key as above.
+  /// - Parameter isOrder: whether an order is asked for, of which the error then speaks.
+  init(spelled spelling: String, for entity: Entity, isOrder: Bool) throws(FetchError) {
     guard let key = Self.spellings[spelling], key.isValid(for: entity) else {
-      throw .unknownKey(spelling, for: entity)
+      throw .unknownKey(spelling, for: entity, isOrder: isOrder)
     }
     self = key
   }

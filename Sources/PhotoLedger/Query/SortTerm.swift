@@ -15,7 +15,7 @@ public struct SortTerm: Hashable, Sendable, CustomStringConvertible {
   /// - Throws: ``FetchError`` `unsupportedSort` for an identifier, by which PhotoKit does not sort either (FR-09),
   ///   `unknownKey` for a key of another kind of object.
   public init(_ key: PropertyKey, ascending: Bool, for entity: Entity) throws(FetchError) {
-    try key.checkExists(for: entity)
+    guard key.isValid(for: entity) else { throw .unknownKey(key.rawValue, for: entity, isOrder: true) }
     guard key.valueKind != .identifier else {
       throw FetchError(
         .unsupportedSort, key.rawValue,
@@ -42,7 +42,7 @@ public struct SortTerm: Hashable, Sendable, CustomStringConvertible {
       throw FetchError(.unsupportedSort, text, "'\(text)' is not a valid sort key; write KEY, KEY:asc or KEY:desc.")
     }
     try self.init(
-      PropertyKey(spelled: String(parts[0]), for: entity), ascending: direction == "asc", for: entity)
+      PropertyKey(spelled: String(parts[0]), for: entity, isOrder: true), ascending: direction == "asc", for: entity)
   }
 
   /// Takes over a sort descriptor of assets.
