@@ -84,7 +84,9 @@ extension CommitInformation {
     for (name, value, bounds) in fields {
       guard let count = value?.utf8.count, !bounds.contains(count) else { continue }
       let code: EventLogError.Code = count > bounds.upperBound ? .tooLarge : .invalidField
-      throw EventLogError(code, "the \(name) of a commit has \(count) bytes, and may have \(bounds)")
+      throw EventLogError(
+        code,
+        "the \(name) of a commit has \(count) bytes, and may have \(bounds.lowerBound) to \(bounds.upperBound)")
     }
   }
 }

@@ -69,10 +69,10 @@ public struct EventLogError: Error, Sendable, Equatable, CustomStringConvertible
     }
   }
 
-  /// A full sentence naming the event or commit.
+  /// A full sentence naming the event or commit; it says whether the log failed or the request is at fault.
   public var description: String {
     if let storage { return storage.description }
-    var text = "The event log failed: "
+    var text = advice == .correct ? "The request is invalid: " : "The event log failed: "
     if let sequence { text += "at event \(sequence), " }
     if let commit { text += "at commit \(commit), " }
     return text + detail + (detail.hasSuffix(".") ? "" : ".")

@@ -149,6 +149,7 @@ struct ProofCommandTests {
     ] as [([String], Int32, String)] {
       let result = try sandbox.run(words)
       #expect(result.status == status && result.errors.contains(sentence), "\(words): \(result.errors)")
+      #expect(!result.errors.contains("failed"), "\(words): \(result.errors)")
     }
   }
 }

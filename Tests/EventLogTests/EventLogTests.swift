@@ -184,6 +184,11 @@ struct EventLogTests {
       #expect(try code([event]) { $0.cause = String(repeating: "ü", count: 513) } == .tooLarge)
       #expect(try code([event]) { $0.client = String(repeating: "k", count: 257) } == .tooLarge)
       #expect(try code([event]) { $0.client = "a\0b" } == .invalidField)
+      var keyless = Self.information
+      keyless.key = ""
+      let error = try failure { try log.append(keyless, [event]) }
+      #expect(
+        error?.description == "The request is invalid: the key of a commit has 0 bytes, and may have 1 to 1024.")
       #expect(try log.currentHead() == .empty)
       #expect(try code([EventDraft](repeating: Self.event([UInt8](repeating: 0, count: 100)), count: 10)) == nil)
       #expect(try log.verification().defect == nil)
