@@ -49,7 +49,7 @@
       guard status == 0, let found else {
         throw HTTPServerError(
           description: "The address '\(text)' is unknown: \(String(cString: gai_strerror(status))). "
-            + "Pass HOST:PORT, such as 127.0.0.1:8080.")
+            + "Pass HOST:PORT, such as 127.0.0.1:8080.", isMalformedAddress: true)
       }
       let info = found.pointee
       let opened = socket(info.ai_family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), info.ai_protocol)
@@ -105,18 +105,21 @@
 
     private static func parts(of text: String) throws(HTTPServerError) -> (host: String, port: String) {
       guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
-        throw HTTPServerError(description: "'\(text)' is not an address; pass HOST:PORT, such as 127.0.0.1:8080.")
+        throw HTTPServerError(
+          description: "'\(text)' is not an address; pass HOST:PORT, such as 127.0.0.1:8080.", isMalformedAddress: true)
       }
       var host = text[..<colon]
       if host.hasPrefix("["), host.hasSuffix("]") {
         host = host.dropFirst().dropLast()
       } else if host.contains(":") {
         throw HTTPServerError(
-          description: "'\(text)' is not an address; IPv6 is written in brackets, as in [::1]:8080.")
+          description: "'\(text)' is not an address; IPv6 is written in brackets, as in [::1]:8080.",
+          isMalformedAddress: true)
       }
       guard !host.isEmpty else {
         throw HTTPServerError(
-          description: "'\(text)' names no host; pass 127.0.0.1:\(port), or 0.0.0.0:\(port) for all.")
+          description: "'\(text)' names no host; pass 127.0.0.1:\(port), or 0.0.0.0:\(port) for all.",
+          isMalformedAddress: true)
       }
       return (String(host), String(port))
     }

@@ -89,6 +89,8 @@
   public struct HTTPServerError: Error, Sendable, CustomStringConvertible {
     /// A full sentence.
     public let description: String
+    /// Whether the address that was asked for is none, whatever other programs do.
+    public internal(set) var isMalformedAddress = false
   }
 
   /// Answers requests.

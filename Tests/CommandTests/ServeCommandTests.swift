@@ -102,19 +102,20 @@ import Testing
     @Test(
       "a certificate without its key, a file that is not there, and one that is no PEM end it with a sentence",
       arguments: [
-        (["--tls-certificate", "rubbish.pem"], "belong together"), (["--tls-key", "rubbish.pem"], "belong together"),
-        (["--tls-certificate", "none.pem", "--tls-key", "rubbish.pem"], "--tls-certificate needs a PEM file; 'none"),
-        (["--tls-certificate", "rubbish.pem", "--tls-key", "text"], "--tls-key needs a PEM file; 'text'"),
-        (["--tls-certificate", "rubbish.pem", "--tls-key", "rubbish.pem"], "certificate and key may be wrong"),
-      ])
-    func badPEM(_ options: [String], _ says: String) throws {
+        (["--tls-certificate", "rubbish.pem"], 2, "belong together"),
+        (["--tls-key", "rubbish.pem"], 2, "belong together"),
+        (["--tls-certificate", "none.pem", "--tls-key", "rubbish.pem"], 2, "--tls-certificate needs a PEM file; 'none"),
+        (["--tls-certificate", "rubbish.pem", "--tls-key", "text"], 2, "--tls-key needs a PEM file; 'text'"),
+        (["--tls-certificate", "rubbish.pem", "--tls-key", "rubbish.pem"], 1, "certificate and key may be wrong"),
+      ] as [([String], Int32, String)])
+    func badPEM(_ options: [String], _ status: Int32, _ says: String) throws {
       let sandbox = try Sandbox()
       let rubbish = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
       for (name, text) in [("rubbish.pem", rubbish), ("text", "no PEM")] {
         try Data(text.utf8).write(to: sandbox.folder.appending(path: name))
       }
       let end = try sandbox.run(Self.serve + options)
-      #expect(end.status == 2 && end.errors.contains(says) && end.output.isEmpty, "\(end)")
+      #expect(end.status == status && end.errors.contains(says) && end.output.isEmpty, "\(end)")
     }
 
     @Test(
@@ -124,7 +125,23 @@ import Testing
       let sandbox = try Sandbox()
       let (one, other) = (try TestCertificate(in: sandbox), try TestCertificate(in: sandbox, named: "other"))
       let end = try sandbox.run(Self.serve + ["--tls-certificate", one.certificate, "--tls-key", other.key])
-      #expect(end.status == 2 && end.errors.contains("certificate and key may be wrong"), "\(end)")
+      #expect(end.status == 1 && end.errors.contains("certificate and key may be wrong"), "\(end)")
+    }
+
+    @Test("an address that is none is a wrong command line; one that is in use, or another machine's, is a failure")
+    func badAddress() throws {
+      let sandbox = try Sandbox()
+      let (socket, port) = try listening()
+      defer { close(socket) }
+      for (address, status, says) in [
+        ("nonsense", 2, "'nonsense' is not an address"), ("::1:80", 2, "IPv6 is written in brackets"),
+        (":80", 2, "names no host"), ("127.0.0.1:\(port)", 1, "The server cannot listen on '127.0.0.1:\(port)'"),
+        ("192.0.2.1:1", 1, "The server cannot listen on '192.0.2.1:1'"),
+      ] as [(String, Int32, String)] {
+        let end = try sandbox.run(["serve", "--listen", address])
+        #expect(end.status == status && end.errors.contains(says) && end.output.isEmpty, "\(address): \(end)")
+        #expect(end.errors.contains("--help") == (status == 2), "\(address): \(end)")
+      }
     }
 
     /// A socket that listens, as systemd opens one.
@@ -172,7 +189,7 @@ import Testing
       let file = open(sandbox.folder.path, O_RDONLY | O_CLOEXEC)
       defer { close(file) }
       let none = try Running(sandbox, ["serve"], ["LISTEN_FDS": "1"], socket: file).finish()
-      #expect(none.status == 2 && none.errors.contains("not a listening socket"), "\(none)")
+      #expect(none.status == 1 && none.errors.contains("not a listening socket"), "\(none)")
     }
 
     @Test("variables that systemd set for another process are passed over")

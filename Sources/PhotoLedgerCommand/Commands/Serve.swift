@@ -96,7 +96,7 @@ extension Invocation {
         let isOpen = !listener.address.isLoopback && access.trustedProxies.isEmpty
         options.connectionLimitOfAddress = isOpen ? 1_000 : 0
         address = try server.start(listener, options: options)
-      } catch let error as HTTPServerError {
+      } catch let error as HTTPServerError where error.isMalformedAddress {
         throw UsageError(error.description)
       }
       let origin = "\(options.tls == nil ? "http" : "https")://\(address)"
