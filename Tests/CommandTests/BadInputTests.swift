@@ -169,14 +169,28 @@ struct BadInputTests {
   func emptyPaths() throws {
     let sandbox = try Sandbox()
     _ = try sandbox.makeAssets(1)
-    for (words, name) in [
+    let edit = ["edit", "commit", "A", "--format", "f", "--format-version", "1"]
+    let cases: [([String], String)] = [
       (["export-files", ""], "FOLDER"), (["sidecars", "write", "--mirror", ""], "--mirror"),
       (["import", ""], "FOLDER"), (["import", ".", ""], "FOLDER"), (["import", "", "--watch"], "FOLDER"),
       (["import", ".", "--into-fork", ""], "--into-fork"), (["import", "takeout", ""], "PART"),
       (["import", "icloud", ""], "PART"), (["fork", ""], "DIR"), (["compare", ""], "OTHER"), (["backup", ""], "DIR"),
       (["restore-backup", "", "--to", "again"], "DIR"), (["restore-backup", ".", "--to", ""], "--to"),
-      (["import-log", "--to", ""], "--to"), (["demo", "--library", ""], "--library"),
-    ] {
+      (["import-log", "--to", ""], "--to"), (["import-log", "", "--to", "again"], "FILE"),
+      (["demo", "--library", ""], "--library"), (["demo", ""], "FOLDER"),
+      (["resource", "get", "A", "--output", ""], "--output"), (["checkpoint", "--out", ""], "--out"),
+      (["prove", "check", ""], "FILE"), (["prove", "check", "proof", "--checkpoint", ""], "--checkpoint"),
+      (["verify", "--checkpoint", ""], "--checkpoint"), (["edit", "input", "A", "--output", ""], "--output"),
+      (edit + ["--adjustment", "", "--rendered", "b"], "--adjustment"),
+      (edit + ["--adjustment", "a", "--rendered", ""], "--rendered"),
+      (["pick", "load", "T", "--as", "com.example.app", "--output", ""], "--output"),
+    ]
+    #if Gallery
+      let casesOfServer: [([String], String)] = [(["serve", "--listen", "127.0.0.1:0", "--page", ""], "--page")]
+    #else
+      let casesOfServer: [([String], String)] = []
+    #endif
+    for (words, name) in cases + casesOfServer {
       let result = try sandbox.run(words)
       #expect(result.status == 2 && result.errors.contains("\(name) needs a path; '' is empty."), "\(words): \(result)")
       #expect(result.errors.contains("photoledger \(words[0])"), "\(words): \(result.errors)")

@@ -13,14 +13,14 @@ extension Command {
       """,
     example: "checkpoint --out 2025-06-15.note"
   ) { invocation in
-    try invocation.withLibrary { library in
+    let file = try invocation.text("out").map { try invocation.file($0, "--out") }
+    return try invocation.withLibrary { library in
       var bar = ProgressBar()
       let checkpoint = try library.checkpoint { progress in
         bar.show(progress.phase, done: Int(progress.done), total: progress.total.map { Int($0) })
         return true
       }
       bar.clear()
-      let file = invocation.text("out").map { URL(filePath: $0) }
       if let file { try checkpoint.write(to: file) }
       if invocation.printsJSON {
         try invocation.output.line(JSON(checkpoint, in: file))

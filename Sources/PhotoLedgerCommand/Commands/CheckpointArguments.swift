@@ -17,7 +17,7 @@ extension Invocation {
   /// The checkpoints that `--checkpoint` names.
   func checkpoints() throws -> [Checkpoint] {
     try texts("checkpoint").map { path in
-      guard let text = String(data: try contents(of: path), encoding: .utf8) else {
+      guard let text = String(data: try contents(of: path, "--checkpoint"), encoding: .utf8) else {
         throw LibraryError(
           .invalidProof, "\(path) is not a checkpoint: it is not text; pass a file written by `checkpoint`.")
       }
@@ -28,7 +28,11 @@ extension Invocation {
   }
 
   /// The bytes of a file that holds a checkpoint or a proof.
-  func contents(of path: String) throws -> Data {
+  /// - Parameters:
+  ///   - text: its path.
+  ///   - name: the operand or option that names it, as for ``path(_:_:)``.
+  func contents(of text: String, _ name: String) throws -> Data {
+    let path = try path(text, name)
     var isDirectory: ObjCBool = false
     if FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory), isDirectory.boolValue {
       throw LibraryError(.missingResource, "\(path) cannot be read: it is a directory; pass a file.")

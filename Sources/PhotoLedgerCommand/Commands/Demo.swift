@@ -21,6 +21,7 @@ extension Command {
     let seed = try invocation.count("seed") ?? 1
     let interruption = Interruption(
       patience: invocation.has(serving) ? Interruption.patienceOfServer : Interruption.patience)
+    if let folder = invocation.operands.first { _ = try invocation.path(folder, "FOLDER") }
     let kept = try invocation.text("library").map { try invocation.directory($0, "--library") }
     let url = try kept ?? FileManager.default.makeTemporaryFolder("photoledger-demo")
     defer { if kept == nil { remove(url) } }

@@ -23,6 +23,9 @@ extension Command {
     preparing: commit)
 
   @Sendable private static func commit(_ invocation: Invocation) throws -> (PhotoLibrary) throws -> [JSON] {
+    for name in ["adjustment", "rendered", "rendered-video"] {
+      if let text = invocation.text(name) { _ = try invocation.path(text, "--\(name)") }
+    }
     let recipe: [JSON.Member] = [
       .init("formatIdentifier", try invocation.required("format")),
       .init("formatVersion", try invocation.required("format-version")),

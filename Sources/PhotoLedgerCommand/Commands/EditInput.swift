@@ -29,12 +29,11 @@ extension Command {
     example: "edit input 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F --handles com.example.editor --json"
   ) { invocation in
     let formats = invocation.texts(handles.name)
+    let output = try invocation.text("output").map { try invocation.file($0, "--output") }
     return try invocation.withLibrary { library in
       let asset = try library.asset(named: invocation.operands[0])
       let input = try library.editingInput(for: asset) { formats.contains($0.formatIdentifier) }
-      if let output = invocation.text("output") {
-        try write(input, library, to: output, replacing: invocation.has(force))
-      }
+      if let output { try write(input, library, to: output, replacing: invocation.has(force)) }
       if invocation.printsJSON {
         try invocation.output.line(json(input, library))
       } else {
@@ -46,7 +45,7 @@ extension Command {
 
   /// Copies the adjustment data, which is a file of the asset like any other.
   private static func write(
-    _ input: EditingInput, _ library: PhotoLibrary, to path: String, replacing: Bool
+    _ input: EditingInput, _ library: PhotoLibrary, to url: URL, replacing: Bool
   ) throws {
     let recipe = try library.resources(of: input.asset).first { $0.type == .adjustmentData }
     guard input.adjustmentData != nil, let recipe else {
@@ -55,7 +54,6 @@ extension Command {
       throw LibraryError(
         .missingResource, "The asset \(input.asset.localIdentifier) has no adjustment data to write: \(why).")
     }
-    let url = URL(filePath: path, directoryHint: .notDirectory)
     try waiting { try await library.write(recipe, in: input.asset, to: url, replacing: replacing) }
   }
 

@@ -26,6 +26,7 @@ extension Command {
     guard invocation.has(appending) != (invocation.text(destination.name) != nil) else {
       throw UsageError("'import-log' needs either --to DIR or --append.")
     }
+    if let file = invocation.operands.first { _ = try invocation.path(file, source.name) }
     var options: [String] = []
     if let path = invocation.text(destination.name) { options += ["--to", try invocation.path(path, "--to")] }
     if invocation.has(appending) { options += ["--append", "--library", try invocation.libraryURL().path] }

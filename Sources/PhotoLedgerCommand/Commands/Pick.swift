@@ -192,7 +192,7 @@ private struct LoadArguments {
     client = try invocation.requiredClient()
     token = invocation.operands[0]
     isForced = invocation.has(.force)
-    file = invocation.text("output").map { URL(filePath: $0, directoryHint: .notDirectory) }
+    file = try invocation.text("output").map { try invocation.file($0, "--output") }
     guard file != nil || !invocation.output.terminal.isInteractive || isForced else {
       throw UsageError("Standard output is a terminal; pass --output FILE, or --force.")
     }

@@ -53,7 +53,7 @@ extension Command {
   ) { invocation in
     let checkpoints = try invocation.checkpoints()
     let path = invocation.operands[0]
-    let proof = try Proof(try invocation.contents(of: path), path)
+    let proof = try Proof(try invocation.contents(of: path, "FILE"), path)
     switch proof {
     case .inclusion(let proof): try proof.check(against: checkpoints)
     case .consistency(let proof): try proof.check(against: checkpoints)

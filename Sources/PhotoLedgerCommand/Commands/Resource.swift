@@ -44,7 +44,7 @@ extension Command {
     example: "resource get 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F --output IMG_0001.HEIC"
   ) { invocation in
     let choice = try FileChoice(invocation)
-    guard let output = invocation.text("output") else {
+    guard let output = try invocation.text("output").map({ try invocation.file($0, "--output") }) else {
       guard !invocation.output.terminal.isInteractive || invocation.has(force) else {
         throw UsageError("Standard output is a terminal; pass --output FILE, or --force.")
       }
@@ -62,9 +62,7 @@ extension Command {
       }
       let replacing = invocation.has(force)
       try waiting(interruption) {
-        try await library.write(
-          file.resource, in: file.asset, to: URL(filePath: output, directoryHint: .notDirectory), replacing: replacing,
-          options: options)
+        try await library.write(file.resource, in: file.asset, to: output, replacing: replacing, options: options)
       }
     }
     return .done

@@ -85,7 +85,7 @@ extension Invocation {
       renditions.fillsIdleTime = !has(Command.onRequest)
       let access = try galleryAccess()
       let page =
-        try text("page").map { try PageFiles(folder: URL(filePath: $0), isLive: true) } ?? PageFiles.ofProgram()
+        try text("page").map { try PageFiles(folder: directory($0, "--page"), isLive: true) } ?? PageFiles.ofProgram()
       // Picked items are converted, and places taken out of them, by the programs that there are.
       try library.setRepresentationConverter(ExternalConverter())
       let server = try GalleryServer(library, access: access, renditions: renditions, page: page, log: log.write)

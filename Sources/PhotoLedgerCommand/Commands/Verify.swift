@@ -23,7 +23,9 @@ extension Command {
     example: "verify --content --checkpoint 2025-06-15.note"
   ) { invocation in
     var options = ["--library", try invocation.libraryURL().path]
-    for file in invocation.texts(Option.checkpoint.name) { options += ["--checkpoint", file] }
+    for file in invocation.texts(Option.checkpoint.name) {
+      options += ["--checkpoint", try invocation.path(file, "--checkpoint")]
+    }
     if let client = try invocation.client() { options += ["--as", client] }
     for option in [hashing, .json] where invocation.has(option) { options.append("--\(option.name)") }
     return try invocation.runInChild(verifyHere.name, options, left: "nothing was changed") { signal in

@@ -105,6 +105,12 @@ struct Invocation: Sendable {
     return text
   }
 
+  /// The file at a path that the command line gives.
+  /// - Throws: as ``path(_:_:)``.
+  func file(_ text: String, _ name: String) throws -> URL {
+    URL(filePath: try path(text, name), directoryHint: .notDirectory)
+  }
+
   /// The directory at a path that the command line gives.
   /// - Throws: as ``path(_:_:)``.
   func directory(_ text: String, _ name: String) throws -> URL {
