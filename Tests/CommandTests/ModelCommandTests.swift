@@ -152,7 +152,12 @@ struct ModelCommandTests {
     #expect(try there.run(["client", "limit", "c", equal]).status == 0)
     #expect(
       try there.run(["identifier", "local", cloud, "--as", "c"]).objects()[0]["localIdentifier"] as? String == equal)
-    let none = try there.run(["identifier", "local", "x"])
-    #expect(none.status == 1 && none.errors.contains("'x' is not a cloud identifier"))
+    let mixed = try there.run(["identifier", "local", "x", cloud, "--synced-only"])
+    let answers = try mixed.objects()
+    #expect(mixed.status == 1 && answers.map { $0["cloudIdentifier"] as? String } == ["x", cloud], "\(mixed)")
+    #expect(answers.map { $0["localIdentifier"] as? String } == [nil, came])
+    let none = try #require(answers[0]["error"] as? [String: Any])
+    #expect(none["code"] as? Int == 3201)
+    #expect(none["message"] as? String == "'x' is not a cloud identifier; `identifier cloud` prints them.")
   }
 }

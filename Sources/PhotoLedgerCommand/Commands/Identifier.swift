@@ -33,17 +33,19 @@ extension Command {
       """,
     example: "identifier local $(cat identifiers.txt)"
   ) { invocation in
-    let identifiers = try invocation.operands.map { text in
-      guard let identifier = CloudIdentifier(archivalStringValue: text) else {
-        throw LibraryError(
-          .malformedRequest, "'\(text)' is not a cloud identifier; `identifier cloud` prints them.")
-      }
-      return identifier
-    }
+    // One that cannot be read is a line with an error, as one that is unknown.
+    let texts = invocation.operands.map { CloudIdentifier(archivalStringValue: $0)?.stringValue ?? $0 }
     return try invocation.withLibrary { library in
+      let identifiers = texts.compactMap { CloudIdentifier(archivalStringValue: $0) }
       let mappings = try library.localIdentifierMappings(for: identifiers, syncedOnly: invocation.has(syncedOnly))
-      return try invocation.print(identifiers.map(\.stringValue), "cloudIdentifier", "localIdentifier") { text in
-        CloudIdentifier(archivalStringValue: text).flatMap { mappings[$0] }
+      return try invocation.print(texts, "cloudIdentifier", "localIdentifier") { text in
+        guard let identifier = CloudIdentifier(archivalStringValue: text) else {
+          return .failure(
+            LibraryError(
+              .identifierNotFound,
+              "'\(text.prefix(120))' is not a cloud identifier; `identifier cloud` prints them."))
+        }
+        return mappings[identifier]
       }
     }
   }
