@@ -167,18 +167,27 @@ struct BridgingTests {
         }
         let order = [2, 0, 3, 1, 4].map { all[$0].localIdentifier }
         #expect(PHAsset.fetchAssets(in: album, options: nil).names == order)
-        // One that is in the album already stays where it is, and moves no position of those after it.
-        let later = try await album("Three", [all[0], all[1], all[2]])
-        let laterMembers = PHAsset.fetchAssets(in: later, options: nil)
+      }
+    }
+  }
+
+  @Test("an insertion of what is in the album already leaves it where it is, and moves no position after it (AL-06)")
+  func insertionsOfMembers() async throws {
+    let gallery = try Gallery()
+    try await gallery.shared {
+      try await gallery.images(0..<4)
+      let all = assets().objects(at: IndexSet(0..<4))
+      for hasBasis in [false, true] {
+        let three = try await album("Three", [all[0], all[1], all[2]])
+        let members = PHAsset.fetchAssets(in: three, options: nil)
         try await library().performChanges {
           let request =
             hasBasis
-            ? PHAssetCollectionChangeRequest(for: later, assets: laterMembers)
-            : PHAssetCollectionChangeRequest(for: later)
+            ? PHAssetCollectionChangeRequest(for: three, assets: members) : PHAssetCollectionChangeRequest(for: three)
           request?.insertAssets([all[0], all[3]] as NSArray, at: [0, 2])
         }
-        let laterOrder = [0, 1, 3, 2].map { all[$0].localIdentifier }
-        #expect(PHAsset.fetchAssets(in: later, options: nil).names == laterOrder)
+        let order = [0, 1, 3, 2].map { all[$0].localIdentifier }
+        #expect(PHAsset.fetchAssets(in: three, options: nil).names == order)
       }
     }
   }

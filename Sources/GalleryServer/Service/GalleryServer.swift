@@ -1,6 +1,7 @@
 #if Gallery
   public import Foundation
   public import HTTPServing
+  import LibraryJSON
   public import PhotoLedger
   import Synchronization
 
