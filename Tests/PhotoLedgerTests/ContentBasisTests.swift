@@ -71,6 +71,40 @@ struct ContentBasisTests {
     #expect(try made.library.currentToken == token)
   }
 
+  @Test("an index past the end of an album, however far, is refused with the number of members that the client sees")
+  func farPastTheEnd() async throws {
+    let small = try SmallLibrary()
+    let ids = try await small.assets(4)
+    let album = try await small.album("Sea", ids)
+    let app = try await small.ruleClient(.limited, ids)
+    let made = try app.performChangesAndWait { block in
+      let own = block.createAlbum(title: "own")
+      block.album(own).add(ids)
+    }
+    let own = try #require(LocalIdentifier(made.created[0]))
+    try await small.change { $0.setHidden(true, for: [ids[1]]) }
+    try await small.change { $0.withdraw([ids[2]], from: app.client) }
+    for (library, container, count) in [(small.library, album.id, 3), (app, own, 2)] {
+      for past in [0, 1, Int.max - count] {
+        let indexes = [count + past]
+        var edits: [(ContentEditor) -> Void] = [
+          { $0.remove(at: indexes) }, { $0.move(at: indexes, to: 0) }, { $0.replace(at: indexes, with: [ids[0]]) },
+        ]
+        if past > 0 { edits.append { $0.insert([ids[0]], at: count + past) } }
+        for edit in edits {
+          let error = #expect(throws: LibraryError.self) {
+            try library.performChangesAndWait { edit($0.album(container)) }
+          }
+          #expect(error?.code == .changeNotSupported)
+          #expect(error?.description.contains("it shows \(count) members") == true, "\(past) past the end")
+        }
+      }
+      try library.performChangesAndWait { $0.album(container).move(at: [count - 1], to: 0) }
+    }
+    #expect(try small.members(album) == [ids[3], ids[0], ids[2]])
+    #expect(try app.fetchAssets(FetchOptions(), in: small.now(own)).map(\.id) == [ids[3], ids[0]])
+  }
+
   @Test("without a result, every index counts the shown members, from whichever end it is found")
   func counted() throws {
     let made = try TemporaryLibrary()

@@ -15,6 +15,8 @@ private struct Contents {
   var access: Access
   var expectation = ContentExpectation()
   var holdsAssets: Bool { row.kind == .album }
+  /// How many members the caller sees: in the result that it passed in, or in an album; nil where that takes a count.
+  var shownCount: Int? { basis?.shown.count ?? (holdsAssets ? row.assetCount : nil) }
   var name: String { row.title.map { "'\($0)'" } ?? "the top level" }
 }
 
@@ -100,8 +102,7 @@ extension Decider {
     var index = destination
     // No place lies beyond the largest number there is.
     for moved in indexes where moved <= index && index < .max { index += 1 }
-    let shown = contents.basis?.shown.count ?? (contents.holdsAssets ? contents.row.assetCount : nil)
-    if let shown, !indexes.isEmpty, destination < 0 || index > shown {
+    if let shown = contents.shownCount, !indexes.isEmpty, destination < 0 || index > shown {
       throw outOfRange(destination, contents, count: shown)
     }
     let isInPlace = indexes.last.map { $0 - indexes[0] + 1 == indexes.count && index == $0 + 1 } ?? true
@@ -197,8 +198,8 @@ extension Decider {
     let indexes = Array(Set(indexes)).sorted()
     guard let last = indexes.last else { return [] }
     guard indexes[0] >= 0 else { throw outOfRange(indexes[0], contents, count: nil) }
+    if let shown = contents.shownCount, last >= shown { throw outOfRange(last, contents, count: shown) }
     if let basis = contents.basis {
-      guard last < basis.shown.count else { throw outOfRange(last, contents, count: basis.shown.count) }
       let found = indexes.map(basis.number(at:))
       try check(found, at: indexes, in: contents, t)
       return found
@@ -223,8 +224,8 @@ extension Decider {
     _ t: borrowing WriteTransaction
   ) throws -> ObjectNumber? {
     guard index >= 0 else { throw outOfRange(asked ?? index, contents, count: nil) }
+    if let shown = contents.shownCount, index > shown { throw outOfRange(asked ?? index, contents, count: shown) }
     if let basis = contents.basis {
-      guard index <= basis.shown.count else { throw outOfRange(asked ?? index, contents, count: basis.shown.count) }
       // What stood there may have been taken out meanwhile: the next one that is still here takes its part (AL-05).
       for position in (basis.shown.lowerBound + index)..<basis.order.count {
         let child = basis.order.number(at: position)
