@@ -110,7 +110,7 @@ extension AssetResource {
   init(_ imported: ImportedResource) {
     let facts = MediumFacts(imported.metadata)
     self.init(
-      type: imported.type, originalFilename: imported.originalFilename,
+      type: imported.type, originalFilename: Limits.fileName(imported.originalFilename),
       uniformTypeIdentifier: facts.uniformTypeIdentifier, dataSize: imported.stored.dataSize,
       sha256: imported.stored.sha256, pixelWidth: facts.pixelWidth, pixelHeight: facts.pixelHeight,
       storage: imported.stored.storage, contentIdentifier: facts.contentIdentifier, sha1: imported.stored.sha1)

@@ -85,6 +85,15 @@ struct ArchiveTests {
     #expect(pass.leftovers.isEmpty, "Copies go with the pass.")
   }
 
+  @Test("a name that is longer than the library takes it is cut, and any other is kept")
+  func longNames() {
+    for name in ["IMG_1.jpg", String(repeating: "n", count: 1024), String(repeating: "é", count: 512)] {
+      #expect(Limits.fileName(name) == name)
+    }
+    #expect(Limits.fileName(String(repeating: "n", count: 1025)) == String(repeating: "n", count: 256))
+    #expect(Limits.fileName(String(repeating: "😀", count: 500)).utf8.count == 1024)
+  }
+
   /// A zip with any members, written by Python, which does not ask whether they make sense.
   private static func zip(_ path: String, _ script: String) throws {
     let program = "import zipfile, sys\nz = zipfile.ZipFile(sys.argv[1], 'w')\n\(script)\nz.close()"

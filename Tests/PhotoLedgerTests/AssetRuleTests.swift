@@ -59,6 +59,71 @@ struct AssetRuleTests {
     #expect(try await small.refusal { $0.restoreAssets([a[1]]) } == .identifierNotFound)
   }
 
+  @Test("names and types as long as those of any file are accepted, and longer ones fail the block (CB-06)")
+  func longNames() async throws {
+    let small = try SmallLibrary()
+    func code(_ change: (inout AssetResource) -> Void) async throws -> LibraryError.Code? {
+      var resource = AssetResource.invented(1)
+      change(&resource)
+      let creation = AssetCreation(mediaType: .image, resources: [.stored(resource)])
+      return try await small.refusal { $0.createAsset(creation) }
+    }
+    func text(_ count: Int) -> String { String(repeating: "n", count: count) }
+    #expect(try await code { $0.originalFilename = text(1024) } == nil)
+    #expect(try await code { $0.uniformTypeIdentifier = text(1024) } == nil)
+    #expect(try await code { $0.originalFilename = text(2000) } == .invalidResource)
+    #expect(try await code { $0.originalFilename = String(repeating: "é", count: 513) } == .invalidResource)
+    #expect(try await code { $0.uniformTypeIdentifier = text(1025) } == .invalidResource)
+    let id = try await small.assets(1)[0]
+    var resource = AssetResource.invented(9, .alternatePhoto)
+    resource.originalFilename = text(1025)
+    let draft = ResourceDraft.stored(resource)
+    #expect(try await small.refusal { $0.addResources([draft], to: id) } == .invalidResource)
+    // A file system has such a name, and the dynamic type of its ending is longer than the name.
+    let named = ResourceDraft(type: .photo, source: .data(Data("x".utf8)), originalFilename: "a." + text(253))
+    #expect(try await small.refusal { $0.createAsset(AssetCreation(mediaType: .image, resources: [named])) } == nil)
+  }
+
+  @Test("captions of the greatest length for as many assets as an event lists are one commit of several events (AS-15)")
+  func longCaptions() async throws {
+    let small = try SmallLibrary()
+    let ids = try await small.assets(256)
+    func captions() throws -> [String?] {
+      try ids.map { try small.library.extendedMetadata(of: try small.asset($0)).caption }
+    }
+    let words = ["a", "b"].map { String(repeating: $0, count: 65_536) }
+    var tokens: [Token] = []
+    for word in words {
+      var changes = AssetChanges()
+      changes.caption = .set(word)
+      let change = try await small.change { [changes] in $0.edit(ids, changes) }
+      #expect(change.commits.count == 1 && change.commits[0].eventCount > 1)
+      tokens.append(change.token)
+    }
+    let edited = try captions()
+    #expect(edited.allSatisfy { $0 == words[1] })
+    try small.library.undoAndWait(.commit(tokens[1]))
+    let undone = try captions()
+    #expect(undone.allSatisfy { $0 == words[0] })
+    // Few words are in one event, as they were before there was a bound of bytes.
+    var changes = AssetChanges()
+    changes.caption = .clear
+    changes.isFavorite = true
+    let few = try await small.change { [changes] in $0.edit(Array(ids[..<8]), changes) }
+    #expect(few.commits.map(\.eventCount) == [1])
+  }
+
+  @Test("runs end at a number of elements, and before the sum of their sizes exceeds a bound")
+  func runs() {
+    func runs(_ sizes: [Int]) -> [[Int]] { sizes.inRuns(of: 3, upTo: 10) { $0 }.map { Array($0) } }
+    #expect(runs([]).isEmpty)
+    #expect(runs([50]) == [[50]])
+    #expect(runs([1, 2, 3, 4, 5]) == [[1, 2, 3], [4, 5]])
+    #expect(runs([5, 5, 1]) == [[5, 5], [1]])
+    #expect(runs([50, 1, 50, 60, 2]) == [[50], [1], [50], [60], [2]])
+    #expect(runs([0, 0, 0]) == [[0, 0, 0]])
+  }
+
   @Test("edits of more assets than one event lists are one commit")
   func manyAtOnce() async throws {
     let small = try SmallLibrary()

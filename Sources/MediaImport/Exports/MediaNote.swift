@@ -164,6 +164,14 @@ enum Limits {
     return text.utf8.count <= byteCount && !text.utf8.contains(0) ? text : nil
   }
 
+  /// The name of a file, as the library takes it: one that is longer than file systems have them, as a member of an
+  /// archive may be called, is cut.
+  static func fileName(_ name: String) -> String {
+    // A character of Unicode has at most four bytes.
+    name.utf8.count <= AssetResource.nameByteLimit
+      ? name : String(name.unicodeScalars.prefix(AssetResource.nameByteLimit / 4))
+  }
+
   /// Words that can be keywords, each once.
   static func keywords(_ words: some Sequence<String>) -> [String] {
     var seen: Set<String> = []

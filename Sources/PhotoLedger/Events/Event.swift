@@ -55,6 +55,10 @@ package enum Event: Equatable, Sendable {
 
   /// The most objects that one event may list.
   package static let objectLimit = 256
+
+  /// The most bytes of files and words, before and after, with which a decision edits several assets in one event: far
+  /// fewer than the log takes in a payload.
+  static let detailsLimit = 4 << 20
 }
 
 /// An asset with all it has: what a creation brings and a purge takes.
@@ -159,6 +163,9 @@ package struct AssetEdit: Equatable, Sendable {
 
   /// Whether the edit concerns the files of the asset or the words about it.
   var changesDetails: Bool { kept != nil }
+
+  /// How many bytes of an event the files and words before and after take.
+  var detailsByteCount: Int { details.map { $0.old.encoded().count + $0.new.encoded().count } ?? 0 }
 
   /// Whether the edit concerns the files of the asset (CD-21).
   var changesContent: Bool { details.map { !$0.old.hasSameContent(as: $0.new) } ?? false }

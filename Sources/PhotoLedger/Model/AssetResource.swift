@@ -2,6 +2,10 @@ import EventLog
 
 /// One file of an asset: bytes as they were imported or rendered (PHAssetResource).
 public struct AssetResource: Hashable, Sendable {
+  /// The longest name of a new resource, and the longest type identifier, in bytes of UTF-8: longer than file systems
+  /// have names, and than the dynamic type of a name's ending is.
+  package static let nameByteLimit = 1024
+
   /// Where the bytes of a resource lie.
   public enum Storage: Hashable, Sendable {
     /// In the library's own folder, under the name of their hash.

@@ -9,4 +9,22 @@ extension Array {
   package func inRuns(of limit: Int) -> [ArraySlice<Element>] {
     stride(from: 0, to: count, by: limit).map { self[$0..<Swift.min($0 + limit, count)] }
   }
+
+  /// The elements in runs of at most `limit`, in order; a run of several elements has at most the size `bound`.
+  /// - Parameter size: the size of an element; that of a run is the sum.
+  package func inRuns(of limit: Int, upTo bound: Int, _ size: (Element) -> Int) -> [ArraySlice<Element>] {
+    guard count > 1 else { return inRuns(of: limit) }
+    var runs: [ArraySlice<Element>] = []
+    var (start, total) = (0, 0)
+    for (index, element) in enumerated() {
+      let own = size(element)
+      if index - start == limit || (index > start && total + own > bound) {
+        runs.append(self[start..<index])
+        (start, total) = (index, 0)
+      }
+      total += own
+    }
+    runs.append(self[start...])
+    return runs
+  }
 }

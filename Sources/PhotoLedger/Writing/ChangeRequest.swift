@@ -245,10 +245,10 @@ public struct ResourceDraft: Sendable {
   public var type: ResourceType
   /// Where the bytes come from.
   public var source: Source
-  /// The name to remember; nil: the file's own name.
+  /// The name to remember, at most 1,024 bytes; nil: the file's own name.
   public var originalFilename: String?
-  /// The kind of data; nil: what the bytes are, or without a probe inferred from the file name, then from the type
-  /// (AS-12).
+  /// The kind of data, at most 1,024 bytes; nil: what the bytes are, or without a probe inferred from the file name,
+  /// then from the type (AS-12).
   public var uniformTypeIdentifier: String?
 
   /// Whether the package itself stored the bytes; not accepted from any other source.

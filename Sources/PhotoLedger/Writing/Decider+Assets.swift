@@ -52,6 +52,12 @@ extension Decider {
     guard case .stored(let resource) = draft.source else {
       preconditionFailure("A resource reached the writer before its bytes were stored.")
     }
+    guard resource.originalFilename.utf8.count <= AssetResource.nameByteLimit else {
+      throw invalid("a file name longer than 1,024 bytes")
+    }
+    guard resource.uniformTypeIdentifier.utf8.count <= AssetResource.nameByteLimit else {
+      throw invalid("a type identifier longer than 1,024 bytes")
+    }
     guard resource.sha256.count == 32 else {
       throw LibraryError(
         .invalidResource,
@@ -321,7 +327,8 @@ extension Decider {
   mutating func record(
     _ edits: [(row: AssetRow, edit: AssetEdit)], _ verb: AssetsEdited.Verb, _ t: inout WriteTransaction
   ) throws {
-    for run in edits.inRuns(of: Event.objectLimit) {
+    let runs = edits.inRuns(of: Event.objectLimit, upTo: Event.detailsLimit) { $0.edit.detailsByteCount }
+    for run in runs {
       var shifts: [ObjectNumber: CountShift] = [:]
       var rows: [Projections.EditedRow] = []
       rows.reserveCapacity(run.count)
