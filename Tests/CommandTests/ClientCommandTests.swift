@@ -45,6 +45,20 @@ struct ClientCommandTests {
   }
 
   @Test(
+    "only the owner writes sidecars, whatever a client may do and whichever fields are written",
+    arguments: [[], ["--all"], ["--all", "--dry-run"]])
+  func sidecars(options: [String]) throws {
+    let sandbox = try Sandbox()
+    _ = try sandbox.makeAssets(1)
+    #expect(try sandbox.run(["client", "authorize", Self.name]).status == 0)
+    let refused = try sandbox.run(["sidecars", "write", "--as", Self.name] + options)
+    let sentence = "The client '\(Self.name)' may not write sidecars; only the library's owner may."
+    #expect(refused.status == 1 && refused.errors.contains(sentence), "\(refused)")
+    #expect(refused.output.isEmpty, "\(refused)")
+    #expect(try sandbox.run(["sidecars", "write"] + options).status == 0)
+  }
+
+  @Test(
     "what counts or tells everything is refused to a limited client with one sentence and status 1 (AU-01)",
     arguments: [
       ["stat"], ["log"], ["verify"], ["rebuild"], ["client", "list"], ["client", "selection", name],

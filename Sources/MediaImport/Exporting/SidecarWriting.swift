@@ -98,6 +98,7 @@ package struct SidecarWriting: Sendable {
     _ assets: FetchResult<Asset>, progress: @escaping @Sendable (Int) -> Void = { _ in },
     report: @escaping @Sendable (SidecarReport) -> Void = { _ in }
   ) async throws -> [SidecarOutcome: Int] {
+    try library.checkIsOwner("write sidecars")
     let stop = StopFlag()
     let (library, options) = (library, options)
     return try await withTaskCancellationHandler {
