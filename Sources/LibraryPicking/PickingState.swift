@@ -55,8 +55,8 @@ struct PickingState: Sendable {
   mutating func select(_ entry: PickedEntry) throws -> Bool {
     guard !contains(entry.identifier) else { return false }
     guard limit == 0 || selection.count < limit else {
-      throw LibraryError(
-        .limitExceeded, "At most \(limit) assets may be picked, and \(selection.count) are; deselect one first.")
+      let most = limit == 1 ? "One asset" : "At most \(limit) assets"
+      throw LibraryError(.limitExceeded, "\(most) may be picked; deselect one first.")
     }
     selection.append(entry)
     return true

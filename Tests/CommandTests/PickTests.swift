@@ -31,7 +31,10 @@ struct PickTests {
     let assets = try sandbox.makeAssets(4)
     let choose = [3, 0, 2].flatMap { ["--choose", assets[$0]] }
     let refused = try sandbox.run(["pick", "--as", "app"] + choose)
-    #expect(refused.status == 1 && refused.errors.contains("At most 1") && refused.output.isEmpty)
+    #expect(refused.status == 1 && refused.output.isEmpty)
+    #expect(refused.errors.hasSuffix("One asset may be picked; deselect one first.\n"), "\(refused)")
+    let most = try sandbox.run(["pick", "--as", "app", "--limit", "2"] + choose)
+    #expect(most.errors.hasSuffix("At most 2 assets may be picked; deselect one first.\n"), "\(most)")
     let plain = try sandbox.run(["pick", "--as", "app", "--limit", "0", "--json"] + choose)
     #expect(try Self.names(plain) == [0, 2, 3].map { assets[$0] })
     let ordered = try sandbox.run(
