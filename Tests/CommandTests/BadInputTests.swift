@@ -118,6 +118,21 @@ struct BadInputTests {
     }
   }
 
+  @Test("an export into what is no folder fails, and its dry run with the same sentence")
+  func exportIntoFile() throws {
+    let sandbox = try Sandbox()
+    _ = try sandbox.makeAssets(2)
+    let file = sandbox.folder.appending(path: "file").path
+    try Data("a".utf8).write(to: URL(filePath: file))
+    for target in [file, "\(file)/folder", "/dev/null"] {
+      let run = try sandbox.run(["export-files", target])
+      let dry = try sandbox.run(["export-files", target, "--dry-run"])
+      #expect(run.status == 1 && run.errors.contains("The folder \(target) cannot be created: "), "\(run)")
+      #expect(dry.status == 1 && dry.errors == run.errors && dry.output.isEmpty, "\(dry)")
+    }
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == "a")
+  }
+
   @Test("a folder cannot be put into what it holds")
   func folderInItself() throws {
     let sandbox = try Sandbox()

@@ -36,6 +36,7 @@ final class ExportFolder {
     (self.path, self.isDryRun) = (path, isDryRun)
     let own = "\(path)/\(Self.own)"
     work = "\(own)/coming"
+    try Self.checkMayBeFolder(path)
     if !isDryRun {
       do { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) } catch {
         throw LibraryError(.storage, "The folder \(path) cannot be created: \(error.localizedDescription)")
@@ -53,6 +54,16 @@ final class ExportFolder {
     if lock >= 0 {
       flock(lock, LOCK_UN)
       close(lock)
+    }
+  }
+
+  /// Checks that nothing but a folder is at a path, or on the way to it: a dry run fails where the export would.
+  private static func checkMayBeFolder(_ path: String) throws(LibraryError) {
+    var status = stat()
+    let isOccupied = stat(path, &status) == 0 ? status.st_mode & S_IFMT != S_IFDIR : errno == ENOTDIR
+    guard !isOccupied else {
+      throw LibraryError(
+        .storage, "The folder \(path) cannot be created: a file is at its path or on the way to it; choose another.")
     }
   }
 
