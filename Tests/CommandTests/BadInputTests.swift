@@ -158,6 +158,23 @@ struct BadInputTests {
     #expect(result.errors.contains(try #require(words.last)))
   }
 
+  @Test("a command that changes speaks of itself and of identifiers, not of operations and their placeholders")
+  func sentencesOfEdits() throws {
+    let sandbox = try Sandbox()
+    for name in ["nonsense", "$a"] {
+      for (words, command) in [
+        (["trash", name], "trash"), (["album", "add", name, "nonsense"], "album add"), (["favorite", name], "favorite"),
+      ] {
+        let result = try sandbox.run(words)
+        let sentence = "photoledger: \(command): '\(name)' is not a valid identifier; pass one from the library.\n"
+        #expect(result.status == 1 && result.errors == sentence, "\(result.errors)")
+      }
+    }
+    let answer = try sandbox.apply([#"{"changes":[{"op":"asset.trash","assets":["nonsense"]}]}"#])[0]
+    let message = try #require((answer["error"] as? [String: Any])?["message"] as? String)
+    #expect(message.hasPrefix("changes[0] (asset.trash): ") && message.hasSuffix(", or a placeholder."), "\(message)")
+  }
+
   @Test("an album is not deleted as a folder, nor a folder as an album")
   func wrongKind() throws {
     let sandbox = try Sandbox()

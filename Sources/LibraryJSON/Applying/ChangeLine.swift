@@ -5,8 +5,14 @@ package struct ChangeLine: Sendable {
   package var changes: [JSON]
   package var key: String?
   package var cause: String?
+  /// The command that made the block from its own operands; nil for one that its author wrote.
+  private let command: String?
 
-  package init(_ changes: [JSON], cause: String? = nil) { (self.changes, self.cause) = (changes, cause) }
+  /// - Parameter command: the words of a command that the block is made by; sentences then speak of it, and not of
+  ///   operations and their places.
+  package init(_ changes: [JSON], cause: String? = nil, command: String? = nil) {
+    (self.changes, self.cause, self.command) = (changes, cause, command)
+  }
 
   /// Reads a line.
   /// - Throws: ``JSONError`` for what is no JSON, ``LibraryError`` `.malformedRequest` for what is no change block.
@@ -18,6 +24,7 @@ package struct ChangeLine: Sendable {
     changes = try fields.required("changes", "a list of operations", \.listValue)
     key = try fields.optional("key", "text", \.textValue)
     cause = try fields.optional("cause", "text", \.textValue)
+    command = nil
     try fields.finish()
   }
 
@@ -31,20 +38,22 @@ package struct ChangeLine: Sendable {
     on library: PhotoLibrary, _ answer: @escaping @Sendable (Result<CommitReceipt, any Error>) -> Void
   ) {
     library.performChanges(
-      cause: cause, key: key, { try Operation.ask(changes, of: $0, for: library) }, completionHandler: answer)
+      cause: cause, key: key, { try ask(of: $0, for: library) }, completionHandler: answer)
   }
 
   /// Executes the block for a client on another machine; returns when it is durable.
   /// - Parameter sources: where its resources may come from.
   @concurrent package func perform(on library: PhotoLibrary, from sources: ByteSources) async throws -> CommitReceipt {
-    try await library.performChanges(cause: cause, key: key) {
-      try Operation.ask(changes, of: $0, for: library, from: sources)
-    }
+    try await library.performChanges(cause: cause, key: key) { try ask(of: $0, for: library, from: sources) }
   }
 
   /// Executes the block and waits until it is durable.
   package func perform(on library: PhotoLibrary) throws -> CommitReceipt {
-    try library.performChangesAndWait(cause: cause, key: key) { try Operation.ask(changes, of: $0, for: library) }
+    try library.performChangesAndWait(cause: cause, key: key) { try ask(of: $0, for: library) }
+  }
+
+  private func ask(of block: ChangeBlock, for library: PhotoLibrary, from sources: ByteSources = .local) throws {
+    try Operation.ask(changes, of: block, for: library, from: sources, command: command)
   }
 }
 

@@ -23,26 +23,28 @@ final class OperationContext {
   let library: PhotoLibrary
   let block: ChangeBlock
   let sources: ByteSources
+  /// The command that the block comes from, which knows no placeholders; nil for a block that its author wrote.
+  let command: String?
   /// The objects that earlier operations of the block created, by the names they gave them.
   private(set) var placeholders: [String: (identifier: LocalIdentifier, kind: String)] = [:]
 
-  init(library: PhotoLibrary, block: ChangeBlock, sources: ByteSources) {
-    (self.library, self.block, self.sources) = (library, block, sources)
+  init(library: PhotoLibrary, block: ChangeBlock, sources: ByteSources, command: String?) {
+    (self.library, self.block, self.sources, self.command) = (library, block, sources, command)
   }
 
   func name(_ identifier: LocalIdentifier, _ name: String, kind: String) { placeholders[name] = (identifier, kind) }
 
   /// The object that an identifier or a placeholder names.
   func identifier(_ text: String, _ fields: OperationFields) throws -> LocalIdentifier {
-    if text.hasPrefix("$") {
+    if command == nil, text.hasPrefix("$") {
       guard let placeholder = placeholders[text] else {
         throw fields.malformed("no earlier operation of the block is called \"\(text)\"; give it \"as\": \"\(text)\".")
       }
       return placeholder.identifier
     }
     guard let identifier = LocalIdentifier(text) else {
-      throw fields.malformed(
-        "'\(text.prefix(80))' is not a valid identifier; pass one from the library, or a placeholder.")
+      let other = command == nil ? ", or a placeholder" : ""
+      throw fields.malformed("'\(text.prefix(80))' is not a valid identifier; pass one from the library\(other).")
     }
     return identifier
   }
@@ -62,12 +64,14 @@ extension Operation {
   private static let byName = Dictionary(uniqueKeysWithValues: all.map { ($0.name, $0) })
 
   /// Adds all changes of a list to a block.
-  /// - Parameter sources: where resources may come from.
-  /// - Throws: ``LibraryError`` `.malformedRequest` that names the operation and the field.
-  package static func ask(
-    _ changes: [JSON], of block: ChangeBlock, for library: PhotoLibrary, from sources: ByteSources = .local
+  /// - Parameters:
+  ///   - sources: where resources may come from.
+  ///   - command: the command that made the changes, if one did.
+  /// - Throws: ``LibraryError`` `.malformedRequest` that names the operation, or else the command, and the field.
+  static func ask(
+    _ changes: [JSON], of block: ChangeBlock, for library: PhotoLibrary, from sources: ByteSources, command: String?
   ) throws {
-    let context = OperationContext(library: library, block: block, sources: sources)
+    let context = OperationContext(library: library, block: block, sources: sources, command: command)
     for (index, change) in changes.enumerated() { try ask(change, at: index, context) }
   }
 
@@ -84,7 +88,7 @@ extension Operation {
       let suggestion = Suggestion.sentence(for: name, among: all.map(\.name))
       throw LibraryError(.malformedRequest, "\(place): there is no operation '\(name.prefix(80))'\(suggestion)")
     }
-    var fields = OperationFields(members, place: "\(place) (\(name))", sources: context.sources)
+    var fields = OperationFields(members, place: context.command ?? "\(place) (\(name))", sources: context.sources)
     _ = fields.take("op")
     let created = try operation.ask(&fields, context)
     if let created { try takeName(of: created, kind: String(name.prefix { $0 != "." }), &fields, context) }

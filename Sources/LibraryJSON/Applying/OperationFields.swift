@@ -4,7 +4,7 @@ import PhotoLedger
 ///
 /// Invariant: every field that was not asked for is an error too (`finish`), so a misspelt field is never passed over.
 struct OperationFields {
-  /// What the fields belong to, for sentences: `changes[2] (album.insert)`.
+  /// What the fields belong to, for sentences: `changes[2] (album.insert)`, or the command `album insert`.
   let place: String
   /// Where the bytes of resources may come from.
   let sources: ByteSources

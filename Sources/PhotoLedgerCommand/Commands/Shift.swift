@@ -139,7 +139,7 @@ private struct ShiftRequest {
       let identifiers = JSON.list(chosen.assets.map { .text($0.id.uuidString) })
       var line = ChangeLine(
         [["op": "asset.edit", "assets": identifiers, "dateShift": .integer(Int64(seconds))]],
-        cause: invocation.text("cause") ?? "shift")
+        cause: invocation.text("cause") ?? "shift", command: "shift")
       line.key = invocation.text("key")
       receipt = try line.perform(on: library)
     }

@@ -31,7 +31,7 @@ extension Command {
     ) { invocation in
       let operations = try prepare(invocation)
       return try invocation.withLibrary { library in
-        let line = ChangeLine(try operations(library), cause: words)
+        let line = ChangeLine(try operations(library), cause: words, command: words)
         try invocation.report(line.perform(on: library))
         return .done
       }
