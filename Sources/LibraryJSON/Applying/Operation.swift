@@ -1,4 +1,4 @@
-package import PhotoLedger
+import PhotoLedger
 
 // From JSON to a change block: the one path of every change that the program makes, and the server.
 //
