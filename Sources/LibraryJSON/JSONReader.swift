@@ -14,8 +14,8 @@ package struct JSONReader {
     /// What is written for the library.
     case strict
     /// What other programs write beside photos, taken as far as it can be understood: numbers and words keep their
-    /// spelling, as `written`; bytes that are not UTF-8, and halves of surrogate pairs, become U+FFFD; of too many marks
-    /// on a character the last ones are left out; a key may come twice, and a control character may stand for itself.
+    /// spelling, as `written`; bytes that are not UTF-8, and halves of surrogate pairs, become U+FFFD; of too many
+    /// marks on a character the last are left out; a key may come twice, and a control character may stand for itself.
     case foreign
   }
 

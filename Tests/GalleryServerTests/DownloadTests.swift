@@ -181,7 +181,7 @@
     }
 
     @Test(
-      "an archive whose asset, client or key is withdrawn while it is sent ends without its directory, its last one too",
+      "an archive whose asset, client or key is withdrawn while it is sent ends without its directory, the last too",
       arguments: [("asset", 404), ("client", 403), ("key", 401)], [1, 2])
     func withdrawn(_ how: (what: String, status: Int), _ count: Int) async throws {
       try await TestGallery.serving { gallery in

@@ -136,7 +136,7 @@ struct PickingRuleTests {
     try await presenter.select(picking.name(0))
     let error = await #expect(throws: LibraryError.self) { try await presenter.select(picking.name(1)) }
     #expect(error?.code == .limitExceeded && error?.code.rawValue == 3307)
-    #expect(error?.description.contains("At most 1") == true)
+    #expect(error?.description.contains("One asset may be picked") == true)
     try await presenter.select(picking.name(0))  // selected already
     try await presenter.deselect(picking.name(0))
     try await presenter.select(picking.name(1))

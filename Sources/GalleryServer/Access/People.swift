@@ -80,8 +80,8 @@
     }
 
     /// Gives a person another password, and with that ends all of their sessions.
-    /// - Parameter former: the epoch that the person must still have when the password is set, which a person's own session has
-    ///   seen; nil: the owner sets it.
+    /// - Parameter former: the epoch that the person must still have when the password is set, as their own session
+    ///   saw it; nil: the owner sets it.
     /// - Returns: whether there is a person of that name and epoch.
     func setPassword(_ password: String, of name: String, at former: String? = nil) throws -> Bool {
       let hash = try passwords.hash(password)

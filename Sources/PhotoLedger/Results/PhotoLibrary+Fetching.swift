@@ -290,8 +290,8 @@ extension PhotoLibrary {
     try fetchCollections(in: nil, options)
   }
 
-  /// Fetches the albums and folders with the given identifiers; those that are unknown at the time of the fetch are left
-  /// out, also when they are created later.
+  /// Fetches the albums and folders with the given identifiers; those that are unknown at the time of the fetch are
+  /// left out, also when they are created later.
   /// - Throws: ``FetchError`` for options that do not fit collections (FR-09), ``LibraryError`` if the store cannot be
   ///   read.
   /// - Complexity: O(m log n) for m identifiers.
