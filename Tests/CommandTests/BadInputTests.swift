@@ -163,7 +163,8 @@ struct BadInputTests {
     let sandbox = try Sandbox()
     for name in ["nonsense", "$a"] {
       for (words, command) in [
-        (["trash", name], "trash"), (["album", "add", name, "nonsense"], "album add"), (["favorite", name], "favorite"),
+        (["trash", name], "trash"), (["album", "add", name, "nonsense"], "album add"),
+        (["favorite", name], "favorite"),
       ] {
         let result = try sandbox.run(words)
         let sentence = "photoledger: \(command): '\(name)' is not a valid identifier; pass one from the library.\n"

@@ -104,7 +104,7 @@ import Testing
       arguments: [
         (["--tls-certificate", "rubbish.pem"], 2, "belong together"),
         (["--tls-key", "rubbish.pem"], 2, "belong together"),
-        (["--tls-certificate", "none.pem", "--tls-key", "rubbish.pem"], 2, "--tls-certificate needs a PEM file; 'none"),
+        (["--tls-certificate", "none.pem", "--tls-key", "rubbish.pem"], 2, "--tls-certificate needs a PEM file; 'no"),
         (["--tls-certificate", "rubbish.pem", "--tls-key", "text"], 2, "--tls-key needs a PEM file; 'text'"),
         (["--tls-certificate", "rubbish.pem", "--tls-key", "rubbish.pem"], 1, "certificate and key may be wrong"),
       ] as [([String], Int32, String)])
