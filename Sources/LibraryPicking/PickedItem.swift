@@ -116,7 +116,8 @@ struct ItemToken: Hashable, Sendable, CustomStringConvertible {
 
   private static func place(_ parts: ArraySlice<Substring>) -> Place? {
     if parts.count == 3, parts[0] == "p1", let token = try? Token(parts[1]), (1...13).contains(parts[2].utf8.count),
-      let key = UInt64(parts[2], radix: 36)
+      // In its one spelling, without a plus sign, zeros in front, and capitals.
+      let key = UInt64(parts[2], radix: 36), String(key, radix: 36) == parts[2]
     {
       return .given(token, OrderKey(rawValue: key))
     }

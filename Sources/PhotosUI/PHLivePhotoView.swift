@@ -71,7 +71,7 @@ open class PHLivePhotoView: UIView {
       playbackStyle,
       Task { [weak self] in
         // Ended early only by cancellation, whose caller calls the delegate.
-        guard (try? await Task.sleep(for: .seconds(length))) != nil else { return }
+        guard (try? await Task.sleep(for: .seconds(length))) != nil, !Task.isCancelled else { return }
         self?.end()
       }
     )

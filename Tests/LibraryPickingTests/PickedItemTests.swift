@@ -56,6 +56,10 @@ struct PickedItemTests {
     let token = try #require(try await picking.pick([picking.name(0)]).first?.token)
     _ = try await picking.pick([picking.name(1), picking.name(2)], for: picking.library.as("other"))
     let parts = token.split(separator: ".")
+    for spelling in ["+\(parts[2])", "0\(parts[2])", parts[2].uppercased()] where spelling != parts[2] {
+      let token = "\(parts[0]).\(parts[1]).\(spelling)"
+      #expect(await picking.code { _ = try picking.app.pickedItem(token) } == .invalidToken, "\(token)")
+    }
     for place in [OrderKey.middle - 1, OrderKey.middle + 1, OrderKey.middle + OrderKey.stride, 0, .max] {
       let forged = "\(parts[0]).\(parts[1]).\(String(place, radix: 36))"
       #expect(await picking.code { _ = try picking.app.pickedItem(forged) } == .missingResource)

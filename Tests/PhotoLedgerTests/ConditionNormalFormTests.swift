@@ -7,6 +7,27 @@ import Testing
   static let wide = Condition.comparison(.pixelWidth, .greater, .integer(100))
   static let dated = Condition.comparison(.creationDate, .less, .date(Date(timeIntervalSinceReferenceDate: 5)))
 
+  @Test("a fold of many names is the flat condition, on a small stack; what nests too deep is refused")
+  func folds() async throws {
+    let outcome = await withCheckedContinuation { continuation in
+      let thread = Thread {
+        let names = (0..<3_000).map { Condition.text(.originalFilename, .equals, "IMG_\($0).jpg", .caseInsensitive) }
+        let fold = names.reduce(Condition.never) { .or([$0, $1]) }
+        let isFlat = fold.normalized() == Condition.or(names).normalized()
+        let isChecked = (try? fold.check(for: .asset)) != nil
+        _ = fold.evaluator(for: AssetRow.self)
+        continuation.resume(returning: isFlat && isChecked)
+      }
+      thread.stackSize = 4 << 20
+      thread.start()
+    }
+    #expect(outcome)
+    var deep = Self.favorite
+    for _ in 0..<600 { deep = .or([.and([deep, Self.wide]), Self.dated]) }
+    let error = #expect(throws: FetchError.self) { try deep.check(for: .asset) }
+    #expect(error?.code == .malformedPredicate && error?.description.contains("1,000 levels") == true)
+  }
+
   @Test(
     "spellings of one query are equal in normal form",
     arguments: [

@@ -55,7 +55,7 @@ import Testing
     let text = String(repeating: "a", count: 4_000)
     #expect(try !TextPattern(regularExpression: "(a+)+b", options: []).fits(text))
     #expect(try !TextPattern(regularExpression: "(a|a)*(a|a)*(a|a)*b", options: []).fits(text))
-    #expect(!TextPattern(wildcards: String(repeating: "*a", count: 50) + "b", options: []).fits(text))
+    #expect(try !TextPattern(wildcards: String(repeating: "*a", count: 50) + "b", options: []).fits(text))
   }
 
   @Test(
@@ -69,10 +69,50 @@ import Testing
     "wildcards stand for runs and single characters",
     arguments: [
       ("*", "", true), ("?", "", false), ("a*c", "abbc", true), ("a*c", "abbd", false), ("a\\*c", "a*c", true),
-      ("a\\*c", "abc", false), ("?\u{301}", "é", false), ("????", "日本語字", true),
+      ("a\\*c", "abc", false), ("?\u{301}", "é", false), ("????", "日本語字", true), ("**a**", "bab", true),
+      ("a**\\*", "ab*", true), ("a**\\*", "ab", false), ("*?*", "", false), ("**", "", true),
     ])
-  func wildcards(pattern: String, text: String, fits: Bool) {
-    #expect(TextPattern(wildcards: pattern, options: []).fits(text) == fits)
+  func wildcards(pattern: String, text: String, fits: Bool) throws {
+    #expect(try TextPattern(wildcards: pattern, options: []).fits(text) == fits)
+  }
+
+  @Test(
+    "ranges of a set are folded as the text is", arguments: [("[à-ý]+", "é", true), ("[à-ý]+", "z", false)])
+  func foldedRanges(pattern: String, text: String, fits: Bool) {
+    #expect(TextTest(.matches, pattern, [.diacriticInsensitive]).holds(text) == fits)
+    let both: Condition.TextOptions = [.caseInsensitive, .diacriticInsensitive]
+    #expect(TextTest(.matches, pattern.uppercased(), both).holds(text) == fits)
+  }
+
+  @Test(
+    "what is checked is what is compiled: a pattern that folding makes too long, a long LIKE and a large set are refused",
+    arguments: [
+      ("MATCHES[c]", "ß{3000}"), ("MATCHES[cd]", "(ﬁ|ŉ){2000}"), ("LIKE", String(repeating: "*?", count: 2_000)),
+      ("LIKE[c]", String(repeating: "ß", count: 3_000)),
+      ("MATCHES", "[" + String(repeating: "a-b", count: 300) + "]"),
+    ])
+  func checkedAsCompiled(test: String, pattern: String) {
+    for left in ["burstIdentifier", "'a'"] {
+      let error = #expect(throws: FetchError.self) {
+        try Condition(format: "\(left) \(test) '\(pattern)'", for: .asset)
+      }
+      #expect(error?.code == .malformedPredicate, "\(left)")
+    }
+  }
+
+  @Test("whatever options a random pattern is checked with, it compiles with them", arguments: [53, 54] as [UInt64])
+  func checkedCompiles(seed: UInt64) {
+    var random = QueryRandom(seed: seed)
+    for _ in 0..<300 {
+      let count = Int.random(in: 0...4_100, using: &random)
+      let pattern = random.one(of: ["ß", "ﬁ", "ŉ", "a", "[ß-ÿ]"]) + "{\(count)}"
+      for options in [[], .caseInsensitive, .diacriticInsensitive, [.caseInsensitive, .diacriticInsensitive]]
+        as [Condition.TextOptions]
+      {
+        let condition = Condition.text(.burstIdentifier, .matches, pattern, options)
+        if (try? condition.check(for: .asset)) != nil { _ = TextTest(.matches, pattern, options) }
+      }
+    }
   }
 
   @Test(

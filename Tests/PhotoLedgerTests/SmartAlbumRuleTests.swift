@@ -119,6 +119,17 @@ struct SmartAlbumRuleTests {
     #expect(try small.library.collection(album.localIdentifier) == nil)
   }
 
+  @Test("a condition of more than 65,536 bytes is refused before it is read")
+  func longCondition() async throws {
+    let small = try SmallLibrary()
+    let names = (0..<9_000).map { PropertyValue.text("IMG_\($0)") }
+    await #expect {
+      try await small.library.performChanges {
+        $0.createSmartAlbum(title: "x", where: .oneOf(.originalFilename, names))
+      }
+    } throws: { ($0 as? LibraryError)?.code == .limitExceeded }
+  }
+
   @Test("recently added reaches thirty days back from the beginning of the day in UTC, newest first (AL-07)")
   func recentlyAdded() async throws {
     let day = 86_400.0

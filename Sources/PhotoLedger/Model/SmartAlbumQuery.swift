@@ -44,11 +44,11 @@ extension SmartAlbumQuery {
     try bytes.forEachField { reader, key in
       found.insert(key)
       switch key {
-      case 1: query.subtype = AlbumSubtype(rawValue: try reader.number(Int.self))
+      case 1: query.subtype = AlbumSubtype(rawValue: Int(try reader.number(UInt16.self)))
       case 2: query.format = try reader.text()
       case 3: for _ in 0..<(try reader.array()) { query.sort.append(try reader.text()) }
       case 4: query.includesHidden = try reader.bool()
-      case 5: query.addedWithinDays = try reader.number(Int.self)
+      case 5: query.addedWithinDays = Int(try reader.number(UInt32.self))
       default: throw EventCodingError(sentence: "unknown property \(key) of a query.")
       }
     }

@@ -48,7 +48,7 @@ extension Arranged {
   func apply(toContainer row: inout CollectionRow) throws(RowMismatch) {
     try replace(&row.modificationDate, modificationDate, "modificationDate", of: container)
     try replace(&row.creatorDate, creatorDate, "creatorDate", of: container)
-    for place in places { row.memberCount += (place.new == nil ? 0 : 1) - (place.old == nil ? 0 : 1) }
+    try count(places.reduce(0) { $0 + $1.memberShift }, &row.memberCount, "memberCount", of: container)
     try CountShift(album: container, by: countShift, byCreator: creatorShift).apply(to: &row)
     guard row.assetCount >= 0, row.assetCount <= row.memberCount else {
       throw RowMismatch(number: container, field: "assetCount")
@@ -56,8 +56,8 @@ extension Arranged {
   }
 
   /// Applies the new members of a selection to the client's row.
-  func apply(toClient row: inout ClientRow) {
-    for place in places { row.selectionCount += (place.new == nil ? 0 : 1) - (place.old == nil ? 0 : 1) }
+  func apply(toClient row: inout ClientRow) throws(RowMismatch) {
+    try count(places.reduce(0) { $0 + $1.memberShift }, &row.selectionCount, "selectionCount", of: container)
   }
 
   /// Applies the new membership of a child collection to its row.
@@ -93,6 +93,19 @@ extension ClientEdited {
   }
 }
 
+extension Arranged.Place {
+  /// How many members more the container has by it.
+  fileprivate var memberShift: Int { (new == nil ? 0 : 1) - (old == nil ? 0 : 1) }
+}
+
+/// Shifts a count of the row of an object, which no event makes negative.
+private func count(
+  _ shift: Int, _ value: inout Int, _ field: String, of number: ObjectNumber
+) throws(RowMismatch) {
+  value += shift
+  guard value >= 0 else { throw RowMismatch(number: number, field: field) }
+}
+
 /// Replaces a value of the row of an object, if the event replaces it.
 private func replace<Value>(
   _ value: inout Value, _ replacement: Replacement<Value>?, _ field: String, of number: ObjectNumber
@@ -126,8 +139,15 @@ extension Event {
   ) throws {
     func countMembers(_ change: Int, in places: [ContainerPlace]) throws {
       for place in places {
-        try collection(place.container) { $0?.memberCount += change }
-        try client(place.container) { $0?.selectionCount += change }
+        let container = place.container
+        try collection(container) { row in
+          if row == nil { return }
+          try edit(&row, container) { try count(change, &$0.memberCount, "memberCount", of: container) }
+        }
+        try client(container) { row in
+          if row == nil { return }
+          try edit(&row, container) { try count(change, &$0.selectionCount, "selectionCount", of: container) }
+        }
       }
     }
     func countShown(_ shifts: [CountShift]) throws {
@@ -163,7 +183,8 @@ extension Event {
       try collection(existence.row.parent) { try edit(&$0, existence.row.parent) { $0.memberCount += 1 } }
     case .collectionErased(let existence):
       try collection(existence.row.number) { $0 = nil }
-      try collection(existence.row.parent) { try edit(&$0, existence.row.parent) { $0.memberCount -= 1 } }
+      let parent = existence.row.parent
+      try collection(parent) { try edit(&$0, parent) { try count(-1, &$0.memberCount, "memberCount", of: parent) } }
     case .collectionEdited(let edited):
       try collection(edited.number) { try edit(&$0, edited.number) { try edited.apply(to: &$0) } }
     case .arranged(let arranged):
@@ -174,7 +195,9 @@ extension Event {
     case .clientEdited(let edited):
       try client(edited.number) { try edit(&$0, edited.number) { try edited.apply(to: &$0) } }
     case .pickRecorded(let pick): try client(pick.client) { try edit(&$0, pick.client) { $0.pickCount += 1 } }
-    case .pickErased(let pick): try client(pick.client) { try edit(&$0, pick.client) { $0.pickCount -= 1 } }
+    case .pickErased(let pick):
+      let number = pick.client
+      try client(number) { try edit(&$0, number) { try count(-1, &$0.pickCount, "pickCount", of: number) } }
     case .assetsEdited, .libraryCreated, .libraryForked, .historyShortened, .assetErased, .nothingChanged: break
     }
     try event.forEachPlacement(place)
@@ -189,7 +212,7 @@ extension Arranged {
     isFolder: (ObjectNumber) throws -> Bool
   ) throws {
     switch verb {
-    case .granted, .withdrawn: try client(container) { try edit(&$0, container) { apply(toClient: &$0) } }
+    case .granted, .withdrawn: try client(container) { try edit(&$0, container) { try apply(toClient: &$0) } }
     case .picked: break
     case .inserted, .removed, .moved, .replaced, .rekeyed:
       try collection(container) { try edit(&$0, container) { try apply(toContainer: &$0) } }

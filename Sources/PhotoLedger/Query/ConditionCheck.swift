@@ -5,7 +5,15 @@ extension Condition {
   ///
   /// The evaluator answers any condition; this rejects conditions that are meaningless.
   /// - Throws: ``FetchError`` naming the key or value (FR-09).
-  public func check(for entity: Entity) throws(FetchError) {
+  public func check(for entity: Entity) throws(FetchError) { try check(for: entity, depth: 0) }
+
+  /// The deepest nesting that is evaluated: of conditions of different kinds, since an `and` in an `and` is one level.
+  private static let deepest = 1_000
+
+  private func check(for entity: Entity, depth: Int) throws(FetchError) {
+    guard depth <= Self.deepest else {
+      throw .malformed("depth", "The condition is nested deeper than \(Self.deepest) levels.")
+    }
     switch self {
     case .always, .never: return
     case .comparison(let key, let comparator, let value):
@@ -25,16 +33,16 @@ extension Condition {
       guard key.valueKind == .integer else {
         throw .unsupported(key.rawValue, "'\(key.rawValue)' has no bits to test; it is \(key.valueKind.phrase).")
       }
-    case .text(let key, let test, let text, _):
+    case .text(let key, let test, let text, let options):
       try key.checkExists(for: entity)
       guard key.valueKind == .text || key.valueKind == .identifier else {
         throw .unsupported(
           key.rawValue, "'\(key.rawValue)' is \(key.valueKind.phrase); \(test.rawValue) works on text.")
       }
-      if test == .matches { _ = try TextPattern(regularExpression: text, options: []) }
-    case .and(let parts), .or(let parts):
-      for part in parts { try part.check(for: entity) }
-    case .not(let part): try part.check(for: entity)
+      try TextTest.check(test, text, options)
+    case .and(let parts): for part in Self.flat(parts, isAnd: true) { try part.check(for: entity, depth: depth + 1) }
+    case .or(let parts): for part in Self.flat(parts, isAnd: false) { try part.check(for: entity, depth: depth + 1) }
+    case .not(let part): try part.check(for: entity, depth: depth + 1)
     }
   }
 

@@ -54,7 +54,9 @@ private enum ConditionCompiler<Row: PropertyRow> {
       let (a, b, c) = (tests[0], tests[1], tests[2])
       return { a($0) && b($0) && c($0) }
     default:
-      let (head, tail) = (all(Array(tests[..<3])), all(Array(tests[3...])))
+      // In halves: of many parts each is reached by few calls, and each is copied few times.
+      let middle = tests.count / 2
+      let (head, tail) = (all(Array(tests[..<middle])), all(Array(tests[middle...])))
       return { head($0) && tail($0) }
     }
   }
@@ -69,7 +71,8 @@ private enum ConditionCompiler<Row: PropertyRow> {
       let (a, b, c) = (tests[0], tests[1], tests[2])
       return { a($0) || b($0) || c($0) }
     default:
-      let (head, tail) = (any(Array(tests[..<3])), any(Array(tests[3...])))
+      let middle = tests.count / 2
+      let (head, tail) = (any(Array(tests[..<middle])), any(Array(tests[middle...])))
       return { head($0) || tail($0) }
     }
   }

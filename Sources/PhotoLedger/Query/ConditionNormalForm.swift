@@ -23,10 +23,23 @@ extension Condition {
     case .bits(let key, let mask, let comparator, let value):
       Self.normalized(key, mask: mask, comparator, value)
     case .text(let key, let test, let text, let options): Self.normalized(key, test, text, options)
-    case .and(let parts): Self.joined(parts.map { $0.normalized() }, isAnd: true)
-    case .or(let parts): Self.joined(parts.map { $0.normalized() }, isAnd: false)
+    case .and(let parts): Self.joined(Self.flat(parts, isAnd: true).map { $0.normalized() }, isAnd: true)
+    case .or(let parts): Self.joined(Self.flat(parts, isAnd: false).map { $0.normalized() }, isAnd: false)
     case .not(let part): part.normalized().negated()
     }
+  }
+
+  /// The parts of nested conditions of one kind, as of one: a fold of many names nests as deep as there are names.
+  /// - Complexity: O(n) for n parts.
+  static func flat(_ parts: [Condition], isAnd: Bool) -> [Condition] {
+    var (waiting, flat) = (Array(parts.reversed()), [Condition]())
+    while let part = waiting.popLast() {
+      switch part {
+      case .and(let inner) where isAnd, .or(let inner) where !isAnd: waiting += inner.reversed()
+      default: flat.append(part)
+      }
+    }
+    return flat
   }
 
   /// The negation of a condition in normal form, in normal form.

@@ -8,7 +8,8 @@
 //   .  [a-z]  any, set                        x*    L1: split L2 L3; L2: x; jump L1; L3:
 //   \d \w \s  sets                            x{2,3}  x x x?, written out
 //
-// Invariant: time is at most O(characters × instructions), and a program has at most 4096 instructions. Back
+// Invariant: time is at most O(characters × instructions), a program has at most 4096 instructions, and a set at most
+// 256 ranges and classes beside single characters, which are looked up. Back
 // references, look-around, word boundaries, named classes and inline flags do not fit that scheme or have no user; they
 // are rejected by name. Greedy and lazy repetition match the same texts, so a lazy mark is accepted and ignored.
 // Rejected: Swift's Regex, because it backtracks.
@@ -26,9 +27,13 @@ package struct TextPattern: Sendable {
     case accept
   }
 
-  /// Characters by ranges, possibly all others.
+  /// Characters by ranges and one by one, possibly all others.
   struct CharacterSet: Sendable {
+    /// The most ranges and classes.
+    static let longest = 256
+
     var ranges: [ClosedRange<Character>] = []
+    var singles: Set<Character> = []
     var classes: [Character] = []
     var isNegated = false
     var ignoresCase = false
@@ -42,7 +47,8 @@ package struct TextPattern: Sendable {
     }
 
     private func holds(_ character: Character) -> Bool {
-      ranges.contains { $0.contains(character) } || classes.contains { Self.isIn($0, character) }
+      singles.contains(character) || ranges.contains { $0.contains(character) }
+        || classes.contains { Self.isIn($0, character) }
     }
 
     private static func isIn(_ name: Character, _ character: Character) -> Bool {
@@ -61,21 +67,30 @@ package struct TextPattern: Sendable {
   private let program: [Instruction]
 
   /// Compiles the wildcards of LIKE: `*` any run, `?` any character, a backslash before either means itself.
-  package init(wildcards text: String, options: Condition.TextOptions) {
+  /// - Throws: ``FetchError`` `malformedPredicate` for a pattern that is too long.
+  package init(wildcards text: String, options: Condition.TextOptions) throws(FetchError) {
     var program: [Instruction] = []
-    var isEscaped = false
+    // A run of stars is one.
+    var (isEscaped, isAfterStar) = (false, false)
     for character in text {
       switch character {
       case "\\" where !isEscaped:
         isEscaped = true
         continue
       case "*" where !isEscaped:
+        if isAfterStar { continue }
+        isAfterStar = true
         let here = program.count
         program += [.split(here + 1, here + 3), .any, .jump(here)]
+        continue
       case "?" where !isEscaped: program.append(.any)
       default: program += String(character).folded(options).map(Instruction.character)
       }
-      isEscaped = false
+      (isEscaped, isAfterStar) = (false, false)
+      guard program.count < Self.longestProgram else {
+        throw .malformed(
+          String(text.prefix(80)), "The pattern of LIKE is too long (\(Self.longestProgram) steps are allowed).")
+      }
     }
     if isEscaped { program.append(.character("\\")) }
     self.program = program + [.accept]

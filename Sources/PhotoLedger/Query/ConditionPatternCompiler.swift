@@ -109,14 +109,17 @@ struct PatternCompiler {
       }
       let low = try member(character)
       guard next == "-", index + 1 < characters.count, characters[index + 1] != "]" else {
-        let alone = folded(low)
-        set.ranges.append(alone...alone)
+        set.singles.insert(folded(low))
         continue
       }
       index += 2
       let high = try member(characters[index - 1])
       guard low <= high else { throw malformed("has the range \(low)-\(high) the wrong way round") }
       set.ranges.append(low...high)
+      if options.contains(.diacriticInsensitive) { set.singles.formUnion(folded(low, through: high)) }
+    }
+    guard set.ranges.count + set.classes.count <= TextPattern.CharacterSet.longest else {
+      throw malformed("has a set of more than \(TextPattern.CharacterSet.longest) ranges and classes")
     }
     guard take("]") else { throw malformed("lacks a ]") }
     return set
@@ -126,6 +129,15 @@ struct PatternCompiler {
   private func folded(_ character: Character) -> Character {
     let folded = String(character).folded(options)
     return folded.count == 1 ? folded[folded.startIndex] : character
+  }
+
+  /// The members of a range without what the options ignore; none for a range of more than an alphabet, whose bounds
+  /// are what is meant.
+  private func folded(_ low: Character, through high: Character) -> [Character] {
+    guard let first = low.unicodeScalars.first, let last = high.unicodeScalars.first,
+      low.unicodeScalars.count == 1, high.unicodeScalars.count == 1, last.value - first.value < 1_024
+    else { return [] }
+    return (first.value...last.value).compactMap { Unicode.Scalar($0).map { folded(Character($0)) } }
   }
 
   private mutating func member(_ character: Character) throws(FetchError) -> Character {

@@ -7,20 +7,31 @@ package struct TextTest: Sendable {
   private let options: Condition.TextOptions
   private let pattern: TextPattern?
 
-  /// Prepares a test; a regular expression must be one that `Condition.check(for:)` lets pass.
+  /// Refuses a pattern that cannot be compiled as it will be: folding can make it longer.
+  /// - Throws: ``FetchError`` `unsupportedPredicate`, `malformedPredicate`.
+  static func check(
+    _ test: Condition.TextOperator, _ text: String, _ options: Condition.TextOptions
+  ) throws(FetchError) { _ = try pattern(test, text, options) }
+
+  private static func pattern(
+    _ test: Condition.TextOperator, _ text: String, _ options: Condition.TextOptions
+  ) throws(FetchError) -> TextPattern? {
+    switch test {
+    case .like: try TextPattern(wildcards: text, options: options)
+    case .matches: try TextPattern(regularExpression: text, options: options)
+    case .equals, .contains, .beginsWith, .endsWith: nil
+    }
+  }
+
+  /// Prepares a test; a pattern must be one that ``check(_:_:_:)`` lets pass, as `Condition.check(for:)` does.
   package init(_ test: Condition.TextOperator, _ text: String, _ options: Condition.TextOptions) {
     self.test = test
     self.options = options
     self.text = text.folded(options)
-    switch test {
-    case .like: pattern = TextPattern(wildcards: text, options: options)
-    case .matches:
-      do throws(FetchError) {
-        pattern = try TextPattern(regularExpression: text, options: options)
-      } catch {
-        preconditionFailure("A condition was evaluated before it was checked: \(error)")
-      }
-    default: pattern = nil
+    do throws(FetchError) {
+      pattern = try Self.pattern(test, text, options)
+    } catch {
+      preconditionFailure("A condition was evaluated before it was checked: \(error)")
     }
   }
 

@@ -20,6 +20,10 @@ extension Decider {
 
   /// A query is kept as text, so it must read back as itself, and be about assets.
   private func check(_ query: SmartAlbumQuery) throws {
+    // Before it is read: it is read in the write transaction.
+    guard query.format.utf8.count <= 65_536 else {
+      throw LibraryError(.limitExceeded, "The condition of a smart album may have at most 65,536 bytes.")
+    }
     let condition = try query.condition(at: date)
     try condition.check(for: .asset)
     guard client == PhotoLibrary.owner || !condition.asks(for: .path) else {
@@ -27,9 +31,6 @@ extension Decider {
         .unsupportedPredicate, "A smart album of '\(client)' cannot ask for 'path'; ask for 'originalFilename'.")
     }
     _ = try query.terms()
-    guard query.format.utf8.count <= 65_536 else {
-      throw LibraryError(.limitExceeded, "The condition of a smart album may have at most 65,536 bytes.")
-    }
   }
 
   mutating func setTitle(_ title: String, of identifier: LocalIdentifier?, _ t: inout WriteTransaction) throws {
