@@ -136,6 +136,29 @@ struct ArchiveTests {
     #expect(pass.leftovers.isEmpty)
   }
 
+  @Test(
+    "members whose names are decomposed keep their names, and two that differ in that only stay two",
+    .enabled(if: SamplePhotos.areInstalled("python3")))
+  func decomposedNames() throws {
+    let folder = try TemporaryFolder()
+    let archive = "\(folder.path)/a.zip"
+    try Self.zip(
+      archive,
+      #"""
+      z.writestr('T/Cafe\u0301.jpg', b'decomposed')
+      z.writestr('T/Caf\u00e9.jpg', b'composed')
+      z.writestr('Ko\u0308ln/a.jpg', b'in a folder')
+      """#)
+    let pass = try Pass()
+    let files = try pass.files(FilePath(archive))
+    #expect(files.map(Self.outcome) == ["candidate", "candidate", "candidate"])
+    let names = files.map { Array($0.relativePath.bytes) }
+    let expected = ["T/Cafe\u{301}.jpg", "T/Caf\u{e9}.jpg", "Ko\u{308}ln/a.jpg"].map { Array($0.utf8) }
+    #expect(names == expected)
+    #expect(files.map(\.byteCount) == [10, 8, 11])
+    #expect(pass.leftovers.isEmpty)
+  }
+
   enum Harm: String, CaseIterable {
     case truncatedZip, truncatedTarball, flippedTarball, bombZip, bombTarball, manyMembers, longName, overlap, garbage,
       hugeSize

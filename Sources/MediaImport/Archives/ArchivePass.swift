@@ -1,4 +1,6 @@
+internal import Foundation
 internal import Glibc
+import LibraryJSON
 internal import PhotoLedger
 
 // One pass over an archive, from its first byte to its last.
@@ -16,6 +18,9 @@ internal import PhotoLedger
 // compared with what comes: bsdtar ends with status 0 although a member's checksum is wrong. A gzip states both of the
 // whole, which gzip compares; so nothing of a .tgz counts before gzip has ended with status 0. An archive that is
 // damaged ends the import before anything is recorded.
+//
+// A member of a zip has the name that the list states. bsdtar composes names (e and U+0301 become é) that the zip marks
+// as UTF-8, so what comes is looked up by its composed name; members that differ in that only come in the list's order.
 //
 // The unpacking programs run in the sandbox of decoders, see one file, and are ended when they say nothing for two
 // minutes. Memory: a buffer, and for each member its name and its digest.
@@ -97,7 +102,7 @@ struct ArchivePass: Sendable {
       guard let place = collected.begin(member) else { continue }
       let copy: (name: String, file: Int32)
       do throws(LibraryError) {
-        copy = try copies.make(ending: FilePath(bytes: member.name).pathExtension)
+        copy = try copies.make(ending: FilePath(bytes: place.name).pathExtension)
       } catch { throw ImportError(error) }
       let file = Descriptor(copy.file)
       var crc = CRC32()
@@ -121,6 +126,7 @@ struct ArchivePass: Sendable {
 private struct Collected {
   /// A member whose data come now.
   struct Place {
+    /// The member's name, as the list of a zip has it.
     let name: [UInt8]
     /// The checksum that its bytes must have.
     let crc: UInt32?
@@ -133,7 +139,7 @@ private struct Collected {
   private var names: Set<[UInt8]> = []
   /// The first copy of each content.
   private var copies: [[UInt8]: String] = [:]
-  /// What the list of a zip promises and did not come yet, by name; nil for an archive without a list.
+  /// What the list of a zip promises and did not come yet, by the composed name; nil for an archive without a list.
   private var expected: [[UInt8]: [ArchiveMember]]?
 
   init(path: FilePath, pass: ArchivePass) { (self.path, self.pass) = (path, pass) }
@@ -142,7 +148,7 @@ private struct Collected {
     var all: [[UInt8]: [ArchiveMember]] = [:]
     for member in members.reversed() {
       if case .folder = member.kind { continue }
-      all[member.name, default: []].append(member)
+      all[Self.composed(member.name), default: []].append(member)
     }
     expected = all
   }
@@ -153,31 +159,34 @@ private struct Collected {
     if case .folder = member.kind { return nil }
     var stated = member
     if expected != nil {
-      guard let listed = expected?[member.name]?.popLast() else {
+      guard let listed = expected?[Self.composed(member.name)]?.popLast() else {
         refuse(member, .damaged, "It is in the archive but not in its directory.")
         return nil
       }
       stated = listed
     }
+    let name = stated.name
     if case .other(let reason) = stated.kind {
-      refuse(member, .unusable, reason)
+      refuse(stated, .unusable, reason)
     } else if case .other(let reason) = member.kind {
-      refuse(member, .unusable, reason)
-    } else if !Self.isInside(member.name) {
-      refuse(member, .unusable, "Its name points outside the archive.")
-    } else if !names.insert(member.name).inserted {
-      refuse(member, .unusable, "The archive has an earlier member of this name.")
-    } else if let reason = pass.selection.reason(againstMember: member.name, at: shown(member.name)) {
-      refuse(member, .excluded, reason)
+      refuse(stated, .unusable, reason)
+    } else if !Self.isInside(name) {
+      refuse(stated, .unusable, "Its name points outside the archive.")
+    } else if !names.insert(name).inserted {
+      refuse(stated, .unusable, "The archive has an earlier member of this name.")
+    } else if let reason = pass.selection.reason(againstMember: name, at: shown(name)) {
+      refuse(stated, .excluded, reason)
     } else {
       return Place(
-        name: member.name, crc: expected == nil ? nil : stated.crc, byteCount: expected == nil ? nil : stated.byteCount)
+        name: name, crc: expected == nil ? nil : stated.crc, byteCount: expected == nil ? nil : stated.byteCount)
     }
     return nil
   }
 
   /// Takes in a member whose data are in a copy.
   mutating func end(_ member: ArchiveMember, _ place: Place, _ copy: String, _ crc: UInt32) throws(ImportError) {
+    var member = member
+    member.name = place.name
     if place.crc.map({ $0 != crc }) ?? false || place.byteCount.map({ $0 != member.byteCount }) ?? false {
       pass.copies.discard(copy)
       refuse(member, .damaged, "Its bytes do not match the archive's directory; download the archive again.")
@@ -212,6 +221,12 @@ private struct Collected {
       }
     }
     expected = [:]
+  }
+
+  /// What a member is looked up by: its name with composed characters, if it is a text.
+  private static func composed(_ name: [UInt8]) -> [UInt8] {
+    guard let text = String(validating: name, as: UTF8.self), text.isBoundedInMarks else { return name }
+    return Array(text.precomposedStringWithCanonicalMapping.utf8)
   }
 
   private func shown(_ name: [UInt8]) -> FilePath { path.appending(name) }

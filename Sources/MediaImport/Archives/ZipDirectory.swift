@@ -21,7 +21,7 @@ internal import PhotoLedger
 struct ArchiveMember: Sendable {
   enum Kind: Sendable { case file, folder, other(String) }
 
-  let name: [UInt8]
+  var name: [UInt8]
   let kind: Kind
   let byteCount: UInt64
   /// The checksum of the bytes, where the archive states one.
