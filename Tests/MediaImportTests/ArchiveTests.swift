@@ -91,6 +91,8 @@ struct ArchiveTests {
       #expect(Limits.fileName(name) == name)
     }
     #expect(Limits.fileName(String(repeating: "n", count: 1025)) == String(repeating: "n", count: 256))
+    let marks = String(repeating: "\u{301}", count: 200)
+    #expect(Limits.fileName("q\(marks)").unicodeScalars.count == 129)
     #expect(Limits.fileName(String(repeating: "😀", count: 500)).utf8.count == 1024)
   }
 

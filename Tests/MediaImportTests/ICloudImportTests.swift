@@ -153,6 +153,13 @@ struct ICloudImportTests {
     #expect(CSVText.rows([]) == [] && CSVText.rows(Array("\"open".utf8)) == [["open"]])
   }
 
+  @Test("a field keeps at most 128 marks of a character")
+  func manyMarks() {
+    let marks = String(repeating: "\u{301}\u{323}", count: 100_000)
+    let fields = CSVText.rows(Array("q\(marks),x\n\"\(marks)\"\n".utf8)).map { $0.map(\.unicodeScalars.count) }
+    #expect(fields == [[129, 1], [128]])
+  }
+
   @Test("a list of more fields than the limit ends before the row that reaches it")
   func manyFields() {
     let text = Array("a,b\n\n\nc,d\ne,f,g\n".utf8)

@@ -4,9 +4,12 @@
 // order mark before the first is passed over. What is malformed is read as it stands: a list of photos with one odd
 // line is worth more than none.
 
+import LibraryJSON
+
 /// The rows of a text of comma-separated values.
 enum CSVText {
-  /// Reads rows of fields; bytes that are not UTF-8 become U+FFFD.
+  /// Reads rows of fields; bytes that are not UTF-8 become U+FFFD, and further marks of a character than
+  /// `String.markLimit` are left out.
   /// - Parameters:
   ///   - limit: the most rows; further ones are left.
   ///   - fieldLimit: the rows have fewer fields together; the row that would reach it is left with all behind it. A
@@ -19,7 +22,7 @@ enum CSVText {
     var isQuoted = false
     var position = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
     func end() {
-      row.append(String(decoding: field, as: UTF8.self))
+      row.append(String(decoding: field, as: UTF8.self).boundedInMarks)
       field = []
     }
     while position < bytes.count, rows.count < limit, fieldCount + row.count < fieldLimit {

@@ -40,8 +40,10 @@ struct ICloudSource {
       }
       if head.contains("imgname") {
         let folder = key(of: files[index])
+        // Of columns with one name the first counts.
+        let columns = Dictionary(zip(head, head.indices), uniquingKeysWith: { first, _ in first })
         for row in rows.dropFirst() {
-          guard let (name, layer) = Self.layer(head, row) else { continue }
+          guard let (name, layer) = Self.layer(columns, row) else { continue }
           details[folder, default: [:]][name] = Row(layer: layer, list: index)
         }
       } else if head == ["images"] {
@@ -149,9 +151,9 @@ struct ICloudSource {
 
   // MARK: Rows
 
-  private static func layer(_ head: [String], _ row: [String]) -> (name: String, layer: MetadataLayer)? {
+  private static func layer(_ columns: [String: Int], _ row: [String]) -> (name: String, layer: MetadataLayer)? {
     func field(_ name: String) -> String? {
-      head.firstIndex(of: name).flatMap { row.indices.contains($0) ? row[$0].trimmingBlanks : nil }
+      columns[name].flatMap { row.indices.contains($0) ? row[$0].trimmingBlanks : nil }
     }
     func isYes(_ name: String) -> Bool { ["yes", "true", "1"].contains(field(name)?.lowercased()) }
     guard let name = field("imgname"), !name.isEmpty else { return nil }

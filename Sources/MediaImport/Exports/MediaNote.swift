@@ -1,4 +1,5 @@
 internal import Foundation
+import LibraryJSON
 internal import PhotoLedger
 
 // What is said about a medium beside its bytes, and which value counts.
@@ -158,17 +159,20 @@ enum Limits {
   static let keywordCount = 1024
   static let titleByteCount = 4096
 
-  /// A text without blanks around it; nil if it is empty or too long.
+  /// A text without blanks around it and with bounded marks; nil if it is empty or too long.
   static func text(_ text: String?, atMost byteCount: Int) -> String? {
-    guard let text = text?.trimmingCharacters(in: .whitespacesAndNewlines), !text.isEmpty else { return nil }
+    guard let text = text?.boundedInMarks.trimmingCharacters(in: .whitespacesAndNewlines), !text.isEmpty else {
+      return nil
+    }
     return text.utf8.count <= byteCount && !text.utf8.contains(0) ? text : nil
   }
 
   /// The name of a file, as the library takes it: one that is longer than file systems have them, as a member of an
-  /// archive may be called, is cut.
+  /// archive may be called, is cut, and so are marks without end.
   static func fileName(_ name: String) -> String {
+    let name = name.boundedInMarks
     // A character of Unicode has at most four bytes.
-    name.utf8.count <= AssetResource.nameByteLimit
+    return name.utf8.count <= AssetResource.nameByteLimit
       ? name : String(name.unicodeScalars.prefix(AssetResource.nameByteLimit / 4))
   }
 

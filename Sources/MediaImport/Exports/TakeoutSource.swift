@@ -70,7 +70,7 @@ struct TakeoutSource {
   }
 
   private func settle(_ folder: Folder, _ key: [UInt8], _ output: inout SourceOutput) {
-    let name = String(decoding: key.drop { $0 != 0 }.dropFirst(), as: UTF8.self)
+    let name = String(decoding: key.drop { $0 != 0 }.dropFirst(), as: UTF8.self).boundedInMarks
     let album = settleAlbum(folder, name, &output)
     var titles: [Int: TakeoutRecord.Item] = [:]
     for index in folder.sidecars { if case .item(let item)? = records[index] { titles[index] = item } }

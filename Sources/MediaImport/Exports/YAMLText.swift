@@ -23,9 +23,10 @@ struct YAMLText {
   /// All values at a path.
   func all(_ path: String) -> [String] { values[path] ?? [] }
 
-  /// Reads a text; bytes that are not UTF-8 become U+FFFD.
+  /// Reads a text; bytes that are not UTF-8 become U+FFFD, and further marks of a character than
+  /// `String.markLimit` are left out.
   init(_ bytes: [UInt8]) {
-    let text = String(decoding: bytes, as: UTF8.self)
+    let text = String(decoding: bytes, as: UTF8.self).boundedInMarks
     let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
     var parent: (indentation: Int, path: String) = (-1, "")
     var index = 0
