@@ -83,6 +83,23 @@ struct TakeoutNamesTests {
     #expect(titled == [items[2]: names[0], items[0]: names[1], items[1]: names[2]])
   }
 
+  @Test("thousands of items with one cut name have each their own JSON, by the title or else by the number")
+  func manyCollisions() {
+    let stem = "A very long title that somebody has written fo"
+    let count = 3000
+    let items = (0..<count).map { "\(stem)\(10_000 + $0).jpg" }
+    let names = (0..<count).map { $0 == 0 ? "\(stem).json" : "\(stem)(\($0)).json" }
+    let ordered = Self.matches(items, names.reversed().map { ($0, nil) })
+    #expect(ordered == Dictionary(uniqueKeysWithValues: zip(items, names)))
+    // 7 has no factor in common with the count, so each title comes once.
+    let titles = (0..<count).map { items[$0 * 7 % count] }
+    let titled = Self.matches(items, zip(names, titles).map { ($0, $1) })
+    #expect(titled == Dictionary(uniqueKeysWithValues: zip(titles, names)))
+    let alike = (0..<count).map { "\(stem)xx.\(10_000 + $0)" }
+    let fitting = Self.matches(alike, names.map { ($0, "\(stem)xx and more.jpg") })
+    #expect(fitting == Dictionary(uniqueKeysWithValues: zip(alike, names)), "Each title fits each item.")
+  }
+
   @Test("parentheses of the photographer and numbers of Google are told apart by the title")
   func parentheses() {
     let found = Self.matches(

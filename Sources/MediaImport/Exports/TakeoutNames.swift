@@ -1,3 +1,5 @@
+internal import Foundation
+import LibraryJSON
 internal import PhotoLedger
 
 // Which JSON of a Takeout describes which photo or video.
@@ -30,6 +32,10 @@ internal import PhotoLedger
 // which files were found; of JSONs of one name the first that the caller gave counts. Lengths are counted as bytes,
 // UTF-16 units and scalars, since exports of different years count differently; names are equal if they are the same
 // text to a reader (é in one or two scalars).
+//
+// Thousands of items may have one cut name, and each of them could have each of the JSONs of that name. Such pairs are
+// not listed: an item that is open when their turn comes takes the first free JSON of its cut names, at 20 of those
+// whose titles fit, and at last of all.
 //
 // Rejected: from the JSON to the item by `title` alone (two items of a folder may have one title, and the title of an
 // item with forbidden characters is no name).
@@ -86,18 +92,33 @@ struct TakeoutNames {
   /// The most characters of the stem of a JSON.
   static let stemLimit = 46
 
+  /// The penalty from which on an item has a JSON of its cut name with any number.
+  private static let collisionPenalty = 20
+
   private let items: [Item]
+  /// In the order in which Google numbers them: J.json stands before J(1).json, and J(2).json before J(10).json.
   private let sidecars: [Sidecar]
+  /// The titles, as they are compared; nil where there is none.
+  private let titles: [PlainName?]
   private var byKey: [Key: [Int]] = [:]
   private var byBase: [String: [Int]] = [:]
 
   init(items: [Item], sidecars: [Sidecar]) {
     self.items = items.sorted { ($0.name, $0.index) < ($1.name, $1.index) }
-    self.sidecars = sidecars
-    for (position, sidecar) in sidecars.enumerated() {
-      byKey[Key(base: sidecar.stem, number: nil), default: []].append(position)
-      byBase[sidecar.stem, default: []].append(position)
-      if let (base, number) = Self.split(sidecar.stem) {
+    var numbered = sidecars.enumerated().map { offset, sidecar in
+      (sidecar: sidecar, split: Self.split(sidecar.stem), offset: offset)
+    }
+    numbered.sort {
+      ($0.split?.number ?? 0, $0.sidecar.stem, $0.offset) < ($1.split?.number ?? 0, $1.sidecar.stem, $1.offset)
+    }
+    self.sidecars = numbered.map(\.sidecar)
+    titles = self.sidecars.map { sidecar in
+      sidecar.title.flatMap { $0.isEmpty ? nil : PlainName($0) }
+    }
+    for (position, entry) in numbered.enumerated() {
+      byKey[Key(base: entry.sidecar.stem, number: nil), default: []].append(position)
+      byBase[entry.sidecar.stem, default: []].append(position)
+      if let (base, number) = entry.split {
         byKey[Key(base: base, number: number), default: []].append(position)
         byBase[base, default: []].append(position)
       }
@@ -107,72 +128,88 @@ struct TakeoutNames {
   /// The JSON of each item that has one, by the items' indexes.
   /// - Complexity: O((i + s) log (i + s)).
   func matches() -> [Int: Match] {
-    var found: [Int: Match] = [:]
-    var used: Set<Int> = []
-    let candidates = items.indices.flatMap { position in own(position) }
-    for candidate in candidates.sorted(by: precedes) {
-      let index = items[candidate.item].index
-      guard found[index] == nil, !used.contains(candidate.sidecar) else { continue }
-      used.insert(candidate.sidecar)
-      found[index] = Match(sidecar: sidecars[candidate.sidecar].index, rule: candidate.rule)
+    var pairs = Pairs()
+    let candidates = items.indices.flatMap { position in own(position) }.sorted {
+      ($0.penalty, $0.item, $0.sidecar) < ($1.penalty, $1.item, $1.sidecar)
     }
-    addBorrowed(to: &found)
-    return found
+    let middle = candidates.firstIndex { $0.penalty >= Self.collisionPenalty } ?? candidates.endIndex
+    for candidate in candidates[..<middle] { take(candidate, &pairs) }
+    takeCollisions(withTitles: true, &pairs)
+    for candidate in candidates[middle...] { take(candidate, &pairs) }
+    takeCollisions(withTitles: false, &pairs)
+    addBorrowed(to: &pairs.found)
+    return pairs.found
   }
 
-  private func precedes(_ left: Candidate, _ right: Candidate) -> Bool {
-    if left.penalty != right.penalty { return left.penalty < right.penalty }
-    if left.item != right.item { return left.item < right.item }
-    let (first, second) = (sidecars[left.sidecar].stem, sidecars[right.sidecar].stem)
-    // J.json stands before J(1).json, and J(2).json before J(10).json.
-    return (Self.split(first)?.number ?? 0, first, left.sidecar)
-      < (Self.split(second)?.number ?? 0, second, right.sidecar)
+  /// What is matched so far.
+  private struct Pairs {
+    var found: [Int: Match] = [:]
+    /// The JSONs that an item has.
+    var used: Set<Int> = []
+    /// The JSONs of the cut names that were asked for.
+    var collisions: [String: Collisions] = [:]
   }
 
-  /// The JSONs that could be an item's own.
+  private func take(_ candidate: Candidate, _ pairs: inout Pairs) {
+    let index = items[candidate.item].index
+    guard pairs.found[index] == nil, pairs.used.insert(candidate.sidecar).inserted else { return }
+    pairs.found[index] = Match(sidecar: sidecars[candidate.sidecar].index, rule: candidate.rule)
+  }
+
+  /// Gives each open item the first free JSON of its cut names.
+  /// - Parameter withTitles: whether the JSON has a title that fits.
+  private func takeCollisions(withTitles: Bool, _ pairs: inout Pairs) {
+    for (position, item) in items.enumerated() where pairs.found[item.index] == nil {
+      var first: Int?
+      for base in [item.name, Self.splitItem(item.name)?.base].compactMap({ $0 }) {
+        let keys = Self.cutNames(of: base).filter { byBase[$0] != nil }
+        if keys.isEmpty { continue }
+        let wanted = withTitles ? PlainName(base) : nil
+        for key in keys {
+          let free = pairs.collisions[key, default: Collisions(of: byBase[key] ?? [], titles)]
+            .first(fitting: wanted, besides: pairs.used)
+          first = [first, free].compactMap { $0 }.min()
+        }
+      }
+      guard let first else { continue }
+      take(Candidate(item: position, sidecar: first, rule: .collision, penalty: Self.collisionPenalty), &pairs)
+    }
+  }
+
+  /// The JSONs that could be an item's own, without those of its cut name that have another number.
   private func own(_ position: Int) -> [Candidate] {
     let name = items[position].name
+    let split = Self.splitItem(name)
     var candidates: [Candidate] = []
-    func add(_ base: String, _ number: Int?, _ rule: Rule, _ penalty: Int) {
-      for sidecar in byKey[Key(base: base, number: number)] ?? [] {
-        let fits = Self.titleFits(sidecars[sidecar].title, base: self.base(of: name, number))
-        candidates.append(
-          Candidate(item: position, sidecar: sidecar, rule: rule, penalty: penalty + (fits ? 0 : 100)))
-      }
-    }
     func addAll(_ base: String, _ number: Int?, _ penalty: Int) {
+      let plain = PlainName(base)
+      func add(_ key: String, _ rule: Rule, _ penalty: Int) {
+        for sidecar in byKey[Key(base: key, number: number)] ?? [] {
+          let fits = plain.fits(titles[sidecar])
+          candidates.append(
+            Candidate(item: position, sidecar: sidecar, rule: rule, penalty: penalty + (fits ? 0 : 100)))
+        }
+      }
       let isNumbered = number != nil
       for key in Self.fullNames(of: base) {
         let isWhole = key.count == base.count || key.count == base.count + Self.suffix.count
-        add(key, number, isNumbered ? .numbered : isWhole ? .exact : .cut, penalty)
+        add(key, isNumbered ? .numbered : isWhole ? .exact : .cut, penalty)
       }
-      for key in Self.cutNames(of: base) {
-        add(key, number, .cut, penalty + 2)
-        for sidecar in byBase[key] ?? [] {
-          let fits = Self.titleFits(sidecars[sidecar].title, base: base)
-          candidates.append(
-            Candidate(item: position, sidecar: sidecar, rule: .collision, penalty: 20 + (fits ? 0 : 100)))
-        }
-      }
+      for key in Self.cutNames(of: base) { add(key, .cut, penalty + 2) }
     }
-    addAll(name, nil, Self.splitItem(name) == nil ? 0 : 1)
-    if let (base, number) = Self.splitItem(name) { addAll(base, number, 0) }
-    let (whole, number) = Self.splitItem(name).map { ($0.base, Optional($0.number)) } ?? (name, nil)
+    addAll(name, nil, split == nil ? 0 : 1)
+    if let (base, number) = split { addAll(base, number, 0) }
+    let whole = split?.base ?? name
     let stem = Self.stem(whole)
     if stem != whole {
+      let plain = PlainName(stem)
       for key in Self.fullNames(of: stem) {
-        for sidecar in byKey[Key(base: key, number: number)] ?? []
-        where Self.titleFits(sidecars[sidecar].title, base: stem) {
+        for sidecar in byKey[Key(base: key, number: split?.number)] ?? [] where plain.fits(titles[sidecar]) {
           candidates.append(Candidate(item: position, sidecar: sidecar, rule: .withoutExtension, penalty: 30))
         }
       }
     }
     return candidates
-  }
-
-  private func base(of name: String, _ number: Int?) -> String {
-    guard let number, let (base, own) = Self.splitItem(name), own == number else { return name }
-    return base
   }
 
   // MARK: Copies and moving parts
@@ -310,17 +347,109 @@ struct TakeoutNames {
     guard let (base, number) = split(stem) else { return nil }
     return (base + name.dropFirst(stem.count), number)
   }
+}
 
-  /// Whether a title can be what an item with a name was called: forbidden characters are replaced, and the end is cut.
-  static func titleFits(_ title: String?, base: String) -> Bool {
-    guard let title, !title.isEmpty else { return false }
-    let (name, wanted) = (plain(stem(title)), plain(stem(base)))
-    if name == wanted || plain(title) == plain(base) { return true }
-    return base.utf8.count > stemLimit && wanted.count >= 20 && name.hasPrefix(wanted)
+/// A name or a title without its extension, as they are compared: what Google replaces in names is made equal.
+private struct PlainName {
+  let text: String
+  /// Whether the end of the name may be cut.
+  private let isLong: Bool
+
+  init(_ name: String) {
+    let plain = TakeoutNames.stem(name.boundedInMarks).lowercased().map { character -> Character in
+      "_&\"'<>:/\\|?*%#;@=+$,".contains(character) ? "_" : character
+    }
+    text = String(plain).precomposedStringWithCanonicalMapping
+    isLong = name.utf8.count > TakeoutNames.stemLimit && text.count >= 20
   }
 
-  /// A name with what Google replaces in names made equal.
-  private static func plain(_ name: String) -> String {
-    String(name.lowercased().map { "_&\"'<>:/\\|?*%#;@=+$,".contains($0) ? "_" : $0 })
+  /// Whether a title can be what an item of this name was called: forbidden characters are replaced, and the end is
+  /// cut.
+  func fits(_ title: PlainName?) -> Bool {
+    guard let title else { return false }
+    return title.text == text || isLong && title.text.utf8.starts(with: text.utf8)
+  }
+}
+
+/// The JSONs of one cut name, of which the first that is free is asked for again and again.
+private struct Collisions {
+  /// By their rank.
+  private let sidecars: [Int]
+  /// All of lower rank are used.
+  private var rank = 0
+  /// The titles in the order of texts, so that those with one beginning stand together, with the ranks of their JSONs.
+  private let titles: [(name: PlainName, rank: Int)]
+  /// Where the title of a rank stands.
+  private let places: [Int: Int]
+  /// The lowest rank that may be free at each node of a binary tree over the titles: the root is 1, the children of n
+  /// are 2n and 2n + 1, and the leaves are the last half.
+  private var lowest: [Int]
+
+  /// - Parameter sidecars: in their order.
+  init(of sidecars: [Int], _ plain: [PlainName?]) {
+    self.sidecars = sidecars
+    var titles: [(name: PlainName, rank: Int)] = []
+    for (rank, sidecar) in sidecars.enumerated() {
+      if let name = plain[sidecar] { titles.append((name, rank)) }
+    }
+    titles.sort { $0.name.text < $1.name.text }
+    self.titles = titles
+    places = Dictionary(uniqueKeysWithValues: titles.enumerated().map { ($0.element.rank, $0.offset) })
+    lowest = [Int](repeating: .max, count: titles.count) + titles.map(\.rank)
+    for node in stride(from: titles.count - 1, to: 0, by: -1) {
+      lowest[node] = min(lowest[2 * node], lowest[2 * node + 1])
+    }
+  }
+
+  /// The first that is not used, of those whose titles fit a name if there is one.
+  /// - Complexity: O(log n), and O(n log n) in all for those that were used since.
+  mutating func first(fitting name: PlainName?, besides used: Set<Int>) -> Int? {
+    guard let name else {
+      while rank < sidecars.count, used.contains(sidecars[rank]) { rank += 1 }
+      return rank < sidecars.count ? sidecars[rank] : nil
+    }
+    let start = firstPlace(from: 0) { !($0.text < name.text) }
+    let end = firstPlace(from: start) { !name.fits($0) }
+    while let found = lowestRank(start, end) {
+      if !used.contains(sidecars[found]) { return sidecars[found] }
+      remove(found)
+    }
+    return nil
+  }
+
+  /// The first place from which on all titles have a property.
+  private func firstPlace(from start: Int, where hasIt: (PlainName) -> Bool) -> Int {
+    var (low, high) = (start, titles.count)
+    while low < high {
+      let middle = (low + high) / 2
+      if hasIt(titles[middle].name) { high = middle } else { low = middle + 1 }
+    }
+    return low
+  }
+
+  private func lowestRank(_ start: Int, _ end: Int) -> Int? {
+    var (left, right, found) = (start + titles.count, end + titles.count, Int.max)
+    while left < right {
+      if left % 2 == 1 {
+        found = min(found, lowest[left])
+        left += 1
+      }
+      if right % 2 == 1 {
+        right -= 1
+        found = min(found, lowest[right])
+      }
+      (left, right) = (left / 2, right / 2)
+    }
+    return found == .max ? nil : found
+  }
+
+  private mutating func remove(_ rank: Int) {
+    guard let place = places[rank] else { return }
+    var node = place + titles.count
+    lowest[node] = .max
+    while node > 1 {
+      node /= 2
+      lowest[node] = min(lowest[2 * node], lowest[2 * node + 1])
+    }
   }
 }
