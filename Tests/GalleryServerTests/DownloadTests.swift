@@ -220,6 +220,52 @@
       }
     }
 
+    @Test(
+      "a referenced original that is a symbolic link is sent, in part too, and is in archives; a link in the library not",
+      .enabled(if: SamplePhotos.areInstalled("python3"), "Needs python3, which reads the archive."))
+    func links() async throws {
+      try await TestGallery.serving { gallery in
+        let folder = gallery.temporary.folder.place("photos")
+        try FileManager.default.createDirectory(
+          at: folder.appending(path: "store"), withIntermediateDirectories: true)
+        let text = "bytes of a store"
+        try Data(text.utf8).write(to: folder.appending(path: "store/x"))
+        let link = folder.appending(path: "link.jpg").path
+        #expect(symlink("store/x", link) == 0)
+        let resource = AssetResource(
+          type: .photo, originalFilename: "link.jpg", uniformTypeIdentifier: "public.jpeg",
+          dataSize: UInt64(text.utf8.count), sha256: Array(text.utf8).sha256, storage: .referenced(path: link))
+        var made: LocalIdentifier?
+        try await gallery.library.performChanges { block in
+          made = block.createAsset(
+            AssetCreation(mediaType: .image, resources: [ResourceDraft(type: .photo, source: .stored(resource))]))
+        }
+        let id = try #require(made).uuidString
+        let path = "/v1/assets/\(id)/resources/\(resource.sha256Hex)"
+        let whole = try gallery.ask("GET", path)
+        #expect(whole.status == 200 && whole.body == text)
+        let part = try gallery.ask("GET", path, ["Range: bytes=6-7"])
+        #expect(part.status == 206 && part.body == "of")
+        let json = try gallery.ask("POST", "/v1/downloads", json: ["assets": [id]]).json()
+        let url = try #require(json["url"] as? String)
+        let here = gallery.temporary.folder.place(".")
+        #expect(try listed(try Self.content(gallery, url), here) == "None\nlink.jpg 16 0\n")
+        // The same bytes as the library's own file, which is replaced with a link.
+        let file = gallery.temporary.folder.place("own.jpg")
+        try Data("own bytes".utf8).write(to: file)
+        let asset = try await gallery.makeAsset(file)
+        let own = try #require(try gallery.library.resources(of: asset).first)
+        let stored = try gallery.library.url(of: own, in: asset)
+        try FileManager.default.removeItem(at: stored)
+        #expect(symlink(file.path, stored.path) == 0)
+        let ownPath = "/v1/assets/\(asset.id.uuidString)/resources/\(own.sha256Hex)"
+        #expect(try gallery.ask("GET", ownPath).status == 404)
+        let ownJSON = try gallery.ask("POST", "/v1/downloads", json: ["assets": [id, asset.id.uuidString]]).json()
+        let ownURL = try #require(ownJSON["url"] as? String)
+        #expect(try listed(try Self.content(gallery, ownURL), here) == "unreadable")
+      }
+    }
+
     /// The content of an answer in chunks.
     private static func content(_ gallery: TestGallery, _ url: String) throws -> Data {
       let client = try RawClient(port: gallery.address.port)

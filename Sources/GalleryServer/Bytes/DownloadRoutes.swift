@@ -215,7 +215,7 @@
       _ resource: AssetResource, _ asset: Asset, _ library: PhotoLibrary
     ) throws -> (Int32, HTTPFile) {
       let url = try library.url(of: resource, in: asset)
-      let descriptor = Foundation.open(url.path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+      let descriptor = Foundation.open(url.path, FileAnswer.flags(isReferenced: resource.storage != .library))
       guard descriptor >= 0 else { throw Problem.notFound }
       let file = HTTPFile(owning: descriptor)
       var status = stat()

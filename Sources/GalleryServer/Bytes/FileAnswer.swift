@@ -12,6 +12,8 @@
     /// How many bytes it has to have.
     let size: UInt64
     let look: FileLook
+    /// Whether it is a referenced file, which may be a symbolic link as for an import; the library has no links.
+    var isReferenced = false
     /// Where the file is kept open; nil: it is opened for each request.
     var files: OpenFiles?
 
@@ -44,14 +46,19 @@
     /// The file, checked to be the one that is meant by its size.
     func opened() throws(Problem) -> HTTPFile {
       if let files { return try files.file(path, in: folder, size: size) }
-      return try Self.open(path, in: folder, size: size).file
+      return try Self.open(path, in: folder, isReferenced: isReferenced, size: size).file
+    }
+
+    /// The flags to open a file with: a symbolic link is followed only where it is a referenced file.
+    static func flags(isReferenced: Bool) -> Int32 {
+      O_RDONLY | O_CLOEXEC | O_NONBLOCK | (isReferenced ? 0 : O_NOFOLLOW)
     }
 
     /// Opens a file that has to have a size.
     static func open(
-      _ path: String, in folder: LibraryFolder?, size: UInt64
+      _ path: String, in folder: LibraryFolder?, isReferenced: Bool = false, size: UInt64
     ) throws(Problem) -> (file: HTTPFile, status: stat) {
-      let flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
+      let flags = flags(isReferenced: isReferenced)
       let descriptor = folder?.open(path, flags) ?? Foundation.open(path, flags)
       guard descriptor >= 0 else {
         throw Problem(404, "missing-resource", "The file of this resource is missing; its owner has to restore it.")

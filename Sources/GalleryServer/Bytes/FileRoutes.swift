@@ -37,8 +37,10 @@
       }
       let look = FileLook(
         tag: call.parameters[1], contentType: type(of: resource), name: resource.originalFilename, isShown: isShown)
-      return try FileAnswer(folder: folder, path: path, size: resource.dataSize, look: look, files: files)
-        .response(call.request)
+      return try FileAnswer(
+        folder: folder, path: path, size: resource.dataSize, look: look, isReferenced: resource.storage != .library,
+        files: files
+      ).response(call.request)
     }
 
     /// The media types that a browser may show; everything else is a download that it does not guess about.

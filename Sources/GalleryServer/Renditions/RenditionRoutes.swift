@@ -90,7 +90,8 @@
         }
         return try FileAnswer(
           path: try call.library().url(of: resource, in: asset).path, size: resource.dataSize,
-          look: FileLook(tag: tag, contentType: "video/mp4", name: name + ".mp4", isShown: true)
+          look: FileLook(tag: tag, contentType: "video/mp4", name: name + ".mp4", isShown: true),
+          isReferenced: resource.storage != .library
         ).response(call.request)
       }
       let size: UInt64 =
