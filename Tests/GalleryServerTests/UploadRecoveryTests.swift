@@ -222,6 +222,43 @@
       for _ in 0..<quota.activeOfClient { _ = try uploads.enter(for: "greedy") }
     }
 
+    @Test("a place among the bodies that are received is had and left while another upload waits for the disk")
+    func placesWhileSyncing() async throws {
+      let temporary = try TemporaryLibrary()
+      let uploads = Uploads(temporary.library, .system)
+      defer { uploads.close() }
+      let (waits, begun, entered) = (Flag(), Gathered<Int>(), Gathered<Int>())
+      let mayEnd = DispatchSemaphore(value: 0)
+      uploads.set(
+        quota: UploadQuota(),
+        synchronizing: { descriptor in
+          if waits.isSet {
+            waits.set(false)
+            begun.append(1)
+            mayEnd.wait()
+          }
+          return fdatasync(descriptor)
+        })
+      var head = UploadHead()
+      head.isLast = false
+      let upload = try uploads.create(head, contentLength: nil, for: PhotoLibrary.owner)
+      let first = try upload.begin(at: 0, head, contentLength: nil)
+      try uploads.write([1, 2, 3], of: upload, turn: first)
+      waits.set(true)
+      async let resumed = onThread { [head] in try uploads.resume(upload, at: 3, head, contentLength: nil) }
+      async let other: Void = onThread {
+        while begun.all.isEmpty { usleep(1000) }
+        try uploads.enter(for: "other").leave()
+        if upload.finishing == nil { entered.append(1) }
+      }
+      // Before the two are waited for, whatever fails.
+      defer { mayEnd.signal() }
+      try await waitUntil("a place is had and left") { !entered.all.isEmpty }
+      mayEnd.signal()
+      try await other
+      #expect(try await resumed == first + 1)
+    }
+
     @Test(
       "a name keeps what joins or parts its letters, and has nothing that controls or reverses text",
       arguments: [

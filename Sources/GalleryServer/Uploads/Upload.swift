@@ -45,7 +45,6 @@
       /// The latest turn.
       var turn = 0
       var isGone = false
-      var finishing: Task<HTTPResponse, Never>?
     }
 
     let id: String
@@ -54,6 +53,8 @@
     let isResumable: Bool
     /// Guarded by its lock, which is held while the disk works; only threads that may wait take it.
     private let state: Mutex<State>
+    /// The completion that is under way. Any thread takes its lock: nothing waits for the disk under it.
+    private let completion = Mutex<Task<HTTPResponse, Never>?>(nil)
     private let folder: UploadFolder
 
     init(_ record: UploadRecord, isResumable: Bool, expecting expected: UInt64 = 0, in folder: UploadFolder) {
@@ -251,20 +252,20 @@
     }
 
     /// The answer of a completion that is under way; nil if none is.
-    var finishing: Task<HTTPResponse, Never>? { state.withLock { $0.finishing } }
+    var finishing: Task<HTTPResponse, Never>? { completion.withLock { $0 } }
 
     /// Begins the completion, unless it has begun.
     func finish(_ work: @escaping @Sendable () async -> HTTPResponse) -> Task<HTTPResponse, Never> {
-      state.withLock { state in
-        if let running = state.finishing { return running }
+      completion.withLock { completion in
+        if let running = completion { return running }
         let task = Task.detached { await work() }
-        state.finishing = task
+        completion = task
         return task
       }
     }
 
     /// Lets a later request try the completion again.
-    func unfinish() { state.withLock { $0.finishing = nil } }
+    func unfinish() { completion.withLock { $0 = nil } }
 
     /// Removes the bytes and the record.
     func drop() { state.withLock { drop(&$0) } }

@@ -28,14 +28,14 @@
       /// nil until the first request.
       var folder: UploadFolder?
       var uploads: [String: Upload] = [:]
-      /// How many bodies are being received, by client.
-      var active: [String: Int] = [:]
       var swept = Date.distantPast
       var isClosed = false
     }
 
-    /// Guarded by its lock; only threads that may wait take it.
+    /// Guarded by its lock, which is held while the disk works; only threads that may wait take it.
     private let state = Mutex(State())
+    /// How many bodies are being received, by client. Any thread takes its lock: nothing waits for the disk under it.
+    private let active = Mutex<[String: Int]>([:])
     private let library: PhotoLibrary
     private let environment: GalleryEnvironment
     private let intake = MediaIntake()
@@ -256,19 +256,19 @@
     /// - Throws: ``Problem`` 503 if there are too many, of this client or of all.
     func enter(for client: String) throws(Problem) -> UploadPlace {
       let quota = quota
-      let refusal = state.withLock { state -> String? in
-        let own = state.active[client] ?? 0
+      let refusal = active.withLock { active -> String? in
+        let own = active[client] ?? 0
         guard own < quota.activeOfClient else { return "The server receives \(own) uploads of this client now" }
-        let all = state.active.values.reduce(0, +)
+        let all = active.values.reduce(0, +)
         guard all < quota.active else { return "The server receives \(all) uploads now" }
-        state.active[client] = own + 1
+        active[client] = own + 1
         return nil
       }
       if let refusal { throw Problem(503, "limit-exceeded", "\(refusal); try again.") }
       return UploadPlace { [self] in
-        state.withLock { state in
-          let left = (state.active[client] ?? 1) - 1
-          state.active[client] = left > 0 ? left : nil
+        active.withLock { active in
+          let left = (active[client] ?? 1) - 1
+          active[client] = left > 0 ? left : nil
         }
       }
     }
@@ -326,9 +326,8 @@
     }
 
     private func result(of upload: Upload, _ beside: Beside) async throws -> UploadResult {
-      let record = upload.record
       let folder = try await offload { [self] in try state.withLock { try opened(&$0) } }
-      let content = try await offload { try upload.content() }
+      let (record, content) = try await offload { (upload.record, try upload.content()) }
       if let expected = record.sha256, expected != content.sha256 {
         return .refused(
           status: 400, type: "invalid-resource",
