@@ -130,6 +130,22 @@ struct FolderWatchTests {
     }
   }
 
+  @Test("a tree of very many folders is forgotten folder by folder, each before the one above it")
+  func manyForgotten() {
+    let count = 100_000
+    let state = FileState(byteCount: 1, modified: 1, changed: 1)
+    let known = (0..<count).map { (path: World.path("a/\($0)/x.jpg"), state: state, isTaken: false) }
+    var watch = FolderWatch(roots: [World.root], known: known, rules: FolderWatch.Rules())
+    #expect(watch.folderCount == count + 2)
+    let first = watch.next(at: .zero)
+    #expect(first == .list(World.root))
+    watch.receive(.listed(World.root, .entries(files: [:], folders: [:], isEmpty: false)), at: .zero)
+    var forgotten: [FilePath] = []
+    while case .forget(let folder)? = watch.next(at: .zero) { forgotten.append(folder) }
+    #expect(Set(forgotten).count == count + 1 && forgotten.count == count + 1)
+    #expect(forgotten.last == World.path("a") && watch.folderCount == 1)
+  }
+
   @Test("units are names without their ending, and sidecars belong to the file whose name they have")
   func units() {
     let there: Set = ["IMG_1.jpg", "cam.01.jpg", "b.json", "IMG_1000.AAE", "IMG_1001.aae"]

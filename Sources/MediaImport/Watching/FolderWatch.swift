@@ -156,7 +156,7 @@ struct FolderWatch {
   /// Folders to list, by what they wait for.
   private var atOnce = DueLine(), collected = DueLine(), rechecked = DueLine(), returning = DueLine()
   private var ready: [FilePath] = []
-  private var actions: [Action] = []
+  private var actions = Line<Action>()
   /// What the last `take` and `resolve` were about.
   private var taking: [FilePath] = [], resolving: [FilePath] = []
   private(set) var isOver = false
@@ -432,7 +432,7 @@ struct FolderWatch {
   /// The next thing to do; nil: nothing yet. It is to be done, and its result received, before the next one.
   mutating func next(at now: Duration) -> Action? {
     if isOver { return nil }
-    if !actions.isEmpty { return actions.removeFirst() }
+    if let action = actions.popFirst() { return action }
     if ready.count >= rules.batchCount { return take() }
     if let folder = nextFolder(now) { return .list(folder) }
     while !ready.isEmpty { if let action = take() { return action } }
@@ -501,12 +501,11 @@ struct FolderWatch {
 
 /// Folders that wait for the same time each, so they become due in the order in which they came.
 private struct DueLine {
-  private var waiting: [(at: Duration, folder: FilePath)] = []
-  private var start = 0
+  private var waiting = Line<(at: Duration, folder: FilePath)>()
   private var members: Set<FilePath> = []
 
   var isEmpty: Bool { members.isEmpty }
-  var next: Duration? { start < waiting.count ? waiting[start].at : nil }
+  var next: Duration? { waiting.first?.at }
 
   /// Adds a folder; one that waits already becomes due as it would have.
   mutating func add(_ folder: FilePath, at time: Duration) {
@@ -514,14 +513,31 @@ private struct DueLine {
   }
 
   mutating func pop(_ now: Duration) -> FilePath? {
-    guard start < waiting.count, waiting[start].at <= now else { return nil }
-    let folder = waiting[start].folder
+    guard let first = waiting.first, first.at <= now else { return nil }
+    _ = waiting.popFirst()
+    members.remove(first.folder)
+    return first.folder
+  }
+}
+
+/// What waits, the first of which leaves without the others moving up each time.
+private struct Line<Element> {
+  private var elements: [Element] = []
+  private var start = 0
+
+  var isEmpty: Bool { start == elements.count }
+  var first: Element? { isEmpty ? nil : elements[start] }
+
+  mutating func append(_ element: Element) { elements.append(element) }
+
+  /// - Complexity: O(1) on average.
+  mutating func popFirst() -> Element? {
+    guard let first else { return nil }
     start += 1
-    members.remove(folder)
-    if start > 1024, start * 2 > waiting.count {
-      waiting.removeFirst(start)
+    if isEmpty || start > 1024 && start * 2 > elements.count {
+      elements.removeFirst(start)
       start = 0
     }
-    return folder
+    return first
   }
 }
