@@ -243,6 +243,25 @@ struct SidecarImportTests {
     #expect(outcomes["albums/album/x.yml"] == .describesAlbum("It's an album") && summary.described == 3)
   }
 
+  @Test("an album has each file once, though it names it twice or by two identifiers")
+  func repeatedMembers() throws {
+    let album = "UID: aq1\nType: album\nTitle: Twice\nPhotos:\n- UID: pq1\n- UID: pq2\n- UID: pq1\n"
+    let sidecars = [("a.yml", "UID: pq1\n"), ("b.yml", "UID: pq2\n"), ("b.yaml", "UID: pq1\n"), ("x.yml", album)]
+    let names = ["a.jpg", "b.jpg"] + sidecars.map(\.0)
+    let files = names.map { name in
+      ScannedFile(
+        path: FilePath("/r/\(name)"), relativeCount: name.utf8.count,
+        role: name.hasSuffix(".jpg") ? .candidate : .sidecar, byteCount: 1)
+    }
+    var statements: [Int: SidecarSource.Statement] = [:]
+    for (index, sidecar) in sidecars.enumerated() {
+      let statement = SidecarSource.statement(Array(sidecar.1.utf8), ending: "yml")
+      statements[index + 2] = try #require(statement, "\(sidecar.0)")
+    }
+    let source = SidecarSource(options: LibraryImport.Options(), files: files, statements: statements)
+    #expect(source.catalog().albums == [SourceAlbum(title: "Twice", files: [0, 1])])
+  }
+
   @Test(
     "sidecars of the corpus describe the files that they are known to describe",
     .enabled(if: Corpus.isPresent, "The folder of real photos is not at hand."))

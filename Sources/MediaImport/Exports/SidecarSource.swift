@@ -116,8 +116,11 @@ struct SidecarSource {
   private func addAlbums(_ identified: [String: [Int]], _ catalog: inout MediaCatalog) {
     for (index, statement) in statements.sorted(by: { files[$0.key].path < files[$1.key].path }) {
       guard let album = statement.album else { continue }
-      catalog.albums.append(
-        SourceAlbum(title: album.title, files: album.members.flatMap { identified[$0] ?? [] }))
+      // An album has a file once, however often it names it, and by however many identifiers.
+      var (named, found) = (Set<String>(), Set<Int>())
+      let members = album.members.filter { named.insert($0).inserted }
+      let files = members.flatMap { identified[$0] ?? [] }.filter { found.insert($0).inserted }
+      catalog.albums.append(SourceAlbum(title: album.title, files: files))
       catalog.files[index].role = .settled(.describesAlbum(album.title))
     }
   }
