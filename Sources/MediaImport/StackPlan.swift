@@ -198,13 +198,17 @@ struct StackPlanner: Sendable {
     return found.subtracting(names)
   }
 
-  /// The files of one unit.
-  private func unit(of file: Int) -> Range<Int> {
+  /// The most files of a unit that are looked at. One shot has a few; where numbers are endings (`scan.00001`), all
+  /// files of a folder are one unit.
+  private static let unitLimit = 64
+
+  /// The files of one unit; nil if they are too many to be those of one shot.
+  private func unit(of file: Int) -> Range<Int>? {
     let unit = found[file].unitBytes
     var (low, high) = (file, file + 1)
-    while low > 0, found[low - 1].unitBytes == unit { low -= 1 }
-    while high < found.count, found[high].unitBytes == unit { high += 1 }
-    return low..<high
+    while low > 0, high - low <= Self.unitLimit, found[low - 1].unitBytes == unit { low -= 1 }
+    while high < found.count, high - low <= Self.unitLimit, found[high].unitBytes == unit { high += 1 }
+    return high - low <= Self.unitLimit ? low..<high : nil
   }
 
   /// Known files whose metadata decide, with the assets that have them.
@@ -218,8 +222,8 @@ struct StackPlanner: Sendable {
       if asset.primary.metadata.shot != nil, let before = predecessor(of: file) {
         questions[before] = Self.known(outcomes[before]) ?? recent[before]
       }
-      if asset.primary.metadata.mediaType == .image {
-        for sibling in unit(of: file) where found[sibling].role == .candidate {
+      if asset.primary.metadata.mediaType == .image, let unit = unit(of: file) {
+        for sibling in unit where found[sibling].role == .candidate {
           if let known = Self.known(outcomes[sibling]) ?? recent[sibling] { questions[sibling] = known }
         }
       }
@@ -309,10 +313,11 @@ extension StackPlanner {
     let images = candidates.filter { $0.metadata.mediaType == .image }
     let groups = Dictionary(grouping: images) { found[$0.file].unitBytes }
     return groups.compactMap { (unit, group) -> ImportedStack? in
-      guard counts[unit] == group.count else { return nil }
+      guard counts[unit] == group.count, let files = self.unit(of: group[0].file) else { return nil }
       // The other coding may have come with an earlier import.
-      let pair = group + (group.count == 1 ? knownStills(in: self.unit(of: group[0].file), library) : [])
-      guard pair.count == 2, !hasFurtherPicture(pair, outcomes), pair.allSatisfy({ $0.top == nil }) else { return nil }
+      let pair = group + (group.count == 1 ? knownStills(in: files, library) : [])
+      guard pair.count == 2, !hasFurtherPicture(pair, in: files, outcomes), pair.allSatisfy({ $0.top == nil })
+      else { return nil }
       let sorted = pair.sorted { Self.rank($0) < Self.rank($1) }
       return Self.isOneShot(sorted[0], sorted[1])
         ? ImportedStack(rule: .codings, top: sorted[0], others: [sorted[1]]) : nil
@@ -330,9 +335,9 @@ extension StackPlanner {
   private static func rank(_ candidate: Candidate) -> Int { codings[candidate.metadata.fileType] ?? .max }
 
   /// Whether another file of the name is a picture, or may be one.
-  private func hasFurtherPicture(_ pair: [Candidate], _ outcomes: [Int: FileOutcome]) -> Bool {
+  private func hasFurtherPicture(_ pair: [Candidate], in unit: Range<Int>, _ outcomes: [Int: FileOutcome]) -> Bool {
     let members = Set(pair.map(\.member))
-    return unit(of: pair[0].file).contains { file in
+    return unit.contains { file in
       if found[file].edit != nil { return true }
       if pair.contains(where: { $0.file == file }) { return false }
       // Another file of one of the two assets is not another picture.

@@ -142,6 +142,16 @@ struct StackImportTests {
   // MARK: Codings
 
   @Test(
+    "two codings are no stack where more files have their name than one shot leaves, as series with numbers as endings",
+    arguments: [64, 65, 2000])
+  func manyOfOneName(count: Int) async throws {
+    var files = ShotFiles.pair
+    for number in 2..<count { files["a/IMG_1.\(10_000 + number)"] = Data() }
+    let stacks = try await Self.stacks(files)
+    #expect(stacks == (count > 64 ? [] : [["IMG_1.HEIC", "IMG_1.JPG"]]))
+  }
+
+  @Test(
     "two codings of a shot are a stack only if everything that proves it is there",
     arguments: ["time", "fraction", "noTime", "model", "noMake", "size", "offset", "case"])
   func codings(what: String) async throws {
