@@ -73,7 +73,8 @@ extension PhotoLibrary {
     try checkIsOwner("erase assets")
     return try store.reading { t in
       let subjects = try erasureSubjects(assets, t)
-      return try subjects.map { try erasedAsset($0, among: Set(subjects.map(\.number)), t) }
+      let numbers = Set(subjects.map(\.number))
+      return try subjects.map { try erasedAsset($0, among: numbers, t) }
     }
   }
 

@@ -141,8 +141,10 @@ struct ErasureTests {
     }
     let preview = try kept.library.erasurePreview(of: [kept.secret])
     #expect(preview[0].keptFiles.map(\.reason) == [.shared] && preview[0].removedFiles.count == 1)
-    try kept.library.eraseAssets([kept.secret])
     let made = try #require(copy)
+    let both = try kept.library.erasurePreview(of: [kept.secret, made])
+    #expect(both.map(\.keptFiles) == [[], []] && both.map(\.removedFiles.count) == [2, 1])
+    try kept.library.eraseAssets([kept.secret])
     let asset = try #require(try kept.library.asset(made.uuidString))
     let resource = try #require(try kept.library.resources(of: asset).first)
     #expect(try Data(contentsOf: kept.library.url(of: resource)) == KeptLibrary.photo)
