@@ -8,7 +8,7 @@ public import PhotoLedger
 // Forgetting an asset for good.
 //
 //     preview ─▶ confirmation ─▶ trash and purge ─▶ files removed ─▶ log: payloads out, asset.erased in ─┐
-//                                      one commit          and looked for   one commit for 256 assets          │
+//                                      one commit          and looked for   commits of at most 256 assets      │
 //                                                     caches ◀─ reports of imports ◀─ snapshots of the past ◀──┘
 //
 // The order is that of knowledge: the log names the files, so they go before the log forgets them, and the reports of
@@ -95,6 +95,15 @@ extension PhotoLibrary {
   /// - Complexity: O(k log n) for k events of the assets, O(n) in resources for their files and in lines of reports.
   @discardableResult
   public func eraseAssets(_ assets: [LocalIdentifier], cause: String? = nil) throws -> ErasureReport {
+    try eraseAssets(assets, cause: cause, upTo: Self.erasureBytes)
+  }
+
+  /// About how many bytes of events one commit replaces, which must be less than a commit holds.
+  private static let erasureBytes = 16 << 20
+
+  /// Erases assets.
+  /// - Parameter byteLimit: about how many bytes of events one commit replaces, unless those of one asset have more.
+  func eraseAssets(_ assets: [LocalIdentifier], cause: String?, upTo byteLimit: Int) throws -> ErasureReport {
     let preview = try erasurePreview(of: assets)
     let confirmation = store.installed((any ChangeConfirmation).self).current
     let proposal = ChangeProposal(erasing: preview.map(\.id), client: client, cause: cause)
@@ -104,9 +113,7 @@ extension PhotoLibrary {
     let subjects = try store.reading { t in try erasureSubjects(assets, t) }
     try purge(subjects.filter { !$0.isPurged }, cause)
     try removeFiles(of: subjects)
-    for run in subjects.map(\.number).inRuns(of: Event.objectLimit) {
-      _ = try store.perform([.eraseAssets(Array(run))], cause: cause, isConfirmed: true)
-    }
+    try eraseEvents(of: subjects.map(\.number), cause, upTo: byteLimit)
     let lines = try eraseTraces(of: subjects.map(\.identifier))
     return ErasureReport(assets: preview, importLineCount: lines, token: try currentToken)
   }
@@ -193,6 +200,17 @@ extension PhotoLibrary {
     let trashing: [ChangeRequest] = shown.isEmpty ? [] : [.trashAssets(shown)]
     _ = try store.perform(
       trashing + [.purgeAssets(subjects.map(\.identifier))], cause: cause, isConfirmed: true)
+  }
+
+  /// Erases the data of purged assets from the log, in as many commits as that takes.
+  private func eraseEvents(of numbers: [ObjectNumber], _ cause: String?, upTo byteLimit: Int) throws {
+    var rest = numbers[...]
+    while !rest.isEmpty {
+      let next = rest.prefix(Event.objectLimit)
+      let count = try store.reading { t in try store.core.countErasedTogether(next, upTo: byteLimit, t) }
+      _ = try store.perform([.eraseAssets(Array(next.prefix(count)))], cause: cause, isConfirmed: true)
+      rest = rest.dropFirst(count)
+    }
   }
 
   /// Removes the files that purged assets ever named, unless others need them, and makes sure that they are gone.

@@ -2,11 +2,12 @@ import EventLog
 import Foundation
 import LMDB
 import LibraryAudit
-import LibraryMaintenance
 import PhotoLedger
 import Synchronization
 import TestSupport
 import Testing
+
+@testable import LibraryMaintenance
 
 @Suite("Erasure")
 struct ErasureTests {
@@ -181,6 +182,50 @@ struct ErasureTests {
       for word in ["words about", "plain.jpg", "twin.jpg", "Zanzibar"] {
         #expect(content.range(of: Data(word.utf8)) == nil, "\(path) holds \(word)")
       }
+    }
+  }
+
+  @Test(
+    "assets whose events are too long for one commit are erased in several, each of whole assets, and nothing is left",
+    arguments: [(1 << 10, 2), (16 << 20, 1)])
+  func severalCommits(byteLimit: Int, commitCount: Int) async throws {
+    let kept = try await KeptLibrary.make()
+    let assets = [kept.secret, kept.other]
+    for keyword in ["first", "second", "third"] {
+      try await kept.small.change { block in
+        var shared = AssetChanges()
+        shared.addedKeywords = [keyword]
+        block.edit([kept.twin] + assets, shared)
+      }
+    }
+    let start = try kept.library.currentToken
+    let place = kept.folder.place("follower")
+    try PhotoLibrary.importLog(to: place, next: LogText.source(try LogText.lines(kept.library)))
+    let follower = try PhotoLibrary(at: place)
+    defer { follower.close() }
+    let report = try kept.library.eraseAssets(assets, cause: "a request", upTo: byteLimit)
+    #expect(report.assets.map(\.id) == assets && report.assets.allSatisfy { $0.eventCount > 3 })
+    var erasures: [LogEntry] = []
+    try kept.library.forEachLogEntry { entry in
+      if entry.type == "asset.erased" { erasures.append(entry) }
+      return true
+    }
+    #expect(erasures.count == commitCount && erasures.allSatisfy { $0.commit.cause == "a request" })
+    #expect(erasures.flatMap(\.objects) == assets.map { $0.spelled(as: .asset) })
+    try kept.expectSound()
+    let dump = try kept.dump()
+    try kept.library.rebuild()
+    #expect(try kept.dump().difference(from: dump) == nil)
+    try follower.appendLog(next: LogText.source(try LogText.lines(kept.library, after: start)))
+    #expect(try StoreDump(Environment.store(ofLibrary: place.path)).difference(from: dump) == nil)
+    #expect(try kept.library.eraseAssets(assets, cause: nil, upTo: byteLimit).assets.map(\.eventCount) == [0, 0])
+    #expect(try kept.dump().difference(from: dump) == nil)
+    try kept.close()
+    try PhotoLibrary.compact(at: kept.url)
+    #expect(try kept.tracesFound() == [])
+    let contents = try kept.files().map { try Data(contentsOf: kept.url.appending(path: $0)) }
+    for (word, isLeft) in [("words about plain", false), ("plain.jpg", false), ("words about twin", true)] {
+      #expect(contents.contains { $0.range(of: Data(word.utf8)) != nil } == isLeft, "\(word)")
     }
   }
 

@@ -124,6 +124,16 @@ struct AssetRuleTests {
     #expect(runs([0, 0, 0]) == [[0, 0, 0]])
   }
 
+  @Test("the place of an element among ascending ones is found, also before the first and after the last")
+  func lowerBound() {
+    for count in 0...9 {
+      let even = (0..<count).map { 2 * $0 }
+      for wanted in -1...20 {
+        #expect(even.lowerBound { $0 < wanted } == even.count { $0 < wanted }, "\(wanted) among \(even)")
+      }
+    }
+  }
+
   @Test("edits of more assets than one event lists are one commit")
   func manyAtOnce() async throws {
     let small = try SmallLibrary()

@@ -5,6 +5,18 @@ package func distinct<Element: Hashable>(_ elements: some Sequence<Element>) -> 
 }
 
 extension Array {
+  /// The first place before which all elements come before what is looked for; the end if all do.
+  /// - Parameter isBefore: true for the first elements, and false for all others.
+  /// - Complexity: O(log n).
+  package func lowerBound(where isBefore: (Element) -> Bool) -> Int {
+    var (low, high) = (0, count)
+    while low < high {
+      let middle = (low + high) / 2
+      if isBefore(self[middle]) { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
   /// The elements in runs of at most `limit`, in order.
   package func inRuns(of limit: Int) -> [ArraySlice<Element>] {
     stride(from: 0, to: count, by: limit).map { self[$0..<Swift.min($0 + limit, count)] }

@@ -24,6 +24,11 @@ package import LMDB
 // the new event carries the replacements of both. The newest always wins:
 //
 //     17 assets.edited   [4, 5, 6]  ◀── 90 asset.erased {17: [–, 5, 6]}  ◀── 95 asset.erased {17: [–, –, 6], 90: {}}
+//
+// What a commit erases of an asset is all of it: an event that says what a property was before would not fit an earlier
+// one that no longer says it, and no replay would get past it. But an event says more of others than of the one asset,
+// and a few assets can have replacements beyond what a commit holds. So it is assets that are erased in several commits
+// (`countErasedTogether`), one after another, as though each had been asked for by itself.
 
 extension AssetRow {
   /// What is known of the row's asset once it was erased.
@@ -124,12 +129,15 @@ extension StoreCore {
     erasing numbers: Set<ObjectNumber>, _ t: borrowing T
   ) throws -> [AssetErased.Redaction] {
     var found: [UInt64: AssetErased.Redaction] = [:]
-    var waiting: Set<UInt64> = []
-    for number in numbers { waiting.formUnion(try projections.history(of: number, in: t)) }
+    var touching: Set<UInt64> = []
+    for number in numbers { touching.formUnion(try projections.history(of: number, in: t)) }
     // An event that brings something for others comes after all of them, so in this order each is met when all that it
-    // no longer has to bring is known.
-    while let sequence = waiting.min() {
-      waiting.remove(sequence)
+    // no longer has to bring is known. Both lists descend: the next event is the last of one of them, or of both.
+    var own = touching.sorted(by: >)
+    var carriers: [UInt64] = []
+    while let sequence = [own.last, carriers.last].compactMap({ $0 }).min() {
+      if own.last == sequence { own.removeLast() }
+      if carriers.last == sequence { carriers.removeLast() }
       guard let redaction = try self.redaction(of: sequence, erasing: numbers, superseding: found, t) else {
         continue
       }
@@ -142,9 +150,35 @@ extension StoreCore {
           "Event \(carrier) is said to bring what stands for event \(sequence), but is not after it; run `verify`, "
             + "then `rebuild`.")
       }
-      waiting.insert(carrier)
+      let place = carriers.lowerBound { $0 > carrier }
+      if place == carriers.count || carriers[place] != carrier { carriers.insert(carrier, at: place) }
     }
     return found.values.sorted { $0.sequence < $1.sequence }
+  }
+
+  /// How many of some assets, from the first, one commit can erase: the first, and others as long as their events, with
+  /// all that carry replacements of them, have at most so many bytes together.
+  ///
+  /// The events are counted as they stand, whether or not they say anything of an asset. The replacements are hardly
+  /// longer.
+  /// - Complexity: O(k log n) for k events of the assets.
+  package func countErasedTogether<T: TransactionReading & ~Copyable>(
+    _ numbers: ArraySlice<ObjectNumber>, upTo byteLimit: Int, _ t: borrowing T
+  ) throws -> Int {
+    var counted: Set<UInt64> = []
+    var byteCount = 0
+    for (index, number) in numbers.enumerated() {
+      for event in try projections.history(of: number, in: t) {
+        var sequence = event
+        while counted.insert(sequence).inserted, let record = try log.event(at: sequence, in: t) {
+          byteCount += record.content?.byteCount ?? 0
+          guard let carrier = try log.redactions.carrier(of: sequence, in: t) else { break }
+          sequence = carrier
+        }
+        if index > 0, byteCount > byteLimit { return index }
+      }
+    }
+    return numbers.count
   }
 
   /// The replacement of the payload of one event; nil if it may be kept.
