@@ -44,6 +44,8 @@ struct BackupManifest: Codable {
   static let currentFormat = 1
   /// One that is longer was not written by this program: it names each missing file with 66 bytes.
   fileprivate static let byteLimit: Int64 = 1 << 28
+  /// The bytes of the name of a file: two digits of its hash, a slash and the others.
+  fileprivate static let nameByteLimit = 65
 
   var format = currentFormat
   var library: String
@@ -154,13 +156,17 @@ extension BackupManifest {
       throw LibraryError(
         .notALibrary, "\(folder) has no \(Self.name), so it is not a backup; pass one created by `backup`.")
     }
+    let damaged = LibraryError(.corrupted, "\(folder)/\(Self.name) cannot be read; the backup is damaged.")
     let decoder = JSONDecoder()
     decoder.dateDecodingStrategy = .iso8601
     do {
+      try LogLineError.checkKeys(bytes)
       self = try decoder.decode(Self.self, from: bytes)
     } catch {
-      throw LibraryError(.corrupted, "\(folder)/\(Self.name) cannot be read; the backup is damaged.")
+      throw damaged
     }
+    // These are compared as text, which longer ones could make last for hours (LogLine.swift).
+    guard ([chain] + missingFiles).allSatisfy({ $0.utf8.count <= Self.nameByteLimit }) else { throw damaged }
     guard format <= Self.currentFormat else {
       throw LibraryError(
         .newerThanProgram, "\(folder) is a backup of the format \(format), which is newer than this program.")

@@ -53,19 +53,22 @@ public struct Checkpoint: Sendable, Hashable, CustomStringConvertible {
   /// Parses a note in the form of ``description``.
   /// - Throws: ``LibraryError`` `.invalidProof` if it is invalid, naming the line.
   public init(_ note: String) throws {
-    let lines = note.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-    guard lines.count >= 8, lines[6].isEmpty, lines[lines.count - 1].isEmpty else {
+    // As bytes throughout: combining marks make a comparison of text quadratic.
+    let lines = note.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+      .map { String(Substring($0)) }
+    let hasOtherLineEnds = note.utf8.contains(UInt8(ascii: "\r"))
+    guard !hasOtherLineEnds, lines.count >= 8, lines[6].isEmpty, lines[lines.count - 1].isEmpty else {
       throw Self.malformed("it does not have six lines and an empty one")
     }
     var reader = NoteReader(lines: lines)
-    origin = try reader.line("origin") { $0.hasPrefix(Self.originPrefix) ? $0 : nil }
+    origin = try reader.line("origin") { Self.isOrigin($0) ? $0 : nil }
     size = try reader.line("size") { Self.number($0) }
     root = try reader.line("root") { Self.digest(base64: $0) }
     commit = try reader.line("commit", prefix: "commit ") { Self.number($0) }
     chain = try reader.line("chain", prefix: "chain ") { SHA256Digest(hexadecimal: $0)?.description == $0 ? $0 : nil }
     time = try reader.line("time", prefix: "time ") { Self.instant($0) }
     signatures = Array(lines[7..<lines.count - 1])
-    guard signatures.allSatisfy({ $0.hasPrefix("— ") }) else {
+    guard signatures.allSatisfy({ $0.utf8.starts(with: "— ".utf8) }) else {
       throw Self.malformed("the text after the empty line is not a signature")
     }
   }
@@ -105,8 +108,14 @@ public struct Checkpoint: Sendable, Hashable, CustomStringConvertible {
 
   private static func spelling(of time: Date) -> String { time.formatted(.iso8601) }
 
+  private static func isOrigin(_ text: String) -> Bool {
+    text.utf8.starts(with: originPrefix.utf8) && text.utf8.allSatisfy { $0 < 0x80 }
+  }
+
   private static func instant(_ text: String) -> Date? {
-    guard let date = try? Date(text, strategy: .iso8601), spelling(of: date) == text else { return nil }
+    guard let date = try? Date(text, strategy: .iso8601), spelling(of: date).utf8.elementsEqual(text.utf8) else {
+      return nil
+    }
     return date
   }
 
@@ -138,8 +147,11 @@ private struct NoteReader {
   mutating func line<Value>(_ name: String, prefix: String = "", _ read: (String) -> Value?) throws -> Value {
     let line = lines[next]
     next += 1
-    guard line.hasPrefix(prefix), let value = read(String(line.dropFirst(prefix.count))) else {
-      throw Checkpoint.malformed("its line \(next), '\(line.prefix(80))', is not a \(name)")
+    guard line.utf8.starts(with: prefix.utf8),
+      let value = read(String(Substring(line.utf8.dropFirst(prefix.utf8.count))))
+    else {
+      let excerpt = String(line.unicodeScalars.prefix(80))
+      throw Checkpoint.malformed("its line \(next), '\(excerpt)', is not a \(name)")
     }
     return value
   }

@@ -15,6 +15,9 @@ import PhotoLedger
 //
 // The keys come in this order, and the same log is the same text, byte for byte. Reading accepts any order and any
 // blanks, but rejects unknown keys, whose contents would not be verified.
+//
+// Comparing or hashing a text takes time that is quadratic in the combining marks on one of its characters, so keys are
+// checked as bytes before a decoder looks them up, and so is every value that is compared as text.
 
 /// The first line of an exported log.
 struct LogHeading: Equatable {
@@ -60,15 +63,15 @@ extension LogHeading {
     } catch let error as LogLineError {
       throw LogLineError("it is not the first line of an exported log: \(error.clause)")
     }
-    guard form.format == Self.format else {
-      throw LogLineError("the format is '\(form.format.prefix(40))', not \(Self.format)")
+    guard form.format.utf8.elementsEqual(Self.format.utf8) else {
+      throw LogLineError("the format is '\(LogLineError.excerpt(form.format))', not \(Self.format)")
     }
     guard form.version <= Self.version else {
       throw LibraryError(
         .newerThanProgram, "The exported log has version \(form.version); this program reads up to \(Self.version).")
     }
     guard let library = LocalIdentifier(form.library) else {
-      throw LogLineError("'\(form.library.prefix(40))' is not the identifier of a library")
+      throw LogLineError("'\(LogLineError.excerpt(form.library))' is not the identifier of a library")
     }
     self.init(library: library, after: try form.after.head(), head: try form.head.head())
     guard head.sequence >= after.sequence, head.commit >= after.commit else {
@@ -114,6 +117,9 @@ struct LogLineError: Error {
 
   init(_ clause: String) { self.clause = clause }
 
+  /// The beginning of a text, for a sentence about it.
+  fileprivate static func excerpt(_ text: String) -> String { String(text.unicodeScalars.prefix(40)) }
+
   static func digest(_ text: String, _ name: String) throws -> SHA256Digest {
     guard let digest = SHA256Digest(hexadecimal: text), digest.description == text else {
       throw LogLineError("the \(name) is not 64 hexadecimal digits in lower case")
@@ -123,17 +129,46 @@ struct LogLineError: Error {
 
   /// Reads a line as an object that has no keys but some, and in whose objects are no inner keys but some.
   static func decode<Form: Decodable>(_ line: [UInt8], keys: Set<String>, innerKeys: Set<String>) throws -> Form {
+    try checkKeys(line)
     let decoder = JSONDecoder()
     do {
       let data = Data(line)
       let found = try decoder.decode(KeyList.self, from: data)
       let stranger = found.keys.first { !keys.contains($0) } ?? found.innerKeys.first { !innerKeys.contains($0) }
-      if let stranger {
-        throw LogLineError("the key '\(stranger.prefix(40))' is unknown")
-      }
+      if let stranger { throw LogLineError("the key '\(excerpt(stranger))' is unknown") }
       return try decoder.decode(Form.self, from: data)
     } catch let error as DecodingError {
       throw LogLineError(clause(error))
+    }
+  }
+
+  /// The most bytes of a key; those of our forms have fewer.
+  private static let keyByteLimit = 64
+
+  /// Checks that no key of a JSON text is long, is not ASCII or has an escape: a decoder hashes all of them.
+  ///
+  /// A key is the string before a colon outside strings; a text where that is not so is no JSON, and a decoder finds
+  /// that out before it looks at keys. One with a zero byte is in another encoding, in which this would find nothing.
+  static func checkKeys(_ text: some Sequence<UInt8>) throws {
+    var (isInString, isEscaped, isPlain) = (false, false, true)
+    var byteCount = 0
+    for byte in text {
+      if byte == 0 { throw LogLineError("it is not UTF-8") }
+      switch byte {
+      case _ where isEscaped: isEscaped = false
+      case UInt8(ascii: "\""):
+        isInString.toggle()
+        if isInString { (isPlain, byteCount) = (true, 0) }
+      case UInt8(ascii: "\\") where isInString: (isEscaped, isPlain) = (true, false)
+      case _ where isInString:
+        byteCount += 1
+        if byte >= 0x80 { isPlain = false }
+      case UInt8(ascii: ":"):
+        guard isPlain, byteCount <= keyByteLimit else {
+          throw LogLineError("a key is longer than any of this form, or not ASCII")
+        }
+      default: break
+      }
     }
   }
 
@@ -303,6 +338,9 @@ extension EventCopy {
     var chain: String
   }
 
+  /// The most bytes of a type in a log.
+  private static let typeByteLimit = 128
+
   /// Reads a line; proves nothing yet but that it is in form.
   init(line: [UInt8]) throws {
     let form: Form = try LogLineError.decode(
@@ -311,6 +349,9 @@ extension EventCopy {
         "sequence", "commit", "index", "isLast", "time", "type", "version", "information", "commitment", "salt",
         "payload", "reads", "leaf", "chain",
       ], innerKeys: ["client", "cause", "process", "key", "causation", "correlation"])
+    guard (1...Self.typeByteLimit).contains(form.type.utf8.count) else {
+      throw LogLineError("the type has not 1 to \(Self.typeByteLimit) bytes")
+    }
     let payload = try form.payload.map { text in
       guard let data = Data(base64Encoded: text), data.base64EncodedString() == text else {
         throw LogLineError("the payload is not base64")

@@ -157,7 +157,10 @@ struct BackupTests {
   }
 
   /// What is done to a backup, and whether the store opens at all.
-  enum Harm: CaseIterable { case noManifest, garbledManifest, newerManifest, otherChain, noStore, noFile, event, row }
+  enum Harm: CaseIterable {
+    case noManifest, garbledManifest, newerManifest, otherChain, noStore, noFile, event, row
+    case markedKey, markedFile
+  }
 
   private static func inflict(_ harm: Harm, on backup: URL) throws {
     let manifest = backup.appending(path: "backup.json")
@@ -170,6 +173,14 @@ struct BackupTests {
       let chain = try #require(text.firstMatch(of: /"chain" : "(.)/))
       try Data(text.replacing(chain.output.0, with: "\"chain\" : \"\(chain.output.1 == "0" ? 1 : 0)").utf8).write(
         to: manifest)
+    case .markedKey, .markedFile:
+      // Many marks on one character would take hours to hash.
+      let marks = String(repeating: "\\u0301\\u0316", count: 100_000)
+      let (old, new) =
+        harm == .markedKey
+        ? ("{", "{\"x\(marks)\" : 1,") : ("\"missingFiles\" : [", "\"missingFiles\" : [\"x\(marks)\"], \"y\" : [")
+      let range = try #require(text.firstRange(of: old))
+      try Data(text.replacingCharacters(in: range, with: new).utf8).write(to: manifest)
     case .noStore: try FileManager.default.removeItem(at: backup.appending(path: "store"))
     case .noFile: try Data("no LMDB file".utf8).write(to: backup.appending(path: "store/data.mdb"))
     case .event, .row:
@@ -193,7 +204,7 @@ struct BackupTests {
 
   @Test(
     "a backup that is not what its manifest says is refused with a sentence, and nothing is made",
-    arguments: Harm.allCases)
+    .timeLimit(.minutes(5)), arguments: Harm.allCases)
   func damagedBackup(harm: Harm) async throws {
     let kept = try await KeptLibrary.make()
     let backup = kept.folder.place("backup")

@@ -65,6 +65,25 @@ struct CheckpointTests {
     #expect(try Self.code { _ = try Checkpoint(note) } == nil)
   }
 
+  @Test("a text with very many combining marks on one character is refused at once", .timeLimit(.minutes(5)))
+  func combiningMarks() throws {
+    let note = try Self.library(titles: ["a"]).library.checkpoint().description
+    let lines = note.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    let marks = String(repeating: "\u{301}\u{316}", count: 100_000)
+    for index in lines.indices {
+      for line in [marks, lines[index] + marks] {
+        var changed = lines
+        changed[index] = line
+        let error = #expect(throws: LibraryError.self) { _ = try Checkpoint(changed.joined(separator: "\n")) }
+        #expect(error?.code == .invalidProof && (error?.description.utf8.count ?? 0) < 1000, "line \(index)")
+      }
+    }
+    let signed = note + "— example.org/key a" + marks + "\n"
+    #expect(try Self.code { _ = try Checkpoint(signed + "x" + marks) } == .invalidProof)
+    #expect(try Self.code { _ = try Checkpoint(note + "— example.org/key AAAAAQ==\r\n") } == .invalidProof)
+    #expect(try Checkpoint(signed).signatures.count == 1)
+  }
+
   @Test("a library fits its own checkpoints, and not those of a library that had the same name and other events")
   func comparison() throws {
     let (one, other) = (

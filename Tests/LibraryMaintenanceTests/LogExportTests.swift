@@ -216,6 +216,31 @@ struct LogExportTests {
     ),
   ]
 
+  @Test("keys and values with very many combining marks on one character are refused at once", .timeLimit(.minutes(5)))
+  func combiningMarks() async throws {
+    let kept = try await KeptLibrary.make()
+    let lines = try LogText.lines(kept.library)
+    let marks = String(repeating: "\u{301}\u{316}", count: 100_000)
+    let escapes = String(repeating: "\\u0301\\u0316", count: 100_000)
+    let harms: [(line: Int, old: String, new: String, sentence: String)] = [
+      (0, "{\"format\"", "{\"x\(escapes)\":1,\"format\"", "a key is longer than any"),
+      (0, "{\"format\"", "{\"x\(marks)\" :1,\"format\"", "a key is longer than any"),
+      (0, "\"head\":{", "\"head\":{\"\\\"\(marks)\":1,", "a key is longer than any"),
+      (0, "photoledger-log", "x\(escapes)", "the format is"),
+      (2, "{\"sequence\"", "{\"x\(escapes)\":1,\"sequence\"", "a key is longer than any"),
+      (2, "\"type\":\"", "\"type\":\"x\(escapes)", "the type has not"),
+    ]
+    for (index, old, new, sentence) in harms {
+      var spoiled = lines
+      spoiled[index].replaceSubrange(try #require(lines[index].firstRange(of: old)), with: new)
+      let error = #expect(throws: LibraryError.self) {
+        try PhotoLibrary.importLog(to: kept.folder.place("again"), next: LogText.source(spoiled))
+      }
+      let description = error?.description ?? ""
+      #expect(description.contains(sentence) && description.utf8.count < 1000, "\(old): \(description.utf8.count)")
+    }
+  }
+
   @Test("lines that are not what was exported are refused with their number, and leave nothing", arguments: 0..<22)
   func hostile(index: Int) async throws {
     #expect(Self.harms.count == 22)
