@@ -274,6 +274,23 @@ struct UndoRuleTests {
     #expect(try members(album) == ids)
   }
 
+  @Test("a rekeying gives each member its new key, and each other key the place between those of its neighbours")
+  func rekeyedKeys() {
+    for count in UInt64(1)...9 {
+      let members = (1...count).map { (child: 100 + $0, old: 10 * $0, new: 1_000_000 + 4096 * $0) }
+      let rekeying = Rekeyings.Rekeying(last: 1, commit: 1, members: members)
+      for member in members {
+        #expect(rekeying.newKey(of: member.child, at: member.old) == member.new)
+        #expect(rekeying.newKey(of: member.child + 1, at: member.old) == nil)
+        #expect(rekeying.newKey(of: member.child, at: member.old + 1) == nil)
+        #expect(rekeying.map(member.old) == member.new)
+      }
+      #expect(rekeying.newKey(of: 101, at: 0) == nil)
+      let mapped = (10...10 * count).map { rekeying.map($0) }
+      #expect(zip(mapped, mapped.dropFirst()).allSatisfy { $0 < $1 }, "\(count) members")
+    }
+  }
+
   @Test("undoing a grant withdraws it, and undoing a decision takes it back: both arrive as removals (AU-04)")
   func permissions() throws {
     let ids = try made.create(3)

@@ -33,6 +33,13 @@ struct Rekeyings {
     /// The members with their keys, in the order of both.
     var members: [(child: ObjectNumber, old: UInt64, new: UInt64)]
 
+    /// The new key of a member; nil if it had another key before the rekeying.
+    func newKey(of child: ObjectNumber, at key: UInt64) -> UInt64? {
+      let place = members.lowerBound { $0.old < key }
+      guard place < members.count, members[place].old == key, members[place].child == child else { return nil }
+      return members[place].new
+    }
+
     /// The new position of an unused key after the rekeying.
     func map(_ key: UInt64) -> UInt64 {
       // A new key lies at least this far from its neighbours, so whatever stood beside the window goes into that gap.
@@ -40,15 +47,10 @@ struct Rekeyings {
       guard let first = members.first, let last = members.last else { return key }
       if key < first.old { return min(key, first.new - min(first.old - key, beside)) }
       if key > last.old { return max(key, last.new + min(key - last.old, beside)) }
-      var low = 0
-      var high = members.count - 1
-      while high - low > 1 {
-        let middle = (low + high) / 2
-        if members[middle].old <= key { low = middle } else { high = middle }
-      }
-      let (lower, upper) = (members[low], members[high])
-      if key == lower.old { return lower.new }
+      let place = members.lowerBound { $0.old < key }
+      let upper = members[place]
       if key == upper.old { return upper.new }
+      let lower = members[place - 1]
       let share = (upper.new - lower.new).multipliedFullWidth(by: key - lower.old)
       return lower.new + (upper.old - lower.old).dividingFullWidth(share).quotient
     }
@@ -60,10 +62,8 @@ struct Rekeyings {
   ) throws -> ContainerPlace {
     var place = place
     for rekeying in try rekeyings(of: place.container, in: t) where rekeying.last > sequence {
-      guard let moved = rekeying.members.first(where: { $0.child == child && $0.old == place.key.rawValue }) else {
-        continue
-      }
-      place.key = OrderKey(rawValue: moved.new)
+      guard let moved = rekeying.newKey(of: child, at: place.key.rawValue) else { continue }
+      place.key = OrderKey(rawValue: moved)
     }
     return place
   }
