@@ -292,6 +292,51 @@ struct MomentRuleTests {
     #expect(try await iterator.next()?.fetchResultAfterChanges.map(\.id) == [gone, later])
   }
 
+  @Test("an identifier names at each moment what it named then, purged, erased, undone and returned assets too")
+  func namedThen() async throws {
+    let small = try SmallLibrary()
+    let library = small.library
+    var ids: [LocalIdentifier] = []
+    var known: [(token: Token, there: Set<LocalIdentifier>)] = []
+    func note() throws {
+      let there = try ids.filter { try library.asset($0.uuidString) != nil }
+      known.append((try library.currentToken, Set(there)))
+    }
+    try note()
+    for _ in 0..<4 {
+      ids += try await small.assets(1)
+      try note()
+    }
+    let creations = known.map(\.token)
+    try library.undoAndWait(.commit(creations[3]))
+    try note()
+    try library.undoAndWait(.commit(creations[4]))
+    try note()
+    try library.undoAndWait(.commit(try library.currentToken))
+    try note()
+    for id in ids[..<2] {
+      try library.performChangesAndWait { $0.deleteAssets([id]) }
+      try note()
+      try library.performChangesAndWait { $0.purgeAssets([id]) }
+      try note()
+    }
+    let isThere = try ids.map { try library.asset($0.uuidString) != nil }
+    #expect(isThere == [false, false, false, true])
+    try library.undoAndWait(.commit(try library.currentToken))
+    try note()
+    try library.eraseAssets([ids[0]])
+    try note()
+    for (index, (token, there)) in known.enumerated() {
+      let view = try library.at(token)
+      for id in ids {
+        let asset = try view.asset(id.uuidString)
+        #expect(asset?.id == (there.contains(id) ? id : nil), "asset \(ids.firstIndex(of: id) ?? -1), state \(index)")
+      }
+    }
+    let erased = try library.at(creations[1]).asset(ids[0].uuidString)
+    #expect(erased?.isErased == true)
+  }
+
   @Test("a view that was read before an erasure answers as a new one of its state does")
   func readBeforeErasure() async throws {
     let small = try SmallLibrary()

@@ -55,13 +55,19 @@ extension LibraryStore {
   // MARK: One object
 
   /// The number and kind of the object with an identifier; nil if it was created after the moment.
+  /// - Complexity: O(log n); for an identifier that no object has now, one read for each later event that touched an
+  ///   asset that had it.
   package func object(
     _ identifier: LocalIdentifier, at moment: Moment?, _ t: borrowing StoreReading
   ) throws -> (number: ObjectNumber, isAsset: Bool)? {
     let found = try core.projections.object(identifier, in: t)
     guard let moment else { return found }
     if let found { return found.number.isReached(by: moment.sequence) ? found : nil }
-    return try moment.past(core, t).asset(named: identifier).map { ($0, true) }
+    var purged: [ObjectNumber] = []
+    try core.projections.forEachTombstone(identifier, in: t) { purged.append($0) }
+    // Of several assets that had it, one after another, at most one was there; the last more likely than the others.
+    for number in purged.reversed() where try assetRow(number, at: moment.sequence, t) != nil { return (number, true) }
+    return nil
   }
 
   /// Whether an access showed an asset after an event, hidden and trashed ones included.

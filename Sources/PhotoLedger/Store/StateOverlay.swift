@@ -47,12 +47,6 @@ package struct StateOverlay: Sendable {
   /// Whether an object with a number can have been there.
   func reaches(_ number: ObjectNumber) -> Bool { number.isReached(by: sequence) }
 
-  /// The asset of an identifier that no longer exists.
-  /// - Complexity: O(k) in the changed assets.
-  func asset(named identifier: LocalIdentifier) -> ObjectNumber? {
-    assets.values.first { $0?.identifier == identifier }??.number
-  }
-
   /// Lays an earlier state over this one.
   /// - Complexity: O(k) in the objects of the earlier one.
   package mutating func overlay(_ earlier: StateOverlay) {
