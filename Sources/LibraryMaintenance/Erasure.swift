@@ -83,8 +83,9 @@ extension PhotoLibrary {
   /// Renditions and hashes of pictures go with the last asset that has the content, and decisions that pictures are not
   /// duplicates with the last one that has it or gets it back by an undo.
   ///
-  /// The chain and every proof remain valid; as-of views show an asset with ``Asset/isErased`` set. The bytes of old
-  /// values remain in the store's free space until ``compact(at:sweepingResources:progress:)`` has run. A failed
+  /// The chain and every proof remain valid; as-of views show an asset with ``Asset/isErased`` set. It takes several
+  /// commits if there are many assets, or if their events say much of other assets; each erases whole assets. The bytes
+  /// of old values remain in the store's free space until ``compact(at:sweepingResources:progress:)`` has run. A failed
   /// erasure can be repeated and continues.
   /// - Parameters:
   ///   - assets: assets of the library, including purged ones.
