@@ -359,7 +359,8 @@ private struct PlainName {
     let plain = TakeoutNames.stem(name.boundedInMarks).lowercased().map { character -> Character in
       "_&\"'<>:/\\|?*%#;@=+$,".contains(character) ? "_" : character
     }
-    text = String(plain).precomposedStringWithCanonicalMapping
+    let text = String(plain).precomposedStringWithCanonicalMapping
+    self.text = text
     isLong = name.utf8.count > TakeoutNames.stemLimit && text.count >= 20
   }
 
