@@ -154,9 +154,11 @@ export class Element extends Node {
 
   showModal() { this.open = true; }
 
+  /** The event comes in a task of its own, as in browsers. */
   close() {
+    if (!this.open) return;
     this.open = false;
-    this.dispatchEvent(new Event('close'));
+    setImmediate(() => this.dispatchEvent(new Event('close')));
   }
 
   // What films have.

@@ -166,6 +166,26 @@ class ViewerTests(ViewerTest):
         self.closed()
         self.browser.one(f'.grid-scroll:focus .tile.cursor[data-id="{photos[0]}"]')
 
+    def test_notices_are_there_after_a_viewer_opened_over_another(self):
+        photos = [one["localIdentifier"] for one in self.newest()]
+        self.open_at(0)
+        # Two more are asked for in one task, over the one that is there.
+        self.browser.js("""
+            const grid = document.querySelector('.grid-scroll');
+            for (const key of ['Enter', 'ArrowRight', 'Enter']) grid.dispatchEvent(new KeyboardEvent('keydown', { key }));""")
+        self.wait_shown(photos[1])
+        self.assertEqual(len(self.browser.all("dialog.viewer")), 1)
+        self.press(Keys.ESCAPE)
+        self.closed()
+        self.assertTrue(self.browser.js(
+            "const it = document.querySelector('.notices'); return it !== null && it.closest('dialog') === null"))
+        self.open_at(1)
+        self.press(Keys.DELETE)
+        self.notice("1 photo moved to the trash")
+        self.undo()
+        self.notice("Undone")
+        self.has(photos[1], "trashedDate", None)
+
     def test_the_address_names_the_photo(self):
         photos = [one["localIdentifier"] for one in self.newest()]
         self.open_at(2)

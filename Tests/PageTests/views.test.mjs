@@ -56,7 +56,18 @@ async function gridOf(app, options = {}) {
 
 /** Goes to an address as the history of a browser does, and says which that is. */
 globalThis.location = { hash: '' };
-globalThis.history = { state: null, replaceState: (_, __, address) => { location.hash = address; } };
+globalThis.history = {
+  state: null,
+  replaceState: (state, _, address) => {
+    history.state = state;
+    location.hash = address;
+  },
+  pushState: (state, _, address) => {
+    const [before, hash] = [history.state, location.hash];
+    history.back = () => history.replaceState(before, '', hash);
+    history.replaceState(state, '', address);
+  },
+};
 const at = (hash, app) => {
   location.hash = hash;
   return app.read();
@@ -401,6 +412,29 @@ test('the keyboard stays in the view of a shared photo at its ends', async () =>
     await settled();
   }
   dialog.close();
+  await settled();
   assert.equal(document.activeElement, grid.scroll);
+  grid.close();
+});
+
+test('one viewer takes the place of another, and notices are where they were when it is closed', async () => {
+  const { Viewing } = await load('views/viewing.js');
+  const app = frame(3);
+  const place = h('div', null, app.notices.element = h('div'));
+  const grid = await gridOf(app);
+  document.body.append(place);
+  const viewing = new Viewing(app, grid, { question: {}, address: at('#/photos', app) });
+  assert.deepEqual((await Promise.all([viewing.open(grid, 0), viewing.open(grid, 1)])).map((one) => one?.index),
+    [undefined, 1], 'of two at once the last one');
+  await viewing.open(grid, 2);
+  await settled();
+  assert.equal(document.body.querySelectorAll('dialog').length, 1);
+  assert.equal(viewing.viewer.index, 2);
+  assert.equal(viewing.viewer.dialog.contains(app.notices.element), true);
+  viewing.viewer.close();
+  await settled();
+  assert.equal(app.notices.element.parentElement, place);
+  assert.equal(viewing.viewer, null);
+  viewing.close();
   grid.close();
 });

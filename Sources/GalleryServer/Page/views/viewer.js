@@ -548,13 +548,17 @@ export class Viewer {
   /** Back and links: an address without the photo closes the viewer. */
   addressChanged() {
     if (this.isAtHome && this.named !== null) return;
-    this.dialog.close();
+    this.close();
   }
 
-  /** @param {{ keepsAddress?: boolean }} options `keepsAddress`: the address is somebody else's already */
+  /**
+   * Closes the viewer, all of it at once: the dialog's event comes a moment later, when the next viewer may be there.
+   * @param {{ keepsAddress?: boolean }} options `keepsAddress`: the address is somebody else's already
+   */
   close({ keepsAddress = false } = {}) {
     this.keepsAddress = keepsAddress;
     this.dialog.close();
+    this.closed();
   }
 
   keepsAddress = false;

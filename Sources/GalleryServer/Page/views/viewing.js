@@ -87,6 +87,8 @@ export class Viewing {
     app.feed.addEventListener('connection', this.connected);
     /** @type {import('./viewer.js').Viewer | null} */
     this.viewer = null;
+    /** How often a viewer was to be opened. */
+    this.turns = 0;
     grid.addEventListener('open', (event) => {
       this.open(grid, /** @type {import('./grid.js').OpenEvent} */ (event).index);
     });
@@ -123,14 +125,16 @@ export class Viewing {
   }
 
   /**
+   * Opens a viewer in place of the one that is open; of calls that wait for its module only the last one does.
    * @param {import('./viewer.js').Place} place
    * @param {number} index
    * @param {string} [photo] the one that the address names, if that is why the viewer opens
    */
   async open(place, index, photo) {
+    const turn = this.turns += 1;
     try {
       const { openViewer } = await later(this.app, () => import('./viewer.js'));
-      if (this.isClosed || (photo !== undefined && !this.isWanted(photo))) return null;
+      if (turn !== this.turns || this.isClosed || (photo !== undefined && !this.isWanted(photo))) return null;
       this.viewer?.close({ keepsAddress: true });
       const viewer = openViewer(this.app, place, index, { at: this.at });
       this.viewer = viewer;
