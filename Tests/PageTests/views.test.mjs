@@ -438,3 +438,30 @@ test('one viewer takes the place of another, and notices are where they were whe
   viewing.close();
   grid.close();
 });
+
+test('a photo is led along with its list until its viewer is there, and one that is gone is not opened', async () => {
+  const { Viewing } = await load('views/viewing.js');
+  const app = frame(5);
+  const said = [];
+  app.notices.show = (sentence) => said.push(sentence);
+  app.notices.element = h('div');
+  const grid = await gridOf(app);
+  const viewing = new Viewing(app, grid, { question: {}, address: at('#/photos', app) });
+  const step = { sections: [], items: [], removed: [], inserted: [], moved: [], changed: [] };
+  const commit = (change) => grid.list.dispatchEvent(Object.assign(new Event('change'), { change }));
+  let opening = viewing.open(grid, 1);
+  commit({ ...step, inserted: [[0, 2]] });
+  commit({ ...step, removed: [[1, 1]] });
+  assert.equal((await opening).index, 2);
+  viewing.viewer.close();
+  for (const change of [{ ...step, removed: [[1, 1]] }, null]) {
+    at('#/photos?photo=a1', app);
+    opening = viewing.open(grid, 1, 'a1');
+    commit(change);
+    assert.equal(await opening, null);
+    assert.match(said.pop(), /not in the library/);
+    assert.equal(location.hash, '#/photos');
+  }
+  viewing.close();
+  grid.close();
+});

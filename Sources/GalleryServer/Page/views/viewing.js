@@ -127,22 +127,32 @@ export class Viewing {
   /**
    * Opens a viewer in place of the one that is open; of calls that wait for its module only the last one does.
    * @param {import('./viewer.js').Place} place
-   * @param {number} index
+   * @param {number} index where the photo stands now; it is led along with the list until the module is there
    * @param {string} [photo] the one that the address names, if that is why the viewer opens
    */
   async open(place, index, photo) {
     const turn = this.turns += 1;
+    let now = index;
+    const lead = (/** @type {any} */ { change }) => { now = change && now >= 0 ? mapped(change, now) : -1; };
+    place.list.addEventListener('change', lead);
     try {
       const { openViewer } = await later(this.app, () => import('./viewer.js'));
       if (turn !== this.turns || this.isClosed || (photo !== undefined && !this.isWanted(photo))) return null;
+      if (now < 0) {
+        this.app.notices.show(t('viewer.notThere'), { isError: true });
+        if (photo !== undefined) this.resetAddress();
+        return null;
+      }
       this.viewer?.close({ keepsAddress: true });
-      const viewer = openViewer(this.app, place, index, { at: this.at });
+      const viewer = openViewer(this.app, place, now, { at: this.at });
       this.viewer = viewer;
       viewer.onClosed = () => { if (this.viewer === viewer) this.viewer = null; };
       return viewer;
     } catch (error) {
       this.app.notices.fail(error);
       return null;
+    } finally {
+      place.list.removeEventListener('change', lead);
     }
   }
 
@@ -170,10 +180,14 @@ export class Viewing {
       const isGone = error instanceof Problem && (error.status === 404 || error.status === 400);
       if (isGone) this.app.notices.show(t('viewer.notThere'), { isError: true });
       else this.app.notices.fail(error);
-      // A viewer that is open goes on with its own photo.
-      if (this.viewer?.item) this.viewer.setAddress();
-      else history.replaceState(null, '', this.home);
+      this.resetAddress();
     }
+  }
+
+  /** Has the address name what is shown: a viewer that is open goes on with its own photo. */
+  resetAddress() {
+    if (this.viewer?.item) this.viewer.setAddress();
+    else history.replaceState(null, '', this.home);
   }
 
   /**
