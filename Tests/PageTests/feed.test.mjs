@@ -112,6 +112,69 @@ test('a fetch that was refused is followed again from its state of now', async (
   mock.timers.reset();
 });
 
+test('fetches with long names are spread over streams that the server takes', async () => {
+  const { Feed } = await import(new URL('client/feed.js', page));
+  const before = sources.length;
+  let answer = async () => ({});
+  const feed = new Feed({ key: null, base: '', ask: (...parts) => answer(...parts) });
+  const follow = (fetch) => feed.follow(fetch, 't0', { onChange: () => {}, onState: () => {} });
+  // Each has 1,536 bytes of the 6,144.
+  const ends = ['a', 'b', 'c', 'd'].map((letter) => follow(letter.repeat(1472)));
+  assert.deepEqual(feed.streams.map(({ fetches }) => fetches.size), [4]);
+  ends.push(follow('e'));
+  assert.deepEqual(feed.streams.map(({ fetches }) => fetches.size), [4, 1]);
+  for (let number = 0; number < 40; number += 1) ends.push(follow(`f${number}`));
+  assert.deepEqual(feed.streams.map(({ fetches }) => fetches.size), [4, 32, 9]);
+  // One that no stream takes has one of its own, and there is still room for others elsewhere.
+  ends.push(follow('g'.repeat(7000)), follow('h'));
+  assert.deepEqual(feed.streams.map(({ fetches }) => fetches.size), [4, 32, 10, 1]);
+  assert.equal(sources.length, before + 4);
+  // The room of one that leaves is there when the server has said so.
+  let left;
+  answer = () => new Promise((resolve) => { left = resolve; });
+  sources[before].say('feed', { feed: 'name' });
+  ends.shift()();
+  assert.equal(feed.streams[0].hasRoom('i'), false);
+  left({});
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(feed.streams[0].hasRoom('i'), true);
+  for (const end of ends) end();
+});
+
+test('a fetch that an open stream does not take is refused alone, and the stream goes on', async () => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  const { Feed } = await import(new URL('client/feed.js', page));
+  const { Problem } = await import(new URL('client/photoledger.js', page));
+  let status = 400;
+  const feed = new Feed({ key: null, base: '', ask: async () => { throw new Problem(status, 'limit-exceeded', 'no'); } });
+  const seen = [];
+  const follow = (fetch) => feed.follow(fetch, 't0', {
+    onChange: ({ after }) => seen.push(after), onState: () => {}, onProblem: ({ message }) => seen.push(message),
+  });
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  const ends = [follow('f')];
+  const source = sources.at(-1);
+  source.say('feed', { feed: 'name' });
+  for (status of [400, 403]) {
+    ends.push(follow(`g${status}`));
+    await turn();
+    mock.timers.tick(3000);
+    assert.equal(seen.pop(), 'no');
+    assert.deepEqual([...feed.streams[0].fetches.keys()], ['f']);
+  }
+  assert.equal(sources.at(-1), source, 'it was not opened again');
+  source.say('change', { fetch: 'f', before: 't0', after: 't1' });
+  assert.deepEqual(seen, ['t1']);
+  // A feed that the server does not know any more is opened anew.
+  status = 404;
+  ends.push(follow('h'));
+  await turn();
+  mock.timers.tick(1);
+  assert.match(sources.at(-1).url, /fetch=f&after=t1&fetch=h/);
+  for (const end of ends) end();
+  mock.timers.reset();
+});
+
 test('every tab that follows a fetch learns that it is followed no more, also if it was the last one', async () => {
   const { port1, port2 } = new MessageChannel();
   const next = reader(port1);

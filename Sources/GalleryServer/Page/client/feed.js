@@ -3,7 +3,7 @@
 // The stream lies in a shared worker (`hub.js`). Where there is none, as in some browsers of phones, each tab has its own.
 // Events: `connection` when the stream was opened or cut, `signedout` when the session has ended.
 
-import { Stream, fetchLimit } from './stream.js';
+import { Stream } from './stream.js';
 
 /** @typedef {import('./photoledger.js').PhotoLedger} PhotoLedger */
 /** @typedef {import('./photoledger.js').Change} Change */
@@ -112,7 +112,7 @@ export class Feed extends EventTarget {
    */
   send(fetch, after) {
     if (this.port) this.port.postMessage({ kind: 'follow', fetch, after });
-    else this.streamFor().add(fetch, after);
+    else this.streamFor(fetch).add(fetch, after);
   }
 
   /**
@@ -147,9 +147,12 @@ export class Feed extends EventTarget {
     }
   }
 
-  /** A stream of this tab with room for one more fetch. */
-  streamFor() {
-    const found = this.streams.find((stream) => stream.fetches.size < fetchLimit);
+  /**
+   * A stream of this tab with room for one more fetch.
+   * @param {string} fetch
+   */
+  streamFor(fetch) {
+    const found = this.streams.find((stream) => stream.hasRoom(fetch));
     if (found) return found;
     const made = new Stream(this.client, (message) => this.take(message));
     this.streams.push(made);

@@ -8,7 +8,7 @@
 // A tab whose state differs from that of the stream notices it by the message's `before` and asks for what lies between.
 
 import { PhotoLedger } from './photoledger.js';
-import { Stream, fetchLimit } from './stream.js';
+import { Stream } from './stream.js';
 
 /** @typedef {import('./stream.js').FeedMessage} FeedMessage */
 
@@ -48,7 +48,7 @@ function follow(fetch, after) {
     if (known.isEnded) known.open();
     return;
   }
-  const free = streams.find((one) => one.fetches.size < fetchLimit);
+  const free = streams.find((one) => one.hasRoom(fetch));
   if (free) {
     free.add(fetch, after);
     return;

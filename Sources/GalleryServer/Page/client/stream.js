@@ -18,8 +18,10 @@ import { Problem } from './photoledger.js';
  *   | { kind: 'connection', isOpen: boolean } | { kind: 'signedOut' }} FeedMessage
  */
 
-/** How many fetches a stream may have. */
-export const fetchLimit = 32;
+/** How many fetches a stream may have, and how many bytes: the server counts those of its name and some more for each. */
+const fetchLimit = 32;
+const byteLimit = 6144;
+const tokenBytes = 64;
 /** How many characters the address of a stream may have; other fetches are added when it is open. */
 const addressLimit = 6000;
 
@@ -39,6 +41,8 @@ export class Stream {
     this.deliver = deliver;
     /** @type {Map<string, string>} the state of each fetch that was delivered last */
     this.fetches = new Map();
+    /** @type {Set<string>} fetches of which the server was not yet heard that it has them no more */
+    this.leaving = new Set();
     /** @type {import('./events.js').EventReader | null} */
     this.source = null;
     /** The name by which fetches are added; null while the stream is not open. @type {string | null} */
@@ -48,6 +52,16 @@ export class Stream {
     this.isEnded = false;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.timer = undefined;
+  }
+
+  /**
+   * Whether the server would take one more fetch. What has to be refused is for the server to say, in a stream of its own.
+   * @param {string} fetch
+   */
+  hasRoom(fetch) {
+    const names = new Set([...this.fetches.keys(), ...this.leaving, fetch]);
+    const byteCount = [...names].reduce((sum, name) => sum + name.length + tokenBytes, 0);
+    return names.size === 1 || (names.size <= fetchLimit && byteCount <= byteLimit);
   }
 
   /**
@@ -69,8 +83,9 @@ export class Stream {
     if (this.fetches.size === 0) this.close();
     else if (this.name) {
       const path = `/v1/feeds/${this.name}/fetches/${encodeURIComponent(fetch)}`;
+      this.leaving.add(fetch);
       // A stream that was cut meanwhile does not have it any more.
-      this.client.ask('DELETE', path).catch(() => this.reopen(0));
+      this.client.ask('DELETE', path).catch(() => this.reopen(0)).finally(() => this.leaving.delete(fetch));
     }
   }
 
@@ -82,9 +97,22 @@ export class Stream {
     const { name } = this;
     try {
       await this.client.ask('POST', `/v1/feeds/${name}/fetches`, { json: { fetch, after } });
-    } catch {
-      if (name === this.name) this.reopen(0);
+    } catch (error) {
+      if (name !== this.name || !this.fetches.has(fetch)) return;
+      if (error instanceof Problem && (error.status === 400 || error.status === 403)) this.refuse(fetch, error.message);
+      else this.reopen(0);
     }
+  }
+
+  /**
+   * Carries a fetch no more that the server refused; it would do so again.
+   * @param {string} fetch
+   * @param {string} detail
+   */
+  refuse(fetch, detail) {
+    this.fetches.delete(fetch);
+    if (this.fetches.size === 0) this.close();
+    this.deliver({ kind: 'problem', fetch, detail });
   }
 
   open() {
@@ -125,11 +153,9 @@ export class Stream {
     });
     listen('rendition', ({ renditions }) => this.deliver({ kind: 'renditions', renditions }));
     listen('problem', (problem) => {
-      if (typeof problem.fetch === 'string') {
-        this.fetches.delete(problem.fetch);
-        if (this.fetches.size === 0) this.close();
-      }
-      this.deliver({ kind: 'problem', fetch: problem.fetch ?? null, detail: problem.detail ?? '' });
+      const { fetch = null, detail = '' } = problem;
+      if (fetch === null) this.deliver({ kind: 'problem', fetch, detail });
+      else this.refuse(fetch, detail);
     });
     source.onerror = () => {
       if (source === this.source) this.lost();
