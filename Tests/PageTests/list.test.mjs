@@ -7,7 +7,7 @@ import { Problem } from '../../Sources/GalleryServer/Page/client/photoledger.js'
 import { List } from '../../Sources/GalleryServer/Page/model/list.js';
 
 /** A list of some items, with a server that answers as a test says. */
-function made(answers, count = 3) {
+function made(answers, count = 3, parts = [{ key: '', count }]) {
   const asked = [];
   const client = {
     ask: async (method, path) => {
@@ -24,7 +24,7 @@ function made(answers, count = 3) {
     },
   };
   const feed = Object.assign(new EventTarget(), { isOpen: true, isGone: false });
-  const list = new List(client, { fetch: 'f', token: 't0', count }, [{ key: '', count }], false);
+  const list = new List(client, { fetch: 'f', token: 't0', count }, parts, false);
   list.watch(feed);
   return { list, feed, asked };
 }
@@ -150,5 +150,26 @@ test('what changes bring where nobody looks is given up first, and what is in si
   assert.equal(list.blocks.cell(50_050), seen);
   assert.ok(holding() <= 24, `${holding()} blocks hold items`);
   assert.ok(list.recent.every((block) => list.blocks.list.includes(block)), 'blocks that are gone are not held');
+  list.close();
+});
+
+test('many months of few photos are held at once', async () => {
+  const months = Array.from({ length: 60 }, (_, month) => ({ key: `${2020 + month}-01`, count: 3 }));
+  const { list, asked } = made([], 180, months);
+  await list.load(0, 90);
+  assert.deepEqual(asked, ['window 0']);
+  // The draw asks again for what it shows.
+  for (let turn = 0; turn < 2; turn += 1) await list.load(0, 90);
+  assert.deepEqual(asked, ['window 0']);
+  await list.load(90, 90);
+  assert.ok(Array.from({ length: 180 }, (_, index) => list.item(index)?.id).every((id, index) => id === `a${index}`));
+  list.close();
+});
+
+test('of many items those that were looked at longest ago are given up', async () => {
+  const parts = Array.from({ length: 40 }, (_, month) => ({ key: `${2020 + month}-01`, count: 1024 }));
+  const { list } = made([], 40 * 1024, parts);
+  for (let month = 0; month < 40; month += 1) await list.load(month * 1024, 10);
+  assert.deepEqual([list.item(15 * 1024), list.item(16 * 1024)?.id, list.recent.length], [null, `a${16 * 1024}`, 24]);
   list.close();
 });

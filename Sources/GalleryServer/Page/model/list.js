@@ -39,8 +39,12 @@ const firstShapes = 4096;
 /** How long a list waits before it asks again for what it could not get, the first and the longest time, milliseconds. */
 const firstPause = 2000;
 const longestPause = 30_000;
-/** How many blocks keep their items; the ones that were looked at longest ago lose them. */
+/**
+ * How many blocks keep their items, or how many items where the blocks are small, as those of months with few photos
+ * are; the ones that were looked at longest ago lose them.
+ */
 const loadedBlocks = 24;
+const loadedItems = loadedBlocks * 1024;
 
 /** What a `change` event of a list holds: a step, or null if the list begins anew. */
 export class ListChange extends Event {
@@ -250,9 +254,12 @@ export class List extends EventTarget {
 
   /** Gives up the items of the blocks that were looked at longest ago. */
   giveUp() {
-    while (this.recent.length > loadedBlocks) {
+    let held = this.recent.reduce((sum, { count }) => sum + count, 0);
+    while (this.recent.length > loadedBlocks && held > loadedItems) {
       const gone = this.recent.shift();
-      if (gone) gone.cells = null;
+      if (!gone) return;
+      held -= gone.count;
+      gone.cells = null;
     }
   }
 
