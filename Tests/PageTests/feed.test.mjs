@@ -141,7 +141,8 @@ test('fetches with long names are spread over streams that the server takes', as
   for (const end of ends) end();
 });
 
-test('a fetch that an open stream does not take is refused alone, and the stream goes on', async () => {
+test('a fetch that an open stream does not take is refused alone, and the stream goes on', async (context) => {
+  context.after(() => mock.timers.reset());
   mock.timers.enable({ apis: ['setTimeout'] });
   const { Feed } = await import(new URL('client/feed.js', page));
   const { Problem } = await import(new URL('client/photoledger.js', page));
@@ -172,7 +173,41 @@ test('a fetch that an open stream does not take is refused alone, and the stream
   mock.timers.tick(1);
   assert.match(sources.at(-1).url, /fetch=f&after=t1&fetch=h/);
   for (const end of ends) end();
-  mock.timers.reset();
+});
+
+test('a stream that was cut is taken for cut no longer when what it carried is left', async (context) => {
+  context.after(() => mock.timers.reset());
+  mock.timers.enable({ apis: ['setTimeout'] });
+  const { Feed } = await import(new URL('client/feed.js', page));
+  let answer;
+  const feed = new Feed({ key: null, base: '', ask: () => new Promise((resolve) => { answer = resolve; }) });
+  const seen = [];
+  feed.addEventListener('connection', () => seen.push(feed.isOpen));
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  const follow = (fetch) => feed.follow(fetch, 't0', { onChange: () => {}, onState: () => {} });
+  const before = sources.length;
+  const ends = [follow('f'), follow('g')];
+  sources.at(-1).onerror();
+  ends[0]();
+  assert.deepEqual(seen, [false], 'another view waits for it still');
+  answer({});
+  await turn();
+  mock.timers.tick(250);
+  assert.equal(sources.length, before + 2);
+  sources.at(-1).onerror();
+  ends[1]();
+  assert.deepEqual(seen, [false, true]);
+  // The answer about the session comes too late to count.
+  answer({});
+  await turn();
+  mock.timers.tick(60_000);
+  assert.deepEqual([sources.length, feed.streams[0].attempts], [before + 2, 0]);
+  const end = follow('h');
+  assert.equal(sources.length, before + 3);
+  sources.at(-1).onerror();
+  assert.deepEqual(seen, [false, true, false]);
+  end();
+  assert.deepEqual(seen, [false, true, false, true]);
 });
 
 test('every tab that follows a fetch learns that it is followed no more, also if it was the last one', async () => {

@@ -44,7 +44,7 @@ export class Feed extends EventTarget {
     /** The fetches that were refused, with when they are followed again and how long that waited.
      * @type {Map<string, { timer: ReturnType<typeof setTimeout> | undefined, pause: number }>} */
     this.refused = new Map();
-    /** Whether changes arrive; true until the stream was cut. */
+    /** Whether changes arrive; true until the stream was cut, and again when nothing is followed that could be late. */
     this.isOpen = true;
     /** @type {MessagePort | null} */
     this.port = null;
@@ -102,6 +102,8 @@ export class Feed extends EventTarget {
       this.refused.delete(fetch);
       if (this.port) this.port.postMessage({ kind: 'leave', fetch });
       for (const stream of this.streams) if (stream.fetches.has(fetch)) stream.remove(fetch);
+      // No stream is left that could say that it is open again.
+      if (this.followers.size === 0) this.take({ kind: 'connection', isOpen: true });
     };
   }
 

@@ -80,8 +80,11 @@ export class Stream {
   remove(fetch) {
     // One that the server refused is followed no more.
     if (!this.fetches.delete(fetch)) return;
-    if (this.fetches.size === 0) this.close();
-    else if (this.name) {
+    if (this.fetches.size === 0) {
+      // What is wanted next begins anew, as if the stream had never been cut.
+      this.close();
+      this.attempts = 0;
+    } else if (this.name) {
       const path = `/v1/feeds/${this.name}/fetches/${encodeURIComponent(fetch)}`;
       this.leaving.add(fetch);
       // A stream that was cut meanwhile does not have it any more.
@@ -177,7 +180,8 @@ export class Stream {
         return;
       }
     }
-    if (!this.source && this.fetches.size > 0) this.reopen(Math.min(250 * 2 ** this.attempts, 10_000));
+    if (this.fetches.size === 0) return;
+    if (!this.source) this.reopen(Math.min(250 * 2 ** this.attempts, 10_000));
     this.attempts += 1;
   }
 
