@@ -227,3 +227,47 @@ test('a reading that failed is made up for when the stream is open again', async
   check(library, followed.tree);
   assert.deepEqual(library.at(followed.tree.token), library.state);
 });
+
+test('a tree is read once at a time, and what was read first does not come last', async () => {
+  const library = new Library(5);
+  for (let step = 0; step < 12; step += 1) library.step();
+  const client = library.client();
+  const { ask } = client;
+  const feed = new Feed();
+  const followed = new FollowedCollections(client, feed, await Collections.read(client));
+  const failures = [];
+  followed.addEventListener('failed', ({ detail }) => failures.push(detail.message));
+  client.ask = async () => { throw new Error('not reached'); };
+  followed.read(null);
+  await turns(50);
+  assert.deepEqual(failures, ['not reached']);
+  // The stream is open again, and again, while the first answer of the first reading is on its way.
+  const answers = [];
+  let readings = 0;
+  client.ask = async (method, path, options = {}) => {
+    const answer = await ask(method, path, options);
+    if (options.query) return answer;
+    readings += 1;
+    return new Promise((resolve, reject) => { answers.push({ answer: () => resolve(answer), fail: reject }); });
+  };
+  feed.dispatchEvent(new Event('connection'));
+  await turns(20);
+  library.step();
+  feed.dispatchEvent(new Event('connection'));
+  await turns(20);
+  assert.equal(readings, 1);
+  answers[0].answer();
+  await turns(200);
+  assert.equal(readings, 2);
+  // One that fails is made up for by what was missed meanwhile.
+  feed.deliver(library, library.token);
+  answers[1].fail(new Error('cut'));
+  await turns(200);
+  assert.equal(readings, 3);
+  answers[2].answer();
+  await turns(200);
+  assert.deepEqual([followed.isReading, followed.hasFailed, failures.length], [false, false, 1]);
+  check(library, followed.tree);
+  assert.deepEqual(library.at(followed.tree.token), library.state);
+  followed.close();
+});

@@ -293,31 +293,37 @@ export class FollowedCollections extends EventTarget {
   }
 
   /**
-   * Leads the tree on by a step, or reads it anew, until nothing was missed meanwhile.
+   * Leads the tree on by a step, or reads it anew, until nothing was missed meanwhile; one reading at a time.
    * @param {CollectionsChange | null} step
    */
   async read(step) {
     if (this.isClosed) return;
+    if (this.isReading) {
+      this.hasMissed = true;
+      return;
+    }
     this.isReading = true;
     this.hasMissed = false;
-    try {
-      let next = step && await this.tree.after(this.client, step);
-      do {
+    let change = step;
+    do {
+      try {
+        let next = change && await this.tree.after(this.client, change);
+        change = null;
         if (next === null) {
           this.hasMissed = false;
           next = await Collections.read(this.client, this.tree);
         }
-        if (this.isClosed) return;
+        if (this.isClosed) break;
         this.tree = next;
-        next = null;
         this.hasFailed = false;
         this.dispatchEvent(new Event('change'));
-      } while (this.hasMissed);
-    } catch (error) {
-      this.fail(error);
-    } finally {
-      this.isReading = false;
-    }
+      } catch (error) {
+        change = null;
+        // What was missed is read after all, and may be there by now.
+        if (!this.hasMissed) this.fail(error);
+      }
+    } while (this.hasMissed && !this.isClosed);
+    this.isReading = false;
   }
 
   /** @param {unknown} error */
