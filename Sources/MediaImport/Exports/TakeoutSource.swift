@@ -1,3 +1,4 @@
+import LibraryJSON
 internal import PhotoLedger
 
 // A Google Takeout as a source of media.
