@@ -277,7 +277,8 @@ struct UndoRuleTests {
   @Test("a rekeying gives each member its new key, and each other key the place between those of its neighbours")
   func rekeyedKeys() {
     for count in UInt64(1)...9 {
-      let members = (1...count).map { (child: 100 + $0, old: 10 * $0, new: 1_000_000 + 4096 * $0) }
+      var members: [(child: ObjectNumber, old: UInt64, new: UInt64)] = []
+      for number in 1...count { members.append((100 + number, 10 * number, 1_000_000 + 4096 * number)) }
       let rekeying = Rekeyings.Rekeying(last: 1, commit: 1, members: members)
       for member in members {
         #expect(rekeying.newKey(of: member.child, at: member.old) == member.new)
