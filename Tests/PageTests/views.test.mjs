@@ -465,3 +465,66 @@ test('a photo is led along with its list until its viewer is there, and one that
   viewing.close();
   grid.close();
 });
+
+/** Dismisses the dialog that is shown, as Escape does. */
+async function dismiss() {
+  document.body.querySelector('dialog').close();
+  await settled();
+  assert.equal(document.body.querySelector('dialog'), null);
+}
+
+test('what a form sent is given also if its dialog was dismissed before the answer', async () => {
+  const { formDialog } = await load('views/forms.js');
+  const submit = () => document.body.querySelector('form').dispatchEvent(new Event('submit', { cancelable: true }));
+  const outcomes = [];
+  const shown = (send) => { formDialog('Title', 'Do it', [], send).then((value) => outcomes.push(value)); };
+  let answer;
+  const send = () => new Promise((resolve, reject) => { answer = { resolve, reject }; });
+  for (const end of [() => answer.resolve('a secret'), () => answer.reject(new Error('refused'))]) {
+    shown(send);
+    submit();
+    await dismiss();
+    end();
+    await settled();
+  }
+  assert.deepEqual(outcomes, ['a secret', undefined]);
+  // Dismissed with nothing on its way: never sent, or failed.
+  shown(send);
+  await dismiss();
+  shown(send);
+  submit();
+  answer.reject(new Error('refused'));
+  await settled();
+  assert.equal(document.body.querySelector('dialog .problem').textContent, 'refused');
+  await dismiss();
+  assert.deepEqual(outcomes.slice(2), [undefined, undefined]);
+});
+
+test('an undo is said, and can be taken back, also if its dialog was dismissed before the answer', async () => {
+  const { undoDialog } = await load('views/undo.js');
+  const app = frame();
+  const said = [];
+  app.notices.show = (sentence, { action } = {}) => said.push([sentence, action]);
+  let answer;
+  app.client.undo = ({ plan }) => plan ? Promise.resolve({ records: [], isComplete: true,
+    summary: { commits: [1], changeCount: 1, conflictCount: 0, isRefused: false } })
+    : new Promise((resolve, reject) => { answer = { resolve, reject }; });
+  const begin = async () => {
+    const outcome = undoDialog(app, 'Undo', [{ label: 'One commit', request: { commit: 't1' } }]);
+    await settled();
+    document.body.querySelectorAll('dialog .dialog-actions .main')[0].click();
+    await dismiss();
+    return outcome;
+  };
+  let outcome = begin();
+  while (!answer) await settled();
+  answer.resolve({ summary: { token: 't2' } });
+  assert.equal(await outcome, true);
+  assert.deepEqual(said, [['Undone', 'Undo']]);
+  answer = undefined;
+  outcome = begin();
+  while (!answer) await settled();
+  answer.reject(new Error('refused'));
+  assert.equal(await outcome, false);
+  assert.equal(said.length, 1);
+});

@@ -6,15 +6,18 @@ import { h } from './dom.js';
 import { messageOf } from './notice.js';
 
 /**
- * A dialog with a form whose request can fail.
+ * A dialog with a form whose request can fail. To dismiss it while the request is on its way takes nothing back: what
+ * was done is given all the same, when the answer is there.
  * @param {string} title
  * @param {string} action
  * @param {(Node | null)[]} fields
  * @param {() => Promise<any>} send gives what the dialog is closed with
- * @returns {Promise<any>} undefined if it was dismissed
+ * @returns {Promise<any>} undefined if it was dismissed and nothing was done
  */
-export function formDialog(title, action, fields, send) {
-  return showDialog(title, (close) => {
+export async function formDialog(title, action, fields, send) {
+  /** @type {Promise<any>} */
+  let sent = Promise.resolve();
+  const value = await showDialog(title, (close) => {
     const problem = h('p', { role: 'alert', class: 'problem' });
     const submit = h('button', { class: 'button main', type: 'submit' }, action);
     return [h('form', { onsubmit: async (/** @type {Event} */ event) => {
@@ -22,7 +25,8 @@ export function formDialog(title, action, fields, send) {
       submit.disabled = true;
       problem.textContent = '';
       try {
-        close(await send());
+        sent = send();
+        close(await sent);
       } catch (error) {
         problem.textContent = messageOf(error);
         submit.disabled = false;
@@ -30,6 +34,7 @@ export function formDialog(title, action, fields, send) {
     } }, ...fields, problem, h('div', { class: 'dialog-actions' },
       h('button', { class: 'button', type: 'button', onclick: () => close() }, t('action.cancel')), submit))];
   });
+  return value ?? await sent.catch(() => undefined);
 }
 
 /**

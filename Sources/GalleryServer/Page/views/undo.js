@@ -60,7 +60,9 @@ const stars = ['unset', 'one', 'two', 'three', 'four', 'five'];
 export async function undoDialog(app, title, choices) {
   const names = new Names(app);
   const abort = new AbortController();
-  const token = await showDialog(title, (close) => {
+  /** What was taken back is said also if the dialog was dismissed meanwhile. @type {Promise<string | undefined>} */
+  let sent = Promise.resolve(undefined);
+  const closed = await showDialog(title, (close) => {
     const plan = h('div', { class: 'undo-plan', 'aria-live': 'polite' });
     const policies = h('fieldset', { class: 'option-set', hidden: true }, h('legend', null, t('undo.policy')));
     const act = h('button', { class: 'button main', disabled: true }, t('undo.act'));
@@ -90,8 +92,8 @@ export async function undoDialog(app, title, choices) {
     act.addEventListener('click', async () => {
       act.disabled = true;
       try {
-        const done = await app.client.undo({ ...chosen.request, onConflict: policy });
-        close(done.summary.token ?? '');
+        sent = app.client.undo({ ...chosen.request, onConflict: policy }).then(({ summary }) => summary.token ?? '');
+        close(await sent);
       } catch (error) {
         if (error instanceof Problem && error.status === 409) await show();
         else act.disabled = false;
@@ -120,6 +122,7 @@ export async function undoDialog(app, title, choices) {
       h('button', { class: 'button', onclick: () => close() }, t('action.cancel')), act)];
   });
   abort.abort();
+  const token = closed ?? await sent.catch(() => undefined);
   if (token === undefined) return false;
   const options = token === '' ? {} : { action: t('action.undo'), onAction: () => app.undo(token) };
   app.notices.show(t(token === '' ? 'undo.nothing' : 'notice.undone'), options);
