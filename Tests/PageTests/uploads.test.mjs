@@ -61,6 +61,45 @@ for (const [now, expected, where] of [[shore, 'Shore', 'the album that is chosen
   });
 }
 
+test('of many interrupted files each is found again by its own name, size and date, and looked at once', async () => {
+  const count = 300;
+  const { uploads } = queue({});
+  uploads.pause();
+  const kept = [];
+  uploads.store = { put: async (records) => kept.push(...records.map(({ id }) => id)),
+    remove: async (ids) => kept.push(...ids.map((id) => `-${id}`)) };
+  const record = (id, name) => ({ id, tab: 'closed', client: '', name, path: name, size: name.length, modified: 7,
+    sha256: null, place: null, asset: null, album: null, handle: null });
+  await uploads.takeOver(Array.from({ length: count }, (_, index) => record(`x${index}`, `f${index % (count - 1)}`)));
+  let reads = 0;
+  const chosen = (name) => ({ file: Object.defineProperty(file(name), 'name', { get: () => {
+    reads += 1;
+    return name;
+  } }) });
+  // The last of three of one name is a new one, as two were interrupted.
+  const names = [...Array.from({ length: count - 1 }, (_, index) => `f${index}`).reverse(), 'f0', 'f0'];
+  assert.equal(await uploads.add(names.map(chosen)), count + 1);
+  assert.ok(reads <= 4 * names.length, `${reads} looks at ${names.length} names`);
+  const { entries } = uploads;
+  assert.equal(entries.length, count + 1);
+  assert.ok(entries.every((entry) => entry.state === 'queued' && entry.file.name === entry.name));
+  assert.deepEqual([kept.length, kept.at(-3), kept.at(-2)], [count + 1, 'x0', `x${count - 1}`]);
+  assert.equal(kept.at(-1), entries.at(-1).id);
+  // Another size or date is another file.
+  await uploads.takeOver([record('y', 'g')]);
+  await uploads.add([{ file: Object.assign(file('g'), { lastModified: 8 }) },
+    { file: Object.assign(new Blob(['longer']), { name: 'g', lastModified: 7 }) }]);
+  assert.deepEqual(uploads.entries.slice(-3).map(({ state }) => state), ['lost', 'queued', 'queued']);
+  // What has ended is taken out, and no record is written of what is not in the queue any more.
+  kept.length = 0;
+  const ended = entries.slice(0, 3);
+  for (const entry of ended) entry.state = 'taken';
+  uploads.clear();
+  await uploads.keep([...ended, entries[3]]);
+  assert.deepEqual(kept, ['-x0', '-x1', '-x2', 'x3']);
+  assert.equal(uploads.entries.length, count + 1);
+});
+
 /** A browser's database as far as the store needs it, of one table. */
 function database(records) {
   const table = new Map(records.map((record) => [record.id, record]));

@@ -48,6 +48,12 @@ const longestPause = 30_000;
 
 const open = new Set(['queued', 'hashing', 'ready', 'sending']);
 
+/**
+ * What a file is known by when it is chosen again.
+ * @param {{ name: string, size: number, modified: number }} file
+ */
+const likeness = ({ name, size, modified }) => `${size} ${modified} ${name}`;
+
 /** @typedef {(album: { id: string, title: string }, assets: string[]) => Promise<boolean>} AlbumCommit */
 
 export class Uploads extends EventTarget {
@@ -97,12 +103,18 @@ export class Uploads extends EventTarget {
    * @param {{ id: string, title: string } | null} [album]
    */
   async add(chosen, album = null) {
-    const lost = this.entries.filter((entry) => entry.state === 'lost');
+    /** @type {Map<string, Entry[]>} */
+    const lost = new Map();
+    for (const entry of this.entries) {
+      if (entry.state !== 'lost') continue;
+      const same = lost.get(likeness(entry));
+      if (same) same.push(entry);
+      else lost.set(likeness(entry), [entry]);
+    }
     /** @type {Entry[]} */
     const added = [];
     for (const { file, handle = null, path = '' } of chosen) {
-      const known = lost.find((entry) => entry.state === 'lost' && entry.name === file.name && entry.size === file.size
-        && entry.modified === file.lastModified);
+      const known = lost.get(likeness({ name: file.name, size: file.size, modified: file.lastModified }))?.shift();
       if (known) {
         Object.assign(known, { file, handle, album: album ?? known.album, state: known.sha256 ? 'ready' : 'queued' });
         added.push(known);
@@ -200,11 +212,11 @@ export class Uploads extends EventTarget {
 
   /** Takes out what has ended. Where an album could not be filled, that is given up. */
   clear() {
-    const gone = this.entries.filter((entry) => ['taken', 'there', 'refused'].includes(entry.state)
-      && (this.isAlbumHeld || !this.lacksAlbum(entry)));
+    const gone = new Set(this.entries.filter((entry) => ['taken', 'there', 'refused'].includes(entry.state)
+      && (this.isAlbumHeld || !this.lacksAlbum(entry))));
     this.isAlbumHeld = false;
-    this.entries = this.entries.filter((entry) => !gone.includes(entry));
-    this.store?.remove(gone.map((entry) => entry.id)).catch((error) => this.cannotKeep(error));
+    this.entries = this.entries.filter((entry) => !gone.has(entry));
+    this.store?.remove([...gone].map((entry) => entry.id)).catch((error) => this.cannotKeep(error));
     this.changed();
   }
 
@@ -449,7 +461,8 @@ export class Uploads extends EventTarget {
   /** @param {Entry[]} entries */
   async keep(entries) {
     if (!this.store || entries.length === 0) return;
-    const records = entries.filter((entry) => this.entries.includes(entry)).map(
+    const all = new Set(this.entries);
+    const records = entries.filter((entry) => all.has(entry)).map(
       ({ id, name, path, size, modified, sha256, place, asset, album, handle }) =>
         ({ id, client: this.owner, name, path, size, modified, sha256, place, asset, album, handle }));
     await this.store.put(records).catch((error) => this.cannotKeep(error));
