@@ -150,6 +150,8 @@ export class Element extends Node {
 
   click() { this.dispatchEvent(new Event('click')); }
 
+  select() {}
+
   setPointerCapture() {}
 
   showModal() { this.open = true; }

@@ -242,7 +242,20 @@ class AlbumTests(CollectionTest):
         self.undo("Deleted")
         wait(lambda: self.titles() == ["The best"], "it is back")
 
-    expected_errors = ("/v1/fetches", "/v1/sessions", ("/v1/blocks", "409"))
+    def test_a_smart_album_whose_folder_is_gone_says_so_in_its_dialog(self):
+        folder = self.gallery.commit({"op": "folder.create", "title": "Italy", "as": "$f"})["created"][0]
+        self.card("Italy").find_element(By.CSS_SELECTOR, ".card-link").click()
+        wait(lambda: self.browser.text("h1") == "Italy", "the folder is shown")
+        self.browser.click('[data-new="smartAlbum"]')
+        self.fill(".smart-album input[type=text]", "Best")
+        self.gallery.commit({"op": "folder.delete", "folders": [folder]})
+        self.browser.click(".smart-album button[type=submit]")
+        wait(lambda: self.browser.one(".smart-album .problem").text, "the dialog says why")
+        self.assertIsNone(self.browser.one(".smart-album textarea").get_attribute("aria-invalid"))
+        self.assertEqual(self.browser.all(".notice"), [])
+        self.assertEqual(self.titles(), [])
+
+    expected_errors = ("/v1/fetches", "/v1/sessions", ("/v1/blocks", "409"), ("/v1/blocks", "404"))
 
     def test_media_types_have_counts_and_those_without_photos_are_not_shown(self):
         self.gallery.commit({"op": "asset.edit", "assets": self.newest()[:3], "isFavorite": True})

@@ -528,3 +528,39 @@ test('an undo is said, and can be taken back, also if its dialog was dismissed b
   assert.equal(await outcome, false);
   assert.equal(said.length, 1);
 });
+
+test('what fails is thrown to who asks for that, unless some of it was committed', async () => {
+  const app = new App(new PhotoLedger(), { scopes: [] }, { first: { open: async () => ({}) } });
+  const said = [];
+  app.notices.show = (sentence) => said.push(sentence);
+  const answers = [new Error('first')];
+  app.client.commit = async () => {
+    const answer = answers.shift();
+    if (answer instanceof Error) throw answer;
+    return answer;
+  };
+  await assert.rejects(app.commit([], 'Done', { throws: true }), /first/);
+  assert.deepEqual(said, []);
+  answers.push({ token: 't1' }, new Error('second'));
+  assert.equal(await app.commitAll([[], []], 'Done', { throws: true }), null);
+  assert.equal(said.length, 2);
+  assert.equal(said[0], 'second');
+});
+
+test('whether a camera link was copied is said in its dialog', async () => {
+  const { showCameraLink } = await load('views/camera-link.js');
+  const app = frame(0, async () => ({ secret: 'abc' }));
+  app.client.commit = async () => ({});
+  app.notices.show = () => assert.fail('behind the dialog');
+  document.execCommand = () => false;
+  location.origin = 'http://gallery';
+  const done = showCameraLink(app);
+  await settled();
+  const dialog = document.body.querySelector('dialog');
+  assert.equal(dialog.querySelector('input').value, 'http://gallery/camera#abc');
+  dialog.querySelectorAll('.dialog-actions button')[0].click();
+  await settled();
+  assert.match(dialog.textContent, /did not allow copying/);
+  await dismiss();
+  await done;
+});

@@ -1102,10 +1102,6 @@ export default {
   'camera.link': 'Kamera-Link',
   'camera.link.sentence': 'Wer diesen Link hat, fügt {count} Tage lang Fotos zur Mediathek hinzu und sieht nichts '
     + 'von ihr. Er wird nur jetzt gezeigt und lässt sich unter „Personen und Schlüssel“ zurückziehen.',
-  'camera.link.field': 'Link',
-  'camera.copy': 'Kopieren',
-  'camera.copied': 'Link kopiert',
-  'camera.copyYourself': 'Der Link ist markiert und kann kopiert werden.',
   'camera.usage': 'Fotos von der Kameraseite',
   'guest.unreached': 'Der Server ist nicht erreichbar. Verbindung prüfen und erneut versuchen.',
   'guest.viewer': 'Foto',

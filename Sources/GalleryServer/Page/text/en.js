@@ -1076,10 +1076,6 @@ export default {
   'camera.link': 'Camera link',
   'camera.link.sentence': 'Whoever has this link adds photos to the library for {count} days and sees nothing of it. '
     + 'It is shown once, and can be withdrawn under “People and keys”.',
-  'camera.link.field': 'Link',
-  'camera.copy': 'Copy',
-  'camera.copied': 'Link copied',
-  'camera.copyYourself': 'The link is selected; copy it.',
   'camera.usage': 'Photos from the camera page',
   'guest.unreached': 'The server cannot be reached. Check the connection and try again.',
   'guest.viewer': 'Photo',

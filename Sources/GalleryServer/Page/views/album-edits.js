@@ -18,6 +18,7 @@ import { icon } from './icons.js';
 import { later } from './later.js';
 import { causeWords } from './log-words.js';
 import { commitMove } from './moving.js';
+import { messageOf } from './notice.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('../model/collections.js').Collection} Collection */
@@ -114,15 +115,18 @@ export function makeSmartAlbum(app, folder, where = '') {
       const asked = predicate.value.trim();
       const parts = { ...asked === '' ? {} : { where: asked }, ...order.value === '' ? {} : { sort: [order.value] } };
       button.disabled = true;
+      let isFound = false;
       try {
-        // Asked first: a notice at the edge of the page would be far from the field.
+        // Asked first: what is wrong with the predicate stands beside its field.
         await app.client.openFetch(parts);
+        isFound = true;
         const receipt = await app.commit(madeIn({
           op: 'smartAlbum.create', title: wanted, ...parts, ...hidden.checked ? { includesHidden: true } : {},
-        }, folder), t('done.created', { title: wanted }));
+        }, folder), t('done.created', { title: wanted }), { throws: true });
         if (receipt) close(receipt.created[0]?.split('/')[0]);
       } catch (error) {
-        refuse(error instanceof Error ? error.message : String(error));
+        if (isFound) fill(problem, messageOf(error));
+        else refuse(messageOf(error));
       } finally {
         button.disabled = false;
       }

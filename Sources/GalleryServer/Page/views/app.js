@@ -47,6 +47,8 @@ import { Notices } from './notice.js';
  * @property {string} [cause]
  * @property {() => Promise<object[]>} [renew] gives changes in place of those that the library refused because what they
  *   expect is not so any more; throws if there are none
+ * @property {boolean} [throws] whether a failure before anything is committed is thrown, for a dialog to say; notices
+ *   are behind it
  */
 
 /** How many views the bar of a phone shows at once. */
@@ -372,6 +374,7 @@ export class App extends EventTarget {
    * @param {string} done what to say when it is done
    * @param {CommitOptions} [options]
    * @returns the receipt; null if it failed, which a notice said
+   * @throws what failed, if `options` ask for that
    */
   async commit(changes, done, options = {}) {
     return (await this.commitAll([changes], done, options))?.[0] ?? null;
@@ -384,6 +387,7 @@ export class App extends EventTarget {
    * @param {string} done what to say when it is done
    * @param {CommitOptions} [options]
    * @returns the receipts; null if one failed, which a notice said
+   * @throws what failed, if `options` ask for that
    */
   async commitAll(blocks, done, options = {}) {
     /** @type {Awaited<ReturnType<PhotoLedger['commit']>>[]} */
@@ -394,6 +398,7 @@ export class App extends EventTarget {
       this.notices.show(done, { action: t('action.undo'), onAction: back });
       return receipts;
     } catch (error) {
+      if (options.throws && receipts.length === 0) throw error;
       this.notices.fail(error);
       if (receipts.length > 0) this.notices.show(t('notice.partly'), { action: t('action.undo'), onAction: back });
       return null;

@@ -2,9 +2,7 @@
 
 import { randomName } from '../client/photoledger.js';
 import { t } from '../text/text.js';
-import { showDialog } from './dialog.js';
-import { h } from './dom.js';
-import { icon } from './icons.js';
+import { secretDialog } from './secret.js';
 
 /** How long a link is good, days. */
 const days = 365;
@@ -23,23 +21,8 @@ export async function showCameraLink(app) {
     const { secret } = await app.client.ask('POST', '/v1/keys', {
       json: { client: name, label: t('camera.title'), days, scopes: ['add'] },
     });
-    const link = `${location.origin}/camera#${secret}`;
-    const field = h('input', { type: 'text', readonly: true, '.value': link, onfocus: () => field.select() });
-    const copy = async () => {
-      try {
-        await navigator.clipboard.writeText(link);
-        app.notices.show(t('camera.copied'));
-      } catch {
-        // Browsers copy in secure contexts only; the text is selected for the person to copy.
-        field.select();
-        app.notices.show(t('camera.copyYourself'));
-      }
-    };
-    await showDialog(t('camera.link'), () => [
-      h('p', null, t('camera.link.sentence', { count: days })),
-      h('label', { class: 'field' }, t('camera.link.field'), field),
-      h('div', { class: 'dialog-actions' },
-        h('button', { class: 'button main', onclick: copy }, icon('link'), t('camera.copy')))]);
+    await secretDialog(t('camera.link'), t('camera.link.sentence', { count: days }),
+      `${location.origin}/camera#${secret}`);
   } catch (error) {
     app.notices.fail(error);
   }
