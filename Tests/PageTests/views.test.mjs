@@ -394,6 +394,24 @@ test('a view that is made anew has the focus where the one before it had it', as
   assert.equal(document.activeElement, outside, 'what is outside of the view keeps it');
 });
 
+test('a link in a dialog over a view leaves the focus in the next view', async () => {
+  const link = h('a', { 'aria-label': 'Kind' });
+  const dialog = h('dialog', null, link);
+  const routes = {
+    first: { open: async () => ({ title: 'first', element: h('section'), close: () => dialog.remove() }) },
+    second: { open: async () => ({ title: 'second', element: h('section', null, h('select', { 'aria-label': 'Kind' })) }) },
+  };
+  const app = new App(new PhotoLedger(), { scopes: [] }, routes);
+  document.body.replaceChildren(app.main, dialog);
+  at('#/first', app);
+  await app.go();
+  link.focus();
+  assert.equal(document.activeElement, link);
+  at('#/second', app);
+  await app.go();
+  assert.equal(document.activeElement, app.main);
+});
+
 test('the keyboard stays in the view of a shared photo at its ends', async () => {
   const { openGuestViewer } = await load('views/guest-viewer.js');
   const grid = await gridOf(frame(3));
@@ -411,6 +429,18 @@ test('the keyboard stays in the view of a shared photo at its ends', async () =>
     assert.equal(document.activeElement, stage, isFirst ? 'at the first' : 'at the last');
     await settled();
   }
+  const press = async (key, more = {}) => {
+    dialog.dispatchEvent(Object.assign(new Event('keydown'), { key, ...more }));
+    await settled();
+  };
+  const place = () => dialog.querySelector('.visually-hidden').textContent;
+  const first = place();
+  for (const modifier of ['altKey', 'ctrlKey', 'metaKey']) {
+    await press('ArrowRight', { [modifier]: true });
+    assert.equal(place(), first, modifier);
+  }
+  await press('ArrowRight');
+  assert.notEqual(place(), first);
   dialog.close();
   await settled();
   assert.equal(document.activeElement, grid.scroll);

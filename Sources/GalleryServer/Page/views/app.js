@@ -261,11 +261,12 @@ export class App extends EventTarget {
     }
   }
 
-  /** Notes what has the focus in the view that goes. */
+  /** Notes what has the focus in the view that goes, or in a dialog over it, which has no names of the next view. */
   noteFocus() {
     const { activeElement } = document;
-    if (!activeElement || activeElement === this.main || !this.main.contains(activeElement)) return;
-    this.focused = activeElement.getAttribute('aria-label') ?? '';
+    if (!activeElement || activeElement === this.main) return;
+    if (this.main.contains(activeElement)) this.focused = activeElement.getAttribute('aria-label') ?? '';
+    else if (activeElement.closest('dialog')) this.focused = '';
   }
 
   /**

@@ -111,7 +111,8 @@ export function openGuestViewer(grid, start, { onDownload } = {}) {
     if (event.pointerType !== 'mouse' && Math.abs(way) > 60) go(index + (way < 0 ? 1 : -1));
   });
   dialog.addEventListener('keydown', (event) => {
-    if (event.target instanceof HTMLVideoElement) return;
+    // With Alt, Ctrl or Cmd they are the browser's: Alt and an arrow go back and forward.
+    if (event.altKey || event.ctrlKey || event.metaKey || event.target instanceof HTMLVideoElement) return;
     if (event.key === 'ArrowRight') go(index + 1);
     else if (event.key === 'ArrowLeft') go(index - 1);
   });
