@@ -594,3 +594,44 @@ test('whether a camera link was copied is said in its dialog', async () => {
   await dismiss();
   await done;
 });
+
+test('requests that are said again stay as they are, and the one that has the focus keeps it', async (context) => {
+  const { EventSource } = globalThis;
+  context.after(() => { globalThis.EventSource = EventSource; });
+  let source = null;
+  globalThis.EventSource = class extends EventTarget {
+    constructor() {
+      super();
+      source = this;
+    }
+
+    close() {}
+  };
+  const { start } = await load('views/requests.js');
+  const app = Object.assign(frame(), { watch: () => {} });
+  document.body.replaceChildren();
+  start(app, document.body);
+  const said = (...clients) => source.dispatchEvent(new MessageEvent('state', { data: JSON.stringify({
+    requests: clients.map((client) => ({ client, level: 'readWrite', usage: null, date: '2026-01-01T00:00:00Z' })),
+  }) }));
+  const lines = () => app.requests.element.querySelectorAll('.request');
+  const names = () => lines().map((one) => one.dataset.client);
+  let changes = 0;
+  app.requests.addEventListener('change', () => { changes += 1; });
+  said('one', 'two');
+  assert.deepEqual(names(), ['one', 'two']);
+  const [, second] = lines();
+  second.querySelector('button').focus();
+  said('one', 'two');
+  assert.equal(lines()[1], second, 'nothing is drawn anew');
+  assert.equal(changes, 2);
+  said('two', 'three');
+  assert.deepEqual(names(), ['two', 'three']);
+  assert.equal(document.activeElement, lines()[0].querySelector('button'));
+  // Its request is answered: the focus goes to no other one.
+  said('three');
+  assert.equal(document.activeElement, document.body);
+  said();
+  assert.deepEqual(names(), []);
+  app.requests.watched.close();
+});

@@ -10,7 +10,7 @@ import { field, formDialog } from './forms.js';
 import { icon } from './icons.js';
 import { clientDetails } from './privacy-client.js';
 import { clientName, noteClients } from './client-names.js';
-import { requestLine } from './requests.js';
+import { drawRequests, requestLine } from './requests.js';
 import { secretDialog } from './secret.js';
 
 /**
@@ -65,8 +65,8 @@ class PrivacyView {
 
   showWaiting() {
     const waiting = this.app.requests?.waiting ?? [];
-    fill(this.waiting, waiting.length > 0 && h('h2', null, t('privacy.waiting')),
-      ...waiting.map((request) => requestLine(this.app, request)));
+    drawRequests(this.waiting, waiting, () => [waiting.length > 0 && h('h2', null, t('privacy.waiting')),
+      ...waiting.map((request) => requestLine(this.app, request))]);
   }
 
   async load() {

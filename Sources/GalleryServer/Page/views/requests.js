@@ -51,9 +51,30 @@ export class Requests extends EventTarget {
 
   show() {
     const rest = this.waiting.length - bannerLimit;
-    fill(this.element, ...this.waiting.slice(0, bannerLimit).map((request) => requestLine(this.app, request)),
-      rest > 0 && h('p', { class: 'request' }, h('a', { href: '#/privacy' }, t('request.rest', { count: rest }))));
+    drawRequests(this.element, this.waiting, () => [
+      ...this.waiting.slice(0, bannerLimit).map((request) => requestLine(this.app, request)),
+      rest > 0 && h('p', { class: 'request' }, h('a', { href: '#/privacy' }, t('request.rest', { count: rest })))]);
   }
+}
+
+/**
+ * Draws requests where others are drawn. The server says them anew whenever a tab is shown: the same ones stay, so that
+ * they are not read aloud again, and the button that has the focus keeps it as long as its request is there.
+ * @param {HTMLElement} place
+ * @param {AccessRequest[]} requests
+ * @param {() => (Node | false)[]} draw
+ */
+export function drawRequests(place, requests, draw) {
+  const drawn = JSON.stringify(requests);
+  if (place.dataset.drawn === drawn) return;
+  place.dataset.drawn = drawn;
+  const { activeElement } = document;
+  const focused = place.contains(activeElement) ? activeElement?.closest('[data-client]')?.getAttribute('data-client')
+    : undefined;
+  fill(place, ...draw());
+  if (!focused) return;
+  const same = [...place.querySelectorAll('[data-client]')].find((one) => one.getAttribute('data-client') === focused);
+  same?.querySelector('button')?.focus();
 }
 
 /**
