@@ -361,6 +361,32 @@ class CameraTests(PageTest):
         self.browser.one(".upload-row[data-state=taken]")
         self.assertEqual([one["mediaType"] for one in self.new(before)], ["video"])
 
+    def test_one_film_is_recorded_though_its_button_is_pressed_twice(self):
+        before = [one["localIdentifier"] for one in self.gallery.assets()]
+        self.visit(self.link())
+        wait(lambda: self.browser.js("return document.querySelector('.camera-live')?.videoWidth > 0"), "the camera is seen")
+        self.browser.js("""
+            window.made = 0;
+            window.MediaRecorder = class extends MediaRecorder {
+              constructor(...parts) {
+                super(...parts);
+                made += 1;
+              }
+            };
+            const record = document.querySelector('.record');
+            record.focus();
+            for (let time = 0; time < 2; time += 1) record.dispatchEvent(new MouseEvent('click'));
+            window.wereOff = [...document.querySelectorAll('.camera-controls button')].every((one) => one.disabled);""")
+        wait(lambda: self.browser.text(".camera-time") == "0:01", "a second is recorded")
+        self.assertEqual(self.browser.js("return [made, wereOff]"), [1, True])
+        self.assertTrue(self.browser.js("return document.activeElement.matches('.recording')"))
+        self.browser.click(".recording")
+        self.browser.one(".camera-view video[controls]")
+        self.assertFalse(self.browser.js("return document.querySelector('.camera-time').checkVisibility()"))
+        self.browser.click(".keep")
+        self.browser.one(".upload-row[data-state=taken]")
+        self.assertEqual([one["mediaType"] for one in self.new(before)], ["video"])
+
     def test_a_camera_that_is_allowed_after_the_tab_was_left_is_switched_off_until_it_is_shown(self):
         made = self.browser.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": """
             if (navigator.mediaDevices) {

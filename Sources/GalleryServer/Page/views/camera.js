@@ -53,6 +53,8 @@ class Camera {
     /** @type {ReturnType<typeof setInterval> | undefined} */
     this.timer = undefined;
     this.isStarting = false;
+    /** Whether a film is about to be recorded. */
+    this.isBeginning = false;
     this.hasChosen = false;
     this.video = h('video', { class: 'camera-live', autoplay: true, playsinline: true, '.muted': true,
       'aria-label': t('camera.live') });
@@ -156,22 +158,44 @@ class Camera {
     this.look(new File([datedJPEG(jpeg, date)], `IMG_${stamps(date).name}.jpg`, { type: 'image/jpeg' }));
   }
 
+  /** Records a film, as soon as there is sound; nothing else is begun meanwhile. */
   async record() {
-    if (!this.stream) return;
+    if (!this.stream || this.isBeginning || this.recorder) return;
+    this.isBeginning = true;
+    const { activeElement } = document;
+    const buttons = [...this.controls.querySelectorAll('button')];
+    for (const one of buttons) one.disabled = true;
+    try {
+      await this.beginFilm(this.stream);
+    } finally {
+      this.isBeginning = false;
+      for (const one of buttons) one.disabled = false;
+      // What is switched off loses the focus.
+      if (activeElement instanceof HTMLElement && document.activeElement === document.body) activeElement.focus();
+    }
+  }
+
+  /** @param {MediaStream} stream */
+  async beginFilm(stream) {
     const date = new Date();
     try {
       // Few devices encode more than this while they record.
-      await this.stream.getVideoTracks()[0].applyConstraints({ width: { ideal: 1920 }, height: { ideal: 1080 } });
+      await stream.getVideoTracks()[0].applyConstraints({ width: { ideal: 1920 }, height: { ideal: 1080 } });
       const sound = await navigator.mediaDevices.getUserMedia({ audio: true });
-      for (const track of sound.getAudioTracks()) this.stream.addTrack(track);
+      for (const track of sound.getAudioTracks()) stream.addTrack(track);
     } catch {
       notices.show(t('camera.silent'), { isError: true });
+    }
+    // The tab was left meanwhile, and the camera with it: the microphone is not to stay on.
+    if (stream !== this.stream) {
+      for (const track of stream.getTracks()) track.stop();
+      return;
     }
     const mimeType = filmTypes.find((type) => MediaRecorder.isTypeSupported(type));
     /** @type {Blob[]} */
     const parts = [];
     try {
-      const recorder = new MediaRecorder(this.stream, { mimeType, videoBitsPerSecond: 8_000_000 });
+      const recorder = new MediaRecorder(stream, { mimeType, videoBitsPerSecond: 8_000_000 });
       this.recorder = recorder;
       recorder.ondataavailable = (event) => { if (event.data.size > 0) parts.push(event.data); };
       recorder.onerror = () => {
