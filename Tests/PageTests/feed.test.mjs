@@ -147,7 +147,8 @@ test('a fetch that an open stream does not take is refused alone, and the stream
   const { Feed } = await import(new URL('client/feed.js', page));
   const { Problem } = await import(new URL('client/photoledger.js', page));
   let status = 400;
-  const feed = new Feed({ key: null, base: '', ask: async () => { throw new Problem(status, 'limit-exceeded', 'no'); } });
+  const ask = async () => { throw new Problem(status, 'limit-exceeded', 'no'); };
+  const feed = new Feed({ key: null, base: '', ask });
   const seen = [];
   const follow = (fetch) => feed.follow(fetch, 't0', {
     onChange: ({ after }) => seen.push(after), onState: () => {}, onProblem: ({ message }) => seen.push(message),

@@ -364,7 +364,8 @@ class CameraTests(PageTest):
     def test_one_film_is_recorded_though_its_button_is_pressed_twice(self):
         before = [one["localIdentifier"] for one in self.gallery.assets()]
         self.visit(self.link())
-        wait(lambda: self.browser.js("return document.querySelector('.camera-live')?.videoWidth > 0"), "the camera is seen")
+        wait(lambda: self.browser.js("return document.querySelector('.camera-live')?.videoWidth > 0"),
+             "the camera is seen")
         self.browser.js("""
             window.made = 0;
             window.MediaRecorder = class extends MediaRecorder {

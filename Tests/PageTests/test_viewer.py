@@ -172,7 +172,8 @@ class ViewerTests(ViewerTest):
         # Two more are asked for in one task, over the one that is there.
         self.browser.js("""
             const grid = document.querySelector('.grid-scroll');
-            for (const key of ['Enter', 'ArrowRight', 'Enter']) grid.dispatchEvent(new KeyboardEvent('keydown', { key }));""")
+            for (const key of ['Enter', 'ArrowRight', 'Enter'])
+              grid.dispatchEvent(new KeyboardEvent('keydown', { key }));""")
         self.wait_shown(photos[1])
         self.assertEqual(len(self.browser.all("dialog.viewer")), 1)
         self.press(Keys.ESCAPE)

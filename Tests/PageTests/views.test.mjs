@@ -399,7 +399,10 @@ test('a link in a dialog over a view leaves the focus in the next view', async (
   const dialog = h('dialog', null, link);
   const routes = {
     first: { open: async () => ({ title: 'first', element: h('section'), close: () => dialog.remove() }) },
-    second: { open: async () => ({ title: 'second', element: h('section', null, h('select', { 'aria-label': 'Kind' })) }) },
+    second: { open: async () => {
+      const element = h('section', null, h('select', { 'aria-label': 'Kind' }));
+      return { title: 'second', element };
+    } },
   };
   const app = new App(new PhotoLedger(), { scopes: [] }, routes);
   document.body.replaceChildren(app.main, dialog);
@@ -530,7 +533,7 @@ test('what a form sent is given also if its dialog was dismissed before the answ
   assert.deepEqual(outcomes.slice(2), [undefined, undefined]);
 });
 
-test('an undo is said, and can be taken back, also if its dialog was dismissed before the answer', async () => {
+test('an undo is said, and can be undone, also if its dialog was dismissed before the answer', async () => {
   const { undoDialog } = await load('views/undo.js');
   const app = frame();
   const said = [];

@@ -18,7 +18,7 @@ import { Problem } from './photoledger.js';
  *   | { kind: 'connection', isOpen: boolean } | { kind: 'signedOut' }} FeedMessage
  */
 
-/** How many fetches a stream may have, and how many bytes: the server counts those of its name and some more for each. */
+/** How many fetches a stream may have, and how many bytes: the server counts those of a name, and some for its token. */
 const fetchLimit = 32;
 const byteLimit = 6144;
 const tokenBytes = 64;
@@ -55,7 +55,8 @@ export class Stream {
   }
 
   /**
-   * Whether the server would take one more fetch. What has to be refused is for the server to say, in a stream of its own.
+   * Whether the server would take one more fetch. One that is too long for any stream is for the server to refuse, in a
+   * stream of its own.
    * @param {string} fetch
    */
   hasRoom(fetch) {

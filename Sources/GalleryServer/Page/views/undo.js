@@ -60,7 +60,7 @@ const stars = ['unset', 'one', 'two', 'three', 'four', 'five'];
 export async function undoDialog(app, title, choices) {
   const names = new Names(app);
   const abort = new AbortController();
-  /** What was taken back is said also if the dialog was dismissed meanwhile. @type {Promise<string | undefined>} */
+  /** An undo is said also if the dialog was dismissed meanwhile. @type {Promise<string | undefined>} */
   let sent = Promise.resolve(undefined);
   const closed = await showDialog(title, (close) => {
     const plan = h('div', { class: 'undo-plan', 'aria-live': 'polite' });
