@@ -221,7 +221,7 @@
     }
 
     @Test(
-      "a referenced original that is a symbolic link is sent, in part too, and is in archives; a link in the library not",
+      "a referenced original that is a symbolic link is sent, in part too, and archived; a link in the library is not",
       .enabled(if: SamplePhotos.areInstalled("python3"), "Needs python3, which reads the archive."))
     func links() async throws {
       try await TestGallery.serving { gallery in

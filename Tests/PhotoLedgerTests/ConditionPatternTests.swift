@@ -85,7 +85,7 @@ import Testing
   }
 
   @Test(
-    "what is checked is what is compiled: a pattern that folding makes too long, a long LIKE and a large set are refused",
+    "what is checked is what is compiled: what folding makes too long, a long LIKE and a large set are refused",
     arguments: [
       ("MATCHES[c]", "ß{3000}"), ("MATCHES[cd]", "(ﬁ|ŉ){2000}"), ("LIKE", String(repeating: "*?", count: 2_000)),
       ("LIKE[c]", String(repeating: "ß", count: 3_000)),

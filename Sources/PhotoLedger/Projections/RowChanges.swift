@@ -48,7 +48,7 @@ extension Arranged {
   func apply(toContainer row: inout CollectionRow) throws(RowMismatch) {
     try replace(&row.modificationDate, modificationDate, "modificationDate", of: container)
     try replace(&row.creatorDate, creatorDate, "creatorDate", of: container)
-    try count(places.reduce(0) { $0 + $1.memberShift }, &row.memberCount, "memberCount", of: container)
+    try shift(&row.memberCount, by: places.reduce(0) { $0 + $1.memberShift }, "memberCount", of: container)
     try CountShift(album: container, by: countShift, byCreator: creatorShift).apply(to: &row)
     guard row.assetCount >= 0, row.assetCount <= row.memberCount else {
       throw RowMismatch(number: container, field: "assetCount")
@@ -57,7 +57,7 @@ extension Arranged {
 
   /// Applies the new members of a selection to the client's row.
   func apply(toClient row: inout ClientRow) throws(RowMismatch) {
-    try count(places.reduce(0) { $0 + $1.memberShift }, &row.selectionCount, "selectionCount", of: container)
+    try shift(&row.selectionCount, by: places.reduce(0) { $0 + $1.memberShift }, "selectionCount", of: container)
   }
 
   /// Applies the new membership of a child collection to its row.
@@ -99,10 +99,10 @@ extension Arranged.Place {
 }
 
 /// Shifts a count of the row of an object, which no event makes negative.
-private func count(
-  _ shift: Int, _ value: inout Int, _ field: String, of number: ObjectNumber
+private func shift(
+  _ value: inout Int, by change: Int, _ field: String, of number: ObjectNumber
 ) throws(RowMismatch) {
-  value += shift
+  value += change
   guard value >= 0 else { throw RowMismatch(number: number, field: field) }
 }
 
@@ -138,17 +138,7 @@ extension Event {
     place: (Placement) throws -> Void = { _ in }
   ) throws {
     func countMembers(_ change: Int, in places: [ContainerPlace]) throws {
-      for place in places {
-        let container = place.container
-        try collection(container) { row in
-          if row == nil { return }
-          try edit(&row, container) { try count(change, &$0.memberCount, "memberCount", of: container) }
-        }
-        try client(container) { row in
-          if row == nil { return }
-          try edit(&row, container) { try count(change, &$0.selectionCount, "selectionCount", of: container) }
-        }
-      }
+      for place in places { try place.count(change, collection: collection, client: client) }
     }
     func countShown(_ shifts: [CountShift]) throws {
       for shift in shifts { try collection(shift.album) { try edit(&$0, shift.album) { try shift.apply(to: &$0) } } }
@@ -184,7 +174,7 @@ extension Event {
     case .collectionErased(let existence):
       try collection(existence.row.number) { $0 = nil }
       let parent = existence.row.parent
-      try collection(parent) { try edit(&$0, parent) { try count(-1, &$0.memberCount, "memberCount", of: parent) } }
+      try collection(parent) { try edit(&$0, parent) { try shift(&$0.memberCount, by: -1, "memberCount", of: parent) } }
     case .collectionEdited(let edited):
       try collection(edited.number) { try edit(&$0, edited.number) { try edited.apply(to: &$0) } }
     case .arranged(let arranged):
@@ -197,10 +187,28 @@ extension Event {
     case .pickRecorded(let pick): try client(pick.client) { try edit(&$0, pick.client) { $0.pickCount += 1 } }
     case .pickErased(let pick):
       let number = pick.client
-      try client(number) { try edit(&$0, number) { try count(-1, &$0.pickCount, "pickCount", of: number) } }
+      try client(number) { try edit(&$0, number) { try shift(&$0.pickCount, by: -1, "pickCount", of: number) } }
     case .assetsEdited, .libraryCreated, .libraryForked, .historyShortened, .assetErased, .nothingChanged: break
     }
     try event.forEachPlacement(place)
+  }
+}
+
+extension ContainerPlace {
+  /// Gives the row of the container, of whichever kind it is, with a change of the number of its members.
+  fileprivate func count(
+    _ change: Int,
+    collection: (ObjectNumber, (inout CollectionRow?) throws -> Void) throws -> Void,
+    client: (ObjectNumber, (inout ClientRow?) throws -> Void) throws -> Void
+  ) throws {
+    try collection(container) { row in
+      if row == nil { return }
+      try edit(&row, container) { try shift(&$0.memberCount, by: change, "memberCount", of: container) }
+    }
+    try client(container) { row in
+      if row == nil { return }
+      try edit(&row, container) { try shift(&$0.selectionCount, by: change, "selectionCount", of: container) }
+    }
   }
 }
 
