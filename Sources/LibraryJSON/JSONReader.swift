@@ -6,7 +6,7 @@ package struct JSONError: Error, CustomStringConvertible {
 
 /// Reads JSON (RFC 8259), at most 64 levels deep.
 ///
-/// Strictly, there is no key twice, all is UTF-8, and no character has more marks than it may have (MarkRuns.swift);
+/// In the strict form keys are unique, the text is UTF-8, and no character exceeds the limit of marks (MarkRuns.swift);
 /// whole numbers that fit 64 bits stay exact. Reading is linear in the length and never traps.
 package struct JSONReader {
   /// Whose JSON it is.

@@ -92,7 +92,8 @@ extension PhotoLibrary {
   ///   - cause: the reason, which the log keeps.
   /// - Returns: what was erased, and what was kept.
   /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner, `.userCancelled` if the confirmation
-  ///   handler rejects it, `.identifierNotFound`, `.storage` if a file cannot be removed.
+  ///   handler rejects it, `.identifierNotFound`, `.storage` if a file cannot be removed, `.limitExceeded` if what the
+  ///   events of one asset say of other assets exceeds the 64 MiB of a commit; its files are gone then, its data not.
   /// - Complexity: O(k log n) for k events of the assets, O(n) in resources for their files and in lines of reports.
   @discardableResult
   public func eraseAssets(_ assets: [LocalIdentifier], cause: String? = nil) throws -> ErasureReport {

@@ -147,8 +147,8 @@ struct LogLineError: Error {
 
   /// Checks that no key of a JSON text is long, is not ASCII or has an escape: a decoder hashes all of them.
   ///
-  /// A key is the string before a colon outside strings; a text where that is not so is no JSON, and a decoder finds
-  /// that out before it looks at keys. One with a zero byte is in another encoding, in which this would find nothing.
+  /// A key is a string that a colon follows. Text of another structure is not JSON, which a decoder reports before it
+  /// looks at keys. Text with a zero byte is in another encoding, in which this scan would find no key.
   static func checkKeys(_ text: some Sequence<UInt8>) throws {
     var (isInString, isEscaped, isPlain) = (false, false, true)
     var byteCount = 0

@@ -188,7 +188,7 @@
             try await stream.send { tail }
           }
         }
-        // Withdrawn during the last of them: it is no whole archive.
+        // Permission may have ended during the last file: the archive is then left incomplete.
         try mayStill()
         try await offload { try checkAreSeen(assets, in: library) }
         let end = zip.finish()

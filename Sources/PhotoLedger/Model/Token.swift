@@ -32,7 +32,7 @@ public struct Token: Hashable, Sendable, CustomStringConvertible {
     let marks = parts.dropFirst().dropLast().map { $0.utf8.count == 16 ? UInt64($0, radix: 16) : nil }
     guard marks.count == (parts.first == "t1" ? 1 : parts.first == "v1" ? 2 : 0), let library = marks.first ?? nil,
       let view = marks.last, marks.count == 1 || view != nil, let last = parts.last,
-      // A number may begin with a plus sign, a token has none.
+      // `UInt64` accepts a plus sign, which no token has.
       !text.utf8.contains(UInt8(ascii: "+")), (1...13).contains(last.utf8.count), let position = UInt64(last, radix: 36)
     else {
       throw LibraryError(

@@ -218,7 +218,8 @@ extension PHCollection {
 }
 
 extension FetchResult {
-  /// Whether it has a position for an object. One that cannot be made has none, and fails the block that counts on it.
+  /// Whether it has a position for an object. A result that cannot be read has none; the block that uses it as its
+  /// basis fails with the reason.
   fileprivate func holds(_ position: () throws -> Int?) -> Bool {
     guard (try? core) != nil else { return false }
     return reading { try position() != nil }
