@@ -128,12 +128,13 @@ struct ItemToken: Hashable, Sendable, CustomStringConvertible {
 
 /// In what form an item is loaded unless the caller of the loading says otherwise.
 struct ItemForm: Hashable, Sendable, CustomStringConvertible {
-  var representation = AssetRepresentation.automatic
-  /// What is taken out of the bytes.
-  var metadataOptions: PickerMetadataOptions = []
+  let representation: AssetRepresentation
+  /// What is taken out of the bytes. An app's set may hold bits that mean nothing here; a recorded pick that had them
+  /// could not be read again.
+  let metadataOptions: PickerMetadataOptions
 
   init(_ representation: AssetRepresentation = .automatic, without metadataOptions: PickerMetadataOptions = []) {
-    (self.representation, self.metadataOptions) = (representation, metadataOptions)
+    (self.representation, self.metadataOptions) = (representation, metadataOptions.intersection(.all))
   }
 
   /// The representation, and what is taken out, with hyphens between them; without what is usual.

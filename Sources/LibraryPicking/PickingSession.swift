@@ -218,7 +218,7 @@ final class PickingCore: Sendable {
     // it by its token alone, too, when there is no session any more.
     let form = ItemForm(
       configuration.preferredRepresentation,
-      without: state.withheld.union(configuration.metadataOptions).intersection(.all))
+      without: state.withheld.union(configuration.metadataOptions))
     state.settle(try store.recordPick(of: state.unsettled, for: client, in: form))
   }
 

@@ -177,9 +177,7 @@ extension Decider {
   ) throws {
     let numbers = try distinct(identifiers).map { try asset($0, t).number }
     guard !numbers.isEmpty else { return }
-    // An app's set may hold bits that mean nothing here; the row's reader refuses them.
-    let pick = PickRow(
-      number: nextNumber, client: row.number, date: date, withheld: withheld.intersection(.all))
+    let pick = PickRow(number: nextNumber, client: row.number, date: date, withheld: withheld)
     try record(.pickRecorded(pick), &t)
     guard let keys = OrderKey.between(nil, nil, count: numbers.count) else {
       preconditionFailure("An empty container has room for every pick.")
