@@ -7,6 +7,10 @@ struct PatternCompiler {
   private let options: Condition.TextOptions
   private var index = 0
   private var depth = 0
+  /// The steps written so far, also those that were written for a part and copied into a whole.
+  private var work = 0
+  /// The most: a program of full length written out once for each of the levels that it may be nested.
+  private static let mostWork = 64 * TextPattern.longestProgram
 
   init(_ text: String, _ options: Condition.TextOptions) {
     self.text = text
@@ -33,21 +37,28 @@ struct PatternCompiler {
     defer { depth -= 1 }
     guard depth <= 64 else { throw malformed("is nested deeper than 64 levels") }
     var sequences = [try sequence()]
-    while take("|") { sequences.append(try sequence()) }
-    var rest = sequences.removeLast()
-    while let first = sequences.popLast() {
-      rest = try bounded(
-        [.split(1, first.count + 2)] + first.shifted(by: 1)
-          + [.jump(first.count + rest.count + 2)] + rest.shifted(by: first.count + 2))
+    var count = sequences[0].count
+    while take("|") {
+      sequences.append(try sequence())
+      // A split and a jump for each but the last.
+      count += sequences[sequences.count - 1].count + 2
+      guard count <= TextPattern.longestProgram else { throw tooLong }
     }
-    return rest
+    var program: [Instruction] = []
+    for sequence in sequences.dropLast() {
+      let here = program.count
+      program.append(.split(here + 1, here + sequence.count + 2))
+      try append(sequence, to: &program)
+      program.append(.jump(count))
+    }
+    try append(sequences[sequences.count - 1], to: &program)
+    return program
   }
 
   private mutating func sequence() throws(FetchError) -> [Instruction] {
     var program: [Instruction] = []
     while let character = next, character != "|", character != ")" {
-      let piece = try repeated(try atom())
-      program = try bounded(program + piece.shifted(by: program.count))
+      try append(try repeated(try atom()), to: &program)
     }
     return program
   }
@@ -116,7 +127,11 @@ struct PatternCompiler {
       let high = try member(characters[index - 1])
       guard low <= high else { throw malformed("has the range \(low)-\(high) the wrong way round") }
       set.ranges.append(low...high)
-      if options.contains(.diacriticInsensitive) { set.singles.formUnion(folded(low, through: high)) }
+      if options.contains(.diacriticInsensitive) {
+        let members = folded(low, through: high)
+        try spend(members.count)
+        set.singles.formUnion(members)
+      }
     }
     guard set.ranges.count + set.classes.count <= TextPattern.CharacterSet.longest else {
       throw malformed("has a set of more than \(TextPattern.CharacterSet.longest) ranges and classes")
@@ -190,27 +205,36 @@ extension PatternCompiler {
     return digits.isEmpty ? nil : Int(digits) ?? .max
   }
 
-  private func repeating(
+  private mutating func repeating(
     _ piece: [Instruction], atLeast low: Int, atMost high: Int?
   ) throws(FetchError) -> [Instruction] {
     guard max(low, high ?? 0) <= TextPattern.longestProgram else { throw tooLong }
     var program: [Instruction] = []
-    for _ in 0..<low { program = try bounded(program + piece.shifted(by: program.count)) }
+    for _ in 0..<low { try append(piece, to: &program) }
     guard let high else {
-      let here = program.count
-      return try bounded(
-        program + [.split(here + 1, here + piece.count + 2)] + piece.shifted(by: here + 1) + [.jump(here)])
+      try append([.split(1, piece.count + 2)] + piece.shifted(by: 1) + [.jump(0)], to: &program)
+      return program
     }
     for _ in low..<high {
       let here = program.count
-      program = try bounded(program + [.split(here + 1, here + piece.count + 1)] + piece.shifted(by: here + 1))
+      program.append(.split(here + 1, here + piece.count + 1))
+      try append(piece, to: &program)
     }
     return program
   }
 
-  private func bounded(_ program: [Instruction]) throws(FetchError) -> [Instruction] {
-    guard program.count <= TextPattern.longestProgram else { throw tooLong }
-    return program
+  /// Appends a part, whose places count from its own beginning, in O(its length).
+  private mutating func append(_ part: [Instruction], to program: inout [Instruction]) throws(FetchError) {
+    guard program.count + part.count <= TextPattern.longestProgram else { throw tooLong }
+    try spend(part.count + 1)
+    program += part.shifted(by: program.count)
+  }
+
+  /// Counts steps against what one pattern may cost, whatever remains of it in the end: `a{4000}{0}` a thousand times is
+  /// an empty program.
+  private mutating func spend(_ steps: Int) throws(FetchError) {
+    work += steps
+    guard work <= Self.mostWork else { throw tooLong }
   }
 
   private var tooLong: FetchError {
