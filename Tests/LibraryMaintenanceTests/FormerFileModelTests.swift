@@ -92,6 +92,9 @@ private final class FormerFileHistory {
   /// Undoes a commit, an undo among them.
   private func undo() throws {
     guard !commits.isEmpty else { return }
+    // A plan that is made while the files of a purge are still there names no conflict; by force, the undo would then
+    // bring an asset back without them.
+    try waitForRemoval()
     let selection = UndoSelection.commit(random.chance(1, of: 2) ? commits[commits.count - 1] : random.one(of: commits))
     let plan = try library.planUndo(selection, onConflict: .force)
     let gone = plan.conflicts.filter { $0.reason == .bytesGone }
@@ -152,11 +155,15 @@ private final class FormerFileHistory {
     return (all, now)
   }
 
+  /// Returns when the files that the last block made unneeded are gone: the writer removes them before it takes the next.
+  private func waitForRemoval() throws {
+    try library.performChangesAndWait { $0.createAlbum(title: "checked") }
+  }
+
   /// Compares the folder with the model, and the two tables with each other.
   @discardableResult
   func check() throws -> Set<String> {
-    // The writer removes the files of one block before it takes the next.
-    try library.performChangesAndWait { $0.createAlbum(title: "checked") }
+    try waitForRemoval()
     let files = try made.resourceFiles().filter { !$0.hasPrefix("incoming/") }
     let (all, now) = try library.store.reading { t in try needed(t) }
     try demand(files == all, "\(files.sorted()) are there, and \(all.sorted()) have to be")

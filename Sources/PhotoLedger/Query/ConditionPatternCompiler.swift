@@ -230,8 +230,8 @@ extension PatternCompiler {
     program += part.shifted(by: program.count)
   }
 
-  /// Counts steps against what one pattern may cost, whatever remains of it in the end: `a{4000}{0}` a thousand times is
-  /// an empty program.
+  /// Counts steps against what one pattern may cost, whatever remains of it in the end: `a{4000}{0}` a thousand times
+  /// is an empty program.
   private mutating func spend(_ steps: Int) throws(FetchError) {
     work += steps
     guard work <= Self.mostWork else { throw tooLong }
