@@ -155,7 +155,8 @@ private final class FormerFileHistory {
     return (all, now)
   }
 
-  /// Returns when the files that the last block made unneeded are gone: the writer removes them before it takes the next.
+  /// Returns when the files that the last block made unneeded are gone: the writer removes them before it takes the
+  /// next.
   private func waitForRemoval() throws {
     try library.performChangesAndWait { $0.createAlbum(title: "checked") }
   }
