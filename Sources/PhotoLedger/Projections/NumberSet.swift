@@ -1,14 +1,20 @@
 /// A set of object numbers up to a largest one, a bit for each.
+///
+/// A second bit says which 64 of them may have a member, so that the numbers of a small set are found without looking at
+/// all: the selections of limited clients are small, and the library is not.
 struct NumberSet: Sequence {
   /// No number of the set is larger.
   let largest: ObjectNumber
   private var words: [UInt64]
+  /// A bit for each word; it stays when the last member of the word goes.
+  private var blocks: [UInt64]
 
   /// Creates an empty set.
   /// - Complexity: O(n) in the largest number: 125 kB for a million.
   init(upTo largest: ObjectNumber) {
     self.largest = largest
     words = Array(repeating: 0, count: Int(largest >> 6) + 1)
+    blocks = Array(repeating: 0, count: Int(largest >> 12) + 1)
   }
 
   /// How many numbers the set has.
@@ -23,6 +29,7 @@ struct NumberSet: Sequence {
   mutating func insert(_ number: ObjectNumber) {
     precondition(number <= largest, "The set has numbers up to \(largest), and \(number) is larger.")
     words[Int(number >> 6)] |= 1 << (number & 63)
+    blocks[Int(number >> 12)] |= 1 << (number >> 6 & 63)
   }
 
   mutating func remove(_ number: ObjectNumber) {
@@ -36,26 +43,37 @@ struct NumberSet: Sequence {
   }
 
   /// Gives the numbers ascending.
-  func makeIterator() -> Iterator { Iterator(words) }
+  /// - Complexity: O(k) for k members, and a look at each 4096 numbers.
+  func makeIterator() -> Iterator { Iterator(words, blocks) }
 
   struct Iterator: IteratorProtocol {
     private let words: [UInt64]
-    private var index = 0
-    private var left: UInt64
+    private let blocks: [UInt64]
+    /// The place of the block, and its words that were not looked at yet.
+    private var block = 0
+    private var wordsLeft: UInt64
+    /// The place of the word, and its members that were not given yet.
+    private var word = 0
+    private var left: UInt64 = 0
 
-    fileprivate init(_ words: [UInt64]) {
-      self.words = words
-      left = words[0]
+    fileprivate init(_ words: [UInt64], _ blocks: [UInt64]) {
+      (self.words, self.blocks) = (words, blocks)
+      wordsLeft = blocks[0]
     }
 
     mutating func next() -> ObjectNumber? {
       while left == 0 {
-        index += 1
-        guard index < words.count else { return nil }
-        left = words[index]
+        while wordsLeft == 0 {
+          block += 1
+          guard block < blocks.count else { return nil }
+          wordsLeft = blocks[block]
+        }
+        word = block << 6 + wordsLeft.trailingZeroBitCount
+        wordsLeft &= wordsLeft - 1
+        left = words[word]
       }
       defer { left &= left - 1 }
-      return ObjectNumber(index << 6 + left.trailingZeroBitCount)
+      return ObjectNumber(word << 6 + left.trailingZeroBitCount)
     }
   }
 }

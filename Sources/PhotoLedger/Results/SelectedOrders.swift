@@ -32,8 +32,8 @@ extension LibraryStore {
 
   /// The keys of a limited client's result from the stored order of the same query; nil if there is none, or if the
   /// rows of the selection are read sooner.
-  /// - Complexity: O(k + w) for k members of the selection and w withheld assets by addition; in an order by date O(m)
-  ///   too for its m keys.
+  /// - Complexity: O(k + w) for k members of the selection and w withheld assets by addition, beside a bit for each
+  ///   asset that is cleared; in an order by date O(m) too for its m keys.
   func selectedKeys(_ plan: QueryPlan, _ t: borrowing StoreReading) throws -> [NarrowKey]? {
     guard let order = SelectedOrder(plan),
       let selection = try selection(of: order, walking: order.isOfNumbers ? 0 : .max, t)
