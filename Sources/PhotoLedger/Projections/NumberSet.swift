@@ -1,6 +1,6 @@
 /// A set of object numbers up to a largest one, a bit for each.
 ///
-/// A second bit says which 64 of them may have a member, so that the numbers of a small set are found without looking at
+/// A second bit says which 64 of them may have a member, so that the numbers of a small set are found without a look at
 /// all: the selections of limited clients are small, and the library is not.
 struct NumberSet: Sequence {
   /// No number of the set is larger.
