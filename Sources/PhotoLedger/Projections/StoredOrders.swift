@@ -386,26 +386,30 @@ extension Projections {
   ) throws -> [NarrowKey] {
     let entryCount = try t.count(of: orders[index])
     let start = ascending ? pairKey(least, 0) : pairKey(.max, .max)
+    let turned: UInt64 = ascending ? 0 : .max
     var keys = try [NarrowKey](unsafeUninitializedCapacity: entryCount) { keys, count in
       var walkedCount = 0
-      var last: NarrowKey?
-      try t.forEach(in: orders[index], from: start.span.bytes, reverse: !ascending) { key, _ in
-        let key = try key.datedKey()
-        guard key.word >= least else { return .stop }
-        // A tree of keys takes their order for granted; pages of a damaged file can lead to some twice.
-        if let last, ascending ? key <= last : key >= last { throw Projections.corruption("the order of stored keys") }
-        last = key
+      var cursor = try t.cursor(in: orders[index])
+      var entry = try ascending ? cursor.seek(atOrAfter: start.span.bytes) : cursor.seek(atOrBefore: start.span.bytes)
+      while let found = entry {
+        let key = try found.key.datedKey()
+        if key.word < least { break }
         walkedCount += 1
         guard walkedCount <= entryCount else { throw Projections.corruption("the number of keys of a stored order") }
         // The pages of an order lie apart, and a fault maps those around one.
         if walkedCount & 0x7FF == 0 { t.letGoOfPages(.again) }
-        if let isWanted, !isWanted(key.number) { return .proceed }
-        keys.initializeElement(at: count, to: ascending ? key : NarrowKey(word: ~key.word, number: key.number))
-        count += 1
-        return .proceed
+        if isWanted?(key.number) ?? true {
+          keys.initializeElement(at: count, to: NarrowKey(word: key.word ^ turned, number: key.number))
+          count += 1
+        }
+        entry = try ascending ? cursor.next() : cursor.previous()
       }
     }
     if !ascending { Self.turnRuns(&keys) }
+    // A tree of keys takes their order for granted; pages of a damaged file can lead to some twice.
+    guard keys.indices.dropFirst().allSatisfy({ keys[$0 - 1] < keys[$0] }) else {
+      throw Projections.corruption("the order of stored keys")
+    }
     return keys
   }
 
