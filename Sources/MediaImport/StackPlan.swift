@@ -185,17 +185,25 @@ struct StackPlanner: Sendable {
   /// - Complexity: O(n log n) for n names.
   static func neighbours(of names: [[UInt8]], among all: [[UInt8]]) -> Set<[UInt8]> {
     let sorted = all.filter { !FolderScan.isSidecar($0[...]) }.sorted { $0.lexicographicallyPrecedes($1) }
+    let new = Set(names)
     var units: [ArraySlice<UInt8>: [Int]] = [:]
-    for (index, name) in sorted.enumerated() { units[FilePath(bytes: name).stemBytes, default: []].append(index) }
+    var places: [[UInt8]: Int] = [:]
+    for (index, name) in sorted.enumerated() {
+      units[FilePath(bytes: name).stemBytes, default: []].append(index)
+      if new.contains(name) { places[name] = index }
+    }
     var found: Set<[UInt8]> = []
     for name in names {
+      guard let index = places[name] else { continue }
       let unit = FilePath(bytes: name).stemBytes
-      guard let own = units[unit], let index = own.first(where: { sorted[$0] == name }) else { continue }
-      let originals = EditedCopy.original(ofCopy: unit).flatMap { units[$0] } ?? []
-      let before = sorted[max(0, index - reach)..<index].last { FilePath(bytes: $0).stemBytes != unit }
-      found.formUnion((own + originals).map { sorted[$0] } + (before.map { [$0] } ?? []))
+      for files in [units[unit], EditedCopy.original(ofCopy: unit).flatMap { units[$0] }] {
+        if let files, files.count <= unitLimit { found.formUnion(files.map { sorted[$0] }) }
+      }
+      if let before = sorted[max(0, index - reach)..<index].last(where: { FilePath(bytes: $0).stemBytes != unit }) {
+        found.insert(before)
+      }
     }
-    return found.subtracting(names)
+    return found.subtracting(new)
   }
 
   /// The most files of a unit that are looked at. One shot has a few; where numbers are endings (`scan.00001`), all

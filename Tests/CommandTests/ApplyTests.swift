@@ -136,6 +136,30 @@ struct ApplyTests {
     #expect(answer?["code"] as? Int == 10_014)
   }
 
+  @Test("a block counts positions in at most 64 contents of collections, in each of them as often as it likes")
+  func contents() throws {
+    let sandbox = try Sandbox()
+    let ids = try sandbox.makeAssets(3)
+    let creations = (0..<65).map { #"{"op":"album.create","title":"\#($0)"}"# }.joined(separator: ",")
+    let made = try sandbox.apply([#"{"changes":[\#(creations)]}"#])[0]
+    let albums = try #require(made["created"] as? [String])
+    #expect(try sandbox.run(["album", "add", albums[0]] + ids).status == 0)
+    let token = try #require(try sandbox.run(["stat", "--json"]).objects()[0]["token"] as? String)
+    func moves(_ albums: some Sequence<String>) throws -> [String: Any] {
+      let moves = albums.map { #"{"op":"album.moveAt","album":"\#($0)","token":"\#(token)","indexes":[0],"to":2}"# }
+      return try sandbox.apply([#"{"changes":[\#(moves.joined(separator: ","))]}"#])[0]
+    }
+    // Each counts in the state of the token, so the third does what the first has done.
+    #expect(try moves(repeatElement(albums[0], count: 3))["error"] == nil)
+    #expect(try sandbox.identifiers(["--album", albums[0]]) == [ids[1], ids[2], ids[0]])
+    let empty = albums.map { #"{"op":"album.removeAt","album":"\#($0)","token":"\#(token)","indexes":[]}"# }
+    for (count, isRefused) in [(64, false), (65, true)] {
+      let block = #"{"changes":[\#(empty[..<count].joined(separator: ","))]}"#
+      let error = try sandbox.apply([block])[0]["error"] as? [String: Any]
+      #expect(error.map { $0["code"] as? Int == 3307 } == (isRefused ? true : nil), "\(count): \(error ?? [:])")
+    }
+  }
+
   @Test("a block with a known key is answered again and not executed again")
   func idempotency() throws {
     let sandbox = try Sandbox()

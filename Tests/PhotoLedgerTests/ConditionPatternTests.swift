@@ -90,6 +90,8 @@ import Testing
       ("MATCHES[c]", "ß{3000}"), ("MATCHES[cd]", "(ﬁ|ŉ){2000}"), ("LIKE", String(repeating: "*?", count: 2_000)),
       ("LIKE[c]", String(repeating: "ß", count: 3_000)),
       ("MATCHES", "[" + String(repeating: "a-b", count: 300) + "]"),
+      // A range counts as a step, since each is compared with each character.
+      ("MATCHES", "[a-z]{3000}"), ("MATCHES", "([^!-/:-@]?){1500}"),
       // These cost much although little remains of them.
       ("MATCHES", String(repeating: "a{4000}{0}", count: 100)),
       ("MATCHES", "a{4000}" + String(repeating: "{1}", count: 100)),
@@ -103,6 +105,15 @@ import Testing
       }
       #expect(error?.code == .malformedPredicate, "\(left)")
     }
+  }
+
+  @Test("a condition has at most 64 patterns", arguments: ["LIKE", "MATCHES"])
+  func patternCount(test: String) throws {
+    let tests = (0..<65).map { "burstIdentifier \(test) 'a\($0)'" }
+    try Condition(format: tests.dropLast().joined(separator: " OR "), for: .asset).check(for: .asset)
+    let condition = try Condition(format: tests.joined(separator: " OR "), for: .asset)
+    let error = #expect(throws: FetchError.self) { try condition.check(for: .asset) }
+    #expect(error?.code == .malformedPredicate)
   }
 
   @Test("whatever options a random pattern is checked with, it compiles with them", arguments: [53, 54] as [UInt64])

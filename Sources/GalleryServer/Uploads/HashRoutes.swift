@@ -27,20 +27,31 @@
         let library = try call.library()
         var found: [JSON] = []
         if try [.authorized, .limited].contains(library.authorizationStatus(for: .readWrite)) {
-          found += try sha256.compactMap { describe("sha256", $0, try library.assets(withContent: $0)) }
-          found += try sha1.compactMap { describe("sha1", $0, try library.assets(withSHA1: $0)) }
+          found += try describe("sha256", sha256) { try library.assets(withContent: $0) }
+          found += try describe("sha1", sha1) { try library.assets(withSHA1: $0) }
         }
         return .json(["found": .list(found)], [("Cache-Control", "no-store")])
       }
     ]
 
-    /// A hash with the asset that an upload of the file would be answered with: one outside the trash, if there is one.
-    private static func describe(_ kind: String, _ hash: [UInt8], _ assets: [Asset]) -> JSON? {
-      guard let asset = assets.first(where: { !$0.isTrashed }) ?? assets.first else { return nil }
-      return .object([
-        .init(kind, .text(hash.hexadecimal)), .init("asset", .text(asset.localIdentifier)),
-        .init("isTrashed", .bool(asset.isTrashed)),
-      ])
+    /// The hashes that the library has, each with the asset that an upload of the file would be answered with: one
+    /// outside the trash, if there is one. A hash that is named again is not looked up again.
+    private static func describe(
+      _ kind: String, _ hashes: [[UInt8]], _ find: ([UInt8]) throws -> [Asset]
+    ) throws -> [JSON] {
+      var described: [[UInt8]: JSON?] = [:]
+      return try hashes.compactMap { hash in
+        if let known = described[hash] { return known }
+        let assets = try find(hash)
+        let json = (assets.first { !$0.isTrashed } ?? assets.first).map { asset in
+          JSON.object([
+            .init(kind, .text(hash.hexadecimal)), .init("asset", .text(asset.localIdentifier)),
+            .init("isTrashed", .bool(asset.isTrashed)),
+          ])
+        }
+        described.updateValue(json, forKey: hash)
+        return json
+      }
     }
 
     private static func hashes(_ json: JSON?, _ name: String, _ count: Int) throws(Problem) -> [[UInt8]] {

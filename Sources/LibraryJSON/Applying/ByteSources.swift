@@ -1,4 +1,5 @@
 package import PhotoLedger
+import Synchronization
 
 // Where a block may take bytes from.
 //
@@ -18,12 +19,24 @@ package enum ByteSources: Sendable {
   case remote(@Sendable (_ sha256: [UInt8]) throws -> AssetResource?)
 
   /// What a client may take from a library: the bytes of assets that it sees.
+  ///
+  /// Each content is looked up once: a block may name it thousands of times, and as many assets may have it.
   package static func stored(in library: PhotoLibrary) -> ByteSources {
-    .remote { sha256 in
+    let known = KnownContents()
+    return .remote { sha256 in
+      if let resource = known.resources.withLock({ $0[sha256] }) { return resource }
+      var resource: AssetResource?
       for asset in try library.assets(withContent: sha256) {
-        if let found = try library.resources(of: asset).first(where: { $0.sha256 == sha256 }) { return found }
+        resource = try library.resources(of: asset).first { $0.sha256 == sha256 }
+        if resource != nil { break }
       }
-      return nil
+      known.resources.withLock { [resource] in $0[sha256] = .some(resource) }
+      return resource
     }
+  }
+
+  /// What was found of contents; nil for one that the client does not see.
+  private final class KnownContents: Sendable {
+    let resources = Mutex<[[UInt8]: AssetResource?]>([:])
   }
 }

@@ -136,16 +136,22 @@ extension OperationFields {
   private func editor(
     of container: LocalIdentifier?, _ kind: String, _ context: OperationContext, countingAt token: Token
   ) throws -> ContentEditor {
-    let then = try context.library.at(token)
-    let collection = try container.flatMap { try then.collection($0.uuidString) }
-    guard container == nil || collection.map({ $0.kind.name == kind }) == true else {
-      throw LibraryError(
-        .identifierNotFound, "\(place): there was no such \(kind) in the state of \(token); pass a later token.")
+    let content = try context.content(of: container, kind, at: token) {
+      let then = try context.library.at(token)
+      let collection = try container.flatMap { try then.collection($0.uuidString) }
+      guard container == nil || collection.map({ $0.kind.name == kind }) == true else {
+        throw LibraryError(
+          .identifierNotFound, "\(place): there was no such \(kind) in the state of \(token); pass a later token.")
+      }
+      guard kind == "album", container != nil else { return .collections(try then.fetchCollections(in: collection)) }
+      return .assets(try then.fetchAssets(FetchOptions(), in: collection))
     }
-    guard kind == "album", let container else {
-      return context.block.folder(container, collections: try then.fetchCollections(in: collection))
+    switch content {
+    case .collections(let collections): return context.block.folder(container, collections: collections)
+    case .assets(let assets):
+      guard let container else { preconditionFailure("Only an album, which has an identifier, contains assets.") }
+      return context.block.album(container, assets: assets)
     }
-    return context.block.album(container, assets: try then.fetchAssets(FetchOptions(), in: collection))
   }
 
   /// What the operation is executed only with: `expectedMembers`, one for each index, and `expectedNext`.

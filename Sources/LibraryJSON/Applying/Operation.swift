@@ -28,6 +28,12 @@ final class OperationContext {
   /// The objects that earlier operations of the block created, by the names they gave them.
   private(set) var placeholders: [String: (identifier: LocalIdentifier, kind: String)] = [:]
 
+  /// The contents in which operations of the block count positions: each is a list of its members, and operations of a
+  /// block mostly count in the same one.
+  private var contents: [CountedContent: PositionedContent] = [:]
+  /// The most of them. Each is kept until the block has been decided.
+  private static let mostContents = 64
+
   init(library: PhotoLibrary, block: ChangeBlock, sources: ByteSources, command: String?) {
     (self.library, self.block, self.sources, self.command) = (library, block, sources, command)
   }
@@ -49,11 +55,45 @@ final class OperationContext {
     return identifier
   }
 
+  /// The content of a collection in the state of a token, which is fetched once for all operations of the block.
+  /// - Parameters:
+  ///   - container: an album, or a folder; nil: the top level.
+  ///   - kind: "album" or "folder".
+  ///   - fetch: fetches it.
+  /// - Throws: what `fetch` throws; ``LibraryError`` `.limitExceeded` for a 65th content.
+  func content(
+    of container: LocalIdentifier?, _ kind: String, at token: Token, _ fetch: () throws -> PositionedContent
+  ) throws -> PositionedContent {
+    let key = CountedContent(container: container, kind: kind, token: token)
+    if let known = contents[key] { return known }
+    guard contents.count < Self.mostContents else {
+      throw LibraryError(
+        .limitExceeded,
+        "A block counts positions in at most \(Self.mostContents) contents of collections; use several blocks.")
+    }
+    let content = try fetch()
+    contents[key] = content
+    return content
+  }
+
   /// Whether a name stands for an album, smart album or folder, as far as is known; nil if it is not.
   func kind(of text: String) throws -> String? {
     if let placeholder = placeholders[text] { return placeholder.kind }
     return try library.collection(text).map { $0.kind.name }
   }
+}
+
+/// A state of a collection, in which positions are counted.
+private struct CountedContent: Hashable {
+  var container: LocalIdentifier?
+  var kind: String
+  var token: Token
+}
+
+/// The members of a collection in the state that positions are counted in.
+enum PositionedContent {
+  case assets(FetchResult<Asset>)
+  case collections(FetchResult<PhotoCollection>)
 }
 
 extension Operation {

@@ -75,10 +75,13 @@ struct MediaNote: Sendable, Hashable {
   /// Whether the file is a movie that the source says is the moving part of the still beside it.
   var isMovingPart = false
 
+  /// The most layers that are joined. Equal files of one export have a few; thousands would take quadratic time.
+  private static let mostLayers = 64
+
   /// Takes in what is said about another file with the same content.
   mutating func join(_ other: MediaNote) {
     if name == nil { name = other.name }
-    layers += other.layers.filter { !layers.contains($0) }
+    for layer in other.layers where layers.count < Self.mostLayers && !layers.contains(layer) { layers.append(layer) }
   }
 }
 

@@ -5,12 +5,17 @@ extension Condition {
   ///
   /// The evaluator answers any condition; this rejects conditions that are meaningless.
   /// - Throws: ``FetchError`` naming the key or value (FR-09).
-  public func check(for entity: Entity) throws(FetchError) { try check(for: entity, depth: 0) }
+  public func check(for entity: Entity) throws(FetchError) {
+    var patternCount = 0
+    try check(for: entity, depth: 0, &patternCount)
+  }
 
   /// The deepest nesting that is evaluated: of conditions of different kinds, since an `and` in an `and` is one level.
   private static let deepest = 1_000
+  /// The most patterns of LIKE and MATCHES: each may be a program of some thousand steps, which is kept.
+  private static let mostPatterns = 64
 
-  private func check(for entity: Entity, depth: Int) throws(FetchError) {
+  private func check(for entity: Entity, depth: Int, _ patternCount: inout Int) throws(FetchError) {
     guard depth <= Self.deepest else {
       throw .malformed("depth", "The condition is nested deeper than \(Self.deepest) levels.")
     }
@@ -39,10 +44,16 @@ extension Condition {
         throw .unsupported(
           key.rawValue, "'\(key.rawValue)' is \(key.valueKind.phrase); \(test.rawValue) works on text.")
       }
+      if test == .matches || test == .like { patternCount += 1 }
+      guard patternCount <= Self.mostPatterns else {
+        throw .malformed("patterns", "The condition has more than \(Self.mostPatterns) patterns of LIKE and MATCHES.")
+      }
       try TextTest.check(test, text, options)
-    case .and(let parts): for part in Self.flat(parts, isAnd: true) { try part.check(for: entity, depth: depth + 1) }
-    case .or(let parts): for part in Self.flat(parts, isAnd: false) { try part.check(for: entity, depth: depth + 1) }
-    case .not(let part): try part.check(for: entity, depth: depth + 1)
+    case .and(let parts):
+      for part in Self.flat(parts, isAnd: true) { try part.check(for: entity, depth: depth + 1, &patternCount) }
+    case .or(let parts):
+      for part in Self.flat(parts, isAnd: false) { try part.check(for: entity, depth: depth + 1, &patternCount) }
+    case .not(let part): try part.check(for: entity, depth: depth + 1, &patternCount)
     }
   }
 

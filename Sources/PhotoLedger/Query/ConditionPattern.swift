@@ -8,8 +8,8 @@
 //   .  [a-z]  any, set                        x*    L1: split L2 L3; L2: x; jump L1; L3:
 //   \d \w \s  sets                            x{2,3}  x x x?, written out
 //
-// Invariant: time is at most O(characters × instructions), a program has at most 4096 instructions, and a set at most
-// 256 ranges and classes beside single characters, which are looked up. Back
+// Invariant: time is at most O(characters × instructions), and a program has at most 4096 instructions. A range and a
+// class of a set count as one of them each, and a set has at most 256; single characters are looked up. Back
 // references, look-around, word boundaries, named classes and inline flags do not fit that scheme or have no user; they
 // are rejected by name. Greedy and lazy repetition match the same texts, so a lazy mark is accepted and ignored.
 // Rejected: Swift's Regex, because it backtracks.
@@ -134,14 +134,16 @@ package struct TextPattern: Sendable {
 
   /// Follows jumps and splits from a place to every instruction that waits for a character.
   private func add(_ first: Int, to places: inout Places, isStart: Bool, isEnd: Bool) {
-    var pending = [first]
-    while let place = pending.popLast() {
+    places.pending.append(first)
+    while let place = places.pending.popLast() {
       guard places.insert(place) else { continue }
       switch program[place] {
-      case .jump(let target): pending.append(target)
-      case .split(let one, let two): pending += [two, one]
-      case .start: if isStart { pending.append(place + 1) }
-      case .end: if isEnd { pending.append(place + 1) }
+      case .jump(let target): places.pending.append(target)
+      case .split(let one, let two):
+        places.pending.append(two)
+        places.pending.append(one)
+      case .start: if isStart { places.pending.append(place + 1) }
+      case .end: if isEnd { places.pending.append(place + 1) }
       default: places.list.append(place)
       }
     }
@@ -150,6 +152,8 @@ package struct TextPattern: Sendable {
   /// The instructions that wait, each once.
   private struct Places {
     var list: [Int] = []
+    /// Those that are still to be followed; empty between two additions.
+    var pending: [Int] = []
     private var seen: [Int]
     private var round = 1
 

@@ -9,8 +9,8 @@ struct PatternCompiler {
   private var depth = 0
   /// The steps written so far, also those that were written for a part and copied into a whole.
   private var work = 0
-  /// The most: a program of full length written out once for each of the levels that it may be nested.
-  private static let mostWork = 64 * TextPattern.longestProgram
+  /// The most: a program of full length, written out sixteen times.
+  private static let mostWork = 16 * TextPattern.longestProgram
 
   init(_ text: String, _ options: Condition.TextOptions) {
     self.text = text
@@ -21,7 +21,7 @@ struct PatternCompiler {
   mutating func compile() throws(FetchError) -> [Instruction] {
     let program = try alternatives()
     guard index == characters.count else { throw malformed("has a ) without its (") }
-    return program + [.accept]
+    return program.steps + [.accept]
   }
 
   private var next: Character? { index < characters.count ? characters[index] : nil }
@@ -32,19 +32,20 @@ struct PatternCompiler {
     return true
   }
 
-  private mutating func alternatives() throws(FetchError) -> [Instruction] {
+  private mutating func alternatives() throws(FetchError) -> Part {
     depth += 1
     defer { depth -= 1 }
     guard depth <= 64 else { throw malformed("is nested deeper than 64 levels") }
     var sequences = [try sequence()]
-    var count = sequences[0].count
+    var (count, cost) = (sequences[0].count, sequences[0].cost)
     while take("|") {
-      sequences.append(try sequence())
+      let next = try sequence()
+      sequences.append(next)
       // A split and a jump for each but the last.
-      count += sequences[sequences.count - 1].count + 2
-      guard count <= TextPattern.longestProgram else { throw tooLong }
+      (count, cost) = (count + next.count + 2, cost + next.cost + 2)
+      guard cost <= TextPattern.longestProgram else { throw tooLong }
     }
-    var program: [Instruction] = []
+    var program = Part()
     for sequence in sequences.dropLast() {
       let here = program.count
       program.append(.split(here + 1, here + sequence.count + 2))
@@ -55,22 +56,22 @@ struct PatternCompiler {
     return program
   }
 
-  private mutating func sequence() throws(FetchError) -> [Instruction] {
-    var program: [Instruction] = []
+  private mutating func sequence() throws(FetchError) -> Part {
+    var program = Part()
     while let character = next, character != "|", character != ")" {
       try append(try repeated(try atom()), to: &program)
     }
     return program
   }
 
-  private mutating func atom() throws(FetchError) -> [Instruction] {
+  private mutating func atom() throws(FetchError) -> Part {
     let character = characters[index]
     index += 1
     switch character {
-    case ".": return [.any]
-    case "^": return [.start]
-    case "$": return [.end]
-    case "[": return [.set(try set())]
+    case ".": return Part([.any])
+    case "^": return Part([.start])
+    case "$": return Part([.end])
+    case "[": return Part([.set(try set())])
     case "(":
       if take("?") && !take(":") { throw unsupported("(?…) with anything but ':'") }
       let inner = try alternatives()
@@ -78,17 +79,17 @@ struct PatternCompiler {
       return inner
     case "\\": return try escape()
     case "*", "+", "?", "{": throw malformed("repeats nothing with \(character)")
-    default: return String(character).folded(options).map(Instruction.character)
+    default: return Part(String(character).folded(options).map(Instruction.character))
     }
   }
 
-  private mutating func escape() throws(FetchError) -> [Instruction] {
+  private mutating func escape() throws(FetchError) -> Part {
     guard let character = next else { throw malformed("ends in a backslash") }
     index += 1
     switch character {
     case "d", "D", "w", "W", "s", "S":
-      return [.set(TextPattern.CharacterSet(classes: [character]))]
-    default: return String(try plain(character)).folded(options).map(Instruction.character)
+      return Part([.set(TextPattern.CharacterSet(classes: [character]))])
+    default: return Part(String(try plain(character)).folded(options).map(Instruction.character))
     }
   }
 
@@ -165,7 +166,7 @@ struct PatternCompiler {
 
 // Repetition.
 extension PatternCompiler {
-  private mutating func repeated(_ piece: [Instruction]) throws(FetchError) -> [Instruction] {
+  private mutating func repeated(_ piece: Part) throws(FetchError) -> Part {
     var piece = piece
     while let character = next {
       switch character {
@@ -206,13 +207,13 @@ extension PatternCompiler {
   }
 
   private mutating func repeating(
-    _ piece: [Instruction], atLeast low: Int, atMost high: Int?
-  ) throws(FetchError) -> [Instruction] {
+    _ piece: Part, atLeast low: Int, atMost high: Int?
+  ) throws(FetchError) -> Part {
     guard max(low, high ?? 0) <= TextPattern.longestProgram else { throw tooLong }
-    var program: [Instruction] = []
+    var program = Part()
     for _ in 0..<low { try append(piece, to: &program) }
     guard let high else {
-      try append([.split(1, piece.count + 2)] + piece.shifted(by: 1) + [.jump(0)], to: &program)
+      try append(Part([.split(1, piece.count + 2)] + piece.steps.shifted(by: 1) + [.jump(0)]), to: &program)
       return program
     }
     for _ in low..<high {
@@ -224,10 +225,11 @@ extension PatternCompiler {
   }
 
   /// Appends a part, whose places count from its own beginning, in O(its length).
-  private mutating func append(_ part: [Instruction], to program: inout [Instruction]) throws(FetchError) {
-    guard program.count + part.count <= TextPattern.longestProgram else { throw tooLong }
+  private mutating func append(_ part: Part, to program: inout Part) throws(FetchError) {
+    guard program.cost + part.cost <= TextPattern.longestProgram else { throw tooLong }
     try spend(part.count + 1)
-    program += part.shifted(by: program.count)
+    program.steps += part.steps.shifted(by: program.count)
+    program.cost += part.cost
   }
 
   /// Counts steps against what one pattern may cost, whatever remains of it in the end: `a{4000}{0}` a thousand times
@@ -247,6 +249,30 @@ extension PatternCompiler {
 
   private func unsupported(_ what: String) -> FetchError {
     .unsupported(text, "The regular expression '\(text)' uses \(what), which MATCHES does not support.")
+  }
+}
+
+/// A part of a program, whose places count from its own beginning.
+private struct Part {
+  var steps: [TextPattern.Instruction] = []
+  /// What a character may cost there: one for each step, and one more for each range and class of a set.
+  var cost = 0
+
+  init() {}
+
+  init(_ steps: [TextPattern.Instruction]) {
+    self.steps = steps
+    cost = steps.reduce(0) { sum, step in
+      if case .set(let set) = step { sum + 1 + set.ranges.count + set.classes.count } else { sum + 1 }
+    }
+  }
+
+  var count: Int { steps.count }
+
+  /// Appends a split or a jump.
+  mutating func append(_ step: TextPattern.Instruction) {
+    steps.append(step)
+    cost += 1
   }
 }
 
