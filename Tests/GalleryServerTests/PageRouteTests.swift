@@ -111,6 +111,22 @@
       }
     }
 
+    @Test("files of the page do not use up what an address may ask for without a key")
+    func uncounted() async throws {
+      var access = GalleryAccess()
+      (access.limits.peerBurst, access.limits.peerPerSecond) = (4, 0.25)
+      let folder = try Self.folder()
+      let page = try PageFiles(folder: folder.url)
+      try await TestGallery.serving(access: access, page: page) { gallery in
+        for _ in 0..<20 {
+          #expect(try gallery.ask("GET", "/page/\(page.hash)/views/main.js", key: nil).status == 200)
+        }
+        // One request signed the owner in.
+        for _ in 0..<3 { #expect(try gallery.ask("GET", "/", key: nil).status == 200) }
+        #expect(try gallery.ask("GET", "/", key: nil).status == 429)
+      }
+    }
+
     @Test("only the origins that a picking session names may show its page in a frame, and only that page")
     func framed() async throws {
       try await TestGallery.serving(page: try PageFiles.ofProgram()) { gallery in

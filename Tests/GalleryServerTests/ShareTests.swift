@@ -133,6 +133,24 @@
       }
     }
 
+    @Test("guests of one address do not use up its sign-ins, nor each other's openings; a flood of openings is bounded")
+    func guests() async throws {
+      try await TestGallery.serving { gallery in
+        let asset = try await gallery.makeAssets(1)[0].uuidString
+        let link = try make(gallery, ["assets": [asset]])
+        let secured = try make(gallery, ["assets": [asset], "password": "sea and sand"])
+        try gallery.addPerson("anna", client: "family")
+        // Each page of a link asks without a password first.
+        for _ in 0..<30 { #expect(try open(gallery, secured).body.contains("password-required")) }
+        for _ in 0..<3 { #expect(try open(gallery, secured, "sea and sand").status == 201) }
+        for _ in 0..<30 { #expect(try open(gallery, Link(name: "", client: "", secret: "none")).status == 401) }
+        for guest in 0..<197 { #expect(try open(gallery, link).status == 201, "\(guest)") }
+        let slow = try open(gallery, link)
+        #expect(slow.status == 429 && slow.fields["retry-after"] == "5")
+        #expect(try gallery.signIn("anna").status == 201)
+      }
+    }
+
     private func status(_ gallery: TestGallery, of client: String) throws -> AuthorizationStatus? {
       try gallery.library.clients().first { $0.name == client }?.status(for: .readWrite)
     }

@@ -90,23 +90,26 @@
     }
 
     /// Gives a visitor a key; the view is an event of the share's client.
+    ///
+    /// Only a password can be guessed, so each attempt at one is charged to the link. All guests of a house have one
+    /// address, which is charged for what they write to the log, in a bucket of its own.
     private static func open(_ call: Call, _ json: JSON) throws -> HTTPResponse {
       try json.checkKeys(["secret", "password", "cookie"])
       guard let secret = json["secret"]?.textValue else {
         throw Problem.malformed("The body needs 'secret', the part of the link behind '#'.")
       }
       let server = call.server
-      try server.throttles.signInsOfPeers.charge(Throttle.name(ofPeer: server.keyring.peer(of: call.request)))
       guard let share = server.shares.share(withSecret: secret) else {
         throw Problem(401, "sign-in-required", "This link was withdrawn or has expired; ask for a new one.")
       }
       if let hash = share.passwordHash {
+        let missing = Problem(401, "password-required", "This link needs its password; send it as 'password'.")
+        guard let password = json["password"]?.textValue else { throw missing }
         try server.throttles.signInsOfNames.charge(share.client)
-        guard try server.passwords.check(json["password"]?.textValue ?? "", against: hash) else {
-          throw Problem(401, "password-required", "This link needs its password; send it as 'password'.")
-        }
+        guard try server.passwords.check(password, against: hash) else { throw missing }
         server.throttles.signInsOfNames.forgive(share.client)
       }
+      try server.throttles.visits.charge(Throttle.name(ofPeer: server.keyring.peer(of: call.request)))
       _ = try server.library.store.perform(
         [.client(named: share.client, .request(.readWrite))], as: share.client, cause: "share link opened")
       let left = share.expires.map { $0.timeIntervalSince(server.environment.now()) } ?? .infinity

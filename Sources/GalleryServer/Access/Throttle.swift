@@ -106,12 +106,14 @@
   struct Throttles: Sendable {
     /// Requests of a key that does not administer the library.
     let keys: Throttle
-    /// Requests without a good key, by peer.
+    /// Requests without a good key, by peer; the files of the page are not counted.
     let peers: Throttle
     /// Attempts to sign in, by peer: whatever name is tried.
     let signInsOfPeers: Throttle
-    /// Attempts to sign in, by name: wherever they come from.
+    /// Attempts to sign in, by name or share link: wherever they come from.
     let signInsOfNames: Throttle
+    /// Openings of share links, by peer: each is an event in the log.
+    let visits: Throttle
     /// Registrations of apps, by peer.
     let registrations: Throttle
 
@@ -120,6 +122,7 @@
       peers = Throttle(.init(burst: limits.peerBurst, perSecond: limits.peerPerSecond), now: now)
       signInsOfPeers = Throttle(.init(burst: 20, perSecond: 0.2), now: now)
       signInsOfNames = Throttle(.init(burst: 10, perSecond: 0.1), now: now)
+      visits = Throttle(.init(burst: 200, perSecond: 0.2), now: now)
       registrations = Throttle(.init(burst: 5, perSecond: 1.0 / 600), now: now)
     }
   }
@@ -135,7 +138,7 @@
     /// How many feeds a key may have open at once, and how many of its polls of changes may wait; each holds a
     /// connection and its fetches.
     public var feedsOfKey = 64
-    /// How many requests an address without a key may make at once.
+    /// How many requests an address without a key may make at once; the files of the page are not counted.
     public var peerBurst = 500.0
     /// How many more it may make each second.
     public var peerPerSecond = 50.0

@@ -215,20 +215,31 @@
       }
     }
 
-    /// The key of a request; nil without a good one. Each request is charged to its key, or to its peer.
+    /// The key of a request; nil without a good one. Each request is charged to its key, or to its peer;
+    /// those for files of the page without a key are charged to neither.
     /// - Throws: ``Problem`` 429 for one too many, 403 for a person whom a proxy names and who is not known.
     private func admit(_ request: HTTPRequest) throws(Problem) -> Keyring.Key? {
       var key: Keyring.Key?
       var refusal: Problem?
       do throws(Problem) { key = try keyring.key(of: request) } catch { refusal = error }
       guard let key else {
-        try throttles.peers.charge(Throttle.name(ofPeer: keyring.peer(of: request)))
+        if !isOfPage(request.target) {
+          try throttles.peers.charge(Throttle.name(ofPeer: keyring.peer(of: request)))
+        }
         if let refusal, refusal.status != 401 { throw refusal }
         return nil
       }
       request.sender.name = key.client
       if !key.scopes.contains(.owner) { try throttles.keys.charge(key.name) }
       return key
+    }
+
+    /// Whether a request is for a file of the page, which is sent from memory at the cost of a refusal.
+    ///
+    /// A document names some forty of them, and without one the page does not start: a dozen guests of one house who
+    /// open a share link together would use up what their address may ask for.
+    private func isOfPage(_ target: HTTPTarget) -> Bool {
+      page?.isKept == true && target.segments.first == "page"
     }
 
     /// A problem document, in the form that the client of a path reads.
