@@ -111,6 +111,40 @@
       }
     }
 
+    @Test("a one-time link that is not good leads to the gallery if the browser is signed in, else to the form")
+    func endedLink() async throws {
+      try await TestGallery.serving(page: try PageFiles.ofProgram()) { gallery in
+        let link = gallery.server.ownerLink(at: "")
+        let good = try gallery.ask("GET", link, key: nil)
+        #expect(good.status == 303 && good.fields["location"] == "/")
+        let cookie = "Cookie: " + (try #require(good.fields["set-cookie"]?.split(separator: ";").first))
+        let old = gallery.server.ownerLink(at: "")
+        gallery.clock.advance(by: Keyring.linkSeconds)
+        let cases: [(fields: [String], place: String)] = [
+          ([], "/sign-in#ended"), (["Cookie: photoledger-key=x"], "/sign-in#ended"), ([cookie], "/"),
+        ]
+        for bad in [link, old, "/sign-in?link=none"] {
+          for (fields, place) in cases {
+            let answer = try gallery.ask("GET", bad, key: nil, fields)
+            #expect(answer.status == 303 && answer.fields["location"] == place, "\(bad) \(fields)")
+            #expect(answer.fields["set-cookie"] == nil)
+          }
+          // Another client's key is not what the link would have given.
+          let app = try gallery.key(of: "app").secret
+          #expect(try gallery.ask("GET", bad, key: app).fields["location"] == "/sign-in#ended")
+        }
+      }
+    }
+
+    @Test("a document is shown whatever other sites have added to its address")
+    func marked() async throws {
+      try await TestGallery.serving(page: try PageFiles.ofProgram()) { gallery in
+        for path in ["/", "/share", "/camera", "/sign-in"] {
+          #expect(try gallery.ask("GET", "\(path)?fbclid=x", key: nil).status == 200, "\(path)")
+        }
+      }
+    }
+
     @Test("files of the page do not use up what an address may ask for without a key")
     func uncounted() async throws {
       var access = GalleryAccess()

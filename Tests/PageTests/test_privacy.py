@@ -243,6 +243,23 @@ class PeopleTests(PrivacyTest):
         wait(lambda: not self.browser.all('[data-person="anna"]'), "the person is gone")
         self.assertEqual(self.ask("GET", "/v1/people")["people"], [])
 
+    def test_an_owner_makes_a_one_time_link_and_a_used_one_is_explained(self):
+        self.show("#/people")
+        self.press("One-time link")
+        link = wait(lambda: self.browser.one(".secret").get_attribute("value"), "the link")
+        self.assertTrue(link.startswith(f"{self.gallery.address}/sign-in?link="))
+        self.press("Done", "dialog")
+        self.browser.driver.get(f"{self.gallery.address}/healthz")
+        self.browser.driver.delete_all_cookies()
+        self.browser.driver.get(link)
+        wait(lambda: self.browser.js("return location.pathname") == "/", "the link signed in")
+        self.browser.driver.get(link)
+        wait(lambda: self.browser.js("return location.pathname") == "/", "the session goes on")
+        self.browser.driver.get(f"{self.gallery.address}/healthz")
+        self.browser.driver.delete_all_cookies()
+        self.browser.driver.get(link)
+        self.browser.wait_text("This link was used already", ".problem")
+
     def test_too_many_attempts_are_said_with_the_time_to_wait(self):
         self.browser.driver.get(f"{self.gallery.address}/healthz")
         self.browser.driver.delete_all_cookies()

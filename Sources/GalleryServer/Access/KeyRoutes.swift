@@ -8,15 +8,10 @@
   enum KeyRoutes {
     static let all: [Route] = [
       .reading("GET", "/sign-in", .nothing) { call in
-        try call.checkQuery(["link"])
         // A program that only looks must not use the link up.
         guard call.request.method == "GET" else { return HTTPResponse(204, Headers.common) }
         guard let link = try call.query("link") else { return try PageRoutes.document(call, "sign-in.html") }
-        let client = try call.server.keyring.redeem(link)
-        let (_, secret) = try call.server.keyring.makeKey(
-          .init(client: client, label: "browser", scopes: Keyring.scopes(of: client)))
-        return HTTPResponse(
-          303, Headers.common + [("Location", "/"), call.cookie(secret), ("Cache-Control", "no-store")])
+        return try signIn(call, link)
       },
       .gathering("POST", "/v1/sessions", .nothing) { call, body in
         try call.checkQuery([])
@@ -78,6 +73,23 @@
         return HTTPResponse(204, Headers.common)
       },
     ]
+
+    /// Signs a browser in by a one-time link.
+    ///
+    /// People open a link again, or late, so one that is not good leads where they can go on: to the gallery if the
+    /// browser is signed in as the owner, else to the page for signing in, which says what is wrong.
+    private static func signIn(_ call: Call, _ link: String) throws -> HTTPResponse {
+      let client: String
+      do throws(Problem) { client = try call.server.keyring.redeem(link) } catch {
+        guard call.server.page != nil else { throw error }
+        let place = call.key?.client == PhotoLibrary.owner ? "/" : "/sign-in#ended"
+        return HTTPResponse(303, Headers.common + [("Location", place), ("Cache-Control", "no-store")])
+      }
+      let (_, secret) = try call.server.keyring.makeKey(
+        .init(client: client, label: "browser", scopes: Keyring.scopes(of: client)))
+      return HTTPResponse(
+        303, Headers.common + [("Location", "/"), call.cookie(secret), ("Cache-Control", "no-store")])
+    }
 
     /// Checks a name and a password; each attempt is charged to the peer and to the name.
     private static func signIn(

@@ -6,7 +6,7 @@
   enum PageRoutes {
     static let all: [Route] = [
       .reading("GET", "/", .nothing) { call in
-        try call.checkQuery(["pick"])
+        // Other parameters are passed over, as in all documents: sites and messengers add some to links.
         guard let session = try call.query("pick") else { return try document(call, "index.html") }
         let origins = call.server.picking.entry(session)?.origins ?? []
         return try document(call, "pick.html", framedBy: origins)

@@ -404,7 +404,8 @@ export default {
   'hidden.show': 'Ausgeblendete Fotos zeigen',
   'hidden.byLink': 'Stattdessen einen Einmal-Link verwenden',
   'hidden.link': 'Einmal-Link',
-  'hidden.linkHint': 'Der Server gibt bei jedem Start einen neuen aus; er gilt einmal und 15 Minuten lang.',
+  'hidden.linkHint':
+    'Der Server gibt beim Start und bei jedem SIGUSR1 einen aus, und „Personen und Schlüssel“ erzeugt einen; er gilt einmal und 15 Minuten lang.',
   'hidden.noPassword': 'Diese Sitzung begann mit einem Link, und noch niemand, der als Eigentümer handelt, hat ein Passwort. Eine Person mit Passwort anlegen oder einen neuen Einmal-Link einfügen.',
   'hidden.noOwnPassword': 'Diese Person hat kein Passwort, nach dem gefragt werden könnte; ein Proxy meldet sie an. Für diese Ansicht ein Passwort setzen.',
   'hidden.other': 'Diese Anmeldung gehört zu einem anderen Client.',
@@ -869,6 +870,9 @@ export default {
   'people.remove.title': '{name} entfernen?',
   'people.remove.sentence': 'Alle Sitzungen dieser Person enden. Fotos und Verlauf bleiben.',
   'people.removed': '„{name}“ wurde entfernt',
+  'people.link': 'Einmal-Link',
+  'people.link.sentence':
+    'Er meldet einen Browser als Besitzer an, einmal und innerhalb von 15 Minuten. Auf dem anderen Gerät öffnen; er wird nicht noch einmal angezeigt.',
   'people.keys': 'Schlüssel von Programmen',
   'people.keys.sentence':
     'Mit einem Schlüssel handelt ein Programm als App. Was es sehen darf, wird unter „Privatsphäre“ entschieden.',
@@ -1180,5 +1184,7 @@ export default {
     other: 'Zu viele Versuche. In {count} Sekunden erneut versuchen.',
   },
   'signIn.offline': 'Der Server ist nicht erreichbar.',
-  'signIn.link': 'Ohne Namen: den einmaligen Link öffnen, den der Server beim Start ausgibt.',
+  'signIn.link':
+    'Ohne Namen: einen Einmal-Link öffnen. Der Server gibt beim Start und bei jedem SIGUSR1 einen aus; angemeldete Besitzer erzeugen einen unter „Personen und Schlüssel“.',
+  'signIn.ended': 'Dieser Link wurde schon benutzt oder ist älter als 15 Minuten. Anmelden oder einen neuen Link öffnen.',
 };

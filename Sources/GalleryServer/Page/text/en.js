@@ -404,7 +404,8 @@ export default {
   'hidden.show': 'Show hidden photos',
   'hidden.byLink': 'Use a one-time link instead',
   'hidden.link': 'One-time link',
-  'hidden.linkHint': 'The server prints a new one each time it starts; it is good once, for 15 minutes.',
+  'hidden.linkHint':
+    'The server prints one when it starts and for each SIGUSR1, and “People and keys” makes one; it is good once, for 15 minutes.',
   'hidden.noPassword': 'This session began with a link, and nobody who acts as the owner has a password yet. Add a person with a password, or paste a new one-time link.',
   'hidden.noOwnPassword': 'This person has no password that could be asked for; a proxy signs them in. Set a password to use this view.',
   'hidden.other': 'That sign-in belongs to another client.',
@@ -850,6 +851,9 @@ export default {
   'people.remove.title': 'Remove {name}?',
   'people.remove.sentence': 'All sessions of this person end. The photos and the history stay.',
   'people.removed': '“{name}” was removed',
+  'people.link': 'One-time link',
+  'people.link.sentence':
+    'It signs one browser in as the owner, once, within 15 minutes. Open it on the other device; it is not shown again.',
   'people.keys': 'Keys of programs',
   'people.keys.sentence': 'A key lets a program act as a client. What it may see is decided under Privacy.',
   'people.sessions': 'Sessions of people',
@@ -1153,5 +1157,7 @@ export default {
     other: 'Too many attempts. Try again in {count} seconds.',
   },
   'signIn.offline': 'The server cannot be reached.',
-  'signIn.link': 'Without a name: open the one-time link that the server prints when it starts.',
+  'signIn.link':
+    'Without a name: open a one-time link. The server prints one when it starts and for each SIGUSR1; an owner who is signed in makes one under “People and keys”.',
+  'signIn.ended': 'This link was used already or is older than 15 minutes. Sign in, or open a new link.',
 };

@@ -83,8 +83,17 @@ function peoplePart(app, people, changed) {
     if (isSure) await end(app, `/v1/people/${encodeURIComponent(person.name)}`,
       t('people.removed', { name: person.name }), changed);
   };
+  const link = async () => {
+    try {
+      const made = await app.client.ask('POST', '/v1/links', { json: {} });
+      await secretDialog(t('people.link'), t('people.link.sentence'), location.origin + made.url);
+    } catch (error) {
+      app.notices.fail(error);
+    }
+  };
   return h('section', { 'data-part': 'people' }, h('header', { class: 'view-head' },
     h('h2', null, t('people.people')), h('div', { class: 'view-actions' },
+    h('button', { class: 'button', onclick: link }, icon('link'), t('people.link')),
     h('button', { class: 'button', onclick: add }, icon('plus'), t('people.add')))),
   people.length === 0 ? h('p', { class: 'soft' }, t('people.none')) : h('ul', { class: 'entries' },
     ...people.map((person) =>

@@ -50,3 +50,10 @@ fill(place, h('main', { class: 'sign-in' }, h('h1', null, t('app.name')), h('for
     password), problem, submit),
 h('p', { class: 'soft' }, t('signIn.link')), h('p', { class: 'soft' }, h('code', null, 'photoledger serve'))));
 name.focus();
+if (location.hash === '#ended') {
+  problem.textContent = t('signIn.ended');
+  // A link in another site or program leads here without the cookie, which this page's own requests have.
+  client.ask('GET', '/v1/session').then((session) => {
+    if (session.client === 'owner') location.replace('/');
+  }, () => {});
+}
