@@ -162,6 +162,24 @@ struct ImportCommandTests {
     #expect(plain["cause"] as? String == "import \(run)")
   }
 
+  @Test("the printed undo names the library unless commands find it without that")
+  func printedUndo() throws {
+    let sandbox = try Sandbox()
+    let part = try Self.takeout(in: sandbox.folder)
+    let (fork, other) = (sandbox.folder.appending(path: "it's a fork").path, sandbox.folder.path + "/other")
+    func undo(_ words: [String]) throws -> String {
+      let run = try sandbox.run(["import", "takeout", part, "--cause", "party"] + words)
+      let line = try #require(run.lines.last { $0.hasPrefix("  To undo it: ") }, "\(run)")
+      return String(line.dropFirst("  To undo it: ".count))
+    }
+    func named(_ path: String) -> String { "photoledger undo --cause 'party' --library \(TextLayout.shellWord(path))" }
+    #expect(try undo(["--into-fork", fork]) == named(fork))
+    #expect(try undo(["--library", other]) == named(other))
+    #expect(try undo([]) == "photoledger undo --cause 'party'")
+    #expect(try sandbox.run(["undo", "--cause", "party", "--library", other]).status == 0)
+    #expect(try sandbox.identifiers(["--library", other]).isEmpty && sandbox.identifiers().count == 2)
+  }
+
   @Test("a dry run makes no library")
   func dryRunWithoutLibrary() throws {
     let sandbox = try Sandbox(makesLibrary: false)

@@ -111,6 +111,38 @@ struct ProbeCommandTests {
     #expect(result.status == 1 && result.errors.contains("Stopped with 1 file left"))
   }
 
+  @Test("an import that was stopped names the cause with which it continues, and one undo reverts all of it")
+  func continued() async throws {
+    try await onBlockingThreads { try await importIsContinued() }
+  }
+
+  private nonisolated(nonsending) func importIsContinued() async throws {
+    let sandbox = try Sandbox()
+    let pictures = sandbox.folder.appending(path: "pictures")
+    try FileManager.default.createDirectory(at: pictures, withIntermediateDirectories: true)
+    // A batch, and one more.
+    for name in (1_000..<1_200).map({ "a\($0)" }) + ["z"] {
+      try TinyMedia.jpeg(TinyMedia.Photo(comment: name)).write(to: pictures.appending(path: "\(name).jpg"))
+    }
+    let script = """
+      while read -r l; do case $l in *.jpg) file=$l ;; -execute*)
+        case $file in */z.jpg) while read -r l; do :; done; exit ;; esac
+        echo '[{"File:MIMEType":"image/jpeg","File:FileType":"JPEG"}]'
+        echo "{ready${l#-execute}}";; esac; done
+      """
+    let importing = try Running(sandbox, ["import", pictures.path, "--json"], try Self.path(sandbox, script))
+    try await waitUntil("a batch is recorded") {
+      try !importing.child.isRunning || sandbox.identifiers().count == 200
+    }
+    let stopped = try importing.finish(interrupting: true)
+    let cause = try #require(try stopped.objects().last?["cause"] as? String, "\(stopped.errors)")
+    #expect(stopped.status == 1 && stopped.errors.contains("With --cause '\(cause)' it continues"), "\(stopped.errors)")
+    let rest = try sandbox.run(["import", pictures.path, "--cause", cause])
+    #expect(try rest.status == 0 && sandbox.identifiers().count == 201, "\(rest.errors)")
+    #expect(try sandbox.run(["undo", "--cause", cause]).status == 0)
+    #expect(try sandbox.identifiers().isEmpty)
+  }
+
   /// Two photos in a folder.
   private static func pictures(in sandbox: Sandbox) throws -> URL {
     let pictures = sandbox.folder.appending(path: "pictures")

@@ -65,7 +65,7 @@ private struct Demonstration {
       try output.line("Importing \(folder) …")
       try output.flush()
       let summary = try Importing(library: library, interruption: interruption).run([folder])
-      try output.line(Importing.text(summary, isKept: isKept))
+      try output.line(Importing.text(summary, of: library, isKept: isKept))
     } else {
       try InventedLibrary.fill(library, seed: seed) { interruption.isRequested }
       try output.line(

@@ -161,7 +161,7 @@ extension Invocation {
       if printsJSON {
         try output.line(JSON(summary))
       } else {
-        try output.write(Importing.text(summary))
+        try output.write(Importing.text(summary, of: library))
       }
     }
     if summary.lostCount > 0 {
@@ -174,6 +174,11 @@ extension Invocation {
     }
     if summary.wasInterrupted {
       Output.notice("Stopped with \(TextLayout.counted(summary.notReached, "file")) left; run it again to continue.")
+      if text("cause") == nil, summary.commits > 0 {
+        // Not as a notice, which breaks lines at blanks, and so within the quoted cause.
+        let cause = TextLayout.shellWord(summary.cause)
+        Output.complain("With --cause \(cause) it continues under the same cause, and one undo reverts all of it.\n")
+      }
     }
     return status
   }
@@ -226,8 +231,10 @@ struct Importing {
   }
 
   /// The summary for people.
-  /// - Parameter isKept: whether the library lasts, and so the report and the commits in it.
-  static func text(_ summary: ImportSummary, isKept: Bool = true) -> String {
+  /// - Parameters:
+  ///   - library: where the import went.
+  ///   - isKept: whether the library lasts, and so the report and the commits in it.
+  static func text(_ summary: ImportSummary, of library: PhotoLibrary, isKept: Bool = true) -> String {
     let assets = TextLayout.counted(summary.assetsAdded, "asset")
     let done = summary.isDryRun ? "would be added" : "added"
     var text = """
@@ -254,9 +261,7 @@ struct Importing {
     text += collections(summary)
     guard isKept, !summary.isDryRun else { return text }
     text += "  Every file's outcome: \(summary.reportFile)\n"
-    if summary.commits > 0 {
-      text += "  To undo it: photoledger undo --cause \(TextLayout.shellWord(summary.cause))\n"
-    }
+    if summary.commits > 0 { text += "  To undo it: \(library.undoCommand(cause: summary.cause))\n" }
     return text
   }
 

@@ -75,7 +75,7 @@ private struct MetadataPrinting: Sendable {
     bar.clear()
     return try invocation.output.finish(with: summary.isComplete ? .done : .failed) {
       try printer.finish()
-      try print(summary, isDryRun: options.isDryRun)
+      try print(summary, of: library, isDryRun: options.isDryRun)
     }
   }
 
@@ -93,7 +93,7 @@ private struct MetadataPrinting: Sendable {
     }
   }
 
-  private func print(_ summary: MetadataSummary, isDryRun: Bool) throws {
+  private func print(_ summary: MetadataSummary, of library: PhotoLibrary, isDryRun: Bool) throws {
     let found = MetadataOutcome.allCases.filter { summary.counts[$0] != nil }
     if invocation.printsJSON {
       let counts = found.map { JSON.Member($0.rawValue, .integer(Int64(summary.counts[$0] ?? 0))) }
@@ -103,7 +103,7 @@ private struct MetadataPrinting: Sendable {
     let texts = found.map { "\(TextLayout.grouped(summary.counts[$0] ?? 0)) \($0.words)" }
     try invocation.output.line(texts.isEmpty ? "No matching assets." : "Assets: \(texts.joined(separator: ", ")).")
     if summary.counts[.recorded] != nil {
-      try invocation.output.line("To undo it: photoledger undo --cause \(TextLayout.shellWord(summary.cause))")
+      try invocation.output.line("To undo it: \(library.undoCommand(cause: summary.cause))")
     }
     if summary.counts[.notReached] != nil { Output.notice("Stopped; run it again to continue.") }
   }

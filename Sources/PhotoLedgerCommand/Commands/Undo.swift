@@ -1,3 +1,4 @@
+import Foundation
 import LibraryJSON
 import PhotoLedger
 
@@ -52,6 +53,16 @@ extension Command {
       try invocation.print(report, isDry: false)
       return .done
     }
+  }
+}
+
+extension PhotoLibrary {
+  /// The command line that undoes all commits of a cause, for the shell of this process: it names the library unless a
+  /// command finds it there by itself.
+  func undoCommand(cause: String) -> String {
+    let location = try? LibraryLocation(option: nil, environment: ProcessInfo.processInfo.environment)
+    let place = location?.url.path == url.path ? "" : " --library \(TextLayout.shellWord(url.path))"
+    return "photoledger undo --cause \(TextLayout.shellWord(cause))\(place)"
   }
 }
 
