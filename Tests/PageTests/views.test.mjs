@@ -562,6 +562,37 @@ test('an undo is said, and can be undone, also if its dialog was dismissed befor
   assert.equal(said.length, 1);
 });
 
+test('the trash is emptied though some of it was restored or deleted meanwhile', async () => {
+  const { purge } = await load('views/trash.js');
+  const app = frame(3);
+  const sent = [];
+  const said = [];
+  app.notices.show = (sentence) => said.push(sentence);
+  const begin = async (ids) => {
+    const outcome = purge(app, ids.length, async () => ids);
+    await settled();
+    document.body.querySelector('dialog .grave').click();
+    return outcome;
+  };
+  const refusals = [new Problem(400, 'change-not-supported', 'not in the trash'), new Problem(404, 'not-found', 'gone')];
+  app.client.commit = async ([{ assets }]) => {
+    sent.push(assets);
+    if (assets.length > 3) throw refusals.shift();
+    return { token: 't1' };
+  };
+  // The trash has a0, a1 and a2.
+  assert.equal(await begin(['a0/L0/001', 'a1/L0/001', 'b0/L0/001', 'a2/L0/001']), true);
+  assert.deepEqual(sent, [['a0', 'a1', 'b0', 'a2'], ['a0', 'a1', 'a2']]);
+  assert.deepEqual([said.pop(), app.failures], ['3 photos deleted', []]);
+  // None is left: there is nothing to send, and nothing failed.
+  assert.equal(await begin(['b0', 'b1', 'b2', 'b3']), true);
+  assert.deepEqual([sent.length, said, app.failures], [3, [], []]);
+  // What is refused for another reason fails, and is not sent again.
+  app.client.commit = async () => { throw new Problem(400, 'limit-exceeded', 'too many'); };
+  assert.equal(await begin(['a0', 'a1']), false);
+  assert.deepEqual(app.failures.map((error) => error.message), ['too many']);
+});
+
 test('what fails is thrown to who asks for that, unless some of it was committed', async () => {
   const app = new App(new PhotoLedger(), { scopes: [] }, { first: { open: async () => ({}) } });
   const said = [];

@@ -5,6 +5,7 @@
 //
 // Deleting for ever removes the files, so a notice of it has no Undo: it could only bring a record without a picture.
 
+import { Problem } from '../client/photoledger.js';
 import { t } from '../text/text.js';
 import { confirmed } from './dialog.js';
 import { h } from './dom.js';
@@ -52,8 +53,7 @@ export async function purge(app, count, read) {
     const ids = await read();
     for (let at = 0; at < ids.length; at += blockLimit) {
       const assets = ids.slice(at, at + blockLimit).map((id) => id.split('/')[0]);
-      await app.client.commit([{ op: 'asset.purge', assets }]);
-      done += assets.length;
+      done += await purgeTrashed(app, assets);
     }
     return true;
   } catch (error) {
@@ -62,6 +62,44 @@ export async function purge(app, count, read) {
   } finally {
     if (done > 0) app.notices.show(t('done.purge', { count: done }));
   }
+}
+
+/**
+ * Deletes photos of the trash for ever, without those that others restore or delete meanwhile.
+ * @param {import('./app.js').App} app
+ * @param {string[]} assets
+ * @returns {Promise<number>} how many
+ */
+async function purgeTrashed(app, assets) {
+  for (let left = assets; ;) {
+    try {
+      if (left.length > 0) await app.client.commit([{ op: 'asset.purge', assets: left }]);
+      return left.length;
+    } catch (error) {
+      // The commit is refused as a whole if one of them is not in the trash any more.
+      if (!(error instanceof Problem) || (error.status !== 400 && error.status !== 404)) throw error;
+      const inTrash = await readTrash(app);
+      const rest = left.filter((id) => inTrash.has(id));
+      if (rest.length === left.length) throw error;
+      left = rest;
+    }
+  }
+}
+
+/**
+ * What is in the trash now, hidden photos included.
+ * @param {import('./app.js').App} app
+ */
+async function readTrash(app) {
+  const question = { trash: true, hidden: true, allBursts: true, allStacks: true };
+  const { fetch, token, count } = await app.client.openFetch(question);
+  /** @type {Set<string>} */
+  const ids = new Set();
+  for (let at = 0; at < count; at += 1000) {
+    const window = await app.client.window(fetch, token, at, Math.min(1000, count - at));
+    for (const { id } of window.items) ids.add(id.split('/')[0]);
+  }
+  return ids;
 }
 
 /**
