@@ -178,6 +178,31 @@
       }
     }
 
+    @Test("the list of keys says which are visits, which are a browser's, and which is one's own, also after a restart")
+    func listed() async throws {
+      try await TestGallery.serving(page: try PageFiles.ofProgram()) { gallery in
+        let share = try gallery.ask("POST", "/v1/shares", json: ["title": "Summer"]).json()
+        let secret = try #require(share["secret"] as? String)
+        #expect(try gallery.ask("POST", "/v1/shares:open", json: ["secret": secret], key: nil).status == 201)
+        let linked = try gallery.ask("GET", gallery.server.ownerLink(at: ""), key: nil)
+        let cookie = "Cookie: " + (try #require(linked.fields["set-cookie"]?.split(separator: ";").first))
+        _ = try gallery.key(of: "script")
+        func check() throws {
+          let keys = try #require(
+            try gallery.ask("GET", "/v1/keys", key: nil, [cookie]).json()["keys"] as? [[String: Any]])
+          func labels(_ isWanted: ([String: Any]) -> Bool) -> [String?] {
+            keys.filter(isWanted).map { $0["label"] as? String }
+          }
+          #expect(keys.count == 4 && labels { $0["share"] as? String == share["name"] as? String } == ["Summer"])
+          #expect(labels { $0["isBrowser"] as? Bool == true } == ["browser"])
+          #expect(labels { $0["isOwn"] as? Bool == true } == ["browser"])
+        }
+        try check()
+        try await gallery.restart()
+        try check()
+      }
+    }
+
     @Test("signing out ends the key and takes the cookie away; a browser's password gives a cookie and no secret")
     func signsOut() async throws {
       try await TestGallery.serving { gallery in

@@ -37,7 +37,8 @@
       },
       .reading("GET", "/v1/keys", .owner) { call in
         try call.checkQuery([])
-        return .json(["keys": .list(call.server.keyring.list().map(describe))], [("Cache-Control", "no-store")])
+        let keys = call.server.keyring.list().map { describe($0, isOwn: $0.name == call.key?.name) }
+        return .json(["keys": .list(keys)], [("Cache-Control", "no-store")])
       },
       .gathering("POST", "/v1/keys", .owner) { call, body in
         let json = try JSONReader.read(body)
@@ -86,7 +87,7 @@
         return HTTPResponse(303, Headers.common + [("Location", place), ("Cache-Control", "no-store")])
       }
       let (_, secret) = try call.server.keyring.makeKey(
-        .init(client: client, label: "browser", scopes: Keyring.scopes(of: client)))
+        .init(client: client, label: "browser", scopes: Keyring.scopes(of: client), isBrowser: true))
       return HTTPResponse(
         303, Headers.common + [("Location", "/"), call.cookie(secret), ("Cache-Control", "no-store")])
     }
@@ -111,6 +112,8 @@
     static func made(
       _ call: Call, _ grant: Keyring.Grant, isCookie: Bool = false, by maker: Keyring.Key? = nil
     ) throws -> HTTPResponse {
+      var grant = grant
+      grant.isBrowser = isCookie
       let (key, secret) = try call.server.keyring.makeKey(grant, by: maker)
       guard case .object(var members) = describe(key) else { throw Problem.notFound }
       if !isCookie { members.append(JSON.Member("secret", .text(secret))) }
@@ -118,10 +121,13 @@
       return .json(.object(members), status: 201, fields)
     }
 
-    static func describe(_ key: Keyring.Key) -> JSON {
+    /// A key in lists.
+    /// - Parameter isOwn: whether the request showed it.
+    static func describe(_ key: Keyring.Key, isOwn: Bool = false) -> JSON {
       [
         "name": .text(key.name), "client": .text(key.client), "label": .text(key.label),
         "scopes": .list(key.scopes.sorted().map { .text($0.rawValue) }), "person": JSON(key.person?.name),
+        "share": JSON(key.share?.name), "isBrowser": .bool(key.isBrowser), "isOwn": .bool(isOwn),
         "created": .text(DateText.instant(key.created)), "expires": .text(DateText.instant(key.expires)),
       ]
     }

@@ -39,6 +39,8 @@
       var person: Tie?
       /// The share that was opened, and its epoch.
       var share: Tie?
+      /// Whether it was made for a browser, as a cookie.
+      var isBrowser = false
       /// Whether it came in a cookie or through a proxy: a browser then sends it along by itself.
       var isAmbient = false
     }
@@ -58,6 +60,8 @@
       var seconds: Double?
       var person: Tie?
       var share: Tie?
+      /// Whether it goes to a browser, as a cookie.
+      var isBrowser = false
     }
 
     /// All keys, to be found by either of their names.
@@ -194,7 +198,7 @@
       let key = Key(
         name: Self.spelled(environment.randomBytes(9)), client: grant.client, label: grant.label, created: now,
         expires: now.addingTimeInterval(grant.seconds ?? Self.sessionSeconds), scopes: grant.scopes,
-        person: grant.person, share: grant.share)
+        person: grant.person, share: grant.share, isBrowser: grant.isBrowser)
       try keys.change { keys in
         // Here, as a withdrawal may have been written while this waited for its turn.
         if let maker, client(ofGoodKey: maker.name) != maker.client { throw Problem.signInRequired }
@@ -265,7 +269,7 @@
           "hash": .text(hash), "name": .text(key.name), "client": .text(key.client), "label": .text(key.label),
           "created": .text(DateText.instant(key.created)), "expires": .text(DateText.instant(key.expires)),
           "scopes": .list(key.scopes.sorted().map { .text($0.rawValue) }), "person": tie(key.person),
-          "share": tie(key.share),
+          "share": tie(key.share), "isBrowser": .bool(key.isBrowser),
         ]
       }
     }
@@ -286,7 +290,7 @@
       let key = Key(
         name: name, client: client, label: label, created: created, expires: expires,
         scopes: Set(scopes.compactMap(Scope.init(rawValue:))), person: try tie(row["person"]),
-        share: try tie(row["share"]))
+        share: try tie(row["share"]), isBrowser: row["isBrowser"]?.boolValue ?? false)
       return (hash, key)
     }
 

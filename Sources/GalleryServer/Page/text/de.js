@@ -876,7 +876,7 @@ export default {
   'people.keys': 'Schlüssel von Programmen',
   'people.keys.sentence':
     'Mit einem Schlüssel handelt ein Programm als App. Was es sehen darf, wird unter „Privatsphäre“ entschieden.',
-  'people.sessions': 'Sitzungen von Personen',
+  'people.sessions': 'Sitzungen',
   'people.key.add': 'Schlüssel anlegen',
   'people.key.add.act': 'Anlegen',
   'people.key.label': 'Bezeichnung',
@@ -889,6 +889,8 @@ export default {
   'people.key.dates': 'Angelegt {created}, läuft ab {expires}.',
   'people.key.withdrawOf': 'Schlüssel „{name}“ entziehen',
   'people.key.withdraw.sentence': 'Er gilt sofort nicht mehr. Das lässt sich nicht rückgängig machen.',
+  'people.key.own': 'Mit ihr ist dieser Browser angemeldet.',
+  'people.key.withdraw.own': 'Er gilt sofort nicht mehr, und dieser Browser ist abgemeldet. Das lässt sich nicht rückgängig machen.',
   'people.key.withdrawn': 'Der Schlüssel gilt nicht mehr',
   'people.withdraw': 'Entziehen',
   'people.shares': 'Freigabelinks',

@@ -137,12 +137,16 @@ function keysPart(app, keys, changed) {
     await secretDialog(t('people.key.made', { client: made.client }), t('people.key.once'), made.secret);
     await changed();
   };
-  const programs = keys.filter((key) => key.person === null);
-  const sessions = keys.filter((key) => key.person !== null);
+  // Visits of a share link end with it, and stand under it.
+  const lasting = keys.filter((key) => key.share === null);
+  const isSession = (/** @type {any} */ key) => key.person !== null || key.isBrowser;
+  const programs = lasting.filter((key) => !isSession(key));
+  const sessions = lasting.filter(isSession);
   const line = (/** @type {any} */ key) => {
     const name = key.label || clientName(key.client);
-    return h('li', { class: 'entry', 'data-key': key.name }, h('h3', { dir: 'auto' }, key.person
-      ? t('people.key.session', { person: key.person }) : name),
+    return h('li', { class: 'entry', 'data-key': key.name }, h('h3', { dir: 'auto' }, isSession(key)
+      ? t('people.key.session', { person: key.person ?? clientName(key.client) }) : name),
+      key.isOwn && h('p', null, t('people.key.own')),
       h('p', { class: 'soft', dir: 'auto' }, t('people.actsAs', { client: clientName(key.client) }), ' ',
         key.scopes.map((/** @type {string} */ scope) => scopes.includes(scope) ? t(`scope.${scope}`)
           : scope).join(', ')),
@@ -154,7 +158,7 @@ function keysPart(app, keys, changed) {
   };
   const withdraw = async (/** @type {any} */ key) => {
     const isSure = await confirmed(t('people.key.withdrawOf', { name: key.label || clientName(key.client) }),
-      t('people.key.withdraw.sentence'),
+      t(key.isOwn ? 'people.key.withdraw.own' : 'people.key.withdraw.sentence'),
       t('people.withdraw'), { isGrave: true });
     if (isSure) await end(app, `/v1/keys/${encodeURIComponent(key.name)}`, t('people.key.withdrawn'), changed);
   };
