@@ -260,6 +260,26 @@ class PeopleTests(PrivacyTest):
         self.browser.driver.get(link)
         self.browser.wait_text("This link was used already", ".problem")
 
+    def test_a_sign_in_in_another_tab_is_followed_by_each_page(self):
+        self.ask("POST", "/v1/people", {"name": "bea", "client": "guests", "password": "correct horse"})
+        self.show("")
+        self.browser.wait_text("owner", ".account")
+        driver = self.browser.driver
+        first = driver.current_window_handle
+        driver.switch_to.new_window("tab")
+        self.addCleanup(driver.switch_to.window, first)
+        self.addCleanup(driver.close)
+        driver.get(f"{self.gallery.address}/sign-in")
+        self.browser.one("input[name=name]").send_keys("bea")
+        self.browser.one("input[name=password]").send_keys("correct horse")
+        self.press("Sign in", ".sign-in")
+        self.browser.wait_text("bea", ".account")
+        second = driver.current_window_handle
+        self.addCleanup(self.ask, "DELETE", "/v1/people/bea")
+        driver.switch_to.window(first)
+        self.addCleanup(driver.switch_to.window, second)
+        self.browser.wait_text("bea", ".account", limit=60)
+
     def test_too_many_attempts_are_said_with_the_time_to_wait(self):
         self.browser.driver.get(f"{self.gallery.address}/healthz")
         self.browser.driver.delete_all_cookies()

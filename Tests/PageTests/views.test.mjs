@@ -611,6 +611,35 @@ test('what fails is thrown to who asks for that, unless some of it was committed
   assert.equal(said[0], 'second');
 });
 
+test('a page whose browser another person signs in with stops what it sends, and goes on with its own', async () => {
+  const { Uploads } = await load('model/uploads.js');
+  const own = { client: 'owner', person: 'dad', scopes: [] };
+  const app = new App(new PhotoLedger(), own, { first: { open: async () => ({}) } });
+  let session = { client: 'family', person: 'anna' };
+  let commits = 0;
+  app.client.ask = async () => session;
+  app.client.commit = async () => {
+    commits += 1;
+    return { token: 't' };
+  };
+  const uploads = new Uploads(app.client);
+  uploads.sendNext = () => assert.equal(session, own, 'nothing is sent in the name of another');
+  uploads.entries = [{ id: 'x', state: 'ready', size: 1 }];
+  app.stayFor(uploads);
+  await app.comeBack();
+  assert.deepEqual([uploads.isPaused, app.ending.hidden, app.session.person], [true, false, 'dad']);
+  assert.equal(await app.commit([], 'Done'), null);
+  uploads.resume();
+  await settled();
+  assert.deepEqual([uploads.isPaused, commits], [true, 0]);
+  session = own;
+  await app.comeBack();
+  await settled();
+  assert.deepEqual([uploads.isPaused, app.ending.hidden], [false, true]);
+  await app.commit([], 'Done');
+  assert.equal(commits, 1);
+});
+
 test('whether a camera link was copied is said in its dialog', async () => {
   const { showCameraLink } = await load('views/camera-link.js');
   const app = frame(0, async () => ({ secret: 'abc' }));

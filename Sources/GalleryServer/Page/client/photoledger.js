@@ -101,6 +101,12 @@ export class Problem extends Error {
  * @property {AbortSignal} [signal]
  */
 
+/**
+ * Where the tabs of a browser say whose session they have: `client` and `person`. All tabs share one cookie, so a
+ * sign-in in one of them is one of all.
+ */
+export const sessionChannel = 'photoledger-session';
+
 /** How many assets an archive of originals may have. */
 export const downloadLimit = 100_000;
 

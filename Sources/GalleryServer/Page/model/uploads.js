@@ -426,8 +426,17 @@ export class Uploads extends EventTarget {
       this.changed();
       return;
     }
-    this.isSignedOut = error instanceof Problem && error.status === 401;
-    this.pause(sentence);
+    if (error instanceof Problem && error.status === 401) this.signOut(sentence);
+    else this.pause(sentence);
+  }
+
+  /**
+   * Pauses the queue until the same person is signed in again.
+   * @param {string} trouble why
+   */
+  signOut(trouble) {
+    this.isSignedOut = true;
+    this.pause(trouble);
   }
 
   /** @param {Entry} entry */

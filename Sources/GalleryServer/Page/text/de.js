@@ -22,6 +22,8 @@ export default {
   'state.offline': 'Der Server ist nicht erreichbar. Zu sehen ist, was geladen wurde; danach geht es genau dort weiter.',
   'state.loading': 'Wird geladen …',
   'session.ended': 'Die Anmeldung ist beendet. Das Hochladen wartet hier bis zur nächsten.',
+  'session.other': 'In diesem Browser ist jetzt ein anderes Konto angemeldet. Das Hochladen dieser Seite wartet, bis '
+    + 'ihr eigenes Konto sich wieder anmeldet.',
   'update.sentence': 'Die Galerie wurde aktualisiert. Diese Seite muss neu geladen werden.',
   'update.reload': 'Neu laden',
   'error.title': 'Das hat nicht geklappt',

@@ -22,6 +22,8 @@ export default {
   'state.offline': 'The server cannot be reached. What you see is what was loaded; it goes on exactly where it stopped.',
   'state.loading': 'Loading…',
   'session.ended': 'You are signed out. The uploads wait here until you sign in again.',
+  'session.other': 'Another account has signed in in this browser. Uploads of this page wait until its own account '
+    + 'signs in again.',
   'update.sentence': 'The gallery was updated. This page has to be loaded again.',
   'update.reload': 'Reload',
   'error.title': 'That did not work',

@@ -6,9 +6,10 @@
 // `App.commit`, which shows a notice with Undo.
 //
 // When the session ends, the page is left for the sign-in. While files are sent it stays: they wait, and everything goes
-// on after a sign-in in another tab.
+// on after a sign-in in another tab. If somebody else signs in there, the page is loaded again, or stops what it sends:
+// the cookie is theirs now, and what this page asked would be done in their name.
 
-import { PhotoLedger, Problem } from '../client/photoledger.js';
+import { PhotoLedger, Problem, sessionChannel } from '../client/photoledger.js';
 import { Feed } from '../client/feed.js';
 import { isolated, t } from '../text/text.js';
 import { account } from './account.js';
@@ -105,6 +106,8 @@ export class App extends EventTarget {
      */
     this.uploads = null;
     this.isSignedOut = false;
+    /** Whether the browser's session is another's than that of this page. */
+    this.isReplaced = false;
     /** What stands above every view: who asks for access, what a visitor may see. */
     this.above = h('div', { class: 'above' });
     /**
@@ -163,6 +166,10 @@ export class App extends EventTarget {
       } }, t('main.skip')),
       this.nav, h('div', { class: 'stage' }, this.banner, this.ending, this.above, this.main),
       this.notices.element);
+    const { client, person } = this.session;
+    const channel = new BroadcastChannel(sessionChannel);
+    channel.onmessage = ({ data }) => { if (this.isSignedOut || this.isOther(data)) this.comeBack(); };
+    channel.postMessage({ client, person });
     this.starting = later(this, () => this.isOwner ? import('./requests.js') : import('./visitor.js'))
       .then(({ start }) => start(this, this.above));
     // A visitor's page must know what it may show before it shows it. The owner's photos need not wait.
@@ -309,8 +316,15 @@ export class App extends EventTarget {
    */
   stayFor(uploads) {
     this.uploads = uploads;
-    uploads.addEventListener('resume', () => this.comeBack());
-    uploads.addEventListener('idle', () => { if (this.isSignedOut) this.signedOut(); });
+    uploads.addEventListener('resume', () => {
+      // Before anything is sent again.
+      if (this.isReplaced) uploads.signOut(t('session.other'));
+      this.comeBack();
+    });
+    uploads.addEventListener('idle', () => {
+      if (this.isReplaced) this.replaced();
+      else if (this.isSignedOut) this.signedOut();
+    });
   }
 
   /**
@@ -334,9 +348,25 @@ export class App extends EventTarget {
       h('a', { class: 'button', href: '/sign-in', target: '_blank', rel: 'noopener' }, t('upload.signIn')));
   }
 
-  /** Goes on where the session had ended, if the same client has another one now. */
+  /**
+   * Whether a session is another's than that of this page.
+   * @param {{ client: string, person: string | null }} session
+   */
+  isOther({ client, person }) {
+    return client !== this.session.client || (person ?? null) !== (this.session.person ?? null);
+  }
+
+  /** Somebody else has signed in in another tab: nothing more is asked in their name. */
+  replaced() {
+    this.isReplaced = true;
+    this.isSignedOut = true;
+    this.banner.hidden = true;
+    this.uploads?.signOut(t('session.other'));
+    this.leave(() => location.reload(), t('session.other'), reloadButton());
+  }
+
+  /** Goes on where the session had ended, if the same person has another one now. */
   async comeBack() {
-    if (!this.isSignedOut && !this.uploads?.isSignedOut) return;
     let session;
     try {
       session = await this.client.ask('GET', '/v1/session');
@@ -345,7 +375,12 @@ export class App extends EventTarget {
       if (!(error instanceof Problem)) throw error;
       return;
     }
-    if (session.client !== this.session.client) return;
+    if (this.isOther(session)) {
+      if (!this.isReplaced) this.replaced();
+      return;
+    }
+    this.isReplaced = false;
+    if (!this.isSignedOut && !this.uploads?.isSignedOut) return;
     this.session = { ...this.session, ...session };
     this.isSignedOut = false;
     this.ending.hidden = true;
@@ -395,6 +430,7 @@ export class App extends EventTarget {
     const receipts = [];
     const back = () => this.undo(...receipts.map((receipt) => receipt.token).reverse());
     try {
+      if (this.isReplaced) throw new Error(t('session.other'));
       for (const changes of blocks) receipts.push(await this.commitBlock(changes, options));
       this.notices.show(done, { action: t('action.undo'), onAction: back });
       return receipts;

@@ -48,6 +48,11 @@ export function start(app, place) {
   watched.addEventListener('state', () => {
     const state = watched.state;
     if (!state) return;
+    // Nothing of another's session becomes one of this page.
+    if (app.isOther(state)) {
+      app.comeBack();
+      return;
+    }
     const [former, couldRead] = [app.session, mayRead(app.session)];
     app.session = { ...former, ...state };
     show();
