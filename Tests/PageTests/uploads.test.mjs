@@ -17,13 +17,14 @@ function file(name) {
 }
 
 /** A queue over a library that has some of the files, which notes what is put into albums. */
-function queue(known) {
+function queue(known, isRefused = () => false) {
   const added = [];
   const client = { ask: async (method, path, { json }) => {
     assert.equal(`${method} ${path}`, 'POST /v1/uploads:check');
     return { found: json.sha256.filter((one) => known[one]).map((sha256) => ({ sha256, ...known[sha256] })) };
   } };
   const uploads = new Uploads(client, { toAlbum: async ({ title }, assets) => {
+    if (isRefused(title, assets)) return false;
     added.push([title, assets]);
     return true;
   } });
@@ -98,6 +99,44 @@ test('of many interrupted files each is found again by its own name, size and da
   await uploads.keep([...ended, entries[3]]);
   assert.deepEqual(kept, ['-x0', '-x1', '-x2', 'x3']);
   assert.equal(uploads.entries.length, count + 1);
+});
+
+test('an album that cannot be filled keeps no other from being filled, and is given up with the list', async () => {
+  let isGone = true;
+  const { uploads, added, ended } = queue({
+    [hash('a')]: { asset: 'one', isTrashed: false }, [hash('b')]: { asset: 'two', isTrashed: false },
+  }, (title) => isGone && title === 'Sea');
+  let end = ended();
+  uploads.add([{ file: file('a') }], sea);
+  await uploads.add([{ file: file('b') }], shore);
+  await end;
+  assert.deepEqual([added, [...uploads.heldAlbums.values()]], [[['Shore', ['two']]], ['Sea']]);
+  isGone = false;
+  end = ended();
+  uploads.resume();
+  await end;
+  assert.deepEqual(added[1], ['Sea', ['one']]);
+  isGone = true;
+  end = ended();
+  await uploads.add([{ file: file('a') }], sea);
+  await end;
+  assert.equal(uploads.heldAlbums.size, 1);
+  uploads.clear();
+  assert.deepEqual([uploads.entries, uploads.heldAlbums.size], [[], 0]);
+});
+
+test('a photo that is gone meanwhile keeps no other out of the album', async () => {
+  const known = Object.fromEntries(['a', 'b', 'c'].map((one) => [hash(one), { asset: one, isTrashed: false }]));
+  const { uploads, added, ended } = queue(known, (_, assets) => {
+    delete known[hash('a')];
+    known[hash('b')].isTrashed = true;
+    return assets.length > 1;
+  });
+  const end = ended();
+  await uploads.add(['a', 'b', 'c'].map((name) => ({ file: file(name) })), sea);
+  await end;
+  assert.deepEqual([added, uploads.heldAlbums.size], [[['Sea', ['c']]], 0]);
+  assert.deepEqual(uploads.entries.map(({ isTrashed }) => isTrashed), [false, true, false]);
 });
 
 /** A browser's database as far as the store needs it, of one table. */

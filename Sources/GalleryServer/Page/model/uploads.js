@@ -86,8 +86,11 @@ export class Uploads extends EventTarget {
     this.batch = [];
     this.isAsking = false;
     this.isAlbumBusy = false;
-    /** Whether an album could not be filled; it is tried again when the queue is resumed. */
-    this.isAlbumHeld = false;
+    /**
+     * The titles of albums that could not be filled, by identifier; they are tried again when the queue is resumed.
+     * @type {Map<string, string>}
+     */
+    this.heldAlbums = new Map();
     this.wasBusy = false;
     globalThis.addEventListener?.('online', () => this.wake());
   }
@@ -213,8 +216,8 @@ export class Uploads extends EventTarget {
   /** Takes out what has ended. Where an album could not be filled, that is given up. */
   clear() {
     const gone = new Set(this.entries.filter((entry) => ['taken', 'there', 'refused'].includes(entry.state)
-      && (this.isAlbumHeld || !this.lacksAlbum(entry))));
-    this.isAlbumHeld = false;
+      && (!this.lacksAlbum(entry) || this.heldAlbums.has(entry.album?.id ?? ''))));
+    this.heldAlbums.clear();
     this.entries = this.entries.filter((entry) => !gone.has(entry));
     this.store?.remove([...gone].map((entry) => entry.id)).catch((error) => this.cannotKeep(error));
     this.changed();
@@ -244,7 +247,7 @@ export class Uploads extends EventTarget {
     this.trouble = '';
     this.isSignedOut = false;
     this.misses = 0;
-    this.isAlbumHeld = false;
+    this.heldAlbums.clear();
     this.changed();
     this.dispatchEvent(new Event('resume'));
     this.wake();
@@ -446,25 +449,39 @@ export class Uploads extends EventTarget {
 
   /** Puts what has come into its albums, many at a time. */
   async fillAlbums() {
-    if (this.isAlbumBusy || this.isAlbumHeld || !this.toAlbum) return;
+    if (this.isAlbumBusy || !this.toAlbum) return;
     const waiting = this.entries.filter((entry) => this.lacksAlbum(entry)
-      && (entry.state === 'taken' || entry.state === 'there'));
+      && (entry.state === 'taken' || entry.state === 'there') && !this.heldAlbums.has(entry.album?.id ?? ''));
     const { album } = waiting[0] ?? {};
     if (!album) return;
     const own = waiting.filter((entry) => entry.album?.id === album.id).slice(0, albumBatch);
     if (own.length < albumBatch && this.entries.some((entry) => open.has(entry.state)) && !this.isPaused) return;
     this.isAlbumBusy = true;
     const isDone = await this.toAlbum(album, [...new Set(own.map((entry) => entry.asset ?? ''))]);
+    // One that is gone keeps the others out: a block is done as a whole.
+    const done = isDone ? own : await this.goneOf(own);
     this.isAlbumBusy = false;
-    if (!isDone) {
-      this.isAlbumHeld = true;
-      this.changed();
-      return;
-    }
-    for (const entry of own) Object.assign(entry, { album: null, file: null });
-    this.store?.remove(own.map((entry) => entry.id)).catch((error) => this.cannotKeep(error));
+    if (done.length === 0) this.heldAlbums.set(album.id, album.title);
+    for (const entry of done) Object.assign(entry, { album: null, file: null });
+    this.store?.remove(done.map((entry) => entry.id)).catch((error) => this.cannotKeep(error));
     this.changed();
     this.pump();
+  }
+
+  /**
+   * Those of some files that the library has no more, or has in the trash only; none if that cannot be learned.
+   * @param {Entry[]} entries
+   */
+  async goneOf(entries) {
+    try {
+      const found = await knownFiles(this.client, entries.map((entry) => entry.sha256 ?? ''));
+      const gone = entries.filter((entry) => found.get(entry.sha256 ?? '')?.isTrashed !== false);
+      for (const entry of gone) entry.isTrashed = found.has(entry.sha256 ?? '');
+      return gone;
+    } catch (error) {
+      if (error instanceof Problem) return [];
+      throw error;
+    }
   }
 
   /** @param {Entry[]} entries */

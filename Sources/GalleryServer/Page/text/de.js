@@ -1008,7 +1008,7 @@ export default {
   'upload.created': 'Album „{album}“ angelegt',
   'upload.untitled': 'Ohne Titel',
   'upload.inAlbum': { one: '{count} Foto in „{album}“ gelegt', other: '{count} Fotos in „{album}“ gelegt' },
-  'upload.albumHeld': 'Das Hochgeladene konnte noch nicht in sein Album gelegt werden.',
+  'upload.albumHeld': 'Das Hochgeladene konnte noch nicht in {albums} gelegt werden.',
   'upload.progress': 'Fortschritt aller Dateien',
   'upload.list': 'Dateien',
   'upload.more': { one: '… und {count} weitere Datei.', other: '… und {count} weitere Dateien.' },

@@ -988,7 +988,7 @@ export default {
   'upload.created': 'Album “{album}” created',
   'upload.untitled': 'Untitled',
   'upload.inAlbum': { one: '{count} photo put into “{album}”', other: '{count} photos put into “{album}”' },
-  'upload.albumHeld': 'What was uploaded could not be put into its album yet.',
+  'upload.albumHeld': 'What was uploaded could not be put into {albums} yet.',
   'upload.progress': 'Progress of all files',
   'upload.list': 'Files',
   'upload.more': { one: '…and {count} more file.', other: '…and {count} more files.' },

@@ -3,7 +3,7 @@
 // The panel is drawn at most four times a second, and shows at most 200 files, those that need somebody first. A screen
 // reader hears how far it is every few seconds, and the end at once.
 
-import { size, t } from '../text/text.js';
+import { locale, size, t } from '../text/text.js';
 import { fill, h } from './dom.js';
 import { icon } from './icons.js';
 import { isWanted } from './dropped.js';
@@ -12,6 +12,7 @@ import { isWanted } from './dropped.js';
 /** @typedef {import('../model/uploads.js').Entry} Entry */
 /** @typedef {import('../model/uploads.js').Chosen} Chosen */
 
+const lists = new Intl.ListFormat(locale, { type: 'conjunction' });
 const rowLimit = 200;
 const drawEvery = 250;
 const sayEvery = 5000;
@@ -150,7 +151,7 @@ export class UploadPanel {
       this.spoken.textContent = parts;
     }
     fill(this.pause, uploads.isPaused ? t('upload.resume') : t('upload.pause'));
-    this.pause.hidden = left === 0 && !uploads.isAlbumHeld;
+    this.pause.hidden = left === 0 && uploads.heldAlbums.size === 0;
     this.stop.hidden = left === 0;
     this.again.hidden = count('failed') === 0;
     this.clear.hidden = count('taken', 'there', 'refused') === 0;
@@ -160,8 +161,11 @@ export class UploadPanel {
   }
 
   drawTrouble() {
-    const { trouble, isPaused, isSignedOut, isAlbumHeld, isWaiting } = this.uploads;
-    const text = isAlbumHeld ? t('upload.albumHeld') : isPaused && trouble ? t('upload.stopped', { reason: trouble })
+    const { trouble, isPaused, isSignedOut, heldAlbums, isWaiting } = this.uploads;
+    const albums = [...heldAlbums.values()].map((name) => t('said.name', { name }));
+    const isAlbumHeld = albums.length > 0;
+    const text = isAlbumHeld ? t('upload.albumHeld', { albums: lists.format(albums) })
+      : isPaused && trouble ? t('upload.stopped', { reason: trouble })
       : isWaiting && trouble ? t('upload.waiting', { reason: trouble }) : '';
     this.trouble.hidden = text === '';
     if (this.trouble.dataset.text === text) return;
