@@ -640,6 +640,59 @@ test('a page whose browser another person signs in with stops what it sends, and
   assert.equal(commits, 1);
 });
 
+test('a caption that could not be saved is in its field again when its photo is shown', async () => {
+  const { Panel } = await load('views/viewer-panel.js');
+  const app = frame();
+  const said = [];
+  app.notices.show = (sentence) => said.push(sentence);
+  let isDone = false;
+  const sent = [];
+  const viewer = { app, canChange: true, commit: async ([{ caption }]) => {
+    sent.push(caption);
+    return isDone;
+  } };
+  const begin = () => {
+    const panel = new Panel(viewer);
+    panel.element.hidden = false;
+    document.body.replaceChildren(panel.element);
+    return panel;
+  };
+  const field = (panel, id) => {
+    panel.drawCaption({ localIdentifier: id, caption: 'before' });
+    // A browser gives a field its default by itself.
+    if (panel.field.value === '') panel.field.value = panel.field.defaultValue;
+    return panel.field;
+  };
+  let panel = begin();
+  field(panel, 'one').value = 'written';
+  panel.clear();
+  assert.equal(field(panel, 'two').value, 'before');
+  await settled();
+  assert.deepEqual([sent, said.length], [['written'], 1]);
+  panel.close();
+  panel = begin();
+  assert.equal(field(panel, 'one').value, 'written');
+  assert.equal(panel.fieldSave.hidden, false);
+  isDone = true;
+  await panel.saveCaption();
+  panel.clear();
+  assert.equal(field(panel, 'one').value, 'before', 'what is saved is not kept');
+  assert.deepEqual(sent, ['written', 'written']);
+});
+
+test('a page with text that is not saved is not left when the session ends', () => {
+  const app = new App(new PhotoLedger(), { scopes: [] }, { first: { open: async () => ({}) } });
+  const left = [];
+  location.assign = (address) => left.push(address);
+  const field = Object.assign(h('textarea'), { value: 'written', defaultValue: '' });
+  document.body.replaceChildren(field);
+  assert.equal(app.signedOut(), false);
+  assert.deepEqual([left.length, app.ending.hidden], [0, false]);
+  field.value = '';
+  assert.equal(app.signedOut(), true);
+  assert.equal(left.length, 1);
+});
+
 test('whether a camera link was copied is said in its dialog', async () => {
   const { showCameraLink } = await load('views/camera-link.js');
   const app = frame(0, async () => ({ secret: 'abc' }));

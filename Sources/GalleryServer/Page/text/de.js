@@ -21,9 +21,9 @@ export default {
   'main.skip': 'Zum Inhalt springen',
   'state.offline': 'Der Server ist nicht erreichbar. Zu sehen ist, was geladen wurde; danach geht es genau dort weiter.',
   'state.loading': 'Wird geladen …',
-  'session.ended': 'Die Anmeldung ist beendet. Das Hochladen wartet hier bis zur nächsten.',
-  'session.other': 'In diesem Browser ist jetzt ein anderes Konto angemeldet. Das Hochladen dieser Seite wartet, bis '
-    + 'ihr eigenes Konto sich wieder anmeldet.',
+  'session.ended': 'Die Anmeldung ist beendet. Was hier noch nicht fertig ist, wartet bis zur nächsten.',
+  'session.other': 'In diesem Browser ist jetzt ein anderes Konto angemeldet. Was hier noch nicht fertig ist, '
+    + 'wartet, bis sich das Konto dieser Seite wieder anmeldet.',
   'update.sentence': 'Die Galerie wurde aktualisiert. Diese Seite muss neu geladen werden.',
   'update.reload': 'Neu laden',
   'error.title': 'Das hat nicht geklappt',
@@ -125,6 +125,8 @@ export default {
   'viewer.allGone': 'Das letzte Foto dieser Liste ist fort.',
   'viewer.notThere': 'Dieses Foto ist nicht in der Mediathek, oder dieser Schlüssel zeigt es nicht.',
   'viewer.save': 'Sichern',
+  'viewer.captionKept': 'Die Bildunterschrift ist nicht gespeichert. Sie bleibt in ihrem Feld, bis diese Seite '
+    + 'verlassen wird.',
   'viewer.caption': 'Bildunterschrift',
   'viewer.rating': 'Bewertung',
   'viewer.date': 'Datum',

@@ -21,9 +21,9 @@ export default {
   'main.skip': 'Skip to content',
   'state.offline': 'The server cannot be reached. What you see is what was loaded; it goes on exactly where it stopped.',
   'state.loading': 'Loading…',
-  'session.ended': 'You are signed out. The uploads wait here until you sign in again.',
-  'session.other': 'Another account has signed in in this browser. Uploads of this page wait until its own account '
-    + 'signs in again.',
+  'session.ended': 'You are signed out. What is unfinished here waits until you sign in again.',
+  'session.other': 'Another account has signed in in this browser. What is unfinished here waits until the account of '
+    + 'this page signs in again.',
   'update.sentence': 'The gallery was updated. This page has to be loaded again.',
   'update.reload': 'Reload',
   'error.title': 'That did not work',
@@ -125,6 +125,7 @@ export default {
   'viewer.allGone': 'The last photo of this list is gone.',
   'viewer.notThere': 'This photo is not in the library, or this key does not show it.',
   'viewer.save': 'Save',
+  'viewer.captionKept': 'The caption is not saved. It is kept in its field until this page is left.',
   'viewer.caption': 'Caption',
   'viewer.rating': 'Rating',
   'viewer.date': 'Date',

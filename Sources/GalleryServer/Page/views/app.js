@@ -5,9 +5,9 @@
 // A view is made when its address is visited and closed when it is left. What changes the library goes through
 // `App.commit`, which shows a notice with Undo.
 //
-// When the session ends, the page is left for the sign-in. While files are sent it stays: they wait, and everything goes
-// on after a sign-in in another tab. If somebody else signs in there, the page is loaded again, or stops what it sends:
-// the cookie is theirs now, and what this page asked would be done in their name.
+// When the session ends, the page is left for the sign-in. While files are sent or text is written it stays: they wait,
+// and everything goes on after a sign-in in another tab. If somebody else signs in there, the page is loaded again, or
+// stops what it sends: the cookie is theirs now, and what this page asked would be done in their name.
 
 import { PhotoLedger, Problem, sessionChannel } from '../client/photoledger.js';
 import { Feed } from '../client/feed.js';
@@ -98,7 +98,7 @@ export class App extends EventTarget {
     this.focused = null;
     this.main = h('main', { id: 'main', class: 'main', tabindex: '-1' });
     this.banner = h('div', { class: 'banner', role: 'status', hidden: true }, t('state.offline'));
-    /** Why the page has to be left, while it stays for the files that are sent. */
+    /** Why the page has to be left, while it stays for what is unfinished. */
     this.ending = h('div', { class: 'banner ending', role: 'alert', hidden: true });
     /**
      * The files that are sent; null before any were.
@@ -293,15 +293,22 @@ export class App extends EventTarget {
     }
   }
 
+  /** Whether a field holds text that somebody wrote and that is not saved yet. */
+  get isWritten() {
+    const fields = /** @type {NodeListOf<HTMLInputElement>} */ (document.body.querySelectorAll('textarea,input'));
+    return [...fields].some((one) => (one.matches('textarea') || one.type === 'text' && one.closest('dialog'))
+      && one.value !== one.defaultValue);
+  }
+
   /**
-   * Leaves the page, or says that it has to be left while files are sent that would be lost.
+   * Leaves the page, or says that it has to be left while files are sent or text is written that would be lost.
    * @param {() => void} go
    * @param {string} sentence
    * @param {HTMLElement} control what the person leaves it with
    * @returns {boolean} whether it is left
    */
   leave(go, sentence, control) {
-    if (this.uploads?.isBusy) {
+    if (this.uploads?.isBusy || this.isWritten) {
       fill(this.ending, h('p', null, sentence), control);
       this.ending.hidden = false;
       return false;

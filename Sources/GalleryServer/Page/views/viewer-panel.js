@@ -33,6 +33,11 @@ const sectionNames = ['caption', 'rating', 'date', 'place', 'keywords', 'command
   'history', 'access'];
 const folding = new Set(['history', 'access']);
 const best = 5;
+/**
+ * Captions that were written and could not be saved, by asset; they are in the field when it is shown again.
+ * @type {Map<string, string>}
+ */
+const unsaved = new Map();
 
 export class Panel {
   /** @param {import('./viewer.js').Viewer} viewer */
@@ -239,6 +244,7 @@ export class Panel {
             event.preventDefault();
             input.value = input.defaultValue;
             save.hidden = true;
+            unsaved.delete(asset.localIdentifier);
           } else if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
             event.preventDefault();
             this.saveCaption();
@@ -248,6 +254,7 @@ export class Panel {
       this.field = input;
       this.fieldOf = asset.localIdentifier;
       this.fieldSave = save;
+      this.putBack(input);
       return [h('label', { class: 'field' }, h('span', { class: 'viewer-label' }, t('viewer.caption')), input), save];
     });
   }
@@ -265,15 +272,34 @@ export class Panel {
     const [before, caption] = [field.defaultValue, field.value.trim()];
     field.defaultValue = field.value;
     if (fieldSave) fieldSave.hidden = true;
-    if (caption === before) return;
+    if (caption === before) {
+      unsaved.delete(fieldOf);
+      return;
+    }
     const isDone = await this.viewer.commit(
       [{ op: 'asset.edit', assets: [fieldOf.split('/')[0]], caption: caption === '' ? null : caption }],
         t('done.caption'));
-    // What was written is still there to be saved again.
-    if (!isDone && field.isConnected) {
-      field.defaultValue = before;
-      if (fieldSave) fieldSave.hidden = false;
+    if (isDone) {
+      unsaved.delete(fieldOf);
+      return;
     }
+    // What was written is still there to be saved again, if only when the photo is shown again.
+    unsaved.set(fieldOf, field.value);
+    field.defaultValue = before;
+    const shown = this.fieldOf === fieldOf && this.field?.isConnected ? this.field : null;
+    if (!shown) this.app.notices.show(t('viewer.captionKept'), { isError: true });
+    else if (shown === field || shown.value === shown.defaultValue) this.putBack(shown);
+  }
+
+  /**
+   * Puts what could not be saved into the field of its asset.
+   * @param {HTMLTextAreaElement} field
+   */
+  putBack(field) {
+    const kept = unsaved.get(this.fieldOf);
+    if (kept === undefined || kept === field.defaultValue) return;
+    field.value = kept;
+    if (this.fieldSave) this.fieldSave.hidden = false;
   }
 
   /** @param {any} asset */
