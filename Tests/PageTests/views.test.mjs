@@ -693,6 +693,40 @@ test('a page with text that is not saved is not left when the session ends', () 
   assert.equal(left.length, 1);
 });
 
+test('an action of a selection that is pressed twice is done once', async () => {
+  const { barOf } = await load('views/actions.js');
+  const app = frame(3);
+  const grid = await gridOf(app);
+  const blocks = [];
+  app.commitAll = async (block) => {
+    blocks.push(block);
+    return [];
+  };
+  const bar = barOf(app, grid, ['trash'], { album: null });
+  grid.selection.set(0, 2, true);
+  const button = bar.querySelectorAll('button').find((one) => one.getAttribute('data-action') === 'trash');
+  button.click();
+  button.click();
+  await settled();
+  assert.equal(blocks.length, 1);
+  grid.selection.set(0, 1, true);
+  button.click();
+  await settled();
+  assert.equal(blocks.length, 2, 'once more when the first is done');
+  grid.close();
+});
+
+test('an undo that finds nothing to undo says so', async () => {
+  const app = new App(new PhotoLedger(), { scopes: [] }, { first: { open: async () => ({}) } });
+  const said = [];
+  app.notices.show = (sentence) => said.push(sentence);
+  const tokens = [null, 't2', null];
+  app.client.undo = async () => ({ summary: { token: tokens.shift() } });
+  await app.undo('t1');
+  await app.undo('t1', 't0');
+  assert.deepEqual(said.map((one) => one.slice(0, 8)), ['There is', 'Undone']);
+});
+
 test('whether a camera link was copied is said in its dialog', async () => {
   const { showCameraLink } = await load('views/camera-link.js');
   const app = frame(0, async () => ({ secret: 'abc' }));

@@ -178,6 +178,8 @@ export function barOf(app, grid, names, { album }) {
   grid.element.append(said);
   const allowed = names.filter((name) => isAllowed(app, name));
   const perform = async (/** @type {string} */ name) => {
+    // Reading a large selection takes a while, and a second press would do the same again.
+    if (bar.hasAttribute('aria-busy')) return;
     bar.setAttribute('aria-busy', 'true');
     try {
       const items = await grid.selectedItems();

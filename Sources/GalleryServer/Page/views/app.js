@@ -470,9 +470,13 @@ export class App extends EventTarget {
    * @param {...string} tokens the newest first
    */
   async undo(...tokens) {
+    let isUndone = false;
     try {
-      for (const token of tokens) await this.client.undo({ commit: token });
-      this.notices.show(t('notice.undone'));
+      for (const token of tokens) {
+        const { summary } = await this.client.undo({ commit: token });
+        isUndone ||= summary.token !== null;
+      }
+      this.notices.show(t(isUndone ? 'notice.undone' : 'undo.nothing'));
     } catch (error) {
       this.notices.fail(error);
     }
