@@ -139,6 +139,65 @@ test('a photo that is gone meanwhile keeps no other out of the album', async () 
   assert.deepEqual(uploads.entries.map(({ isTrashed }) => isTrashed), [false, true, false]);
 });
 
+test('a part whose connection is silent is given up after a while, the last one later', async (context) => {
+  const { sendFile } = await import(new URL('client/upload.js', page));
+  context.mock.timers.enable({ apis: ['setTimeout'] });
+  const requests = [];
+  globalThis.XMLHttpRequest = class {
+    upload = {};
+
+    open() {}
+
+    setRequestHeader() {}
+
+    send() { requests.push(this); }
+
+    abort() { this.isAborted = true; }
+  };
+  context.after(() => { delete globalThis.XMLHttpRequest; });
+  const client = { base: '', ask: async () => ({ offset: 0 }) };
+  const begun = async () => {
+    const outcome = sendFile(client, file('a'), { name: 'a', place: '/v1/uploads/x' }).catch((error) => error);
+    const count = requests.length;
+    while (requests.length === count) await Promise.resolve();
+    return { outcome, request: requests.at(-1) };
+  };
+  let { outcome, request } = await begun();
+  context.mock.timers.tick(50_000);
+  request.upload.onprogress({ loaded: 1 });
+  context.mock.timers.tick(50_000);
+  assert.ok(!request.isAborted, 'something arrived meanwhile');
+  context.mock.timers.tick(20_000);
+  assert.equal((await outcome).isPassing, true);
+  assert.ok(request.isAborted);
+  ({ outcome, request } = await begun());
+  request.upload.onload();
+  context.mock.timers.tick(120_000);
+  assert.ok(!request.isAborted, 'the server finishes the file');
+  Object.assign(request, { status: 200, responseText: '{"asset":"one"}' });
+  request.onload();
+  assert.deepEqual(await outcome, { asset: 'one' });
+});
+
+test('a question after hashes that is not answered is given up after a while', async (context) => {
+  const { knownFiles } = await import(new URL('client/upload.js', page));
+  context.mock.timers.enable({ apis: ['setTimeout'] });
+  const client = { ask: (method, path, { signal }) => new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason));
+  }) };
+  const outcome = knownFiles(client, [hash('a')]).catch((error) => error);
+  context.mock.timers.tick(70_000);
+  assert.equal((await outcome).isPassing, true);
+});
+
+test('what is being sent is sent again when the network is back', () => {
+  const { uploads } = queue({});
+  const abort = new AbortController();
+  uploads.entries = [{ id: 'x', state: 'sending', size: 1, sha256: null, abort }];
+  uploads.reconnect();
+  assert.ok(abort.signal.aborted);
+});
+
 /** A browser's database as far as the store needs it, of one table. */
 function database(records) {
   const table = new Map(records.map((record) => [record.id, record]));

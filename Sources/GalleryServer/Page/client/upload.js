@@ -7,6 +7,8 @@
 // What finished an upload is answered the same each time it is asked, so a file becomes one asset, however often it is
 // cut.
 //
+// A connection may die without a word. What is silent for a while is given up and asked again, which costs nothing.
+//
 // Rejected: one request for a small file. A client that only adds would make a second asset when it sends it again.
 
 import { Problem } from './photoledger.js';
@@ -30,6 +32,10 @@ import { Problem } from './photoledger.js';
 
 /** How many bytes are sent at once; the server takes 50 MB. */
 const partSize = 16 << 20;
+/** How long a request may be silent, milliseconds. */
+const silence = 60_000;
+/** How long the answer to the last part may take, in which the server finishes the file. */
+const finishing = 600_000;
 
 /** A file of the person's that cannot be read any more: it was changed, moved, or its medium is gone. */
 export class FileGone extends Error {}
@@ -58,6 +64,31 @@ function disposition(name) {
   return `attachment; filename*=UTF-8''${spelled}`;
 }
 
+const notReached = () => new Problem(0, 'not-reached', 'The server was not reached.');
+
+/**
+ * Sends a request, and gives it up if it is not answered for a while.
+ * @template Value
+ * @param {(signal: AbortSignal) => Promise<Value>} ask
+ * @param {AbortSignal} [signal]
+ * @returns {Promise<Value>}
+ */
+async function inTime(ask, signal) {
+  const limit = new AbortController();
+  const abort = () => limit.abort(signal?.reason);
+  const timer = setTimeout(abort, silence);
+  if (signal?.aborted) abort();
+  signal?.addEventListener('abort', abort);
+  try {
+    return await ask(limit.signal);
+  } catch (error) {
+    throw limit.signal.aborted && !signal?.aborted ? notReached() : error;
+  } finally {
+    clearTimeout(timer);
+    signal?.removeEventListener('abort', abort);
+  }
+}
+
 /** @param {string} hex */
 function digest(hex) {
   const bytes = (hex.match(/../g) ?? []).map((two) => Number.parseInt(two, 16));
@@ -77,19 +108,36 @@ function patch(client, path, part, fields, { signal, onProgress }) {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     const abort = () => request.abort();
-    const stop = (/** @type {unknown} */ error) => {
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    let timer;
+    const end = () => {
+      clearTimeout(timer);
       signal?.removeEventListener('abort', abort);
+    };
+    const stop = (/** @type {unknown} */ error) => {
+      end();
       reject(error);
+    };
+    const expect = (/** @type {number} */ limit) => {
+      clearTimeout(timer);
+      timer = setTimeout(() => {
+        stop(notReached());
+        abort();
+      }, limit);
     };
     request.open('PATCH', client.base + path);
     request.setRequestHeader('Content-Type', 'application/partial-upload');
     if (client.key) request.setRequestHeader('Authorization', `Bearer ${client.key}`);
     for (const [name, value] of Object.entries(fields)) request.setRequestHeader(name, value);
-    request.upload.onprogress = (event) => onProgress(event.loaded);
+    request.upload.onprogress = (event) => {
+      expect(silence);
+      onProgress(event.loaded);
+    };
+    request.upload.onload = () => expect(fields['Upload-Complete'] === '?1' ? finishing : silence);
     request.onabort = () => stop(signal?.reason ?? new DOMException('Aborted', 'AbortError'));
-    request.onerror = () => stop(new Problem(0, 'not-reached', 'The server was not reached.'));
+    request.onerror = () => stop(notReached());
     request.onload = () => {
-      signal?.removeEventListener('abort', abort);
+      end();
       try {
         const json = request.responseText === '' ? null : JSON.parse(request.responseText);
         if (request.status >= 200 && request.status < 300) resolve(json);
@@ -109,6 +157,7 @@ function patch(client, path, part, fields, { signal, onProgress }) {
       return;
     }
     signal?.addEventListener('abort', abort);
+    expect(silence);
     request.send(part);
   });
 }
@@ -122,7 +171,7 @@ function patch(client, path, part, fields, { signal, onProgress }) {
  */
 async function standing(client, place, signal) {
   try {
-    const answer = await client.ask('GET', place, { signal });
+    const answer = await inTime((limited) => client.ask('GET', place, { signal: limited }), signal);
     return answer.outcome ? { offset: answer.size, done: answer } : { offset: answer.offset, done: null };
   } catch (error) {
     if (error instanceof Problem && error.status === 404) return null;
@@ -151,7 +200,8 @@ export async function sendFile(client, file, options) {
       'Upload-Complete': '?0', 'Upload-Length': String(file.size), 'Content-Disposition': disposition(name),
     };
     if (sha256) headers['Repr-Digest'] = digest(sha256);
-    const answer = await client.response('POST', '/v1/uploads', { headers, signal });
+    const answer = await inTime(
+      (limited) => client.response('POST', '/v1/uploads', { headers, signal: limited }), signal);
     place = answer.headers.get('Location') ?? '';
     if (!place.startsWith('/v1/uploads/')) throw new Problem(502, 'unknown', 'The server did not name the upload.');
     onPlace(place);
@@ -206,7 +256,8 @@ async function checkReadable(file, at) {
 export async function knownFiles(client, hashes) {
   const found = new Map();
   for (let at = 0; at < hashes.length; at += 500) {
-    const answer = await client.ask('POST', '/v1/uploads:check', { json: { sha256: hashes.slice(at, at + 500) } });
+    const json = { sha256: hashes.slice(at, at + 500) };
+    const answer = await inTime((signal) => client.ask('POST', '/v1/uploads:check', { json, signal }));
     for (const { sha256, asset, isTrashed = false } of answer.found) found.set(sha256, { asset, isTrashed });
   }
   return found;

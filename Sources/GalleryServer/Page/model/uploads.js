@@ -92,7 +92,7 @@ export class Uploads extends EventTarget {
      */
     this.heldAlbums = new Map();
     this.wasBusy = false;
-    globalThis.addEventListener?.('online', () => this.wake());
+    globalThis.addEventListener?.('online', () => this.reconnect());
   }
 
   /** Whether anything is left to do that needs no person. */
@@ -267,6 +267,12 @@ export class Uploads extends EventTarget {
     clearTimeout(this.timer);
     this.isWaiting = false;
     this.pump();
+  }
+
+  /** Sends again over the network that is there now: connections of the one before may be dead without a word. */
+  reconnect() {
+    for (const entry of this.entries) if (entry.state === 'sending') entry.abort?.abort();
+    this.wake();
   }
 
   /** Does what can be done now. */
