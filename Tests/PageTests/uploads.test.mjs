@@ -198,6 +198,27 @@ test('what is being sent is sent again when the network is back', () => {
   assert.ok(abort.signal.aborted);
 });
 
+test('a file whose upload the server has no more is sent once more as a new one, and can be tried again', async () => {
+  const { uploads, ended } = queue({});
+  const { Problem } = await import(new URL('client/photoledger.js', page));
+  let status = 404;
+  let count = 0;
+  uploads.client.response = async () => {
+    count += 1;
+    throw new Problem(status, 'not-found', 'No.');
+  };
+  let end = ended();
+  await uploads.add([{ file: file('a') }]);
+  await end;
+  const [entry] = uploads.entries;
+  assert.deepEqual([count, entry.state, entry.file !== null], [2, 'failed', true]);
+  end = ended();
+  status = 422;
+  uploads.retry([entry]);
+  await end;
+  assert.deepEqual([count, entry.state], [3, 'refused']);
+});
+
 /** A browser's database as far as the store needs it, of one table. */
 function database(records) {
   const table = new Map(records.map((record) => [record.id, record]));

@@ -2,6 +2,7 @@
 //
 //   queued ─▶ hashing ─▶ ready ─▶ sending ─▶ taken          in the library
 //     ▲                    │         ├─────▶ there          the library had it, perhaps in the trash
+//     ├────────────────────┼─────────┤                      the upload is gone or is another's: once more, as a new one
 //     │ file chosen again  └─────────┼─────▶ refused        the server's sentence says why
 //   lost (tab was closed)            ├─────▶ failed         can be tried again
 //                                    └─────▶ ready          the server is gone: again after a while
@@ -33,6 +34,7 @@ import { FileGone, Hasher, knownFiles, sendFile } from '../client/upload.js';
  * @property {string | null} asset
  * @property {boolean} isCompletion whether it became a part of an asset that was there
  * @property {boolean} isTrashed whether the library has it in the trash only, where no album takes it from
+ * @property {boolean} isAnew whether it was begun anew by itself
  * @property {string} sentence why it was not taken
  * @property {{ id: string, title: string } | null} album
  * @property {AbortController | null} abort
@@ -53,6 +55,12 @@ const open = new Set(['queued', 'hashing', 'ready', 'sending']);
  * @param {{ name: string, size: number, modified: number }} file
  */
 const likeness = ({ name, size, modified }) => `${size} ${modified} ${name}`;
+
+/**
+ * Whether an upload failed for what a new one does not have: it is gone, was finished otherwise, or has another hash.
+ * @param {Problem} problem
+ */
+const isStale = ({ status, type }) => status === 404 || status === 409 || status === 400 && type === 'invalid-resource';
 
 /** @typedef {(album: { id: string, title: string }, assets: string[]) => Promise<boolean>} AlbumCommit */
 
@@ -126,7 +134,7 @@ export class Uploads extends EventTarget {
       const entry = /** @type {Entry} */ ({
         id: randomName(), name: file.name, path: path || file.webkitRelativePath || file.name, size: file.size,
         modified: file.lastModified, file, handle, state: 'queued', sha256: null, place: null, sent: 0, asset: null,
-        isCompletion: false, isTrashed: false, sentence: '', album, abort: null,
+        isCompletion: false, isTrashed: false, isAnew: false, sentence: '', album, abort: null,
       });
       this.entries.push(entry);
       added.push(entry);
@@ -146,7 +154,7 @@ export class Uploads extends EventTarget {
   async takeOver(records) {
     for (const { tab, client, ...rest } of records) {
       this.entries.push({
-        ...rest, file: null, sent: 0, isCompletion: false, isTrashed: false, sentence: '', abort: null,
+        ...rest, file: null, sent: 0, isCompletion: false, isTrashed: false, isAnew: false, sentence: '', abort: null,
         state: rest.asset ? 'taken' : 'lost',
       });
     }
@@ -228,7 +236,7 @@ export class Uploads extends EventTarget {
     for (const entry of entries) {
       if (entry.state !== 'failed' && entry.state !== 'refused') continue;
       if (!entry.file) entry.state = 'lost';
-      else Object.assign(entry, { state: 'queued', sentence: '', sha256: null, place: null, sent: 0 });
+      else Object.assign(entry, { state: 'queued', isAnew: false, sentence: '', sha256: null, place: null, sent: 0 });
     }
     this.changed();
     this.pump();
@@ -383,6 +391,10 @@ export class Uploads extends EventTarget {
       else if (error instanceof Problem && (error.isPassing || [401, 403, 507].includes(error.status))) {
         entry.state = 'ready';
         this.trip(error, client);
+      } else if (error instanceof Problem && isStale(error)) {
+        Object.assign(entry, { sha256: null, place: null, sent: 0 });
+        if (entry.isAnew) this.fail(entry, error);
+        else Object.assign(entry, { isAnew: true, state: 'queued' });
       } else if (error instanceof Problem && error.status >= 400 && error.status < 500) {
         entry.sentence = error.message;
         this.end(entry, 'refused');
