@@ -43,3 +43,20 @@ test('every link and window that opens elsewhere has noopener', () => {
   }
   assert.ok(count >= 2, 'some are there');
 });
+
+test('after a sign-in one is at the address that was wanted, and never at another server', async () => {
+  const { addressAfterSignIn, signInAddress } = await import(new URL('client/photoledger.js', page));
+  const origin = 'https://photos.example';
+  const after = (hash) => addressAfterSignIn({ hash, origin });
+  for (const [pathname, hash] of [['/', '#/photos?photo=a%20b'], ['/camera', ''], ['/', '#/albums/1%2F2']]) {
+    const { hash: carried } = new URL(signInAddress({ pathname, hash }), origin);
+    assert.equal(after(carried), origin + pathname + hash);
+  }
+  assert.equal(signInAddress({ pathname: '/', hash: '' }), '/sign-in');
+  assert.equal(after(''), `${origin}/`);
+  for (const other of ['//evil.example/', '/\\evil.example', 'https://evil.example', 'javascript:alert(1)']) {
+    assert.equal(after(`#${encodeURIComponent(other)}`), '/', other);
+  }
+  assert.equal(after('#%'), '/');
+  assert.ok(after(`#${encodeURIComponent('/..//evil.example')}`).startsWith(`${origin}/`));
+});

@@ -228,6 +228,14 @@ class PeopleTests(PrivacyTest):
         self.assertFalse(self.browser.all('.nav a[data-route="privacy"]'), "what is the owner's is not there")
         self.browser.click(".sign-out")
         self.browser.one(".sign-in")
+        # A link that was sent leads through the sign-in to what it names.
+        self.browser.driver.get(f"{self.gallery.address}/#/albums")
+        self.browser.one("input[name=name]").send_keys("anna")
+        self.browser.one("input[name=password]").send_keys("correct horse")
+        self.press("Sign in", ".sign-in")
+        self.browser.wait_text("Albums", "main h1")
+        self.browser.click(".sign-out")
+        self.browser.one(".sign-in")
         # The owner sets another password, and removes the person.
         self.show("#/people")
         self.browser.click('[data-person="anna"] button')

@@ -107,6 +107,27 @@ export class Problem extends Error {
  */
 export const sessionChannel = 'photoledger-session';
 
+/**
+ * The sign-in, from which one comes back to an address.
+ * @param {{ pathname: string, hash: string }} from
+ */
+export const signInAddress = ({ pathname, hash }) =>
+  pathname === '/' && hash === '' ? '/sign-in' : `/sign-in#${encodeURIComponent(pathname + hash)}`;
+
+/**
+ * Where to go after a sign-in: to the address that it was opened with, if that is one of this server.
+ * @param {{ hash: string, origin: string }} here the address of the sign-in
+ */
+export function addressAfterSignIn({ hash, origin }) {
+  try {
+    const wanted = new URL(decodeURIComponent(hash.slice(1)) || '/', origin);
+    return wanted.origin === origin ? origin + wanted.pathname + wanted.hash : '/';
+  } catch {
+    // It is malformed.
+    return '/';
+  }
+}
+
 /** How many assets an archive of originals may have. */
 export const downloadLimit = 100_000;
 

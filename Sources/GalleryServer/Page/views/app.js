@@ -9,7 +9,7 @@
 // and everything goes on after a sign-in in another tab. If somebody else signs in there, the page is loaded again, or
 // stops what it sends: the cookie is theirs now, and what this page asked would be done in their name.
 
-import { PhotoLedger, Problem, sessionChannel } from '../client/photoledger.js';
+import { PhotoLedger, Problem, sessionChannel, signInAddress } from '../client/photoledger.js';
 import { Feed } from '../client/feed.js';
 import { isolated, t } from '../text/text.js';
 import { account } from './account.js';
@@ -351,7 +351,7 @@ export class App extends EventTarget {
   signedOut() {
     this.isSignedOut = true;
     this.banner.hidden = true;
-    return this.leave(() => location.assign('/sign-in'), t('session.ended'),
+    return this.leave(() => location.assign(signInAddress(location)), t('session.ended'),
       h('a', { class: 'button', href: '/sign-in', target: '_blank', rel: 'noopener' }, t('upload.signIn')));
   }
 

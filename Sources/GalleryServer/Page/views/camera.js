@@ -7,7 +7,7 @@
 // The key is that of `/camera#KEY`, which may be good for adding and nothing else, or the cookie of who is signed in.
 // All that the page asks of the server is whether it may add, and to add.
 
-import { PhotoLedger, Problem } from '../client/photoledger.js';
+import { PhotoLedger, Problem, signInAddress } from '../client/photoledger.js';
 import { datedJPEG, stamps } from '../model/dated-jpeg.js';
 import { Uploads } from '../model/uploads.js';
 import { t } from '../text/text.js';
@@ -268,7 +268,7 @@ async function begin() {
     const again = h('button', { class: 'button main', onclick: begin }, t('action.retry'));
     if (status === 401) {
       sayOnly(place, t('camera.noKey'), t(key ? 'camera.endedKey' : 'camera.noKey.sentence'),
-        !key && h('a', { class: 'button main', href: '/sign-in' }, t('upload.signIn')));
+        !key && h('a', { class: 'button main', href: signInAddress(location) }, t('upload.signIn')));
     } else if (status === 403) sayOnly(place, t('camera.noKey'), t('camera.notAllowed'));
     else sayOnly(place, t('error.title'), reason(error), again);
   }

@@ -1,6 +1,6 @@
 // The gallery: signs on, and starts the frame with its routes.
 
-import { PhotoLedger, Problem } from '../client/photoledger.js';
+import { PhotoLedger, Problem, signInAddress } from '../client/photoledger.js';
 import { t } from '../text/text.js';
 import { App } from './app.js';
 import { fill, h } from './dom.js';
@@ -53,7 +53,7 @@ try {
       (error) => gallery.notices.fail(error));
   }
 } catch (error) {
-  if (error instanceof Problem && error.status === 401) location.assign('/sign-in');
+  if (error instanceof Problem && error.status === 401) location.assign(signInAddress(location));
   else fill(place, h('div', { class: 'failure', role: 'alert' }, h('h1', null, t('error.title')),
     h('p', null, error instanceof Error ? error.message : String(error))));
 }

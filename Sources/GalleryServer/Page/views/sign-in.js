@@ -1,6 +1,6 @@
 // Signing in with a name and a password. A one-time link needs no page: the server takes it and sends the browser on.
 
-import { PhotoLedger, Problem, sessionChannel } from '../client/photoledger.js';
+import { PhotoLedger, Problem, addressAfterSignIn, sessionChannel } from '../client/photoledger.js';
 import { t } from '../text/text.js';
 import { fill, h } from './dom.js';
 import { messageOf } from './notice.js';
@@ -38,7 +38,7 @@ async function signIn(event) {
     const session = await client.ask('POST', '/v1/sessions', { json: { name: name.value.trim(),
       password: password.value, cookie: true, label: navigator.userAgent.slice(0, 200) } });
     new BroadcastChannel(sessionChannel).postMessage({ client: session.client, person: session.person });
-    location.replace('/');
+    location.replace(addressAfterSignIn(location));
   } catch (error) {
     problem.textContent = words(error);
     submit.disabled = false;
