@@ -340,6 +340,36 @@ test('a search that is written differently and finds the same keeps its photos w
   view.close();
 });
 
+test('Enter searches for the same text again after a failure, and only then', async () => {
+  const { open } = await load('views/search.js');
+  const app = frame(0, async () => ({ collections: [], token: 't' }));
+  const { openFetch } = app.client;
+  let count = 0;
+  app.client.openFetch = async () => {
+    count += 1;
+    throw new Problem(0, 'not-reached', 'Not reached.');
+  };
+  const view = await open(app, at('#/search?q=harbour', app));
+  const turns = async () => { for (let turn = 0; turn < 20; turn += 1) await settled(); };
+  await turns();
+  assert.equal(view.element.querySelector('.grid'), null);
+  assert.equal(count, 1);
+  app.client.openFetch = async (...options) => {
+    count += 1;
+    return openFetch(...options);
+  };
+  const enter = () => view.element.querySelector('form').dispatchEvent(new Event('submit', { cancelable: true }));
+  enter();
+  await turns();
+  assert.ok(view.element.querySelector('.grid'), 'the photos are shown');
+  const asked = count;
+  assert.ok(asked > 1);
+  enter();
+  await turns();
+  assert.equal(count, asked);
+  view.close();
+});
+
 test('the grid has the focus when the bar of a selection goes with the button that had it', async () => {
   const { barOf } = await load('views/actions.js');
   const app = frame(3);

@@ -75,12 +75,15 @@ class Search {
     this.albums = h('p', { class: 'search-albums', hidden: true });
     this.progress = h('p', { class: 'soft search-progress', role: 'status', hidden: true });
     this.results = h('div', { class: 'search-results' });
+    /** Whether the text could not be asked for, so that Enter asks again. */
+    this.hasFailed = false;
     this.save = h('button', { class: 'button', 'data-tool': 'save', hidden: true, onclick: () => this.keep() },
       icon('stack'), h('span', null, t('search.save')));
     this.element = h('section', { class: 'view search', 'aria-label': this.title },
       h('header', { class: 'view-head' }, h('h1', null, this.title)),
       h('form', { class: 'search-form', role: 'search', onsubmit: (/** @type {Event} */ event) => {
         event.preventDefault();
+        if (this.hasFailed) this.text = '';
         this.settle();
       } }, h('label', { class: 'field' }, this.word, this.field),
       h('label', { class: 'check' }, this.choice, h('span', null, t('search.predicate'))), this.save),
@@ -142,6 +145,7 @@ class Search {
   /** Shows what was understood, and asks. */
   async run() {
     const round = this.round += 1;
+    this.hasFailed = false;
     const { text } = this;
     const parts = this.isPredicate ? [] : understood(text, locale);
     fill(this.problem);
@@ -174,6 +178,7 @@ class Search {
     } catch (error) {
       if (round !== this.round) return;
       this.clear();
+      this.hasFailed = true;
       this.refuse(error);
     }
   }
