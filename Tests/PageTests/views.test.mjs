@@ -746,6 +746,18 @@ test('an action of a selection that is pressed twice is done once', async () => 
   grid.close();
 });
 
+test('a download leaves the page as it is', async (context) => {
+  const { run } = await load('views/actions.js');
+  const { click } = Element.prototype;
+  context.after(() => { Element.prototype.click = click; });
+  const saved = [];
+  Element.prototype.click = function () { saved.push([this.getAttribute('href'), this.hasAttribute('download')]); };
+  location.assign = () => assert.fail('the page is left');
+  const app = frame(1, async () => ({ url: '/v1/downloads/x' }));
+  assert.equal(await run(app, 'download', ['a'], {}), true);
+  assert.deepEqual([saved, document.body.querySelectorAll('a').length], [[['/v1/downloads/x', true]], 0]);
+});
+
 test('an undo that finds nothing to undo says so', async () => {
   const app = new App(new PhotoLedger(), { scopes: [] }, { first: { open: async () => ({}) } });
   const said = [];

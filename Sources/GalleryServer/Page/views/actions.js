@@ -111,7 +111,11 @@ export const actions = {
     run: async (app, ids) => {
       try {
         const download = await app.client.ask('POST', '/v1/downloads', { json: { assets: ids } });
-        location.assign(download.url);
+        // The page stays, whatever is answered.
+        const anchor = h('a', { href: download.url, download: true, hidden: true });
+        document.body.append(anchor);
+        anchor.click();
+        anchor.remove();
         return true;
       } catch (error) {
         app.notices.fail(error);
