@@ -36,7 +36,7 @@ function frame(count = 0, ask = async () => ({})) {
   });
   const feed = Object.assign(new EventTarget(), { isOpen: true, follow: () => () => {} });
   const failures = [];
-  const notices = { fail: (error) => failures.push(error), show: () => {} };
+  const notices = { fail: (error) => failures.push(error), show: () => {}, element: h('div') };
   const session = { scopes: ['owner'], authorizationStatus: { readWrite: 'authorized' } };
   const app = { client, feed, notices, session, isOwner: true, address: null, failures, emptyWords: () => null };
   app.read = () => {
@@ -477,6 +477,34 @@ test('the keyboard stays in the view of a shared photo at its ends', async () =>
   dialog.close();
   await settled();
   assert.equal(document.activeElement, grid.scroll);
+  grid.close();
+});
+
+test('a visitor’s download is said in the viewer, and read once however often it is pressed', async () => {
+  const { openGuestViewer } = await load('views/guest-viewer.js');
+  const app = frame(2);
+  const grid = await gridOf(app);
+  const { element } = app.notices;
+  grid.element.append(element);
+  let finish = () => {};
+  let count = 0;
+  const dialog = openGuestViewer(grid, 0, { onDownload: () => new Promise((resolve) => {
+    count += 1;
+    finish = resolve;
+  }) });
+  await settled();
+  assert.ok(dialog.contains(element));
+  const [save] = dialog.querySelector('.guest-bar').querySelectorAll('button');
+  save.click();
+  save.click();
+  assert.equal(count, 1);
+  finish();
+  await settled();
+  save.click();
+  assert.equal(count, 2);
+  dialog.close();
+  await settled();
+  assert.equal(element.parentElement, grid.element);
   grid.close();
 });
 

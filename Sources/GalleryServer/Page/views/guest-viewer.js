@@ -13,7 +13,7 @@ import { spoken } from './tile.js';
 /**
  * @param {import('./grid.js').Grid} grid
  * @param {number} start
- * @param {{ onDownload?: (id: string) => void }} options
+ * @param {{ onDownload?: (id: string) => Promise<void> }} options
  * @returns {HTMLDialogElement} the viewer, which ends when it is closed
  */
 export function openGuestViewer(grid, start, { onDownload } = {}) {
@@ -31,9 +31,15 @@ export function openGuestViewer(grid, start, { onDownload } = {}) {
     h('button', { class: `icon-button ${place}`, 'aria-label': t(label), onclick }, icon(name));
   const back = button('back', 'guest.previous', () => go(index - 1), 'guest-back');
   const next = button('forward', 'guest.next', () => go(index + 1), 'guest-next');
+  const save = button('download', 'action.download', async () => {
+    // A film takes a while, and a second press would read it again.
+    if (!id || save.hasAttribute('aria-busy')) return;
+    save.setAttribute('aria-busy', 'true');
+    await onDownload?.(id).finally(() => save.removeAttribute('aria-busy'));
+  });
   /** @type {HTMLDialogElement} */
   const dialog = h('dialog', { class: 'guest-viewer', 'aria-label': t('guest.viewer') }, stage, back, next,
-    h('div', { class: 'guest-bar' }, onDownload && button('download', 'action.download', () => id && onDownload(id)),
+    h('div', { class: 'guest-bar' }, onDownload && save,
       button('close', 'action.close', () => dialog.close())), said);
 
   /** Switches off what leads beyond the ends. A button that goes out of use would take the focus with it. */
@@ -124,11 +130,16 @@ export function openGuestViewer(grid, start, { onDownload } = {}) {
     list.removeEventListener('loaded', loaded);
     feed.removeEventListener('connection', connected);
     if (shown) clearSource(shown);
+    if (dialog.contains(notices)) home?.append(notices);
     dialog.remove();
     if (list.count > 0) grid.setCursor(index);
     grid.scroll.focus();
   });
   document.body.append(dialog);
+  // Notices have to be above the viewer, where they can be seen.
+  const notices = grid.app.notices.element;
+  const home = notices.parentElement;
+  dialog.append(notices);
   dialog.showModal();
   stage.focus();
   go(start);
