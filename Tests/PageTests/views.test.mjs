@@ -774,6 +774,32 @@ test('an action of a selection that is pressed twice is done once', async () => 
   grid.close();
 });
 
+test('an undo that fails is offered again, from where it failed', async () => {
+  const app = new App(new PhotoLedger(), { scopes: [] }, { first: { open: async () => ({}) } });
+  const said = [];
+  app.notices.show = (sentence, options = {}) => said.push([sentence, options]);
+  const asked = [];
+  let problem = new Problem(0, 'not-reached', 'Not reached.');
+  app.client.undo = async ({ commit, plan }) => {
+    asked.push(commit);
+    if (plan) return { records: [], isComplete: true, summary: { token: null, isRefused: true, commits: ['t1'],
+      changeCount: 1, conflictCount: 1, alreadyCount: 0 } };
+    if (commit === 't1' && problem) throw problem;
+    return { summary: { token: 'u' } };
+  };
+  await app.undo('t2', 't1', 't0');
+  assert.deepEqual(said.map(([sentence]) => sentence), ['Part of it was undone before that.', 'Not reached.']);
+  problem = null;
+  await said[1][1].onAction();
+  assert.deepEqual([asked, said[2][0]], [['t2', 't1', 't1', 't0'], 'Undone']);
+  problem = new Problem(409, 'conflict', 'It was changed since.');
+  await app.undo('t1');
+  said.at(-1)[1].onAction();
+  for (let turn = 0; turn < 20; turn += 1) await settled();
+  assert.equal(document.body.querySelector('dialog').querySelector('.undo-scope').textContent, 'This change');
+  await dismiss();
+});
+
 test('a download leaves the page as it is', async (context) => {
   const { run } = await load('views/actions.js');
   const { click } = Element.prototype;

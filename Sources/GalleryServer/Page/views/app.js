@@ -16,7 +16,7 @@ import { account } from './account.js';
 import { fill, h } from './dom.js';
 import { icon } from './icons.js';
 import { Outdated, later } from './later.js';
-import { Notices } from './notice.js';
+import { Notices, messageOf } from './notice.js';
 
 /**
  * @typedef {object} View
@@ -471,14 +471,39 @@ export class App extends EventTarget {
    */
   async undo(...tokens) {
     let isUndone = false;
+    const left = [...tokens];
     try {
-      for (const token of tokens) {
-        const { summary } = await this.client.undo({ commit: token });
+      for (; left.length > 0; left.shift()) {
+        const { summary } = await this.client.undo({ commit: left[0] });
         isUndone ||= summary.token !== null;
       }
       this.notices.show(t(isUndone ? 'notice.undone' : 'undo.nothing'));
     } catch (error) {
-      this.notices.fail(error);
+      if (left.length < tokens.length) this.notices.show(t('undo.partly'));
+      await this.undoAgain(error, left);
     }
+  }
+
+  /**
+   * Offers again what could not be undone: once more if that may help, with its plan if something is in the way.
+   * @param {unknown} error
+   * @param {string[]} tokens the newest first
+   */
+  async undoAgain(error, [token, ...rest]) {
+    if (!(error instanceof Problem) || !(error.isPassing || error.status === 409)) {
+      this.notices.fail(error);
+      return;
+    }
+    const again = async () => {
+      if (error.isPassing) return this.undo(token, ...rest);
+      try {
+        const { undoDialog } = await later(this, () => import('./undo.js'));
+        const choice = { label: t('undo.scope.this'), request: { commit: token } };
+        if (await undoDialog(this, t('undo.title'), [choice]) && rest.length > 0) await this.undo(...rest);
+      } catch (problem) {
+        this.notices.fail(problem);
+      }
+    };
+    this.notices.show(messageOf(error), { isError: true, action: t('action.undo'), onAction: again });
   }
 }
