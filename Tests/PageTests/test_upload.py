@@ -361,6 +361,16 @@ class CameraTests(PageTest):
         self.browser.one(".upload-row[data-state=taken]")
         self.assertEqual([one["mediaType"] for one in self.new(before)], ["video"])
 
+    def test_after_a_film_without_data_the_camera_is_there_again(self):
+        self.visit(self.link())
+        wait(lambda: self.browser.js("return document.querySelector('.camera-live')?.videoWidth > 0"),
+             "the camera is seen")
+        self.browser.js("window.MediaRecorder = class extends MediaRecorder { set ondataavailable(action) {} };")
+        self.browser.click(".record")
+        self.browser.click(".recording")
+        self.browser.one(".notices .notice")
+        self.browser.one(".shutter:not(.recording)", limit=60)
+
     def test_one_film_is_recorded_though_its_button_is_pressed_twice(self):
         before = [one["localIdentifier"] for one in self.gallery.assets()]
         self.visit(self.link())

@@ -206,8 +206,10 @@ class Camera {
         const type = (recorder.mimeType || mimeType || 'video/webm').split(';')[0];
         this.end();
         const ending = type === 'video/mp4' ? 'mp4' : 'webm';
-        if (parts.length === 0) notices.show(t('camera.notRecorded'), { isError: true });
-        else this.look(new File(parts, `VID_${stamps(date).name}.${ending}`, { type }));
+        if (parts.length === 0) {
+          notices.show(t('camera.notRecorded'), { isError: true });
+          this.start();
+        } else this.look(new File(parts, `VID_${stamps(date).name}.${ending}`, { type }));
       };
       recorder.start(1000);
     } catch (error) {
