@@ -62,6 +62,30 @@ for (const [now, expected, where] of [[shore, 'Shore', 'the album that is chosen
   });
 }
 
+test('a question of the browser that was dismissed can be asked again, one after a file that is gone not', async () => {
+  const { uploads } = queue({});
+  uploads.pause();
+  const record = (id, handle) => ({ id, tab: 'closed', client: '', name: id, path: id, size: 1, modified: 7,
+    sha256: null, place: null, asset: null, album: null, handle });
+  let answer = 'prompt';
+  let asked = 0;
+  const requestPermission = async () => {
+    asked += 1;
+    return answer;
+  };
+  const denied = async () => { throw new DOMException('no', 'NotAllowedError'); };
+  const handle = { requestPermission, getFile: denied };
+  await uploads.takeOver([record('a', handle), record('b', handle)]);
+  await uploads.goOn();
+  assert.deepEqual([asked, uploads.canAsk, uploads.entries.map((one) => one.handle !== null)], [1, true, [true, true]]);
+  answer = 'granted';
+  await uploads.goOn();
+  assert.equal(uploads.canAsk, true, 'it was not allowed after all');
+  handle.getFile = async () => { throw new DOMException('no', 'NotFoundError'); };
+  await uploads.goOn();
+  assert.equal(uploads.canAsk, false);
+});
+
 test('of many interrupted files each is found again by its own name, size and date, and looked at once', async () => {
   const count = 300;
   const { uploads } = queue({});

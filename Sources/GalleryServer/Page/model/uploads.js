@@ -177,7 +177,12 @@ export class Uploads extends EventTarget {
   async goOn() {
     for (const entry of this.entries) {
       if (entry.state !== 'lost' || !entry.handle) continue;
-      if (await entry.handle.requestPermission?.({ mode: 'read' }) === 'denied') break;
+      try {
+        // A question that is dismissed is answered 'prompt', and one without a press throws.
+        if (await (entry.handle.requestPermission?.({ mode: 'read' }) ?? 'granted') !== 'granted') break;
+      } catch {
+        break;
+      }
       await this.reopen(entry);
     }
     this.changed();
@@ -193,7 +198,8 @@ export class Uploads extends EventTarget {
       if (!isSame) Object.assign(entry, { sha256: null, place: null });
       entry.state = entry.sha256 ? 'ready' : 'queued';
     } catch (error) {
-      entry.handle = null;
+      // What is not allowed now can be asked for again; a file that is gone cannot.
+      if (!(error instanceof DOMException && error.name === 'NotAllowedError')) entry.handle = null;
       entry.sentence = error instanceof Error ? error.message : String(error);
     }
   }
