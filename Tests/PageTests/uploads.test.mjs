@@ -243,6 +243,23 @@ test('a file whose upload the server has no more is sent once more as a new one,
   assert.deepEqual([count, entry.state], [3, 'refused']);
 });
 
+test('the files of a large folder are handed over while it is still read', async () => {
+  const { dropped } = await import(new URL('views/dropped.js', page));
+  const taken = [];
+  const folder = { kind: 'directory', name: 'trip', values: async function* () {
+    assert.deepEqual(taken, [[0, 0]], 'the drop is seen at once');
+    for (let place = 0; place < 1100; place += 1) {
+      yield { kind: 'file', name: `${place}.jpg`, getFile: async () => {
+        if (place === 7) throw new Error('gone');
+        return file(`${place}.jpg`);
+      } };
+    }
+  } };
+  const item = { kind: 'file', getAsFile: () => null, getAsFileSystemHandle: async () => folder };
+  await dropped({ items: [item] }, ({ chosen, problems }) => taken.push([chosen.length, problems.length]));
+  assert.deepEqual(taken, [[0, 0], [500, 0], [500, 0], [99, 1]]);
+});
+
 /** A browser's database as far as the store needs it, of one table. */
 function database(records) {
   const table = new Map(records.map((record) => [record.id, record]));

@@ -2,7 +2,11 @@
 //
 // A drop's items are good only until the listener returns, so all of them are asked before anything is awaited.
 
-/** @typedef {import('../model/uploads.js').Chosen} Chosen */
+/**
+ * @typedef {import('../model/uploads.js').Chosen} Chosen
+ *
+ * @typedef {(found: { chosen: Chosen[], problems: string[] }) => void} Take `problems`: what could not be read
+ */
 
 /** What systems leave in folders. */
 const litter = /^(\.|~\$)|^(thumbs\.db|desktop\.ini|ehthumbs\.db|icon\r|@eaDir|__MACOSX)$/i;
@@ -13,11 +17,32 @@ const litter = /^(\.|~\$)|^(thumbs\.db|desktop\.ini|ehthumbs\.db|icon\r|@eaDir|_
  */
 export const isWanted = (path) => !path.split('/').some((part) => litter.test(part));
 
+/** How many files are handed over at once. */
+const batchSize = 500;
+
+/** The files that were found and not handed over yet. */
+class Found {
+  /** @param {Take} take */
+  constructor(take) {
+    this.take = take;
+    /** @type {Chosen[]} */
+    this.chosen = [];
+    /** @type {string[]} */
+    this.problems = [];
+  }
+
+  /** @param {Chosen} one */
+  add(one) {
+    if (this.chosen.push(one) >= batchSize) this.take({ chosen: this.chosen.splice(0), problems: [] });
+  }
+}
+
 /**
+ * Hands over the files of a drop as they are found: a folder on a network drive takes minutes to read.
  * @param {DataTransfer} transfer
- * @returns {Promise<{ chosen: Chosen[], problems: string[] }>} `problems`: what could not be read
+ * @param {Take} take called at once without files, and with each batch
  */
-export async function dropped(transfer) {
+export async function dropped(transfer, take) {
   /** @type {{ handle: Promise<any> | null, entry: any, file: File | null }[]} */
   const sources = [];
   for (const item of transfer.items) {
@@ -29,28 +54,29 @@ export async function dropped(transfer) {
       entry: given.webkitGetAsEntry?.() ?? null, file: item.getAsFile(),
     });
   }
-  /** @type {{ chosen: Chosen[], problems: string[] }} */
-  const found = { chosen: [], problems: [] };
+  const found = new Found(take);
+  take({ chosen: [], problems: [] });
   for (const { handle, entry, file } of sources) {
     const held = await handle;
     if (held) await walkHandle(held, '', found);
     else if (entry) await walkEntry(entry, '', found);
-    else if (file) found.chosen.push({ file });
+    else if (file) found.add({ file });
   }
-  return found;
+  const { chosen, problems } = found;
+  if (chosen.length + problems.length > 0) take({ chosen, problems });
 }
 
 /**
  * The files of a file or folder handle.
  * @param {any} handle
  * @param {string} folder
- * @param {{ chosen: Chosen[], problems: string[] }} found
+ * @param {Found} found
  */
 async function walkHandle(handle, folder, found) {
   const path = folder + handle.name;
   if (!isWanted(path)) return;
   try {
-    if (handle.kind === 'file') found.chosen.push({ file: await handle.getFile(), handle, path });
+    if (handle.kind === 'file') found.add({ file: await handle.getFile(), handle, path });
     else for await (const child of handle.values()) await walkHandle(child, `${path}/`, found);
   } catch (error) {
     found.problems.push(`${path}: ${error instanceof Error ? error.message : error}`);
@@ -61,7 +87,7 @@ async function walkHandle(handle, folder, found) {
  * The files of an entry as all browsers have them.
  * @param {any} entry
  * @param {string} folder
- * @param {{ chosen: Chosen[], problems: string[] }} found
+ * @param {Found} found
  */
 async function walkEntry(entry, folder, found) {
   const path = folder + entry.name;
@@ -69,7 +95,7 @@ async function walkEntry(entry, folder, found) {
   try {
     if (entry.isFile) {
       const file = await new Promise((resolve, reject) => entry.file(resolve, reject));
-      found.chosen.push({ file, path });
+      found.add({ file, path });
       return;
     }
     const reader = entry.createReader();
@@ -87,7 +113,7 @@ async function walkEntry(entry, folder, found) {
 /**
  * Takes drops of files on a whole page, and shows meanwhile that it does.
  * @param {string} sentence
- * @param {(found: { chosen: Chosen[], problems: string[] }) => void} take
+ * @param {Take} take
  * @returns {() => void} ends it
  */
 export function takeDrops(sentence, take) {
@@ -105,7 +131,7 @@ export function takeDrops(sentence, take) {
     veil.remove();
     if (!hasFiles(event) || !event.dataTransfer) return;
     event.preventDefault();
-    dropped(event.dataTransfer).then(take);
+    dropped(event.dataTransfer, take);
   };
   addEventListener('dragenter', over);
   addEventListener('dragover', over);

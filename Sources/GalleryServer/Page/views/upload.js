@@ -55,7 +55,8 @@ function queueOf(app) {
 export async function takeDropsOf(app) {
   takeDrops(t('upload.drop'), async ({ chosen, problems }) => {
     for (const problem of problems.slice(0, 3)) app.notices.show(problem, { isError: true });
-    if (app.read().name !== 'upload') app.open('upload');
+    // With the first call, which is empty; the person may have gone on since.
+    if (chosen.length + problems.length === 0 && app.read().name !== 'upload') app.open('upload');
     const uploads = await queueOf(app);
     await uploads.add(chosen, album);
   });
