@@ -73,6 +73,11 @@ test('words are understood as kinds, dates and text', () => {
   assert.deepEqual(shown('  '), []);
 });
 
+test('the search knows the names that the German page has for kinds, and short names of months', () => {
+  for (const word of ['Porträt', 'Porträts', 'portraits']) assert.deepEqual(shown(word, 'de'), ['kind portraits']);
+  for (const locale of ['de', 'en']) assert.deepEqual(shown('Sept. 2022', locale), shown('September 2022', locale));
+});
+
 test('a part can be taken out, and no text becomes part of a predicate', () => {
   const text = 'sea  november 2023 "new york" raw';
   const parts = understood(text, 'en');

@@ -39,7 +39,7 @@ const kinds = [
     words: 'screenshot screenshots bildschirmfoto bildschirmfotos',
   },
   { name: 'livePhotos', where: '(mediaSubtypes & 8) != 0', words: 'live livephoto livephotos' },
-  { name: 'portraits', where: '(mediaSubtypes & 16) != 0', words: 'portrait portraits' },
+  { name: 'portraits', where: '(mediaSubtypes & 16) != 0', words: 'portrait portraits portrat portrats' },
   { name: 'slomo', where: '(mediaSubtypes & 131072) != 0', words: 'slomo slo-mo slowmotion zeitlupe zeitlupen' },
   { name: 'timelapses', where: '(mediaSubtypes & 262144) != 0', words: 'timelapse timelapses time-lapse zeitraffer' },
   {
@@ -71,6 +71,8 @@ function monthNames(locale) {
       }
     }
   }
+  // The fourth letter is often written, and not in every list of names.
+  names.set('sept', 9);
   return names;
 }
 
