@@ -101,6 +101,18 @@ class SelectionTests(PageTest):
         wait(lambda: chosen() == [0, 1], "the next press selects too")
         self.assertEqual(phone.all("dialog.viewer"), [])
 
+    def test_the_bar_leaves_room_for_photos_on_a_phone_that_lies_on_its_side(self):
+        phone = Browser(width=568, height=320, scale=2, phone=True)
+        self.addCleanup(phone.close)
+        phone.sign_in(self.gallery)
+        phone.one(".tile[data-id]")
+        settled(phone)
+        page(phone, "grid.selection.set(0, 1, true)")
+        phone.wait_text("1 selected", ".selection-bar")
+        height = "return document.querySelector(arguments[0]).getBoundingClientRect().height"
+        self.assertLess(phone.js(height, ".selection-bar"), 72)
+        self.assertGreater(phone.js(height, ".grid-scroll"), 80)
+
     def test_a_selection_stays_with_its_photos_while_others_come_and_go(self):
         for index in (3, 6, 10):
             self.at_mark(index, ActionChains(self.browser.driver)).click().perform()
