@@ -142,11 +142,13 @@ public struct ExternalConverter: RepresentationConverter {
 
   // MARK: Stripping
 
-  /// The tags in which captions and titles are written, in whatever group.
+  /// The tags in which captions, titles, keywords and names of people are written, in whatever group.
   private static let captions = [
     "ImageDescription", "UserComment", "Description", "Caption-Abstract", "Caption", "LocalCaption", "Title",
     "ObjectName", "Headline", "Comment", "XPTitle", "XPComment", "XPSubject", "AltTextAccessibility",
-    "ExtDescrAccessibility", "Information",
+    "ExtDescrAccessibility", "Information", "Keywords", "Keyword", "Subject", "HierarchicalSubject", "HierarchicalKeywords*",
+    "XPKeywords", "LastKeywordXMP", "LastKeywordIPTC", "TagsList", "CatalogSets", "SupplementalCategories", "Category",
+    "PersonInImage", "RegionPersonDisplayName", "RegionName",
   ]
 
   private func strip(

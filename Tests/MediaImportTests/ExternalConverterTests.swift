@@ -17,7 +17,9 @@ struct ExternalConverterTests {
   ]
   private static let described = [
     "-ImageDescription=ashore", "-UserComment=ashore", "-IPTC:Caption-Abstract=ashore", "-XMP-dc:Description=ashore",
-    "-XMP-dc:Title=ashore", "-Comment=ashore",
+    "-XMP-dc:Title=ashore", "-Comment=ashore", "-IPTC:Keywords=ashore", "-XMP-dc:Subject=ashore",
+    "-XMP-lr:HierarchicalSubject=ashore", "-XMP-digiKam:TagsList=ashore", "-XMP-mwg-kw:HierarchicalKeywords1=ashore",
+    "-XMP-iptcExt:PersonInImage=ashore", "-XMP-mwg-rs:RegionName=ashore",
   ]
 
   /// Runs exiftool, and gives what it prints.

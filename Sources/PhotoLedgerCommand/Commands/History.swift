@@ -104,7 +104,9 @@ extension Command {
     try invocation.output.line(
       terminal.styled(heading, .heading) + "  " + terminal.styled(change.changeToken.description, .faint))
     if let cause = change.commit.cause { try invocation.output.line("  (" + TextLayout.printable(cause) + ")") }
-    guard change.isItemised else { return try invocation.output.line("  details were erased; read the library again") }
+    guard change.isItemised else {
+      return try invocation.output.line("  no details: some were erased, or the access changed; read the library again")
+    }
     for (type, word) in [(ObjectType.asset, "asset"), (.assetCollection, "album"), (.collectionList, "folder")] {
       let details = try change.changeDetails(for: type)
       let parts: [(String, Style, Set<String>)] = [

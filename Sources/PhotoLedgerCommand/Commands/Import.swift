@@ -82,7 +82,7 @@ extension Command {
 
   static let importTakeout = Command(
     words: ["import", "takeout"], summary: "import a Google Takeout, with albums and descriptions",
-    operands: [Operand("PART", .several, "all parts of one export: .zip, .tgz, or the unpacked folders")],
+    operands: [Operand("PART", .several, "all parts of one export: .zip, .tgz, .tar, or the unpacked folders")],
     options: .opening + [noCreation, people, partnerShared] + .importing() + [.json],
     notes: """
       Name all parts at once: the JSON of a photo may be in another part than the photo. Archives are read once, from \
@@ -108,7 +108,7 @@ extension Command {
 extension Command {
   static let importICloud = Command(
     words: ["import", "icloud"], summary: "import an export of iCloud Photos, with albums",
-    operands: [Operand("PART", .several, "all parts of one export: .zip, or the unpacked folders")],
+    operands: [Operand("PART", .several, "all parts of one export: .zip, .tgz, .tar, or the unpacked folders")],
     options: .opening + [noCreation] + .importing() + [.json],
     notes: """
       Name all parts at once: the lists of albums name photos of any part. The lists contain favourites, hidden \
