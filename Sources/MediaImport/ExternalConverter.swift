@@ -146,9 +146,9 @@ public struct ExternalConverter: RepresentationConverter {
   private static let captions = [
     "ImageDescription", "UserComment", "Description", "Caption-Abstract", "Caption", "LocalCaption", "Title",
     "ObjectName", "Headline", "Comment", "XPTitle", "XPComment", "XPSubject", "AltTextAccessibility",
-    "ExtDescrAccessibility", "Information", "Keywords", "Keyword", "Subject", "HierarchicalSubject", "HierarchicalKeywords*",
-    "XPKeywords", "LastKeywordXMP", "LastKeywordIPTC", "TagsList", "CatalogSets", "SupplementalCategories", "Category",
-    "PersonInImage", "RegionPersonDisplayName", "RegionName",
+    "ExtDescrAccessibility", "Information", "Keywords", "Keyword", "Subject", "HierarchicalSubject",
+    "HierarchicalKeywords*", "XPKeywords", "LastKeywordXMP", "LastKeywordIPTC", "TagsList", "CatalogSets",
+    "SupplementalCategories", "Category", "PersonInImage", "RegionPersonDisplayName", "RegionName",
   ]
 
   private func strip(
