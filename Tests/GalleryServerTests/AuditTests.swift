@@ -227,6 +227,11 @@
         let named = try gallery.ask("GET", "/v1/collections:diff?from=\(before)&where=\(condition)")
         #expect(try named.json()["inserted"] as? [[Int]] == [[0, 1]] && named.json()["changed"] as? [[Int]] == [])
         #expect(try gallery.ask("GET", "/v1/collections:diff").status == 400)
+        // A predicate takes work to read, and is read for those who may read the library.
+        let stranger = try gallery.key(of: "stranger").secret
+        let malformed = "/v1/collections:diff?from=1&where=title"
+        #expect(try gallery.ask("GET", malformed).status == 400)
+        #expect(try gallery.ask("GET", malformed, key: stranger).status == 403)
         #expect(try gallery.ask("GET", "/v1/collections:diff?from=1&sort=colour").status == 400)
       }
     }

@@ -64,12 +64,13 @@
           throw Problem.malformed("'from' is missing; pass a token, the number of an event, or a date.")
         }
         let end = try call.moment("to")
+        let library = try call.library()
+        // Before the predicate, which takes work to read.
+        try Fetches.checkMayRead(library)
         var options = FetchOptions()
         if let format = try call.query("where") { options.condition = try Condition(format: format, for: .collection) }
         options.sort = try call.request.target.query.all("sort").map { try SortTerm($0, for: .collection) }
         options.showsTrash = try call.flag("trash")
-        let library = try call.library()
-        try Fetches.checkMayRead(library)
         let (from, to) = (try start.view(of: library), try end?.view(of: library) ?? library)
         let details = try library.changeDetails(from: from.fetchCollections(options), to: to.currentToken)
         return .json(try details.difference(limit: differenceLimit) { JSON($0) }, [("Cache-Control", "no-store")])

@@ -90,10 +90,12 @@
         if !part.isEmpty { assets += try list.objects(at: part.lowerBound - start..<part.upperBound - start) }
         start += list.count
       }
+      // Each checksum is looked up once: all assets with it are read for that.
+      var standing: [[UInt8]: LocalIdentifier] = [:]
       let items = try assets.compactMap { asset -> JSON? in
-        guard let hash = try original(of: asset, in: library)?.sha1,
-          chosen(try library.assets(withSHA1: hash))?.id == asset.id
-        else { return nil }
+        guard let hash = try original(of: asset, in: library)?.sha1 else { return nil }
+        if standing[hash] == nil { standing[hash] = chosen(try library.assets(withSHA1: hash))?.id }
+        guard standing[hash] == asset.id else { return nil }
         return try describe(asset, in: library, by: call)
       }
       return answer(items, of: total, next: range.upperBound < total ? page + 1 : nil)
