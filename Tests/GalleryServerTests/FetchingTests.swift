@@ -47,6 +47,32 @@
       }
     }
 
+    @Test("held results are bounded by their bytes; of the client that holds most the oldest goes first")
+    func heldBytes() async throws {
+      let temporary = try TemporaryLibrary()
+      try await temporary.library.performChanges { change in
+        for seed in 0..<10 { _ = change.createAsset(.invented(seed)) }
+      }
+      let result = try temporary.library.fetchAssets()
+      func fetch(_ limit: Int64) throws -> FetchRequest { try FetchRequest(["limit": .integer(limit)]) }
+      let size = Fetches.byteCount(of: result.count, try fetch(10))
+      #expect(result.count == 10 && size == 160)
+      let sorted = try FetchRequest(["sort": ["duration", "pixelWidth"]])
+      #expect(Fetches.byteCount(of: 10, sorted) > 2 * size)
+      let fetches = Fetches(byteLimit: 4 * size)
+      fetches.hold(result, of: try fetch(10), for: "quiet")
+      for limit in 10..<30 { fetches.hold(result, of: try fetch(Int64(limit)), for: "busy") }
+      #expect(try fetches.count == 4 && fetches.held(fetch(10), at: result.token, for: "quiet") != nil)
+      for limit in 10..<30 {
+        let isHeld = try fetches.held(fetch(Int64(limit)), at: result.token, for: "busy") != nil
+        #expect(isHeld == (limit >= 27), "\(limit)")
+      }
+      // One that is larger than the bound is held alone.
+      let small = Fetches(byteLimit: size - 1)
+      for limit in 10..<13 { small.hold(result, of: try fetch(Int64(limit)), for: "busy") }
+      #expect(try small.count == 1 && small.held(fetch(12), at: result.token, for: "busy") != nil)
+    }
+
     @Test("a block stacks and unstacks; fetches show the top, and all of it when asked; a limited client sees no stack")
     func stacks() async throws {
       try await TestGallery.serving { gallery in

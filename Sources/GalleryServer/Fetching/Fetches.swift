@@ -5,7 +5,8 @@
   /// The results that are held for clients: a fetch at a state is made once and answers many windows.
   ///
   /// Results are values, so holding one is only a matter of memory: the cache keeps the latest ones that were asked
-  /// for, and what it dropped is fetched again at its token.
+  /// for, and what it dropped is fetched again at its token. There is a most number of them and of the bytes of their
+  /// keys; the client that holds most loses first, so that one with many long lists pushes out its own.
   final class Fetches: Sendable {
     private struct Name: Hashable {
       let client: String
@@ -14,8 +15,28 @@
     }
 
     private struct State {
-      var held: [Name: (result: FetchResult<Asset>, lastUse: UInt64)] = [:]
+      var held: [Name: (result: FetchResult<Asset>, byteCount: Int, lastUse: UInt64)] = [:]
       var clock: UInt64 = 0
+
+      /// The results that are too many beside a new one: of the client that holds most, what was not used for longest.
+      mutating func dropExcess(over byteLimit: Int, sparing name: Name) -> [FetchResult<Asset>] {
+        var sizes: [String: Int] = [:]
+        for (other, one) in held where other != name { sizes[other.client, default: 0] += one.byteCount }
+        var (total, dropped) = (held.values.reduce(0) { $0 + $1.byteCount }, [FetchResult<Asset>]())
+        while held.count > Fetches.limit || total > byteLimit {
+          let others = held.filter { $0.key != name }
+          let victim = others.min { one, other in
+            let (most, more) = (sizes[one.key.client, default: 0], sizes[other.key.client, default: 0])
+            return most == more ? one.value.lastUse < other.value.lastUse : most > more
+          }
+          guard let victim else { break }
+          held[victim.key] = nil
+          sizes[victim.key.client, default: 0] -= victim.value.byteCount
+          total -= victim.value.byteCount
+          dropped.append(victim.value.result)
+        }
+        return dropped
+      }
     }
 
     /// What names ask for. A name says all of it, so what was read of one is good for every client and for ever.
@@ -35,7 +56,17 @@
     }
 
     static let limit = 256
+    private let byteLimit: Int
     private let state = Mutex(State())
+
+    /// - Parameter byteLimit: how many bytes the keys of all held results may have, as ``byteCount(of:_:)`` estimates.
+    init(byteLimit: Int = 1 << 30) { self.byteLimit = byteLimit }
+
+    /// About how many bytes a result takes: a key for each asset, which grows with what it is sorted by. States of one
+    /// list share most of them, which is not counted.
+    static func byteCount(of count: Int, _ fetch: FetchRequest) -> Int {
+      count * (fetch.sort.count > 1 ? 48 + 8 * fetch.sort.count : 16)
+    }
 
     /// How many results are held.
     var count: Int { state.withLock { $0.held.count } }
@@ -64,14 +95,13 @@
 
     /// Keeps a result at its token.
     func hold(_ result: FetchResult<Asset>, of fetch: FetchRequest, for client: String) {
-      state.withLock { state in
+      let name = Name(client: client, fetch: fetch, token: result.token)
+      let byteCount = Self.byteCount(of: result.count, fetch)
+      // What is dropped is freed after the lock: a long list takes a while.
+      _ = state.withLock { state in
         state.clock += 1
-        state.held[Name(client: client, fetch: fetch, token: result.token)] = (result, state.clock)
-        guard state.held.count > Self.limit, let oldest = state.held.min(by: { $0.value.lastUse < $1.value.lastUse })
-        else {
-          return
-        }
-        state.held[oldest.key] = nil
+        state.held[name] = (result, byteCount, state.clock)
+        return state.dropExcess(over: byteLimit, sparing: name)
       }
     }
 
