@@ -7,6 +7,14 @@ struct HistoryCommandTests {
     try #require((line["changeDetails"] as? [String: Any])?[type] as? [String: [String]])
   }
 
+  @Test("a change of the client's own access has no details, and is not called an erasure alone (PH-07)")
+  func access() throws {
+    let sandbox = try Sandbox()
+    #expect(try sandbox.run(["client", "authorize", "app"]).status == 0)
+    let text = try sandbox.run(["history", "--as", "app"]).output
+    #expect(text.contains("no details: some were erased, or the access changed"), "\(text)")
+  }
+
   @Test("each commit after a token is a line, with what it inserted, updated and deleted by type (PH-02, PH-03)")
   func since() throws {
     let sandbox = try Sandbox()

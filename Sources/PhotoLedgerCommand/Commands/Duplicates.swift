@@ -56,7 +56,7 @@ extension Command {
 }
 
 extension Commands {
-  private static let withdraw = Option("withdraw", "take such a decision back")
+  private static let withdraw = Option("withdraw", "withdraw such a decision")
 
   static let merging: [Command] = [
     Command(

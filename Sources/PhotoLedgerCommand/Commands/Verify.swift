@@ -70,7 +70,7 @@ private func text(_ found: Verification) -> String {
   var text = """
     \(TextLayout.counted(Int(found.eventCount), "event")) in \(TextLayout.counted(Int(found.commitCount), "commit")) \
     recomputed, \(TextLayout.counted(Int(found.entryCount), "derived entry").replacing("entrys", with: "entries")) \
-    compared, \(resources) looked at.
+    compared, \(resources) checked.
     chain \(found.chain)
 
     """

@@ -19,7 +19,7 @@ enum Help {
       \(LibraryLocation.standardPath).
       `import FOLDER` creates it if it does not exist yet.
       `photoledger COMMAND --help` describes a command, `photoledger --version` prints the version.
-      Exit status: 0 success, 1 failure, 2 wrong usage.
+      Exit status: 0 success, 1 failure, 2 wrong usage, 128 + N ended by signal N.
 
       """
     return text
