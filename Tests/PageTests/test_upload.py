@@ -128,6 +128,10 @@ class UploadTests(PageTest):
         self.browser.wait_text("All done · 1 added · 1 in the trash", ".upload-sum")
         self.browser.wait_text("1 photo put into “Shore”", ".notices")
         self.assertEqual(len(self.gallery.assets("--album", album)), 1)
+        # Restored, it goes into the album that was chosen for it.
+        self.browser.click('.upload-row[data-name="thrown.jpg"] .restore')
+        wait(lambda: len(self.gallery.assets("--album", album)) == 2, "both are in the album", 60)
+        self.browser.wait_text("Already in the library", '.upload-row[data-name="thrown.jpg"]')
 
     def test_a_folder_is_taken_without_what_systems_leave_in_it(self):
         before = len(self.gallery.assets())

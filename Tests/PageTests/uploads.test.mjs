@@ -43,6 +43,10 @@ test('what the library has in the trash only is said, and goes into no album', a
   assert.deepEqual(uploads.entries.map(({ state, asset, isTrashed }) => [state, asset, isTrashed]),
     [['there', 'one', false], ['there', 'two', true]]);
   assert.deepEqual(added, [['Sea', ['one']]]);
+  const restored = ended();
+  uploads.restored('two');
+  await restored;
+  assert.deepEqual(added[1], ['Sea', ['two']]);
   uploads.clear();
   assert.deepEqual(uploads.entries, []);
 });

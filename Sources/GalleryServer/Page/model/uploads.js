@@ -237,6 +237,16 @@ export class Uploads extends EventTarget {
     this.changed();
   }
 
+  /**
+   * An asset is out of the trash, and what became it can go into its album.
+   * @param {string | null} asset
+   */
+  restored(asset) {
+    for (const entry of this.entries) if (entry.asset === asset) entry.isTrashed = false;
+    this.changed();
+    this.pump();
+  }
+
   /** @param {Entry[]} entries */
   retry(entries) {
     for (const entry of entries) {

@@ -1030,6 +1030,7 @@ export default {
   'upload.clear': 'Liste leeren',
   'upload.cancelOne': '{name} abbrechen',
   'upload.retryOne': '{name} erneut versuchen',
+  'upload.restoreOne': '{name} wiederherstellen',
   'upload.stopped': 'Angehalten: {reason}',
   'upload.waiting': '{reason} Das Hochladen geht von selbst weiter.',
   'upload.signIn': 'Anmelden',

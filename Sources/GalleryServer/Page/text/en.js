@@ -1009,6 +1009,7 @@ export default {
   'upload.clear': 'Clear the list',
   'upload.cancelOne': 'Cancel {name}',
   'upload.retryOne': 'Try {name} again',
+  'upload.restoreOne': 'Restore {name}',
   'upload.stopped': 'Paused: {reason}',
   'upload.waiting': '{reason} The upload continues by itself.',
   'upload.signIn': 'Sign in',

@@ -74,11 +74,12 @@ export function chooseButtons(take) {
 export class UploadPanel {
   /**
    * @param {Uploads} uploads
-   * @param {{ onSignIn?: () => void }} options
+   * @param {{ onSignIn?: () => void, onRestore?: (asset: string) => Promise<unknown> }} options
    */
-  constructor(uploads, { onSignIn } = {}) {
+  constructor(uploads, { onSignIn, onRestore } = {}) {
     this.uploads = uploads;
     this.onSignIn = onSignIn;
+    this.onRestore = onRestore;
     /** @type {Map<string, ReturnType<UploadPanel['rowFor']>>} */
     this.rows = new Map();
     this.order = '';
@@ -227,9 +228,14 @@ export class UploadPanel {
       onclick: () => this.uploads.retry([entry]) }, t('action.retry'));
     const cancel = h('button', { class: 'icon-button', 'aria-label': t('upload.cancelOne', { name: entry.name }),
       onclick: () => this.uploads.cancel([entry]) }, icon('close'));
+    const restore = h('button', { class: 'button restore', 'aria-label': t('upload.restoreOne', { name: entry.name }),
+      onclick: async () => {
+        restore.disabled = true;
+        await this.onRestore?.(entry.asset ?? '').finally(() => { restore.disabled = false; });
+      } }, t('action.restore'));
     const element = h('li', { class: 'upload-row', 'data-name': entry.name },
       h('div', { class: 'upload-what' }, h('bdi', { class: 'upload-name', title: entry.path }, entry.name),
-        h('span', { class: 'soft' }, size(entry.size)), state), bar, again, cancel);
+        h('span', { class: 'soft' }, size(entry.size)), state), bar, again, restore, cancel);
     let drawn = '';
     const show = () => {
       const waits = entry.state === 'ready' && entry.sent > 0 ? 'upload.state.partly' : `upload.state.${entry.state}`;
@@ -243,6 +249,7 @@ export class UploadPanel {
       element.dataset.state = entry.state;
       state.textContent = text;
       again.hidden = entry.state !== 'failed';
+      restore.hidden = !this.onRestore || !entry.isTrashed || !entry.asset;
       cancel.hidden = entry.state === 'taken' || entry.state === 'there' || entry.state === 'refused';
     };
     return { element, show };

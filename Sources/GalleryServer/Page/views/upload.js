@@ -128,8 +128,15 @@ async function albumChoice(app) {
 export async function open(app) {
   const title = t('nav.upload');
   const uploads = await queueOf(app);
-  const panel = new UploadPanel(uploads, { onSignIn: () => window.open('/sign-in', '_blank', 'noopener') });
   const mayChange = app.session.scopes.includes('owner') || app.session.scopes.includes('change');
+  const panel = new UploadPanel(uploads, {
+    onSignIn: () => window.open('/sign-in', '_blank', 'noopener'),
+    onRestore: mayChange ? async (asset) => {
+      if (await app.commit([{ op: 'asset.restore', assets: [asset] }], t('done.restore', { count: 1 }))) {
+        uploads.restored(asset);
+      }
+    } : undefined,
+  });
   const mayRead = app.session.scopes.includes('read') && app.session.authorizationStatus.readWrite !== 'denied';
   const cameraLink = h('button', { class: 'button', onclick: () => showCameraLink(app) },
     icon('link'), t('camera.link'));
