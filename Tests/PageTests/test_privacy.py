@@ -195,6 +195,7 @@ class PromptTests(PrivacyTest):
 class PeopleTests(PrivacyTest):
     #: Wrong passwords, and a server of before it reported its health.
     expected_errors = ("the server responded with a status of 401", "the server responded with a status of 429",
+                       ("/password", "the server responded with a status of 403"),
                        "/v1/health ")
 
     def field(self, label):
@@ -267,6 +268,27 @@ class PeopleTests(PrivacyTest):
         self.browser.driver.delete_all_cookies()
         self.browser.driver.get(link)
         self.browser.wait_text("This link was used already", ".problem")
+
+    def test_a_person_changes_the_own_password(self):
+        self.ask("POST", "/v1/people", {"name": "cora", "client": "guests", "password": "correct horse"})
+        self.addCleanup(self.ask, "DELETE", "/v1/people/cora")
+        self.browser.driver.get(f"{self.gallery.address}/healthz")
+        self.browser.driver.delete_all_cookies()
+        self.browser.driver.get(f"{self.gallery.address}/sign-in")
+        self.browser.one("input[name=name]").send_keys("cora")
+        self.browser.one("input[name=password]").send_keys("correct horse")
+        self.press("Sign in", ".sign-in")
+        self.browser.click(".own-password")
+        self.field("Current password").send_keys("wrong horse")
+        self.field("New password").send_keys("battery staple")
+        self.press("Set password", "dialog")
+        self.browser.wait_text("The current password is wrong.", "dialog")
+        self.field("Current password").clear()
+        self.field("Current password").send_keys("correct horse")
+        self.press("Set password", "dialog")
+        self.browser.one("input[name=name]", limit=60)
+        sign_in = {"name": "cora", "password": "battery staple"}
+        self.assertEqual(self.gallery.ask("POST", "/v1/sessions", sign_in, key=None).status, 201)
 
     def test_a_sign_in_in_another_tab_is_followed_by_each_page(self):
         self.ask("POST", "/v1/people", {"name": "bea", "client": "guests", "password": "correct horse"})

@@ -456,6 +456,11 @@ export default {
   'search.save': 'Als intelligentes Album behalten',
   // History.
   'account.who': 'Angemeldet:',
+  'account.password': 'Passwort ändern',
+  'account.password.sentence': 'Alle deine Sitzungen enden. Melde dich mit dem neuen Passwort wieder an.',
+  'account.password.old': 'Jetziges Passwort',
+  'account.password.new': 'Neues Passwort',
+  'account.password.wrong': 'Das jetzige Passwort ist falsch.',
   'account.signOut': 'Abmelden',
   'history.more': 'Mehr anzeigen',
   'history.end': 'Das ist der ganze Verlauf.',

@@ -455,6 +455,11 @@ export default {
   'search.save': 'Keep as smart album',
   // History.
   'account.who': 'Signed in:',
+  'account.password': 'Change password',
+  'account.password.sentence': 'All your sessions end. Sign in again with the new password.',
+  'account.password.old': 'Current password',
+  'account.password.new': 'New password',
+  'account.password.wrong': 'The current password is wrong.',
   'account.signOut': 'Sign out',
   'history.more': 'Show more',
   'history.end': 'That is the whole history.',

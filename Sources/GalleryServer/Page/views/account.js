@@ -1,7 +1,8 @@
-// Who is signed in, and the way out, at the end of the navigation.
+// Who is signed in, their password, and the way out, at the end of the navigation.
 
 import { t } from '../text/text.js';
 import { h } from './dom.js';
+import { later } from './later.js';
 
 /**
  * @param {import('./app.js').App} app
@@ -19,7 +20,15 @@ export function account(app) {
       app.notices.fail(error);
     }
   } }, t('account.signOut'));
+  const change = async (/** @type {string} */ name) => {
+    try {
+      await (await later(app, () => import('./own-password.js'))).changePassword(app, name);
+    } catch (error) {
+      app.notices.fail(error);
+    }
+  };
   return h('div', { class: 'account' },
     h('p', null, h('span', { class: 'visually-hidden' }, t('account.who')), ' ', h('bdi', null, person ?? client)),
-      button);
+    person && h('button', { class: 'button own-password', onclick: () => change(person) }, t('account.password')),
+    button);
 }
