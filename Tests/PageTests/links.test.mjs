@@ -53,7 +53,7 @@ test('after a sign-in one is at the address that was wanted, and never at anothe
     assert.equal(after(carried), origin + pathname + hash);
   }
   assert.equal(signInAddress({ pathname: '/', hash: '' }), '/sign-in');
-  assert.equal(after(''), `${origin}/`);
+  for (const none of ['', '#ended']) assert.equal(after(none), '/');
   for (const other of ['//evil.example/', '/\\evil.example', 'https://evil.example', 'javascript:alert(1)']) {
     assert.equal(after(`#${encodeURIComponent(other)}`), '/', other);
   }

@@ -120,8 +120,9 @@ export const signInAddress = ({ pathname, hash }) =>
  */
 export function addressAfterSignIn({ hash, origin }) {
   try {
-    const wanted = new URL(decodeURIComponent(hash.slice(1)) || '/', origin);
-    return wanted.origin === origin ? origin + wanted.pathname + wanted.hash : '/';
+    const path = decodeURIComponent(hash.slice(1));
+    const wanted = new URL(path, origin);
+    return path.startsWith('/') && wanted.origin === origin ? origin + wanted.pathname + wanted.hash : '/';
   } catch {
     // It is malformed.
     return '/';
