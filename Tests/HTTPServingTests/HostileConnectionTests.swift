@@ -63,19 +63,6 @@
       }
     }
 
-    @Test("an answer that is being prepared or read has no deadline of the head")
-    func patient() async throws {
-      try await serving({ $0.requestSeconds = 0.2 }) { port, server in
-        let client = try RawClient(port: port)
-        for _ in 0..<3 {
-          client.send("GET /hello HTTP/1.1\r\nHost: a\r\n\r\n")
-          #expect(client.read(through: "hello\n").contains("200 OK"))
-          client.receiveNow(milliseconds: 300)
-          server.connections.sweep()
-        }
-      }
-    }
-
     /// As many connections within this process as its descriptors allow, 10,000 at most.
     private static func mostConnections() throws -> Int {
       var limit = rlimit()

@@ -87,6 +87,19 @@
       }
     }
 
+    @Test("an answer that is being read has no deadline of the head")
+    func patient() async throws {
+      try await serving({ $0.readSeconds = 7200 }) { port, _, server in
+        let client = try RawClient(port: port)
+        client.send("GET /file HTTP/1.1\r\nHost: a\r\n\r\n")
+        #expect(client.read(through: "\r\n\r\n").contains("200 OK"))
+        server.connections.sweep(at: WatchedConnection.now + 3600 * 1_000_000_000)
+        // More than the buffers of both sides hold.
+        let count = 64 << 20
+        #expect(client.bytes(count: count).count == count)
+      }
+    }
+
     @Test("the least rate is 32 KiB in the time, or what waits if it is less; where nothing waits there is none")
     func pace() {
       var pace = ReadingPace()

@@ -181,6 +181,27 @@
     }
   }
 
+  @Suite("An answer that takes long")
+  struct LongWorkTests {
+    @Test(
+      "an answer that is being prepared has no deadline of the head, nor of the body",
+      arguments: [
+        ("GET /gate HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", "waited\n"),
+        ("POST /gate HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 4\r\n\r\nabcd", "abcd"),
+      ])
+    func patient(_ request: String, _ body: String) async throws {
+      try await serving { port, application, server in
+        let client = try RawClient(port: port)
+        client.send(request)
+        try await waitUntil("the request waits") { application.waitingCount == 1 }
+        server.connections.sweep(at: WatchedConnection.now + 3600 * 1_000_000_000)
+        application.open()
+        let answer = client.readToEnd()
+        #expect(answer.hasPrefix("HTTP/1.1 200") && answer.hasSuffix(body), "\(answer)")
+      }
+    }
+  }
+
   @Suite("A body that comes slowly")
   struct SlowBodyTests {
     @Test("a byte now and then loses the connection, and what came is handed over")
