@@ -17,18 +17,23 @@ struct ClosingTests {
       closer.start()
       #expect(try await eventually { environment.gate.monitor.withLock { $0.isDraining } })
 
-      let opened = Mutex<Environment?>(nil)
+      let opened = Mutex<(environment: Environment?, hasWaited: Bool)>((nil, false))
+      let name = Mutex<String?>(nil)
       let opener = Thread {
+        let own = nameOfThisThread()
+        name.withLock { $0 = own }
         let found = try? Environment.open(path: path)
-        opened.withLock { $0 = found }
+        let hasWaited = environment.gate.monitor.withLock { $0.handle == nil }
+        opened.withLock { $0 = (found, hasWaited) }
       }
       opener.start()
-      #expect(opened.withLock { $0 } == nil)
+      #expect(try await eventually { opener.isFinished || name.withLock { $0 }.map(isAsleep) == true })
       #expect(try read.bytes(for: [1], in: database) == [2])
       _ = consume read
       #expect(try await eventually { opener.isFinished && closer.isFinished })
 
-      let again = try #require(opened.withLock { $0 })
+      #expect(opened.withLock { $0.hasWaited })
+      let again = try #require(opened.withLock { $0.environment })
       #expect(again !== environment)
       let kept = try again.database("d", create: false)
       #expect(try again.read { t in try t.bytes(for: [1], in: kept) } == [2])

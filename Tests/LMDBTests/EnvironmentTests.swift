@@ -1,6 +1,7 @@
 import Foundation
-import LMDB
 import Testing
+
+@testable import LMDB
 
 @Suite("Environment")
 struct EnvironmentTests {
@@ -134,6 +135,7 @@ struct EnvironmentTests {
       for await _ in started {}
       let closer = Thread { try? environment.close() }
       closer.start()
+      #expect(try await eventually { closer.isFinished || environment.gate.monitor.withLock { $0.isDraining } })
       #expect(!closer.isFinished)
       release.finish()
       #expect(try await reader.value == [2])

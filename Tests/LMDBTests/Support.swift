@@ -122,6 +122,16 @@ func dataDescriptors(of path: String) -> [Int32] {
   }
 }
 
+/// What /proc calls the calling thread.
+func nameOfThisThread() -> String? {
+  try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/thread-self")
+}
+
+/// Whether a thread of this name waits for something.
+func isAsleep(_ name: String) -> Bool {
+  (try? String(contentsOfFile: "/proc/\(name)/stat", encoding: .utf8))?.contains(") S ") == true
+}
+
 /// Makes descriptors that are opened from now on large numbers, as in a process that inherited many.
 func crowdDescriptors() {
   for _ in 0..<80 { _ = open("/dev/null", O_RDONLY) }
