@@ -55,7 +55,7 @@
         client.send(beginning)
         if !answer.isEmpty { _ = client.read(through: answer) }
         let start = ContinuousClock.now
-        while !client.isAtEnd, start.duration(to: .now) < .seconds(20) {
+        while !client.isAtEnd, start.duration(to: .now) < .seconds(180) {
           client.send(byte)
           client.receiveNow(milliseconds: 50)
         }

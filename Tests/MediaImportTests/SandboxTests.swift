@@ -34,7 +34,7 @@ struct SandboxTests {
     func run(
       _ layer: SandboxLayer, _ program: String, memory: Int = 1 << 30, file: Int? = nil, readable: String? = nil
     ) throws -> String {
-      let limits = ToolLimits(timePerFile: .seconds(20), memoryByteCount: memory, fileByteCount: file)
+      let limits = ToolLimits(timePerFile: .seconds(180), memoryByteCount: memory, fileByteCount: file)
       let sandbox = Sandbox(layer: layer, readable: [readable ?? input], writable: [output])
       let run = ToolRun(limits: limits, isCancelled: { false }, sandbox: sandbox)
       let perl = try #require(Programs().find("perl"))
@@ -170,7 +170,7 @@ struct SandboxTests {
         memoryByteCount: 1 << 30, sandbox: Sandbox(layer: layer))
       identifier = child.identifier
       var buffer = [UInt8](repeating: 0, count: 16)
-      let read = buffer.withUnsafeMutableBytes { child.read(into: $0, before: .now + .seconds(20)) }
+      let read = buffer.withUnsafeMutableBytes { child.read(into: $0, before: .now + .seconds(180)) }
       #expect(read != .timeout)
     }
     #expect(kill(identifier, 0) != 0 && errno == ESRCH)
