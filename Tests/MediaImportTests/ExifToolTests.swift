@@ -155,7 +155,7 @@ struct ExifToolTests {
   }
 
   @Test("a child has no descriptor of ours, no signal of ours blocked, and a limit on its memory")
-  func isolation() throws {
+  func isolation() async throws {
     let folder = try TemporaryFolder()
     let script = """
       leaks=$(readlink /proc/$$/fd/* | grep -c leaked); limit=$(ulimit -v)
@@ -163,16 +163,21 @@ struct ExifToolTests {
         echo "[{\\"F:Leaks\\":$leaks,\\"F:Limit\\":$limit,\\"F:Perl\\":\\"$PERL5OPT\\"}]"
         echo "{ready${l#-execute}}";; esac; done
       """
-    setenv("PERL5OPT", "-Mevil", 1)
-    defer { unsetenv("PERL5OPT") }
-    let leak = open(try folder.write("leaked", Data()).description, O_RDONLY)
-    #expect(leak > 2 && fcntl(leak, F_GETFD) == 0, "The descriptor is one that a child would inherit.")
-    defer { close(leak) }
-    let tool = try ExifTool(executable: Self.standIn(folder, script), processCount: 1, sandbox: Sandbox(layer: .none))
-    let tags = try tool.tags(of: try folder.write("x.jpg", Data("x".utf8)))
-    #expect(tags.integer("Leaks") == 0)
-    #expect(tags.integer("Limit") == (2 << 30) / 1024)
-    #expect(tags.text("Perl") == nil)
+    let executable = try Self.standIn(folder, script)
+    let leaked = try folder.write("leaked", Data()).description
+    let file = try folder.write("x.jpg", Data("x".utf8)).description
+    // A process of its own: every perl that another test starts meanwhile would have the variable.
+    await #expect(processExitsWith: .success) {
+      [executable = executable as String, leaked = leaked as String, file = file as String] in
+      setenv("PERL5OPT", "-Mevil", 1)
+      let leak = open(leaked, O_RDONLY)
+      #expect(leak > 2 && fcntl(leak, F_GETFD) == 0, "The descriptor is one that a child would inherit.")
+      let tool = try ExifTool(executable: executable, processCount: 1, sandbox: Sandbox(layer: .none))
+      let tags = try tool.tags(of: FilePath(file))
+      #expect(tags.integer("Leaks") == 0)
+      #expect(tags.integer("Limit") == (2 << 30) / 1024)
+      #expect(tags.text("Perl") == nil)
+    }
   }
 
   @Test("when this process is killed, the tool and what it started end too")
