@@ -34,8 +34,15 @@
       .enabled(if: path(of: name) != nil, "\(name) is not installed; `apt-get install \(package)` brings it")
     }
 
-    /// A port that was free a moment ago.
-    private static func freePort() throws -> UInt16 { try HTTPListener("127.0.0.1:0").address.port }
+    /// A port that is free. The system gives it to no socket that asks for any port, as those of other tests do.
+    private static func freePort() throws -> UInt16 {
+      let range = try String(contentsOfFile: "/proc/sys/net/ipv4/ip_local_port_range", encoding: .utf8)
+      let first = range.split(whereSeparator: \.isWhitespace).first.flatMap { UInt16($0) }
+      for port in (UInt16(1024)..<max(1025, first ?? 32_768)).shuffled() {
+        if let free = try? HTTPListener("127.0.0.1:\(port)").address.port { return free }
+      }
+      throw Divergence("No port below those of the system is free.")
+    }
 
     private func replaced(_ text: String, _ pairs: [(String, String)]) throws -> String {
       var text = text
@@ -131,7 +138,8 @@
           kill(proxy.identifier, SIGKILL)
           proxy.end()
         }
-        try await waitUntil("the proxy answers", limit: .seconds(20)) { (try? RawClient(port: port)) != nil }
+        try await waitUntil("the proxy answers") { !proxy.isRunning || (try? RawClient(port: port)) != nil }
+        try #require(proxy.isRunning, "The proxy ended.")
         _ = try await gallery.makeAssets(3)
         let fetch = try gallery.fetch()
         let client = try RawClient(port: port)
