@@ -65,7 +65,7 @@ struct FirstUseTests {
 
   @Test(
     "an import that fails after it has made the library takes the library back, and folders of others stay",
-    .enabled(if: canMount, "mounting a small tmpfs needs root"))
+    .mountsMemory)
   func takesBack() throws {
     let folder = try TemporaryFolder()
     let photos = try pictures(in: folder.url, count: 1)
@@ -145,7 +145,7 @@ struct FirstUseTests {
 
   @Test(
     "a library that finds no room leaves nothing behind, however little there is",
-    .enabled(if: canMount, "mounting a small tmpfs needs root"), arguments: [4, 12, 40, 44, 48, 64, 72])
+    .mountsMemory, arguments: [4, 12, 40, 44, 48, 64, 72])
   func fullDisk(kilobytes: Int) throws {
     let folder = try TemporaryFolder()
     let disk = folder.place("disk")
@@ -164,11 +164,3 @@ private func mountMemory(at folder: URL, kilobytes: Int) throws {
     throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EPERM)
   }
 }
-
-/// Whether the process may mount file systems.
-private let canMount: Bool = {
-  guard let folder = try? TemporaryFolder(), (try? mountMemory(at: folder.url, kilobytes: 64)) != nil else {
-    return false
-  }
-  return umount2(folder.url.path, Int32(MNT_DETACH)) == 0
-}()

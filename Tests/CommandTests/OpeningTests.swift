@@ -44,17 +44,9 @@ struct OpeningTests {
     #expect(try sandbox.run(["ls"]).status == 0)
   }
 
-  /// Whether this process may mount a file system.
-  private static let canMount: Bool = {
-    guard let folder = try? TemporaryFolder() else { return false }
-    return withExtendedLifetime(folder) {
-      mount("tmpfs", folder.url.path, "tmpfs", 0, "size=1m") == 0 && umount2(folder.url.path, Int32(MNT_DETACH)) == 0
-    }
-  }()
-
   @Test(
     "a library on a read-only mount is listed, verified, proved and exported, and refuses changes with what to do",
-    .enabled(if: canMount, "A read-only mount needs the right to mount a tmpfs."))
+    .mountsMemory)
   func readOnly() throws {
     let sandbox = try Sandbox(makesLibrary: false)
     let mounted = sandbox.folder.appending(path: "library").path
