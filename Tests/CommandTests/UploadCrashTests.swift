@@ -17,9 +17,11 @@
     .timeLimit(.minutes(10)))
   struct UploadCrashTests {
     /// When the server is killed.
-    enum KillPoint: Sendable, CustomTestStringConvertible {
+    enum KillPoint: Sendable, Equatable, CustomTestStringConvertible {
       /// After so many thousandths of the bytes.
       case bytes(Int)
+      /// In the middle of a large body, when the record says that a part of it is durable.
+      case durable
       /// So many milliseconds after the last byte.
       case milliseconds(Int)
       /// When the content lies among the library's resources.
@@ -36,8 +38,11 @@
       var random = SeededGenerator(seed: 1)
       let places: [KillPoint] = (0..<Dose.of(3)).map { _ in .bytes(Int.random(in: 1...999, using: &random)) }
       let delays: [KillPoint] = (0..<Dose.of(4)).map { _ in .milliseconds(Int.random(in: 0...400, using: &random)) }
-      return [.bytes(0), .bytes(1000), .stored, .committed, .recorded] + places + delays
+      return [.bytes(0), .bytes(1000), .durable, .stored, .committed, .recorded] + places + delays
     }()
+
+    /// How much comes of a body before it is made durable, as `UploadQuota.markEvery` says.
+    private static let durableCount = 32 << 20
 
     private static func photo(_ number: Int) -> Data {
       let jpeg = TinyMedia.jpeg(.init(comment: "\(number)"))
@@ -58,6 +63,12 @@
       let digits = sha256.hexadecimal
       switch point {
       case .bytes: return
+      case .durable:
+        let record = URL(filePath: "\(sandbox.library)/server/uploads/\(id).json")
+        try wait("a part is durable") {
+          let json = (try? Data(contentsOf: record)).flatMap { try? JSONSerialization.jsonObject(with: $0) }
+          return (json as? [String: Any])?["offset"] as? Int ?? 0 >= durableCount
+        }
       case .milliseconds(let count): usleep(UInt32(count) * 1000)
       case .stored:
         let path = "\(sandbox.library)/resources/\(digits.prefix(2))/\(digits.dropFirst(2))"
@@ -73,12 +84,14 @@
     }
 
     /// Asks a server that was started anew, sends what is missing, and gives the asset.
-    private static func resume(_ served: ServedLibrary, _ place: String, _ data: Data, sentCount: Int) throws -> String
-    {
+    /// - Parameter offsets: how much the server may have.
+    private static func resume(
+      _ served: ServedLibrary, _ place: String, _ data: Data, offsets: ClosedRange<Int>
+    ) throws -> String {
       let state = try served.ask("GET", place)
       if let asset = state.json["asset"] as? String { return asset }
       let offset = try #require(state.json["offset"] as? Int, "\(state)")
-      #expect(offset <= sentCount && state.json["isComplete"] as? Bool == false)
+      #expect(offsets.contains(offset) && state.json["isComplete"] as? Bool == false)
       let client = try served.begin(
         "PATCH", place, nil,
         [
@@ -97,7 +110,8 @@
       var served = try ServedLibrary(sandbox)
       let key = served.key
       for (number, point) in Self.points.enumerated() {
-        let data = Self.photo(number)
+        let isLarge = point == .durable
+        let data = Self.photo(number) + (isLarge ? periodicBytes(Self.durableCount + (1 << 20)) : Data())
         let client = try served.begin(
           "POST", "/v1/uploads?name=\(number).jpg", nil, ["Upload-Complete: ?1", "Content-Length: \(data.count)"])
         let interim = client.read(through: "\r\n\r\n")
@@ -106,6 +120,8 @@
             .map { String($0.dropFirst(10)) }, "\(interim)")
         var sentCount = data.count
         if case .bytes(let share) = point { sentCount = data.count * share / 1000 }
+        if isLarge { sentCount = Self.durableCount + (1 << 20) }
+        let offsets = (isLarge ? Self.durableCount : 0)...sentCount
         client.send(Array(data.prefix(sentCount)))
         try Self.wait(for: point, data, String(place.dropFirst("/v1/uploads/".count)), sandbox)
         kill(served.running.child.identifier, SIGKILL)
@@ -113,9 +129,9 @@
 
         served = try ServedLibrary(sandbox)
         served.key = key
-        let asset = try Self.resume(served, place, data, sentCount: sentCount)
+        let asset = try Self.resume(served, place, data, offsets: offsets)
         // What was lost may have been the answer only: it is the same one again.
-        #expect(try Self.resume(served, place, data, sentCount: sentCount) == asset)
+        #expect(try Self.resume(served, place, data, offsets: offsets) == asset)
         let library = try PhotoLibrary(at: URL(filePath: sandbox.library))
         defer { library.close() }
         let found = try library.assets(withContent: Array(data).sha256)
