@@ -52,7 +52,8 @@ public final class ChangeSignal: Sendable {
   private let pipe: Int32
   private let interrupt: Int32
   private let epoll: Int32
-  private let isWaiting = Atomic(false)
+  /// Whether a thread waits.
+  let isWaiting = Atomic(false)
   private let isCancelled = Atomic(false)
 
   /// A waiter on the pipe at `path`, which is made when it is missing.

@@ -1,7 +1,9 @@
-import EventLog
 import Foundation
 import LMDB
+import Synchronization
 import Testing
+
+@testable import EventLog
 
 @Suite("Change signal")
 struct ChangeSignalTests {
@@ -45,11 +47,13 @@ struct ChangeSignalTests {
     try await withTemporaryDirectory { path in
       let signal = try ChangeSignal(path: path + "/changes")
       let wakes = Collected<ChangeSignal.Wake>()
+      // Without end: that time is up would be taken for the cancellation.
       let thread = Thread {
-        let wake = signal.wait(milliseconds: 180_000)
+        let wake = signal.wait(milliseconds: .max)
         wakes.append(wake)
       }
       thread.start()
+      #expect(try await eventually { signal.isWaiting.load(ordering: .acquiring) })
       signal.cancel()
       #expect(try await eventually { wakes.all.count == 1 })
       #expect(wakes.all == [.cancelled])
