@@ -60,28 +60,35 @@ struct TakeoutCourseTests {
     let expected = try Self.content(whole.library)
     let seed = UInt64.random(in: 0...UInt64.max)
     var random = SeededGenerator(seed: seed)
-    for _ in 0..<6 {
-      let limit = random.int(0..<model.files().count)
+    var interrupted = 0
+    // Cancelled before the first file, it has something left in any case.
+    for limit in [0] + (0..<5).map({ _ in random.int(0..<model.files().count) }) {
       let rig = try ImportedLibrary()
-      let running = Mutex<Task<Void, any Error>?>(nil)
+      let running = Mutex<Task<Bool, any Error>?>(nil)
       let cancelWhenDone: @Sendable (ImportProgress) -> Void = { progress in
         if progress.filesDone >= limit { running.withLock { $0?.cancel() } }
       }
       let importer = try LibraryImport(into: rig.library, options: InterruptedImportTests.options(3).sharingTool())
       let task = running.withLock { slot in
-        let task = Task { () throws -> Void in
-          _ = try await importer.run(parts, of: .takeout, progress: cancelWhenDone)
+        let task = Task { () throws -> Bool in
+          try await importer.run(parts, of: .takeout, progress: cancelWhenDone).wasInterrupted
         }
         slot = task
         return task
       }
-      do { try await task.value } catch let error as ImportError { #expect(error.code == .cancelled) }
+      do {
+        interrupted += try await task.value ? 1 : 0
+      } catch let error as ImportError {
+        #expect(error.code == .cancelled)
+        interrupted += 1
+      }
       let found = try rig.verify()
       #expect(found.isSound && found.missingResources.isEmpty, "seed \(seed), \(limit) files")
       #expect(try rig.leftovers().isEmpty, "seed \(seed), \(limit) files")
       _ = try await rig.run(parts, of: .takeout)
       #expect(try Self.content(rig.library) == expected, "seed \(seed), \(limit) files")
     }
+    #expect(interrupted > 0, "seed \(seed)")
   }
 
   @Test(
