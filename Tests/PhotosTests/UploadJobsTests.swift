@@ -259,13 +259,14 @@ struct UploadJobsTests {
 
   @Test("a cancelled job is gone at once, its connection ends, and the server is asked to drop what it has")
   func cancelled() async throws {
-    let server = try UploadServer(faults: [.stall(after: 1000, seconds: 30)])
-    let uploads = try UploadGallery(portion: 1000)
+    let (server, uploads) = (try UploadServer(), try UploadGallery(portion: 1000))
     try await uploads.gallery.shared {
       try PHPhotoLibrary.shared().setUploadJobExtensionEnabled(true)
-      server.add(.stall(after: 1000, seconds: 1))
-      try await job(try await saved(bytes(50_000)), request(server.url()))
-      try await waitUntil("the first bytes arrive") { server.uploads.values.contains { !$0.data.isEmpty } }
+      try await job(try await saved(bytes(1_000_000)), request(server.url()))
+      // The answer to the first portion has named the upload.
+      try await waitUntil("the second portion arrives") { server.uploads.values.contains { $0.data.count > 1000 } }
+      server.add(.stall(after: 100, seconds: 30))
+      try await waitUntil("a request stalls") { server.uploads.values.contains { $0.data.count % 1000 == 100 } }
       let running = try #require(jobs(.process).first)
       #expect(running.state == .pending)
       try await change(running) { $0.cancel() }
@@ -276,6 +277,7 @@ struct UploadJobsTests {
           throwaway(running)
         }
       }
+      try await waitUntil("the server is asked to drop it") { server.uploads.values.contains(where: \.isDeleted) }
     }
     #expect(server.complete.isEmpty)
   }
