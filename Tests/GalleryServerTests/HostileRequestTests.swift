@@ -258,13 +258,29 @@
     func secrets() async throws {
       try await TestGallery.serving { gallery in
         let key = try gallery.key(of: "app")
-        let list = try gallery.ask("GET", "/v1/keys")
-        #expect(list.body.contains(key.name) && !list.body.contains(key.secret) && !list.body.contains(gallery.owner))
-        for name in ["keys", "people", "shares"] {
+        try gallery.addPerson("anna", client: "family", password: "correct horse")
+        let assets = try await gallery.makeAssets(1).map(\.uuidString)
+        let share = try gallery.ask("POST", "/v1/shares", json: ["title": "Trip", "assets": assets])
+        let signIn = gallery.server.ownerLink(at: "")
+        let secrets = [
+          key.secret, gallery.owner, try #require(try share.json()["secret"] as? String), "correct horse",
+          try #require(signIn.split(separator: "=").last.map(String.init)),
+        ]
+        for (name, shown) in [("keys", key.name), ("people", "anna"), ("shares", "Trip")] {
+          let list = try gallery.ask("GET", "/v1/\(name)").body
           let file = gallery.temporary.url.appending(path: "server/\(name).json")
-          guard let text = try? String(contentsOf: file, encoding: .utf8) else { continue }
-          #expect(!text.contains(key.secret) && !text.contains(gallery.owner))
+          for text in [list, try String(contentsOf: file, encoding: .utf8)] {
+            #expect(text.contains(shown) && !secrets.contains { text.contains($0) }, "\(text)")
+          }
         }
+        let targets = ["/v1/session?key=\(key.secret)", signIn]
+        for target in targets { _ = try gallery.ask("GET", target, key: nil) }
+        try await waitUntil("the requests are in the log") {
+          let paths = Set(gallery.log.lines.map(\.path))
+          return targets.allSatisfy { paths.contains(String($0.prefix { $0 != "?" })) }
+        }
+        let log = gallery.log.lines.map { "\($0)" }.joined(separator: "\n")
+        #expect(!secrets.contains { log.contains($0) }, "\(log)")
       }
     }
   }
