@@ -155,7 +155,8 @@ struct ItemProviderTests {
   @Test("a loading whose progress is cancelled ends with 3072, and leaves no file", arguments: 0..<4)
   func cancelling(way: Int) async throws {
     let picking = try await PickerLibrary(0)
-    try picking.library.setRepresentationConverter(EndlessConverter())
+    let converter = EndlessConverter()
+    try picking.library.setRepresentationConverter(converter)
     let photo = try await picking.add([PickerLibrary.draft(.photo, "photo", "a.heic")])
     let result = try await picking.pickOne(photo)
     let told = AsyncStream.makeStream(of: (any Error)?.self)
@@ -171,11 +172,18 @@ struct ItemProviderTests {
           if case .failure(let error) = outcome { tell(error) } else { tell(nil) }
         }
       }
+    try await waitUntil("the conversion has begun") { !converter.begun.all.isEmpty }
+    let files = converter.begun.all.flatMap { $0 }
+    #expect(files.count == 2 && files.allSatisfy(\.isThere))
     progress.cancel()
     var errors = told.stream.makeAsyncIterator()
     let error = try #require(await errors.next())
     #expect((error as? PHPhotosError)?.code == .userCancelled)
     #expect(progress.isCancelled && progress.fractionCompleted == 0)
+    let incoming = picking.library.url.appending(path: "resources/incoming").path
+    try await waitUntil("no file is left") {
+      try !files.contains(where: \.isThere) && FileManager.default.contentsOfDirectory(atPath: incoming).isEmpty
+    }
   }
 
   @Test("what becomes of the asset is told when it is loaded (3303)")

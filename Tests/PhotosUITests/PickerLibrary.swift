@@ -123,11 +123,16 @@ struct TellingConverter: RepresentationConverter {
   }
 }
 
-/// Converts nothing until nobody wants it any more.
+/// Begins a file and converts nothing until it is cancelled.
 struct EndlessConverter: RepresentationConverter {
+  /// The file to read and the one that was begun, of each conversion.
+  let begun = Gathered<[URL]>()
+
   func isCompatible(_ file: URL, type: String) throws -> Bool { false }
 
   func convert(_ conversion: RepresentationConversion) throws {
+    try Data("half".utf8).write(to: conversion.target)
+    begun.append([conversion.source, conversion.target])
     while !conversion.isCancelled() { sched_yield() }
     throw CancellationError()
   }
