@@ -280,12 +280,15 @@ struct LibraryWatchTests {
         return rig.library.store.folder
       }())
     try rig.write("a.jpg", "a")
+    try rig.write("a.mov", "", TinyMedia.movie(contentIdentifier: ImportTests.identifier))
     try await rig.watching {
       try await waitUntil("the watch waits") { rig.waitingCount > 0 }
       #expect(try rig.rig.assets().isEmpty)
       turn.end()
-      try await rig.wait(for: 1)
+      try await rig.wait(forPaths: ["a.jpg", "a.mov"])
     }
+    let assets = try rig.rig.assets()
+    #expect(assets.count == 1 && assets.first?.mediaSubtypes.contains(.photoLive) == true)
   }
 
   private static func knownFile(_ byte: UInt8) -> KnownFile {
