@@ -40,6 +40,7 @@ struct StoppedTests {
       pipe = open(mark.path, O_WRONLY | O_NONBLOCK)
       return pipe >= 0 || !child.isRunning
     }
+    try #require(pipe >= 0, "The import ended before it had started exiftool.")
     defer { close(pipe) }
     let begun = ContinuousClock.now
     kill(child.identifier, SIGTERM)
