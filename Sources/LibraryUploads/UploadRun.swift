@@ -60,7 +60,10 @@ final class UploadRun {
         guard try await mayGoOn() else { return await withdraw(transfer) }
         _ = try source()
         let outcome = try await send(call)
-        guard !Task.isCancelled else { return await withdraw(transfer) }
+        guard !Task.isCancelled else {
+          transfer.note(outcome.informed)
+          return await withdraw(transfer)
+        }
         let input: UploadTransfer.Input =
           switch outcome.result {
           case .success(let answer): .answered(answer, informed: outcome.informed)

@@ -170,7 +170,8 @@ package struct UploadTransfer: Sendable {
     return progress.isResumable == nil ? probe() : create()
   }
 
-  private mutating func note(_ informed: UploadAnswer?) {
+  /// Records the place of the upload that a 104 named.
+  mutating func note(_ informed: UploadAnswer?) {
     guard phase == .creating, progress.isResumable == true, let place = informed?.headers["location"] else { return }
     // A 104 that names an impossible place is as good as none: the final answer decides.
     progress.upload = try? self.place(place, from: target).get()

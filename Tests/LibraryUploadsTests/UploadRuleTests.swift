@@ -32,6 +32,24 @@ private final class Taker: UploadTransport {
   func hold(_ isHeld: Bool) { state.withLock { $0.isHeld = isHeld } }
 }
 
+/// A server that names an upload when its first bytes come, and answers no more until the connection ends.
+private final class Stalling: UploadTransport {
+  let calls = Gathered<UploadCall>()
+  private let never = AsyncStream.makeStream(of: Void.self)
+
+  func send(_ call: UploadCall, _ body: UploadBody) async -> UploadOutcome {
+    calls.append(call)
+    switch call.method {
+    case "OPTIONS": return UploadOutcome(.success(UploadAnswer(status: 200, headers: ["Upload-Limit": "1000"])))
+    case "POST":
+      for await _ in never.stream {}
+      let named = UploadAnswer(status: 104, headers: ["Location": "/uploads/1"])
+      return UploadOutcome(informed: named, .failure(UploadProblem(-999, "cancelled")))
+    default: return UploadOutcome(.success(UploadAnswer(status: 204, headers: [:])))
+    }
+  }
+}
+
 @Suite("The rules of upload jobs", .timeLimit(.minutes(5)))
 struct UploadRuleTests {
   private let small: SmallLibrary
@@ -140,6 +158,21 @@ struct UploadRuleTests {
     try await perform(.acknowledge(identifier: job.identifier))
     #expect(try small.library.uploadJobs(.acknowledge).isEmpty)
     #expect(taker.sent == [Data("a".utf8)])
+  }
+
+  @Test("a job that is cancelled in its first request has the server drop the upload that was named by then")
+  func cancelledAtFirst() async throws {
+    let stalling = Stalling()
+    small.library.startUploads(over: stalling, .system)
+    let asset = try await photos("a")[0]
+    try small.library.enableUploads()
+    try await perform(try creation(asset))
+    try await waitUntil("the first request is sent") { stalling.calls.all.contains { $0.method == "POST" } }
+    let job = try #require(try small.library.uploadJobs(.process).first)
+    try await perform(.cancel(identifier: job.identifier))
+    try await waitUntil("the server is asked to drop it") {
+      stalling.calls.all.contains { $0.method == "DELETE" && $0.url == "https://server/uploads/1" }
+    }
   }
 
   @Test("a client has at most a hundred jobs; the block beyond fails with 3307 and makes none")
