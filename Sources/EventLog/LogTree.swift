@@ -12,7 +12,7 @@ import Synchronization
 //
 // A hash at a level between is folded from at most 64 hashes of the kept level beneath it. The first proof of a
 // process reads every leaf once; later ones read the 64 around their event, and what was appended since. With 256 a
-// proof took 2.5 times as long, for an eighth of a byte an event instead of a half.
+// proof took 1.8 times as long in a log of a million events, for an eighth of a byte an event instead of a half.
 //
 // Nothing here is checked against header and payload: `verify` does that, and a checkpoint is made by it alone.
 

@@ -76,12 +76,16 @@ class SelectionTests(PageTest):
         wait(lambda: self.selected() == list(range(24)), "everything")
         self.browser.wait_text("24 selected", ".selection-bar")
 
-    def test_a_finger_that_rests_selects_and_the_next_presses_select_too(self):
-        phone = Browser(width=360, height=740, scale=2, phone=True)
+    def phone(self, width, height):
+        phone = Browser(width=width, height=height, scale=2, phone=True)
         self.addCleanup(phone.close)
         phone.sign_in(self.gallery)
         phone.one(".tile[data-id]")
         settled(phone)
+        return phone
+
+    def test_a_finger_that_rests_selects_and_the_next_presses_select_too(self):
+        phone = self.phone(360, 740)
 
         def touch(kind, *points):
             phone.driver.execute_cdp_cmd("Input.dispatchTouchEvent", {
@@ -102,11 +106,7 @@ class SelectionTests(PageTest):
         self.assertEqual(phone.all("dialog.viewer"), [])
 
     def test_the_bar_leaves_room_for_photos_on_a_phone_that_lies_on_its_side(self):
-        phone = Browser(width=568, height=320, scale=2, phone=True)
-        self.addCleanup(phone.close)
-        phone.sign_in(self.gallery)
-        phone.one(".tile[data-id]")
-        settled(phone)
+        phone = self.phone(568, 320)
         page(phone, "grid.selection.set(0, 1, true)")
         phone.wait_text("1 selected", ".selection-bar")
         height = "return document.querySelector(arguments[0]).getBoundingClientRect().height"

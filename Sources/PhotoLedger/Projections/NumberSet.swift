@@ -1,7 +1,7 @@
 /// A set of object numbers up to a largest one, a bit for each.
 ///
-/// A second bit says which 64 of them may have a member, so that the numbers of a small set are found without a look at
-/// all: the selections of limited clients are small, and the library is not.
+/// A second bitmap marks the words that may have members, so that iterating over a small set skips the empty ones: the
+/// selections of limited clients are small, and the library is not.
 struct NumberSet: Sequence {
   /// No number of the set is larger.
   let largest: ObjectNumber
@@ -43,16 +43,16 @@ struct NumberSet: Sequence {
   }
 
   /// Gives the numbers ascending.
-  /// - Complexity: O(k) for k members, and a look at each 4096 numbers.
+  /// - Complexity: O(k) for k members, and one step for each 4096 numbers.
   func makeIterator() -> Iterator { Iterator(words, blocks) }
 
   struct Iterator: IteratorProtocol {
     private let words: [UInt64]
     private let blocks: [UInt64]
-    /// The place of the block, and its words that were not looked at yet.
+    /// The index of the block, and its words that were not visited yet.
     private var block = 0
     private var wordsLeft: UInt64
-    /// The place of the word, and its members that were not given yet.
+    /// The index of the word, and its members that were not returned yet.
     private var word = 0
     private var left: UInt64 = 0
 
