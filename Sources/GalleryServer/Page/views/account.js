@@ -13,8 +13,7 @@ export function account(app) {
   const button = h('button', { class: 'button sign-out', onclick: async () => {
     button.disabled = true;
     try {
-      await app.client.ask('DELETE', '/v1/session');
-      location.assign('/sign-in');
+      await app.signOut();
     } catch (error) {
       button.disabled = false;
       app.notices.fail(error);

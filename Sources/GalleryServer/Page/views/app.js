@@ -106,6 +106,8 @@ export class App extends EventTarget {
      */
     this.uploads = null;
     this.isSignedOut = false;
+    /** Whether the person signs out. That the session has ended may be heard before the answer. */
+    this.isSigningOut = false;
     /** Whether the browser's session is another's than that of this page. */
     this.isReplaced = false;
     /** What stands above every view: who asks for access, what a visitor may see. */
@@ -351,8 +353,28 @@ export class App extends EventTarget {
   signedOut() {
     this.isSignedOut = true;
     this.banner.hidden = true;
-    return this.leave(() => location.assign(signInAddress(location)), t('session.ended'),
+    const address = this.isSigningOut ? '/sign-in' : signInAddress(location);
+    return this.leave(() => location.assign(address), t('session.ended'),
       h('a', { class: 'button', href: '/sign-in', target: '_blank', rel: 'noopener' }, t('upload.signIn')));
+  }
+
+  /**
+   * Ends the session and leaves the page for the sign-in, which does not come back to this address: the next who signs
+   * in may be another.
+   * @throws what failed
+   */
+  async signOut() {
+    this.isSigningOut = true;
+    try {
+      await this.client.ask('DELETE', '/v1/session');
+    } catch (error) {
+      // What ended the session may also have cut the answer.
+      if (!this.isSignedOut) {
+        this.isSigningOut = false;
+        throw error;
+      }
+    }
+    location.assign('/sign-in');
   }
 
   /**
@@ -390,6 +412,7 @@ export class App extends EventTarget {
     if (!this.isSignedOut && !this.uploads?.isSignedOut) return;
     this.session = { ...this.session, ...session };
     this.isSignedOut = false;
+    this.isSigningOut = false;
     this.ending.hidden = true;
     this.banner.hidden = this.feed.isOpen;
     this.feed.wake();
