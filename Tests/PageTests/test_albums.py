@@ -451,8 +451,8 @@ class AlbumTests(CollectionTest):
         self.choose("Walk", "uncover")
         wait(lambda: shown() == ids[0] and chosen() is None, "taken back by the menu")
         self.go("#/history")
-        self.says("Took back the cover of “Walk”", ".sentences")
-        self.says("Chose the cover of “Walk”", ".sentences")
+        self.says("Reset the cover of the album “Walk”", ".sentences")
+        self.says("Set the cover of the album “Walk”", ".sentences")
 
     def test_who_added_what(self):
         ids = self.newest()

@@ -68,14 +68,14 @@ class DuplicateTests(PageTest):
         self.browser.wait_text("3 groups found", "[role=status]", 120)
         wait(lambda: sorted(self.shown()) == [self.pair(0), self.pair(1), self.pair(2)], lambda: str(self.shown()))
         text = self.browser.text(self.group(1))
-        for word in ["320 × 240", "160 × 120", "kB", "In Coast", "In no album", "whole-1.jpg"]:
+        for word in ["320 × 240", "160 × 120", "kB", "In Coast", "Not in any album", "whole-1.jpg"]:
             self.assertIn(word, text)
         wait(lambda: self.browser.js("return [...document.querySelectorAll('.duplicate-members img')].every((one) => one.naturalWidth > 0)"),
              "every picture is there", 60)
         # What is rejected is proposed no more, also by a new search, until that is undone.
         self.browser.click(self.group(1) + " [data-act=reject]")
         wait(lambda: sorted(self.shown()) == [self.pair(0), self.pair(2)], "the group is gone")
-        self.browser.wait_text("They are not proposed again", ".notices")
+        self.browser.wait_text("These photos will not be suggested again", ".notices")
         self.browser.click(".notice-action")
         wait(lambda: len(self.shown()) == 3, "it is proposed again")
         self.browser.click(self.group(1) + " [data-act=reject]")

@@ -95,7 +95,7 @@ class HistoryTests(HistoryTest):
             return "\n".join(german.js("return [...document.querySelectorAll('.sentences li')].map((one) => one.textContent)"))
         wait(lambda: all(one in said() for one in wanted), lambda: [one for one in wanted if one not in said()])
         self.assertEqual(german.js("return document.querySelectorAll('.sentences [lang], .sentences[lang]').length"), 0)
-        english = [one for one in ("was created", "Put into", "Moved to", "may read", "Granted") if one in said()]
+        english = [one for one in ("was created", "Added to", "Moved to", "may read", "Granted") if one in said()]
         self.assertEqual(english, [], "nothing is told in another language")
         # What the slider of the past says is told in the same words.
         german.driver.get(f"{self.gallery.address}/#/moment")
@@ -155,10 +155,10 @@ class HistoryTests(HistoryTest):
         self.browser.wait_text("1 conflict", "dialog")
         self.browser.wait_text("IMG_0002.jpg", "dialog .plan-conflicts")
         conflicts = self.browser.text("dialog .plan-conflicts")
-        self.assertIn("rating goes back. It was changed since. In the way.", conflicts)
+        self.assertIn("rating reset. It has been changed since. Conflict.", conflicts)
         self.assertFalse(self.browser.one("dialog .dialog-actions .main").is_enabled(), "conflicts are in the way")
         self.choose("Leave conflicts as they are")
-        self.browser.wait_text("Stays as it is.", "dialog .plan-conflicts")
+        self.browser.wait_text("Not changed.", "dialog .plan-conflicts")
         self.assertTrue(self.asset(photo)["isFavorite"], "a plan changes nothing")
         self.press("Undo", "dialog")
         wait(lambda: not self.browser.all("dialog"), "the dialog is closed")
@@ -186,13 +186,13 @@ class HistoryTests(HistoryTest):
         self.commit({"op": "asset.edit", "assets": [self.ids[4]], "isFavorite": True})
         self.show("#/history?from=2001-01-01&to=2001-12-31")
         self.browser.click('[data-undo="all"]')
-        self.browser.wait_text("No commit matches.", "dialog")
+        self.browser.wait_text("No commits match.", "dialog")
         self.browser.click("dialog .dialog-head button")
         today = self.browser.js("return new Intl.DateTimeFormat('sv').format(new Date())")
         self.show(f"#/history?from={today}&to={today}&client=owner")
         self.browser.click('[data-undo="all"]')
         # Everything since the library was made: the photos would go, and the rest with them.
-        self.browser.wait_text("6 × taken out of the library", "dialog")
+        self.browser.wait_text("6 × removed from the library", "dialog")
         self.assertIn("owner", self.texts(".commit-who")[0])
         self.browser.click("dialog .dialog-head button")
         self.assertEqual(len(self.gallery.assets()), 6, "a plan changes nothing")
@@ -211,7 +211,7 @@ class HistoryTests(HistoryTest):
         self.show(f"#/history?object={album}")
         wait(lambda: len(self.browser.all(".commit")) == 2, "the commits of the album")
         self.show("#/history?from=2001-01-01&to=2001-12-31")
-        self.browser.wait_text("Nothing that matches.")
+        self.browser.wait_text("No changes match.")
 
     def test_a_long_history_comes_page_by_page_and_a_large_commit_does_not_fill_it(self):
         many = ({"op": "album.create", "title": f"Album {number}"} for number in range(450))
@@ -226,13 +226,13 @@ class HistoryTests(HistoryTest):
 
         def at_end():
             self.browser.js("document.querySelector('.history-foot').scrollIntoView()")
-            return self.texts(".history-foot") == ["That is the whole history."]
+            return self.texts(".history-foot") == ["This is the beginning of the history."]
         wait(at_end, "the end of the history")
         commits = self.texts(".commit")
         self.assertEqual(len(commits), total)
         large = next(text for text in commits if "many at once" in text)
         self.assertRegex(large, r"^3\d\d albums and folders created\n")
-        self.assertRegex(large, r"and 1\d\d further events")
+        self.assertRegex(large, r"and 1\d\d more events")
         self.assertIn("Library created", commits[-1])
 
 
@@ -281,11 +281,11 @@ class MomentTests(HistoryTest):
         self.browser.click('[aria-label="Earlier commit"]')
         self.browser.wait_text("6 photos", ".moment .count")
         self.assertIn(before["token"], self.browser.js("return location.hash"))
-        self.press("Changed since")
-        self.browser.wait_text("2 photos are not here any more")
+        self.press("Changes since")
+        self.browser.wait_text("2 photos removed")
         self.browser.click(f'[data-kind="left"] input[value="{self.ids[1]}"]')
         self.press("Restore")
-        self.browser.wait_text("1 photo is not here any more")
+        self.browser.wait_text("1 photo removed")
         self.assertIsNone(self.asset(self.ids[1])["trashedDate"])
         self.assertIsNotNone(self.asset(self.ids[2])["trashedDate"])
 
@@ -297,21 +297,21 @@ class MomentTests(HistoryTest):
         self.commit({"op": "asset.edit", "assets": [self.ids[4]], "rating": 5})
         self.commit({"op": "asset.edit", "assets": [self.ids[5]], "isHidden": True})
         self.show(f"#/moment?at={then}")
-        self.press("Changed since")
+        self.press("Changes since")
         self.browser.one('[data-kind="albums"]')
         self.assertIn("Shore", self.browser.text('[data-kind="albums"]'))
         self.browser.click(f'[data-album="{album["created"][0]}"] button')
-        self.browser.wait_text("put back into its place", "dialog")
+        self.browser.wait_text("put back in its place", "dialog")
         self.press("Undo", "dialog")
         wait(lambda: not self.browser.all('[data-kind="albums"]'), "the album is as it was")
         self.assertEqual(len(self.gallery.assets("--album", album["created"][0])), 3)
         # What was hidden since comes back as well, by an undo of the photo.
-        self.browser.click('[data-kind="left"] button[aria-label^="Take back"]')
+        self.browser.click('[data-kind="left"] button[aria-label^="Undo"]')
         self.press("Undo", "dialog")
         wait(lambda: not self.browser.all('[data-kind="left"]'), "the hidden photo is there again")
         self.assertFalse(self.asset(self.ids[5])["isHidden"])
         self.browser.click(f'[data-kind="changed"] input[value="{self.ids[4]}"]')
-        self.press("Take back…", '[data-kind="changed"]')
+        self.press("Undo…", '[data-kind="changed"]')
         self.press("Undo", "dialog")
         wait(lambda: self.asset(self.ids[4])["rating"] == 0, "the rating of before")
         box = f'[data-kind="changed"] input[value="{self.ids[4]}"]'
@@ -333,7 +333,7 @@ class MomentTests(HistoryTest):
             }""")
         self.browser.wait_text("0 photos", ".moment .count")
         self.assertIn(first["token"], self.browser.js("return location.hash"))
-        self.browser.wait_text("There were no photos at that moment.")
+        self.browser.wait_text("The library had no photos at this point.")
         asked = self.browser.js("return performance.getEntriesByType('resource').map((one) => one.name)")
         asked = [address for address in asked if "at=" in address]
         self.assertLessEqual(len(asked), 3, asked)

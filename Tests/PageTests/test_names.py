@@ -161,7 +161,7 @@ class ClientNameTests(PageTest):
                 self.assertNotIn(raw, text(selector))
 
         browser.sign_in(self.gallery, path="/#/history")
-        holds("main", link, "frames", f"“{link}” asked for access", "Shared with “frames”")
+        holds("main", link, "frames", f"“{link}” requested access", "Shared with “frames”")
         browser.js("""[...document.querySelectorAll('.commit')].find((one) => one.innerText.includes('Shared with “frames”'))
             .querySelector('[data-undo]').click()""")
         browser.click(".undo-plan summary")
@@ -176,7 +176,7 @@ class ClientNameTests(PageTest):
             ActionChains(browser.driver).send_keys("i").perform()
         wait(lambda: "frames" in browser.js("return document.querySelector('dialog.viewer').textContent"), "who can see it")
         browser.js("for (const one of document.querySelectorAll('dialog.viewer details')) one.open = true")
-        holds("dialog.viewer", link, "Shown to “frames”", f"Shown to “{link}”")
+        holds("dialog.viewer", link, "Shared with “frames”", f"Shared with “{link}”")
         browser.driver.get("about:blank")
         browser.driver.get(f"{self.gallery.address}/#/people")
         holds("main", "For the club")

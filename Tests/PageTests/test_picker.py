@@ -114,7 +114,7 @@ class PickerTests(PageTest):
     def test_photos_are_picked_in_order_up_to_a_limit_and_moved_from_outside(self):
         session = self.begin(limit=3, ordered=True, namesAssets=True)
         self.present(session)
-        self.browser.wait_text(f"Choose photos for {HOSTILE}", "h1")
+        self.browser.wait_text(f"Select photos for {HOSTILE}", "h1")
         self.browser.wait_text("sees nothing else of the library", ".pick-note")
         self.browser.click(".pick-note .button")
         self.assertNotEqual(self.browser.driver.title, "XSS")
@@ -156,7 +156,7 @@ class PickerTests(PageTest):
         self.tile(2).click()
         wait(lambda: self.selection(session) == [self.newest[2]], "the second is selected instead")
         self.browser.click(".pick-head .button:not(.main)")
-        self.browser.wait_text("Nothing is asked for any more", "h1")
+        self.browser.wait_text("This request has ended", "h1")
         self.assertEqual((self.state(session)["state"], self.state(session)["items"]), ("cancelled", []))
         self.present({"pickerUri": "/?pick=nothing"})
         self.browser.wait_text("The request has ended", ".saying")
@@ -166,7 +166,7 @@ class PickerTests(PageTest):
         self.present(session)
         self.tile(0)
         self.gallery.ask("DELETE", f"/v1/picking/{session['session']}", key=self.secret)
-        self.browser.wait_text("Nothing is asked for any more", "h1")
+        self.browser.wait_text("This request has ended", "h1")
 
     def test_filters_search_and_albums_offer_what_the_session_allows(self):
         self.gallery.commit({"op": "asset.edit", "assets": self.newest[:3], "isFavorite": True},
@@ -280,10 +280,10 @@ class PickerTests(PageTest):
         session = self.begin()
         self.browser.driver.get("about:blank")
         self.browser.sign_in(self.gallery, key=self.secret, path=session["pickerUri"])
-        self.browser.wait_text("Photos cannot be chosen with this sign-in", "h1")
+        self.browser.wait_text("You cannot select photos with this account", "h1")
         self.browser.driver.delete_all_cookies()
         self.browser.driver.refresh()
-        self.browser.wait_text("Sign in to choose photos", "h1")
+        self.browser.wait_text("Sign in to select photos", "h1")
 
     def test_a_sample_app_has_photos_picked_in_a_window(self):
         app = App(self.gallery, self.secret)

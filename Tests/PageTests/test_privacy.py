@@ -65,7 +65,7 @@ class PrivacyTest(PageTest):
         for identifier in ids:
             self.browser.click(f'.chooser .tile[data-id="{identifier}"]')
         self.browser.wait_text(f"{len(ids)} selected", ".chooser")
-        self.press("Show these photos", ".chooser")
+        self.press("Allow these photos", ".chooser")
         wait(lambda: not self.browser.all("dialog"), "the dialog is closed")
 
     def shown(self, browser):
@@ -102,7 +102,7 @@ class PromptTests(PrivacyTest):
         self.choose(*self.ids[1:3])
         wait(lambda: self.shown(self.other) == set(self.ids[1:3]), "the app shows what was selected")
         self.other.wait_text("Only a selection", ".visitor")
-        self.browser.wait_text("sees 2 selected photos", ".notice")
+        self.browser.wait_text("has access to 2 selected photos", ".notice")
         wait(lambda: not self.browser.all(".request"), "the banner is gone")
         self.assertEqual(self.client(client)["authorizationStatus"]["readWrite"], "limited")
         log = self.ask("GET", "/v1/log?reverse=true&limit=5")["records"]
@@ -121,7 +121,7 @@ class PromptTests(PrivacyTest):
         self.show("", self.other, secret)
         self.browser.click('.request[data-client^="com.example.denied"] button')
         self.browser.click('[data-choice="deny"]')
-        self.other.wait_text("Access was denied")
+        self.other.wait_text("Access denied")
         self.assertEqual(self.client(client)["authorizationStatus"]["readWrite"], "denied")
         secret, client = self.app("com.example.allowed")
         self.show("", self.other, secret)
@@ -135,14 +135,14 @@ class PromptTests(PrivacyTest):
         self.show("", self.other, secret)
         wait(lambda: self.shown(self.other) == {self.ids[0]}, "the selection")
         self.show("")
-        self.press("Ask for more photos", ".visitor", self.other)
+        self.press("Request more photos", ".visitor", self.other)
         self.other.wait_text("has not answered yet", ".visitor")
         self.browser.click('.request[data-client="friends"] button')
         self.browser.click('[data-choice="more"]')
         self.choose(self.ids[5])
         wait(lambda: self.shown(self.other) == {self.ids[0], self.ids[5]}, "what was added is there")
-        self.other.wait_text("1 more photo can be seen now", ".notices")
-        self.other.wait_text("Ask for more photos", ".visitor")
+        self.other.wait_text("You can now see 1 more photo", ".notices")
+        self.other.wait_text("Request more photos", ".visitor")
         self.browser.click(".notice-action")
         wait(lambda: self.shown(self.other) == {self.ids[0]}, "Undo took it away again")
 
@@ -150,9 +150,9 @@ class PromptTests(PrivacyTest):
         secret = self.gallery.key("cousin")
         self.show("", self.other, secret)
         self.other.wait_text("No access yet")
-        self.press("Ask for access", "main", self.other)
+        self.press("Request access", "main", self.other)
         self.other.one("dialog textarea").send_keys("Holiday pictures, please " + HOSTILE)
-        self.press("Ask for access", "dialog", self.other)
+        self.press("Request access", "dialog", self.other)
         self.other.wait_text("Waiting for the owner")
         self.show("")
         self.browser.click('.request[data-client="cousin"] button')
@@ -160,7 +160,7 @@ class PromptTests(PrivacyTest):
         self.browser.click("dialog .icon-button")
         self.show("#/privacy")
         Select(self.browser.one('[data-client="cousin"] select')).select_by_value("limited")
-        self.other.wait_text("Nothing was selected for you yet")
+        self.other.wait_text("No photos selected for you yet")
         wait(lambda: not self.browser.all('.request[data-client="cousin"]'), "the request is answered")
 
     def test_selections_are_widened_narrowed_and_withdrawn_on_the_privacy_page(self):
@@ -169,7 +169,7 @@ class PromptTests(PrivacyTest):
         wait(lambda: self.shown(self.other) == set(self.ids[:2]), "the selection")
         self.show("#/privacy")
         card = '[data-client="television"]'
-        self.browser.wait_text("Sees 2 photos.", card)
+        self.browser.wait_text("Can see 2 photos.", card)
         self.browser.click(f"{card} summary")
         self.browser.click(f'{card} [data-act="widen"]')
         self.choose(self.ids[4])
@@ -186,7 +186,7 @@ class PromptTests(PrivacyTest):
         self.addCleanup(setattr, self.other, "expected_errors", ())
         self.other.expected_errors = ("/renditions/", "401 (")
         self.browser.click(f'{card} [data-act="withdraw"]')
-        self.press("Withdraw everything", "dialog")
+        self.press("Withdraw all access", "dialog")
         wait(lambda: self.other.js("return location.pathname") == "/sign-in", "the app is signed out")
         self.assertEqual(self.client("television")["accessKind"], "none")
         self.assertEqual(self.gallery.ask("GET", "/v1/session", key=secret).status, 401)
@@ -339,12 +339,12 @@ class PeopleTests(PrivacyTest):
 
     def test_a_key_is_made_shown_once_and_withdrawn(self):
         self.show("#/people")
-        self.press("Make a key")
+        self.press("Create key")
         self.field("Acts as").send_keys("script" + HOSTILE)
         self.field("Label").send_keys("nightly " + HOSTILE)
         for scope in ["originals", "add", "change"]:
             self.browser.click(f'dialog input[value="{scope}"]')
-        self.press("Make", "dialog")
+        self.press("Create", "dialog")
         secret = wait(lambda: self.browser.one(".secret").get_attribute("value"), "the secret")
         self.assertEqual(self.ask("GET", "/v1/session", key=secret)["scopes"], ["read"])
         self.press("Done", "dialog")
@@ -363,7 +363,7 @@ class PeopleTests(PrivacyTest):
         self.browser.click('[data-action="share"]')
         self.field("Title").send_keys("Trip " + HOSTILE)
         self.field("Password").send_keys("open sesame")
-        self.press("Make the link", "dialog")
+        self.press("Create link", "dialog")
         link = wait(lambda: self.browser.one(".secret").get_attribute("value"), "the link")
         self.assertTrue(link.startswith(self.gallery.address + "/share#"))
         self.press("Done", "dialog")
@@ -391,11 +391,11 @@ class PeopleTests(PrivacyTest):
 
     def test_health_says_what_is_known_and_reads_the_log_when_asked(self):
         self.show("#/health")
-        self.browser.wait_text("can be read", '[data-figure="store"]')
+        self.browser.wait_text("readable", '[data-figure="store"]')
         self.assertRegex(self.browser.text('[data-figure="commits"]'), r"^\d+$")
         self.browser.wait_text("photoledger backup", ".unknowns")
         if self.gallery.ask("GET", "/v1/health").status == 200:
-            self.browser.wait_text("never noted", '[data-figure="backup"]')
+            self.browser.wait_text("not recorded", '[data-figure="backup"]')
             self.assertRegex(self.browser.text('[data-figure="disk"]'), r"\d.*B of \d.*B")
         self.assertFalse(self.browser.all('[data-figure="root"]'))
         self.browser.click('[data-act="checkpoint"]')
@@ -406,7 +406,7 @@ class PeopleTests(PrivacyTest):
         self.show("#/privacy")
         self.press("Register an app")
         self.field("Name").send_keys("com.example.hand")
-        self.field("What it is for").send_keys("A test")
+        self.field("Purpose").send_keys("A test")
         self.press("Register", "dialog")
         secret = wait(lambda: self.browser.one(".secret").get_attribute("value"), "the secret")
         self.press("Done", "dialog")
@@ -414,7 +414,7 @@ class PeopleTests(PrivacyTest):
         card = f'[data-client="{client}"]'
         Select(self.browser.one(f"{card} select")).select_by_value("authorized")
         wait(lambda: self.client(client)["accessKind"] == "full", "it may see everything")
-        self.browser.wait_text("Sees and changes everything.", card)
+        self.browser.wait_text("Can see and change everything.", card)
         self.browser.click(".notice-action")
         wait(lambda: self.client(client)["accessKind"] == "none", "the decision is taken back")
 

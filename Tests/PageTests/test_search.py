@@ -124,10 +124,10 @@ class SearchTests(PageTest):
         try:
             self.ask("march")
             self.finds([self.ids[5], *dated], "March of seven years, by the camera's clock")
-            self.says("12 of 12 photos looked through", ".search-progress")
+            self.says("12 of 12 photos searched", ".search-progress")
             self.ask("march img_0009")
             self.finds([self.names["IMG_0009.jpg"]], "one of them by its name")
-            self.says("1 of 1 photo looked through", ".search-progress")
+            self.says("1 of 1 photo searched", ".search-progress")
         finally:
             self.assertEqual(self.gallery.ask("POST", "/v1/undo", {"commit": receipt["token"]}).status, 200)
 

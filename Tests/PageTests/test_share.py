@@ -139,7 +139,7 @@ class ShareTests(PageTest):
     def test_a_password_is_asked_for_and_a_wrong_one_is_refused(self):
         share = self.share(self.newest[:1], password="correct horse")
         self.visit(share)
-        self.browser.wait_text("This link has a password", "h1")
+        self.browser.wait_text("Password required", "h1")
         self.browser.one("input[type=password]").send_keys("wrong horse\n")
         self.browser.wait_text("not the password", ".wrong")
         self.browser.one("input[type=password]").send_keys("correct horse\n")

@@ -103,8 +103,8 @@ class UploadTests(PageTest):
         self.assertIn("one.jpg", self.names())
         self.assertIn(HOSTILE, self.names())
         self.assertNotEqual(self.browser.driver.title, "XSS")
-        self.browser.wait_text("All done · 2 added · 1 was there already · 1 not accepted", ".upload-sum")
-        self.browser.wait_text("3 photos put into “Sea”", ".notices")
+        self.browser.wait_text("All done · 2 added · 1 already in the library · 1 not accepted", ".upload-sum")
+        self.browser.wait_text("3 photos added to “Sea”", ".notices")
         self.assertEqual(len(self.gallery.assets("--album", self.gallery.ask("GET", "/v1/collections").json["collections"][0]
                                                  ["localIdentifier"])), 3)
         self.browser.screenshot("upload")
@@ -126,7 +126,7 @@ class UploadTests(PageTest):
         self.wait_states({"thrown.jpg": "there", "kept.jpg": "taken"})
         self.assertEqual(self.browser.text('.upload-row[data-name="thrown.jpg"] .upload-state'), "In the trash")
         self.browser.wait_text("All done · 1 added · 1 in the trash", ".upload-sum")
-        self.browser.wait_text("1 photo put into “Shore”", ".notices")
+        self.browser.wait_text("1 photo added to “Shore”", ".notices")
         self.assertEqual(len(self.gallery.assets("--album", album)), 1)
         # Restored, it goes into the album that was chosen for it.
         self.browser.click('.upload-row[data-name="thrown.jpg"] .restore')
@@ -199,14 +199,14 @@ class UploadTests(PageTest):
         self.choose(path)
         wait(lambda: self.browser.js("return sent.some((offset) => offset > 0)"), "a part is there")
         self.press("Pause")
-        wait(lambda: any(one.text == "Continue" for one in self.browser.all(".upload-buttons button")), "the button to go on")
+        wait(lambda: any(one.text == "Resume" for one in self.browser.all(".upload-buttons button")), "the button to go on")
         parts = self.browser.js("return sent.length")
         # What is chosen meanwhile waits too.
         self.choose(picture(self.folder, "meanwhile.jpg", 61))
         self.browser.driver.execute_cdp_cmd("Network.disable", {})
         self.assertEqual(len(self.gallery.assets()), before)
         self.assertEqual(self.browser.js("return sent.length"), parts, "nothing is sent")
-        self.press("Continue")
+        self.press("Resume")
         self.wait_states({"paused.mp4": "taken", "meanwhile.jpg": "taken"})
         offsets = self.browser.js("return sent")
         self.assertTrue(any(offset > 0 for offset in offsets[parts:]), offsets)
@@ -430,7 +430,7 @@ class CameraTests(PageTest):
 
     def test_what_is_missing_is_said(self):
         self.visit()
-        self.browser.wait_text("This page may not add photos", "h1")
+        self.browser.wait_text("This page cannot add photos", "h1")
         self.visit(self.gallery.key("someone", ["read"]))
         self.browser.wait_text("has not allowed it", ".saying")
         for name, sentence in [("NotAllowedError", "may not use the camera"), ("NotFoundError", "No camera was found"),

@@ -92,7 +92,7 @@ test('what has a clock is shown by it, and what is only an instant by the reader
     { date: 'Wednesday, 31 January 2024 at 07:00:00', zone: 'Eastern Standard Time' });
   assert.equal(words('2024-07-31T12:00:00Z').zone, 'Eastern Daylight Time');
   assert.deepEqual(words('2024-01-31T12:00:00Z', '2024-01-31T12:00:00'),
-    { date: 'Wednesday, 31 January 2024 at 12:00:00', zone: 'Time zone unknown' });
+    { date: 'Wednesday, 31 January 2024 at 12:00:00', zone: 'Unknown time zone' });
   assert.deepEqual(words('2024-01-31T12:00:00+02:00'),
     { date: 'Wednesday, 31 January 2024 at 12:00:00', zone: 'UTC+02:00' });
   assert.equal(words(null), null);
@@ -550,7 +550,7 @@ test('a photo is led along with its list until its viewer is there, and one that
     opening = viewing.open(grid, 1, 'a1');
     commit(change);
     assert.equal(await opening, null);
-    assert.match(said.pop(), /not in the library/);
+    assert.match(said.pop(), /does not exist/);
     assert.equal(location.hash, '#/photos');
   }
   viewing.close();
@@ -788,7 +788,7 @@ test('an undo that fails is offered again, from where it failed', async () => {
     return { summary: { token: 'u' } };
   };
   await app.undo('t2', 't1', 't0');
-  assert.deepEqual(said.map(([sentence]) => sentence), ['Part of it was undone before that.', 'Not reached.']);
+  assert.deepEqual(said.map(([sentence]) => sentence), ['Some of it had already been undone.', 'Not reached.']);
   problem = null;
   await said[1][1].onAction();
   assert.deepEqual([asked, said[2][0]], [['t2', 't1', 't1', 't0'], 'Undone']);
