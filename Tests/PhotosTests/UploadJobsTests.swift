@@ -371,8 +371,8 @@ struct UploadJobsTests {
     if status == 0 { #expect(uploads.pauses.all.count >= 8, "It was tried again, with pauses.") }
   }
 
-  @Test("the memory of a large upload is that of a portion")
-  func memory() async throws {
+  @Test("a large upload to a server without the protocol arrives whole, and the copy that it is sent from is removed")
+  func large() async throws {
     let (server, uploads) = (try UploadServer(.none), try UploadGallery())
     let folder = try TemporaryFolder()
     let file = folder.place("large.mov")
