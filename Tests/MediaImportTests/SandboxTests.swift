@@ -44,8 +44,8 @@ struct SandboxTests {
 
   @Test("this machine has a layer that keeps files away")
   func machine() {
-    #expect(SandboxLayer.active == layers.first)
-    #expect(layers.contains(.none))
+    #expect(!fileLayers.isEmpty, "Only these work here: \(layers). Install bubblewrap, or a kernel with Landlock.")
+    #expect(fileLayers.first == SandboxLayer.active)
   }
 
   @Test("a program reads its input, and not the library's folder", arguments: fileLayers)
