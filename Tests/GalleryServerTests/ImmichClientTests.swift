@@ -345,7 +345,8 @@
       try await Self.uploading(idleSeconds: 1) { gallery, uploader in
         let form = UploadForm(photo("cut"), named: "cut.jpg", sidecar: Self.sidecar)
         let whole = form.closed
-        for count in stride(from: 0, to: whole.count - 2, by: 61) {
+        let counts = Array(stride(from: 0, to: whole.count - 2, by: 61))
+        for count in counts {
           let answer = try uploader.send(whole.prefix(count), type: form.type, checksum: nil, chunk: 100)
           #expect(answer.status == 400, "\(count): \(answer)")
         }
@@ -354,10 +355,13 @@
           let fields = ["X-API-Key: \(uploader.key)", form.type, "Content-Length: \(whole.count)"]
           client.send(Array(try gallery.head("POST", "/api/assets", key: nil, fields).utf8) + whole.prefix(count))
         }
+        try await waitUntil("the requests are over") {
+          gallery.log.lines.count { $0.path == "/api/assets" } == counts.count + 3
+        }
         try await waitUntil("what was cut is gone") { gallery.leftovers.isEmpty }
         #expect(try gallery.assetCount == 0)
         let answer = try uploader.send(whole, type: form.type, checksum: nil, chunk: 7)
-        #expect(try !uploader.uploaded(answer).isDuplicate)
+        #expect(try !uploader.uploaded(answer).isDuplicate && gallery.leftovers.isEmpty)
       }
     }
 
