@@ -20,9 +20,7 @@
 
       /// Replaces the program.
       func put(_ script: String) throws {
-        let place = folder.place("vipsthumbnail")
-        try Data("#!/bin/sh\n\(script)\n".utf8).write(to: place)
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: place.path)
+        try writeProgram("#!/bin/sh\n\(script)\n", at: folder.place("vipsthumbnail").path)
       }
     }
 

@@ -32,8 +32,9 @@ struct KilledRenditionTests {
   private func replace(_ script: String) throws -> (program: String, renderer: MediaRenderer) {
     let installed = try #require(Programs().find("vipsthumbnail"))
     let lines = "#!/bin/sh\n\(script)\nexec \(installed) \"$@\"\n"
-    let program = try folder.write("programs/vipsthumbnail", Data(lines.utf8)).description
-    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program)
+    let program = "\(folder.path)/programs/vipsthumbnail"
+    try FileManager.default.createDirectory(atPath: "\(folder.path)/programs", withIntermediateDirectories: true)
+    try writeProgram(lines, at: program)
     let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
     return (program, MediaRenderer(searchPath: "\(folder.path)/programs:\(path)"))
   }

@@ -206,9 +206,7 @@ struct RendererTests {
   func hanging() throws {
     let folder = try TemporaryFolder()
     for name in ["vipsthumbnail", "ffprobe"] {
-      let program = folder.place(name)
-      try Data("#!/bin/sh\nexec sleep 1000\n".utf8).write(to: program)
-      try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program.path)
+      try writeProgram("#!/bin/sh\nexec sleep 1000\n", at: folder.place(name).path)
     }
     try FileManager.default.createSymbolicLink(
       atPath: folder.place("exiftool").path, withDestinationPath: try #require(Programs().find("exiftool")))
