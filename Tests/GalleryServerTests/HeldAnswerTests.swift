@@ -492,7 +492,7 @@
           segments[place] = words.randomElement(using: &random) ?? ""
         }
         if Int.random(in: 0..<8, using: &random) == 0 { segments.append("more") }
-        let method = ["GET", "POST", "DELETE"].randomElement(using: &random) ?? "GET"
+        let method = ["GET", "POST", "PUT", "PATCH", "DELETE"].randomElement(using: &random) ?? "GET"
         let target = try HTTPTarget("/" + segments.joined(separator: "/"))
         let found = try? Router.route(HTTPRequest(method: method, target: target), withImmichClients: true)
         let expected = Self.fitting(segments, method)

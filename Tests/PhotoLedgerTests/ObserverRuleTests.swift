@@ -208,6 +208,8 @@ struct ConfirmationRuleTests {
         } completionHandler: { _ in
           isBusy.append(entered.all.count != order.all.count || ObjectIdentifier(Thread.current) == caller)
           entered.append(index)
+          // Another handler that is called meanwhile finds this one.
+          sched_yield()
           order.append(index)
         }
         #expect(isHere, "The block is called where the caller is.")
