@@ -176,6 +176,7 @@ struct ExifToolTests {
       #expect(tags.integer("Limit") == (2 << 30) / 1024)
       #expect(tags.text("Perl") == nil)
     }
+    withExtendedLifetime(folder) {}
   }
 
   @Test("when this process is killed, the tool and what it started end too")
