@@ -141,9 +141,7 @@
       arguments: [true, false])
     func withdrawn(_ isKey: Bool) async throws {
       let programs = try TemporaryFolder()
-      let program = programs.place("vipsthumbnail")
-      try Data("#!/bin/sh\nwhile :; do :; done\n".utf8).write(to: program)
-      try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program.path)
+      try writeProgram("#!/bin/sh\nwhile :; do :; done\n", at: programs.place("vipsthumbnail").path)
       var options = RenditionOptions()
       (options.processCount, options.queueLimit) = (1, 1)
       options.searchPath = "\(programs.url.path):/usr/bin:/bin"

@@ -229,8 +229,8 @@ struct PassingFailureTests {
   /// A program in place of vipsthumbnail.
   private static func outcome(_ script: String) throws -> Result<PictureHash?, any Error> {
     let folder = try MediaImportTests.TemporaryFolder()
-    let program = try folder.write("bin/vipsthumbnail", Data("#!/bin/sh\n\(script)\n".utf8)).description
-    try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: program)
+    try FileManager.default.createDirectory(atPath: "\(folder.path)/bin", withIntermediateDirectories: true)
+    try writeProgram("#!/bin/sh\n\(script)\n", at: "\(folder.path)/bin/vipsthumbnail")
     let photo = try folder.write("a.jpg", TinyMedia.jpeg())
     let renderer = MediaRenderer(searchPath: "\(folder.path)/bin:/usr/bin:/bin")
     return renderer.pictureHashes(of: [URL(filePath: photo.description)])[0]
