@@ -1,6 +1,7 @@
 #if Gallery
   import Foundation
   @testable import GalleryServer
+  import LibraryJSON
   import PhotoLedger
   import TestSupport
   import Testing
@@ -97,6 +98,21 @@
         }
         #expect(try named() == both(assets[0], isTrashed: true))
       }
+    }
+
+    @Test("a hash that is named several times is looked up once, and answered as often as it is named")
+    func repeated() async throws {
+      let small = try SmallLibrary()
+      let id = try await small.assets(1)[0]
+      let asset = try small.asset(id)
+      let (known, unknown) = ([UInt8](repeating: 1, count: 32), [UInt8](repeating: 2, count: 32))
+      var lookups: [[UInt8]] = []
+      let answers = try HashRoutes.describe("sha256", [known, unknown, known, unknown, known]) { hash in
+        lookups.append(hash)
+        return hash == known ? [asset] : []
+      }
+      #expect(lookups == [known, unknown])
+      #expect(answers.map { $0["asset"]?.textValue } == [String?](repeating: asset.localIdentifier, count: 3))
     }
 
     @Test("a resource's JSON names its SHA-1")

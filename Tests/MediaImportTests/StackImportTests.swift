@@ -152,6 +152,22 @@ struct StackImportTests {
   }
 
   @Test(
+    "a new file of a watched folder comes with the files of its name and of its original, if these are at most 64",
+    arguments: [64, 65, 2000])
+  func neighbours(count: Int) {
+    let scans = (1...count).map { "scan.\(10_000 + $0)" }
+    let all = (scans + ["scan_edited.jpg"]).map { Array($0.utf8) }
+    func beside(_ name: String) -> Set<String> {
+      let names = StackPlanner.neighbours(of: [Array(name.utf8)], among: all)
+      return Set(names.map { String(decoding: $0, as: UTF8.self) })
+    }
+    let last = scans[count - 1]
+    #expect(beside(last) == (count > 64 ? [] : Set(scans.dropLast())))
+    // The file before it comes in any case.
+    #expect(beside("scan_edited.jpg") == (count > 64 ? [last] : Set(scans)))
+  }
+
+  @Test(
     "two codings of a shot are a stack only if everything that proves it is there",
     arguments: ["time", "fraction", "noTime", "model", "noMake", "size", "offset", "case"])
   func codings(what: String) async throws {

@@ -121,6 +121,24 @@ struct TakeoutImportTests {
     #expect(describing.count == 16 && describing.allSatisfy { $0.path.description.hasPrefix("/a/") })
   }
 
+  @Test("of what is said about files with the same content, the first 64 different layers count")
+  func manyOfOneContent() throws {
+    let folder = try TemporaryFolder()
+    let content = try FileContent(of: folder.write("a.jpg", Data("a".utf8)))
+    let files = (0..<200).map { number in
+      var layer = MetadataLayer(.takeout)
+      layer.caption = "\(number / 2)"
+      var file = ScannedFile(path: FilePath("/r/\(number).jpg"), relativeCount: 5, role: .candidate, byteCount: 1)
+      file.content = content
+      file.note = MediaNote(layers: [layer])
+      return file
+    }
+    var catalog = MediaCatalog(files: files)
+    catalog.joinNotes()
+    let captions = (0..<64).map { "\($0)" }
+    for file in catalog.files { #expect(file.note?.layers.compactMap(\.caption) == captions) }
+  }
+
   @Test("a place of zero and zero, as a camera writes it, gives way to the one that the JSON states")
   func noPlace() async throws {
     let folder = try TemporaryFolder()

@@ -36,7 +36,7 @@
 
     /// The hashes that the library has, each with the asset that an upload of the file would be answered with: one
     /// outside the trash, if there is one. A hash that is named again is not looked up again.
-    private static func describe(
+    static func describe(
       _ kind: String, _ hashes: [[UInt8]], _ find: ([UInt8]) throws -> [Asset]
     ) throws -> [JSON] {
       var described: [[UInt8]: JSON?] = [:]
