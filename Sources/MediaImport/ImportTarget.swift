@@ -102,6 +102,13 @@ enum ImportChange: Sendable, Hashable {
     }
   }
 
+  /// The same with a new asset that is in no burst: for the case that a burst has its most members.
+  var outsideBursts: ImportChange {
+    guard case .asset(var asset) = self else { return self }
+    asset.primary.metadata.burstIdentifier = nil
+    return .asset(asset)
+  }
+
   /// The resources that the change brings.
   var resources: [ImportedResource] {
     switch self {
@@ -126,6 +133,9 @@ struct ImportBatch: Sendable {
   var standingAlone: ImportBatch {
     ImportBatch(changes: changes.map(\.standingAlone), stacks: stacks.filter { !$0.hasKnownMember })
   }
+
+  /// The same with new assets that are in no burst.
+  var outsideBursts: ImportBatch { ImportBatch(changes: changes.map(\.outsideBursts), stacks: stacks) }
 }
 
 /// A change that was recorded, and the asset that it made or completed.

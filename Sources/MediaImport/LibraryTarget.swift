@@ -9,7 +9,8 @@ internal import PhotoLedger
 //
 // Between the look-up and the commit the library may be changed by others. If that invalidates the batch, it is not
 // abandoned: bytes that were purged meanwhile are stored again, and parts of Live Photos whose other part was used,
-// trashed or purged become assets of their own. A file is never lost because of a concurrent edit.
+// trashed or purged become assets of their own. A file is never lost because of a concurrent edit, nor because its
+// burst is full: such a batch is recorded without bursts.
 
 /// A library as the target of one import.
 struct LibraryTarget: ImportTarget {
@@ -153,6 +154,10 @@ struct LibraryTarget: ImportTarget {
       let alone = batch.standingAlone
       guard alone.changes != batch.changes || alone.stacks != batch.stacks else { throw error }
       return try await commit(alone)
+    } catch let error as LibraryError where error.code == .limitExceeded {
+      let single = batch.outsideBursts
+      guard single.changes != batch.changes else { throw error }
+      return try await commit(single)
     }
   }
 

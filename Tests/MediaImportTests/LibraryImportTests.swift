@@ -337,6 +337,30 @@ struct LibraryLivePhotoTests {
     #expect(again == recorded, "The same batch of the same run is recorded once.")
   }
 
+  @Test("a photo of a burst that has its most members is imported outside it")
+  func fullBurst() async throws {
+    let rig = try ImportedLibrary()
+    let folder = try TemporaryFolder()
+    let path = try folder.write("a.jpg", ImportTests.still())
+    try await rig.library.performChanges { block in
+      for seed in 0..<1000 {
+        var creation = AssetCreation.invented(seed)
+        creation.burstIdentifier = "burst"
+        _ = block.createAsset(creation)
+      }
+    }
+    var metadata = try #require(MediaMetadata(try SharedTool.exiftool().tags(of: path)))
+    (metadata.burstIdentifier, metadata.isBurstPrimary) = ("burst", true)
+    let resource = ImportedResource(
+      type: .photo, stored: try rig.library.store.resources.store(fileAt: path), originalFilename: "a.jpg",
+      source: path, metadata: metadata)
+    let target = LibraryTarget(library: rig.library, cause: "test", run: "run")
+    let recorded = try await target.record(ImportBatch(changes: [.asset(ImportedAsset(primary: resource))]))
+    let made = try #require(recorded.first).asset
+    let asset = try #require(try rig.library.asset(made.uuidString))
+    #expect(asset.burstIdentifier == nil && !asset.representsBurst)
+  }
+
   @Test("bytes that were purged between their storing and the commit are stored again")
   func staleBytes() async throws {
     let rig = try ImportedLibrary()

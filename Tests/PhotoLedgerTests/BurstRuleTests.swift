@@ -90,4 +90,32 @@ struct BurstRuleTests {
     #expect(details.removedIndexes == [0] && details.insertedIndexes == [0])
     #expect(details.fetchResultAfterChanges.map(\.id) == [ids[1]])
   }
+
+  @Test("a burst has at most 1,000 members, of which each can be chosen, and one more is refused (BU-01)")
+  func bounds() async throws {
+    let small = try SmallLibrary()
+    let ids = try await burst(small, Array(repeating: [], count: 1000))
+    func join(_ name: String) async throws -> LibraryError.Code? {
+      try await small.refusal { block in
+        var creation = AssetCreation.invented(2000)
+        creation.burstIdentifier = name
+        _ = block.createAsset(creation)
+      }
+    }
+    #expect(try await join("burst 1") == .limitExceeded)
+    #expect(try await join("burst 2") == nil)
+    try await small.change { $0.setRepresentative(ofBurst: ids[999]) }
+    #expect(try representatives(small, ids) == [ids[999]])
+    try await small.change { $0.deleteAssets([ids[999]]) }
+    #expect(try await join("burst 1") == .limitExceeded, "What lies in the trash is a member still.")
+    try await small.change { $0.purgeAssets([ids[999]]) }
+    #expect(try await join("burst 1") == nil)
+    #expect(try await join("burst 1") == .limitExceeded)
+    let client = try await small.ruleClient(.limited, [ids[1]])
+    var creation = AssetCreation.invented(2001)
+    creation.burstIdentifier = "burst 1"
+    let made = try client.performChangesAndWait { _ = $0.createAsset(creation) }
+    #expect(made.created.count == 1, "The bound counts the members that the client sees (AU-01).")
+    #expect(try representatives(small, Array(ids[..<999])) == [ids[0]])
+  }
 }

@@ -7,16 +7,29 @@ import LMDB
 // representative is purged, the oldest of the others takes over. The trash changes nothing: a restored asset is what it
 // was. A client that cannot see any member of a burst adds the first one, as far as it can tell, so its asset
 // represents the burst.
+//
+// A choice reads members until it meets the representative, and a burst has a bounded number of them. The bound counts
+// the members that the client sees: others would be revealed by it. It holds for new assets; what an undo brings back
+// and what earlier versions added may exceed it.
 
 extension Decider {
+  /// The most assets of a burst.
+  static let burstLimit = 1000
+
   /// Adds a new asset to a burst; decides whether it represents it.
+  /// - Throws: ``LibraryError`` `.limitExceeded` if the burst has its most members.
   mutating func join(_ burst: String?, _ row: inout AssetRow, _ t: inout WriteTransaction) throws {
     row.burstIdentifier = burst
     guard let burst else { return }
     let members = try projections.assets(ofBurst: burst, in: t)
-    let isFirst = try !members.contains { try projections.shows($0, to: permission.access, in: t) }
-    if isFirst { row.flags.insert(.representsBurst) }
-    if row.flags.contains(.representsBurst) { try setRepresentative(nil, among: members, &t) }
+    let seen = try members.filter { try projections.shows($0, to: permission.access, in: t) }
+    guard seen.count < Self.burstLimit else {
+      throw LibraryError(
+        .limitExceeded, "A burst has at most 1,000 assets, and this one has \(seen.count); use another identifier.")
+    }
+    if seen.isEmpty { row.flags.insert(.representsBurst) }
+    guard row.flags.contains(.representsBurst), let former = try representative(among: members, t) else { return }
+    try setRepresentative(nil, among: [former], &t)
   }
 
   /// Makes a member the representative of its burst.
@@ -27,7 +40,8 @@ extension Decider {
         .requestNotSupportedForAsset, "The asset \(identifier.spelled(as: .asset)) is not a member of a burst.")
     }
     guard !row.flags.contains(.representsBurst) else { return }
-    try setRepresentative(row.number, among: try projections.assets(ofBurst: burst, in: t), &t)
+    let former = try representative(among: projections.assets(ofBurst: burst, in: t), t)
+    try setRepresentative(row.number, among: [row.number, former].compactMap { $0 }.sorted(), &t)
   }
 
   /// Settles the bursts whose representatives are about to be purged, each once.
@@ -36,11 +50,26 @@ extension Decider {
     let leaving = Set(rows.map(\.number))
     let representatives = rows.filter { $0.flags.contains(.representsBurst) }
     for burst in distinct(representatives.compactMap(\.burstIdentifier)) {
-      let others = try projections.assets(ofBurst: burst, in: t).filter { !leaving.contains($0) }
-      try setRepresentative(others.first, among: others, &t)
+      guard let oldest = try projections.assets(ofBurst: burst, in: t).first(where: { !leaving.contains($0) })
+      else { continue }
+      try setRepresentative(oldest, among: [oldest], &t)
     }
   }
 
+  /// The member that represents a burst.
+  private func representative(
+    among members: [ObjectNumber], _ t: borrowing WriteTransaction
+  ) throws -> ObjectNumber? {
+    try members.first { number in
+      guard let row = try projections.asset(number, in: t) else {
+        throw projections.corruption("asset \(number) of a burst")
+      }
+      return row.flags.contains(.representsBurst)
+    }
+  }
+
+  /// Has one asset represent its burst, or none, and the others not.
+  /// - Parameter members: those that may have to change, in the order of their numbers.
   mutating func setRepresentative(
     _ chosen: ObjectNumber?, among members: [ObjectNumber], _ t: inout WriteTransaction
   ) throws {
