@@ -77,4 +77,52 @@ struct FolderRuleTests {
     try await small.change { $0.folder(inner.id).add([album.id]) }
     #expect(try small.children(inner) == [album.id])
   }
+
+  /// Makes folders of which each is in the one before.
+  private func chain(_ small: SmallLibrary, _ count: Int) async throws -> [LocalIdentifier] {
+    var ids: [LocalIdentifier] = []
+    try await small.change { block in
+      for index in 0..<count {
+        let id = block.createFolder(title: "\(index)")
+        if let outer = ids.last { block.folder(outer).add([id]) }
+        ids.append(id)
+      }
+    }
+    return ids
+  }
+
+  @Test("folders are at most 64 levels deep, with those that a moved folder holds (FO-02)")
+  func depth() async throws {
+    let small = try SmallLibrary()
+    let ids = try await chain(small, 64)
+    let (inner, album) = (try await small.folder("Inner"), try await small.album("Album"))
+    let outer = try await small.folder("Outer", [inner.id])
+    #expect(try await small.refusal { $0.folder(ids[63]).add([inner.id]) } == .limitExceeded)
+    #expect(try await small.refusal { $0.folder(ids[62]).add([outer.id]) } == .limitExceeded)
+    #expect(try await small.refusal { $0.folder(ids[62]).replace(at: [0], with: [outer.id]) } == .limitExceeded)
+    try await small.change { $0.folder(ids[63]).add([album.id]) }
+    try await small.change { $0.folder(ids[61]).add([outer.id]) }
+    #expect(try await small.refusal { $0.folder(ids[62]).add([outer.id]) } == .limitExceeded)
+    try await small.change { $0.deleteCollections([inner.id]) }
+    let refused = try await small.refusal { $0.folder(ids[62]).add([outer.id]) }
+    #expect(refused == .limitExceeded, "An undo brings a deleted folder back where it was.")
+    try await small.change { $0.folder(ids[61]).remove([outer.id]) }
+    #expect(try small.children(nil) == [ids[0], outer.id])
+  }
+
+  @Test("an undo makes folders no deeper than a request (FO-02)")
+  func depthByUndo() async throws {
+    let small = try SmallLibrary()
+    let ids = try await chain(small, 64)
+    let moved = try await small.library.performChanges { $0.folder(nil).add([ids[63]]) }
+    let inner = try await small.folder("Inner")
+    try await small.change { $0.folder(ids[63]).add([inner.id]) }
+    let error = await #expect(throws: LibraryError.self) {
+      try await small.library.undo(.commit(moved.token))
+    }
+    #expect(error?.code == .limitExceeded)
+    try await small.change { $0.folder(nil).add([inner.id]) }
+    try await small.library.undo(.commit(moved.token))
+    #expect(try small.library.collection(ids[62].uuidString).map { try small.children($0) } == [ids[63]])
+  }
 }

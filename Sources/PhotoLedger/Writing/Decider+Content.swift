@@ -339,9 +339,13 @@ extension Decider {
   }
 
   /// A collection has one parent: adding it to a folder removes it from the other (FO-01).
+  /// - Throws: as ``checkNesting(of:in:_:)``.
   private mutating func takeOutOfParents(
     _ children: [ObjectNumber], goingTo contents: Contents, _ t: inout WriteTransaction
   ) throws {
+    for child in children where try projections.key(of: child, in: contents.row.number, t) == nil {
+      try checkNesting(of: child, in: contents.row.number, t)
+    }
     for child in children {
       for place in try projections.places(of: child, in: t) where place.container != contents.row.number {
         try arrange(place.container, .removed, [.init(child: child, old: place.key, new: nil)], &t)

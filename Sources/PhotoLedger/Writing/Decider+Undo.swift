@@ -69,6 +69,9 @@ extension Decider {
     let placed = try bringBack(plan.returns, plan.placements, &t)
     try record(plan.assetEdits, &t)
     for move in plan.folderMoves.all { try hang(move, &t) }
+    for move in plan.folderMoves.all {
+      if let place = move.place { try checkNesting(of: move.child, in: place.container, t) }
+    }
     for (container, placements) in plan.placements.sorted(by: { $0.key < $1.key }) {
       try place(placements.filter { !placed.contains(.init(container: container, child: $0.child)) }, in: container, &t)
     }

@@ -21,6 +21,7 @@ import LMDB
 //   Decider+Stacks.swift        stacks
 //   Decider+Collections.swift   albums and folders themselves
 //   Decider+Content.swift       their members and their order
+//   Decider+Nesting.swift       how deep folders stand in each other
 //   Decider+Clients.swift       clients, permissions, selections, picks
 //   Decider+Following.swift     selections that follow an album
 //   Decider+Covers.swift        covers of albums
