@@ -107,6 +107,23 @@ import Testing
     }
   }
 
+  @Test(
+    "a text to look for is as long as a pattern may be, counted as it is compared",
+    arguments: ["CONTAINS", "BEGINSWITH", "ENDSWITH"])
+  func constantLength(test: String) throws {
+    func check(_ options: String, _ text: String) throws {
+      try Condition(format: "burstIdentifier \(test)\(options) '\(text)'", for: .asset).check(for: .asset)
+    }
+    try check("", String(repeating: "é", count: 4_095))
+    try check("", String(repeating: "ß", count: 3_000))
+    for (options, text) in [("", String(repeating: "é", count: 4_096)), ("[c]", String(repeating: "ß", count: 3_000))] {
+      let error = #expect(throws: FetchError.self) { try check(options, text) }
+      #expect(error?.code == .malformedPredicate)
+    }
+    let text = String(repeating: "a", count: 70_000)
+    try Condition(format: "burstIdentifier ==[c] '\(text)'", for: .asset).check(for: .asset)
+  }
+
   @Test("a condition has at most 64 patterns", arguments: ["LIKE", "MATCHES"])
   func patternCount(test: String) throws {
     let tests = (0..<65).map { "burstIdentifier \(test) 'a\($0)'" }

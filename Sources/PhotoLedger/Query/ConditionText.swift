@@ -7,11 +7,23 @@ package struct TextTest: Sendable {
   private let options: Condition.TextOptions
   private let pattern: TextPattern?
 
-  /// Refuses a pattern that cannot be compiled as it will be: folding can make it longer.
+  /// Refuses a pattern that cannot be compiled as it will be, and a text that is too long to be looked for in many
+  /// others: folding can make both longer.
   /// - Throws: ``FetchError`` `unsupportedPredicate`, `malformedPredicate`.
   static func check(
     _ test: Condition.TextOperator, _ text: String, _ options: Condition.TextOptions
-  ) throws(FetchError) { _ = try pattern(test, text, options) }
+  ) throws(FetchError) {
+    switch test {
+    case .like, .matches: _ = try pattern(test, text, options)
+    case .contains, .beginsWith, .endsWith:
+      guard text.folded(options).count < TextPattern.longestProgram else {
+        throw .malformed(
+          String(text.prefix(80)),
+          "The text of \(test.rawValue) is too long (less than \(TextPattern.longestProgram) characters are allowed).")
+      }
+    case .equals: break
+    }
+  }
 
   private static func pattern(
     _ test: Condition.TextOperator, _ text: String, _ options: Condition.TextOptions
