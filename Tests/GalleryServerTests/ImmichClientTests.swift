@@ -330,6 +330,15 @@
           #expect(answer.status == 403 && message?.isEmpty == false)
         }
         #expect(try uploader.upload(photo("no"), named: "no.jpg").status == 403)
+        let head = try gallery.head(
+          "PUT", "/api/assets", key: nil,
+          [
+            "X-API-Key: \(uploader.key)", "Content-Type: application/json", "Content-Length: 900000",
+            "Connection: close",
+          ])
+        let client = try RawClient(port: gallery.address.port)
+        client.send(head)
+        #expect(client.readToEnd().hasPrefix("HTTP/1.1 403"), "It is answered before its body comes.")
         let made = try gallery.ask("POST", "/v1/keys", json: ["client": "owner", "scopes": ["read"]]).json()
         let reader = ImmichUploader(gallery: gallery, key: try #require(made["secret"] as? String))
         #expect(try reader.upload(photo("no"), named: "no.jpg").status == 403)
