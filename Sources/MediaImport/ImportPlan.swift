@@ -69,9 +69,8 @@ struct PlannedChange: Sendable {
 
 /// Decides which files become which assets.
 struct ImportPlanner: Sendable {
-  private var waitingMovies: [String: [PreparedFile]] = [:]
-
-  var waitingCount: Int { waitingMovies.values.reduce(0) { $0 + $1.count } }
+  /// By their content identifier.
+  private var waitingMovies: [String: WaitingMovies] = [:]
 
   /// The content identifiers to look up in the library before `plan` or `planWaiting` is called for these files.
   func contentIdentifiers(_ files: [PreparedFile]) -> [String] {
@@ -86,10 +85,12 @@ struct ImportPlanner: Sendable {
   mutating func plan(
     _ files: [PreparedFile], halves: [String: [LivePhotoHalf]], adjustments: [PreparedAdjustment] = []
   ) -> [PlannedChange] {
-    var halves = halves
+    var halves = OpenHalves(halves)
     let units = Self.units(files)
     for unit in units {
-      if let identifier = unit.waitsFor { waitingMovies[identifier, default: []].append(unit.primary) }
+      if let identifier = unit.waitsFor {
+        waitingMovies[identifier, default: WaitingMovies()].append(unit.primary)
+      }
     }
     var movies = movies(for: units)
     // A movie that still waits is another original of its name.
@@ -101,9 +102,7 @@ struct ImportPlanner: Sendable {
       unit.hasMovie ? unit : unit.with(movies.removeValue(forKey: unit.primary.index))
     }
     return Self.adjusted(whole, by: clear, halves).map { unit in
-      if let identifier = unit.lacksMovieOf, unit.adjustment == nil,
-        let video = Self.take(.video, from: &halves[identifier])
-      {
+      if let identifier = unit.lacksMovieOf, unit.adjustment == nil, let video = halves.take(.video, of: identifier) {
         return unit.planned { .pairedStill($0, video: video) }
       }
       return unit.planned { .asset($0) }
@@ -113,9 +112,9 @@ struct ImportPlanner: Sendable {
   /// Plans up to `limit` of the movies kept back, now that no more stills will come.
   /// - Parameter halves: What the library has for their content identifiers.
   mutating func planWaiting(_ movies: [PreparedFile], halves: [String: [LivePhotoHalf]]) -> [PlannedChange] {
-    var halves = halves
+    var halves = OpenHalves(halves)
     return movies.map { movie in
-      guard let identifier = movie.metadata.contentIdentifier, let still = Self.take(.image, from: &halves[identifier])
+      guard let identifier = movie.metadata.contentIdentifier, let still = halves.take(.image, of: identifier)
       else { return Unit(primary: movie).planned { .asset($0) } }
       var asset = Unit(primary: movie).asset
       asset.primary.type = .pairedVideo
@@ -127,12 +126,7 @@ struct ImportPlanner: Sendable {
   /// Takes the movies kept back out, in the order of the walk.
   mutating func takeWaiting() -> [PreparedFile] {
     defer { waitingMovies = [:] }
-    return waitingMovies.values.flatMap { $0 }.sorted { $0.index < $1.index }
-  }
-
-  private static func take(_ mediaType: MediaType, from halves: inout [LivePhotoHalf]?) -> LocalIdentifier? {
-    guard let position = halves?.firstIndex(where: { $0.mediaType == mediaType }) else { return nil }
-    return halves?.remove(at: position).asset
+    return waitingMovies.values.flatMap(\.waiting).sorted { $0.index < $1.index }
   }
 
   /// Chooses movies for the stills of a batch and takes them out of the waiting ones.
@@ -143,33 +137,101 @@ struct ImportPlanner: Sendable {
       $0.primary.metadata.contentIdentifier
     }
     for case (let identifier?, let stills) in stills {
-      guard var movies = waitingMovies[identifier] else { continue }
+      guard var movies = waitingMovies.removeValue(forKey: identifier) else { continue }
       var open = stills.map(\.primary)
-      while let (still, movie) = Self.nearest(open, movies) {
-        let stillFile = open.remove(at: still)
-        chosen[stillFile.index] = movies.remove(at: movie)
+      for nearness in WaitingMovies.Nearness.allCases {
+        open = open.filter { still in
+          guard let movie = movies.take(nearness, to: still.path) else { return true }
+          chosen[still.index] = movie
+          return false
+        }
       }
-      waitingMovies[identifier] = movies.isEmpty ? nil : movies
+      if movies.count > 0 { waitingMovies[identifier] = movies }
     }
     return chosen
   }
+}
 
-  /// The positions of the still and the movie nearest to each other; nil when there are no more of either.
-  /// - Complexity: O(s·m) for s stills and m movies of one identifier; both are 1 but for copies.
-  private static func nearest(_ stills: [PreparedFile], _ movies: [PreparedFile]) -> (Int, Int)? {
-    var best: (still: Int, movie: Int, nearness: Int)?
-    for (still, stillFile) in stills.enumerated() {
-      for (movie, movieFile) in movies.enumerated() {
-        let nearness = nearness(stillFile.path, movieFile.path)
-        if nearness > best?.nearness ?? -1 { best = (still, movie, nearness) }
-      }
+/// The movies of one content identifier that wait for their stills, in the order in which they came.
+///
+/// Copies keep the identifier, so there may be any number of movies of one. They are found by their places, and
+/// taking all of them takes O(n).
+private struct WaitingMovies {
+  /// How near a movie is to a still, the nearest first.
+  enum Nearness: CaseIterable { case sameName, sameFolder, any }
+
+  /// Positions of movies, of which the first that waits is asked for again and again.
+  private struct Line {
+    var positions: [Int] = []
+    private var next = 0
+
+    mutating func first(in movies: [PreparedFile?]) -> Int? {
+      while next < positions.count, movies[positions[next]] == nil { next += 1 }
+      return next < positions.count ? positions[next] : nil
     }
-    return best.map { ($0.still, $0.movie) }
   }
 
-  private static func nearness(_ still: FilePath, _ movie: FilePath) -> Int {
-    if still.stemBytes == movie.stemBytes { return 2 }
-    return still.folderBytes == movie.folderBytes ? 1 : 0
+  /// Nil stands for one that was taken.
+  private var movies: [PreparedFile?] = []
+  private var byName: [ArraySlice<UInt8>: Line] = [:]
+  private var byFolder: [ArraySlice<UInt8>: Line] = [:]
+  private var all = Line()
+  /// How many movies are in the lines; the others came since a still was paired.
+  private var lineCount = 0
+  /// How many wait.
+  private(set) var count = 0
+
+  /// Those that wait.
+  var waiting: [PreparedFile] { movies.compactMap(\.self) }
+
+  mutating func append(_ movie: PreparedFile) {
+    movies.append(movie)
+    count += 1
+  }
+
+  /// Takes the first movie that is this near to a still.
+  mutating func take(_ nearness: Nearness, to still: FilePath) -> PreparedFile? {
+    lineUp()
+    let found =
+      switch nearness {
+      case .sameName: byName[still.stemBytes]?.first(in: movies)
+      case .sameFolder: byFolder[still.folderBytes]?.first(in: movies)
+      case .any: all.first(in: movies)
+      }
+    guard let position = found, let movie = movies[position] else { return nil }
+    movies[position] = nil
+    count -= 1
+    return movie
+  }
+
+  private mutating func lineUp() {
+    for position in lineCount..<movies.count {
+      guard let path = movies[position]?.path else { continue }
+      byName[path.stemBytes, default: Line()].positions.append(position)
+      byFolder[path.folderBytes, default: Line()].positions.append(position)
+      all.positions.append(position)
+    }
+    lineCount = movies.count
+  }
+}
+
+/// Halves of Live Photos in the library, each of which is completed by one file.
+private struct OpenHalves {
+  private var halves: [String: [MediaType: ArraySlice<LocalIdentifier>]]
+
+  init(_ halves: [String: [LivePhotoHalf]]) {
+    self.halves = halves.mapValues { halves in
+      Dictionary(grouping: halves, by: \.mediaType).mapValues { $0.map(\.asset)[...] }
+    }
+  }
+
+  func contains(_ mediaType: MediaType, of identifier: String) -> Bool {
+    halves[identifier]?[mediaType]?.isEmpty == false
+  }
+
+  /// Takes the first that is left.
+  mutating func take(_ mediaType: MediaType, of identifier: String) -> LocalIdentifier? {
+    halves[identifier]?[mediaType]?.popFirst()
   }
 }
 
@@ -284,7 +346,7 @@ extension ImportPlanner {
 
   /// Gives originals their adjustment data and, where it is certain, their renditions.
   private static func adjusted(
-    _ units: [Unit], by adjustments: [PreparedAdjustment], _ halves: [String: [LivePhotoHalf]]
+    _ units: [Unit], by adjustments: [PreparedAdjustment], _ halves: OpenHalves
   ) -> [Unit] {
     if adjustments.isEmpty { return units }
     let groups = Dictionary(grouping: units.indices) { units[$0].primary.unitBytes }
@@ -294,7 +356,7 @@ extension ImportPlanner {
       let originals = group.filter { !units[$0].primary.isRendition }
       // A still whose movie the library has already becomes the still of that asset.
       guard originals.count == 1, let original = originals.first,
-        halves[units[original].lacksMovieOf ?? ""]?.contains(where: { $0.mediaType == .video }) != true
+        units[original].lacksMovieOf.map({ halves.contains(.video, of: $0) }) != true
       else { continue }
       units[original].adjustment = adjustment
       let renditions = group.filter { units[$0].primary.isRendition }

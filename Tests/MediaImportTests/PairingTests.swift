@@ -1,0 +1,99 @@
+import TestSupport
+import Testing
+
+@testable import MediaImport
+@testable import PhotoLedger
+
+// The halves of Live Photos with one content identifier, paired by the planner and by comparing each with each.
+
+@Suite("pairing the halves of Live Photos")
+struct PairingTests {
+  static func file(_ index: Int, _ path: String, _ mediaType: MediaType, _ identifier: String?) -> PreparedFile {
+    let isStill = mediaType == .image
+    let metadata = MediaMetadata(
+      mediaType: mediaType, uniformTypeIdentifier: isStill ? "public.jpeg" : "com.apple.quicktime-movie",
+      mimeType: isStill ? "image/jpeg" : "video/quicktime", fileType: isStill ? "JPEG" : "MOV", isRaw: false,
+      orientation: 1, duration: isStill ? 0 : 3, contentIdentifier: identifier, isBurstPrimary: false, subtypes: [],
+      playbackStyle: isStill ? .image : .video, isMotionPhoto: false, keywords: [], warnings: [])
+    let stored = StoredContent(sha256: Array("\(index)".utf8), dataSize: 1, storage: .library)
+    return PreparedFile(index: index, path: FilePath(path), stored: stored, metadata: metadata)
+  }
+
+  /// The movie of each still, as ImportPlan.swift states the rule: the nearest pairs first, of equally near ones that
+  /// of the first still with the first movie.
+  struct EachWithEach {
+    private var waiting: [PreparedFile] = []
+
+    mutating func pairs(_ files: [PreparedFile]) -> [Int: Int] {
+      waiting += files.filter { $0.metadata.mediaType == .video }
+      var stills = files.filter { $0.metadata.mediaType == .image }
+      var pairs: [Int: Int] = [:]
+      while let (still, movie) = nearest(stills) {
+        pairs[stills.remove(at: still).index] = waiting.remove(at: movie).index
+      }
+      return pairs
+    }
+
+    private func nearest(_ stills: [PreparedFile]) -> (still: Int, movie: Int)? {
+      var best: (still: Int, movie: Int, nearness: Int)?
+      for (still, one) in stills.enumerated() {
+        for (movie, other) in waiting.enumerated()
+        where one.metadata.contentIdentifier == other.metadata.contentIdentifier {
+          let nearness =
+            one.path.stemBytes == other.path.stemBytes ? 2 : one.path.folderBytes == other.path.folderBytes ? 1 : 0
+          if nearness > best?.nearness ?? -1 { best = (still, movie, nearness) }
+        }
+      }
+      return best.map { ($0.still, $0.movie) }
+    }
+  }
+
+  @Test("each still has the nearest movie, whatever batches they come in", arguments: 0..<200)
+  func nearest(seed: Int) {
+    var random = SeededGenerator(seed: UInt64(seed))
+    let count = random.int(1..<40)
+    let files = (0..<count).map { index in
+      let isStill = random.chance(1, of: 2)
+      let name = "/\(random.int(0..<3))/IMG_\(random.int(0..<4)).\(isStill ? "HEIC" : "MOV")\(index)"
+      return Self.file(index, name, isStill ? .image : .video, random.one(of: ["A", "A", "B"]))
+    }
+    var (planner, expected) = (ImportPlanner(), EachWithEach())
+    var start = 0
+    while start < count {
+      let end = random.int(start..<count) + 1
+      let planned = planner.plan(Array(files[start..<end]), halves: [:])
+      let pairs = planned.filter { $0.files.count == 2 }.map { ($0.files[0], $0.files[1]) }
+      #expect(Dictionary(uniqueKeysWithValues: pairs) == expected.pairs(Array(files[start..<end])))
+      start = end
+    }
+  }
+
+  // Each with each are 2,500,000,000 comparisons for every pair, or once for all pairs.
+
+  static let count = 50_000
+
+  @Test("fifty thousand stills and as many movies with one content identifier are paired, in different folders")
+  func manyMovies() {
+    var planner = ImportPlanner()
+    let movies = (0..<Self.count).map { Self.file($0, "/m\($0)/IMG_\($0).MOV", .video, "A") }
+    #expect(planner.plan(movies, halves: [:]).isEmpty)
+    let stills = (0..<Self.count).map { Self.file(Self.count + $0, "/s\($0)/IMG_\($0).HEIC", .image, "A") }
+    let planned = planner.plan(stills, halves: [:])
+    #expect(planned.map(\.files) == (0..<Self.count).map { [Self.count + $0, $0] })
+    #expect(planner.takeWaiting().isEmpty)
+  }
+
+  @Test("fifty thousand stills complete as many movies of the library with one content identifier, each its own")
+  func manyHalves() {
+    func asset(_ number: Int) -> LocalIdentifier { LocalIdentifier(high: 0, low: UInt64(number)) }
+    let halves = (0..<2 * Self.count).map { number in
+      LivePhotoHalf(asset: asset(number), mediaType: number < Self.count ? .image : .video)
+    }
+    var planner = ImportPlanner()
+    let stills = (0..<Self.count).map { Self.file($0, "/s/IMG_\($0).HEIC", .image, "A") }
+    let videos = planner.plan(stills, halves: ["A": halves]).map { planned -> LocalIdentifier? in
+      if case .pairedStill(_, let video) = planned.change { video } else { nil }
+    }
+    #expect(videos == (Self.count..<2 * Self.count).map { asset($0) })
+  }
+}
