@@ -33,9 +33,9 @@ internal import PhotoLedger
 // UTF-16 units and scalars, since exports of different years count differently; names are equal if they are the same
 // text to a reader (é in one or two scalars).
 //
-// Thousands of items may have one cut name, and each of them could have each of the JSONs of that name. Such pairs are
-// not listed: an item that is open when their turn comes takes the first free JSON of its cut names, at 20 of those
-// whose titles fit, and at last of all.
+// Thousands of items may have one name, from as many folders, or one cut name, and each of them could have each of the
+// JSONs of that name. So pairs are not listed: an item that is open when its turn comes takes the first free JSON of
+// its names, at the penalty itself of those whose titles fit, and 100 later of all.
 //
 // Rejected: from the JSON to the item by `title` alone (two items of a folder may have one title, and the title of an
 // item with forbidden characters is no name).
@@ -81,11 +81,14 @@ struct TakeoutNames {
     let number: Int?
   }
 
-  private struct Candidate {
+  /// What the JSON of an item could be called, at one penalty.
+  private struct Wish {
     let item: Int
-    let sidecar: Int
-    let rule: Rule
     let penalty: Int
+    /// What a title has to fit.
+    let name: String
+    /// Those that there are JSONs of.
+    let keys: [(key: Key, rule: Rule)]
   }
 
   static let suffix = ".supplemental-metadata"
@@ -129,13 +132,12 @@ struct TakeoutNames {
   /// - Complexity: O((i + s) log (i + s)).
   func matches() -> [Int: Match] {
     var pairs = Pairs()
-    let candidates = items.indices.flatMap { position in own(position) }.sorted {
-      ($0.penalty, $0.item, $0.sidecar) < ($1.penalty, $1.item, $1.sidecar)
-    }
-    let middle = candidates.firstIndex { $0.penalty >= Self.collisionPenalty } ?? candidates.endIndex
-    for candidate in candidates[..<middle] { take(candidate, &pairs) }
+    let ordered = items.indices.flatMap { wishes($0) }.sorted { ($0.penalty, $0.item) < ($1.penalty, $1.item) }
+    let middle = ordered.firstIndex { $0.penalty >= Self.collisionPenalty } ?? ordered.endIndex
+    for wish in ordered[..<middle] { take(wish, withTitles: true, &pairs) }
     takeCollisions(withTitles: true, &pairs)
-    for candidate in candidates[middle...] { take(candidate, &pairs) }
+    for wish in ordered[middle...] { take(wish, withTitles: true, &pairs) }
+    for wish in ordered[..<middle] { take(wish, withTitles: false, &pairs) }
     takeCollisions(withTitles: false, &pairs)
     addBorrowed(to: &pairs.found)
     return pairs.found
@@ -146,14 +148,30 @@ struct TakeoutNames {
     var found: [Int: Match] = [:]
     /// The JSONs that an item has.
     var used: Set<Int> = []
-    /// The JSONs of the cut names that were asked for.
-    var collisions: [String: Collisions] = [:]
+    /// The JSONs of the names that were asked for.
+    var named: [Key: OpenSidecars] = [:]
+    /// The JSONs of the cut names that were asked for, with any number.
+    var collisions: [String: OpenSidecars] = [:]
   }
 
-  private func take(_ candidate: Candidate, _ pairs: inout Pairs) {
-    let index = items[candidate.item].index
-    guard pairs.found[index] == nil, pairs.used.insert(candidate.sidecar).inserted else { return }
-    pairs.found[index] = Match(sidecar: sidecars[candidate.sidecar].index, rule: candidate.rule)
+  private func match(_ item: Int, with sidecar: Int, _ rule: Rule, _ pairs: inout Pairs) {
+    pairs.used.insert(sidecar)
+    pairs.found[items[item].index] = Match(sidecar: sidecars[sidecar].index, rule: rule)
+  }
+
+  /// Gives an item, if it is open, the first free JSON of its names.
+  /// - Parameter withTitles: whether the JSON has a title that fits. False comes after true, when those that are free
+  ///   have no title that fits.
+  private func take(_ wish: Wish, withTitles: Bool, _ pairs: inout Pairs) {
+    guard pairs.found[items[wish.item].index] == nil else { return }
+    let wanted = withTitles ? PlainName(wish.name) : nil
+    var first: (sidecar: Int, rule: Rule)?
+    for (key, rule) in wish.keys {
+      let free = pairs.named[key, default: OpenSidecars(of: byKey[key] ?? [], titles)]
+        .first(fitting: wanted, besides: pairs.used)
+      if let free, free < first?.sidecar ?? .max { first = (free, rule) }
+    }
+    if let first { match(wish.item, with: first.sidecar, first.rule, &pairs) }
   }
 
   /// Gives each open item the first free JSON of its cut names.
@@ -166,87 +184,77 @@ struct TakeoutNames {
         if keys.isEmpty { continue }
         let wanted = withTitles ? PlainName(base) : nil
         for key in keys {
-          let free = pairs.collisions[key, default: Collisions(of: byBase[key] ?? [], titles)]
+          let free = pairs.collisions[key, default: OpenSidecars(of: byBase[key] ?? [], titles)]
             .first(fitting: wanted, besides: pairs.used)
           first = [first, free].compactMap { $0 }.min()
         }
       }
-      guard let first else { continue }
-      take(Candidate(item: position, sidecar: first, rule: .collision, penalty: Self.collisionPenalty), &pairs)
+      if let first { match(position, with: first, .collision, &pairs) }
     }
   }
 
-  /// The JSONs that could be an item's own, without those of its cut name that have another number.
-  private func own(_ position: Int) -> [Candidate] {
+  /// What an item's own JSON could be called, without those of its cut name that have another number.
+  private func wishes(_ position: Int) -> [Wish] {
     let name = items[position].name
     let split = Self.splitItem(name)
-    var candidates: [Candidate] = []
+    var wishes: [Wish] = []
+    func add(_ names: [(String, Rule)], of base: String, _ number: Int?, _ penalty: Int) {
+      let keys = names.map { (key: Key(base: $0.0, number: number), rule: $0.1) }.filter { byKey[$0.key] != nil }
+      if !keys.isEmpty { wishes.append(Wish(item: position, penalty: penalty, name: base, keys: keys)) }
+    }
     func addAll(_ base: String, _ number: Int?, _ penalty: Int) {
-      let plain = PlainName(base)
-      func add(_ key: String, _ rule: Rule, _ penalty: Int) {
-        for sidecar in byKey[Key(base: key, number: number)] ?? [] {
-          let fits = plain.fits(titles[sidecar])
-          candidates.append(
-            Candidate(item: position, sidecar: sidecar, rule: rule, penalty: penalty + (fits ? 0 : 100)))
-        }
-      }
-      let isNumbered = number != nil
-      for key in Self.fullNames(of: base) {
+      let full = Self.fullNames(of: base).map { key -> (String, Rule) in
         let isWhole = key.count == base.count || key.count == base.count + Self.suffix.count
-        add(key, isNumbered ? .numbered : isWhole ? .exact : .cut, penalty)
+        return (key, number != nil ? .numbered : isWhole ? .exact : .cut)
       }
-      for key in Self.cutNames(of: base) { add(key, .cut, penalty + 2) }
+      add(full, of: base, number, penalty)
+      add(Self.cutNames(of: base).map { ($0, .cut) }, of: base, number, penalty + 2)
     }
     addAll(name, nil, split == nil ? 0 : 1)
     if let (base, number) = split { addAll(base, number, 0) }
     let whole = split?.base ?? name
     let stem = Self.stem(whole)
-    if stem != whole {
-      let plain = PlainName(stem)
-      for key in Self.fullNames(of: stem) {
-        for sidecar in byKey[Key(base: key, number: split?.number)] ?? [] where plain.fits(titles[sidecar]) {
-          candidates.append(Candidate(item: position, sidecar: sidecar, rule: .withoutExtension, penalty: 30))
-        }
-      }
-    }
-    return candidates
+    if stem != whole { add(Self.fullNames(of: stem).map { ($0, .withoutExtension) }, of: stem, split?.number, 30) }
+    return wishes
   }
 
   // MARK: Copies and moving parts
 
   /// Gives items without a JSON that of the item they were made from, or that they move.
   private func addBorrowed(to found: inout [Int: Match]) {
-    var byStem: [String: [Item]] = [:]
-    for item in items { byStem[Self.stem(item.name), default: []].append(item) }
+    // The JSONs of the first still, and of the first item at all, of each name without its extension.
+    var (ofStills, ofItems) = ([String: Int](), [String: Int]())
+    for item in items {
+      guard let match = found[item.index] else { continue }
+      let stem = Self.stem(item.name)
+      if ofItems[stem] == nil { ofItems[stem] = match.sidecar }
+      if ofStills[stem] == nil, Self.isStill(item.name) { ofStills[stem] = match.sidecar }
+    }
     var borrowed: [Int: Match] = [:]
+    var ofCopies: [String: Int] = [:]
     for item in items where found[item.index] == nil {
-      if let still = Self.stillNames(of: item.name).lazy.flatMap({ byStem[$0] ?? [] }).first(where: {
-        $0.index != item.index && Self.isStill($0.name) && found[$0.index] != nil
-      }), let match = found[still.index] {
-        borrowed[item.index] = Match(sidecar: match.sidecar, rule: .movingPart)
-      } else if let original = original(of: item, byStem, found) {
-        borrowed[item.index] = Match(sidecar: original, rule: .edited)
+      if let sidecar = Self.stillNames(of: item.name).lazy.compactMap({ ofStills[$0] }).first {
+        borrowed[item.index] = Match(sidecar: sidecar, rule: .movingPart)
+      } else if let sidecar = original(of: item, ofItems) {
+        borrowed[item.index] = Match(sidecar: sidecar, rule: .edited)
+        let stem = Self.stem(item.name)
+        if ofCopies[stem] == nil, Self.isStill(item.name) { ofCopies[stem] = sidecar }
       }
     }
     found.merge(borrowed) { own, _ in own }
     // The moving part of an edited copy.
     for item in items where found[item.index] == nil {
-      guard
-        let still = Self.stillNames(of: item.name).lazy.flatMap({ byStem[$0] ?? [] }).first(where: {
-          $0.index != item.index && Self.isStill($0.name) && borrowed[$0.index]?.rule == .edited
-        }), let match = borrowed[still.index]
-      else { continue }
-      found[item.index] = Match(sidecar: match.sidecar, rule: .movingPart)
+      guard let sidecar = Self.stillNames(of: item.name).lazy.compactMap({ ofCopies[$0] }).first else { continue }
+      found[item.index] = Match(sidecar: sidecar, rule: .movingPart)
     }
   }
 
   /// The JSON of the item that an item is an edited copy of.
-  private func original(of item: Item, _ byStem: [String: [Item]], _ found: [Int: Match]) -> Int? {
+  /// - Parameter ofItems: the JSONs of items, by the items' names without extension.
+  private func original(of item: Item, _ ofItems: [String: Int]) -> Int? {
     for name in Self.originals(of: item.name) {
       // The original itself is best: its JSON is settled. A copy may be of another format, and the original elsewhere.
-      if let original = byStem[Self.stem(name)]?.first(where: { $0.index != item.index && found[$0.index] != nil }) {
-        return found[original.index]?.sidecar
-      }
+      if let sidecar = ofItems[Self.stem(name)] { return sidecar }
       let (base, number) = Self.splitItem(name).map { ($0.base, Optional($0.number)) } ?? (name, nil)
       for key in Self.fullNames(of: base) + Self.cutNames(of: base) {
         if let sidecar = byKey[Key(base: key, number: number)]?.first { return sidecars[sidecar].index }
@@ -305,7 +313,7 @@ struct TakeoutNames {
   // MARK: Names
 
   /// What the JSON of a name may be called when its suffix is whole, cut or absent, the longest first.
-  private static func fullNames(of base: String) -> [String] {
+  static func fullNames(of base: String) -> [String] {
     (0...suffix.count).reversed().map { base + suffix.prefix($0) }
   }
 
@@ -350,7 +358,7 @@ struct TakeoutNames {
 }
 
 /// A name or a title without its extension, as they are compared: what Google replaces in names is made equal.
-private struct PlainName {
+struct PlainName {
   let text: String
   /// Whether the end of the name may be cut.
   private let isLong: Bool
@@ -372,8 +380,8 @@ private struct PlainName {
   }
 }
 
-/// The JSONs of one cut name, of which the first that is free is asked for again and again.
-private struct Collisions {
+/// The JSONs of one name, of which the first that is free is asked for again and again.
+private struct OpenSidecars {
   /// By their rank.
   private let sidecars: [Int]
   /// All of lower rank are used.

@@ -1,0 +1,172 @@
+import TestSupport
+import Testing
+
+@testable import MediaImport
+
+// Items and JSONs of a Takeout, paired as an import does and by comparing each with each.
+
+@Suite("pairing the items and JSONs of a Takeout")
+struct TakeoutPairingTests {
+  /// The pairs by the rules that stand in TakeoutNames.swift, from a list of all that are possible.
+  struct EachWithEach {
+    private let items: [TakeoutNames.Item]
+    private let sidecars: [TakeoutNames.Sidecar]
+
+    init(_ items: [TakeoutNames.Item], _ sidecars: [TakeoutNames.Sidecar]) {
+      self.items = items.sorted { ($0.name, $0.index) < ($1.name, $1.index) }
+      self.sidecars = sidecars.sorted {
+        (TakeoutNames.split($0.stem)?.number ?? 0, $0.stem, $0.index)
+          < (TakeoutNames.split($1.stem)?.number ?? 0, $1.stem, $1.index)
+      }
+    }
+
+    private static func has(_ sidecar: TakeoutNames.Sidecar, _ names: [String], _ number: Int?) -> String? {
+      names.first { name in
+        if number == nil, name == sidecar.stem { return true }
+        guard let split = TakeoutNames.split(sidecar.stem) else { return false }
+        return split.base == name && split.number == number
+      }
+    }
+
+    private static func isNamed(_ sidecar: TakeoutNames.Sidecar, _ names: [String]) -> Bool {
+      names.contains(sidecar.stem) || TakeoutNames.split(sidecar.stem).map { names.contains($0.base) } ?? false
+    }
+
+    private static func fits(_ name: String, _ sidecar: TakeoutNames.Sidecar) -> Bool {
+      PlainName(name).fits(sidecar.title.flatMap { $0.isEmpty ? nil : PlainName($0) })
+    }
+
+    /// Why a JSON may be an item's own, with the penalties.
+    private static func reasons(
+      _ name: String, _ sidecar: TakeoutNames.Sidecar
+    ) -> [(penalty: Int, rule: TakeoutNames.Rule)] {
+      let split = TakeoutNames.splitItem(name)
+      var reasons: [(penalty: Int, rule: TakeoutNames.Rule)] = []
+      func add(_ base: String, _ number: Int?, _ penalty: Int) {
+        let late = fits(base, sidecar) ? 0 : 100
+        if let key = has(sidecar, TakeoutNames.fullNames(of: base), number) {
+          let isWhole = key == base || key == base + TakeoutNames.suffix
+          reasons.append((penalty + late, number != nil ? .numbered : isWhole ? .exact : .cut))
+        }
+        let cut = TakeoutNames.cutNames(of: base)
+        if has(sidecar, cut, number) != nil { reasons.append((penalty + 2 + late, .cut)) }
+        if isNamed(sidecar, cut) { reasons.append((20 + late, .collision)) }
+      }
+      add(name, nil, split == nil ? 0 : 1)
+      if let (base, number) = split { add(base, number, 0) }
+      let whole = split?.base ?? name
+      let stem = TakeoutNames.stem(whole)
+      if stem != whole, fits(stem, sidecar), has(sidecar, TakeoutNames.fullNames(of: stem), split?.number) != nil {
+        reasons.append((30, .withoutExtension))
+      }
+      return reasons
+    }
+
+    func matches() -> [Int: TakeoutNames.Match] {
+      var pairs: [(penalty: Int, item: Int, sidecar: Int, rule: TakeoutNames.Rule)] = []
+      for (item, one) in items.enumerated() {
+        for (sidecar, other) in sidecars.enumerated() {
+          for reason in Self.reasons(one.name, other) { pairs.append((reason.penalty, item, sidecar, reason.rule)) }
+        }
+      }
+      pairs.sort { ($0.penalty, $0.item, $0.sidecar) < ($1.penalty, $1.item, $1.sidecar) }
+      var found: [Int: TakeoutNames.Match] = [:]
+      var used: Set<Int> = []
+      for pair in pairs where found[items[pair.item].index] == nil && used.insert(pair.sidecar).inserted {
+        found[items[pair.item].index] = TakeoutNames.Match(sidecar: sidecars[pair.sidecar].index, rule: pair.rule)
+      }
+      return withBorrowed(found)
+    }
+
+    private func firstStill(
+      of item: TakeoutNames.Item, where isWanted: (TakeoutNames.Item) -> Bool
+    ) -> TakeoutNames.Item? {
+      TakeoutNames.stillNames(of: item.name).lazy.flatMap { name in
+        items.filter { TakeoutNames.stem($0.name) == name }
+      }.first { TakeoutNames.isStill($0.name) && isWanted($0) }
+    }
+
+    private func withBorrowed(_ own: [Int: TakeoutNames.Match]) -> [Int: TakeoutNames.Match] {
+      var borrowed: [Int: TakeoutNames.Match] = [:]
+      for item in items where own[item.index] == nil {
+        if let match = firstStill(of: item, where: { own[$0.index] != nil }).flatMap({ own[$0.index] }) {
+          borrowed[item.index] = TakeoutNames.Match(sidecar: match.sidecar, rule: .movingPart)
+        } else if let original = original(of: item, own) {
+          borrowed[item.index] = TakeoutNames.Match(sidecar: original, rule: .edited)
+        }
+      }
+      var found = own.merging(borrowed) { own, _ in own }
+      for item in items where found[item.index] == nil {
+        let still = firstStill(of: item) { borrowed[$0.index]?.rule == .edited }
+        guard let match = still.flatMap({ borrowed[$0.index] }) else { continue }
+        found[item.index] = TakeoutNames.Match(sidecar: match.sidecar, rule: .movingPart)
+      }
+      return found
+    }
+
+    private func original(of item: TakeoutNames.Item, _ own: [Int: TakeoutNames.Match]) -> Int? {
+      for name in TakeoutNames.originals(of: item.name) {
+        let stem = TakeoutNames.stem(name)
+        if let original = items.first(where: { TakeoutNames.stem($0.name) == stem && own[$0.index] != nil }) {
+          return own[original.index]?.sidecar
+        }
+        let split = TakeoutNames.splitItem(name)
+        let base = split?.base ?? name
+        for key in TakeoutNames.fullNames(of: base) + TakeoutNames.cutNames(of: base) {
+          if let sidecar = sidecars.first(where: { Self.has($0, [key], split?.number) != nil }) { return sidecar.index }
+        }
+      }
+      return nil
+    }
+  }
+
+  static func items(_ names: [String]) -> [TakeoutNames.Item] {
+    names.enumerated().map { TakeoutNames.Item(index: $0.offset, name: $0.element) }
+  }
+
+  private static let long = "A very long title that somebody has written fo"
+  private static let names = [
+    "IMG_1.jpg", "IMG_1.HEIC", "IMG_1.MP4", "IMG_1-edited.jpg", "IMG_1-edited.MP4", "IMG_1(1).jpg", "IMG_1(1).MP4",
+    "IMG_1-edited(1).jpg", "\(long)a.jpg", "\(long)b.jpg", "\(long)b(1).jpg", "\(long)b.MP4", "\(long)b-edited.jpg",
+  ]
+
+  private static func sidecar(_ index: Int, _ random: inout SeededGenerator) -> TakeoutNames.Sidecar {
+    let name = random.one(of: names)
+    let base = TakeoutNames.splitItem(name)?.base ?? name
+    let cut = TakeoutNames.cutNames(of: base) + [TakeoutNames.stem(base), base, base + TakeoutNames.suffix]
+    let stem = random.one(of: random.chance(1, of: 2) ? cut : TakeoutNames.fullNames(of: base))
+    let number = random.chance(1, of: 2) ? "(\(random.int(1..<3)))" : ""
+    let title = random.chance(1, of: 3) ? nil : random.chance(1, of: 2) ? base : random.one(of: names + [""])
+    return TakeoutNames.Sidecar(index: index, stem: stem + number, title: title)
+  }
+
+  @Test("each item has the JSON that comparing each with each gives it, by the same rule", arguments: 0..<400)
+  func same(seed: Int) {
+    var random = SeededGenerator(seed: UInt64(seed))
+    let names = Array(Self.names.shuffled(using: &random).prefix(random.int(1..<6)))
+    let items = Self.items((0..<random.int(1..<16)).map { _ in random.one(of: names) })
+    let sidecars = (0..<random.int(1..<16)).map { Self.sidecar($0, &random) }
+    let found = TakeoutNames(items: items, sidecars: sidecars).matches()
+    #expect(found == EachWithEach(items, sidecars).matches(), "\(items) \(sidecars)")
+  }
+
+  // A list of all pairs would have 400,000,000.
+
+  @Test("twenty thousand items of one name, from as many folders, have each a JSON of that name")
+  func manyOfOneName() {
+    let count = 20_000
+    let sidecars = (0..<count).map { TakeoutNames.Sidecar(index: $0, stem: "IMG_1.jpg", title: "other.jpg") }
+    let names = TakeoutNames(items: Self.items(Array(repeating: "IMG_1.jpg", count: count)), sidecars: sidecars)
+    let expected = (0..<count).map { ($0, TakeoutNames.Match(sidecar: $0, rule: .exact)) }
+    #expect(names.matches() == Dictionary(uniqueKeysWithValues: expected))
+  }
+
+  // A look at each item of the name for each of them would be 1,600,000,000.
+
+  @Test("forty thousand movies of one name, of which no still is there, have no JSON")
+  func manyMovies() {
+    let sidecar = TakeoutNames.Sidecar(index: 0, stem: "IMG_2.jpg", title: nil)
+    let items = Self.items(Array(repeating: "IMG_1.MP4", count: 40_000))
+    #expect(TakeoutNames(items: items, sidecars: [sidecar]).matches().isEmpty)
+  }
+}
