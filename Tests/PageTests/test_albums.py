@@ -277,7 +277,7 @@ class AlbumTests(CollectionTest):
         wait(lambda: [one.text for one in self.browser.all("dialog [role=option]")] == ["Trip", "New album “tri”"], "the list is narrowed")
         ActionChains(self.browser.driver).send_keys(Keys.ARROW_DOWN).send_keys(Keys.ARROW_UP).send_keys(Keys.ENTER).perform()
         wait(lambda: self.members(album) == [newest[0], newest[2]], "both are in the album")
-        self.undo("in “Trip”")
+        self.undo("added to “Trip”")
         wait(lambda: self.members(album) == [], "neither is")
 
         self.select(newest[1])
@@ -392,7 +392,7 @@ class AlbumTests(CollectionTest):
         self.hold_blocks()
         self.drag_before(ids[4], ids[1])
         self.meanwhile({"op": "album.remove", "album": album, "assets": [ids[1]]})
-        self.says("The order changed in the meantime", ".notice.error")
+        self.says("The order has changed in the meantime", ".notice.error")
         left = [ids[0], *ids[2:6]]
         self.assertEqual(self.members(album), left)
         # Others are always faster: it is tried four times, and each time nothing is moved.
@@ -401,7 +401,7 @@ class AlbumTests(CollectionTest):
         self.drag_before(ids[5], ids[2])
         for place in range(6, 10):
             self.meanwhile({"op": "album.insert", "album": album, "assets": [ids[place]], "index": 0})
-        self.says("The order changed in the meantime", ".notice.error")
+        self.says("The order has changed in the meantime", ".notice.error")
         self.assertEqual(self.browser.js("return window.held.length"), 0)
         self.assertEqual(self.members(album), [*reversed(ids[6:10]), *left])
 
@@ -427,13 +427,13 @@ class AlbumTests(CollectionTest):
         wait(lambda: self.shown() == ids, "the album")
         self.select(ids[1], ids[2])
         self.browser.click('[data-action="cover"]')
-        self.says("select only one", ".notice")
+        self.says("Select only one photo", ".notice")
         self.assertIsNone(chosen())
         self.browser.click(".selection-bar .icon-button")
         self.select(ids[2])
         self.browser.click('[data-action="cover"]')
         wait(lambda: chosen() == ids[2], "the third is its cover")
-        self.undo("cover of the album")
+        self.undo("Album cover changed")
         wait(lambda: chosen() is None, "none is")
         self.select(ids[1])
         self.browser.click('[data-action="cover"]')
@@ -465,7 +465,7 @@ class AlbumTests(CollectionTest):
         self.assertIn("cousin", self.browser.text(".blame tbody"))
         self.browser.click("dialog .check input")
         wait(lambda: len(self.browser.all(".blame tbody tr")) == 2, "also the one that was taken out")
-        self.says("taken out", ".blame .former")
+        self.says("removed", ".blame .former")
 
     def test_titles_are_text_whatever_they_hold(self):
         hostile = '<img src=x onerror="window.pwned=1"><script>window.pwned=1</script>'
@@ -493,7 +493,7 @@ class AlbumTests(CollectionTest):
         self.go("#/albums/" + album.split("/")[0])
         self.says("1 photo", ".count")
         self.gallery.commit({"op": "album.delete", "albums": [album]})
-        self.says("not there any more", ".empty")
+        self.says("no longer exists", ".empty")
 
     # Trash
 
@@ -520,7 +520,7 @@ class AlbumTests(CollectionTest):
             self.assertEqual(made.status, 201, made.body)
         keys = len(self.gallery.ask("GET", "/v1/keys").json["keys"])
         self.go("#/hidden")
-        self.says("signing in once more", ".lock")
+        self.says("Confirm your password", ".lock")
         self.assertEqual(self.shown(), [])
         self.browser.one(".lock input[type=password]").send_keys("wrong", Keys.ENTER)
         self.says("password is wrong", ".lock .problem")
@@ -530,7 +530,7 @@ class AlbumTests(CollectionTest):
 
         # Time passes without input.
         self.browser.js("const real = Date.now; Date.now = () => real() + 301_000;")
-        self.says("signing in once more", ".lock")
+        self.says("Confirm your password", ".lock")
         self.assertEqual(self.shown(), [])
         self.browser.one(".lock input[type=password]").send_keys("correct horse", Keys.ENTER)
         wait(lambda: self.shown() == [ids[0]], "the hidden photo again")
@@ -538,13 +538,13 @@ class AlbumTests(CollectionTest):
         self.browser.js("""Object.defineProperty(document, 'hidden', { value: true, configurable: true });
             document.dispatchEvent(new Event('visibilitychange'));
             const real = Date.now; Date.now = () => real() + 61_000;""")
-        self.says("signing in once more", ".lock")
+        self.says("Confirm your password", ".lock")
         self.browser.js("delete document.hidden; document.dispatchEvent(new Event('visibilitychange'))")
         self.browser.one(".lock input[type=password]").send_keys("correct horse", Keys.ENTER)
         self.select(ids[0])
         self.browser.click('[data-action="unhide"]')
         wait(lambda: not any(one["isHidden"] for one in self.gallery.assets("--hidden")), "shown again")
-        self.says("No photos are hidden", ".empty")
+        self.says("No hidden photos", ".empty")
         # The session is still that of before.
         self.go("#/photos")
         self.says("12 photos", ".count")
@@ -639,7 +639,7 @@ class LinkTests(CollectionTest):
         self.gallery.start()
         del self.gallery.ask
         self.browser.sign_in(self.gallery, path="/#/hidden")
-        self.says("nobody who acts as the owner has a password", ".lock")
+        self.says("no person who acts as the owner has a password", ".lock")
         self.fill(".lock input", "no such link")
         self.browser.click(".lock button")
         wait(lambda: self.browser.js("return document.querySelector('.lock .problem')?.textContent"), "the server's sentence")
@@ -648,7 +648,7 @@ class LinkTests(CollectionTest):
         self.browser.click(".lock button")
         wait(lambda: self.shown() == [one], "the hidden photo")
         self.browser.click('[data-tool="lock"]')
-        self.says("nobody who acts as the owner has a password", ".lock")
+        self.says("no person who acts as the owner has a password", ".lock")
         self.assertEqual(self.shown(), [])
 
 

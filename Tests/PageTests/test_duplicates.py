@@ -63,7 +63,7 @@ class DuplicateTests(PageTest):
         album = self.gallery.commit({"op": "album.create", "title": "Coast", "as": "$a"},
                                     {"op": "album.add", "album": "$a", "assets": [self.names["copy-1.jpg"]]})["created"][0]
         self.browser.driver.get(self.gallery.address + "/#/duplicates")
-        self.browser.wait_text("Nothing has been searched", "[role=status]")
+        self.browser.wait_text("No search since the server was started", "[role=status]")
         self.browser.click('[data-tool="search"]')
         self.browser.wait_text("3 groups found", "[role=status]", 120)
         wait(lambda: sorted(self.shown()) == [self.pair(0), self.pair(1), self.pair(2)], lambda: str(self.shown()))
@@ -116,7 +116,7 @@ class DuplicateTests(PageTest):
         for number in (2, 1):
             self.browser.click(self.group(number) + " [data-act=merge]")
             wait(lambda: len(self.shown()) == number - 1, "merged")
-        self.browser.wait_text("Nothing is left to merge", "[role=status]")
+        self.browser.wait_text("All groups are done", "[role=status]")
         self.assertEqual(self.trash(), ["copy-2.jpg", "whole-0.jpg", "whole-1.jpg"])
 
 

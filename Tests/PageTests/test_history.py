@@ -157,7 +157,7 @@ class HistoryTests(HistoryTest):
         conflicts = self.browser.text("dialog .plan-conflicts")
         self.assertIn("rating reset. It has been changed since. Conflict.", conflicts)
         self.assertFalse(self.browser.one("dialog .dialog-actions .main").is_enabled(), "conflicts are in the way")
-        self.choose("Leave conflicts as they are")
+        self.choose("Skip conflicts")
         self.browser.wait_text("Not changed.", "dialog .plan-conflicts")
         self.assertTrue(self.asset(photo)["isFavorite"], "a plan changes nothing")
         self.press("Undo", "dialog")

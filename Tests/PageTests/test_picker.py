@@ -159,7 +159,7 @@ class PickerTests(PageTest):
         self.browser.wait_text("This request has ended", "h1")
         self.assertEqual((self.state(session)["state"], self.state(session)["items"]), ("cancelled", []))
         self.present({"pickerUri": "/?pick=nothing"})
-        self.browser.wait_text("The request has ended", ".saying")
+        self.browser.wait_text("The request has expired", ".saying")
 
     def test_the_app_ends_its_request_while_the_person_looks(self):
         session = self.begin()

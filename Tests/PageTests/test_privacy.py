@@ -101,7 +101,7 @@ class PromptTests(PrivacyTest):
         self.browser.click('[data-choice="limit"]')
         self.choose(*self.ids[1:3])
         wait(lambda: self.shown(self.other) == set(self.ids[1:3]), "the app shows what was selected")
-        self.other.wait_text("Only a selection", ".visitor")
+        self.other.wait_text("a selection of the photos", ".visitor")
         self.browser.wait_text("has access to 2 selected photos", ".notice")
         wait(lambda: not self.browser.all(".request"), "the banner is gone")
         self.assertEqual(self.client(client)["authorizationStatus"]["readWrite"], "limited")
@@ -242,7 +242,7 @@ class PeopleTests(PrivacyTest):
         self.browser.click('[data-person="anna"] button')
         self.field("Password").send_keys("battery staple")
         self.press("Set password", "dialog")
-        self.browser.wait_text("has a new password", ".notices")
+        self.browser.wait_text("Password of “anna” changed", ".notices")
         sign_in = {"name": "anna", "password": "correct horse"}
         self.assertEqual(self.gallery.ask("POST", "/v1/sessions", sign_in, key=None).status, 401)
         sign_in["password"] = "battery staple"
@@ -281,7 +281,7 @@ class PeopleTests(PrivacyTest):
         self.browser.driver.get(f"{self.gallery.address}/healthz")
         self.browser.driver.delete_all_cookies()
         self.browser.driver.get(link)
-        self.browser.wait_text("This link was used already", ".problem")
+        self.browser.wait_text("This link was already used", ".problem")
 
     def test_a_person_changes_the_own_password(self):
         self.ask("POST", "/v1/people", {"name": "cora", "client": "guests", "password": "correct horse"})

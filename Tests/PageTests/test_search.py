@@ -68,9 +68,9 @@ class SearchTests(PageTest):
         self.ask("sea light")
         self.finds([self.ids[1]], "words in any order")
         self.ask("ight")
-        self.says("No photo was found", ".search-results")
+        self.says("No photos found", ".search-results")
         self.ask("no such word")
-        self.says("No photo was found", ".search-results")
+        self.says("No photos found", ".search-results")
 
     def test_words_are_found_by_the_server_and_no_record_is_read(self):
         read = "return performance.getEntriesByType('resource').map((one) => one.name).filter((one) => "\
@@ -90,7 +90,7 @@ class SearchTests(PageTest):
         self.browser.driver.switch_to.active_element.send_keys(Keys.CONTROL, "a")
         self.says("10 selected", ".selection-bar")
         self.browser.click('[data-action="trash"]')
-        self.says("No photo was found", ".search-results")
+        self.says("No photos found", ".search-results")
         self.assertEqual(sorted(one["localIdentifier"] for one in self.gallery.assets("--trash")), sorted(wanted))
         self.browser.click(".notice-action")
         self.finds(wanted, "what was taken back")
@@ -115,7 +115,7 @@ class SearchTests(PageTest):
         self.ask("favourites img_0004")
         self.finds([self.names["IMG_0004.jpg"]], "a favourite by its name")
         self.ask('"favourites"')
-        self.says("No photo was found", ".search-results")
+        self.says("No photos found", ".search-results")
 
     def test_a_month_of_more_years_than_a_predicate_can_name(self):
         dated = self.ids[6:12]
@@ -137,7 +137,7 @@ class SearchTests(PageTest):
                 self.ask(text)
                 # What has no word finds nothing.
                 if text.startswith("OR") or text == "\\":
-                    self.says("No photo was found", ".search-results")
+                    self.says("No photos found", ".search-results")
                 else:
                     self.finds([self.ids[2]], text)
 

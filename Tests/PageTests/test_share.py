@@ -65,7 +65,7 @@ class ShareTests(PageTest):
         self.browser.sign_in(self.gallery, path="/#/albums")
         self.browser.click(".card .card-menu")
         self.browser.click('[data-choice="share"]')
-        self.browser.wait_text("also what is added later", "dialog")
+        self.browser.wait_text("including those added later", "dialog")
         self.browser.screenshot("share-album")
         self.browser.click("dialog .button.main")
         link = self.browser.one("input.secret").get_attribute("value")
@@ -141,7 +141,7 @@ class ShareTests(PageTest):
         self.visit(share)
         self.browser.wait_text("Password required", "h1")
         self.browser.one("input[type=password]").send_keys("wrong horse\n")
-        self.browser.wait_text("not the password", ".wrong")
+        self.browser.wait_text("The password is wrong", ".wrong")
         self.browser.one("input[type=password]").send_keys("correct horse\n")
         self.wait_tiles(self.newest[:1])
         # A reload of the tab asks for nothing.
@@ -261,7 +261,7 @@ class ShareTests(PageTest):
     def test_a_visitor_adds_photos(self):
         share = self.share([], upload=True)
         self.visit(share)
-        self.browser.wait_text("Add the first photos", ".empty")
+        self.browser.wait_text("Add the first ones", ".empty")
         made = picture(self.gallery.folder / "guest", "guest.jpg", 77)
         self.browser.driver.find_element(By.CSS_SELECTOR, ".choose-files").send_keys(str(made))
         self.browser.one(".upload-row[data-state=taken]")

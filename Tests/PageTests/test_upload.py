@@ -176,7 +176,7 @@ class UploadTests(PageTest):
         self.choose(path)
         wait(lambda: self.browser.js("return sent.some((offset) => offset > 0)"), "a part is there")
         self.gallery.stop(signal.SIGKILL)
-        self.browser.wait_text("continues by itself", ".upload-trouble")
+        self.browser.wait_text("resumes automatically", ".upload-trouble")
         self.browser.driver.execute_cdp_cmd("Network.disable", {})
         self.gallery.start()
         self.wait_states({"long.mp4": "taken"})
@@ -432,8 +432,8 @@ class CameraTests(PageTest):
         self.visit()
         self.browser.wait_text("This page cannot add photos", "h1")
         self.visit(self.gallery.key("someone", ["read"]))
-        self.browser.wait_text("has not allowed it", ".saying")
-        for name, sentence in [("NotAllowedError", "may not use the camera"), ("NotFoundError", "No camera was found"),
+        self.browser.wait_text("has not allowed adding photos", ".saying")
+        for name, sentence in [("NotAllowedError", "does not have access to the camera"), ("NotFoundError", "No camera found"),
                                ("NotReadableError", "Another program")]:
             made = self.browser.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": f"""
                 navigator.mediaDevices.getUserMedia = async () => {{ throw new DOMException('no', '{name}'); }};"""})
