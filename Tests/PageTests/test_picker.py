@@ -139,7 +139,7 @@ class PickerTests(PageTest):
         self.tile(3).click()
         self.wait_numbers({0: "1", 3: "2"})
         self.browser.click(".pick-head .button.main")
-        self.browser.wait_text("has 2 photos now", ".saying")
+        self.browser.wait_text("received 2 photos", ".saying")
         state = self.state(session)
         self.assertEqual(state["state"], "finished")
         self.assertEqual([one["asset"] for one in state["items"]], [self.newest[0], self.newest[3]])
@@ -224,7 +224,7 @@ class PickerTests(PageTest):
             wait(lambda: self.tile(0).get_attribute("aria-selected") == "true", "it is selected")
             self.browser.screenshot("picker-place")
             self.browser.click(".pick-head .button.main")
-            self.browser.wait_text("has 1 photo now", ".saying")
+            self.browser.wait_text("received 1 photo", ".saying")
             [item] = self.state(session)["items"]
             answer = self.gallery.ask("GET", f"/v1/picked/{item['item']}", key=self.secret)
             self.assertEqual(answer.status, 200, answer.body)
