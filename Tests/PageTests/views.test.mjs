@@ -841,7 +841,8 @@ test('whether a camera link was copied is said in its dialog', async () => {
   await done;
 });
 
-test('requests that are said again stay as they are, and the one that has the focus keeps it', async (context) => {
+/** Has streams of states come from the test, which says a state on the one that was opened last. */
+function streams(context) {
   const { EventSource } = globalThis;
   context.after(() => { globalThis.EventSource = EventSource; });
   let source = null;
@@ -853,13 +854,18 @@ test('requests that are said again stay as they are, and the one that has the fo
 
     close() {}
   };
+  return (state) => source.dispatchEvent(new MessageEvent('state', { data: JSON.stringify(state) }));
+}
+
+test('requests that are said again stay as they are, and the one that has the focus keeps it', async (context) => {
+  const say = streams(context);
   const { start } = await load('views/requests.js');
   const app = Object.assign(frame(), { watch: () => {} });
   document.body.replaceChildren();
   start(app, document.body);
-  const said = (...clients) => source.dispatchEvent(new MessageEvent('state', { data: JSON.stringify({
+  const said = (...clients) => say({
     requests: clients.map((client) => ({ client, level: 'readWrite', usage: null, date: '2026-01-01T00:00:00Z' })),
-  }) }));
+  });
   const lines = () => app.requests.element.querySelectorAll('.request');
   const names = () => lines().map((one) => one.dataset.client);
   let changes = 0;
@@ -880,4 +886,29 @@ test('requests that are said again stay as they are, and the one that has the fo
   said();
   assert.deepEqual(names(), []);
   app.requests.watched.close();
+});
+
+test('a visitor who asks for more sees that, whether the answer or the stream says it first', async (context) => {
+  const say = streams(context);
+  const { start } = await load('views/visitor.js');
+  const state = (more) => ({ client: 'friends', authorizationStatus: { readWrite: 'limited', addOnly: 'limited' },
+    waiting: [], more: { state: more, added: [] } });
+  let answer = () => {};
+  const app = Object.assign(frame(0, () => new Promise((resolve) => { answer = resolve; })), {
+    watch: () => {}, isOther: () => false, renew: () => {}, session: { scopes: ['read'], ...state('none') },
+  });
+  document.body.replaceChildren();
+  start(app, document.body);
+  const text = () => document.body.querySelector('.visitor').textContent;
+  // What the stream says of a later moment stays: the owner has answered already.
+  for (const [said, shown] of [[[], /has not answered yet/], [['waiting'], /has not answered yet/],
+    [['waiting', 'answered'], /Ask for more photos/]]) {
+    say(state('none'));
+    document.body.querySelector('.visitor button').click();
+    for (const more of said) say(state(more));
+    answer(state('waiting'));
+    await settled();
+    assert.deepEqual(app.failures, [], `${said}`);
+    assert.match(text(), shown, `${said}`);
+  }
 });

@@ -34,7 +34,7 @@ export function start(app, place) {
   const banner = h('div', { class: 'visitor', role: 'region', 'aria-label': t('visitor.region'),
     'aria-live': 'polite' });
   place.append(banner);
-  const show = () => fill(banner, ...bannerOf(app));
+  const show = () => fill(banner, ...bannerOf(app, show));
   app.barred = (address) => {
     if (mayRead(app.session)) return null;
     if (app.session.authorizationStatus.addOnly === 'authorized' && addingViews.has(address.name)) return null;
@@ -76,24 +76,28 @@ export function start(app, place) {
 /**
  * What stands above a visitor's views.
  * @param {App} app
+ * @param {() => void} show draws it anew
+ * @returns {HTMLElement[]}
  */
-function bannerOf(app) {
+function bannerOf(app, show) {
   const { authorizationStatus: { readWrite }, more } = app.session;
   if (readWrite !== 'limited') return [];
   const button = h('button', { class: 'button', onclick: async () => {
     button.disabled = true;
+    const { session } = app;
     try {
       const state = await app.client.ask('POST', '/v1/session/more', { json: {} });
-      app.session = { ...app.session, ...state };
-      fill(/** @type {HTMLElement} */ (line.parentElement), ...bannerOf(app));
+      // The stream may report the request before the answer arrives, and perhaps more than that.
+      if (app.session !== session) return;
+      app.session = { ...session, ...state };
+      show();
     } catch (error) {
       button.disabled = false;
       app.notices.fail(error);
     }
   } }, t('visitor.more'));
-  const line = h('div', { class: 'visitor-banner' }, icon('privacy'), h('p', null, t('visitor.limited')),
-    more?.state === 'waiting' ? h('p', { class: 'visitor-state' }, t('visitor.more.waiting')) : button);
-  return [line];
+  return [h('div', { class: 'visitor-banner' }, icon('privacy'), h('p', null, t('visitor.limited')),
+    more?.state === 'waiting' ? h('p', { class: 'visitor-state' }, t('visitor.more.waiting')) : button)];
 }
 
 /**
