@@ -217,7 +217,11 @@ class Browser:
         return wait(shown, f"{selector} is shown", limit)
 
     def click(self, selector):
-        self.one(selector).click()
+        """Presses the element of a selector, also where the page draws it anew between the look and the press."""
+        def pressed():
+            self.one(selector).click()
+            return True
+        wait(pressed, f"{selector} is pressed")
 
     def text(self, selector="body"):
         return self.one(selector).text

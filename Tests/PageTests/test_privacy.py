@@ -175,6 +175,8 @@ class PromptTests(PrivacyTest):
         self.choose(self.ids[4])
         wait(lambda: self.shown(self.other) == {*self.ids[:2], self.ids[4]}, "one more photo")
         self.browser.click(".notice .icon-button")
+        # The card is drawn anew after the answer, and what was chosen in the one before would be lost.
+        self.browser.wait_text("Sees 3 photos.", card)
         self.browser.click(f'{card} input[value="{self.ids[0]}"]')
         self.browser.click(f'{card} [data-act="narrow"]')
         wait(lambda: self.shown(self.other) == {self.ids[1], self.ids[4]}, "one photo less")

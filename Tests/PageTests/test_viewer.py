@@ -439,6 +439,8 @@ class ViewerTests(ViewerTest):
         next(one for one in self.browser.all(".viewer-panel button") if one.text == "Hide").click()
         self.wait_shown(following)
         self.assertTrue(self.asset(identifier)["isHidden"])
+        # The list may follow before the answer comes, with which the notice does.
+        self.notice("1 photo hidden")
         self.undo()
         self.has(identifier, "isHidden", False)
 
