@@ -343,7 +343,7 @@
           return client
         }
         let (one, other) = (try wait(app.secret), try wait(gallery.owner))
-        while gallery.server.feeds.pollCount < 2 { await Task.yield() }
+        try await waitUntil("both wait") { gallery.server.feeds.pollCount == 2 }
         #expect(try gallery.ask("DELETE", "/v1/keys/\(app.name)").status == 204)
         #expect(one.readToEnd().hasPrefix("HTTP/1.1 401"))
         let start = ContinuousClock.now

@@ -148,7 +148,7 @@
         let waiting = try RawClient(port: gallery.address.port)
         let target = "/v1/changes?fetch=\(fetch.name)&after=\(fetch.token)&wait=60"
         waiting.send(try gallery.head("GET", target, ["Connection: close"]))
-        while gallery.server.feeds.pollCount == 0 { await Task.yield() }
+        try await waitUntil("the poll waits") { gallery.server.feeds.pollCount == 1 }
         try await gallery.library.performChanges { _ = $0.createAlbum(title: "Sea") }
         let poll = try TestGallery.checked("GET", target, #require(TestGallery.parsed(waiting.readToEnd()))).json()
         let messages = try #require(poll["messages"] as? [[String: Any]])
