@@ -1,5 +1,6 @@
 import Foundation
 import PhotoLedger
+import Synchronization
 import TestSupport
 import Testing
 
@@ -59,6 +60,38 @@ import Testing
         let expected = QueryModel(value: asset.value(of:)).holds(condition)
         try #require(test(row) == expected, "seed \(seed): \(condition) on \(row)")
       }
+    }
+  }
+
+  /// A row whose texts are counted when they are read.
+  private struct CountedRow: PropertyRow {
+    let text: String?
+    let readCount = Counter()
+
+    final class Counter: Sendable { let value = Mutex(0) }
+
+    static var entity: Entity { .asset }
+
+    static func reader(of key: PropertyKey) -> PropertyReader<CountedRow> {
+      .text { row in
+        row.readCount.value.withLock { $0 += 1 }
+        return row.text
+      }
+    }
+  }
+
+  @Test("IN with options reads and folds a property once, however many texts there are", arguments: ["", "NOT "])
+  func foldedMembership(negation: String) throws {
+    let list = (0..<100).map { "'Straße \($0)'" }.joined(separator: ", ")
+    let format = "\(negation)(burstIdentifier IN[cd] {\(list)}) OR burstIdentifier ==[c] 'été'"
+    let test = try Condition(format: format, for: .asset).evaluator(for: CountedRow.self)
+    for (text, isIn, isSummer) in [
+      ("STRASSE 99", true, false), ("strasse 100", false, false), ("ÉTÉ", false, true), ("ete", false, false),
+      (nil, false, false),
+    ] as [(String?, Bool, Bool)] {
+      let row = CountedRow(text: text)
+      #expect(test(row) == (isIn == negation.isEmpty || isSummer), "\(text ?? "no text")")
+      #expect(row.readCount.value.withLock { $0 } <= 2)
     }
   }
 

@@ -23,6 +23,12 @@ extension Condition {
   }
 }
 
+/// A property as a comparison folds it.
+private struct FoldedProperty: Hashable {
+  let key: PropertyKey
+  let options: Condition.TextOptions
+}
+
 private enum ConditionCompiler<Row: PropertyRow> {
   typealias Test = @Sendable (Row) -> Bool
 
@@ -36,10 +42,30 @@ private enum ConditionCompiler<Row: PropertyRow> {
     case .bits(let key, let mask, let comparator, let value): bits(Row.reader(of: key), mask, comparator, value)
     case .text(let key, let test, let text, let options):
       textTest(Row.reader(of: key), TextTest(test, text, options))
-    case .and(let parts): all(parts.map(compile))
-    case .or(let parts): any(parts.map(compile))
+    case .and(let parts): all(compile(parts, isAnd: true))
+    case .or(let parts): any(compile(parts, isAnd: false))
     case .not(let part): negation(compile(part))
     }
+  }
+
+  /// The tests of the parts of an and or an or. Texts that one property is compared with, folded alike (`IN[cd]`), are
+  /// one test: the property is folded once, and looked up.
+  static func compile(_ parts: [Condition], isAnd: Bool) -> [Test] {
+    var tests: [Test] = []
+    var wanted: [FoldedProperty: Set<String>] = [:]
+    for part in parts {
+      switch part {
+      case .text(let key, .equals, let text, let options) where !isAnd,
+        .not(.text(let key, .equals, let text, let options)) where isAnd:
+        wanted[FoldedProperty(key: key, options: options), default: []].insert(text.folded(options))
+      default: tests.append(compile(part))
+      }
+    }
+    for (property, texts) in wanted {
+      let test = foldedMembership(Row.reader(of: property.key), texts, property.options)
+      tests.append(isAnd ? negation(test) : test)
+    }
+    return tests
   }
 
   static func negation(_ test: @escaping Test) -> Test { { !test($0) } }
@@ -273,11 +299,21 @@ extension ConditionCompiler {
   }
 
   static func textTest(_ reader: PropertyReader<Row>, _ test: TextTest) -> Test {
+    textTest(reader) { test.holds($0) }
+  }
+
+  static func foldedMembership(
+    _ reader: PropertyReader<Row>, _ wanted: Set<String>, _ options: Condition.TextOptions
+  ) -> Test {
+    textTest(reader) { wanted.contains($0.folded(options)) }
+  }
+
+  static func textTest(_ reader: PropertyReader<Row>, _ holds: @escaping @Sendable (String) -> Bool) -> Test {
     switch reader {
-    case .text(let read): { read($0).map(test.holds) ?? false }
-    case .texts(let read): { read($0).contains(where: test.holds) }
+    case .text(let read): { read($0).map(holds) ?? false }
+    case .texts(let read): { read($0).contains(where: holds) }
     case .identifier(let read, let kind):
-      { row in read(row).map { test.holds($0.spelled(as: kind(row))) } ?? false }
+      { row in read(row).map { holds($0.spelled(as: kind(row))) } ?? false }
     default: { _ in false }
     }
   }
