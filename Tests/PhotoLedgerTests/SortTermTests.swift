@@ -26,6 +26,17 @@ import Testing
     #expect(error?.code == code)
   }
 
+  @Test("a later term of the same key decides nothing: such queries are the same, and share their result")
+  func repeated() throws {
+    func query(_ terms: [String]) throws -> Query {
+      Query(.asset, .library, sortedBy: try terms.map { try SortTerm($0, for: .asset) })
+    }
+    let once = try query(["creationDate:desc", "duration"])
+    #expect(try query(["creationDate:desc", "creationDate", "duration", "duration:desc", "creationDate:desc"]) == once)
+    #expect(try query(["creationDate", "duration"]) != once)
+    #expect(try query(["duration", "creationDate:desc"]) != once)
+  }
+
   @Test("an unknown key's error lists the keys that a fetch can be sorted by, and no others")
   func listsKeys() throws {
     let kinds: [(Entity, String, String)] = [

@@ -1,8 +1,8 @@
 // A query defines the objects of a result and their order; a window defines the range of it that is shown.
 //
 // Equality of queries decides which results share one live tree, so a query is normalised when it is made: the
-// condition in its normal form, the hidden and trash flags as they are. Windows are kept apart: two results that
-// differ only in their limit share a tree.
+// condition in its normal form, each sort key once, the hidden and trash flags as they are. Windows are kept apart: two
+// results that differ only in their limit share a tree.
 
 /// Which objects a result holds, and in what order.
 package struct Query: Hashable, Sendable {
@@ -54,7 +54,9 @@ package struct Query: Hashable, Sendable {
     self.entity = entity
     self.scope = scope
     self.condition = condition.normalized()
-    self.sort = sort
+    // Objects that are equal by a key are so by a later term of it, whatever its direction.
+    var known: Set<PropertyKey> = []
+    self.sort = sort.filter { known.insert($0.key).inserted }
   }
 }
 
