@@ -53,9 +53,10 @@ final class LiveQuery: Sendable {
   // MARK: Under the lock of the observation
 
   /// Steps over one commit; says whether it touched the result.
-  func step(_ delta: Delta) -> Bool {
+  /// - Parameter words: those that other searches have cut.
+  func step(_ delta: Delta, _ words: DeltaWords) -> Bool {
     // Nearly every commit leaves nearly every result as it was: that is found before the result is looked at.
-    let touches = plan.touches(by: delta)
+    let touches = plan.touches(by: delta, words)
     guard !(touches?.isEmpty ?? false) else { return false }
     return state.withLock { state in
       guard delta.from >= state.core.commit else { return false }

@@ -142,8 +142,9 @@ package final class Observation: StorePart, SharedResults {
     var touched: [ObjectIdentifier: LiveQuery] = [:]
     state.queries.sweep()
     for delta in deltas {
+      let words = DeltaWords()
       state.queries.forEach(touchableBy: delta) { query in
-        if query.step(delta) { touched[ObjectIdentifier(query)] = query }
+        if query.step(delta, words) { touched[ObjectIdentifier(query)] = query }
       }
       if delta.hasErasure { state.lastErasure = delta.to }
       // A client whose permission was changed follows another query from now on.

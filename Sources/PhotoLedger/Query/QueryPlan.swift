@@ -63,9 +63,12 @@ package final class QueryPlan: Sendable {
   var asksForDetails: Bool { describedPasses != nil }
 
   /// Whether an asset that the rows admit belongs by its details.
-  /// - Parameter row: the row that the details go with.
-  func admits(_ details: AssetDetails, of row: AssetRow) -> Bool {
-    (query.search?.finds(details) ?? true) && meetsCondition(row, details)
+  /// - Parameters:
+  ///   - row: the row that the details go with.
+  ///   - words: the words of the details, asked for by a search only; nil: they are cut.
+  func admits(_ details: AssetDetails, of row: AssetRow, having words: @autoclosure () -> SearchWords? = nil) -> Bool {
+    if let search = query.search, !search.finds(words() ?? SearchWords(details)) { return false }
+    return meetsCondition(row, details)
   }
 
   /// Whether an asset that the rows admit meets the condition by its details, the search aside.

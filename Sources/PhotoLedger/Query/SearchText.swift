@@ -102,7 +102,8 @@ package struct SearchText: Hashable, Sendable {
   /// Whether a collection with a title is found.
   func finds(title: String?) -> Bool { finds(SearchWords(title: title)) }
 
-  private func finds(_ words: SearchWords) -> Bool {
+  /// Whether an object with these words is found.
+  func finds(_ words: SearchWords) -> Bool {
     !prefixes.isEmpty && prefixes.allSatisfy(words.hasWord(beginningWith:))
   }
 }

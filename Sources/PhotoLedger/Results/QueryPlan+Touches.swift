@@ -1,13 +1,42 @@
 // What a delta does to a result: which of its objects it touches, and with which keys before and after.
 
+/// The words of the assets of a delta, cut once for all searches that step over it.
+final class DeltaWords {
+  /// Of how many assets they are kept: words take several times the memory of their texts.
+  private static let assetLimit = 4096
+
+  private var wordsBefore: [ObjectNumber: SearchWords] = [:]
+  private var wordsAfter: [ObjectNumber: SearchWords] = [:]
+
+  /// The words of the details of an asset before the delta.
+  func before(_ number: ObjectNumber, _ details: AssetDetails) -> SearchWords {
+    Self.words(of: number, details, &wordsBefore)
+  }
+
+  /// The words of the details of an asset after the delta.
+  func after(_ number: ObjectNumber, _ details: AssetDetails) -> SearchWords {
+    Self.words(of: number, details, &wordsAfter)
+  }
+
+  private static func words(
+    of number: ObjectNumber, _ details: AssetDetails, _ kept: inout [ObjectNumber: SearchWords]
+  ) -> SearchWords {
+    if let words = kept[number] { return words }
+    let words = SearchWords(details)
+    if kept.count < assetLimit { kept[number] = words }
+    return words
+  }
+}
+
 extension QueryPlan {
   /// What a delta does to the result: the key of every object that it holds before or after.
   /// - Parameters:
   ///   - delta: the change.
   ///   - holders: for ``Query/Scope/containing(_:)``, the collections that the object stood in before the delta.
+  ///   - words: those that other searches have cut; nil: none does.
   /// - Complexity: O(k) in the objects of the delta.
   func touches<Key: PlannedKey>(
-    by delta: Delta, holders: Holders, as key: Key.Type = Key.self
+    by delta: Delta, holders: Holders, as key: Key.Type = Key.self, _ words: DeltaWords? = nil
   ) -> [KeyTouch<Key>] {
     var touches: [KeyTouch<Key>] = []
     guard query.isOpen else { return [] }
@@ -15,7 +44,7 @@ extension QueryPlan {
     case .asset:
       for (number, touch) in delta.assets {
         let place = placing(of: number, in: delta, holders)
-        let (had, has) = isDescribed(number, in: delta)
+        let (had, has) = isDescribed(number, in: delta, words)
         let before = touch.before.flatMap {
           place.was && admits($0) && had($0) ? self.key($0, place.before) as Key : nil
         }
@@ -39,23 +68,33 @@ extension QueryPlan {
   /// What a delta does to the result, from the delta and the query alone; nil where it takes the result to say that:
   /// where the object of the scope stands is part of the result, and only its tree knows an erased asset's key.
   /// - Complexity: O(k) in the objects of the delta.
-  func touches(by delta: Delta) -> OrderTouches? {
+  func touches(by delta: Delta, _ words: DeltaWords) -> OrderTouches? {
     if case .containing = query.scope { return nil }
     if query.isOpen, isBlind(to: delta) { return nil }
     return hasWideKeys
-      ? .wide(touches(by: delta, holders: Holders())) : .narrow(touches(by: delta, holders: Holders()))
+      ? .wide(touches(by: delta, holders: Holders(), words)) : .narrow(touches(by: delta, holders: Holders(), words))
   }
 
   private typealias Test = (AssetRow) -> Bool
 
   /// Whether an asset belongs by its details, before and after a delta.
-  private func isDescribed(_ number: ObjectNumber, in delta: Delta) -> (had: Test, has: Test) {
+  private func isDescribed(
+    _ number: ObjectNumber, in delta: Delta, _ words: DeltaWords?
+  ) -> (had: Test, has: Test) {
     guard searchesDetails else { return ({ _ in true }, { _ in true }) }
     precondition(delta.hasDetails, "A search is updated by a delta without words; this is a defect of PhotoLedger.")
     let touch = delta.details[number]
     return (
-      { row in touch?.before.map { self.admits($0, of: row) } ?? false },
-      { row in touch?.after.map { self.admits($0, of: row) } ?? false }
+      { row in
+        touch?.before.map { details in
+          self.admits(details, of: row, having: words?.before(number, details))
+        } ?? false
+      },
+      { row in
+        touch?.after.map { details in
+          self.admits(details, of: row, having: words?.after(number, details))
+        } ?? false
+      }
     )
   }
 
