@@ -204,15 +204,19 @@ extension Decider {
       try check(found, at: indexes, in: contents, t)
       return found
     }
+    // From the end that is nearer: most often what was added last is taken out or moved.
+    let isFromEnd = contents.holdsAssets && contents.row.assetCount - indexes[0] <= last
+    let steps = isFromEnd ? indexes.reversed().map { contents.row.assetCount - 1 - $0 } : indexes
     var found: [ObjectNumber] = []
     var position = 0
-    try projections.forEachMember(of: contents.row.number, in: t) { _, child in
+    try projections.forEachMember(of: contents.row.number, backward: isFromEnd, in: t) { _, child in
       guard try isShown(child, in: contents, t) else { return true }
-      if indexes[found.count] == position { found.append(child) }
+      if steps[found.count] == position { found.append(child) }
       position += 1
-      return found.count < indexes.count
+      return found.count < steps.count
     }
     guard found.count == indexes.count else { throw outOfRange(last, contents, count: position) }
+    if isFromEnd { found.reverse() }
     try check(found, at: indexes, in: contents, t)
     return found
   }
