@@ -67,6 +67,13 @@
         let isHeld = try fetches.held(fetch(Int64(limit)), at: result.token, for: "busy") != nil
         #expect(isHeld == (limit >= 27), "\(limit)")
       }
+      // A result with a limit keeps the keys of all that it could show.
+      var options = FetchOptions()
+      options.fetchLimit = 1
+      let first = try temporary.library.fetchAssets(options)
+      let limited = Fetches(byteLimit: 2 * size)
+      for limit in 1...3 { limited.hold(first, of: try fetch(Int64(limit)), for: "busy") }
+      #expect(first.count == 1 && limited.count == 2)
       // One that is larger than the bound is held alone.
       let small = Fetches(byteLimit: size - 1)
       for limit in 10..<13 { small.hold(result, of: try fetch(Int64(limit)), for: "busy") }

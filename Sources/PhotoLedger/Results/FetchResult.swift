@@ -17,6 +17,8 @@ public struct FetchResult<Element: Hashable & Sendable>: Sendable {
   package var core: ResultCore { get throws { try state.made(in: store) } }
   /// The state that the result shows, as a token of its client's.
   public var token: Token { state.token }
+  /// How many keys it keeps, shown or not, once it is complete: a limit restricts only what is shown.
+  package var keyCount: Int { state.orderCount }
   /// How many assets of each media type it shows, once counted.
   package var mediaTypeCounts: MediaTypeCounts { state.mediaTypeCounts }
 

@@ -32,6 +32,8 @@ final class ResultState: Sendable {
   private let content: Mutex<Content>
   /// The first objects, for a result that was begun.
   private let opening: BegunResult?
+  /// How many objects the whole order has, as far as was known when the result was begun or made.
+  let orderCount: Int
   /// The positions of the whole order that are shown.
   let shown: Range<Int>
   /// The commit whose state the result shows.
@@ -69,7 +71,7 @@ final class ResultState: Sendable {
     lastRead = Mutex(frame.commit)
     (commit, client, window) = (frame.commit, frame.client, frame.window)
     wantsIncrementalChanges = frame.wantsIncrementalChanges
-    shown = frame.window.range(in: count)
+    (orderCount, shown) = (count, frame.window.range(in: count))
     self.token = token
   }
 
