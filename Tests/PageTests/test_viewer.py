@@ -416,9 +416,9 @@ class ViewerTests(ViewerTest):
         self.wait_text("Added to the library", ".history-entry")
         entries = self.browser.all(".history-entry")
         entries[0].find_element(By.CSS_SELECTOR, "button").click()
-        self.wait_text("Caption: second → first", "dialog.dialog .plan")
+        self.wait_text("caption reset (second → first)", "dialog.dialog .undo-plan")
         self.has(identifier, "caption", "second")
-        self.browser.click("dialog.dialog .button.main")
+        self.browser.click("dialog.dialog .button.main:not(:disabled)")
         self.notice("Undone")
         self.has(identifier, "caption", "first")
         self.undo()
@@ -427,8 +427,10 @@ class ViewerTests(ViewerTest):
         wait(lambda: len(self.browser.all(".history-entry")) == 5, "the undos are in the history")
         entry = [one for one in self.browser.all(".history-entry") if "Rating: 0 → 2" in one.text][0]
         entry.find_element(By.CSS_SELECTOR, "button").click()
-        self.wait_text("has been changed since", "dialog.dialog .plan")
-        next(one for one in self.browser.all("dialog.dialog .button") if one.text == "Undo the rest").click()
+        self.wait_text("It has been changed since. Conflict.", "dialog.dialog .undo-plan")
+        next(one for one in self.browser.all("dialog.dialog .choice") if one.text.startswith("Skip conflicts")).click()
+        self.wait_text("It has been changed since. Not changed.", "dialog.dialog .undo-plan")
+        self.browser.click("dialog.dialog .button.main:not(:disabled)")
         self.has(identifier, "rating", 0)
         self.has(identifier, "caption", "second")
         self.browser.click(self.section("access") + " summary")
@@ -462,14 +464,14 @@ class ViewerTests(ViewerTest):
                            if one["property"] == "selections"]
         [full] = [one for one in self.gallery.ask("GET", "/v1/clients/com.example.all/access").json["records"] if not one["to"]]
         self.wait_text(f"has access to all photos, since {said(full['from']['date'])}", section)
-        self.wait_text(f"selected for it, since {said(history()[0]['date'])}", section)
+        self.wait_text(f"as a selected photo, since {said(history()[0]['date'])}", section)
         self.gallery.commit({"op": "client.withdraw", "client": "com.example.few", "assets": [short(photos[9])]})
         begun, ended = wait(lambda: len(history()) == 2 and history(), "the selection is over")
         # Neither changes anything of the list; the panel follows the log.
         self.wait_text(f"had access to it as a selected photo, from {said(begun['date'])} to {said(ended['date'])}", section)
         self.assertNotIn("has access to it as", self.read(section))
         self.gallery.commit({"op": "client.grant", "client": "com.example.few", "assets": [short(photos[9])]})
-        self.wait_text(f"selected for it, since {said(wait(lambda: len(history()) == 3 and history(), 'granted again')[2]['date'])}", section)
+        self.wait_text(f"as a selected photo, since {said(wait(lambda: len(history()) == 3 and history(), 'granted again')[2]['date'])}", section)
         self.gallery.commit({"op": "client.authorize", "client": "com.example.few", "status": "denied"})
         wait(lambda: "selected for it, since" not in self.read(section), "denied")
         # The next photo of the same viewer is followed too, with its albums.
@@ -530,7 +532,7 @@ class ViewerTests(ViewerTest):
         entry = [one for one in self.browser.all(".history-entry") if "Added to the album" in one.text]
         self.browser.js("arguments[0].scrollIntoView()", entry[0] if entry else self.browser.all(".history-entry")[0])
         self.browser.all(".history-entry button")[0].click()
-        self.browser.one("dialog.dialog .plan")
+        self.browser.one("dialog.dialog .undo-plan")
         self.press(Keys.ESCAPE)
         for part in ("caption", "keywords", "files", "albums"):
             self.assertIn("onerror", self.browser.js(
@@ -538,7 +540,7 @@ class ViewerTests(ViewerTest):
                 self.section(part)))
         self.browser.click('.viewer-chip [aria-label^="Remove the keyword"]')
         self.notice("onerror")
-        self.assertEqual(self.browser.all(".viewer-panel img, .viewer-panel script, .notices img, .plan img"), [])
+        self.assertEqual(self.browser.all(".viewer-panel img, .viewer-panel script, .notices img, .undo-plan img"), [])
         self.assertIsNone(self.browser.js("return window.hit ?? null"))
         self.assertLessEqual(self.browser.js("const p = document.querySelector('.viewer-panel-body'); return p.scrollWidth - p.clientWidth"), 0)
         self.press(Keys.ESCAPE)

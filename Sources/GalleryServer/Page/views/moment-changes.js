@@ -142,7 +142,7 @@ class Changes {
     const count = sum(ranges);
     const act = h('button', { class: 'button main', disabled: true, 'data-act': kind,
       onclick: () => this.act(kind, [...choice.chosen]) },
-      t(kind === 'left' ? 'action.restore' : 'moment.takeBack'));
+      t(kind === 'left' ? 'action.restore' : 'moment.undo'));
     const chosenCount = h('span', { class: 'count', role: 'status' });
     const choice = thumbChoice(this.app, t(`moment.${kind}`, { count }), (chosen) => {
       act.disabled = chosen.size === 0;
@@ -194,9 +194,9 @@ class Changes {
   otherWay(item) {
     if (this.app.session.authorizationStatus.readWrite !== 'authorized') return t('moment.notInTrash');
     return h('span', null, t('moment.notInTrash'), ' ', h('button', {
-      class: 'button', 'aria-label': t('moment.takeBackOf', { title: spoken(item) }),
+      class: 'button', 'aria-label': t('moment.undoOf', { title: spoken(item) }),
       onclick: () => this.undo([item.id]),
-    }, t('moment.takeBack')));
+    }, t('moment.undo')));
   }
 
   /**
@@ -221,8 +221,8 @@ class Changes {
         t(`moment.album.${kind}`)), ' ',
       kind === 'came' || this.app.session.authorizationStatus.readWrite !== 'authorized' ? null
         : h('button', {
-          class: 'button', 'aria-label': t('moment.takeBackOf', { title: one.localizedTitle || t('moment.untitled') }),
-          onclick: () => this.undo([one.localIdentifier]) }, t('moment.takeBack')));
+          class: 'button', 'aria-label': t('moment.undoOf', { title: one.localizedTitle || t('moment.untitled') }),
+          onclick: () => this.undo([one.localIdentifier]) }, t('moment.undo')));
     /** Those of an object by position, in ranges. */
     const of = (/** @type {Record<string, any>} */ items, /** @type {Ranges} */ ranges) =>
       ranges.flatMap(([start, length]) =>

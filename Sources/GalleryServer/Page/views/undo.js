@@ -39,6 +39,8 @@ import { messageOf } from './notice.js';
  *   alreadyCount: number }} summary
  */
 
+/** How many changes are shown one by one at once; of more, how often each kind occurs is shown first. */
+const openLimit = 5;
 /** How many lines of a plan are shown. */
 const lineLimit = 50;
 /** How many objects of a plan are asked for their names. */
@@ -146,7 +148,7 @@ function planLines({ records, isComplete, summary }, names) {
     lines.push(h('h3', null, t('undo.changes', { count: summary.changeCount })),
       h('ul', { class: 'plan-changes' }, ...grouped(changes).map(([words, count]) => h('li', null,
         t('undo.times', { count, words })))),
-      h('details', null, h('summary', null, t('undo.details')),
+      h('details', { open: changes.length <= openLimit }, h('summary', null, t('undo.details')),
         h('ul', null, ...changes.slice(0, lineLimit).map((one) => h('li', null, names.of(one.object), ': ',
           changeWords(one),
           one.container ? ' – ' : '', one.container ? names.of(one.container) : '', values(one)))),

@@ -1,12 +1,11 @@
 // What happened to a photo, in sentences, and who can see it. For the owner, whom alone the server answers.
 //
 // The server gives one record for each property that a commit changed, the oldest first; the page gives one entry for
-// each commit, the newest first. An entry can be taken back, for this photo alone, after its plan was shown.
+// each commit, the newest first. An entry can be undone for this photo alone.
 
 import { instant, isolated, number, size, t } from '../text/text.js';
 import { offsetText } from '../model/wall-time.js';
 import { clientName } from './client-names.js';
-import { showDialog } from './dialog.js';
 import { h } from './dom.js';
 import { causeWords } from './log-words.js';
 
@@ -159,9 +158,9 @@ export function albumsIn(records) {
 /**
  * The history as a list.
  * @param {any[]} records
- * @param {{ titleOf: (id: string) => string, takeBack: ((token: string, sentence: string) => void) | null }} options
+ * @param {{ titleOf: (id: string) => string, undo: ((token: string, sentence: string) => void) | null }} options
  */
-export function historyList(records, { titleOf, takeBack }) {
+export function historyList(records, { titleOf, undo }) {
   const entries = commits(records).reverse().map((group) => {
     const [{ token, date, client, cause }] = group;
     const said = sentences(group, titleOf);
@@ -170,69 +169,13 @@ export function historyList(records, { titleOf, takeBack }) {
       ...said.map((one) => h('p', { dir: 'auto' }, one)),
       h('p', { class: 'soft' }, t(cause ? 'event.originWhy' : 'event.origin',
         { date: instant(date), client: clientName(client), cause: causeWords(cause ?? '') })),
-      takeBack && h('button', {
+      undo && h('button', {
         class: 'button', type: 'button', 'data-keep': `back-${token}`,
-          'aria-label': t('event.takeBackWhat', { what: said[0] }),
-        onclick: () => takeBack(token, said[0]),
-      }, t('event.takeBack')));
+          'aria-label': t('event.undoWhat', { what: said[0] }),
+        onclick: () => undo(token, said[0]),
+      }, t('event.undo')));
   });
   return h('ol', { class: 'viewer-list' }, ...entries);
-}
-
-/**
- * What a line of a plan says.
- * @param {any} line
- * @param {(id: string) => string} titleOf
- */
-function planned(line, titleOf) {
-  if (line.line !== 'change') return String(line.sentence ?? '');
-  switch (line.kind) {
-    case 'trash': return t('event.trashed');
-    case 'restoration': return t('event.restored');
-    case 'creation': return t('plan.creation');
-    case 'purge': return t('plan.purge');
-    case 'membership': return t(line.restored ? 'event.albumAdd' : 'event.albumRemove',
-      { album: titleOf(line.container ?? '') });
-    default: return sentence({ property: line.property ?? '?', old: line.current, new: line.restored }, titleOf);
-  }
-}
-
-/**
- * Takes back what a commit did to a photo, after showing what that comes to.
- * @param {App} app
- * @param {{ id: string, token: string, what: string, titleOf: (id: string) => string }} options
- * @returns {Promise<boolean>} whether it was done
- */
-export async function takeBack(app, { id, token, what, titleOf }) {
-  const request = { commit: token, objects: [id.split('/')[0]] };
-  const plan = await app.client.undo({ ...request, plan: true });
-  const changes = plan.records.filter((/** @type {any} */ one) => one.line === 'change'
-    && !['modificationDate', 'creationDate'].includes(one.property));
-  const others = plan.records.filter((/** @type {any} */ one) => one.line !== 'change');
-  const conflicts = plan.summary.conflictCount;
-  const isNothing = plan.records.every((/** @type {any} */ one) => one.line === 'kept');
-  const list = (/** @type {any[]} */ lines) => lines.length > 0
-    && h('ul', { class: 'plan' }, ...lines.map((line) => h('li', null, planned(line, titleOf))));
-  const policy = await showDialog(t('plan.title'), (close) => [
-    h('p', null, what),
-    ...isNothing ? [h('p', null, t('plan.nothing'))] : [],
-    ...changes.length > 0 ? [h('p', null, t('plan.changes')), list(changes) || ''] : [],
-    ...others.length > 0 ? [h('p', null, t('plan.conflicts')), list(others) || ''] : [],
-    h('div', { class: 'dialog-actions' },
-      h('button', { class: 'button', type: 'button', onclick: () => close() }, t('action.cancel')),
-      ...conflicts > 0 ? [h('button', { class: 'button grave', type: 'button', onclick: () => close('force') },
-        t('plan.force'))] : [],
-      ...conflicts > 0 && plan.summary.changeCount > 0
-        ? [h('button', { class: 'button', type: 'button', onclick: () => close('skip') }, t('plan.skip'))] : [],
-      ...conflicts === 0 && !isNothing
-        ? [h('button', { class: 'button main', type: 'button', autofocus: true, onclick: () => close('refuse') },
-          t('event.takeBack'))] : []),
-  ]);
-  if (!policy) return false;
-  const done = await app.client.undo({ ...request, onConflict: policy });
-  const back = done.summary.token;
-  app.notices.show(t('plan.done'), back ? { action: t('action.undo'), onAction: () => app.undo(back) } : {});
-  return true;
 }
 
 /**

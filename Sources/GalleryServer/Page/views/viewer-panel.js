@@ -18,10 +18,11 @@ import { learnNames } from './client-names.js';
 import { fill, h, uniqueName } from './dom.js';
 import { icon } from './icons.js';
 import { clock } from './tile.js';
+import { undoDialog } from './undo.js';
 import { AlbumTitles, albumsHolding } from './viewer-albums.js';
 import { cameraFacts } from './viewer-camera.js';
 import { dateForm, dateInWords, placeForm, placeInWords } from './viewer-forms.js';
-import { accessList, albumsIn, fullSince, historyList, recordsOf, spansIn, takeBack } from './viewer-history.js';
+import { accessList, albumsIn, fullSince, historyList, recordsOf, spansIn } from './viewer-history.js';
 
 /** Types of files and kinds of pictures that have a phrase. */
 const resourceTypes = new Set(['photo', 'video', 'audio', 'alternatePhoto', 'fullSizePhoto', 'fullSizeVideo',
@@ -540,14 +541,11 @@ export class Panel {
   drawHistory(asset, records) {
     const id = asset.localIdentifier;
     const titleOf = (/** @type {string} */ album) => this.titles.of(album);
-    const back = this.canChange ? async (/** @type {string} */ token, /** @type {string} */ what) => {
-      try {
-        if (await takeBack(this.app, { id, token, what, titleOf })) this.viewer.ask();
-      } catch (error) {
-        this.app.notices.fail(error);
-      }
+    const undo = this.canChange ? async (/** @type {string} */ token, /** @type {string} */ what) => {
+      const request = { commit: token, objects: [id.split('/')[0]] };
+      if (await undoDialog(this.app, t('undo.title'), [{ label: what, request }])) this.viewer.ask();
     } : null;
     this.draw('history', [records.length, records[records.length - 1]?.token],
-      () => [historyList(records, { titleOf, takeBack: back })]);
+      () => [historyList(records, { titleOf, undo })]);
   }
 }
