@@ -58,7 +58,7 @@ struct UsageTests {
       ),
       (["edit", "revert", "A", "--to", "jpeg"], "got 'jpeg'"),
       (["client", "authorize", "a", "--level", "all"], "got 'all'"),
-      (["client", "request"], "needs --as NAME"),
+      (["client", "request"], "needs --as CLIENT"),
       (["client", "grant", "a"], "needs ASSET…"),
       (["history", "--limit", "0"], "above 0"), (["restore-backup", "A"], "needs --to DIR"),
       (["backup", "A", "--resources", "some"], "got 'some'"), (["import-log"], "either --to DIR or --append"),
@@ -141,6 +141,54 @@ struct UsageTests {
         }
       }
     }
+  }
+
+  @Test("a usage line shows in brackets exactly what may be left out")
+  func usageLines() throws {
+    let sandbox = try Sandbox(makesLibrary: false)
+    for command in Commands.all where !command.isInternal {
+      let words = Help.usage(of: command).split(separator: " ").filter { !$0.hasPrefix("[") }.map(String.init)
+      let alternatives = words.drop { !$0.hasPrefix("(") }.filter { $0.contains("--") }
+      let shown = Set(words.filter { $0.contains("--") }.map(optionName))
+      // Without a library a command fails with status 1, and with 2 if it refuses its line.
+      let shortest = exampleWords(of: command) { shown.contains($0) }
+      #expect(try sandbox.run(shortest).status != 2, "\(shortest)")
+      let either = Set(alternatives.map(optionName))
+      for name in shown.subtracting(either) {
+        let lacking = exampleWords(of: command) { shown.contains($0) && $0 != name }
+        #expect(try sandbox.run(lacking).status == 2, "\(lacking)")
+      }
+      for option in command.options where shown.contains(option.name) {
+        #expect(Help.usage(of: command).contains(option.spelling), "\(command.name) \(option.name)")
+      }
+      #expect(shown.isSubset(of: command.options.map(\.name)), "\(command.name)")
+      let bare = exampleWords(of: command) { shown.contains($0) && !either.contains($0) }
+      if bare != shortest { #expect(try sandbox.run(bare).status == 2, "\(bare)") }
+    }
+  }
+
+  /// The name of the option that a word of a usage line spells.
+  private func optionName(_ word: String) -> String {
+    word.trimmingCharacters(in: CharacterSet(charactersIn: "(-)…"))
+  }
+
+  /// The words of a command's example, without the options that are not kept, and without what is the shell's.
+  private func exampleWords(of command: Command, keeping isKept: (String) -> Bool) -> [String] {
+    var rest = command.example.matches(of: #/'([^']*)'|"([^"]*)"|\S+/#)
+      .map { String($0.output.1 ?? $0.output.2 ?? $0.output.0) }
+      .prefix { $0 != ">" && $0 != "<<<" }
+    var words: [String] = []
+    while let word = rest.popFirst() {
+      guard word.hasPrefix("--") else {
+        words.append(word)
+        continue
+      }
+      let name = String(word.dropFirst(2))
+      let takesValue = command.options.contains { $0.name == name && $0.placeholder != nil }
+      let value = takesValue ? rest.popFirst().map { [$0] } ?? [] : []
+      if isKept(name) { words += [word] + value }
+    }
+    return words
   }
 
   @Test("every command that opens a library can run as a client")

@@ -9,6 +9,7 @@ extension Command {
   static let access = Command(
     words: ["access"], summary: "print who has access to an object, or what a client has access to",
     operands: [Operand("ID", .optional, "the identifier of an asset, album or folder, also of a purged one")],
+    syntax: "(ID | --client C)",
     options: .looking + [
       Option("client", "C", "print what this client had access to, and when, instead of an ID"), .json,
     ],

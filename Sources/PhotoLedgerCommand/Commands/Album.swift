@@ -17,7 +17,8 @@ extension Command {
   }
 
   static let albumInsert = editing(
-    "album insert", "insert assets into an album at an index", [album, .assets], options: [.position],
+    "album insert", "insert assets into an album at an index", [album, .assets],
+    syntax: "ALBUM ID… --at INDEX", options: [.position],
     example: "album insert ALBUM \(exampleIdentifier) --at 0"
   ) {
     try ["op": "album.insert", "album": $0.operand(0), "assets": $0.list(from: 1), "index": $0.wholeNumber("at")]
@@ -25,14 +26,16 @@ extension Command {
 
   static let albumRemove = editing(
     "album remove", "remove assets from an album; they stay in the library",
-    [album, Operand("ID", .any, "identifiers of assets, unless --at is given")], options: [.positions],
+    [album, Operand("ID", .any, "identifiers of assets, unless --at is given")],
+    syntax: "ALBUM (ID… | --at INDEX[,INDEX]…)", options: [.positions],
     example: "album remove ALBUM --at 0,3"
   ) {
     try removal("album", $0.operand(0), "assets", $0)
   }
 
   static let albumReplace = editing(
-    "album replace", "replace members of an album by other assets", [album, .assets], options: [.positions],
+    "album replace", "replace members of an album by other assets", [album, .assets],
+    syntax: "ALBUM ID… --at INDEX[,INDEX]…", options: [.positions],
     example: "album replace ALBUM \(exampleIdentifier) --at 2"
   ) {
     try [
@@ -41,7 +44,8 @@ extension Command {
   }
 
   static let albumMove = editing(
-    "album move", "move members within an album", [album], options: [.positions, .target],
+    "album move", "move members within an album", [album], syntax: "ALBUM --at INDEX[,INDEX]… --to INDEX",
+    options: [.positions, .target],
     example: "album move ALBUM --at 4,5 --to 0"
   ) {
     try ["op": "album.moveAt", "album": $0.operand(0), "indexes": $0.wholeNumbers("at"), "to": $0.wholeNumber("to")]

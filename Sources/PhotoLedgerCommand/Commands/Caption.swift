@@ -7,7 +7,7 @@ extension Command {
   static let caption = editing(
     "caption", "set the caption of assets",
     [.assets, Operand("TEXT", .optional, "the caption, unless --clear is given")],
-    options: [clear], example: "caption \(exampleIdentifier) 'The bay before the storm'"
+    syntax: "ID… (TEXT | --clear)", options: [clear], example: "caption \(exampleIdentifier) 'The bay before the storm'"
   ) { try captionEdit($0) }
 
   @Sendable private static func captionEdit(_ invocation: Invocation) throws -> JSON {

@@ -149,6 +149,7 @@ extension Command {
 
   static let clientRequest = Command(
     words: ["client", "request"], summary: "request permission for a client, and print its permissions",
+    syntax: "--as CLIENT",
     options: .opening + [Option("level", "LEVEL", "readWrite (the default) or addOnly"), .json],
     notes: """
       --as names the client, which must be registered with a usage description for the level. If the permission is
@@ -158,7 +159,7 @@ extension Command {
     example: "client request --as com.example.gallery"
   ) { invocation in
     guard let client = try invocation.client() else {
-      throw UsageError("'client request' needs --as NAME: the client that requests permission.")
+      throw UsageError("'client request' needs --as CLIENT: the client that requests permission.")
     }
     let level = try invocation.accessLevel()
     return try invocation.withLibrary(isTelling: false) { library in

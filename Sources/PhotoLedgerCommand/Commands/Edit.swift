@@ -4,6 +4,7 @@ import PhotoLedger
 extension Command {
   static let edit = editing(
     "edit", "set the date or the location of assets", [.assets],
+    syntax: "ID… (--date DATE | --location LAT,LON[,ALT])…",
     options: [
       Option("date", "DATE", "the date of capture, such as 2024-05-31T18:30:00+02:00; 'none' clears it"),
       Option("location", "LAT,LON[,ALT]", "degrees and metres, such as 54.32,10.14; 'none' clears it"),

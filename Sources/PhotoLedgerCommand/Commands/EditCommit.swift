@@ -6,6 +6,7 @@ extension Command {
 
   static let editCommit = editing(
     "edit commit", "edit the content of an asset: store adjustment data and rendered files", [.asset],
+    syntax: "ASSET --format ID --format-version V --adjustment FILE --rendered FILE",
     options: [
       Option("format", "ID", "the format of the adjustment data, such as com.example.editor"),
       Option("format-version", "V", "the version of that format"),

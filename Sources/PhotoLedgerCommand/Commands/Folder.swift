@@ -22,14 +22,16 @@ extension Command {
 
   static let folderRemove = editing(
     "folder remove", "move albums and folders from a folder to the end of the top level",
-    [folder, Operand("ID", .any, "identifiers of albums and folders, unless --at is given")], options: [.positions],
+    [folder, Operand("ID", .any, "identifiers of albums and folders, unless --at is given")],
+    syntax: "FOLDER (ID… | --at INDEX[,INDEX]…)", options: [.positions],
     example: "folder remove FOLDER ALBUM"
   ) {
     try removal("folder", folderName($0), "collections", $0)
   }
 
   static let folderMove = editing(
-    "folder move", "move members within a folder", [folder], options: [.positions, .target],
+    "folder move", "move members within a folder", [folder], syntax: "FOLDER --at INDEX[,INDEX]… --to INDEX",
+    options: [.positions, .target],
     example: "folder move / --at 3 --to 0"
   ) {
     try [

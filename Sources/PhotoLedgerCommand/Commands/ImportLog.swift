@@ -14,7 +14,7 @@ extension Command {
 
   static let importLog = Command(
     words: ["import-log"], summary: "create a library from an exported log, or append to one",
-    operands: [source],
+    operands: [source], syntax: "[FILE] (--to DIR | --append)",
     options: .opening + [destination, appending, .json],
     notes: """
       Every line is verified; an invalid one stops the import with an error that names its number, and nothing is

@@ -32,6 +32,7 @@ extension Option {
 extension Command {
   static let pick = Command(
     words: ["pick"], summary: "pick assets for a client, which gets access to only those",
+    syntax: "--as CLIENT",
     options: [
       .library, .picker, Option("filter", "FILTER", "offer only matching assets, such as images or any(images,videos)"),
       Option("limit", "N", "the maximum number of picked assets; default 1; 0 for any number"),
@@ -85,6 +86,7 @@ extension Command {
   static let pickLoad = Command(
     words: ["pick", "load"], summary: "load a picked asset, as the client that it was picked for",
     operands: [Operand("TOKEN", "the token of a picked asset, as `pick` prints it")],
+    syntax: "TOKEN --as CLIENT",
     options: [
       .library, .picker, Option("type", "UTI", "the type of the data, such as public.jpeg; default the preferred one"),
       .current, .compatible, .stripLocation, .stripCaptions,

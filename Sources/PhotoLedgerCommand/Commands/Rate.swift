@@ -3,7 +3,8 @@ import PhotoLedger
 
 extension Command {
   static let rate = editing(
-    "rate", "rate assets", [.assets], options: [Option("stars", "N", "0 to 5; 0 removes the rating")],
+    "rate", "rate assets", [.assets], syntax: "ID… --stars N",
+    options: [Option("stars", "N", "0 to 5; 0 removes the rating")],
     example: "rate \(exampleIdentifier) --stars 4"
   ) {
     let stars = try $0.requiredCount("stars")

@@ -14,7 +14,7 @@ extension Command {
 
   static let restoreBackup = Command(
     words: ["restore-backup"], summary: "create a library from a backup, with the same chain",
-    operands: [source],
+    operands: [source], syntax: "DIR --to DIR",
     options: [destination, .resources, skipping, .json],
     notes: """
       Log, derived entries and files are verified before the new library gets its name, in a child process, so that a

@@ -20,6 +20,10 @@ extension Command {
   static let shift = Command(
     words: ["shift"], summary: "move the dates of assets by the same time, for a clock that was wrong",
     operands: [Operand("ID", .any, "identifiers of assets, in place of the options that choose some")],
+    syntax: """
+      --by TIME (ID… | --from DATE | --until DATE | --search TEXT | --where FORMAT | --album ID | \
+      --smart-album NAME|ID | --source S[,S]… | --trash)…
+      """,
     options: .opening + [
       Option("by", "TIME", "±HH:MM, ±HH:MM:SS, or seconds; positive for later"),
       Option("from", "DATE", "only assets taken at or after this wall time or day"),

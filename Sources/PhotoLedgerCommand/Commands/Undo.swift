@@ -10,6 +10,7 @@ extension Command {
 
   static let undo = Command(
     words: ["undo"], summary: "undo commits, as one commit that names them",
+    syntax: "(--commit TOKEN | --from TOKEN | --to TOKEN | --cause C | --client C | --object ID | --all)…",
     options: .opening + [
       Option("commit", "TOKEN", "the commit that led to a state"),
       Option("from", "TOKEN", "only commits after the state of a token"),

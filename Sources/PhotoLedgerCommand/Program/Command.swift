@@ -79,6 +79,9 @@ struct Command: Sendable {
   /// What it does, as a clause that begins with a verb.
   let summary: String
   var operands: [Operand] = []
+  /// The operands and the options of the usage line, where an option must be given, or one of several; by default the
+  /// operands alone. Options that may be left out are not in it.
+  var syntax: String?
   /// Its options; `--help` is every command's and not listed.
   var options: [Option] = []
   /// More for the help: paragraphs that need no repetition elsewhere.

@@ -7,11 +7,11 @@ import PhotoLedger
 extension Command {
   /// A command that makes one operation from its operands and options.
   static func editing(
-    _ words: String, _ summary: String, _ operands: [Operand], options: [Option] = [], notes: String = "",
-    example: String, _ operation: @escaping @Sendable (Invocation) throws -> JSON
+    _ words: String, _ summary: String, _ operands: [Operand], syntax: String? = nil, options: [Option] = [],
+    notes: String = "", example: String, _ operation: @escaping @Sendable (Invocation) throws -> JSON
   ) -> Command {
     editing(
-      words, summary, operands, options: options, notes: notes, example: example,
+      words, summary, operands, syntax: syntax, options: options, notes: notes, example: example,
       preparing: { invocation in
         let operation = try operation(invocation)
         return { _ in [operation] }
@@ -21,13 +21,13 @@ extension Command {
   /// A command that makes one block of operations. Errors that do not depend on the library are reported before it is
   /// opened; what the operations need of the library is read then.
   static func editing(
-    _ words: String, _ summary: String, _ operands: [Operand], options: [Option] = [], notes: String = "",
-    example: String,
+    _ words: String, _ summary: String, _ operands: [Operand], syntax: String? = nil, options: [Option] = [],
+    notes: String = "", example: String,
     preparing prepare: @escaping @Sendable (Invocation) throws -> (PhotoLibrary) throws -> [JSON]
   ) -> Command {
     Command(
       words: words.split(separator: " ").map(String.init), summary: summary, operands: operands,
-      options: options + .changing, notes: notes, example: example
+      syntax: syntax, options: options + .changing, notes: notes, example: example
     ) { invocation in
       let operations = try prepare(invocation)
       return try invocation.withLibrary { library in

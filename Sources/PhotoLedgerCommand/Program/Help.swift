@@ -26,10 +26,11 @@ enum Help {
   }
 
   static func command(_ command: Command) -> String {
-    let operands = command.operands.map { " " + $0.spelling }.joined()
-    let options = command.options.isEmpty ? "" : " [OPTION]…"
     var text = "photoledger \(command.name): \(command.summary).\n\n"
-    text += "Usage: photoledger \(command.name)\(operands)\(options)\n"
+    let head = "Usage: "
+    let indent = String(repeating: " ", count: head.count)
+    let lines = usage(of: command).wrapped(at: 80 - head.count).split(separator: "\n")
+    text += head + lines.joined(separator: "\n" + indent) + "\n"
     if !command.operands.isEmpty {
       text += "\nOperands:\n"
       for operand in command.operands { text += entry(operand.spelling, operand.help, column: 18) }
@@ -43,6 +44,13 @@ enum Help {
       text += "\n" + paragraph.replacing("\n", with: " ").wrapped(at: 80) + "\n"
     }
     return text + "\nExample:\n  photoledger \(command.example)\n"
+  }
+
+  /// How a command is called: in brackets what may be left out, in parentheses alternatives of which one is required.
+  static func usage(of command: Command) -> String {
+    let required = command.syntax.map { [$0] } ?? command.operands.map(\.spelling)
+    let options = command.options.isEmpty ? [] : ["[OPTION]…"]
+    return (["photoledger", command.name] + required + options).joined(separator: " ")
   }
 
   /// A name and what it means, wrapped at 80 columns.
