@@ -150,6 +150,16 @@ import Testing
     #expect(text.contains(sentence), "The text has to say: \(sentence)")
   }
 
+  @Test("the text describes every kind of row of the kept run")
+  func kinds() throws {
+    // The kind is the first word of a row's name: `S18 history of a purged asset`, `ugly, an album of everything`.
+    let kinds = Set(try keptRows().map { $0.name.prefix { $0 != " " && $0 != "," } })
+    #expect(kinds.count > 30)
+    let text = try words()
+    let undescribed = kinds.filter { !text.contains("`\($0)`") }.sorted()
+    #expect(undescribed.isEmpty, "\(undescribed)")
+  }
+
   @Test("each row of the text's table is in the kept run, with the goal and the verdict that it has there")
   func table() throws {
     let rows = Dictionary(try keptRows().filter { $0.size == 1_000_000 }.map { ($0.name, $0) }) { first, _ in first }
