@@ -27,7 +27,7 @@ struct DocumentationTests {
   @Test("the Swift of an article is compiled code", arguments: articles)
   func swiftBlocks(_ path: String) throws {
     let examples = try Self.examples()
-    for block in Self.blocks("swift", in: try Self.text(path)) {
+    for block in Self.blocks("swift", in: try Self.text(path)) where !Self.isManifest(block) {
       let lines = block.drop { $0.hasPrefix("import ") || $0.isEmpty }
       #expect(
         examples.values.contains(Array(lines)),
@@ -54,6 +54,33 @@ struct DocumentationTests {
     #expect((12...15).contains(block.count))
     #expect(block.starts(with: ["import Foundation", "import PhotoLedger", ""]))
     #expect(Array(block.dropFirst(3)) == (try Self.examples())["readme"])
+  }
+
+  /// Whether a block is the manifest of another package, which cannot be compiled here.
+  private static func isManifest(_ block: [String]) -> Bool {
+    block.first?.hasPrefix("// swift-tools-version") == true
+  }
+
+  @Test("the README's manifest depends on a product of this package, and each product is named with its modules")
+  func readmeManifest() throws {
+    let (readme, package) = (try Self.text("README.md"), try Self.text("Package.swift"))
+    let manifest = try #require(Self.blocks("swift", in: readme).first(where: Self.isManifest))
+    #expect(package.hasPrefix(manifest[0] + "\n"), "The manifest needs the same version of the tools.")
+    var modules: [String: [String]] = [:]
+    for product in package.matches(of: #/\.library\(name: "(\w+)", targets: \[([^\]]+)\]\)/#) {
+      modules[String(product.output.1)] = product.output.2.matches(of: #/\w+/#).map { String($0.output) }
+    }
+    let used = manifest.joined().matches(of: #/\.product\(name: "(\w+)", package: "PhotoLedger"\)/#)
+      .map { String($0.output.1) }
+    #expect(!used.isEmpty && Set(used).isSubset(of: modules.keys))
+    let rows = readme.split(separator: "\n").filter { $0.hasPrefix("| `") }
+    for (product, targets) in modules {
+      let row = rows.first { $0.hasPrefix("| `\(product)`") }
+      #expect(targets.allSatisfy { row?.contains("`\($0)`") == true }, "\(product): \(targets)")
+    }
+    let lmdb = package.firstMatch(of: #/"lmdb", providers: \[\.apt\(\["([^"]+)"\]\)\]/#)
+    let library = try #require(lmdb).output.1
+    #expect(readme.contains("`\(library)`"))
   }
 
   @Test("the predicates of an article are read, or refused where it says so", arguments: articles)
