@@ -9,7 +9,7 @@ extension Command {
     options: [.library, .json], notes: "Prints the token of the empty library.", example: "init ~/Pictures/library"
   ) { invocation in
     if !invocation.operands.isEmpty, invocation.text("library") != nil {
-      throw UsageError("'init' needs either PATH or --library.")
+      throw UsageError("'init' takes PATH or --library, not both.")
     }
     let path = invocation.operands.first ?? invocation.text("library")
     let location = try LibraryLocation(option: path, environment: ProcessInfo.processInfo.environment)
