@@ -69,20 +69,25 @@ struct EditedCopy: Sendable, Hashable {
     stem.count > ending.count && stem.suffix(ending.count) == ending[...] ? stem.dropLast(ending.count) : nil
   }
 
-  /// The edited copies among files of plain folders, as osxphotos names them.
+  /// The edited copies among files of plain folders, as osxphotos names them; those whose original has a name that more
+  /// files have than one shot leaves are left out.
+  /// - Complexity: O(n) for n files.
   static func named(in files: [ScannedFile]) -> [Int: EditedCopy] {
-    var wanted: [[UInt8]: [Int]] = [:]
+    var copies: [[UInt8]: [Int]] = [:]
     for (index, file) in files.enumerated() where file.role == .candidate {
-      if let original = original(ofCopy: file.path.stemBytes) { wanted[Array(original), default: []].append(index) }
+      if let original = original(ofCopy: file.path.stemBytes) { copies[Array(original), default: []].append(index) }
     }
-    if wanted.isEmpty { return [:] }
-    var copies: [Int: EditedCopy] = [:]
+    if copies.isEmpty { return [:] }
+    var originals: [[UInt8]: [Int]] = [:]
     for (index, file) in files.enumerated() where file.role == .candidate {
-      for copy in wanted[Array(file.path.stemBytes)] ?? [] {
-        copies[copy, default: EditedCopy(originals: [], isStated: false)].originals.append(index)
-      }
+      let stem = Array(file.path.stemBytes)
+      if copies[stem] != nil { originals[stem, default: []].append(index) }
     }
-    return copies
+    var named: [Int: EditedCopy] = [:]
+    for (stem, originals) in originals where originals.count <= StackPlanner.unitLimit {
+      for copy in copies[stem] ?? [] { named[copy] = EditedCopy(originals: originals, isStated: false) }
+    }
+    return named
   }
 }
 
@@ -123,15 +128,23 @@ struct StackPlanner: Sendable {
     let metadata: MediaMetadata
   }
 
+  /// A file whose content the library has, the last of those with that content.
+  private struct KnownOriginal {
+    var file: Int
+    var asset: LocalIdentifier
+  }
+
   private let found: [ScannedFile]
   private let edited: [Int: EditedCopy]
   /// The albums of the source that a file is in, or that a file with the same content is in.
   private let albums: [Int: Set<Int>]
-  /// The files that may be the original of a copy.
+  /// Of each file whose content others have, the first of them, which stands for all of them as an original.
+  private let firstEqual: [Int: Int]
+  /// The files that may be the original of a copy; these, and what is known of them, by the first of equal files.
   private let watched: Set<Int>
   /// Those of them that are recorded, or known to the library.
   private var originals: [Int: Candidate] = [:]
-  private var knownOriginals: [Int: LocalIdentifier] = [:]
+  private var knownOriginals: [Int: KnownOriginal] = [:]
   /// Files near the end of the last batch that the library knew.
   private var recent: [Int: LocalIdentifier] = [:]
   /// The last photo of the last batch, if it is one of a series, and how many are in its stack.
@@ -152,17 +165,14 @@ struct StackPlanner: Sendable {
         if let content = file.content { byContent[content.sha256, default: []].append(index) }
       }
     }
+    var firstEqual: [Int: Int] = [:]
     for equal in byContent.values where equal.count > 1 {
       let all = equal.reduce(into: Set<Int>()) { $0.formUnion(albums[$1] ?? []) }
       if !all.isEmpty { for file in equal { albums[file] = all } }
+      if !edited.isEmpty { for file in equal { firstEqual[file] = equal[0] } }
     }
-    for (copy, one) in edited {
-      let equal = one.originals.flatMap { [files = catalog.files] file in
-        files[file].content.flatMap { byContent[$0.sha256] } ?? [file]
-      }
-      edited[copy]?.originals = Set(equal).sorted()
-    }
-    (self.edited, self.albums) = (edited, albums)
+    for (copy, one) in edited { edited[copy]?.originals = Set(one.originals.map { firstEqual[$0] ?? $0 }).sorted() }
+    (self.edited, self.albums, self.firstEqual) = (edited, albums, firstEqual)
     watched = Set(edited.values.flatMap(\.originals))
   }
 
@@ -208,7 +218,7 @@ struct StackPlanner: Sendable {
 
   /// The most files of a unit that are looked at. One shot has a few; where numbers are endings (`scan.00001`), all
   /// files of a folder are one unit.
-  private static let unitLimit = 64
+  static let unitLimit = 64
 
   /// The files of one unit; nil if they are too many to be those of one shot.
   private func unit(of file: Int) -> Range<Int>? {
@@ -222,10 +232,11 @@ struct StackPlanner: Sendable {
   /// Known files whose metadata decide, with the assets that have them.
   func questions(_ planned: [PlannedChange], _ outcomes: [Int: FileOutcome]) -> [Int: LocalIdentifier] {
     var questions: [Int: LocalIdentifier] = [:]
+    let known = newlyKnown(in: outcomes)
     for one in planned {
       guard case .asset(let asset) = one.change, let file = one.files.first else { continue }
       for original in edited[file]?.originals ?? [] {
-        questions[original] = Self.known(outcomes[original]) ?? knownOriginals[original]
+        if let known = known[original] ?? knownOriginals[original] { questions[known.file] = known.asset }
       }
       if asset.primary.metadata.shot != nil, let before = predecessor(of: file) {
         questions[before] = Self.known(outcomes[before]) ?? recent[before]
@@ -242,6 +253,21 @@ struct StackPlanner: Sendable {
   private static func known(_ outcome: FileOutcome?) -> LocalIdentifier? {
     if case .duplicateOfAsset(let asset)? = outcome { asset } else { nil }
   }
+
+  /// The files among those with an outcome that may be originals, and whose contents the library has.
+  private func newlyKnown(in outcomes: [Int: FileOutcome]) -> [Int: KnownOriginal] {
+    var known: [Int: KnownOriginal] = [:]
+    for (file, outcome) in outcomes {
+      guard let asset = Self.known(outcome), watched.contains(original(file)) else { continue }
+      if known[original(file)].map({ $0.file < file }) ?? true {
+        known[original(file)] = KnownOriginal(file: file, asset: asset)
+      }
+    }
+    return known
+  }
+
+  /// What stands for a file as an original.
+  private func original(_ file: Int) -> Int { firstEqual[file] ?? file }
 
   /// The stacks of a batch.
   /// - Parameter known: what the files say that were asked for, of assets that nothing happened to.
@@ -273,7 +299,7 @@ struct StackPlanner: Sendable {
     for stack in stacks { for member in stack.members { tops[member] = stack.top } }
     for index in candidates.indices { candidates[index].top = tops[candidates[index].member] }
     let (series, tail) = series(of: candidates, library)
-    planned = (candidates.filter { watched.contains($0.file) }, tail)
+    planned = (candidates.filter { watched.contains(original($0.file)) }, tail)
     return stacks + series
   }
 
@@ -286,16 +312,14 @@ struct StackPlanner: Sendable {
       candidate.top = changes[position].stack.map { .asset($0) }
       return candidate
     }
-    for candidate in planned.candidates { originals[candidate.file] = recorded(candidate) }
+    for candidate in planned.candidates { originals[original(candidate.file)] = recorded(candidate) }
     tail = planned.tail.map { (recorded($0.shot), $0.count) }
     planned = ([], nil)
   }
 
   /// Takes note of what the files before the next batch became.
   mutating func settle(to end: Int, _ outcomes: [Int: FileOutcome]) {
-    for (file, outcome) in outcomes where file < end && watched.contains(file) {
-      if let asset = Self.known(outcome) { knownOriginals[file] = asset }
-    }
+    knownOriginals.merge(newlyKnown(in: outcomes.filter { $0.key < end })) { $1 }
     recent = recent.filter { $0.key >= end - Self.reach }
     for file in max(0, end - Self.reach)..<end { recent[file] = Self.known(outcomes[file]) ?? recent[file] }
   }
@@ -376,7 +400,8 @@ extension StackPlanner {
     of candidates: [Candidate], _ library: [Int: Candidate], _ outcomes: [Int: FileOutcome],
     beside stacks: [ImportedStack]
   ) -> [ImportedStack] {
-    let byFile = Dictionary(uniqueKeysWithValues: candidates.map { ($0.file, $0) })
+    let byOriginal = Dictionary(candidates.map { (original($0.file), $0) }) { first, _ in first }
+    let known = newlyKnown(in: outcomes)
     let stacked = Set(stacks.flatMap(\.members))
     var pairs: [(copy: Candidate, original: Candidate)] = []
     for copy in candidates {
@@ -384,9 +409,10 @@ extension StackPlanner {
       var found: [ImportedStack.Member: Candidate] = [:]
       var isUnclear = false
       for file in name.originals {
-        guard let original = byFile[file] ?? originals[file] ?? library[file] else {
+        let knownFile = known[file] ?? knownOriginals[file]
+        guard let original = byOriginal[file] ?? originals[file] ?? knownFile.flatMap({ library[$0.file] }) else {
           // One that the library knows, and that is not as an import left it.
-          if Self.known(outcomes[file]) ?? knownOriginals[file] != nil { isUnclear = true }
+          if knownFile != nil { isUnclear = true }
           continue
         }
         if original.metadata.mediaType == copy.metadata.mediaType { found[original.member] = original }
