@@ -56,24 +56,29 @@ final class ExifToolProcess: @unchecked Sendable {  // guarded by: the pool, whi
   /// A tag whose value exiftool learns only by reading a JPEG to its end, at three times the cost of the others.
   private static let thorough = "-JPEGImageLength"
 
+  /// Has exiftool warn of all that it finds against the specifications, among it pixels behind the end of the file.
+  private static let validating = "-validate"
+
   /// Reads the tags of one file.
   /// - Parameters:
   ///   - path: an absolute path.
   ///   - isThorough: whether a JPEG is read to its end, so that exiftool reports a truncated one.
+  ///   - isValidated: whether exiftool warns of pixels behind the end of a TIFF, and of much else.
   ///   - isCancelled: whether the request was cancelled; then the process is killed.
   /// - Returns: exiftool's JSON, an array with one object.
   /// - Throws: `toolTimeout`, `toolOutputTooLarge`, `toolCrashed` about this file; `toolFailed` when it cannot be run;
   ///   `cancelled`.
   func answer(
-    about path: FilePath, isThorough: Bool = false, isCancelled: () -> Bool
+    about path: FilePath, isThorough: Bool = false, isValidated: Bool = false, isCancelled: () -> Bool
   ) throws(ImportError) -> [UInt8] {
     precondition(path.isAbsolute, "exiftool needs absolute paths, which cannot look like an option.")
     let deadline = ContinuousClock.now + limits.timePerFile
+    let further = (isThorough ? [Self.thorough] : []) + (isValidated ? [Self.validating] : [])
     if path.bytes.contains(where: { $0 == 0x0A || $0 == 0x0D }) {
-      let arguments = common + (isThorough ? [Self.thorough] : [])
-      return try answer(of: try start(arguments, path), path, deadline, isCancelled)
+      return try answer(of: try start(common + further, path), path, deadline, isCancelled)
     }
-    return try ask(path.bytes + Array("\n\(isThorough ? "\(Self.thorough)\n" : "")".utf8), path, deadline, isCancelled)
+    return try ask(
+      path.bytes + Array("\n\(further.map { "\($0)\n" }.joined())".utf8), path, deadline, isCancelled)
   }
 
   /// Runs exiftool on a file.
@@ -81,8 +86,8 @@ final class ExifToolProcess: @unchecked Sendable {  // guarded by: the pool, whi
   ///   - arguments: its arguments, including the files; none has a line feed.
   ///   - path: the file named in errors.
   ///   - isCancelled: whether the request was cancelled; then the process is killed.
-  /// - Throws: as ``answer(about:isThorough:isCancelled:)``. Without an error exiftool has finished, but may not have
-  ///   produced the wanted result.
+  /// - Throws: as ``answer(about:isThorough:isValidated:isCancelled:)``. Without an error exiftool has finished, but
+  ///   may not have produced the wanted result.
   func execute(
     _ arguments: [String], about path: FilePath, isCancelled: () -> Bool
   ) throws(ImportError) {

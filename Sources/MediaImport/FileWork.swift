@@ -46,11 +46,12 @@ struct FileWork: Sendable {
     do throws(ImportError) {
       let isThorough = try !endsAsJPEG(file)
       let tags = try tool.tags(of: file.bytes, isThorough: isThorough, isCancelled: { stop.isSet })
-      guard let metadata = MediaMetadata(tags), metadata.mediaType != .audio else {
+      guard var metadata = MediaMetadata(tags), metadata.mediaType != .audio else {
         let type = tags.text("MIMEType") ?? tags.text("Error") ?? "unknown"
         return .skipped(.skipped(.notMedia, "\(file.path) is not a photo or video (\(type))."))
       }
       if let reason = outOfRange(file, metadata) { return .skipped(.skipped(.excluded, reason)) }
+      if metadata.mayLackPixels { metadata.warnings = try lackOfPixels(file) }
       let stored = try place(file)
       return .taken(
         PreparedFile(
@@ -59,6 +60,16 @@ struct FileWork: Sendable {
     } catch {
       guard error.concernsOneFile else { throw error }
       return .skipped(.skipped(SkipReason(error), error.description))
+    }
+  }
+
+  /// The warning that a file is cut off in its pixels; none if exiftool fails to validate it.
+  private func lackOfPixels(_ file: ImportRun.HashedFile) throws(ImportError) -> [String] {
+    do throws(ImportError) {
+      let tags = try tool.tags(of: file.bytes, isValidated: true, isCancelled: { stop.isSet })
+      return MediaMetadata.lackOfPixels(tags)
+    } catch  where error.concernsOneFile {
+      return []
     }
   }
 

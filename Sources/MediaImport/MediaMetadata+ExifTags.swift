@@ -61,6 +61,20 @@ extension MediaMetadata {
     "video/quicktime", "video/mp4", "video/x-m4v", "video/3gpp", "video/3gpp2",
   ]
 
+  /// Whether the file may be cut off without a warning: of TIFF and the RAW formats that are made like it, exiftool
+  /// reads the directories, which cameras write before the pixels.
+  var mayLackPixels: Bool { warnings.isEmpty && (isRaw || ["TIFF", "BTF"].contains(fileType)) }
+
+  /// The warning that pixels lie behind the end of the file, if they do.
+  /// - Parameter tags: those that a validation gave; what else it finds, such as a missing resolution, is harmless.
+  static func lackOfPixels(_ tags: ExifTags) -> [String] {
+    let found = tags.all("Warning").flatMap(\.texts).first { text in
+      guard text.hasSuffix("past end of file"), let tag = text.split(separator: ":").last else { return false }
+      return tag.hasPrefix("StripOffsets") || tag.hasPrefix("TileOffsets")
+    }
+    return found.map { ["The file is cut off: \($0)"] } ?? []
+  }
+
   /// Types that call themselves images and are documents: scripts and other files inside.
   private static let documentTypes: Set<String> = ["SVG", "DJVU", "AI", "EPS"]
 

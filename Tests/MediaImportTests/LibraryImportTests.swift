@@ -167,6 +167,31 @@ struct LibraryImportTests {
     #expect((lines.last?["summary"] as? [String: Any])?["warned"] as? Int == 1)
   }
 
+  /// A TIFF of 64 × 48 grey pixels in one strip behind the directory, as cameras write it.
+  static func strip() -> Data {
+    func number(_ value: some FixedWidthInteger) -> Data { withUnsafeBytes(of: value.littleEndian) { Data($0) } }
+    let fields: [(tag: UInt16, value: UInt32)] = [
+      (256, 64), (257, 48), (258, 8), (259, 1), (262, 1), (273, 122), (277, 1), (278, 48), (279, 64 * 48),
+    ]
+    var data = Data("II*\0".utf8) + number(UInt32(8)) + number(UInt16(fields.count))
+    for field in fields {
+      for part in [number(field.tag), number(UInt16(4)), number(UInt32(1)), number(field.value)] { data += part }
+    }
+    return data + number(UInt32(0)) + Data(count: 64 * 48)
+  }
+
+  @Test("a TIFF that was cut off in its pixels is taken with a warning", arguments: [1, 1500])
+  func cutOffStrip(missing: Int) async throws {
+    let rig = try ImportedLibrary()
+    let folder = try TemporaryFolder()
+    try folder.write("cut.tif", Self.strip().dropLast(missing))
+    try folder.write("whole.tif", Self.strip())
+    let (summary, _) = try await rig.run([folder.asRoot])
+    #expect(summary.assetsAdded == 2 && summary.warned == 1 && summary.lostCount == 0)
+    let kept = try #require(summary.warnings.first)
+    #expect(kept.path.hasSuffix("/cut.tif") && kept.message.hasPrefix("The file is cut off"), "\(kept)")
+  }
+
   @Test(
     "a sample that was cut off is taken with its bytes, and what is wrong with it is kept",
     .enabled(if: Corpus.isPresent),
@@ -179,6 +204,7 @@ struct LibraryImportTests {
       ("video/with-gps.mov", 433_807, "No movie header (moov)"),
       // In the pixels, and before the end mark.
       ("png-screenshot/png.png", 3500, "Truncated PNG image"), ("png-screenshot/png.png", 7008, "Truncated PNG image"),
+      ("raw/sample.nef", 76_800, "The file is cut off: SubIFD:StripOffsets"),
     ])
   func cutOffSample(path: String, count: Int, warning: String) async throws {
     let sample = try Data(contentsOf: try #require(Corpus.folder).appending(path: path))
@@ -187,7 +213,7 @@ struct LibraryImportTests {
     let ending = URL(filePath: path).pathExtension
     let cut = "cut.\(ending)"
     try folder.write(cut, sample.prefix(count))
-    // One of the samples is cut off already.
+    // Some of the samples are cut off already.
     if count < sample.count { try folder.write("whole.\(ending)", sample) }
     let (summary, outcomes) = try await rig.run([folder.asRoot])
     #expect(summary.assetsAdded == (count < sample.count ? 2 : 1) && summary.lostCount == 0)
