@@ -11,7 +11,9 @@ private final class Drawing: PHImageRenderer {
 
   init(waitsForCancellation: Bool = false) { self.waitsForCancellation = waitsForCancellation }
 
-  func orientation(ofFileAt url: URL) throws -> CGImagePropertyOrientation? { .right }
+  func orientation(ofFileAt url: URL) throws -> CGImagePropertyOrientation? {
+    try Data(contentsOf: url) == Data("edited".utf8) ? .down : .right
+  }
 
   func image(_ request: PHImageRendering) async throws -> UIImage {
     begun.append(request.isExact)
@@ -257,13 +259,18 @@ struct ImageManagerTests {
         #expect(try await bytes(asset).orientation == .right)
         let edited = try await edit(asset)
         let current = try await bytes(edited)
-        #expect(current.text == "edited" && current.orientation == .up && !current.isOrientationUnknown)
+        #expect(current.text == "edited" && current.orientation == .down, "The render states it, which is accepted.")
+        var input: PHContentEditingInput?
+        edited.requestContentEditingInput(with: nil) { found, _ in input = found }
+        #expect(input?.fullSizeImageOrientation == Int32(CGImagePropertyOrientation.down.rawValue))
         for version in [PHImageRequestOptionsVersion.original, .unadjusted] {
           let options = PHImageRequestOptions()
           options.version = version
           #expect(try await bytes(edited, options).text == "original")
         }
       }
+      let alone = try await bytes(try #require(assets().lastObject))
+      #expect(alone.text == "edited" && alone.orientation == .up && !alone.isOrientationUnknown)
     }
   }
 

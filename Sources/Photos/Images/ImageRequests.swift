@@ -91,12 +91,12 @@ struct AssetWish: Sendable {
     return data
   }
 
-  /// How the file's picture has to be turned; what an edit rendered stands upright (AS-10).
+  /// How the file's picture has to be turned. What an edit rendered is upright if no renderer can determine it (AS-10).
   func orientation(
     of resource: AssetResource, _ library: PhotoLibrary, _ renderer: any PHImageRenderer
   ) throws -> CGImagePropertyOrientation? {
-    if resource.type == .fullSizePhoto || resource.type == .fullSizeVideo { return .up }
-    return try renderer.orientation(ofFileAt: library.url(of: resource, in: try asset()))
+    let isRendered = resource.type == .fullSizePhoto || resource.type == .fullSizeVideo
+    return try renderer.orientation(ofFileAt: library.url(of: resource, in: try asset())) ?? (isRendered ? .up : nil)
   }
 
   func information(

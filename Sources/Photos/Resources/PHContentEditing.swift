@@ -92,8 +92,7 @@ public final class PHContentEditingInput: NSObject, Sendable {
     }
     fullSizeImageURL = try url([.photo, .fullSizePhoto, .adjustmentBasePhoto])
     let turn = try fullSizeImageURL.flatMap { try PHImageManager.currentRenderer.orientation(ofFileAt: $0) }
-    // What an edit rendered stands upright (AS-10).
-    fullSizeImageOrientation = input.base == .unedited ? Int32(turn?.rawValue ?? 1) : 1
+    fullSizeImageOrientation = Int32(turn?.rawValue ?? 1)
     videoURL = try url([
       .video, .fullSizeVideo, .adjustmentBaseVideo, .pairedVideo, .fullSizePairedVideo, .adjustmentBasePairedVideo,
     ])
