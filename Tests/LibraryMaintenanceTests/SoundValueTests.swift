@@ -106,6 +106,30 @@ struct TitleTests {
     #expect(title.map { Array($0.unicodeScalars) } == Array(composed.unicodeScalars))
     #expect(try made.library.verify(scratch: made.folder.url).defect == nil)
   }
+
+  @Test("an undo brings a title back that differs in normalisation alone, and does not replace one that was set since")
+  func undone() throws {
+    let made = try TemporaryLibrary()
+    let (composed, decomposed) = ("\u{e9}", "e\u{301}")
+    var id = LocalIdentifier(UUID())
+    func title() throws -> [UInt8]? {
+      try made.library.collection(id.uuidString)?.localizedTitle.map { Array($0.utf8) }
+    }
+    let creation = try made.library.performChangesAndWait { id = $0.createAlbum(title: composed) }
+    let spelled = try made.library.performChangesAndWait { $0.setTitle(decomposed, of: id) }
+    let tooLate = #expect(throws: LibraryError.self) { try made.library.undoAndWait(.commit(creation.token)) }
+    #expect(tooLate?.code == .conflict, "It was renamed since it was created.")
+    let report = try made.library.undoAndWait(.commit(spelled.token))
+    #expect(report.changes.map(\.property) == ["localizedTitle"] && report.alreadyCount == 0)
+    #expect(try title() == Array(composed.utf8))
+    try made.library.performChangesAndWait { $0.setTitle("other", of: id) }
+    let renamed = try made.library.performChangesAndWait { $0.setTitle(composed, of: id) }
+    try made.library.performChangesAndWait { $0.setTitle(decomposed, of: id) }
+    let conflict = #expect(throws: LibraryError.self) { try made.library.undoAndWait(.commit(renamed.token)) }
+    #expect(conflict?.code == .conflict)
+    #expect(try title() == Array(decomposed.utf8))
+    #expect(try made.library.verify(scratch: made.folder.url).defect == nil)
+  }
 }
 
 @Suite("Captions and keywords by their bytes")

@@ -7,6 +7,20 @@ import LMDB
 /// The deleted collections that come back.
 private typealias Returning = [ObjectNumber: (edit: CollectionEdited, change: UndoChange)]
 
+/// A property of a collection, which is the same as another one if the same bytes are kept of both.
+private struct StoredValue: Equatable, Sendable {
+  let value: LogValue
+
+  init(_ value: LogValue) { self.value = value }
+
+  static func == (one: StoredValue, other: StoredValue) -> Bool {
+    guard case .text(let text) = one.value, case .text(let otherText) = other.value else {
+      return one.value == other.value
+    }
+    return text.utf8.elementsEqual(otherText.utf8)
+  }
+}
+
 extension UndoJudge {
   mutating func judgeCollections<T: TransactionReading & ~Copyable>(_ t: borrowing T) throws {
     var returning: Returning = [:]
@@ -36,8 +50,9 @@ extension UndoJudge {
       var edited = CollectionEdited(number: row.number)
       property.log.revert(net.edits, row, &edited)
       guard let current = property.log.values(edited)?.old else { continue }
-      let base = judged(property.log.values(net.edits), current) { value in
-        UndoChange(.property, own, property.name.description, from: current, to: value)
+      let values = property.log.values(net.edits).map { Net(old: StoredValue($0.old), new: StoredValue($0.new)) }
+      let base = judged(values, StoredValue(current)) { base in
+        UndoChange(.property, own, property.name.description, from: current, to: base.value)
       }
       if base != nil { plan.collectionEdits.append(edited) }
     }
@@ -87,7 +102,8 @@ extension UndoJudge {
   private mutating func differenceSinceCreation<T: TransactionReading & ~Copyable>(
     of row: CollectionRow, _ net: UndoComposition.CollectionNet, _ t: borrowing T
   ) throws -> String? {
-    if row.title != net.edits.title.map(\.given) ?? net.creation?.title { return "It was renamed" }
+    let title: String? = net.edits.title.map(\.given) ?? net.creation?.title
+    if row.title.map({ Array($0.utf8) }) != title.map({ Array($0.utf8) }) { return "It was renamed" }
     let parent = net.place.map { $0.given?.container } ?? net.creation?.parent
     if row.parent != parent { return "It was moved" }
     return try strangers(in: row, t).isEmpty ? nil : "Members were added to it"
