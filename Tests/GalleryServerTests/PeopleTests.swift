@@ -230,6 +230,45 @@
       }
     }
 
+    @Test("a browser that signs in again, with a password or a link, ends its session of before; a program's key stays")
+    func signsInAgain() async throws {
+      try await TestGallery.serving { gallery in
+        try gallery.addPerson("anna", client: "family")
+        try gallery.addPerson("bert", client: "family")
+        let origin = "Origin: http://\(gallery.address)"
+        func pair(_ answer: Answer) throws -> String {
+          let cookie = try #require(answer.fields["set-cookie"]?.split(separator: ";").first)
+          return "Cookie: \(cookie)"
+        }
+        func signIn(
+          _ name: String, password: String = "correct horse", isCookie: Bool = true, with fields: [String] = []
+        ) throws -> Answer {
+          let json: [String: Any] = ["name": name, "password": password, "cookie": isCookie]
+          return try gallery.ask("POST", "/v1/sessions", json: json, key: nil, fields)
+        }
+        func status(_ pair: String) throws -> Int { try gallery.ask("GET", "/v1/session", key: nil, [pair]).status }
+        let first = try pair(signIn("anna"))
+        let elsewhere = try pair(signIn("anna"))
+        let second = try pair(signIn("bert", with: [first, origin]))
+        #expect(try status(first) == 401)
+        #expect(try status(second) == 200)
+        // The same person in another browser stays.
+        #expect(try status(elsewhere) == 200)
+        // What gives no other cookie ends nothing.
+        #expect(try signIn("bert", password: "wrong horse", with: [second, origin]).status == 401)
+        #expect(try signIn("bert", isCookie: false, with: [second, origin]).status == 201)
+        #expect(try gallery.ask("GET", "/sign-in?link=none", key: nil, [second]).status == 401)
+        #expect(try status(second) == 200)
+        let third = try pair(gallery.ask("GET", gallery.server.ownerLink(at: ""), key: nil, [second]))
+        #expect(try status(second) == 401)
+        #expect(try status(third) == 200)
+        let made = try gallery.key(of: "script")
+        let program = "Cookie: \(Keyring.cookie)=\(made.secret)"
+        #expect(try status(pair(signIn("anna", with: [program, origin]))) == 200)
+        #expect(try status(program) == 200)
+      }
+    }
+
     @Test("a key is good for its scopes only, and until it expires")
     func scopes() async throws {
       try await TestGallery.serving { gallery in

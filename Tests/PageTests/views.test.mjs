@@ -751,6 +751,32 @@ test('a page with text that is not saved is not left when the session ends', () 
   assert.equal(left.length, 1);
 });
 
+test('a page whose session was ended by a sign-in in another tab goes on with the new one', async () => {
+  const own = { client: 'family', person: 'anna', scopes: [] };
+  const app = new App(new PhotoLedger(), own, { first: { open: async () => ({}) } });
+  const watched = Object.assign(new EventTarget(), { again: () => { begun += 1; } });
+  let begun = 0;
+  let problem = null;
+  app.client.ask = async () => {
+    if (problem) throw problem;
+    return own;
+  };
+  app.renew = () => {};
+  app.feed.wake = () => {};
+  app.watch(watched);
+  const left = [];
+  location.assign = (address) => left.push(address);
+  document.body.replaceChildren();
+  app.feed.dispatchEvent(new Event('signedout'));
+  watched.dispatchEvent(new Event('signedout'));
+  for (let turn = 0; turn < 10; turn += 1) await settled();
+  assert.deepEqual([left, app.isSignedOut, app.ending.hidden, begun], [[], false, true, 1]);
+  problem = new Problem(401, 'sign-in-required', 'Sign in.');
+  watched.dispatchEvent(new Event('signedout'));
+  for (let turn = 0; turn < 10; turn += 1) await settled();
+  assert.deepEqual([left.length, app.isSignedOut], [1, true]);
+});
+
 test('an action of a selection that is pressed twice is done once', async () => {
   const { barOf } = await load('views/actions.js');
   const app = frame(3);

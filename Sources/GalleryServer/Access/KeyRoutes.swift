@@ -88,6 +88,7 @@
       }
       let (_, secret) = try call.server.keyring.makeKey(
         .init(client: client, label: "browser", scopes: Keyring.scopes(of: client), isBrowser: true))
+      try endReplacedSession(call)
       return HTTPResponse(
         303, Headers.common + [("Location", "/"), call.cookie(secret), ("Cache-Control", "no-store")])
     }
@@ -115,10 +116,20 @@
       var grant = grant
       grant.isBrowser = isCookie
       let (key, secret) = try call.server.keyring.makeKey(grant, by: maker)
+      if isCookie { try endReplacedSession(call) }
       guard case .object(var members) = describe(key) else { throw Problem.notFound }
       if !isCookie { members.append(JSON.Member("secret", .text(secret))) }
       let fields = [("Cache-Control", "no-store")] + (isCookie ? [call.cookie(secret)] : [])
       return .json(.object(members), status: 201, fields)
+    }
+
+    /// Ends the session whose cookie the answer replaces. The browser no longer has that cookie, so it could not sign the
+    /// session out, and a copy of the cookie would be good until it expires.
+    ///
+    /// A key that was made for a program is not ended, also if it came as a cookie.
+    private static func endReplacedSession(_ call: Call) throws {
+      guard let key = call.key, key.isAmbient, key.isBrowser else { return }
+      try call.server.withdrawKeys { $0.name == key.name }
     }
 
     /// A key in lists.

@@ -134,7 +134,7 @@ export class App extends EventTarget {
     this.more = h('button', { class: 'nav-more', 'aria-expanded': 'false', onclick: () => this.expand() },
       icon('more'), h('span', null, t('nav.more')));
     this.feed.addEventListener('connection', () => { this.banner.hidden = this.feed.isOpen || this.isSignedOut; });
-    this.feed.addEventListener('signedout', () => this.signedOut());
+    this.feed.addEventListener('signedout', () => this.ended());
     window.addEventListener('hashchange', () => this.go());
     window.addEventListener('focus', () => this.comeBack());
   }
@@ -342,12 +342,22 @@ export class App extends EventTarget {
    * @param {AbortSignal} [signal] ends it
    */
   watch(watched, signal) {
-    watched.addEventListener('signedout', () => this.signedOut(), { signal });
+    watched.addEventListener('signedout', () => this.ended(), { signal });
     this.addEventListener('signedin', () => watched.again(), { signal });
   }
 
   /**
-   * The session has ended.
+   * The session has ended. A sign-in in another tab ends the one that it replaces: then the page goes on with the new
+   * one, or is loaded again if that is another person's.
+   */
+  async ended() {
+    this.isSignedOut = true;
+    await this.comeBack();
+    if (this.isSignedOut && !this.isReplaced) this.signedOut();
+  }
+
+  /**
+   * Leaves the page for signing in, as there is no session.
    * @returns {boolean} whether the page is left for signing in
    */
   signedOut() {
