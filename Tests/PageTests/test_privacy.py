@@ -163,6 +163,16 @@ class PromptTests(PrivacyTest):
         self.other.wait_text("No photos selected for you yet")
         wait(lambda: not self.browser.all('.request[data-client="cousin"]'), "the request is answered")
 
+    def test_a_link_to_a_view_of_the_owner_says_so_and_leads_to_the_photos(self):
+        secret = self.limited("neighbour", self.ids[:1])
+        for view in ("people", "privacy", "health", "hidden", "duplicates"):
+            # What the server refuses would be an error in the console, too.
+            self.show(f"#/{view}", self.other, secret)
+            self.other.wait_text("Only the owner of the library has this view.", "main .owners-only")
+            self.assertEqual(self.other.all(f'nav [data-route="{view}"]'), [])
+        self.press("Show the photos", "main", self.other)
+        wait(lambda: self.shown(self.other) == {self.ids[0]}, "the photos that the key shows")
+
     def test_selections_are_widened_narrowed_and_withdrawn_on_the_privacy_page(self):
         secret = self.limited("television", self.ids[:2])
         self.show("", self.other, secret)

@@ -20,6 +20,8 @@ export default {
   'nav.health': 'Health',
   'main.skip': 'Skip to content',
   'state.offline': 'The server cannot be reached. You still see what was loaded; changes resume when it answers again.',
+  'view.notOwner': 'Only the owner of the library can open this view.',
+  'view.toPhotos': 'Go to photos',
   'state.loading': 'Loading…',
   'session.ended': 'You are signed out. Unfinished work on this page waits until you sign in again.',
   'session.other': 'Another account signed in in this browser. Unfinished work on this page waits until this '
@@ -425,7 +427,6 @@ export default {
   'hidden.none': 'No hidden photos.',
   'hidden.explanation': 'Hidden photos appear elsewhere only in smart albums that include them. Unhide photos to '
     + 'move them back.',
-  'hidden.notOwner': 'Only the owner of the library can see hidden photos.',
   'search.field': 'Search names, captions, keywords, dates, kinds and albums',
   'search.predicateField': 'Predicate',
   'search.predicate': 'Predicate language',

@@ -35,6 +35,7 @@ import { Notices, messageOf } from './notice.js';
  * @property {string} [label] the phrase in the navigation; without one the route is not there
  * @property {string} [icon]
  * @property {(session: Session) => boolean} [isFor] whose navigation has it; everybody's if left out
+ * @property {boolean} [isOwners] whether it is the owner's alone
  *
  * @typedef {object} Session
  * @property {string} client
@@ -58,6 +59,14 @@ const barLimit = 4;
 const outdated = 'photoledger.outdated';
 
 const reloadButton = () => h('button', { class: 'button', onclick: () => location.reload() }, t('update.reload'));
+
+/**
+ * What stands in place of a view of the owner for those who followed a link to it.
+ * @param {RouteEntry} route
+ */
+const ownersOnly = ({ label = 'app.name' }) => h('section', { class: 'view owners-only' }, h('h1', null, t(label)),
+  h('p', null, t('view.notOwner')), h('p', null, h('a', { class: 'button', href: App.href('photos') },
+    t('view.toPhotos'))));
 
 /**
  * A part of an address without its escapes; as it stands if they are malformed, which then names nothing.
@@ -150,7 +159,7 @@ export class App extends EventTarget {
    */
   async start(place) {
     const links = Object.entries(this.routes).filter(([, route]) => route.label
-      && (route.isFor?.(this.session) ?? true));
+      && (route.isFor?.(this.session) ?? true) && (!route.isOwners || this.isOwner));
     const items = links.map(([name, route], place) => h('li', { class: place < barLimit ? null : 'further' },
       h('a', { href: `#/${name}`, 'data-route': name, onclick: () => this.expand(false) },
         icon(route.icon ?? 'photos'), h('span', null, t(route.label ?? '')))));
@@ -241,7 +250,8 @@ export class App extends EventTarget {
       else link.removeAttribute('aria-current');
     }
     this.more.classList.toggle('holds-current', this.nav.querySelector('.further [aria-current]') !== null);
-    const barred = this.barred(address);
+    const route = this.routes[address.name];
+    const barred = this.barred(address) ?? (route.isOwners && !this.isOwner ? ownersOnly(route) : null);
     if (barred) {
       document.title = t('app.name');
       fill(this.main, barred);
@@ -250,7 +260,7 @@ export class App extends EventTarget {
     }
     fill(this.main, h('p', { class: 'loading', role: 'status' }, t('state.loading')));
     try {
-      const view = await this.routes[address.name].open(this, address);
+      const view = await route.open(this, address);
       if (visit !== this.visit) {
         view.close?.();
         return;

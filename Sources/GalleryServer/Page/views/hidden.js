@@ -88,10 +88,6 @@ async function prove(app, proof) {
 export async function open(app) {
   const title = t('nav.hidden');
   const element = h('section', { class: 'hidden-view', 'aria-label': title });
-  if (!app.isOwner) {
-    fill(element, h('div', { class: 'view' }, h('h1', null, title), h('p', null, t('hidden.notOwner'))));
-    return { title, element };
-  }
   /** @type {import('./photos.js').GridView | null} */
   let inner = null;
   let isClosed = false;

@@ -8,7 +8,6 @@ import { later } from './later.js';
 
 /** @typedef {import('./app.js').Address} Address */
 
-const isOwner = (/** @type {import('./app.js').Session} */ session) => session.scopes.includes('owner');
 const adds = (/** @type {import('./app.js').Session} */ session) =>
   session.scopes.includes('owner') || session.scopes.includes('add') || session.scopes.includes('change');
 
@@ -26,13 +25,13 @@ const routes = /** @type {Record<string, import('./app.js').RouteEntry>} */ ({
   albums: { label: 'nav.albums', icon: 'album', open: view(() => import('./albums.js')) },
   upload: { label: 'nav.upload', icon: 'upload', isFor: adds, open: view(() => import('./upload.js')) },
   trash: { label: 'nav.trash', icon: 'trash', open: view(() => import('./trash.js')) },
-  duplicates: { label: 'nav.duplicates', icon: 'stack', isFor: isOwner, open: view(() => import('./duplicates.js')) },
-  hidden: { label: 'nav.hidden', icon: 'hidden', isFor: isOwner, open: view(() => import('./hidden.js')) },
+  duplicates: { label: 'nav.duplicates', icon: 'stack', isOwners: true, open: view(() => import('./duplicates.js')) },
+  hidden: { label: 'nav.hidden', icon: 'hidden', isOwners: true, open: view(() => import('./hidden.js')) },
   history: { label: 'nav.history', icon: 'history', open: view(() => import('./history.js')) },
   moment: { label: 'nav.moment', icon: 'clock', open: view(() => import('./moment.js')) },
-  privacy: { label: 'nav.privacy', icon: 'privacy', isFor: isOwner, open: view(() => import('./privacy.js')) },
-  people: { label: 'nav.people', icon: 'people', isFor: isOwner, open: view(() => import('./people.js')) },
-  health: { label: 'nav.health', icon: 'health', isFor: isOwner, open: view(() => import('./health.js')) },
+  privacy: { label: 'nav.privacy', icon: 'privacy', isOwners: true, open: view(() => import('./privacy.js')) },
+  people: { label: 'nav.people', icon: 'people', isOwners: true, open: view(() => import('./people.js')) },
+  health: { label: 'nav.health', icon: 'health', isOwners: true, open: view(() => import('./health.js')) },
 });
 
 const place = /** @type {HTMLElement} */ (document.getElementById('app'));
