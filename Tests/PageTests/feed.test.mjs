@@ -90,18 +90,19 @@ test('a fetch that was refused is followed again from its state of now', async (
   const seen = [];
   const end = feed.follow('f', 't0', {
     onChange: (change) => seen.push(change.after), onState: ({ token }) => seen.push(`state ${token}`),
-    onProblem: ({ message }) => seen.push(message),
+    onProblem: ({ message, type = '' }) => seen.push(`${message} ${type}`.trim()),
   });
   const turn = () => new Promise((resolve) => setImmediate(resolve));
   const before = sources.length;
-  sources.at(-1).say('problem', { fetch: 'f', detail: 'refused' });
+  const type = 'urn:photoledger:problem:access-denied';
+  sources.at(-1).say('problem', { fetch: 'f', type, status: 403, detail: 'refused' });
   mock.timers.tick(4000);
   await turn();
-  assert.deepEqual(seen, ['refused', 'not now']);
+  assert.deepEqual(seen, ['refused access-denied', 'not now']);
   isThere = true;
   mock.timers.tick(8000);
   await turn();
-  assert.deepEqual(seen, ['refused', 'not now', 'state t7']);
+  assert.deepEqual(seen, ['refused access-denied', 'not now', 'state t7']);
   assert.deepEqual(asked, ['/v1/fetches/f', '/v1/fetches/f']);
   assert.equal(sources.length, before + 1, 'a stream has it again');
   assert.match(sources.at(-1).url, /after=t7/);
@@ -219,8 +220,9 @@ test('every tab that follows a fetch learns that it is followed no more, also if
   port1.postMessage({ kind: 'follow', fetch: 'lone', after: 't0' });
   port1.postMessage({ kind: 'wake' });
   while (sources.length === before) await new Promise((resolve) => setImmediate(resolve));
-  sources.at(-1).say('problem', { fetch: 'lone', detail: 'refused' });
-  assert.deepEqual(await next(), { kind: 'problem', fetch: 'lone', detail: 'refused' });
+  const problem = { type: 'urn:photoledger:problem:access-denied', status: 403, detail: 'refused' };
+  sources.at(-1).say('problem', { fetch: 'lone', ...problem });
+  assert.deepEqual(await next(), { kind: 'problem', fetch: 'lone', problem });
   port1.close();
 });
 

@@ -5,7 +5,7 @@ from urllib.parse import quote
 
 from selenium.webdriver.common.keys import Keys
 
-from gallery import PageTest, wait
+from gallery import Browser, PageTest, wait
 
 
 class SearchTests(PageTest):
@@ -159,6 +159,17 @@ class SearchTests(PageTest):
         self.ask("rating >= 4")
         self.finds([self.ids[0]], "the rated photo again")
         self.assertEqual(self.browser.all(".problem p"), [])
+
+    def test_a_german_page_says_in_german_what_the_server_refused(self):
+        german = Browser(language="de-DE", expected_errors=("/v1/fetches", "/v1/log"))
+        self.addCleanup(german.close)
+        german.sign_in(self.gallery, path="/#/search")
+        german.click(".search-form [role=switch]")
+        german.one(".search-form input[type=search]").send_keys("colour == 1")
+        german.wait_text("Dieses Prädikat wird nicht unterstützt: „Unknown key 'colour'", ".problem p")
+        german.one(".problem .caret")
+        german.js("location.hash = '#/history?object=none'")
+        german.wait_text("Das gibt es nicht, oder es ist mit dieser Anmeldung nicht zu sehen: „", ".failure p")
 
     def test_the_query_is_in_the_address_and_each_key_is_no_request(self):
         self.browser.js("""window.sent = 0;

@@ -19,12 +19,36 @@ test('no phrase is written twice', () => {
 });
 
 test('German has the phrases of English, and each takes the same values', () => {
-  assert.deepEqual(Object.keys(german).sort(), Object.keys(english).sort());
+  // The server's sentences are English.
+  const own = Object.keys(german).filter((name) => !name.startsWith('problem.'));
+  assert.deepEqual(own.sort(), Object.keys(english).sort());
   for (const name of Object.keys(english)) {
     assert.deepEqual(values(german[name]), values(english[name]), name);
     assert.equal(typeof german[name], typeof english[name], name);
     for (const form of [...forms(english[name]), ...forms(german[name])]) assert.ok(form.trim() !== '', name);
   }
+});
+
+test('German has a phrase for each type of problem that the server describes, and for what the page finds itself', () => {
+  const { components } = JSON.parse(readFileSync(new URL('../Service/openapi.json', page), 'utf8'));
+  const types = components.schemas.ProblemType.enum.map((type) => type.split(':').pop());
+  const named = Object.keys(german).filter((name) => name.startsWith('problem.')).map((name) => name.slice(8));
+  assert.deepEqual(named.sort(), [...types, 'not-reached', 'other', 'unknown'].sort());
+});
+
+test('a problem is said in the reader’s language, with the server’s sentence quoted where it names something', async () => {
+  const wordsOf = async (locale) => {
+    Object.defineProperty(globalThis, 'navigator', { value: { languages: [locale] }, configurable: true });
+    return (await import(new URL(`text/text.js?${locale}`, page))).problemWords;
+  };
+  const gone = { type: 'not-enough-space', status: 507, message: 'The disk has no space left.' };
+  const key = { type: 'unsupported-predicate', status: 400, message: "Unknown key 'colour' {status}." };
+  const [inEnglish, inGerman] = [await wordsOf('en-GB'), await wordsOf('de-DE')];
+  assert.deepEqual([gone, key].map(inEnglish), [gone.message, key.message]);
+  assert.equal(inGerman(gone), 'Auf dem Datenträger des Servers ist nicht genug Platz.');
+  assert.equal(inGerman(key), "Dieses Prädikat wird nicht unterstützt: „Unknown key 'colour' {status}.“");
+  assert.equal(inGerman({ ...key, type: 'of-tomorrow' }), "Der Server meldet: „Unknown key 'colour' {status}.“");
+  assert.equal(inGerman({ ...key, type: 'unknown' }), 'Der Server hat mit dem Status 400 geantwortet.');
 });
 
 test('each phrase is used, and each that is used is there', () => {

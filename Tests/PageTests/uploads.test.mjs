@@ -3,6 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
+Object.defineProperty(globalThis, 'navigator', { value: { languages: ['en-GB'] }, configurable: true });
 const page = new URL('../../Sources/GalleryServer/Page/', import.meta.url);
 const { Uploads } = await import(new URL('model/uploads.js', page));
 const { UploadStore } = await import(new URL('model/upload-store.js', page));

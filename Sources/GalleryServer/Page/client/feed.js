@@ -3,6 +3,7 @@
 // The stream lies in a shared worker (`hub.js`). Where there is none, as in some browsers of phones, each tab has its own.
 // Events: `connection` when the stream was opened or cut, `signedout` when the session has ended.
 
+import { Problem } from './photoledger.js';
 import { Stream } from './stream.js';
 
 /** @typedef {import('./photoledger.js').PhotoLedger} PhotoLedger */
@@ -177,15 +178,18 @@ export class Feed extends EventTarget {
           for (const one of followers) one.onRenditions?.(message.renditions);
         }
         break;
-      case 'problem':
+      case 'problem': {
+        const { type, status, detail } = message.problem;
+        const problem = new Problem(status, type.split(':').pop() ?? type, detail);
         if (message.fetch !== null) {
-          if (this.followers.has(message.fetch)) this.refuse(message.fetch, new Error(message.detail));
+          if (this.followers.has(message.fetch)) this.refuse(message.fetch, problem);
           break;
         }
         for (const followers of this.followers.values()) {
-          for (const one of followers) one.onProblem?.(new Error(message.detail));
+          for (const one of followers) one.onProblem?.(problem);
         }
         break;
+      }
       case 'connection':
         if (message.isOpen === this.isOpen) break;
         this.isOpen = message.isOpen;

@@ -12,9 +12,11 @@ import { Problem } from './photoledger.js';
 /** @typedef {import('./photoledger.js').Change} Change */
 /** @typedef {import('./photoledger.js').FetchState} FetchState */
 
+/** @typedef {{ type: string, status: number, detail: string }} FeedProblem As a problem document has it. */
+
 /**
  * @typedef {{ kind: 'change', change: Change } | { kind: 'state', state: { fetch: string, token: string } }
- *   | { kind: 'renditions', renditions: any[] } | { kind: 'problem', fetch: string | null, detail: string }
+ *   | { kind: 'renditions', renditions: any[] } | { kind: 'problem', fetch: string | null, problem: FeedProblem }
  *   | { kind: 'connection', isOpen: boolean } | { kind: 'signedOut' }} FeedMessage
  */
 
@@ -103,20 +105,22 @@ export class Stream {
       await this.client.ask('POST', `/v1/feeds/${name}/fetches`, { json: { fetch, after } });
     } catch (error) {
       if (name !== this.name || !this.fetches.has(fetch)) return;
-      if (error instanceof Problem && (error.status === 400 || error.status === 403)) this.refuse(fetch, error.message);
-      else this.reopen(0);
+      if (error instanceof Problem && (error.status === 400 || error.status === 403)) {
+        const { type, status, message: detail } = error;
+        this.refuse(fetch, { type, status, detail });
+      } else this.reopen(0);
     }
   }
 
   /**
    * Carries a fetch no more that the server refused; it would do so again.
    * @param {string} fetch
-   * @param {string} detail
+   * @param {FeedProblem} problem
    */
-  refuse(fetch, detail) {
+  refuse(fetch, problem) {
     this.fetches.delete(fetch);
     if (this.fetches.size === 0) this.close();
-    this.deliver({ kind: 'problem', fetch, detail });
+    this.deliver({ kind: 'problem', fetch, problem });
   }
 
   open() {
@@ -156,10 +160,10 @@ export class Stream {
       this.deliver({ kind: 'state', state });
     });
     listen('rendition', ({ renditions }) => this.deliver({ kind: 'renditions', renditions }));
-    listen('problem', (problem) => {
-      const { fetch = null, detail = '' } = problem;
-      if (fetch === null) this.deliver({ kind: 'problem', fetch, detail });
-      else this.refuse(fetch, detail);
+    listen('problem', ({ fetch = null, type = 'unknown', status = 0, detail = '' }) => {
+      const problem = { type, status, detail };
+      if (fetch === null) this.deliver({ kind: 'problem', fetch, problem });
+      else this.refuse(fetch, problem);
     });
     source.onerror = () => {
       if (source === this.source) this.lost();

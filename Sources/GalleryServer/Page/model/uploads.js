@@ -15,6 +15,8 @@
 
 import { Problem, randomName } from '../client/photoledger.js';
 import { FileGone, Hasher, knownFiles, sendFile } from '../client/upload.js';
+import { t } from '../text/text.js';
+import { messageOf } from './failures.js';
 
 /**
  * @typedef {'lost' | 'queued' | 'hashing' | 'ready' | 'sending' | 'taken' | 'there' | 'refused' | 'failed'} UploadState
@@ -200,7 +202,7 @@ export class Uploads extends EventTarget {
     } catch (error) {
       // What is not allowed now can be asked for again; a file that is gone cannot.
       if (!(error instanceof DOMException && error.name === 'NotAllowedError')) entry.handle = null;
-      entry.sentence = error instanceof Error ? error.message : String(error);
+      entry.sentence = messageOf(error);
     }
   }
 
@@ -412,7 +414,7 @@ export class Uploads extends EventTarget {
         if (entry.isAnew) this.fail(entry, error);
         else Object.assign(entry, { isAnew: true, state: 'queued' });
       } else if (error instanceof Problem && error.status >= 400 && error.status < 500) {
-        entry.sentence = error.message;
+        entry.sentence = messageOf(error);
         this.end(entry, 'refused');
       } else this.fail(entry, error);
     }
@@ -425,7 +427,7 @@ export class Uploads extends EventTarget {
    * @param {unknown} error
    */
   fail(entry, error) {
-    entry.sentence = error instanceof Error ? error.message : String(error);
+    entry.sentence = error instanceof FileGone ? t('upload.fileGone') : messageOf(error);
     entry.state = 'failed';
     this.changed();
   }
@@ -452,7 +454,7 @@ export class Uploads extends EventTarget {
   trip(error, client) {
     // Another session took the place of the one that ended: the same is tried with it.
     if (error instanceof Problem && error.status === 401 && client !== this.client) return;
-    const sentence = error instanceof Error ? error.message : String(error);
+    const sentence = messageOf(error);
     if (error instanceof Problem && error.isPassing) {
       this.misses += 1;
       const pause = Math.min(500 * 2 ** Math.min(this.misses, 10), longestPause) * (0.75 + Math.random() / 2);

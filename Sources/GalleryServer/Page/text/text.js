@@ -58,6 +58,17 @@ export function t(name, values = {}) {
 }
 
 /**
+ * What a problem says. The server's sentences are English: another language has a phrase for each type of problem, which
+ * quotes the sentence where that names what the person needs.
+ * @param {{ type: string, status: number, message: string }} problem
+ */
+export function problemWords({ type, status, message }) {
+  if (language === 'en') return message;
+  const name = `problem.${type}`;
+  return t(Object.hasOwn(languages[language], name) ? name : 'problem.other', { status, detail: message });
+}
+
+/**
  * A number as the reader writes it.
  * @param {number} value
  */

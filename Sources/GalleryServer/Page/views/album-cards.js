@@ -8,6 +8,7 @@
 
 import { items } from '../client/photoledger.js';
 import { fetchName } from '../model/collections.js';
+import { messageOf } from '../model/failures.js';
 import { isolated, t } from '../text/text.js';
 import { App } from './app.js';
 import { fill, h } from './dom.js';
@@ -181,7 +182,7 @@ class Card {
       showCover(this.cards.app, this.cover, first, kindIcons[one.kind]);
     }, (error) => {
       // An album that was deleted a moment ago leaves with the next reading of the list.
-      this.count.textContent = error instanceof Error ? error.message : String(error);
+      this.count.textContent = messageOf(error);
     }, one.cover, one.kind === 'smartAlbum');
   }
 

@@ -8,6 +8,7 @@
 
 import { Problem } from '../client/photoledger.js';
 import { Collections } from '../model/collections.js';
+import { messageOf } from '../model/failures.js';
 import { instant, t } from '../text/text.js';
 import { askText } from './actions.js';
 import { pathOf, titleOf } from './album-cards.js';
@@ -18,7 +19,6 @@ import { icon } from './icons.js';
 import { later } from './later.js';
 import { causeWords } from './log-words.js';
 import { commitMove } from './moving.js';
-import { messageOf } from './notice.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('../model/collections.js').Collection} Collection */
@@ -326,7 +326,7 @@ export function showBlame(app, one) {
         more.hidden = next === null;
       } catch (error) {
         const isGone = error instanceof Problem && error.status === 404;
-        fill(state, isGone ? t('albums.gone') : error instanceof Error ? error.message : String(error));
+        fill(state, isGone ? t('albums.gone') : messageOf(error));
         more.hidden = false;
       }
     };

@@ -8,6 +8,7 @@
 // Everything follows commits by the feed: the tree of collections, the photos of an album, what smart albums show.
 
 import { Collections, FollowedCollections } from '../model/collections.js';
+import { messageOf } from '../model/failures.js';
 import { isolated, t } from '../text/text.js';
 import { timelineActions, gridView } from './photos.js';
 import { Cards, Covers, isWaitingFor, showCover, titleOf } from './album-cards.js';
@@ -166,7 +167,7 @@ async function overview(app, tree, folder) {
   followed.addEventListener('failed', (event) => {
     const { detail } = /** @type {CustomEvent} */ (event);
     stale.hidden = false;
-    fill(stale, t('albums.stale', { reason: detail instanceof Error ? detail.message : String(detail) }));
+    fill(stale, t('albums.stale', { reason: messageOf(detail) }));
   });
   show();
   media?.read();
@@ -215,7 +216,7 @@ class MediaTypes {
       }, (error) => {
         this.element.hidden = false;
         this.problem.hidden = false;
-        fill(this.problem, error instanceof Error ? error.message : String(error));
+        fill(this.problem, messageOf(error));
       }, null, name === 'smartAlbumRecentlyAdded');
     }
   }

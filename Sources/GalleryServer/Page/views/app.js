@@ -11,12 +11,13 @@
 
 import { PhotoLedger, Problem, sessionChannel, signInAddress } from '../client/photoledger.js';
 import { Feed } from '../client/feed.js';
+import { messageOf } from '../model/failures.js';
 import { isolated, t } from '../text/text.js';
 import { account } from './account.js';
 import { fill, h } from './dom.js';
 import { icon } from './icons.js';
 import { Outdated, later } from './later.js';
-import { Notices, messageOf } from './notice.js';
+import { Notices } from './notice.js';
 
 /**
  * @typedef {object} View
@@ -273,7 +274,7 @@ export class App extends EventTarget {
       if (visit !== this.visit) return;
       if (error instanceof Problem && error.status === 401 && this.signedOut()) return;
       fill(this.main, h('div', { class: 'failure', role: 'alert' }, h('h1', null, t('error.title')),
-        h('p', null, error instanceof Error ? error.message : String(error)),
+        h('p', null, messageOf(error)),
         error instanceof Outdated ? reloadButton()
           : h('button', { class: 'button main', onclick: () => this.go() }, t('action.retry'))));
       this.giveFocus();

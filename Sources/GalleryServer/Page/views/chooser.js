@@ -1,10 +1,10 @@
 // Choosing photos in a dialog: the library as a grid in which a tap selects.
 
+import { messageOf } from '../model/failures.js';
 import { t } from '../text/text.js';
 import { showDialog } from './dialog.js';
 import { h } from './dom.js';
 import { Grid } from './grid.js';
-import { messageOf } from './notice.js';
 
 /** How many photos an answer takes. */
 const limit = 10_000;

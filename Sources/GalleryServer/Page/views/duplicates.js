@@ -10,13 +10,13 @@
 
 import { Watched } from '../client/watched.js';
 import { Collections } from '../model/collections.js';
+import { messageOf } from '../model/failures.js';
 import { number, size, t } from '../text/text.js';
 import { short } from './actions.js';
 import { titleOf } from './album-cards.js';
 import { App } from './app.js';
 import { fill, h, uniqueName } from './dom.js';
 import { icon } from './icons.js';
-import { messageOf } from './notice.js';
 import { itemsOf, thumb } from './thumbs.js';
 import { dateInWords } from './viewer-forms.js';
 

@@ -1,9 +1,9 @@
 // Forms in dialogs, whose request can fail: the sentence of the failure stands in the dialog, which stays.
 
+import { messageOf } from '../model/failures.js';
 import { t } from '../text/text.js';
 import { showDialog } from './dialog.js';
 import { h } from './dom.js';
-import { messageOf } from './notice.js';
 
 /**
  * A dialog with a form whose request can fail. To dismiss it while the request is on its way takes nothing back: what

@@ -2,6 +2,7 @@
 
 import { Feed } from '../client/feed.js';
 import { Problem } from '../client/photoledger.js';
+import { messageOf } from '../model/failures.js';
 import { isolated, t } from '../text/text.js';
 import { fill, h } from './dom.js';
 import { Notices } from './notice.js';
@@ -54,5 +55,5 @@ export function sayOnly(place, title, sentence, ...rest) {
  */
 export function reason(error) {
   if (error instanceof Problem && error.status === 0) return t('guest.unreached');
-  return error instanceof Error ? error.message : String(error);
+  return messageOf(error);
 }

@@ -3,9 +3,9 @@
 // Reading every record of the log is only done when somebody asks for it.
 
 import { Problem } from '../client/photoledger.js';
+import { messageOf } from '../model/failures.js';
 import { instant, number, size, t } from '../text/text.js';
 import { fill, h } from './dom.js';
-import { messageOf } from './notice.js';
 
 /** @typedef {import('./app.js').App} App */
 
@@ -190,7 +190,7 @@ async function store(app, signal) {
     return { isReady: true, problem: '' };
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    return { isReady: false, problem: error.message };
+    return { isReady: false, problem: messageOf(error) };
   }
 }
 

@@ -8,6 +8,7 @@
 // somebody who acts as the same client, or a new link.
 
 import { PhotoLedger } from '../client/photoledger.js';
+import { messageOf } from '../model/failures.js';
 import { t } from '../text/text.js';
 import { App } from './app.js';
 import { fill, h, uniqueName } from './dom.js';
@@ -125,7 +126,7 @@ export async function open(app) {
       if (isShown) app.giveFocus();
     } catch (error) {
       if (own !== visit) return;
-      const sentence = error instanceof Error ? error.message : String(error);
+      const sentence = messageOf(error);
       fill(element, h('p', { class: 'failure', role: 'alert' }, sentence));
     }
   };
@@ -187,7 +188,7 @@ async function lockForm(app, onOpen) {
     const known = /** @type {any[]} */ (people).filter((one) => one.hasPassword);
     names = known.filter((one) => person === null ? one.client === client : one.name === person).map((one) => one.name);
   } catch (error) {
-    fill(problem, error instanceof Error ? error.message : String(error));
+    fill(problem, messageOf(error));
   }
   const hasPassword = names.length > 0;
   const name = h('select', { autocomplete: 'username' }, ...names.map((one) => h('option', { value: one }, one)));
@@ -204,7 +205,7 @@ async function lockForm(app, onOpen) {
       guard.unlock();
       onOpen();
     } catch (error) {
-      fill(problem, error instanceof Error ? error.message : String(error));
+      fill(problem, messageOf(error));
       password.value = '';
       if (button) button.disabled = false;
       (hasPassword ? password : link).focus();

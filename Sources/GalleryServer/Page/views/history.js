@@ -8,6 +8,7 @@
 //
 // A client with limited access sees its own history: what came to it, changed and left, without whose doing it was.
 
+import { messageOf } from '../model/failures.js';
 import { sightings, LogReader } from '../model/log.js';
 import { instant, isolated, t } from '../text/text.js';
 import { App } from './app.js';
@@ -16,7 +17,6 @@ import { fill, h } from './dom.js';
 import { icon } from './icons.js';
 import { eventSentence } from './log-sentences.js';
 import { causeWords, commitWords, kinds } from './log-words.js';
-import { messageOf } from './notice.js';
 import { undoDialog } from './undo.js';
 
 /** @typedef {import('../model/log.js').Commit} Commit */

@@ -1,6 +1,7 @@
 // The gallery: signs on, and starts the frame with its routes.
 
 import { PhotoLedger, Problem, signInAddress } from '../client/photoledger.js';
+import { messageOf } from '../model/failures.js';
 import { t } from '../text/text.js';
 import { App } from './app.js';
 import { fill, h } from './dom.js';
@@ -54,5 +55,5 @@ try {
 } catch (error) {
   if (error instanceof Problem && error.status === 401) location.assign(signInAddress(location));
   else fill(place, h('div', { class: 'failure', role: 'alert' }, h('h1', null, t('error.title')),
-    h('p', null, error instanceof Error ? error.message : String(error))));
+    h('p', null, messageOf(error))));
 }

@@ -6,6 +6,7 @@
 // A slider that is moved asks for the commit under it after a short pause, and one question at a time; the photos
 // follow when it rests. What was asked before is aborted, so moving it costs the server no more than resting it.
 
+import { messageOf } from '../model/failures.js';
 import { openMoments } from '../model/moments.js';
 import { instant, t } from '../text/text.js';
 import { App } from './app.js';
@@ -15,7 +16,6 @@ import { icon } from './icons.js';
 import { later } from './later.js';
 import { eventSentence } from './log-sentences.js';
 import { causeWords } from './log-words.js';
-import { messageOf } from './notice.js';
 import { gridView } from './photos.js';
 
 /** @typedef {import('../model/moments.js').Moment} Moment */

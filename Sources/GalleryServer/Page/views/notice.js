@@ -1,14 +1,9 @@
 // Notices: what was done, with Undo; what did not work, with the server's sentence. Read aloud, and gone by themselves.
 
+import { messageOf } from '../model/failures.js';
 import { t } from '../text/text.js';
 import { h } from './dom.js';
 import { icon } from './icons.js';
-
-/**
- * What a failure says.
- * @param {unknown} error
- */
-export const messageOf = (error) => error instanceof Error ? error.message : String(error);
 
 /** The notices of a page, at its lower edge. */
 export class Notices {

@@ -1,10 +1,10 @@
 // What is known of one client: its selection, keys, share link, and what it could see from when to when.
 
+import { messageOf } from '../model/failures.js';
 import { instant, t } from '../text/text.js';
 import { choosePhotos } from './chooser.js';
 import { confirmed } from './dialog.js';
 import { fill, h } from './dom.js';
-import { messageOf } from './notice.js';
 import { clientName } from './client-names.js';
 import { itemsOf, thumbChoice } from './thumbs.js';
 

@@ -9,6 +9,7 @@
 // address is replaced and not pushed, or "back" would go through every letter.
 
 import { Collections } from '../model/collections.js';
+import { messageOf } from '../model/failures.js';
 import { Found } from '../model/found.js';
 import { folded, understood, whereMonth, without, wordsOf } from '../model/words.js';
 import { Problem } from '../client/photoledger.js';
@@ -279,7 +280,7 @@ class Search {
     } catch (error) {
       if (round !== this.round) return;
       this.albums.hidden = false;
-      fill(this.albums, error instanceof Error ? error.message : String(error));
+      fill(this.albums, messageOf(error));
     }
   }
 
@@ -353,13 +354,12 @@ class Search {
    * @param {unknown} error
    */
   refuse(error) {
-    const sentence = error instanceof Error ? error.message : String(error);
-    const column = Number(/\bcolumn (\d+)/.exec(sentence)?.[1] ?? NaN);
+    const column = Number(/\bcolumn (\d+)/.exec(error instanceof Error ? error.message : '')?.[1] ?? NaN);
     const isPointed = this.isPredicate && error instanceof Problem && error.status === 400 && column >= 1;
     if (error instanceof Problem && error.status === 400) this.field.setAttribute('aria-invalid', 'true');
     // The field's text is trimmed before it is sent.
     const caret = { class: 'caret', dir: 'ltr', 'aria-hidden': 'true' };
-    fill(this.problem, h('p', null, sentence),
+    fill(this.problem, h('p', null, messageOf(error)),
       isPointed && h('pre', caret, `${this.text.trim()}\n${' '.repeat(column - 1)}^`));
   }
 

@@ -1,9 +1,9 @@
 // Signing in with a name and a password. A one-time link needs no page: the server takes it and sends the browser on.
 
 import { PhotoLedger, Problem, addressAfterSignIn, sessionChannel } from '../client/photoledger.js';
+import { messageOf } from '../model/failures.js';
 import { t } from '../text/text.js';
 import { fill, h } from './dom.js';
-import { messageOf } from './notice.js';
 
 const client = new PhotoLedger();
 const place = /** @type {HTMLElement} */ (document.getElementById('app'));
@@ -22,11 +22,12 @@ const submit = h('button', { class: 'button main', type: 'submit' }, t('signIn.a
  * @param {unknown} error
  */
 function words(error) {
-  if (!(error instanceof Problem)) return messageOf(error);
-  if (error.status === 401) return t('signIn.wrong');
-  if (error.status === 429) return t('signIn.tooMany', { count: Math.max(1, error.retryAfter) });
-  if (error.status === 0) return t('signIn.offline');
-  return error.message;
+  if (error instanceof Problem) {
+    if (error.status === 401) return t('signIn.wrong');
+    if (error.status === 429) return t('signIn.tooMany', { count: Math.max(1, error.retryAfter) });
+    if (error.status === 0) return t('signIn.offline');
+  }
+  return messageOf(error);
 }
 
 /** @param {Event} event */

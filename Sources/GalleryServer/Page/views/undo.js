@@ -6,12 +6,12 @@
 // server judges again, and a conflict that is new then is shown as a plan.
 
 import { Problem } from '../client/photoledger.js';
+import { messageOf } from '../model/failures.js';
 import { isolated, t } from '../text/text.js';
 import { clientName, learnNames } from './client-names.js';
 import { showDialog } from './dialog.js';
 import { fill, h, uniqueName } from './dom.js';
 import { statusWords } from './log-words.js';
-import { messageOf } from './notice.js';
 
 /** @typedef {import('./app.js').App} App */
 

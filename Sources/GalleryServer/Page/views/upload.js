@@ -2,6 +2,7 @@
 //
 // The queue belongs to the page and not to this view, so uploading goes on while other views are shown.
 
+import { messageOf } from '../model/failures.js';
 import { UploadStore } from '../model/upload-store.js';
 import { Uploads } from '../model/uploads.js';
 import { isolated, t } from '../text/text.js';
@@ -92,7 +93,7 @@ async function albumChoice(app) {
     albums = await albumsOf(app);
   } catch (error) {
     return h('p', { role: 'alert' }, t('upload.noAlbums',
-      { reason: error instanceof Error ? error.message : String(error) }));
+      { reason: messageOf(error) }));
   }
   if (!albums.some(({ id }) => id === album?.id)) album = null;
   const select = h('select', { class: 'album-choice' });

@@ -11,6 +11,7 @@
 // log. It does so before it reads, so nothing that is committed meanwhile is missed.
 
 import { Problem } from '../client/photoledger.js';
+import { messageOf } from '../model/failures.js';
 import { instant, number, size, t } from '../text/text.js';
 import { actions, isAllowed } from './actions.js';
 import { App } from './app.js';
@@ -159,8 +160,7 @@ export class Panel {
   fail(error) {
     this.problem.hidden = false;
     const isForbidden = error instanceof Problem && error.status === 403;
-    this.problem.textContent = isForbidden ? t('viewer.forbidden') : error instanceof Error ? error.message
-      : String(error);
+    this.problem.textContent = isForbidden ? t('viewer.forbidden') : messageOf(error);
   }
 
   /**

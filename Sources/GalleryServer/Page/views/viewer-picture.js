@@ -9,6 +9,7 @@
 // A picture that the server has not made yet is asked for again; one that it cannot make is explained in its words.
 
 import { Problem } from '../client/photoledger.js';
+import { messageOf } from '../model/failures.js';
 import { t } from '../text/text.js';
 import { fill, h } from './dom.js';
 import { placeholderURL } from './placeholder.js';
@@ -252,7 +253,7 @@ export class Picture {
     } catch (error) {
       if (signal.aborted) return;
       if (!(error instanceof Problem)) {
-        this.say(error instanceof Error ? error.message : String(error));
+        this.say(messageOf(error));
       } else if (error.isPassing) {
         this.isWaiting = true;
         this.say(error.status === 0 ? t('viewer.notReached') : t('viewer.preparing'));
@@ -280,7 +281,7 @@ export class Picture {
       }
     }
     const sentence = problem.status === 403 ? t('viewer.forbidden') : t('viewer.failed');
-    this.say(sentence, h('p', { class: 'viewer-reason' }, problem.message), this.downloadLink(),
+    this.say(sentence, h('p', { class: 'viewer-reason' }, messageOf(problem)), this.downloadLink(),
       problem.status !== 422 && h('button', { class: 'button', type: 'button', onclick: () => this.load() },
         t('action.retry')));
     this.onZoom();
