@@ -111,6 +111,31 @@ class UploadTests(PageTest):
         self.browser.click(".notices .notice-action")
         self.browser.wait_text("Undone", ".notices")
 
+    def test_what_was_refused_can_be_tried_again_or_dismissed(self):
+        before = len(self.gallery.assets())
+        # The server refuses a file that was taken before and whose asset is gone; its answer is given in its place, once.
+        made = self.browser.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": """
+            const real = window.fetch; window.isRefusing = true;
+            window.fetch = (url, init) => isRefusing && init?.method === 'POST' && String(url).endsWith('/v1/uploads')
+              ? Promise.resolve(new Response(JSON.stringify({ type: 'urn:photoledger:problem:invalid-resource', status: 422,
+                  detail: 'It was taken before.' }), { status: 422 })) : real(url, init);"""})
+        self.open()
+        self.choose(picture(self.folder, "before.jpg", 81))
+        self.wait_states({"before.jpg": "refused"})
+        self.browser.js("window.isRefusing = false")
+        row = '.upload-row[data-name="before.jpg"]'
+        self.browser.wait_text("Not accepted: It was taken before.", row)
+        self.browser.click(f'{row} [aria-label="Try before.jpg again"]')
+        self.wait_states({"before.jpg": "taken"})
+        self.browser.driver.execute_cdp_cmd("Page.removeScriptToEvaluateOnNewDocument", made)
+        self.assertEqual(len(self.gallery.assets()), before + 1)
+        nothing = self.folder / "nothing.txt"
+        nothing.write_text("no photo either")
+        self.choose(nothing)
+        self.wait_states({"before.jpg": "taken", "nothing.txt": "refused"})
+        self.browser.click('[aria-label="Remove nothing.txt from the list"]')
+        self.wait_states({"before.jpg": "taken"})
+
     def test_what_is_in_the_trash_is_said_and_put_into_no_album(self):
         made = picture(self.folder, "thrown.jpg", 71)
         self.choose(made)

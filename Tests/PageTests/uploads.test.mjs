@@ -245,7 +245,11 @@ test('a file whose upload the server has no more is sent once more as a new one,
   status = 422;
   uploads.retry([entry]);
   await end;
-  assert.deepEqual([count, entry.state], [3, 'refused']);
+  assert.deepEqual([count, entry.state, entry.sentence], [3, 'refused', 'No.']);
+  end = ended();
+  uploads.retry([entry]);
+  await end;
+  assert.deepEqual([count, entry.state], [4, 'refused'], 'it was sent again, as a new upload');
 });
 
 test('the files of a large folder are handed over while it is still read', async () => {

@@ -4,7 +4,7 @@
 //     ▲                    │         ├─────▶ there          the library had it, perhaps in the trash
 //     ├────────────────────┼─────────┤                      the upload is gone or is another's: once more, as a new one
 //     │ file chosen again  └─────────┼─────▶ refused        the server's sentence says why
-//   lost (tab was closed)            ├─────▶ failed         can be tried again
+//   lost (tab was closed)            ├─────▶ failed         can be tried again, as what was refused can
 //                                    └─────▶ ready          the server is gone: again after a while
 //
 // Hashes are asked in batches before anything is sent, so that a folder that is there already costs its hashes only.
@@ -441,7 +441,8 @@ export class Uploads extends EventTarget {
     entry.sent = entry.size;
     if (this.lacksAlbum(entry)) this.keep([entry]);
     else {
-      entry.file = null;
+      // What was refused can be tried again: the sentence may say to send it as a new upload.
+      if (state !== 'refused') entry.file = null;
       this.store?.remove([entry.id]).catch((error) => this.cannotKeep(error));
     }
   }

@@ -1027,6 +1027,7 @@ export default {
   'upload.retryAll': 'Fehlgeschlagene erneut versuchen',
   'upload.clear': 'Liste leeren',
   'upload.cancelOne': '{name} abbrechen',
+  'upload.dismissOne': '{name} aus der Liste entfernen',
   'upload.retryOne': '{name} erneut versuchen',
   'upload.restoreOne': '{name} wiederherstellen',
   'upload.stopped': 'Angehalten: {reason}',

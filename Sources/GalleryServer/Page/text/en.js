@@ -1042,6 +1042,7 @@ export default {
   'upload.retryAll': 'Retry failed files',
   'upload.clear': 'Clear list',
   'upload.cancelOne': 'Cancel {name}',
+  'upload.dismissOne': 'Remove {name} from the list',
   'upload.retryOne': 'Try {name} again',
   'upload.restoreOne': 'Restore {name}',
   'upload.stopped': 'Paused: {reason}',

@@ -226,7 +226,7 @@ export class UploadPanel {
     const bar = h('progress', { max: Math.max(1, entry.size), 'aria-label': entry.name });
     const again = h('button', { class: 'button', 'aria-label': t('upload.retryOne', { name: entry.name }),
       onclick: () => this.uploads.retry([entry]) }, t('action.retry'));
-    const cancel = h('button', { class: 'icon-button', 'aria-label': t('upload.cancelOne', { name: entry.name }),
+    const cancel = h('button', { class: 'icon-button',
       onclick: () => this.uploads.cancel([entry]) }, icon('close'));
     const restore = h('button', { class: 'button restore', 'aria-label': t('upload.restoreOne', { name: entry.name }),
       onclick: async () => {
@@ -248,9 +248,10 @@ export class UploadPanel {
       drawn = text;
       element.dataset.state = entry.state;
       state.textContent = text;
-      again.hidden = entry.state !== 'failed';
+      again.hidden = entry.state !== 'failed' && entry.state !== 'refused';
       restore.hidden = !this.onRestore || !entry.isTrashed || !entry.asset;
-      cancel.hidden = entry.state === 'taken' || entry.state === 'there' || entry.state === 'refused';
+      cancel.hidden = entry.state === 'taken' || entry.state === 'there';
+      cancel.setAttribute('aria-label', t(again.hidden ? 'upload.cancelOne' : 'upload.dismissOne', { name: entry.name }));
     };
     return { element, show };
   }
