@@ -168,7 +168,7 @@ class PromptTests(PrivacyTest):
         for view in ("people", "privacy", "health", "hidden", "duplicates"):
             # What the server refuses would be an error in the console, too.
             self.show(f"#/{view}", self.other, secret)
-            self.other.wait_text("Only the owner of the library has this view.", "main .owners-only")
+            self.other.wait_text("Only the owner of the library can open this view.", "main .owners-only")
             self.assertEqual(self.other.all(f'nav [data-route="{view}"]'), [])
         self.press("Show the photos", "main", self.other)
         wait(lambda: self.shown(self.other) == {self.ids[0]}, "the photos that the key shows")

@@ -928,7 +928,7 @@ test('a visitor who asks for more sees that, whether the answer or the stream sa
   const text = () => document.body.querySelector('.visitor').textContent;
   // What the stream says of a later moment stays: the owner has answered already.
   for (const [said, shown] of [[[], /has not answered yet/], [['waiting'], /has not answered yet/],
-    [['waiting', 'answered'], /Ask for more photos/]]) {
+    [['waiting', 'answered'], /Request more photos/]]) {
     say(state('none'));
     document.body.querySelector('.visitor button').click();
     for (const more of said) say(state(more));

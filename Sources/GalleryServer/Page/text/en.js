@@ -1030,7 +1030,7 @@ export default {
   'upload.more': { one: '…and {count} more file.', other: '…and {count} more files.' },
   'upload.left': { one: '{count} file left, {sent} of {whole}', other: '{count} files left, {sent} of {whole}' },
   'upload.ended': 'All done',
-  'upload.fileGone': 'The file cannot be read any more.',
+  'upload.fileGone': 'The file can no longer be read.',
   'upload.sum.taken': { one: '{count} added', other: '{count} added' },
   'upload.sum.there': { one: '{count} already in the library', other: '{count} already in the library' },
   'upload.sum.trashed': { one: '{count} in the trash', other: '{count} in the trash' },
