@@ -113,12 +113,12 @@ class UploadTests(PageTest):
 
     def test_what_was_refused_can_be_tried_again_or_dismissed(self):
         before = len(self.gallery.assets())
-        # The server refuses a file that was taken before and whose asset is gone; its answer is given in its place, once.
+        # A file that was taken before and whose asset is gone is refused; the answer is given in the server's place.
         made = self.browser.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": """
             const real = window.fetch; window.isRefusing = true;
             window.fetch = (url, init) => isRefusing && init?.method === 'POST' && String(url).endsWith('/v1/uploads')
-              ? Promise.resolve(new Response(JSON.stringify({ type: 'urn:photoledger:problem:invalid-resource', status: 422,
-                  detail: 'It was taken before.' }), { status: 422 })) : real(url, init);"""})
+              ? Promise.resolve(new Response(JSON.stringify({ type: 'urn:photoledger:problem:invalid-resource',
+                  status: 422, detail: 'It was taken before.' }), { status: 422 })) : real(url, init);"""})
         self.open()
         self.choose(picture(self.folder, "before.jpg", 81))
         self.wait_states({"before.jpg": "refused"})

@@ -485,6 +485,42 @@ class ViewerTests(ViewerTest):
         wait(lambda: "com.example.all" not in self.read(section), "denied too")
         self.gallery.commit({"op": "album.delete", "albums": [album]})
 
+    def test_who_changed_a_photo_and_when_is_shown_to_those_with_full_access_only(self):
+        photos = [one["localIdentifier"] for one in self.newest()]
+        asset = short(photos[11])
+        for name, status in (("family", "authorized"), ("guest", "limited")):
+            self.gallery.commit({"op": "client.register", "client": name},
+                                {"op": "client.authorize", "client": name, "status": status})
+        self.gallery.commit({"op": "client.grant", "client": "guest", "assets": [asset]})
+        key = self.gallery.key("family")
+        self.gallery.commit({"op": "asset.edit", "assets": [asset], "caption": HOSTILE})
+        self.assertEqual(self.gallery.ask("POST", "/v1/blocks", {
+            "changes": [{"op": "asset.edit", "assets": [asset], "rating": 4}], "cause": HOSTILE}, key).status, 200)
+        self.gallery.commit({"op": "asset.edit", "assets": [short(photos[10])], "rating": 2})
+        self.addCleanup(self.browser.sign_in, self.gallery, None, "/healthz")
+        link = self.section("details") + ' a[href^="#/history"]'
+        self.browser.sign_in(self.gallery, self.gallery.key("guest"), "/healthz")
+        self.show(f"/#/photos?photo={asset}")
+        self.wait_shown(photos[11])
+        self.panel()
+        self.assertEqual(self.browser.all(link + ', [data-section="history"]'), [])
+        self.browser.sign_in(self.gallery, key, "/healthz")
+        self.show(f"/#/photos?photo={asset}")
+        self.wait_shown(photos[11])
+        self.panel()
+        self.assertEqual(self.browser.text(link), "Show in the history")
+        self.browser.js("arguments[0].focus()", self.browser.one(link))
+        self.press(Keys.ENTER)
+        self.closed()
+        name = self.asset(asset)["resources"][0]["originalFilename"]
+        newest, before, *_ = wait(lambda: [one.text for one in self.browser.all(".commit")], "the history of the photo")
+        for text, said in ((newest, ("by family", f"Edited: “{name}” (Rating).", "onerror")),
+                           (before, ("by owner", f"Edited: “{name}” (Caption)."))):
+            for part in said:
+                self.assertIn(part, text)
+        self.assertEqual(self.browser.all("main img, main script"), [])
+        self.assertIsNone(self.browser.js("return window.hit ?? null"))
+
     def test_the_neighbours_pictures_are_loaded_before_anybody_goes_to_them(self):
         asked = lambda: {one for one in range(12) if self.browser.js("""
             return performance.getEntriesByType('resource').some(({ name }) => name.includes(arguments[0]) && name.includes('large'));

@@ -29,14 +29,14 @@ test('German has the phrases of English, and each takes the same values', () => 
   }
 });
 
-test('German has a phrase for each type of problem that the server describes, and for what the page finds itself', () => {
+test('German has a phrase for each type of problem of the server, and for what the page finds itself', () => {
   const { components } = JSON.parse(readFileSync(new URL('../Service/openapi.json', page), 'utf8'));
   const types = components.schemas.ProblemType.enum.map((type) => type.split(':').pop());
   const named = Object.keys(german).filter((name) => name.startsWith('problem.')).map((name) => name.slice(8));
   assert.deepEqual(named.sort(), [...types, 'not-reached', 'other', 'unknown'].sort());
 });
 
-test('a problem is said in the reader’s language, with the server’s sentence quoted where it names something', async () => {
+test('a problem is said in the reader’s language, which quotes the server’s where it names something', async () => {
   const wordsOf = async (locale) => {
     Object.defineProperty(globalThis, 'navigator', { value: { languages: [locale] }, configurable: true });
     return (await import(new URL(`text/text.js?${locale}`, page))).problemWords;

@@ -123,8 +123,8 @@
       return .json(.object(members), status: 201, fields)
     }
 
-    /// Ends the session whose cookie the answer replaces. The browser no longer has that cookie, so it could not sign the
-    /// session out, and a copy of the cookie would be good until it expires.
+    /// Ends the session whose cookie the answer replaces. The browser no longer has that cookie, so it could not sign
+    /// the session out, and a copy of the cookie would be good until it expires.
     ///
     /// A key that was made for a program is not ended, also if it came as a cookie.
     private static func endReplacedSession(_ call: Call) throws {

@@ -139,6 +139,7 @@ export default {
   'viewer.files': 'Dateien',
   'viewer.details': 'Einzelheiten',
   'viewer.history': 'Verlauf dieses Fotos',
+  'viewer.log': 'Im Verlauf zeigen',
   'viewer.access': 'Wer es sehen kann',
   'album.untitled': 'Album ohne Titel',
   'album.gone': 'gelöschtes Album',

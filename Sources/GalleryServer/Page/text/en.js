@@ -143,6 +143,7 @@ export default {
   'viewer.details': 'Details',
   'viewer.history': 'History of this photo',
   'viewer.access': 'Who has access',
+  'viewer.log': 'Show in the history',
   'album.untitled': 'Untitled album',
   'album.gone': 'deleted album',
   'value.none': 'none',

@@ -58,8 +58,8 @@ export function t(name, values = {}) {
 }
 
 /**
- * What a problem says. The server's sentences are English: another language has a phrase for each type of problem, which
- * quotes the sentence where that names what the person needs.
+ * What a problem says. The server's sentences are English: another language has a phrase for each type of problem,
+ * which quotes the sentence where that names what the person needs.
  * @param {{ type: string, status: number, message: string }} problem
  */
 export function problemWords({ type, status, message }) {

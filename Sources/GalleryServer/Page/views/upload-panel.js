@@ -251,7 +251,8 @@ export class UploadPanel {
       again.hidden = entry.state !== 'failed' && entry.state !== 'refused';
       restore.hidden = !this.onRestore || !entry.isTrashed || !entry.asset;
       cancel.hidden = entry.state === 'taken' || entry.state === 'there';
-      cancel.setAttribute('aria-label', t(again.hidden ? 'upload.cancelOne' : 'upload.dismissOne', { name: entry.name }));
+      const dismissal = again.hidden ? 'upload.cancelOne' : 'upload.dismissOne';
+      cancel.setAttribute('aria-label', t(dismissal, { name: entry.name }));
     };
     return { element, show };
   }

@@ -482,8 +482,18 @@ export class Panel {
       return [h('h3', null, t('viewer.details')), h('dl', { class: 'viewer-facts' }, ...facts.map((fact) => {
         const [name, value] = /** @type {string[]} */ (fact);
         return h('div', null, h('dt', null, name), h('dd', { dir: 'auto' }, value));
-      })), this.copyable(t('fact.identifier'), asset.localIdentifier)];
+      })), this.copyable(t('fact.identifier'), asset.localIdentifier), this.logLink(asset)];
     });
+  }
+
+  /**
+   * A link to who changed the asset and when; null for those whom the server does not answer that.
+   * @param {any} asset
+   */
+  logLink(asset) {
+    if (this.viewer.at !== undefined || this.app.session.authorizationStatus.readWrite !== 'authorized') return null;
+    const href = App.href('history', '', { object: asset.localIdentifier.split('/')[0] });
+    return h('a', { class: 'button', 'data-keep': 'log', href }, icon('history'), t('viewer.log'));
   }
 
   // MARK: What is asked for besides
