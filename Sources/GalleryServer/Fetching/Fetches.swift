@@ -62,8 +62,8 @@
     /// - Parameter byteLimit: how many bytes the keys of all held results may have, as ``byteCount(of:_:)`` estimates.
     init(byteLimit: Int = 1 << 30) { self.byteLimit = byteLimit }
 
-    /// About how many bytes a result takes: a key for each asset, which grows with what it is sorted by, also beyond its
-    /// limit. States of one list share most of them, which is not counted.
+    /// About how many bytes a result takes: a key for each asset, which grows with what it is sorted by, also beyond
+    /// its limit. States of one list share most of them, which is not counted.
     static func byteCount(of count: Int, _ fetch: FetchRequest) -> Int {
       count * (fetch.sort.count > 1 ? 48 + 8 * fetch.sort.count : 16)
     }
