@@ -473,7 +473,7 @@ class AlbumTests(CollectionTest):
         self.make_album("\u202eevil " + "very long " * 60)
         self.make_album("")
         self.card(hostile)
-        self.card("Without a title")
+        self.card("Untitled")
         self.choose(hostile, "delete")
         self.says("<img src=x", "dialog h2")
         self.browser.one("dialog .dialog-actions button").click()

@@ -155,10 +155,10 @@ class HistoryTests(HistoryTest):
         self.browser.wait_text("1 conflict", "dialog")
         self.browser.wait_text("IMG_0002.jpg", "dialog .plan-conflicts")
         conflicts = self.browser.text("dialog .plan-conflicts")
-        self.assertIn("rating reset. It has been changed since. Conflict.", conflicts)
+        self.assertIn("rating restored. It has been changed since. Prevents the undo.", conflicts)
         self.assertFalse(self.browser.one("dialog .dialog-actions .main").is_enabled(), "conflicts are in the way")
         self.choose("Skip conflicts")
-        self.browser.wait_text("Not changed.", "dialog .plan-conflicts")
+        self.browser.wait_text("Will be skipped.", "dialog .plan-conflicts")
         self.assertTrue(self.asset(photo)["isFavorite"], "a plan changes nothing")
         self.press("Undo", "dialog")
         wait(lambda: not self.browser.all("dialog"), "the dialog is closed")
@@ -211,7 +211,7 @@ class HistoryTests(HistoryTest):
         self.show(f"#/history?object={album}")
         wait(lambda: len(self.browser.all(".commit")) == 2, "the commits of the album")
         self.show("#/history?from=2001-01-01&to=2001-12-31")
-        self.browser.wait_text("No changes match.")
+        self.browser.wait_text("No changes.")
 
     def test_a_long_history_comes_page_by_page_and_a_large_commit_does_not_fill_it(self):
         many = ({"op": "album.create", "title": f"Album {number}"} for number in range(450))
@@ -226,7 +226,7 @@ class HistoryTests(HistoryTest):
 
         def at_end():
             self.browser.js("document.querySelector('.history-foot').scrollIntoView()")
-            return self.texts(".history-foot") == ["This is the beginning of the history."]
+            return self.texts(".history-foot") == ["No earlier changes."]
         wait(at_end, "the end of the history")
         commits = self.texts(".commit")
         self.assertEqual(len(commits), total)
@@ -282,10 +282,10 @@ class MomentTests(HistoryTest):
         self.browser.wait_text("6 photos", ".moment .count")
         self.assertIn(before["token"], self.browser.js("return location.hash"))
         self.press("Changes since")
-        self.browser.wait_text("2 photos removed")
+        self.browser.wait_text("2 photos no longer here")
         self.browser.click(f'[data-kind="left"] input[value="{self.ids[1]}"]')
         self.press("Restore")
-        self.browser.wait_text("1 photo removed")
+        self.browser.wait_text("1 photo no longer here")
         self.assertIsNone(self.asset(self.ids[1])["trashedDate"])
         self.assertIsNotNone(self.asset(self.ids[2])["trashedDate"])
 
@@ -333,7 +333,7 @@ class MomentTests(HistoryTest):
             }""")
         self.browser.wait_text("0 photos", ".moment .count")
         self.assertIn(first["token"], self.browser.js("return location.hash"))
-        self.browser.wait_text("The library had no photos at this point.")
+        self.browser.wait_text("There were no photos at this point.")
         asked = self.browser.js("return performance.getEntriesByType('resource').map((one) => one.name)")
         asked = [address for address in asked if "at=" in address]
         self.assertLessEqual(len(asked), 3, asked)

@@ -170,7 +170,7 @@ class PromptTests(PrivacyTest):
             self.show(f"#/{view}", self.other, secret)
             self.other.wait_text("Only the owner of the library can open this view.", "main .owners-only")
             self.assertEqual(self.other.all(f'nav [data-route="{view}"]'), [])
-        self.press("Show the photos", "main", self.other)
+        self.press("Go to photos", "main", self.other)
         wait(lambda: self.shown(self.other) == {self.ids[0]}, "the photos that the key shows")
 
     def test_selections_are_widened_narrowed_and_withdrawn_on_the_privacy_page(self):
@@ -186,7 +186,7 @@ class PromptTests(PrivacyTest):
         wait(lambda: self.shown(self.other) == {*self.ids[:2], self.ids[4]}, "one more photo")
         self.browser.click(".notice .icon-button")
         # The card is drawn anew after the answer, and what was chosen in the one before would be lost.
-        self.browser.wait_text("Sees 3 photos.", card)
+        self.browser.wait_text("Can see 3 photos.", card)
         self.browser.click(f'{card} input[value="{self.ids[0]}"]')
         self.browser.click(f'{card} [data-act="narrow"]')
         wait(lambda: self.shown(self.other) == {self.ids[1], self.ids[4]}, "one photo less")

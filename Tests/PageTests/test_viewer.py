@@ -416,7 +416,7 @@ class ViewerTests(ViewerTest):
         self.wait_text("Added to the library", ".history-entry")
         entries = self.browser.all(".history-entry")
         entries[0].find_element(By.CSS_SELECTOR, "button").click()
-        self.wait_text("caption reset (second → first)", "dialog.dialog .undo-plan")
+        self.wait_text("caption restored (second → first)", "dialog.dialog .undo-plan")
         self.has(identifier, "caption", "second")
         self.browser.click("dialog.dialog .button.main:not(:disabled)")
         self.notice("Undone")
@@ -427,9 +427,9 @@ class ViewerTests(ViewerTest):
         wait(lambda: len(self.browser.all(".history-entry")) == 5, "the undos are in the history")
         entry = [one for one in self.browser.all(".history-entry") if "Rating: 0 → 2" in one.text][0]
         entry.find_element(By.CSS_SELECTOR, "button").click()
-        self.wait_text("It has been changed since. Conflict.", "dialog.dialog .undo-plan")
+        self.wait_text("It has been changed since. Prevents the undo.", "dialog.dialog .undo-plan")
         next(one for one in self.browser.all("dialog.dialog .choice") if one.text.startswith("Skip conflicts")).click()
-        self.wait_text("It has been changed since. Not changed.", "dialog.dialog .undo-plan")
+        self.wait_text("It has been changed since. Will be skipped.", "dialog.dialog .undo-plan")
         self.browser.click("dialog.dialog .button.main:not(:disabled)")
         self.has(identifier, "rating", 0)
         self.has(identifier, "caption", "second")
@@ -473,7 +473,7 @@ class ViewerTests(ViewerTest):
         self.gallery.commit({"op": "client.grant", "client": "com.example.few", "assets": [short(photos[9])]})
         self.wait_text(f"as a selected photo, since {said(wait(lambda: len(history()) == 3 and history(), 'granted again')[2]['date'])}", section)
         self.gallery.commit({"op": "client.authorize", "client": "com.example.few", "status": "denied"})
-        wait(lambda: "selected for it, since" not in self.read(section), "denied")
+        wait(lambda: "has access to it as a selected photo, since" not in self.read(section), "denied")
         # The next photo of the same viewer is followed too, with its albums.
         self.press(Keys.ARROW_RIGHT)
         self.wait_shown(photos[10])
@@ -508,7 +508,7 @@ class ViewerTests(ViewerTest):
         self.show(f"/#/photos?photo={asset}")
         self.wait_shown(photos[11])
         self.panel()
-        self.assertEqual(self.browser.text(link), "Show in the history")
+        self.assertEqual(self.browser.text(link), "Show in history")
         self.browser.js("arguments[0].focus()", self.browser.one(link))
         self.press(Keys.ENTER)
         self.closed()
@@ -785,8 +785,9 @@ class MediaTests(ViewerTest):
         self.wait_text("Read", self.section("albums"))
         self.wait_text("none", self.section("caption"))
         shown = [one.get_attribute("aria-label") or one.text for one in self.browser.all("dialog.viewer :is(button, a)") if one.is_displayed()]
-        for word in ("Favourite", "Move to trash", "Download", "Hide", "Edit date", "Add", "Undo", "1 star"):
+        for word in ("Favourite", "Move to trash", "Download", "Hide", "Edit date", "Add", "1 star"):
             self.assertNotIn(word, shown)
+        self.assertEqual([one for one in shown if one.startswith("Undo")], [])
         self.press("5", "f", Keys.DELETE)
         self.press("+", "+", "+")
         wait(lambda: self.scale() > 3, "enlarged")

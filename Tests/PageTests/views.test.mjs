@@ -698,6 +698,45 @@ test('a page whose browser another person signs in with stops what it sends, and
   assert.equal(commits, 1);
 });
 
+test('an upload whose session another of the same person replaced goes on, and asks once', async () => {
+  const { Uploads } = await load('model/uploads.js');
+  const own = { client: 'owner', person: 'dad', scopes: [] };
+  const app = new App(new PhotoLedger(), own, { first: { open: async () => ({}) } });
+  let asked = 0;
+  app.client.ask = async () => {
+    asked += 1;
+    return own;
+  };
+  app.renew = () => {};
+  app.feed.wake = () => {};
+  const uploads = new Uploads(app.client);
+  uploads.sendNext = () => {};
+  uploads.entries = [{ id: 'x', state: 'ready', size: 1 }];
+  app.stayFor(uploads);
+  const refusal = new Problem(401, 'sign-in-required', 'Sign in.');
+  uploads.trip(refusal, uploads.client);
+  await settled();
+  assert.deepEqual([uploads.isPaused, app.isSignedOut], [false, false]);
+  // A server that goes on refusing is not asked without an end.
+  const before = asked;
+  uploads.trip(refusal, uploads.client);
+  await settled();
+  assert.deepEqual([uploads.isPaused, uploads.trouble, asked], [true, 'Sign in.', before]);
+});
+
+test('a session that has ended already is left for the plain sign-in', async () => {
+  const app = new App(new PhotoLedger(), { scopes: [] }, { first: { open: async () => ({}) } });
+  const left = [];
+  location.assign = (address) => left.push(address);
+  let problem = new Problem(503, 'closed', 'Closed.');
+  app.client.ask = async () => { throw problem; };
+  await assert.rejects(app.signOut(), /Closed/);
+  assert.deepEqual([left, app.isSigningOut], [[], false]);
+  problem = new Problem(401, 'sign-in-required', 'Sign in.');
+  await app.signOut();
+  assert.deepEqual([left, app.isSigningOut], [['/sign-in'], true]);
+});
+
 test('a caption that could not be saved is in its field again when its photo is shown', async () => {
   const { Panel } = await load('views/viewer-panel.js');
   const app = frame();
@@ -814,7 +853,7 @@ test('an undo that fails is offered again, from where it failed', async () => {
     return { summary: { token: 'u' } };
   };
   await app.undo('t2', 't1', 't0');
-  assert.deepEqual(said.map(([sentence]) => sentence), ['Some of it had already been undone.', 'Not reached.']);
+  assert.deepEqual(said.map(([sentence]) => sentence), ['Part of it was undone before the error.', 'Not reached.']);
   problem = null;
   await said[1][1].onAction();
   assert.deepEqual([asked, said[2][0]], [['t2', 't1', 't1', 't0'], 'Undone']);

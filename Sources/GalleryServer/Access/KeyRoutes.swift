@@ -126,7 +126,8 @@
     /// Ends the session whose cookie the answer replaces. The browser no longer has that cookie, so it could not sign
     /// the session out, and a copy of the cookie would be good until it expires.
     ///
-    /// A key that was made for a program is not ended, also if it came as a cookie.
+    /// A key that was made for a program is not ended, also if it came as a cookie. A link that is opened from another
+    /// site or program comes without the cookie (`SameSite=Strict`), so the session before it goes on.
     private static func endReplacedSession(_ call: Call) throws {
       guard let key = call.key, key.isAmbient, key.isBrowser else { return }
       try call.server.withdrawKeys { $0.name == key.name }

@@ -11,7 +11,8 @@
 // When the server is not reached, everything waits together and goes on by itself. What needs a person (a full disk, an
 // ended session) pauses the queue and says why.
 //
-// Events: `change` when anything differs, `resume` when it goes on after a pause, `idle` when nothing is left to do.
+// Events: `change` when anything differs, `resume` when it goes on after a pause, `idle` when nothing is left to do,
+// `signedout` when the server refuses the session.
 
 import { Problem, randomName } from '../client/photoledger.js';
 import { FileGone, Hasher, knownFiles, sendFile } from '../client/upload.js';
@@ -86,6 +87,8 @@ export class Uploads extends EventTarget {
     this.trouble = '';
     /** Whether the session has ended. */
     this.isSignedOut = false;
+    /** Whether the server has refused the session, and has taken nothing since. */
+    this.isRefusedAgain = false;
     /** How often the server was not reached in a row. */
     this.misses = 0;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -346,6 +349,7 @@ export class Uploads extends EventTarget {
     try {
       const found = await knownFiles(client, asked.map((entry) => entry.sha256 ?? ''));
       this.misses = 0;
+      this.isRefusedAgain = false;
       for (const entry of asked) {
         const { asset = null, isTrashed = false } = found.get(entry.sha256 ?? '') ?? {};
         Object.assign(entry, { asset, isTrashed });
@@ -396,6 +400,7 @@ export class Uploads extends EventTarget {
         },
       });
       this.misses = 0;
+      this.isRefusedAgain = false;
       this.trouble = '';
       entry.asset = done.asset;
       entry.sha256 = done.sha256;
@@ -466,8 +471,11 @@ export class Uploads extends EventTarget {
       this.changed();
       return;
     }
-    if (error instanceof Problem && error.status === 401) this.signOut(sentence);
-    else this.pause(sentence);
+    if (!(error instanceof Problem) || error.status !== 401) return this.pause(sentence);
+    this.signOut(sentence);
+    // Once until something is sent: a server that refuses the session it names would be asked without an end.
+    if (!this.isRefusedAgain) this.dispatchEvent(new Event('signedout'));
+    this.isRefusedAgain = true;
   }
 
   /**

@@ -19,6 +19,8 @@ export function account(app) {
       app.notices.fail(error);
     }
   } }, t('account.signOut'));
+  // The page comes back if it was kept for what is unfinished and the person signs in again.
+  app.addEventListener('signedin', () => { button.disabled = false; });
   const change = async (/** @type {string} */ name) => {
     try {
       await (await later(app, () => import('./own-password.js'))).changePassword(app, name);

@@ -341,6 +341,8 @@ export class App extends EventTarget {
       if (this.isReplaced) uploads.signOut(t('session.other'));
       this.comeBack();
     });
+    // The feed of a session that another replaced may go on with the new one before anything says that the old one ended.
+    uploads.addEventListener('signedout', () => this.ended());
     uploads.addEventListener('idle', () => {
       if (this.isReplaced) this.replaced();
       else if (this.isSignedOut) this.signedOut();
@@ -389,8 +391,8 @@ export class App extends EventTarget {
     try {
       await this.client.ask('DELETE', '/v1/session');
     } catch (error) {
-      // What ended the session may also have cut the answer.
-      if (!this.isSignedOut) {
+      // It has ended already: elsewhere, or by this request, whose answer was cut.
+      if (!this.isSignedOut && !(error instanceof Problem && error.status === 401)) {
         this.isSigningOut = false;
         throw error;
       }

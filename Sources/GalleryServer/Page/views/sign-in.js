@@ -52,7 +52,10 @@ fill(place, h('main', { class: 'sign-in' }, h('h1', null, t('app.name')), h('for
     password), problem, submit),
 h('p', { class: 'soft' }, t('signIn.link')), h('p', { class: 'soft' }, h('code', null, 'photoledger serve'))));
 name.focus();
-if (location.hash === '#ended') {
+if (location.hash.startsWith('#%2F')) {
+  // A page left for here whose session another sign-in in this browser had just replaced: it goes on with the new one.
+  client.ask('GET', '/v1/session').then(() => location.replace(addressAfterSignIn(location)), () => {});
+} else if (location.hash === '#ended') {
   problem.textContent = t('signIn.ended');
   // A link in another site or program leads here without the cookie, which this page's own requests have.
   client.ask('GET', '/v1/session').then((session) => {

@@ -12,6 +12,7 @@ import { clientName, learnNames } from './client-names.js';
 import { showDialog } from './dialog.js';
 import { fill, h, uniqueName } from './dom.js';
 import { statusWords } from './log-words.js';
+import { shown } from './viewer-history.js';
 
 /** @typedef {import('./app.js').App} App */
 
@@ -50,7 +51,6 @@ const kinds = new Set(['property', 'trash', 'restoration', 'creation', 'purge', 
 const properties = new Set(['isFavorite', 'isHidden', 'rating', 'caption', 'keywords', 'creationDate',
   'localCreationDate', 'location',
   'timeZoneOffset', 'localizedTitle', 'resources', 'cover']);
-const stars = ['unset', 'one', 'two', 'three', 'four', 'five'];
 
 /**
  * Shows what an undo would do, and carries it out if that is wanted.
@@ -100,6 +100,8 @@ export async function undoDialog(app, title, choices) {
         if (error instanceof Problem && error.status === 409) await show();
         else act.disabled = false;
         plan.prepend(h('p', { role: 'alert', class: 'problem' }, messageOf(error)));
+        // Said here; after the dialog was dismissed a notice says it.
+        if (act.isConnected) sent = Promise.resolve(undefined);
       }
     });
     const radio = (/** @type {string} */ group, /** @type {string} */ label, /** @type {boolean} */ checked,
@@ -124,7 +126,7 @@ export async function undoDialog(app, title, choices) {
       h('button', { class: 'button', onclick: () => close() }, t('action.cancel')), act)];
   });
   abort.abort();
-  const token = closed ?? await sent.catch(() => undefined);
+  const token = closed ?? await sent.catch((error) => { app.notices.fail(error); });
   if (token === undefined) return false;
   const options = token === '' ? {} : { action: t('action.undo'), onAction: () => app.undo(token) };
   app.notices.show(t(token === '' ? 'undo.nothing' : 'notice.undone'), options);
@@ -137,7 +139,10 @@ export async function undoDialog(app, title, choices) {
  * @param {Names} names
  */
 function planLines({ records, isComplete, summary }, names) {
-  const changes = records.filter((one) => one.line === 'change');
+  // The instant of a photo follows its clock, which says the same to a person.
+  const clocks = new Set(records.filter((one) => one.property === 'localCreationDate').map(({ object }) => object));
+  const changed = records.filter((one) => one.line === 'change');
+  const changes = changed.filter((one) => one.property !== 'creationDate' || !clocks.has(one.object));
   const conflicts = records.filter((one) => one.line === 'conflict');
   const kept = records.filter((one) => one.line === 'kept');
   const lines = [];
@@ -145,7 +150,7 @@ function planLines({ records, isComplete, summary }, names) {
     lines.push(h('p', null, t(summary.commits.length === 0 ? 'undo.noCommits' : 'undo.nothing')));
   }
   if (summary.changeCount > 0) {
-    lines.push(h('h3', null, t('undo.changes', { count: summary.changeCount })),
+    lines.push(h('h3', null, t('undo.changes', { count: summary.changeCount - changed.length + changes.length })),
       h('ul', { class: 'plan-changes' }, ...grouped(changes).map(([words, count]) => h('li', null,
         t('undo.times', { count, words })))),
       h('details', { open: changes.length <= openLimit }, h('summary', null, t('undo.details')),
@@ -206,15 +211,9 @@ function values({ kind, property, current, restored }) {
 /**
  * @param {any} one
  * @param {string} [property]
- * @returns {string}
  */
-function value(one, property) {
-  if (one === null || one === undefined || one === '') return t('undo.value.none');
-  if (property === 'rating') return String(Math.max(0, stars.indexOf(one)));
-  if (typeof one === 'boolean') return t(one ? 'undo.value.yes' : 'undo.value.no');
-  if (Array.isArray(one)) return one.map((part) => isolated(value(part))).join(', ');
-  if (typeof one === 'object') return one.originalFilename ?? JSON.stringify(one);
-  return property === 'readWrite' || property === 'addOnly' ? statusWords(String(one)) : String(one);
+function value(one, property = '') {
+  return one && (property === 'readWrite' || property === 'addOnly') ? statusWords(String(one)) : shown(property, one);
 }
 
 /** What objects are called: a file's name, an album's title; until that is known, their kind. */

@@ -65,7 +65,7 @@ function commits(records) {
  * @param {any} value
  * @returns {string}
  */
-function shown(property, value) {
+export function shown(property, value) {
   if (value === null || value === undefined || value === '') return t('value.none');
   if (property === 'localCreationDate') {
     return instant(Date.parse(value), { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' });
