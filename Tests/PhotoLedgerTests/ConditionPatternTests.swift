@@ -1,3 +1,5 @@
+import Foundation
+import TestSupport
 import Testing
 
 @testable import PhotoLedger
@@ -122,6 +124,26 @@ import Testing
     }
     let text = String(repeating: "a", count: 70_000)
     try Condition(format: "burstIdentifier ==[c] '\(text)'", for: .asset).check(for: .asset)
+  }
+
+  @Test("a smart album of earlier versions is fetched with a text of any length, and none is made with one (AL-07)")
+  func storedConstant() async throws {
+    let small = try SmallLibrary()
+    let assets = try await small.assets(2)
+    let text = String(repeating: "é", count: 4_096)
+    let condition = Condition.not(.text(.burstIdentifier, .contains, text, []))
+    var row = CollectionRow(
+      number: 1_000, identifier: LocalIdentifier(high: 1, low: 1), kind: .smartAlbum, title: "Old", date: .distantPast)
+    row.query = SmartAlbumQuery(.smartAlbumGeneric, where: condition)
+    let album = PhotoCollection(row: row, seenBy: .full, commit: 0)
+    #expect(try small.members(album) == assets)
+    var options = FetchOptions()
+    options.condition = condition
+    let error = #expect(throws: FetchError.self) { try small.library.fetchAssets(options, in: album) }
+    #expect(error?.code == .malformedPredicate, "The bound holds for what a caller adds.")
+    await #expect(throws: (any Error).self) {
+      try await small.library.performChanges { $0.createSmartAlbum(title: "New", where: condition) }
+    }
   }
 
   @Test("a condition has at most 64 patterns", arguments: ["LIKE", "MATCHES"])

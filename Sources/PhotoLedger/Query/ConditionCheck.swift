@@ -5,9 +5,15 @@ extension Condition {
   ///
   /// The evaluator answers any condition; this rejects conditions that are meaningless.
   /// - Throws: ``FetchError`` naming the key or value (FR-09).
-  public func check(for entity: Entity) throws(FetchError) {
+  public func check(for entity: Entity) throws(FetchError) { try check(for: entity, isStored: false) }
+
+  /// Refuses what a fetch cannot answer.
+  /// - Parameter isStored: whether the library holds the condition, or a part of it, as the query of a smart album. It
+  ///   may be older than the bound of texts.
+  /// - Throws: as ``check(for:)``.
+  func check(for entity: Entity, isStored: Bool) throws(FetchError) {
     var patternCount = 0
-    try check(for: entity, depth: 0, &patternCount)
+    try check(for: entity, isStored, depth: 0, &patternCount)
   }
 
   /// The deepest nesting that is evaluated: of conditions of different kinds, since an `and` in an `and` is one level.
@@ -15,7 +21,9 @@ extension Condition {
   /// The most patterns of LIKE and MATCHES: each may be a program of some thousand steps, which is kept.
   private static let mostPatterns = 64
 
-  private func check(for entity: Entity, depth: Int, _ patternCount: inout Int) throws(FetchError) {
+  private func check(
+    for entity: Entity, _ isStored: Bool, depth: Int, _ patternCount: inout Int
+  ) throws(FetchError) {
     guard depth <= Self.deepest else {
       throw .malformed("depth", "The condition is nested deeper than \(Self.deepest) levels.")
     }
@@ -48,12 +56,16 @@ extension Condition {
       guard patternCount <= Self.mostPatterns else {
         throw .malformed("patterns", "The condition has more than \(Self.mostPatterns) patterns of LIKE and MATCHES.")
       }
-      try TextTest.check(test, text, options)
+      try TextTest.check(test, text, options, isStored: isStored)
     case .and(let parts):
-      for part in Self.flat(parts, isAnd: true) { try part.check(for: entity, depth: depth + 1, &patternCount) }
+      for part in Self.flat(parts, isAnd: true) {
+        try part.check(for: entity, isStored, depth: depth + 1, &patternCount)
+      }
     case .or(let parts):
-      for part in Self.flat(parts, isAnd: false) { try part.check(for: entity, depth: depth + 1, &patternCount) }
-    case .not(let part): try part.check(for: entity, depth: depth + 1, &patternCount)
+      for part in Self.flat(parts, isAnd: false) {
+        try part.check(for: entity, isStored, depth: depth + 1, &patternCount)
+      }
+    case .not(let part): try part.check(for: entity, isStored, depth: depth + 1, &patternCount)
     }
   }
 

@@ -9,14 +9,15 @@ package struct TextTest: Sendable {
 
   /// Refuses a pattern that cannot be compiled as it will be, and a text that is too long to be looked for in many
   /// others: folding can make both longer.
+  /// - Parameter isStored: whether the library holds the condition. It may be older than the bound of texts.
   /// - Throws: ``FetchError`` `unsupportedPredicate`, `malformedPredicate`.
   static func check(
-    _ test: Condition.TextOperator, _ text: String, _ options: Condition.TextOptions
+    _ test: Condition.TextOperator, _ text: String, _ options: Condition.TextOptions, isStored: Bool
   ) throws(FetchError) {
     switch test {
     case .like, .matches: _ = try pattern(test, text, options)
     case .contains, .beginsWith, .endsWith:
-      guard text.folded(options).count < TextPattern.longestProgram else {
+      guard isStored || text.folded(options).count < TextPattern.longestProgram else {
         throw .malformed(
           String(text.prefix(80)),
           "The text of \(test.rawValue) is too long (less than \(TextPattern.longestProgram) characters are allowed).")
@@ -35,7 +36,7 @@ package struct TextTest: Sendable {
     }
   }
 
-  /// Prepares a test; a pattern must be one that ``check(_:_:_:)`` lets pass, as `Condition.check(for:)` does.
+  /// Prepares a test; a pattern must be one that ``check(_:_:_:isStored:)`` lets pass, as `Condition.check(for:)` does.
   package init(_ test: Condition.TextOperator, _ text: String, _ options: Condition.TextOptions) {
     self.test = test
     self.options = options

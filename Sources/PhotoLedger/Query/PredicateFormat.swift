@@ -34,6 +34,13 @@ extension Condition {
     var parser = PredicateParser(format, arguments, entity)
     self = try parser.parse().normalized()
   }
+
+  /// Reads the query of a smart album, which may be older than the bound of texts.
+  /// - Throws: as ``init(format:arguments:for:)``.
+  init(stored format: String) throws(FetchError) {
+    var parser = PredicateParser(format, [], .asset, isStored: true)
+    self = try parser.parse().normalized()
+  }
 }
 
 struct PredicateParser {
@@ -56,6 +63,8 @@ struct PredicateParser {
   static let greatestLength = 16 << 20
 
   let entity: Entity
+  /// Whether the library holds the condition: see `Condition.check(for:isStored:)`.
+  let isStored: Bool
   private(set) var lexer: PredicateLexer
   private let arguments: [PredicateArgument]
   private var used = 0
@@ -64,10 +73,11 @@ struct PredicateParser {
   private(set) var token = PredicateLexer.Token.end
   private(set) var position = 0
 
-  init(_ format: String, _ arguments: [PredicateArgument], _ entity: Entity) {
+  init(_ format: String, _ arguments: [PredicateArgument], _ entity: Entity, isStored: Bool = false) {
     lexer = PredicateLexer(format)
     self.arguments = arguments
     self.entity = entity
+    self.isStored = isStored
   }
 
   mutating func parse() throws(FetchError) -> Condition {

@@ -29,7 +29,7 @@ extension PredicateParser {
   /// Checks a condition, with its constant's place as the place of what is wrong.
   private func checked(_ condition: Condition, at position: Int) throws(FetchError) -> Condition {
     do throws(FetchError) {
-      try condition.check(for: entity)
+      try condition.check(for: entity, isStored: isStored)
     } catch {
       throw failure(error, at: position)
     }

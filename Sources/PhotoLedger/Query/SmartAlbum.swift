@@ -94,7 +94,7 @@ extension SmartAlbumQuery {
   /// A limit in days counts back from the beginning of the instant's day in UTC, so that all fetches of one day are the
   /// same query and share their live results.
   func condition(at date: Date) throws -> Condition {
-    let stored = try Condition(format: format, for: .asset)
+    let stored = try Condition(stored: format)
     guard let addedWithinDays else { return stored }
     let day = (date.timeIntervalSinceReferenceDate / 86_400).rounded(.down) - Double(addedWithinDays)
     let bound = Date(timeIntervalSinceReferenceDate: day * 86_400)

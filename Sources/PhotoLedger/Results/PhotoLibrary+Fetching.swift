@@ -75,7 +75,9 @@ extension PhotoLibrary {
     _ options: FetchOptions, in album: PhotoCollection?, today: Date
   ) throws -> FetchResult<Asset> {
     guard let album else { return try fetch(.asset, .library, options, .asset) }
-    return try fetch(.asset, album.assetScope, try album.completed(options, at: today), .asset)
+    // What the caller brings, before a stored query is added to it.
+    try options.condition.check(for: .asset)
+    return try fetch(.asset, album.assetScope, try album.completed(options, at: today), .asset, isStored: true)
   }
 
   /// Fetches the assets of one media type (PHAsset.fetchAssets(with:options:)).
@@ -363,14 +365,15 @@ extension PhotoLibrary {
     }
   }
 
+  /// - Parameter isStored: whether the condition is completed by a stored one; the caller's own has been checked then.
   private func fetch<Element>(
     _ entity: Entity, _ scope: Query.Scope, _ options: FetchOptions, _ load: ObjectLoader<Element>,
-    includingBuiltIn includesBuiltIn: Bool = false
+    includingBuiltIn includesBuiltIn: Bool = false, isStored: Bool = false
   ) throws -> FetchResult<Element> {
     guard options.fetchOffset >= 0, options.fetchLimit >= 0 else {
       throw LibraryError(.unsupportedPredicate, "A fetch offset and a fetch limit must not be negative.")
     }
-    try options.condition.check(for: entity)
+    try options.condition.check(for: entity, isStored: isStored)
     for term in options.sort { _ = try SortTerm(term.key, ascending: term.ascending, for: entity) }
     var query = Query(entity, scope, where: options.condition, sortedBy: options.sort)
     query.includesHidden = options.includeHiddenAssets || options.showsTrash
