@@ -125,4 +125,44 @@ struct FolderRuleTests {
     try await small.library.undo(.commit(moved.token))
     #expect(try small.library.collection(ids[62].uuidString).map { try small.children($0) } == [ids[63]])
   }
+
+  /// Makes folders that are 65 levels deep: a client cannot see the folders above its own.
+  /// - Returns: a folder at level 63, one of the client's in it, and two in that one.
+  private func deepTree(
+    _ small: SmallLibrary
+  ) async throws -> (home: LocalIdentifier, outer: LocalIdentifier, inner: [LocalIdentifier]) {
+    let home = try await chain(small, 63)[62]
+    let client = try await small.ruleClient(.limited)
+    var folders: [LocalIdentifier] = []
+    try client.performChangesAndWait { block in
+      folders = ["Outer", "One", "Two"].map { block.createFolder(title: $0) }
+    }
+    try await small.change { $0.folder(home).add([folders[0]]) }
+    try client.performChangesAndWait { $0.folder(folders[0]).add(Array(folders[1...])) }
+    return (home, folders[0], Array(folders[1...]))
+  }
+
+  @Test("a folder in a deeper tree can be moved to where it is no deeper than before (FO-02)")
+  func deeperTrees() async throws {
+    let small = try SmallLibrary()
+    let (home, outer, inner) = try await deepTree(small)
+    let sibling = try await small.folder("Sibling").id
+    try await small.change { $0.folder(home).add([sibling]) }
+    let moved = try await small.library.performChanges { $0.folder(sibling).add([inner[0]]) }
+    #expect(try small.children(small.now(sibling)) == [inner[0]])
+    try await small.library.undo(.commit(moved.token))
+    #expect(try small.children(small.now(outer)) == inner)
+    #expect(try await small.refusal { $0.folder(inner[1]).add([inner[0]]) } == .limitExceeded)
+    #expect(try await small.refusal { $0.folder(sibling).add([outer]) } == .limitExceeded)
+  }
+
+  @Test("the order of a folder in a deeper tree is restored by an undo (FO-02, FO-04)")
+  func deeperOrder() async throws {
+    let small = try SmallLibrary()
+    let (_, outer, inner) = try await deepTree(small)
+    let moved = try await small.library.performChanges { $0.folder(outer).move(at: [1], to: 0) }
+    #expect(try small.children(small.now(outer)) == [inner[1], inner[0]])
+    try await small.library.undo(.commit(moved.token))
+    #expect(try small.children(small.now(outer)) == inner)
+  }
 }

@@ -343,7 +343,7 @@ extension Decider {
   }
 
   /// A collection has one parent: adding it to a folder removes it from the other (FO-01).
-  /// - Throws: as ``checkNesting(of:in:_:)``.
+  /// - Throws: as ``checkNesting(of:in:former:_:)``.
   private mutating func takeOutOfParents(
     _ children: [ObjectNumber], goingTo contents: Contents, _ t: inout WriteTransaction
   ) throws {

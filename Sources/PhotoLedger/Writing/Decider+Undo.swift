@@ -68,10 +68,7 @@ extension Decider {
     try bringBack(plan.collectionEdits, &t)
     let placed = try bringBack(plan.returns, plan.placements, &t)
     try record(plan.assetEdits, &t)
-    for move in plan.folderMoves.all { try hang(move, &t) }
-    for move in plan.folderMoves.all {
-      if let place = move.place { try checkNesting(of: move.child, in: place.container, t) }
-    }
+    try hang(plan.folderMoves.all, &t)
     for (container, placements) in plan.placements.sorted(by: { $0.key < $1.key }) {
       try place(placements.filter { !placed.contains(.init(container: container, child: $0.child)) }, in: container, &t)
     }
@@ -113,6 +110,17 @@ extension Decider {
         if row.creator != 0 { edited.creatorDate = Replacement(old: row.creatorDate, new: date) }
       }
       try record(.collectionEdited(edited), &t)
+    }
+  }
+
+  /// Puts collections where they hung.
+  /// - Throws: as ``checkNesting(of:in:former:_:)``, by the state after all moves: one may depend on another.
+  private mutating func hang(_ moves: [UndoPlan.FolderMove], _ t: inout WriteTransaction) throws {
+    var formerLevels: [Int] = []
+    for move in moves { formerLevels.append(try levels(above: move.child, t)) }
+    for move in moves { try hang(move, &t) }
+    for (move, former) in zip(moves, formerLevels) {
+      if let place = move.place { try checkNesting(of: move.child, in: place.container, former: former, t) }
     }
   }
 
