@@ -118,4 +118,21 @@ struct BurstRuleTests {
     #expect(made.created.count == 1, "The bound counts the members that the client sees (AU-01).")
     #expect(try representatives(small, Array(ids[..<999])) == [ids[0]])
   }
+
+  @Test("the members in the selection of a client that may only add count for it, with what it adds (BU-01, AU-08)")
+  func boundOfAdditions() async throws {
+    let small = try SmallLibrary()
+    let ids = try await burst(small, Array(repeating: [], count: 999))
+    let client = try await small.ruleClient(.authorized, ids, for: .addOnly)
+    func join(_ seed: Int) async throws -> LibraryError.Code? {
+      try await failure(of: client) { block in
+        var creation = AssetCreation.invented(seed)
+        creation.burstIdentifier = "burst 1"
+        _ = block.createAsset(creation)
+      }?.code
+    }
+    #expect(try await join(2000) == nil)
+    #expect(try representatives(small, ids).isEmpty, "The asset of a client that sees none represents the burst.")
+    #expect(try await join(2001) == .limitExceeded)
+  }
 }

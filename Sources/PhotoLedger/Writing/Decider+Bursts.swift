@@ -9,8 +9,9 @@ import LMDB
 // represents the burst.
 //
 // A choice reads members until it meets the representative, and a burst has a bounded number of them. The bound counts
-// the members that the client sees: others would be revealed by it. It holds for new assets; what an undo brings back
-// and what earlier versions added may exceed it.
+// the members that the client sees: others would be revealed by it. A client that may only add sees none, and the
+// members in its selection count, where its additions are. The bound holds for new assets; what an undo brings back and
+// what earlier versions added may exceed it.
 
 extension Decider {
   /// The most assets of a burst.
@@ -22,13 +23,18 @@ extension Decider {
     row.burstIdentifier = burst
     guard let burst else { return }
     let members = try projections.assets(ofBurst: burst, in: t)
-    let seen = try members.filter { try projections.shows($0, to: permission.access, in: t) }
-    guard seen.count < Self.burstLimit else {
+    let isBlind = permission.access == .none
+    var counted = permission.access
+    if isBlind, let client = permission.client { counted = .limited(client) }
+    let known = try members.filter { try projections.shows($0, to: counted, in: t) }
+    guard known.count < Self.burstLimit else {
       throw LibraryError(
-        .limitExceeded, "A burst has at most 1,000 assets, and this one has \(seen.count); use another identifier.")
+        .limitExceeded, "A burst has at most 1,000 assets, and this one has \(known.count); use another identifier.")
     }
-    if seen.isEmpty { row.flags.insert(.representsBurst) }
-    guard row.flags.contains(.representsBurst), let former = try representative(among: members, t) else { return }
+    if isBlind || known.isEmpty { row.flags.insert(.representsBurst) }
+    // One addition after another may take over: the newest member represents the burst then.
+    guard row.flags.contains(.representsBurst), let former = try representative(among: members.reversed(), t)
+    else { return }
     try setRepresentative(nil, among: [former], &t)
   }
 
