@@ -298,7 +298,8 @@ public struct ContentEditor {
 
   /// Puts members at the end; those that are in it already stay where they are (AL-06).
   ///
-  /// Folders are at most 64 levels deep: a block that would make more fails with `.limitExceeded`.
+  /// Folders are at most 64 levels deep, of those that the client sees: a block that would make more, and deeper ones
+  /// than before, fails with `.limitExceeded`.
   public func add(_ members: [LocalIdentifier]) { block.add(.insert(members, container, at: nil)) }
 
   /// Puts members before the one that has an index.

@@ -16,7 +16,7 @@ extension Decider {
 
   /// - Parameters:
   ///   - former: the levels above the collection before the request; nil where it has not been moved yet.
-  /// - Throws: ``LibraryError`` `.limitExceeded` if a folder, or one in it, would stand too deep, and deeper than before.
+  /// - Throws: ``LibraryError`` `.limitExceeded` if a folder, or one in it, would be too deep, and deeper than before.
   /// - Complexity: O(d log n) for d folders above; where the folder would be deeper than before, O((c + d) log n) for c
   ///   collections below it, albums included: their kind is in their rows.
   func checkNesting(
