@@ -38,7 +38,7 @@ final class ImportRun {
   private var gathered: GatheredBatch?
   /// Where the files end that have an outcome.
   private var settledEnd = 0
-  /// What exiftool found wrong with files that are taken and not reported yet.
+  /// What is wrong with files that are taken and not reported yet.
   private var warnings: [Int: [String]] = [:]
   /// Where the values of new assets come from that are not reported yet.
   private var sources: [Int: [String: String]] = [:]
@@ -299,6 +299,7 @@ final class ImportRun {
       summary.count(recorded.change)
       if case .asset(let asset) = recorded.change, let file = planned.files.first {
         sources[file] = asset.facts.sources
+        if let warning = recorded.warning(for: planned.change) { warnings[file, default: []].append(warning) }
       }
       noteAdjustment(of: recorded.change, planned.files)
       for (file, resource) in zip(planned.files, recorded.change.resources) {

@@ -102,6 +102,12 @@ enum ImportChange: Sendable, Hashable {
     }
   }
 
+  /// The burst that a new asset is a member of.
+  var burstIdentifier: String? {
+    guard case .asset(let asset) = self else { return nil }
+    return asset.primary.metadata.burstIdentifier
+  }
+
   /// The same with a new asset that is in no burst: for the case that a burst has its most members.
   var outsideBursts: ImportChange {
     guard case .asset(var asset) = self else { return self }
@@ -148,6 +154,17 @@ struct RecordedChange: Sendable, Hashable {
   var token: Token?
   /// The top of the stack that the asset was put into; nil for none.
   var stack: LocalIdentifier?
+}
+
+extension RecordedChange {
+  /// The warning that a new asset is outside the burst that its file states; nil if it is not.
+  /// - Parameter planned: what was asked for.
+  func warning(for planned: ImportChange) -> String? {
+    guard case .asset(let asset) = change, asset.primary.metadata.burstIdentifier == nil,
+      planned.standingAlone.burstIdentifier != nil
+    else { return nil }
+    return "The burst has 1,000 members, which is the limit; imported as a single photo"
+  }
 }
 
 /// Which of the albums with a title.

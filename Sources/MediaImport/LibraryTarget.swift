@@ -10,7 +10,7 @@ internal import PhotoLedger
 // Between the look-up and the commit the library may be changed by others. If that invalidates the batch, it is not
 // abandoned: bytes that were purged meanwhile are stored again, and parts of Live Photos whose other part was used,
 // trashed or purged become assets of their own. A file is never lost because of a concurrent edit, nor because its
-// burst is full: such a batch is recorded without bursts.
+// burst is full: photos that would exceed the burst are recorded outside it, the others of the batch within theirs.
 
 /// A library as the target of one import.
 struct LibraryTarget: ImportTarget {
@@ -153,12 +153,37 @@ struct LibraryTarget: ImportTarget {
     } catch let error as LibraryError where Self.staleCodes.contains(error.code) {
       let alone = batch.standingAlone
       guard alone.changes != batch.changes || alone.stacks != batch.stacks else { throw error }
-      return try await commit(alone)
+      return try await record(alone)
     } catch let error as LibraryError where error.code == .limitExceeded {
-      let single = batch.outsideBursts
-      guard single.changes != batch.changes else { throw error }
-      return try await commit(single)
+      var fitting = try withinBursts(batch)
+      // The library says that a burst is full, which a change since may have made untrue.
+      if fitting.changes == batch.changes { fitting = batch.outsideBursts }
+      guard fitting.changes != batch.changes else { throw error }
+      return try await record(fitting)
     }
+  }
+
+  /// The same batch with those photos outside their burst that would exceed it; the first ones fill it.
+  private func withinBursts(_ batch: ImportBatch) throws -> ImportBatch {
+    var room: [String: Int] = [:]
+    let changes = try batch.changes.map { change in
+      guard let burst = change.burstIdentifier else { return change }
+      let left = try room[burst] ?? Limits.burstMemberCount - memberCount(ofBurst: burst)
+      room[burst] = left - 1
+      return left > 0 ? change : change.outsideBursts
+    }
+    return ImportBatch(changes: changes, stacks: batch.stacks)
+  }
+
+  /// How many members a burst has; those that lists do not show count.
+  private func memberCount(ofBurst burst: String) throws -> Int {
+    var options = FetchOptions()
+    (options.includeHiddenAssets, options.includeAllBurstAssets, options.includeAllStackAssets) = (true, true, true)
+    options.includeAssetSourceTypes = [.userLibrary, .cloudShared, .iTunesSynced]
+    let live = try library.fetchAssets(withBurstIdentifier: burst, options).count
+    options.showsTrash = true
+    let trashed = try library.fetchAssets(withBurstIdentifier: burst, options).count
+    return live + trashed
   }
 
   /// How an asset that was to be completed and is no longer what it was makes a block fail.

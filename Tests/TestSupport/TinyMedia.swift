@@ -26,6 +26,8 @@ package enum TinyMedia {
     package var release: [UInt16] = []
     /// The serial number of the camera.
     package var serialNumber: String?
+    /// The burst, as XMP states it.
+    package var burst: String?
 
     package init(
       width: Int = 8, height: Int = 6, orientation: Int = 1, make: String = "Apple", model: String = "Test Camera",
@@ -69,11 +71,13 @@ package enum TinyMedia {
     }
     if let altitude = photo.altitude { attributes.append(#"exif:GPSAltitude="\#(altitude)""#) }
     if photo.isPanorama { attributes.append(#"GPano:ProjectionType="equirectangular""#) }
+    if let burst = photo.burst { attributes.append(#"GCamera:BurstID="\#(burst)""#) }
     if attributes.isEmpty { return Data() }
     let packet = """
       <x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">\
       <rdf:Description rdf:about="" xmlns:exif="http://ns.adobe.com/exif/1.0/" \
-      xmlns:GPano="http://ns.google.com/photos/1.0/panorama/" \(attributes.joined(separator: " "))/>\
+      xmlns:GPano="http://ns.google.com/photos/1.0/panorama/" \
+      xmlns:GCamera="http://ns.google.com/photos/1.0/camera/" \(attributes.joined(separator: " "))/>\
       </rdf:RDF></x:xmpmeta>
       """
     return Data("http://ns.adobe.com/xap/1.0/\0".utf8) + Data(packet.utf8)

@@ -161,6 +161,7 @@ enum Limits {
   static let keywordByteCount = 256
   static let keywordCount = 1024
   static let titleByteCount = 4096
+  static let burstMemberCount = 1000
 
   /// A text without blanks around it and with bounded marks; nil if it is empty or too long.
   static func text(_ text: String?, atMost byteCount: Int) -> String? {
