@@ -28,6 +28,17 @@ private final class Drawing: PHImageRenderer {
   }
 }
 
+/// A renderer whose programs fail.
+private struct Failing: PHImageRenderer {
+  struct Failure: Error {}
+
+  var error: any Error = Failure()
+
+  func orientation(ofFileAt url: URL) throws -> CGImagePropertyOrientation? { throw error }
+
+  func image(_ request: PHImageRendering) async throws -> UIImage { throw error }
+}
+
 /// The main queue, which is the main actor's.
 private enum MainQueue {
   private static let mark: DispatchSpecificKey<Int> = {
@@ -271,6 +282,24 @@ struct ImageManagerTests {
       }
       let alone = try await bytes(try #require(assets().lastObject))
       #expect(alone.text == "edited" && alone.orientation == .up && !alone.isOrientationUnknown)
+    }
+  }
+
+  @Test("a renderer that fails does not withhold what an edit rendered, which is upright; a cancellation does (AS-10)")
+  func failingRenderer() async throws {
+    let gallery = try Gallery()
+    try await gallery.shared {
+      try await PHImageManager.$rendererOfTask.withValue(Drawing()) {
+        let edited = try await edit(try await photo(gallery))
+        try await PHImageManager.$rendererOfTask.withValue(Failing()) {
+          let given = try await bytes(edited)
+          #expect(given.text == "edited" && given.orientation == .up && !given.isOrientationUnknown)
+        }
+        try await PHImageManager.$rendererOfTask.withValue(Failing(error: CancellationError())) {
+          let withheld = try await bytes(edited)
+          #expect(withheld.text == nil && withheld.isCancelled)
+        }
+      }
     }
   }
 

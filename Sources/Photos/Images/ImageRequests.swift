@@ -91,12 +91,25 @@ struct AssetWish: Sendable {
     return data
   }
 
-  /// How the file's picture has to be turned. What an edit rendered is upright if no renderer can determine it (AS-10).
+  /// How the file's picture has to be turned. What an edit rendered is upright if the renderer cannot determine it, or
+  /// fails (AS-10).
+  /// - Throws: for other files what the renderer throws; its cancellation for all.
   func orientation(
     of resource: AssetResource, _ library: PhotoLibrary, _ renderer: any PHImageRenderer
   ) throws -> CGImagePropertyOrientation? {
     let isRendered = resource.type == .fullSizePhoto || resource.type == .fullSizeVideo
-    return try renderer.orientation(ofFileAt: library.url(of: resource, in: try asset())) ?? (isRendered ? .up : nil)
+    let url = try library.url(of: resource, in: try asset())
+    do {
+      return try renderer.orientation(ofFileAt: url) ?? (isRendered ? .up : nil)
+    } catch {
+      if !isRendered || Self.isCancellation(error) { throw error }
+      try Task.checkCancellation()
+      return .up
+    }
+  }
+
+  private static func isCancellation(_ error: any Error) -> Bool {
+    error is CancellationError || (PHPhotosError.from(error) as? PHPhotosError)?.code == .userCancelled
   }
 
   func information(
@@ -106,11 +119,10 @@ struct AssetWish: Sendable {
       PHImageResultRequestIDKey: number, PHImageResultIsDegradedKey: isDegraded, PHImageResultIsInCloudKey: false,
     ]
     guard let error else { return information }
-    let bridged = PHPhotosError.from(error)
-    if error is CancellationError || (bridged as? PHPhotosError)?.code == .userCancelled {
+    if Self.isCancellation(error) {
       information[PHImageCancelledKey] = true
     } else {
-      information[PHImageErrorKey] = bridged
+      information[PHImageErrorKey] = PHPhotosError.from(error)
     }
     return information
   }
