@@ -130,6 +130,22 @@ struct TitleTests {
     #expect(try title() == Array(decomposed.utf8))
     #expect(try made.library.verify(scratch: made.folder.url).defect == nil)
   }
+
+  @Test("an undo of several commits keeps a title of another between them that differs in normalisation alone")
+  func undoneTogether() throws {
+    let made = try TemporaryLibrary()
+    let (composed, decomposed) = ("\u{e9}", "e\u{301}")
+    var id = LocalIdentifier(UUID())
+    try made.library.performChangesAndWait { id = $0.createAlbum(title: "first") }
+    try made.library.performChangesAndWait(cause: "chosen") { $0.setTitle(composed, of: id) }
+    try made.library.performChangesAndWait { $0.setTitle(decomposed, of: id) }
+    try made.library.performChangesAndWait(cause: "chosen") { $0.setTitle("last", of: id) }
+    let report = try made.library.undoAndWait(.cause("chosen"))
+    #expect(report.changes.map(\.property) == ["localizedTitle"] && report.conflicts.isEmpty)
+    let title = try made.library.collection(id.uuidString)?.localizedTitle
+    #expect(title.map { Array($0.utf8) } == Array(decomposed.utf8))
+    #expect(try made.library.verify(scratch: made.folder.url).defect == nil)
+  }
 }
 
 @Suite("Captions and keywords by their bytes")

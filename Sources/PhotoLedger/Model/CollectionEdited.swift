@@ -80,10 +80,20 @@ struct EditedProperty: Sendable {
       guard let pair = edited[keyPath: change] else { return }
       reverted[keyPath: change] = Replacement(old: row.map { $0[keyPath: value] } ?? pair.new, new: pair.old)
     }
-    note = { edited, earlier in earlier[keyPath: change].note(edited[keyPath: change]) }
+    note = { edited, earlier in
+      // Titles that differ in normalisation alone are equal, and other titles.
+      earlier[keyPath: change].note(edited[keyPath: change]) { Self.bytes($0, write) == Self.bytes($1, write) }
+    }
     values = { edited in
       guard let logged, let pair = edited[keyPath: change] else { return nil }
       return Replacement(old: logged(pair.old), new: logged(pair.new))
     }
+  }
+
+  /// The bytes that are kept of a value.
+  private static func bytes<Value>(_ value: Value, _ write: (inout CBORWriter, Value) -> Void) -> [UInt8] {
+    var writer = CBORWriter()
+    write(&writer, value)
+    return writer.bytes
   }
 }
