@@ -392,7 +392,7 @@ class AlbumTests(CollectionTest):
         self.hold_blocks()
         self.drag_before(ids[4], ids[1])
         self.meanwhile({"op": "album.remove", "album": album, "assets": [ids[1]]})
-        self.says("The order has changed in the meantime", ".notice.error")
+        self.says("The order was changed in the meantime", ".notice.error")
         left = [ids[0], *ids[2:6]]
         self.assertEqual(self.members(album), left)
         # Others are always faster: it is tried four times, and each time nothing is moved.
@@ -401,7 +401,7 @@ class AlbumTests(CollectionTest):
         self.drag_before(ids[5], ids[2])
         for place in range(6, 10):
             self.meanwhile({"op": "album.insert", "album": album, "assets": [ids[place]], "index": 0})
-        self.says("The order has changed in the meantime", ".notice.error")
+        self.says("The order was changed in the meantime", ".notice.error")
         self.assertEqual(self.browser.js("return window.held.length"), 0)
         self.assertEqual(self.members(album), [*reversed(ids[6:10]), *left])
 
@@ -451,8 +451,8 @@ class AlbumTests(CollectionTest):
         self.choose("Walk", "uncover")
         wait(lambda: shown() == ids[0] and chosen() is None, "taken back by the menu")
         self.go("#/history")
-        self.says("Reset the cover of the album “Walk”", ".sentences")
-        self.says("Set the cover of the album “Walk”", ".sentences")
+        self.says("Reset the cover of “Walk”", ".sentences")
+        self.says("Set the cover of “Walk”", ".sentences")
 
     def test_who_added_what(self):
         ids = self.newest()
@@ -520,7 +520,7 @@ class AlbumTests(CollectionTest):
             self.assertEqual(made.status, 201, made.body)
         keys = len(self.gallery.ask("GET", "/v1/keys").json["keys"])
         self.go("#/hidden")
-        self.says("Confirm your password", ".lock")
+        self.says("Sign in again to see hidden photos", ".lock")
         self.assertEqual(self.shown(), [])
         self.browser.one(".lock input[type=password]").send_keys("wrong", Keys.ENTER)
         self.says("password is wrong", ".lock .problem")
@@ -530,7 +530,7 @@ class AlbumTests(CollectionTest):
 
         # Time passes without input.
         self.browser.js("const real = Date.now; Date.now = () => real() + 301_000;")
-        self.says("Confirm your password", ".lock")
+        self.says("Sign in again to see hidden photos", ".lock")
         self.assertEqual(self.shown(), [])
         self.browser.one(".lock input[type=password]").send_keys("correct horse", Keys.ENTER)
         wait(lambda: self.shown() == [ids[0]], "the hidden photo again")
@@ -538,7 +538,7 @@ class AlbumTests(CollectionTest):
         self.browser.js("""Object.defineProperty(document, 'hidden', { value: true, configurable: true });
             document.dispatchEvent(new Event('visibilitychange'));
             const real = Date.now; Date.now = () => real() + 61_000;""")
-        self.says("Confirm your password", ".lock")
+        self.says("Sign in again to see hidden photos", ".lock")
         self.browser.js("delete document.hidden; document.dispatchEvent(new Event('visibilitychange'))")
         self.browser.one(".lock input[type=password]").send_keys("correct horse", Keys.ENTER)
         self.select(ids[0])
