@@ -294,7 +294,7 @@ class ViewerTests(ViewerTest):
         # Nothing left: the viewer closes.
         self.gallery.commit({"op": "asset.trash", "assets": [short(one) for one in photos]})
         self.closed()
-        self.notice("The last photo of this list was removed")
+        self.notice("There are no more photos in this list")
         self.gallery.commit({"op": "asset.restore", "assets": [short(one) for one in photos]})
         self.wait_text("12 photos", ".count")
 
