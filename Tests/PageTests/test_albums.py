@@ -454,6 +454,16 @@ class AlbumTests(CollectionTest):
         self.says("Reset the cover of “Walk”", ".sentences")
         self.says("Set the cover of “Walk”", ".sentences")
 
+    def test_going_back_dismisses_a_dialog(self):
+        self.go("#/photos")
+        self.says("photos", ".count")
+        self.go("#/albums")
+        self.browser.click('.view-head [data-new="album"]')
+        self.browser.one("dialog.dialog")
+        self.browser.driver.back()
+        self.says("photos", ".count")
+        wait(lambda: not self.browser.all("dialog"), "the dialog is gone with its view")
+
     def test_who_added_what(self):
         ids = self.newest()
         album = self.make_album("Ours", ids[:1])

@@ -164,8 +164,7 @@ class ClientNameTests(PageTest):
         holds("main", link, "frames", f"“{link}” requested access", "Shared with “frames”")
         browser.js("""[...document.querySelectorAll('.commit')].find((one) => one.innerText.includes('Shared with “frames”'))
             .querySelector('[data-undo]').click()""")
-        browser.one(".undo-plan details")
-        browser.js("document.querySelector('.undo-plan details').open = true")
+        browser.one(".undo-plan .plan-each")
         holds("dialog", "frames")
         ActionChains(browser.driver).send_keys(Keys.ESCAPE).perform()
         # The whole name, which alone proves who it was, is there for who points at it.

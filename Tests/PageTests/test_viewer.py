@@ -446,6 +446,15 @@ class ViewerTests(ViewerTest):
         self.undo()
         self.has(identifier, "isHidden", False)
 
+    def test_going_back_dismisses_the_viewer_with_a_dialog_over_it(self):
+        self.open_at(2)
+        self.panel()
+        self.browser.click(self.section("history") + " summary")
+        self.browser.click(".history-entry button")
+        self.browser.one("dialog.dialog .undo-plan")
+        self.browser.driver.back()
+        wait(lambda: not self.browser.all("dialog"), "the dialog is gone with what it is about")
+
     def test_who_can_see_a_photo_says_since_when_and_from_when_to_when(self):
         photos = [one["localIdentifier"] for one in self.newest()]
         self.gallery.commit({"op": "client.register", "client": "com.example.few"},

@@ -114,6 +114,7 @@ export const instant = (date, options = { dateStyle: 'medium', timeStyle: 'short
 export function size(bytes) {
   const units = ['byte', 'kilobyte', 'megabyte', 'gigabyte', 'terabyte'];
   const power = bytes < 1 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3));
-  return new Intl.NumberFormat(locale, { style: 'unit', unit: units[power], unitDisplay: 'short', maximumFractionDigits: 1 })
-    .format(bytes / 1000 ** power);
+  // The short form of bytes is 'byte' in English, also of several.
+  return new Intl.NumberFormat(locale, { style: 'unit', unit: units[power], unitDisplay: power === 0 ? 'long' : 'short',
+    maximumFractionDigits: 1 }).format(bytes / 1000 ** power);
 }

@@ -14,6 +14,7 @@ import { Feed } from '../client/feed.js';
 import { messageOf } from '../model/failures.js';
 import { isolated, t } from '../text/text.js';
 import { account } from './account.js';
+import { dismissDialogs } from './dialog.js';
 import { fill, h } from './dom.js';
 import { icon } from './icons.js';
 import { Outdated, later } from './later.js';
@@ -240,6 +241,7 @@ export class App extends EventTarget {
   async go() {
     const address = this.read();
     const isSame = this.address?.name === address.name && this.address.argument === address.argument;
+    if (this.address && !isSame) dismissDialogs();
     this.address = address;
     if (isSame && this.view?.update?.(address)) return;
     const visit = this.visit += 1;

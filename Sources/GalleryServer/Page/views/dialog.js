@@ -4,6 +4,14 @@ import { t } from '../text/text.js';
 import { fill, h, uniqueName } from './dom.js';
 import { icon } from './icons.js';
 
+/** What dismisses each dialog that is open. @type {Set<() => void>} */
+const dismissals = new Set();
+
+/** Dismisses all dialogs, since what they are about is left: going back would change the page beneath them. */
+export function dismissDialogs() {
+  for (const dismiss of [...dismissals]) dismiss();
+}
+
 /**
  * Shows a dialog.
  * @param {string} title
@@ -17,6 +25,7 @@ export function showDialog(title, content, options = {}) {
     /** @type {any} */
     let value;
     const dialog = h('dialog', { class: options.class ?? 'dialog', 'aria-labelledby': name, onclose: () => {
+      dismissals.delete(dismiss);
       dialog.remove();
       resolve(value);
     } });
@@ -24,6 +33,8 @@ export function showDialog(title, content, options = {}) {
       value = result;
       dialog.close();
     };
+    const dismiss = () => close();
+    dismissals.add(dismiss);
     fill(dialog,
       h('header', { class: 'dialog-head' }, h('h2', { id: name }, title),
         h('button', { class: 'icon-button', 'aria-label': t('action.close'), onclick: () => close() }, icon('close'))),

@@ -40,7 +40,7 @@ import { shown } from './viewer-history.js';
  *   alreadyCount: number }} summary
  */
 
-/** How many changes are shown one by one at once; of more, how often each kind occurs is shown first. */
+/** How many changes are shown one by one; of more, how often each kind occurs is shown first. */
 const openLimit = 5;
 /** How many lines of a plan are shown. */
 const lineLimit = 50;
@@ -150,14 +150,15 @@ function planLines({ records, isComplete, summary }, names) {
     lines.push(h('p', null, t(summary.commits.length === 0 ? 'undo.noCommits' : 'undo.nothing')));
   }
   if (summary.changeCount > 0) {
+    const each = h('ul', { class: 'plan-each' }, ...changes.slice(0, lineLimit).map((one) => h('li', null,
+      names.of(one.object), ': ', changeWords(one), one.container ? ' – ' : '',
+      one.container ? names.of(one.container) : '', values(one))));
     lines.push(h('h3', null, t('undo.changes', { count: summary.changeCount - changed.length + changes.length })),
-      h('ul', { class: 'plan-changes' }, ...grouped(changes).map(([words, count]) => h('li', null,
-        t('undo.times', { count, words })))),
-      h('details', { open: changes.length <= openLimit }, h('summary', null, t('undo.details')),
-        h('ul', null, ...changes.slice(0, lineLimit).map((one) => h('li', null, names.of(one.object), ': ',
-          changeWords(one),
-          one.container ? ' – ' : '', one.container ? names.of(one.container) : '', values(one)))),
-        changes.length > lineLimit || !isComplete ? h('p', { class: 'soft' }, t('undo.notAll')) : null));
+      ...isComplete && changes.length <= openLimit ? [each] : [
+        h('ul', { class: 'plan-changes' }, ...grouped(changes).map(([words, count]) => h('li', null,
+          t('undo.times', { count, words })))),
+        h('details', null, h('summary', null, t('undo.details')), each,
+          changes.length > lineLimit || !isComplete ? h('p', { class: 'soft' }, t('undo.notAll')) : null)]);
   }
   if (summary.conflictCount > 0) {
     lines.push(h('h3', { class: 'problem' }, t('undo.conflicts', { count: summary.conflictCount })),

@@ -16,6 +16,7 @@ import { App } from './app.js';
 import { mapped } from '../model/mapped.js';
 import { t } from '../text/text.js';
 import { actions, isAllowed, run } from './actions.js';
+import { dismissDialogs } from './dialog.js';
 import { h } from './dom.js';
 import { Gestures } from './gestures.js';
 import { spoken } from './tile.js';
@@ -557,6 +558,7 @@ export class Viewer {
    */
   close({ keepsAddress = false } = {}) {
     this.keepsAddress = keepsAddress;
+    dismissDialogs();
     this.dialog.close();
     this.closed();
   }
