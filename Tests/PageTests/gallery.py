@@ -224,7 +224,14 @@ class Browser:
         wait(pressed, f"{selector} is pressed")
 
     def text(self, selector="body"):
-        return self.one(selector).text
+        """What the element of a selector says, also where the page draws it anew between the look and the read."""
+        said = []
+
+        def read():
+            said.append(self.one(selector).text)
+            return True
+        wait(read, f"{selector} is read")
+        return said[-1]
 
     def wait_text(self, text, selector="body", limit=LIMIT):
         wait(lambda: text in " ".join(e.text for e in self.all(selector)), f"'{text}' in {selector}", limit)

@@ -109,7 +109,7 @@ class PickerTests(PageTest):
                 for tile in self.browser.all(".tile[data-number]")}
 
     def wait_numbers(self, expected):
-        wait(lambda: self.numbers() == expected, f"numbers {expected}, but {self.numbers()}")
+        wait(lambda: self.numbers() == expected, lambda: f"numbers {expected}, but {self.numbers()}")
 
     def test_photos_are_picked_in_order_up_to_a_limit_and_moved_from_outside(self):
         session = self.begin(limit=3, ordered=True, namesAssets=True)
@@ -194,12 +194,12 @@ class PickerTests(PageTest):
                                ("coast", 2)]:
             field.clear()
             field.send_keys(text)
-            wait(lambda: field.get_attribute("value") == text and count() == expected, f"{expected} for {text}, not {count()}")
+            wait(lambda: field.get_attribute("value") == text and count() == expected, lambda: f"{expected} for {text}, not {count()}")
         self.gallery.commit({"op": "asset.edit", "assets": [self.newest[7]], "caption": "Regatta at noon"})
         for text, expected in [("regat", 1), ("img_0001", 1), ("regatta 2023", 1), ("regatta dec", 0), ("nonsense", 0)]:
             field.clear()
             field.send_keys(text)
-            wait(lambda: field.get_attribute("value") == text and count() == expected, f"{expected} for {text}, not {count()}")
+            wait(lambda: field.get_attribute("value") == text and count() == expected, lambda: f"{expected} for {text}, not {count()}")
         self.browser.wait_text("No photos", ".pick-grid .empty")
 
     def test_the_person_leaves_out_where_photos_were_taken(self):

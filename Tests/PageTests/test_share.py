@@ -35,10 +35,10 @@ class ShareTests(PageTest):
         self.browser.driver.get(self.gallery.address + share["link"])
 
     def tiles(self):
-        return [tile.get_attribute("data-id") for tile in self.browser.all(".tile[data-id]")]
+        return self.browser.js("return [...document.querySelectorAll('.tile[data-id]')].map((tile) => tile.dataset.id)")
 
     def wait_tiles(self, expected):
-        wait(lambda: sorted(self.tiles()) == sorted(expected), f"tiles {expected}, but {self.tiles()}")
+        wait(lambda: sorted(self.tiles()) == sorted(expected), lambda: f"tiles {expected}, but {self.tiles()}")
 
     def test_a_visitor_sees_what_was_shared_and_follows_it(self):
         share = self.share(self.newest[:3], title=HOSTILE)

@@ -79,10 +79,12 @@ class UploadTests(PageTest):
             window.partLimit = arguments[0];""", limit)
 
     def states(self):
-        return {row.get_attribute("data-name"): row.get_attribute("data-state") for row in self.browser.all(".upload-row")}
+        # In one script, since rows are drawn anew while files are sent.
+        return dict(self.browser.js(
+            "return [...document.querySelectorAll('.upload-row')].map(({ dataset }) => [dataset.name, dataset.state])"))
 
     def wait_states(self, expected):
-        wait(lambda: self.states() == expected, f"{expected}, but {self.states()}")
+        wait(lambda: self.states() == expected, lambda: f"{expected}, but {self.states()}")
 
     def names(self):
         details = [json.loads(self.gallery.command("show", one["localIdentifier"], "--json")) for one in self.gallery.assets()]

@@ -77,7 +77,7 @@ class ViewerTest(PageTest):
         return self.browser.js("return document.querySelector('dialog.viewer')?.dataset.id ?? null")
 
     def wait_shown(self, identifier):
-        wait(lambda: self.shown() == identifier, f"{identifier} is shown, not {self.shown()}")
+        wait(lambda: self.shown() == identifier, lambda: f"{identifier} is shown, not {self.shown()}")
 
     def position(self, text):
         wait(lambda: self.browser.text(".viewer-position") == text, f"the position is {text}")
@@ -107,13 +107,13 @@ class ViewerTest(PageTest):
         return self.browser.js("return [...document.querySelectorAll(arguments[0])].map((one) => one.innerText).join(' ')", selector)
 
     def wait_text(self, text, selector):
-        wait(lambda: text in self.read(selector), f"'{text}' in {selector}, which is '{self.read(selector)[:300]}'")
+        wait(lambda: text in self.read(selector), lambda: f"'{text}' in {selector}, which is '{self.read(selector)[:300]}'")
 
     def section(self, name):
         return f'.viewer-panel [data-section="{name}"]'
 
     def has(self, identifier, name, value):
-        wait(lambda: self.asset(identifier)[name] == value, f"{name} is {value}, not {self.asset(identifier)[name]}")
+        wait(lambda: self.asset(identifier)[name] == value, lambda: f"{name} is {value}, not {self.asset(identifier)[name]}")
 
 
 class ViewerTests(ViewerTest):
@@ -414,8 +414,7 @@ class ViewerTests(ViewerTest):
         self.browser.click(self.section("history") + " summary")
         self.wait_text("Caption: first → second", ".history-entry")
         self.wait_text("Added to the library", ".history-entry")
-        entries = self.browser.all(".history-entry")
-        entries[0].find_element(By.CSS_SELECTOR, "button").click()
+        self.browser.click(".history-entry button")
         self.wait_text("caption restored (second → first)", "dialog.dialog .undo-plan")
         self.has(identifier, "caption", "second")
         self.browser.click("dialog.dialog .button.main:not(:disabled)")
@@ -425,8 +424,8 @@ class ViewerTests(ViewerTest):
         self.has(identifier, "caption", "second")
         # An older entry conflicts with what was changed since; the plan says so, and what can be done.
         wait(lambda: len(self.browser.all(".history-entry")) == 5, "the undos are in the history")
-        entry = [one for one in self.browser.all(".history-entry") if "Rating: 0 → 2" in one.text][0]
-        entry.find_element(By.CSS_SELECTOR, "button").click()
+        self.browser.js("""[...document.querySelectorAll('.history-entry')]
+            .find((one) => one.innerText.includes('Rating: 0 → 2')).querySelector('button').click()""")
         self.wait_text("It has been changed since. Prevents the undo.", "dialog.dialog .undo-plan")
         next(one for one in self.browser.all("dialog.dialog .choice") if one.text.startswith("Skip conflicts")).click()
         self.wait_text("It has been changed since. Will be skipped.", "dialog.dialog .undo-plan")
