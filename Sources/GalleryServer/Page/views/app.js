@@ -372,7 +372,7 @@ export class App extends EventTarget {
   }
 
   /**
-   * Leaves the page for signing in, as there is no session.
+   * Leaves the page for the sign-in after the session has ended.
    * @returns {boolean} whether the page is left for signing in
    */
   signedOut() {
