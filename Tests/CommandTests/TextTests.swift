@@ -55,6 +55,14 @@ struct TextTests {
   @Test("bytes that are not UTF-8 are refused")
   func notUTF8() { #expect(throws: JSONError.self) { try JSONReader.read([0x22, 0xFF, 0x22]) } }
 
+  @Test(
+    "a size is in the largest unit of which it has one",
+    arguments: [
+      (0, "0 bytes"), (1, "1 byte"), (999, "999 bytes"), (1000, "1.0 kB"), (999_949, "999.9 kB"), (999_950, "1.0 MB"),
+      (12_345_678, "12.3 MB"), (5_000_000_000_000, "5.0 TB"), (.max, "18446744.1 TB"),
+    ] as [(UInt64, String)])
+  func sizes(count: UInt64, text: String) { #expect(TextLayout.bytes(count) == text) }
+
   @Test("text is cut to columns, wide letters counted twice")
   func fitting() {
     #expect(TextLayout.fitted("abc", 5) == "abc  ")

@@ -1,3 +1,4 @@
+import CountedTree
 import Foundation
 import LMDB
 
@@ -11,6 +12,8 @@ import LMDB
 /// A container with the number of its row.
 private struct Contents {
   var row: CollectionRow
+  /// How many members there are, shown or not.
+  var memberCount: Int
   var basis: ResultCore?
   var access: Access
   var expectation = ContentExpectation()
@@ -27,8 +30,11 @@ extension Decider {
     _ identifiers: [LocalIdentifier], _ container: ChangeRequest.Container, at index: Int?, _ t: inout WriteTransaction
   ) throws {
     let contents = try contents(container, t)
-    let anchor = try index.map { try self.anchor(at: $0, in: contents, leaving: [], t) } ?? nil
-    if let index { try checkNext(anchor, at: index, askedAs: index, in: contents, t) }
+    var anchor: ObjectNumber?
+    if let index {
+      anchor = try self.anchor(at: index, in: contents, leaving: [], t)
+      try checkNext(anchor, at: index, askedAs: index, in: contents, t)
+    }
     let children = try distinct(identifiers).map { try child($0, of: contents, t) }
       .filter { try projections.key(of: $0, in: contents.row.number, t) == nil }
     guard !children.isEmpty else { return }
@@ -134,8 +140,8 @@ extension Decider {
         "The content of the smart album '\(row.title ?? "")' follows from its query and cannot be edited.")
     }
     let contents = Contents(
-      row: row.seen(by: permission.access), basis: try container.basis?.get(), access: permission.access,
-      expectation: container.expectation)
+      row: row.seen(by: permission.access), memberCount: row.memberCount, basis: try container.basis?.get(),
+      access: permission.access, expectation: container.expectation)
     if let basis = contents.basis {
       guard basis.library == library, basis.plan.query.scope == .members(of: row.number),
         basis.plan.query.access == permission.access
@@ -172,13 +178,18 @@ extension Decider {
   private func isShown(_ child: ObjectNumber, in contents: Contents, _ t: borrowing WriteTransaction) throws -> Bool {
     let isAllShown = contents.row.assetCount == contents.row.memberCount && contents.access == .full
     if contents.holdsAssets, isAllShown { return true }
-    guard contents.holdsAssets else {
-      return try projections.collection(child, in: t).map { $0.deletedDate == nil && contents.access.shows($0) }
-        ?? false
+    return try isShown(child, isAsset: contents.holdsAssets, t)
+  }
+
+  /// Whether the client sees an object where it is a member.
+  private func isShown(_ child: ObjectNumber, isAsset: Bool, _ t: borrowing WriteTransaction) throws -> Bool {
+    let access = permission.access
+    guard isAsset else {
+      return try projections.collection(child, in: t).map { $0.deletedDate == nil && access.shows($0) } ?? false
     }
-    guard try projections.shows(child, to: contents.access, in: t), let row = try projections.asset(child, in: t)
+    guard try projections.shows(child, to: access, in: t), let row = try projections.asset(child, in: t)
     else { return false }
-    return row.isVisible(to: contents.access)
+    return row.isVisible(to: access)
   }
 
   /// The order key of a member that the client can see; nil if it is not a member, or not visible.
@@ -192,7 +203,7 @@ extension Decider {
   }
 
   /// The members at positions of the list that the caller sees, in the order of the positions.
-  private func members(
+  private mutating func members(
     at indexes: [Int], in contents: Contents, _ t: borrowing WriteTransaction
   ) throws -> [ObjectNumber] {
     let indexes = Array(Set(indexes)).sorted()
@@ -204,26 +215,15 @@ extension Decider {
       try check(found, at: indexes, in: contents, t)
       return found
     }
-    // From the end that is nearer: most often what was added last is taken out or moved.
-    let isFromEnd = contents.holdsAssets && contents.row.assetCount - indexes[0] <= last
-    let steps = isFromEnd ? indexes.reversed().map { contents.row.assetCount - 1 - $0 } : indexes
-    var found: [ObjectNumber] = []
-    var position = 0
-    try projections.forEachMember(of: contents.row.number, backward: isFromEnd, in: t) { _, child in
-      guard try isShown(child, in: contents, t) else { return true }
-      if steps[found.count] == position { found.append(child) }
-      position += 1
-      return found.count < steps.count
-    }
-    guard found.count == indexes.count else { throw outOfRange(last, contents, count: position) }
-    if isFromEnd { found.reverse() }
+    let (found, count) = try shownMembers(at: indexes, of: contents, t)
+    guard found.count == indexes.count else { throw outOfRange(last, contents, count: count) }
     try check(found, at: indexes, in: contents, t)
     return found
   }
 
   /// The member before which to insert at an index; nil at the end.
   /// - Parameter asked: the index as passed by the caller, for messages; nil: the same.
-  private func anchor(
+  private mutating func anchor(
     at index: Int, askedAs asked: Int? = nil, in contents: Contents, leaving: Set<ObjectNumber>,
     _ t: borrowing WriteTransaction
   ) throws -> ObjectNumber? {
@@ -238,18 +238,104 @@ extension Decider {
       return nil
     }
     if contents.holdsAssets, index == contents.row.assetCount { return nil }
-    let isFromEnd = contents.holdsAssets && index > contents.row.assetCount / 2 && index < contents.row.assetCount
-    let steps = isFromEnd ? contents.row.assetCount - 1 - index : index
-    var position = 0
-    var anchor: ObjectNumber?
-    try projections.forEachMember(of: contents.row.number, backward: isFromEnd, in: t) { _, child in
-      guard try isShown(child, in: contents, t) else { return true }
-      if position == steps { anchor = child }
-      position += 1
-      return anchor == nil
+    let (found, count) = try shownMembers(at: [index], of: contents, t)
+    guard !found.isEmpty || index == count else { throw outOfRange(asked ?? index, contents, count: count) }
+    return found.first
+  }
+
+  /// The members at positions of the current content, as the client sees it.
+  /// - Parameter indexes: ascending, at least one.
+  /// - Returns: the members, in the order of the positions, as far as there are any; and if some are missing, how many
+  ///   members are shown.
+  private mutating func shownMembers(
+    at indexes: [Int], of contents: Contents, _ t: borrowing WriteTransaction
+  ) throws -> (found: [ObjectNumber], count: Int) {
+    let container = contents.row.number
+    if shownMembers.isWorthListing(container, memberCount: contents.memberCount) {
+      let members = try members(of: container, t) { try isShown($0, in: contents, t) }
+      shownMembers.list(members, of: container, holdingAssets: contents.holdsAssets)
     }
-    guard anchor != nil || index == position else { throw outOfRange(asked ?? index, contents, count: position) }
-    return anchor
+    if let list = shownMembers[container] {
+      return (indexes.prefix { $0 < list.members.count }.map { list.members[$0].number }, list.members.count)
+    }
+    // From the end that is nearer: most often what was added last is taken out or moved.
+    let (count, last) = (contents.row.assetCount, indexes[indexes.count - 1])
+    let isFromEnd = contents.holdsAssets && last < count && count - indexes[0] <= last
+    let wanted = isFromEnd ? indexes.reversed().map { count - 1 - $0 } : indexes
+    var found: [ObjectNumber] = []
+    var (position, steps) = (0, 0)
+    try projections.forEachMember(of: container, backward: isFromEnd, in: t) { _, child in
+      steps += 1
+      guard try isShown(child, in: contents, t) else { return true }
+      if wanted[found.count] == position { found.append(child) }
+      position += 1
+      return found.count < wanted.count
+    }
+    shownMembers.noteWalk(of: container, steps: steps)
+    if isFromEnd { found.reverse() }
+    return (found, position)
+  }
+
+  /// The members of a container for which a condition holds, in their order.
+  private func members(
+    of container: ObjectNumber, _ t: borrowing WriteTransaction, where isWanted: (ObjectNumber) throws -> Bool
+  ) throws -> CountedTree<NarrowKey> {
+    var keys: [NarrowKey] = []
+    try projections.forEachMember(of: container, in: t) { key, child in
+      if try isWanted(child) { keys.append(NarrowKey(word: key.rawValue, number: child)) }
+      return true
+    }
+    return CountedTree(sorted: keys)
+  }
+
+  /// Keeps the lists of shown members in step after an event.
+  /// - Complexity: O(1) without lists; otherwise O(k log n) for the k places of the objects that the event touched.
+  mutating func keepShownMembers(after event: Event, _ t: borrowing WriteTransaction) throws {
+    guard !shownMembers.isEmpty else { return }
+    switch event {
+    case .arranged(let arranged) where arranged.verb.isAboutAccess:
+      // A selection decides what its client sees of its members in albums.
+      for place in arranged.places { try judgeAgain(place.child, t) }
+    case .arranged, .assetCreated, .assetPurged, .collectionCreated, .collectionErased:
+      try event.forEachPlacement { placement in
+        guard let holdsAssets = shownMembers[placement.container]?.holdsAssets else { return }
+        if let old = placement.old { shownMembers.remove(placement.child, at: old, from: placement.container) }
+        guard let new = placement.new, try isShown(placement.child, isAsset: holdsAssets, t) else { return }
+        shownMembers.insert(placement.child, at: new, in: placement.container)
+      }
+    case .assetsEdited(let edited):
+      for edit in edited.edits { try judgeAgain(edit.number, t) }
+    case .collectionEdited(let edited):
+      if edited.deletedDate != nil { try judgeAgain(edited.number, t) }
+    case .nothingChanged: break
+    case .libraryCreated, .libraryForked, .assetErased, .clientRegistered, .clientErased, .clientEdited, .pickRecorded,
+      .pickErased, .historyShortened:
+      shownMembers.forget()
+    }
+    #if DEBUG
+      try checkShownMembers(t)
+    #endif
+  }
+
+  #if DEBUG
+    /// Compares short lists with the members in the store.
+    private func checkShownMembers(_ t: borrowing WriteTransaction) throws {
+      for (container, list) in shownMembers.shortLists {
+        let stored = try members(of: container, t) { try isShown($0, isAsset: list.holdsAssets, t) }
+        precondition(
+          list.members.elementsEqual(stored), "The listed members of container \(container) are those that it shows.")
+      }
+    }
+  #endif
+
+  /// Looks at an object anew in the listed containers where it is a member.
+  private mutating func judgeAgain(_ child: ObjectNumber, _ t: borrowing WriteTransaction) throws {
+    for place in try projections.places(of: child, in: t) {
+      guard let holdsAssets = shownMembers[place.container]?.holdsAssets else { continue }
+      shownMembers.remove(child, at: place.key, from: place.container)
+      guard try isShown(child, isAsset: holdsAssets, t) else { continue }
+      shownMembers.insert(child, at: place.key, in: place.container)
+    }
   }
 
   private func outOfRange(_ index: Int, _ contents: Contents, count: Int?) -> LibraryError {
@@ -330,7 +416,8 @@ extension Decider {
   /// Takes children that a client cannot see out of a folder that it deletes.
   mutating func takeOut(_ children: [ObjectNumber], of folder: CollectionRow, _ t: inout WriteTransaction) throws {
     guard !children.isEmpty else { return }
-    try remove(children, from: Contents(row: folder, basis: nil, access: .full), &t)
+    try remove(
+      children, from: Contents(row: folder, memberCount: folder.memberCount, basis: nil, access: .full), &t)
   }
 
   /// Collections that were taken out of a folder go to the end of the top level (FO-01).

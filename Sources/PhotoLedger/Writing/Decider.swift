@@ -21,6 +21,7 @@ import LMDB
 //   Decider+Stacks.swift        stacks
 //   Decider+Collections.swift   albums and folders themselves
 //   Decider+Content.swift       their members and their order
+//   ShownMembers.swift          members by position, for a block that counts many
 //   Decider+Nesting.swift       how deep folders stand in each other
 //   Decider+Clients.swift       clients, permissions, selections, picks
 //   Decider+Following.swift     selections that follow an album
@@ -47,6 +48,8 @@ struct Decider: ~Copyable {
   private(set) var created: [String] = []
   /// The contents whose files nothing needs once the block is durable.
   var orphans: [[UInt8]] = []
+  /// What the block has listed to find members by position.
+  var shownMembers = ShownMembers()
 
   init(
     core: StoreCore, resources: ResourceStore, date: Date, client: String, permission: Permission,
@@ -111,6 +114,7 @@ struct Decider: ~Copyable {
     let sequence = try appender.append(
       type: event.type, version: event.version, payload: event.payload(), salt: makeSalt(), in: &t)
     try projections.apply(event, knowing: rows, sequence: sequence, commit: appender.commit, in: &t)
+    try keepShownMembers(after: event, t)
     try followAlbums(after: event, &t)
     try settleCovers(after: event, &t)
   }

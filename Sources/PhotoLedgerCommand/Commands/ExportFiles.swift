@@ -113,9 +113,9 @@ private struct Exporting: Sendable {
     }
     let counts = ExportOutcome.allCases.filter { summary.count($0) > 0 }
       .map { "\(TextLayout.grouped(summary.count($0))) \($0.words)" }
+    let outcome = counts.isEmpty ? "nothing to export" : counts.joined(separator: ", ")
     try invocation.output.line(
-      "\(TextLayout.counted(summary.assets, "asset")): \(counts.joined(separator: ", ")); "
-        + "\(TextLayout.bytes(summary.bytesCopied)) copied.")
+      "\(TextLayout.counted(summary.assets, "asset")): \(outcome); \(TextLayout.bytes(summary.bytesCopied)) copied.")
     if summary.assetsWithoutFile > 0 {
       let assets = TextLayout.counted(summary.assetsWithoutFile, "asset")
       try invocation.output.line("\(assets) without a file in the folder; --json prints the reasons.")

@@ -75,14 +75,14 @@ enum TextLayout {
 
   /// A number of bytes for people.
   static func bytes(_ count: UInt64) -> String {
+    if count < 1000 { return counted(Int(count), "byte") }
     var value = Double(count)
-    for unit in ["bytes", "kB", "MB", "GB", "TB"] {
-      if value < 1000 || unit == "TB" {
-        return unit == "bytes" ? "\(count) bytes" : "\((value * 10).rounded() / 10) \(unit)"
-      }
+    for unit in ["kB", "MB", "GB"] {
       value /= 1000
+      let rounded = (value * 10).rounded() / 10
+      if rounded < 1000 { return "\(rounded) \(unit)" }
     }
-    return "\(count) bytes"
+    return "\((value / 100).rounded() / 10) TB"
   }
 
   /// A length of time for people, such as `1:02:03`.
