@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -52,6 +53,35 @@ struct FollowingTests {
       #expect(change.insertedIndexes == IndexSet(expected.inserted))
       told = after
     }
+  }
+
+  private final class SetClock: Sendable {
+    let date = Mutex(Date(timeIntervalSince1970: 1_750_000_000))
+  }
+
+  @Test("new words are a change, though the clock is behind the modification date", arguments: [8, 0])
+  func clockBehind(limit: Int) throws {
+    let clock = SetClock()
+    let made = try TemporaryLibrary(
+      LibraryEnvironment(
+        process: "test", now: { clock.date.withLock { $0 } }, random: LibraryEnvironment.seeded(1).random))
+    let ids = try made.create(3)
+    try made.library.performChangesAndWait { $0.setFavorite(true, for: ids) }
+    let held = try made.library.fetchAssets()
+    let follower = ResultChanges.Iterator(held, limit)
+    try follower.listen()
+    clock.date.withLock { $0 -= 60 }
+    for word in ["sea", "shore"] {
+      try made.library.performChangesAndWait { block in
+        var changes = AssetChanges()
+        changes.caption = word
+        block.edit([ids[1]], changes)
+      }
+    }
+    try made.library.store.observation.pump()
+    let change = try #require(try follower.take())
+    #expect(change.changedIndexes == [1] && change.commits.count == (limit == 0 ? 2 : 1))
+    #expect(try made.library.asset(ids[1].uuidString)?.modificationDate == held[1].modificationDate)
   }
 
   @Test("observers that ask about equal results share one step, and with a follower too")

@@ -164,6 +164,10 @@ package struct AssetEdit: Equatable, Sendable {
   /// Whether the edit concerns the files of the asset or the words about it.
   var changesDetails: Bool { kept != nil }
 
+  /// Whether clients see the edit of the files or of the words, also where the clock is behind the modification date,
+  /// which then stays. Another path of a referenced file is the only edit that changes nothing beside them.
+  var changesVisibleDetails: Bool { changesDetails && !changes.isEmpty }
+
   /// How many bytes of an event the files and words before and after take.
   var detailsByteCount: Int { details.map { $0.old.encoded().count + $0.new.encoded().count } ?? 0 }
 

@@ -55,7 +55,7 @@ extension LibraryStore {
 
   /// The same along a delta that is known, which may lead back.
   func crossing(_ before: ResultCore, to commit: UInt64, by delta: Delta) throws -> Step {
-    let after = try result(of: before, at: commit)
+    let (after, readAt, isBlind) = try fetched(before, at: commit)
     let changed: Set<ObjectNumber>
     switch before.plan.query.entity {
     case .asset: changed = try changedAssets(before, after, delta)
@@ -67,7 +67,19 @@ extension LibraryStore {
     // Stacks order nothing for a limited client: one of its results may have narrow keys where the other has wide ones.
     default: touched = before.order.widened.walked(to: after.order.widened, changed: changed)
     }
-    return Step(after: after, touched: touched, commits: delta.commits)
+    return Step(after: after, touched: touched, commits: delta.commits, isBlind: isBlind, readAt: readAt)
+  }
+
+  /// The same fetch as of an earlier commit, the last commit when it was read, and whether assets were erased since.
+  private func fetched(
+    _ result: ResultCore, at commit: UInt64
+  ) throws -> (after: ResultCore, readAt: UInt64, isBlind: Bool) {
+    let after = try self.result(of: result, at: commit)
+    // Erasures that came after the fetch are taken for earlier ones, which costs a shared step.
+    return try reading { t in
+      let isBlind = try result.plan.query.entity == .asset && lastErasure(t) > after.sequence
+      return (after, try core.log.head(t).commit, isBlind)
+    }
   }
 
   /// The same fetch by the permission of an earlier commit, as of that commit.

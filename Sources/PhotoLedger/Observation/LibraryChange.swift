@@ -63,10 +63,12 @@ public struct LibraryChange: Sendable {
   ) throws -> (view: StepView, commits: [CommitSummary]) {
     if try store.accessChange(of: latest, through: delta.to) != nil {
       let step = try store.crossing(latest, to: delta.to)
-      return (try StepView(of: step, like: held, readAt: held.readAt, in: store), step.commits)
+      return (try StepView(of: step, like: held, readAt: step.readAt ?? held.readAt, in: store), step.commits)
     }
     guard observation.sharesSteps(from: latest.commit, readAt: held.readAt) else {
-      let step = Step(from: latest, by: try delta(from: latest))
+      try observation.pump()
+      let isBlank = observation.mayBeBlank(delta.to, readAt: held.readAt)
+      let step = Step(from: latest, by: try delta(from: latest, isBlank: isBlank))
       return (try StepView(of: step, like: held, readAt: held.readAt, in: store), step.commits)
     }
     let shared = try steps.step(of: latest, to: delta.to) {
@@ -76,9 +78,10 @@ public struct LibraryChange: Sendable {
   }
 
   /// The delta that leads from a result to the state of the change.
-  private func delta(from latest: ResultCore) throws -> Delta {
+  /// - Parameter isBlank: whether the result may lack what the change's own delta knows, as it was erased since.
+  private func delta(from latest: ResultCore, isBlank: Bool = false) throws -> Delta {
     let isSearch = latest.plan.searchesDetails
-    if latest.commit == delta.from, delta.hasDetails || !isSearch { return delta }
+    if latest.commit == delta.from, delta.hasDetails || !isSearch, !isBlank { return delta }
     return try observation.composedDelta(from: latest.commit, to: delta.to, withDetails: isSearch)
   }
 

@@ -159,6 +159,8 @@ package final class Observation: StorePart, SharedResults {
   /// Remembers where live queries stand now, and the last deltas that led there.
   private func keep(_ deltas: [Delta], in state: inout State) {
     state.position = deltas.last.map { Position(commit: $0.to, sequence: $0.lastSequence) }
+    // What was read before an erasure has rows that a result of an earlier state, fetched since, does not have.
+    if deltas.contains(where: \.hasErasure) { (state.recent, state.recentObjectCount) = ([], 0) }
     state.recent.append(contentsOf: deltas)
     state.recentObjectCount += deltas.reduce(0) { $0 + $1.objectCount }
     var dropped = 0
@@ -211,6 +213,13 @@ package final class Observation: StorePart, SharedResults {
       guard let known = state.position?.commit else { return false }
       return commit >= state.beginning && commit >= state.lastErasure && last <= known
     }
+  }
+
+  /// Whether a result of a commit may lack what was erased since, or have it elsewhere: it was read after the erasure.
+  ///
+  /// Asked after ``pump()``, so that every erasure is known that the result may have met.
+  func mayBeBlank(_ commit: UInt64, readAt last: UInt64) -> Bool {
+    last > commit && state.withLock { commit < $0.lastErasure }
   }
 
   /// The step of a live query from a result to a commit, if there is one.

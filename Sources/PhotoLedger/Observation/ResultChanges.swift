@@ -129,6 +129,10 @@ final class Follower: Sendable {
       guard state.query == nil else { return }
       _ = try state.delivered.made(in: store)
       try follow(&state)
+      let held = state.held
+      state.isBlind =
+        held.plan.query.entity == .asset
+        && observation.mayBeBlank(held.commit, readAt: state.delivered.readAt)
       if observation.isClosed { wakeUp.end(.success(())) }
     }
   }
@@ -164,7 +168,8 @@ final class Follower: Sendable {
           do {
             guard let step = try next(&state) else { return nil }
             state.isBlind = state.isBlind || step.isBlind
-            let view = try StepView(of: step, like: state.delivered, readAt: state.delivered.readAt, in: store)
+            let readAt = step.readAt ?? state.delivered.readAt
+            let view = try StepView(of: step, like: state.delivered, readAt: readAt, in: store)
             if let delivery = try deliver(&state, view, step.commits) { return delivery }
           } catch {
             (state.delivered, state.ahead, state.arrival, state.isBlind, state.isAdrift) = before

@@ -42,6 +42,8 @@ extension PhotoLibrary {
 extension LibraryStore {
   /// What leads from a result to the same fetch at a commit, earlier or later.
   fileprivate func difference(from before: ResultCore, to commit: UInt64) throws -> Step {
+    // What is remembered of commits forgets what was erased, once the erasure is read.
+    try observation.pump()
     let forward: Delta
     let isSearch = before.plan.searchesDetails
     switch commit {

@@ -6,6 +6,8 @@ struct Step: Sendable {
   let commits: [CommitSummary]
   /// Whether rows of erased assets led there.
   var isBlind = false
+  /// The last commit when `after` was fetched; nil if it was stepped to.
+  var readAt: UInt64?
 }
 
 extension Step {

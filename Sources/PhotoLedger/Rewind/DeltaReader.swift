@@ -378,8 +378,8 @@ private struct Notes {
     guard isRecording else { return }
     switch event {
     case .assetsEdited(let edited):
-      for edit in edited.edits where edit.changesContent {
-        delta.assets[edit.number]?.isContentChanged = true
+      for edit in edited.edits where edit.changesVisibleDetails {
+        if edit.changesContent { delta.assets[edit.number]?.isContentChanged = true }
         delta.assets[edit.number]?.isVisiblyChanged = true
         delta.assets[edit.number]?.isChangedForLimited = true
       }

@@ -49,7 +49,8 @@ struct EditComposition {
         settle()
         self.commit = commit
       }
-      if edit.changesContent { (isVisiblyChanged, isChangedForLimited, isContentChanged) = (true, true, true) }
+      if edit.changesVisibleDetails { (isVisiblyChanged, isChangedForLimited) = (true, true) }
+      if edit.changesContent { isContentChanged = true }
       if isClosed {
         (isVisiblyChanged, isChangedForLimited) = (true, isChangedForLimited || !edit.isOfStackAlone)
         return
