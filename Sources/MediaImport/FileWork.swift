@@ -115,6 +115,30 @@ struct FileWork: Sendable {
     }
   }
 
+  /// Puts the bytes of a content that the library has lost into it again, from the first of the files with it that can
+  /// be read.
+  /// - Returns: that file, nil for none, and the outcomes of those that could not be read.
+  /// - Throws: What ends the import.
+  func restore(
+    _ group: [ImportRun.HashedFile]
+  ) throws(ImportError) -> (restored: Int?, outcomes: [Int: FileOutcome]) {
+    var outcomes: [Int: FileOutcome] = [:]
+    for file in group {
+      if stop.isSet {
+        outcomes[file.index] = .notReached
+        continue
+      }
+      do throws(ImportError) {
+        _ = try place(file)
+        return (file.index, outcomes)
+      } catch {
+        guard error.concernsOneFile else { throw error }
+        outcomes[file.index] = .skipped(SkipReason(error), error.description)
+      }
+    }
+    return (nil, outcomes)
+  }
+
   private func place(_ file: ImportRun.HashedFile) throws(ImportError) -> StoredContent {
     do throws(LibraryError) {
       var stored: StoredContent

@@ -10,6 +10,7 @@ internal import Synchronization
 //       {"path":"/p/a.jpg","outcome":"asset","asset":"…/L0/001"}                          one line for each file
 //       {"path":"/p/a.mov","outcome":"resource","asset":"…/L0/001","type":"pairedVideo"}
 //       {"path":"/p/b.jpg","outcome":"duplicate","of":"/p/a.jpg"}                         or "asset", if it was known
+//       {"path":"/p/b.jpg","outcome":"duplicate","asset":"…","restored":true}             the library had lost its file
 //       {"path":"/p/c.jpg","outcome":"skipped","reason":"empty","message":"/p/c.jpg is empty."}
 //       {"path":"/p/c.xmp","outcome":"sidecar"}
 //       {"path":"/p/a.jpg.json","outcome":"describes","of":"/p/a.jpg"}                    or "describesAlbum", "album"
@@ -52,6 +53,7 @@ final class ImportReportFile: Sendable {
     var type: String?
     var of: String?
     var reason: SkipReason?
+    var isRestored = false
     var message: String?
     var warnings: [String]?
     var album: String?
@@ -94,6 +96,10 @@ final class ImportReportFile: Sendable {
       member("path", path)
       member("pathBytes", pathBytes)
       member("reason", reason?.rawValue)
+      if isRestored {
+        bytes.key("restored")
+        bytes.bool(true)
+      }
       member("stack", stack)
       if let summary {
         let encoder = JSONEncoder()
@@ -121,9 +127,9 @@ final class ImportReportFile: Sendable {
 
   deinit { descriptor.withLock { if let number = $0 { close(number) } } }
 
-  /// Writes down the files of a batch; durably if one of them was recorded.
+  /// Writes down the files of a batch; durably if one of them was recorded, or restored.
   func append(_ reports: [FileReport]) throws {
-    try write(reports.map(Self.line), durably: reports.contains { $0.outcome.isRecorded })
+    try write(reports.map(Self.line), durably: reports.contains { $0.outcome.isRecorded || $0.isRestored })
   }
 
   /// Writes down what became of originals, durably. The lines name what the files became, by which an erasure finds
@@ -187,6 +193,7 @@ final class ImportReportFile: Sendable {
     if !report.warnings.isEmpty { line.warnings = report.warnings }
     if !report.sources.isEmpty { line.from = report.sources }
     line.stack = report.stack?.rawValue
+    line.isRestored = report.isRestored
     switch report.outcome {
     case .asset(let asset):
       line.outcome = "asset"

@@ -25,6 +25,8 @@ final class ImportRun {
   private var planner = ImportPlanner()
   /// Decides what is stacked; nil: nothing is.
   private var stackPlanner: StackPlanner?
+  /// Files that are not reported yet with whose bytes the library has again what it had lost.
+  private var restored: Set<Int> = []
   /// The places in stacks of files that are not reported yet.
   private var stackPlaces: [Int: StackPlace] = [:]
   private var summary = ImportSummary()
@@ -124,6 +126,7 @@ final class ImportRun {
   private static let knownCount = 1024
 
   /// Settles files that an earlier import read and whose contents the library has still, as many as follow one another.
+  /// One whose bytes the library has lost is read like a new one, which restores them.
   /// - Returns: where the others begin.
   private func settleKnown(from start: Int) async throws -> Int {
     var start = start
@@ -133,7 +136,11 @@ final class ImportRun {
       if start == end { return start }
       let files = start..<end
       let assets = try await target.firstAssets(holding: files.map { found[$0].content?.sha256 ?? [] })
-      let outcomes = zip(files, assets).prefix { $0.1 != nil }.compactMap { index, asset in
+      let lost = try await lost(zip(files, assets).compactMap { $0.1 == nil ? nil : found[$0.0].content })
+      let settled = zip(files, assets).prefix { index, asset in
+        asset != nil && !(found[index].content.map { lost.contains($0.sha256) } ?? false)
+      }
+      let outcomes = settled.compactMap { index, asset in
         asset.map { (index: index, outcome: FileOutcome.duplicateOfAsset($0)) }
       }
       for (index, _) in outcomes { progress.fileDone(index, byteCount: found[index].byteCount) }
@@ -203,6 +210,9 @@ final class ImportRun {
       }
       if !sources.isEmpty, let origin = sources.removeValue(forKey: index) { report.sources = origin }
       if !stackPlaces.isEmpty { report.stack = stackPlaces.removeValue(forKey: index) }
+      if !restored.isEmpty, restored.remove(index) != nil, case .duplicateOfAsset = outcome {
+        report.isRestored = true
+      }
       members.settle(index, file.path, outcome)
       if move != nil { move?.settle(file.path, outcome, contents[index]?.content ?? file.content) }
       return report
@@ -444,12 +454,14 @@ extension ImportRun {
     let known = unseen.isEmpty ? [:] : try await target.assets(holding: unseen)
     var positions: [[UInt8]: Int] = [:]
     var groups: [[HashedFile]] = []
+    var duplicates: [HashedFile] = []
     for file in files {
       let digest = file.content.sha256
       if let first = taken[digest] {
         finish(file.index, .duplicateOfFile(found[first].path), &outcomes)
       } else if let asset = known[digest] {
-        finish(file.index, .duplicateOfAsset(asset), &outcomes)
+        outcomes[file.index] = .duplicateOfAsset(asset)
+        duplicates.append(file)
       } else if let position = positions[digest] {
         groups[position].append(file)
       } else {
@@ -457,7 +469,39 @@ extension ImportRun {
         groups.append([file])
       }
     }
+    try await restoreLost(duplicates, &outcomes)
+    for file in duplicates { progress.fileDone(file.index, byteCount: file.content.byteCount) }
     return groups
+  }
+
+  /// The contents among some of the library's assets whose file it should have and has not.
+  private func lost(_ contents: [FileContent]) async throws -> Set<[UInt8]> {
+    // An import that leaves files where they are copies none.
+    if options.leavesFilesInPlace { return [] }
+    let missing = contents.filter { !resources.holds($0.sha256, byteCount: UInt64(clamping: $0.byteCount)) }
+    return missing.isEmpty ? [] : try await target.copied(Set(missing.map(\.sha256)))
+  }
+
+  /// Restores what the library has lost of the contents of files that are duplicates of its assets.
+  private func restoreLost(_ files: [HashedFile], _ outcomes: inout [Int: FileOutcome]) async throws {
+    let lost = try await lost(files.map(\.content))
+    if lost.isEmpty { return }
+    let groups = Dictionary(grouping: files.filter { lost.contains($0.content.sha256) }) { $0.content.sha256 }
+    let work = fileWork
+    let done = try await onThreads(Array(groups.values), width: width) { (group) throws(ImportError) in
+      try work.restore(group)
+    }
+    if !options.isDryRun { try resources.synchronize() }
+    for (file, others) in done {
+      if let file { restored.insert(file) }
+      outcomes.merge(others) { $1 }
+    }
+  }
+
+  private var fileWork: FileWork {
+    FileWork(
+      resources: resources, tool: tool, leavesFilesInPlace: options.leavesFilesInPlace, isDryRun: options.isDryRun,
+      stop: stop, wishes: options.wishes, dates: options.dates)
   }
 
   /// Begins to read the metadata of new contents and to put their bytes into the library, as many as there is time for.
@@ -475,11 +519,8 @@ extension ImportRun {
       }
       rest = rest.dropFirst(piece.count)
     }
-    let file = FileWork(
-      resources: resources, tool: tool, leavesFilesInPlace: options.leavesFilesInPlace, isDryRun: options.isDryRun,
-      stop: stop, wishes: options.wishes, dates: options.dates)
     let work = PrepareWork(
-      end: files.upperBound, pieces: pieces, file: file, pace: Pace(options, stop), progress: progress,
+      end: files.upperBound, pieces: pieces, file: fileWork, pace: Pace(options, stop), progress: progress,
       began: options.now(), width: width)
     return Task { () async throws -> Prepared in try await work.done() }
   }
@@ -569,21 +610,25 @@ extension ImportRun {
       }
     }
     let (began, work) = (options.now(), copies.map { reading(of: $0.index) })
-    let read = try await onThreads(work, width: width) { (reading) throws(ImportError) -> FileContent? in
-      do throws(ImportError) { return try reading()?.content } catch  where error.concernsOneFile { return nil }
+    let read = try await onThreads(work, width: width) { (reading) throws(ImportError) -> HashedFile? in
+      do throws(ImportError) { return try reading() } catch  where error.concernsOneFile { return nil }
     }
-    let holders = try await target.holders(of: Set(read.compactMap { $0?.sha256 }))
-    for ((index, original), content) in zip(copies, read) {
-      guard let content else { continue }
+    let holders = try await target.holders(of: Set(read.compactMap { $0?.content.sha256 }))
+    var duplicates: [HashedFile] = []
+    for ((index, original), file) in zip(copies, read) {
+      guard let file else { continue }
+      let content = file.content
       switch original {
       case .duplicateOfAsset(let asset) where holders[content.sha256]?.contains(asset) == true:
         outcomes[index] = .duplicateOfAsset(asset)
+        duplicates.append(file)
       case .duplicateOfFile(let file) where adjustments[file]?.content == content.sha256:
         outcomes[index] = adjustments[file].map { .duplicateOfFile($0.path) }
       default: continue
       }
       note(content, of: index, began)
     }
+    try await restoreLost(duplicates, &outcomes)
     for index in files where found[index].edit == .adjustmentData && outcomes[index] == .sidecar {
       rules.note(
         "adjustment data that cannot be kept with a photo or video are a sidecar", found[index].path.description)

@@ -55,6 +55,8 @@ public struct FileReport: Sendable, Hashable {
   public var part = ""
   /// Where its asset is in the stack that the import put it into with the commit that recorded the file; nil: nowhere.
   public var stack: StackPlace?
+  /// Whether it is a duplicate of an asset whose file the library had lost, and which has its bytes again.
+  public var isRestored = false
 }
 
 /// Where an asset is in its stack.
@@ -103,6 +105,8 @@ public struct ImportSummary: Sendable, Hashable, Codable {
   public var stacks = 0
   /// Files with the same bytes as another file or a known asset.
   public var duplicates = 0
+  /// Of these, the ones with the bytes of a file that the library had lost, and has again.
+  public var restored = 0
   /// Files that describe other files, or albums.
   public var sidecars = 0
   /// Of these, the ones that were read and belong to a file or an album of the import.
@@ -163,7 +167,9 @@ public struct ImportSummary: Sendable, Hashable, Codable {
     switch report.outcome {
     case .asset: assetsAdded += 1
     case .resource: resourcesAdded += 1
-    case .duplicateOfFile, .duplicateOfAsset: duplicates += 1
+    case .duplicateOfFile, .duplicateOfAsset:
+      duplicates += 1
+      if report.isRestored { restored += 1 }
     case .sidecar: sidecars += 1
     case .describes, .describesAlbum:
       sidecars += 1

@@ -204,6 +204,9 @@ protocol ImportTarget: Sendable {
   /// Finds all assets that have a resource with one of these contents (SHA-256), those in the trash included.
   func holders(of contents: Set<[UInt8]>) async throws -> [[UInt8]: Set<LocalIdentifier>]
 
+  /// Those of some contents (SHA-256) of which an asset has the library's own file, and does not refer to another.
+  func copied(_ contents: Set<[UInt8]>) async throws -> Set<[UInt8]>
+
   /// Whether the client of the import may stack assets.
   var canStack: Bool { get throws }
 

@@ -37,6 +37,14 @@ struct LibraryTarget: ImportTarget {
     return holders
   }
 
+  func copied(_ contents: Set<[UInt8]>) throws -> Set<[UInt8]> {
+    try contents.filter { content in
+      try library.assets(withContent: content).contains { asset in
+        try library.resources(of: asset).contains { $0.sha256 == content && $0.storage == .library }
+      }
+    }
+  }
+
   /// Other clients are not shown stacks, and make none.
   var canStack: Bool { get throws { try library.authorizationStatus(for: .readWrite) == .authorized } }
 

@@ -8,7 +8,7 @@ internal import Synchronization
 //                        │ no
 //                        ▼
 //        one at a time for a content and for a content identifier
-//        known content? ── yes ──▶ duplicate
+//        known content? ── yes ──▶ duplicate; the bytes adopted, if the library has lost its file of them
 //        exiftool ── no medium ──▶ refused
 //        bytes adopted, names durable, one commit under the key: an asset, or the other half of a Live Photo
 //
@@ -113,6 +113,7 @@ package final class MediaIntake: Sendable {
       guard try Self.maySee(library) else { return nil }
       let same = try library.assets(withContent: content.sha256)
       guard let asset = same.first(where: { !$0.isTrashed }) ?? same.first else { return nil }
+      try Self.restore(file, content, in: library)
       return Taken(outcome: .duplicate, asset: asset.id, token: try library.currentToken)
     }
     if let known { return known }
@@ -131,6 +132,16 @@ package final class MediaIntake: Sendable {
       await gate.leave(identifier)
       throw error
     }
+  }
+
+  /// Adopts the bytes of a duplicate if the library has lost its own file of them.
+  private static func restore(_ file: String, _ content: FileContent, in library: PhotoLibrary) throws {
+    let resources = library.store.resources
+    if resources.holds(content.sha256, byteCount: UInt64(clamping: content.byteCount)) { return }
+    let target = LibraryTarget(library: library, cause: "", run: "")
+    if try target.copied([content.sha256]).isEmpty { return }
+    _ = try resources.adopt(file, content)
+    try resources.synchronize()
   }
 
   /// What became of the file when it was taken before under the same key; nil if it was not.

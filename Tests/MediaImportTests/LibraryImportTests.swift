@@ -274,6 +274,74 @@ struct LibraryImportTests {
     #expect(try rig.verify().missingResources.isEmpty)
   }
 
+  /// Removes the library's file of a content, or cuts it off.
+  private static func lose(_ data: Data, in rig: ImportedLibrary, isCut: Bool = false) {
+    let path = rig.library.store.resources.path(ofContent: Array(data).sha256)
+    if isCut {
+      #expect(chmod(path, 0o644) == 0 && truncate(path, 3) == 0)
+    } else {
+      #expect(unlink(path) == 0)
+    }
+  }
+
+  enum Loss: String, CaseIterable { case removed, cut, removedAndNotKnown }
+
+  @Test("an import restores a file that the library has lost, without a commit", arguments: Loss.allCases)
+  func lostFile(loss: Loss) async throws {
+    let rig = try ImportedLibrary()
+    let (folder, other) = (try TemporaryFolder(), try TemporaryFolder())
+    let lost = Self.still("lost")
+    for (name, data) in [("a", lost), ("b", lost), ("c", Self.still("kept"))] { try folder.write("\(name).jpg", data) }
+    try other.write("d.jpg", Self.still("referenced"))
+    var options = LibraryImport.Options()
+    // What changed less than a second before it is read is not known by its times.
+    options.now = { Date(timeIntervalSinceNow: 60) }
+    _ = try await rig.run([folder.asRoot], options)
+    options.leavesFilesInPlace = true
+    _ = try await rig.run([other.asRoot], options)
+    let (before, token) = (try rig.content(), try rig.library.currentToken)
+    Self.lose(lost, in: rig, isCut: loss == .cut)
+    if loss == .removedAndNotKnown { #expect(unlink(rig.library.url.path + "/imports/known-files") == 0) }
+    let known = KnownFiles(in: rig.library.store.folder)
+    known.refresh()
+    let place = URL(filePath: folder.path).resolvingSymlinksInPath().path + "/a.jpg"
+    #expect((known[FilePath(place)]?.state != nil) == (loss != .removedAndNotKnown))
+    let roots = [folder.asRoot, other.asRoot]
+    var dry = LibraryImport.Options()
+    dry.isDryRun = true
+    let told = try await rig.run(roots, dry).summary
+    #expect(told.restored == 1 && told.duplicates == 4)
+    #expect(try rig.storedFiles().count == (loss == .cut ? 2 : 1), "A dry run stores nothing.")
+    let (summary, _) = try await rig.run(roots)
+    #expect(summary.duplicates == 4 && summary.restored == 1 && summary.skipped.isEmpty && summary.commits == 0)
+    let found = try rig.verify()
+    #expect(found.isSound && found.missingResources.isEmpty)
+    #expect(try rig.content() == before && rig.library.currentToken == token)
+    #expect(try rig.storedFiles().count == 2, "No copy is made of a file that the library refers to.")
+    let lines = try ImportedLibrary.lines(summary)
+    #expect(lines.filter { $0["outcome"] != nil && $0["restored"] as? Bool == true }.count == 1)
+    #expect((lines.last?["summary"] as? [String: Any])?["restored"] as? Int == 1)
+    #expect(try await rig.run(roots).summary.restored == 0)
+  }
+
+  @Test("a file that arrives again by itself restores what the library has lost of it")
+  func lostUpload() async throws {
+    let rig = try ImportedLibrary()
+    let data = Self.still("uploaded")
+    let path = rig.library.url.appending(path: "arrived")
+    try data.write(to: path)
+    let content = try FileContent(of: FilePath(path.path))
+    let intake = MediaIntake()
+    defer { intake.close() }
+    let first = try await intake.take("arrived", content, named: "a.jpg", into: rig.library, key: "1", cause: "test")
+    #expect(first.outcome == .created)
+    Self.lose(data, in: rig)
+    #expect(try rig.verify().missingResources.count == 1)
+    let again = try await intake.take("arrived", content, named: "a.jpg", into: rig.library, key: "2", cause: "test")
+    #expect(again.outcome == .duplicate && again.asset == first.asset)
+    #expect(try rig.verify().missingResources.isEmpty)
+  }
+
   @Test("values that no camera writes do not stop an import")
   func hostileValues() async throws {
     let rig = try ImportedLibrary()

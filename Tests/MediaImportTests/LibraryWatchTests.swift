@@ -421,6 +421,8 @@ private struct ForgettingTarget: ImportTarget {
 
   func holders(of contents: Set<[UInt8]>) async -> [[UInt8]: Set<LocalIdentifier>] { await real.holders(of: contents) }
 
+  func copied(_ contents: Set<[UInt8]>) async -> Set<[UInt8]> { await real.copied(contents) }
+
   var canStack: Bool { true }
 
   func untouched(_ assets: Set<LocalIdentifier>) async -> [LocalIdentifier: UntouchedAsset] { [:] }

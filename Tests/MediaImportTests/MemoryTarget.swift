@@ -36,6 +36,9 @@ actor MemoryTarget: ImportTarget {
     holding.filter { contents.contains($0.key) }
   }
 
+  /// Nothing is lost of what it remembers.
+  func copied(_ contents: Set<[UInt8]>) -> Set<[UInt8]> { [] }
+
   nonisolated var canStack: Bool { true }
 
   func untouched(_ assets: Set<LocalIdentifier>) -> [LocalIdentifier: UntouchedAsset] { [:] }

@@ -22,6 +22,8 @@ final class DryRunTarget: ImportTarget {
     try real.holders(of: contents)
   }
 
+  func copied(_ contents: Set<[UInt8]>) throws -> Set<[UInt8]> { try real.copied(contents) }
+
   var canStack: Bool { get throws { try real.canStack } }
 
   func untouched(_ assets: Set<LocalIdentifier>) throws -> [LocalIdentifier: UntouchedAsset] {

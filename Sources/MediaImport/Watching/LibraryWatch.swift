@@ -379,7 +379,8 @@ extension WatchRun {
         progress: progress,
         report: { all in
           let reports = all.filter { report in
-            if case .duplicateOfAsset = report.outcome { !others.contains(report.path) } else { true }
+            if report.isRestored { return true }
+            return if case .duplicateOfAsset = report.outcome { !others.contains(report.path) } else { true }
           }
           passedOver.add(all.count - reports.count, ordering: .relaxed)
           try file.append(reports)
@@ -392,7 +393,8 @@ extension WatchRun {
       let found = outcomes.withLock { $0 }
       again = Set(paths.filter { found[$0]?.isForLater ?? true })
       left = Set(paths.filter { found[$0].map { !$0.isInLibrary } ?? false })
-      if summary.assetsAdded + summary.resourcesAdded + summary.skipped.count + summary.warned > 0 {
+      let count = summary.assetsAdded + summary.resourcesAdded + summary.restored
+      if count + summary.skipped.count + summary.warned > 0 {
         news(.imported(summary))
       }
       try await findAgain(found)
@@ -578,6 +580,7 @@ extension ImportSummary {
     stacks += other.stacks
     livePhotos += other.livePhotos
     duplicates += other.duplicates
+    restored += other.restored
     sidecars += other.sidecars
     described += other.described
     skipped.merge(other.skipped, uniquingKeysWith: +)

@@ -118,7 +118,9 @@ package final class ResourceStore: Sendable {
     return holds(resource.sha256, byteCount: resource.dataSize)
   }
 
-  func holds(_ sha256: [UInt8], byteCount: UInt64) -> Bool {
+  /// Whether the library's own folder has a file of a content, with its size; its bytes are not read.
+  /// - Complexity: One system call.
+  package func holds(_ sha256: [UInt8], byteCount: UInt64) -> Bool {
     folder.status(of: Self.name(ofContent: sha256)).map { UInt64($0.st_size) == byteCount } ?? false
   }
 

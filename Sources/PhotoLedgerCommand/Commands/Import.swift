@@ -246,6 +246,7 @@ struct Importing {
       (summary.resourcesAdded, "joined another as its video, RAW or edit"),
       (summary.stacks, summary.isDryRun ? "stacks would be made" : "stacks made"),
       (summary.duplicates, "duplicates"),
+      (summary.restored, summary.isDryRun ? "lost files of the library would be restored" : "lost files restored"),
       (summary.sidecars, "describe other files"), (summary.notReached, "not reached"),
     ]
     for (count, what) in others where count > 0 { text += "  \(TextLayout.grouped(count)) \(what)\n" }
@@ -330,6 +331,7 @@ extension JSON {
       "stacks": number(summary.stacks),
       "livePhotos": number(summary.livePhotos),
       "duplicates": number(summary.duplicates),
+      "restored": number(summary.restored),
       "sidecars": number(summary.sidecars),
       "described": number(summary.described),
       "skipped": .object(summary.skipped.sorted { $0.key < $1.key }.map { Member($0.key, number($0.value)) }),
