@@ -161,6 +161,35 @@ struct ArchiveTests {
     #expect(pass.leftovers.isEmpty)
   }
 
+  @Test(
+    "a member has the name in UTF-8 that a packer adds to one of another encoding",
+    .enabled(if: SamplePhotos.areInstalled("python3")), arguments: [false, true])
+  func secondNames(isOfName: Bool) throws {
+    let folder = try TemporaryFolder()
+    let archive = "\(folder.path)/a.zip"
+    try Self.zip(
+      archive,
+      #"""
+      import struct, zlib
+      name = 'Fotos/M\u00fcll.jpg'.encode()
+      member = zipfile.ZipInfo('Fotos/M_ll.jpg')
+      crc = zlib.crc32(b'Fotos/M\x81ll.jpg')
+      member.extra = struct.pack('<HHBI', 0x7075, 5 + len(name), 1, crc) + name
+      z.writestr(member, b'named twice')
+      z.writestr('Fotos/plain.jpg', b'plain')
+      """#)
+    var bytes = try Data(contentsOf: URL(filePath: archive))
+    // The letter in code page 437, in the header and in the list; without it, the name has another checksum.
+    while isOfName, let mark = bytes.range(of: Data("M_ll".utf8)) { bytes[mark.lowerBound + 1] = 0x81 }
+    try bytes.write(to: URL(filePath: archive))
+    let pass = try Pass()
+    let files = try pass.files(FilePath(archive))
+    #expect(files.map(Self.outcome) == ["candidate", "candidate"])
+    #expect(files.map(\.relativePath.description) == ["Fotos/M\(isOfName ? "ü" : "_")ll.jpg", "Fotos/plain.jpg"])
+    #expect(files.map(\.byteCount) == [11, 5])
+    #expect(pass.leftovers.isEmpty)
+  }
+
   enum Harm: String, CaseIterable {
     case truncatedZip, truncatedTarball, flippedTarball, bombZip, bombTarball, manyMembers, longName, overlap, garbage,
       hugeSize

@@ -15,6 +15,9 @@ internal import PhotoLedger
 //
 // All numbers are bounded before they are used; the list is read in one piece of at most 1 GiB.
 //
+// Packers that do not mark names as UTF-8 state a second name in an extra field. The program that unpacks takes it from
+// the header before the member's bytes, and not from the list, so that header is read for members that may have one.
+//
 // Rejected: to trust the sizes before the members, which a writer of streams leaves empty.
 
 /// A member of an archive, as its list or header has it.
@@ -64,7 +67,7 @@ struct ZipDirectory: Sendable {
       throw ImportError.damaged(path, "its directory lies outside of it")
     }
     let list = Bytes(try reader.read(at: end.start, Int(end.length)))
-    var places: [(offset: UInt64, span: UInt64, member: ArchiveMember)] = []
+    var places: [Place] = []
     places.reserveCapacity(min(end.count, list.bytes.count / 46))
     var position = 0
     var nameTotal = 0
@@ -81,7 +84,54 @@ struct ZipDirectory: Sendable {
     }
     places.sort { $0.offset < $1.offset }
     try Self.check(places.map { ($0.offset, $0.span, $0.member.byteCount) }, end.start, path, limits)
+    for index in places.indices where places[index].mayHaveSecondName {
+      guard let name = try Self.secondName(reader, at: places[index].offset) else { continue }
+      nameTotal += name.count
+      guard name.count <= limits.nameByteCount, nameTotal <= limits.totalNameByteCount else {
+        throw ImportError.refused(path, "the names of its members are too long")
+      }
+      places[index].member.name = name
+    }
     members = places.map(\.member)
+  }
+
+  /// A member with its place in the archive.
+  private struct Place {
+    let offset: UInt64
+    let span: UInt64
+    var member: ArchiveMember
+    /// Whether the header before its bytes may state another name.
+    let mayHaveSecondName: Bool
+  }
+
+  /// The kind of extra field that states a name in UTF-8 (4.6.9).
+  private static let secondNameKind: UInt64 = 0x7075
+
+  /// The name in UTF-8 that the header before a member's bytes states besides its own; nil for none, and for one that
+  /// has the checksum of another name.
+  private static func secondName(
+    _ reader: borrowing RandomReader, at offset: UInt64
+  ) throws(ImportError) -> [UInt8]? {
+    guard offset <= reader.byteCount, reader.byteCount - offset >= 30 else { return nil }
+    let head = Bytes(try reader.read(at: offset, 30))
+    guard head.number(at: 0, 4) == 0x0403_4B50, let nameCount = head.number(at: 26, 2),
+      let extraCount = head.number(at: 28, 2), reader.byteCount - offset >= 30 + nameCount + extraCount
+    else { return nil }
+    var crc = CRC32()
+    let name = try reader.read(at: offset + 30, Int(nameCount))
+    name.withUnsafeBytes { crc.update($0) }
+    let extra = Bytes(try reader.read(at: offset + 30 + nameCount, Int(extraCount)))
+    var position = 0
+    while let kind = extra.number(at: position, 2), let length = extra.number(at: position + 2, 2) {
+      let end = position + 4 + Int(length)
+      guard end <= extra.bytes.count else { return nil }
+      if kind == secondNameKind, length > 5 {
+        let isOfName = extra.number(at: position + 5, 4) == UInt64(crc.value)
+        return isOfName ? Array(extra.bytes[(position + 9)..<end]) : nil
+      }
+      position = end
+    }
+    return nil
   }
 
   /// Refuses members that share bytes, and more bytes than there can be.
@@ -140,9 +190,7 @@ struct ZipDirectory: Sendable {
   }
 
   /// One entry of the list, and where the next begins.
-  private static func entry(
-    _ list: Bytes, at position: Int
-  ) -> (place: (offset: UInt64, span: UInt64, member: ArchiveMember), next: Int)? {
+  private static func entry(_ list: Bytes, at position: Int) -> (place: Place, next: Int)? {
     guard list.number(at: position, 4) == 0x0201_4B50, let madeBy = list.number(at: position + 4, 2),
       let flags = list.number(at: position + 8, 2), let crc = list.number(at: position + 16, 4),
       var packed = list.number(at: position + 20, 4), var size = list.number(at: position + 24, 4),
@@ -156,9 +204,11 @@ struct ZipDirectory: Sendable {
     guard next <= list.bytes.count else { return nil }
     // The extra field of zip64 holds the numbers that do not fit, in this order (4.5.3).
     var extra = extraStart
+    var hasSecondName = false
     while extra + 4 <= extraStart + Int(extraCount), let kind = list.number(at: extra, 2),
       let length = list.number(at: extra + 2, 2)
     {
+      if kind == secondNameKind { hasSecondName = true }
       if kind == 1 {
         var at = extra + 4
         for field in 0..<3 {
@@ -187,7 +237,10 @@ struct ZipDirectory: Sendable {
     }
     let (span, overflow) = packed.addingReportingOverflow(30 + UInt64(nameCount))
     guard !overflow else { return nil }
-    return ((offset, span, ArchiveMember(name: name, kind: kind, byteCount: size, crc: UInt32(crc))), next)
+    let member = ArchiveMember(name: name, kind: kind, byteCount: size, crc: UInt32(crc))
+    let isMarkedUTF8 = flags & 0x800 != 0
+    let mayHaveSecondName = hasSecondName || !isMarkedUTF8 && name.contains { $0 >= 0x80 }
+    return (Place(offset: offset, span: span, member: member, mayHaveSecondName: mayHaveSecondName), next)
   }
 }
 
