@@ -163,6 +163,43 @@ struct SidecarImportTests {
     #expect(yaml["Caption"]?.unicodeScalars.count == 129)
   }
 
+  @Test("a value of a YAML that is wrapped is read to its end, plain and in quotes")
+  func wrapped() {
+    let yaml = YAMLText(
+      Array(
+        #"""
+        Caption: We walked along the shore
+          until the rain came
+
+          and took the bus: home
+        Title: "Ana: we walked \U0001F30A and
+          said: \"no\"\
+          , \  twice\x21"
+        Notes: 'It''s
+          wrapped: here'
+        Details:
+          Keywords: a, b,
+            y, z
+          # no keyword
+          Artist: c
+        Open: "never
+          ends
+        UID: pq1
+        Photos:
+        - UID: pq2
+            and more
+        - UID: pq3
+
+        """#.utf8))
+    #expect(yaml["Caption"] == "We walked along the shore until the rain came\nand took the bus: home")
+    #expect(yaml["Title"] == "Ana: we walked 🌊 and said: \"no\",   twice!")
+    #expect(yaml["Notes"] == "It's wrapped: here")
+    #expect(yaml["Details.Keywords"] == "a, b, y, z" && yaml["Details.Artist"] == "c")
+    #expect(yaml["Open"] == nil && yaml["UID"] == "pq1", "Quotes that do not end are no value.")
+    #expect(yaml.all("Photos[].UID") == ["pq2 and more", "pq3"])
+    #expect(["and took the bus", "said", "wrapped"].allSatisfy { yaml[$0] == nil })
+  }
+
   @Test("a caption of a YAML comes into the library with at most 128 marks")
   func boundedMarks() async throws {
     let folder = try TemporaryFolder()
