@@ -85,6 +85,41 @@ struct SidecarImportTests {
     #expect((line["from"] as? [String: String])?["creationDate"] == "xmp")
   }
 
+  @Test("a description that vanishes before it is read is skipped", arguments: [MediaExport.folders, .takeout])
+  func vanishing(export: MediaExport) async throws {
+    let folder = try TemporaryFolder()
+    let photo = try folder.write("T/a.jpg", ImportTests.still("a", identifier: nil))
+    let names = export == .folders ? ["a.jpg.xmp", "a.jpg.json", "a.yml"] : ["a.jpg.json"]
+    let found = [photo] + names.map { FilePath("\(folder.path)/T/\($0)") }
+    let files = found.map { path in
+      ScannedFile(
+        path: path, relativeCount: path.nameBytes.count + 2, role: path == photo ? .candidate : .sidecar, byteCount: 1)
+    }
+    let reading = SourceReading(
+      export: export, options: Self.options, tool: try SharedTool.exiftool(), copies: nil, stop: StopFlag())
+    let catalog = try await reading.catalog(of: files)
+    #expect(catalog.files.count == files.count)
+    for file in catalog.files where file.path != photo {
+      guard case .settled(.skipped(.vanished, let message)) = file.role else {
+        Issue.record("\(file.path) is \(file.role).")
+        continue
+      }
+      #expect(message.contains(file.path.name))
+    }
+  }
+
+  @Test("a sidecar without permission is unreadable, as a photo would be", .enabled(if: geteuid() != 0))
+  func unreadable() async throws {
+    let folder = try TemporaryFolder()
+    for name in ["a.jpg", "b.jpg"] { try folder.write(name, ImportTests.still(name, identifier: nil)) }
+    let xmp = try folder.write("a.jpg.xmp", Self.xmp("unseen", rating: 1, subject: "x"))
+    let json = try folder.write("b.jpg.json", Data(#"[{"SourceFile": "b.jpg", "XMP:Rating": 3}]"#.utf8))
+    for path in [xmp, json] { #expect(chmod(path.description, 0) == 0) }
+    let rig = try ImportedLibrary()
+    let (summary, _) = try await rig.run([folder.asRoot], Self.options)
+    #expect(summary.assetsAdded == 2 && summary.skipped == ["unreadable": 2] && summary.lostCount == 2)
+  }
+
   @Test("JSON of osxphotos and exiftool is read, other JSON is left, and XMP counts before it")
   func json() async throws {
     let folder = try TemporaryFolder()

@@ -25,7 +25,7 @@ struct NeighbouringSidecars {
       if sidecars.isEmpty { continue }
       let scanned = files.sorted().map { Self.scanned($0, .candidate) } + sidecars.map { Self.scanned($0, .sidecar) }
       let source = SidecarSource(
-        options: reading.options, files: scanned, statements: try await reading.statements(scanned))
+        options: reading.options, files: scanned, statements: try await reading.statements(scanned).records)
       for file in source.catalog().files where file.role == .candidate { notes[file.path] = file.note }
     }
     return notes

@@ -8,6 +8,17 @@ enum SmallFile {
   /// The most bytes of a list of many photos.
   static let listLimit: Int64 = 256 << 20
 
+  /// Reads a file to its end, for nothing but to see that it can be read.
+  /// - Throws: ``ImportError`` about this file.
+  static func check(_ path: FilePath) throws(ImportError) {
+    do throws(LibraryError) {
+      let source = try SourceFile(path)
+      _ = try source.forEachChunk { (_) throws(LibraryError) in }
+    } catch {
+      throw ImportError(error, path: path)
+    }
+  }
+
   /// The bytes of a file; nil if there are more than the limit.
   /// - Throws: ``ImportError`` about this file.
   static func read(_ path: FilePath, atMost limit: Int64) throws(ImportError) -> [UInt8]? {

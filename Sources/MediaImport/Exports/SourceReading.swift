@@ -41,18 +41,22 @@ struct SourceReading: Sendable {
 
   /// The same for files that have been found already.
   func catalog(of found: consuming [ScannedFile]) async throws(ImportError) -> MediaCatalog {
-    let files = withKnownContents(export == .folders ? AppleEdits.arranged(consume found) : consume found)
+    var files = withKnownContents(export == .folders ? AppleEdits.arranged(consume found) : consume found)
     var catalog: MediaCatalog
     switch export {
     case .folders where options.readsSidecars:
-      catalog = SidecarSource(options: options, files: files, statements: try await statements(files)).catalog()
+      let statements = try await statements(files)
+      statements.settleUnread(in: &files)
+      catalog = SidecarSource(options: options, files: files, statements: statements.records).catalog()
     case .folders: catalog = FolderSource(options: options).catalog(of: files)
     case .takeout:
       let records = try await described(files, "json", atMost: SmallFile.descriptionLimit) { TakeoutRecord($0) }
-      catalog = TakeoutSource(options: options, files: files, records: records).catalog()
+      records.settleUnread(in: &files)
+      catalog = TakeoutSource(options: options, files: files, records: records.records).catalog()
     case .iCloud:
       let lists = try await described(files, "csv", atMost: SmallFile.listLimit) { CSVText.rows($0) }
-      catalog = ICloudSource(files: files, lists: lists).catalog()
+      lists.settleUnread(in: &files)
+      catalog = ICloudSource(files: files, lists: lists.records).catalog()
     }
     if options.formsStacks, export == .folders { catalog.edited = EditedCopy.named(in: catalog.files) }
     catalog.copies = copies
@@ -114,47 +118,91 @@ struct SourceReading: Sendable {
     return files
   }
 
-  /// What files with an extension say, by their positions. One that cannot be read, or is too long, says nothing.
+  /// What descriptions say, by the positions of the files.
+  struct Descriptions<Record: Sendable>: Sendable {
+    /// What was read of one file.
+    enum Reading: Sendable {
+      case said(Record)
+      case nothing
+      /// It could not be read, or is too long.
+      case unread(SkipReason, String)
+
+      static func failed(_ error: ImportError) -> Reading { .unread(SkipReason(error), error.description) }
+
+      static func tooLong(_ path: FilePath, _ limit: Int64) -> Reading {
+        .unread(.notMedia, "\(path) is longer than \(limit) bytes, and was not read as a description.")
+      }
+    }
+
+    private(set) var records: [Int: Record] = [:]
+    /// What could not be read, which may have stated dates and albums.
+    private var unread: [Int: FileOutcome] = [:]
+
+    init(_ readings: [(Int, Reading)]) {
+      for (index, reading) in readings {
+        switch reading {
+        case .said(let record): records[index] = record
+        case .nothing: break
+        case .unread(let reason, let message): unread[index] = .skipped(reason, message)
+        }
+      }
+    }
+
+    /// Settles files that could not be read as skipped.
+    func settleUnread(in files: inout [ScannedFile]) {
+      for (index, outcome) in unread { files[index].role = .settled(outcome) }
+    }
+  }
+
+  /// What files with an extension say, by their positions.
   private func described<Record: Sendable>(
     _ files: [ScannedFile], _ ending: String, atMost limit: Int64, _ parse: @escaping @Sendable ([UInt8]) -> Record
-  ) async throws(ImportError) -> [Int: Record] {
+  ) async throws(ImportError) -> Descriptions<Record> {
     let sidecars = files.indices.filter {
       [.sidecar, .candidate].contains(files[$0].role) && files[$0].path.pathExtension == ending
     }
     let copies = copies
     let read = try await onThreads(sidecars.map { ($0, files[$0]) }, width: width) {
-      (index, file) throws(ImportError) -> (Int, Record?) in
+      (index, file) throws(ImportError) -> (Int, Descriptions<Record>.Reading) in
       do throws(ImportError) {
-        let bytes = try SmallFile.read(file.bytes(in: copies), atMost: limit)
-        return (index, bytes.map(parse))
+        guard let bytes = try SmallFile.read(file.bytes(in: copies), atMost: limit) else {
+          return (index, .tooLong(file.path, limit))
+        }
+        return (index, .said(parse(bytes)))
       } catch  where error.concernsOneFile {
-        return (index, nil)
+        return (index, .failed(error))
       }
     }
-    return Dictionary(uniqueKeysWithValues: read.compactMap { index, record in record.map { (index, $0) } })
+    return Descriptions(read)
   }
 
-  /// What sidecars say, by their positions. One that cannot be read says nothing.
-  func statements(_ files: [ScannedFile]) async throws(ImportError) -> [Int: SidecarSource.Statement] {
+  /// What sidecars say, by their positions.
+  func statements(_ files: [ScannedFile]) async throws(ImportError) -> Descriptions<SidecarSource.Statement> {
     let sidecars = files.indices.filter {
       [.sidecar, .candidate].contains(files[$0].role) && SidecarSource.endings.contains(files[$0].path.pathExtension)
     }
     let (tool, stop) = (tool, stop)
     let read = try await onThreads(sidecars.map { ($0, files[$0].path) }, width: width) {
-      (index, path) throws(ImportError) -> (Int, SidecarSource.Statement?) in
-      if stop.isSet { return (index, nil) }
+      (index, path) throws(ImportError) -> (Int, Descriptions<SidecarSource.Statement>.Reading) in
+      if stop.isSet { return (index, .nothing) }
       do throws(ImportError) {
         guard path.pathExtension == "xmp" else {
-          let bytes = try SmallFile.read(path, atMost: SmallFile.descriptionLimit)
-          return (index, bytes.flatMap { SidecarSource.statement($0, ending: path.pathExtension) })
+          let limit = SmallFile.descriptionLimit
+          guard let bytes = try SmallFile.read(path, atMost: limit) else { return (index, .tooLong(path, limit)) }
+          guard let said = SidecarSource.statement(bytes, ending: path.pathExtension) else { return (index, .nothing) }
+          return (index, .said(said))
         }
+        // exiftool answers about a file that it cannot read as about one that says nothing.
+        try SmallFile.check(path)
         let tags = try tool.tags(of: path, isCancelled: { stop.isSet })
-        return (index, SidecarSource.Statement(layer: MetadataLayer(tags, .xmp)))
-      } catch  where error.concernsOneFile || error.code == .cancelled {
-        return (index, nil)
+        return (index, .said(SidecarSource.Statement(layer: MetadataLayer(tags, .xmp))))
+      } catch  where error.concernsOneFile {
+        return (index, .failed(error))
+      } catch  where error.code == .cancelled {
+        return (index, .nothing)
       }
     }
-    return Dictionary(uniqueKeysWithValues: read.compactMap { index, said in said.map { (index, $0) } })
+    return Descriptions(read)
   }
 
   /// Reads files that may have equal content, so that what is said about any of them counts for all.
