@@ -85,6 +85,56 @@ struct SidecarImportTests {
     #expect((line["from"] as? [String: String])?["creationDate"] == "xmp")
   }
 
+  @Test("a sidecar that repeats the file's wall time without its offset does not replace it, and another time does")
+  func repeatedTime() async throws {
+    let folder = try TemporaryFolder()
+    for (name, reading) in [("same", "2026-05-15T13:19:37"), ("other", "2026-05-15T14:19:37")] {
+      let photo = TinyMedia.Photo(
+        dateTimeOriginal: "2026:05:15 13:19:37", offset: "+08:00", subSeconds: "25", comment: name)
+      try folder.write("\(name).jpg", TinyMedia.jpeg(photo))
+      let xmp = String(decoding: Self.xmp(name, rating: 1, subject: "x"), as: UTF8.self)
+      let dated = xmp.replacingOccurrences(of: "2019-05-06T07:08:09+02:00", with: reading)
+      try folder.write("\(name).jpg.xmp", Data(dated.utf8))
+    }
+    let rig = try ImportedLibrary()
+    let (summary, _) = try await rig.run([folder.asRoot], Self.options)
+    let (same, words) = try Self.asset("same.jpg", rig)
+    #expect(LibraryCorpusTests.time(of: same) == "2026-05-15T13:19:37.25+08:00" && words.caption == "same")
+    let (other, _) = try Self.asset("other.jpg", rig)
+    #expect(LibraryCorpusTests.time(of: other) == "2026-05-15T14:19:37")
+    let lines = try ImportedLibrary.lines(summary)
+    let line = try #require(lines.first { ($0["path"] as? String)?.hasSuffix("/same.jpg") == true })
+    #expect((line["from"] as? [String: String])?["creationDate"] == "embedded")
+  }
+
+  @Test("of hierarchical keywords the last part is taken, and a keyword of Lightroom may have a slash")
+  func slashes() throws {
+    let json = #"""
+      [{"SourceFile": "a", "XMP-lr:HierarchicalSubject": ["Style|B/W", "Places|Rome"], "XMP-dc:Subject": ["B/W"],
+        "XMP-digiKam:TagsList": ["Activities/Sailing"]}]
+      """#
+    let tags = try #require(ExifTags(json: Array(json.utf8)))
+    #expect(MetadataLayer(tags, .xmp).keywords == ["B/W", "Rome", "Sailing"])
+  }
+
+  @Test("a time that a person set in PhotoPrism keeps its wall time, with an offset where the zone is known")
+  func manualTimes() {
+    func time(_ lines: String...) -> String? {
+      let text = (["TakenSrc: manual", "TakenAt: 2020-03-04T17:30:00Z"] + lines).joined(separator: "\n")
+      let layer = SidecarSource.statement(Array(text.utf8), ending: "yml")?.layer
+      return layer?.captureTime.map { time in
+        "\(time.reading) \(time.clock) \(time.offsetSeconds.map { "\($0)" } ?? "none")"
+      }
+    }
+    let local = "TakenAtLocal: 2020-03-04T18:30:00Z"
+    #expect(time(local, "TimeZone: Europe/Berlin") == "2020-03-04T18:30:00 local 3600")
+    #expect(time("TimeZone: Europe/Berlin") == "2020-03-04T18:30:00 local 3600")
+    #expect(time("TakenAtLocal: 2020-03-04T17:30:00Z", "TimeZone: Local") == "2020-03-04T17:30:00 local none")
+    #expect(time() == "2020-03-04T17:30:00 local none")
+    #expect(time("TimeZone: Nowhere/Such") == "2020-03-04T17:30:00 utc none")
+    #expect(time("TakenAtLocal: 2020-03-06T17:30:00Z", "TimeZone: Europe/Berlin") == "2020-03-06T17:30:00 local none")
+  }
+
   @Test("a description that vanishes before it is read is skipped", arguments: [MediaExport.folders, .takeout])
   func vanishing(export: MediaExport) async throws {
     let folder = try TemporaryFolder()
@@ -293,7 +343,7 @@ struct SidecarImportTests {
     let (a, words) = try Self.asset("a.jpg", rig)
     #expect(words.caption == "It's the sea\nand the sun" && words.keywords == ["sea", "sun"])
     #expect(a.isFavorite && a.isHidden && a.location?.latitude == 12.5)
-    #expect(LibraryCorpusTests.time(of: a) == "2020-03-04T05:06:07 UTC")
+    #expect(LibraryCorpusTests.time(of: a) == "2020-03-04T05:06:07", "Without a zone it is the wall time.")
     let (b, _) = try Self.asset("b.jpg", rig)
     #expect(b.location == nil && LibraryCorpusTests.time(of: b) == "2021-02-03T04:05:06")
     let album = try #require(try rig.library.fetchCollections(with: .album).first)

@@ -15,7 +15,8 @@ internal import PhotoLedger
 //     trashed                only if everything that says something of it says so
 //
 // A record never replaces the date or the place of the file: Google's `photoTakenTime` is an instant without the
-// offset, and the camera's wall time would be lost. Within a kind the first layer that has a value counts, in the
+// offset, and the camera's wall time would be lost. Neither does a correction that repeats the wall time of the file
+// without its offset, as programs write it that do not know offsets: it corrects nothing. Within a kind the first layer that has a value counts, in the
 // order of the walk. Each value keeps its source, which stands in the report of the import.
 //
 // A note concerns an asset that is made now. An asset that the library has already keeps what it has: people may have
@@ -129,6 +130,10 @@ struct StatedFacts: Sendable, Hashable {
     caption = first("caption", corrections + records + [embedded]) { $0.caption }
     rating = first("rating", corrections + records + [embedded]) { $0.rating }.flatMap(AssetRating.init) ?? .unset
     captureTime = first("creationDate", corrections + [embedded] + records) { $0.captureTime }
+    if let time = captureTime, let own = embedded.captureTime, time.isStatedMoreFully(by: own) {
+      captureTime = own
+      sources["creationDate"] = embedded.source.rawValue
+    }
     location = first("location", corrections + [embedded] + records) { $0.location }
     if let zone = wishes.timeZone, let time = captureTime?.completed(with: zone) {
       captureTime = time
@@ -226,6 +231,15 @@ extension CaptureTime {
   init?(secondsSince1970 seconds: Int64, source: String) {
     guard let reading = WallClock(secondsSince1970: seconds) else { return nil }
     self.init(reading: reading, clock: .utc, offsetSeconds: nil, source: source)
+  }
+
+  /// Whether another time is the same reading of the local clock, to the second, with an offset or a fraction that this
+  /// one lacks.
+  func isStatedMoreFully(by other: CaptureTime) -> Bool {
+    guard clock == .local, offsetSeconds == nil, other.clock == .local,
+      reading.secondsSince1970 == other.reading.secondsSince1970
+    else { return false }
+    return other.offsetSeconds != nil || reading.nanosecond == 0 && other.reading.nanosecond != 0
   }
 
   /// The same with the offset and the wall time of a zone, where they are missing; nil if nothing is missing.

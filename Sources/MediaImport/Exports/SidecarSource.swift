@@ -165,9 +165,12 @@ extension MetadataLayer {
     caption = Limits.text(
       tags.text("Description") ?? tags.text("ImageDescription") ?? tags.text("Caption-Abstract"),
       atMost: Limits.captionByteCount)
-    // Of a hierarchical keyword the last part is the keyword: People|Family|Ana.
-    let paths = (tags.all("HierarchicalSubject") + tags.all("TagsList")).flatMap(\.texts)
-    let leaves = paths.compactMap { $0.split { $0 == "|" || $0 == "/" }.last.map(String.init) }
+    // Of a hierarchical keyword the last part is the keyword: People|Family|Ana. Only digiKam separates by slashes,
+    // which a keyword of Lightroom may have: Style|B/W.
+    let separators: [(tag: String, mark: Character)] = [("HierarchicalSubject", "|"), ("TagsList", "/")]
+    let leaves = separators.flatMap { tag, mark in
+      tags.all(tag).flatMap(\.texts).compactMap { $0.split(separator: mark).last.map(String.init) }
+    }
     keywords = Limits.keywords((tags.all("Subject") + tags.all("Keywords")).flatMap(\.texts) + leaves)
     people = Limits.keywords((tags.all("PersonInImage") + tags.all("RegionName")).flatMap(\.texts))
     rating = tags.integer("Rating").flatMap { (0...5).contains($0) ? $0 : nil }
@@ -184,15 +187,13 @@ extension MetadataLayer {
     return nil
   }
 
-  /// What PhotoPrism's YAML says. Its time is UTC, and its place may be a guess, which it marks.
+  /// What PhotoPrism's YAML says. Its place may be a guess, which it marks.
   init(_ yaml: YAMLText) {
     self.init(.yaml)
     caption = Limits.text(yaml["Caption"] ?? yaml["Description"], atMost: Limits.captionByteCount)
     let words = (yaml["Details.Keywords"] ?? "").split(separator: ",")
     keywords = Limits.keywords(words.map { String($0).trimmingBlanks })
-    if yaml["TakenSrc"] == "manual", let stamp = yaml["TakenAt"].flatMap({ TimeStamp($0) }) {
-      captureTime = CaptureTime(reading: stamp.whole, clock: .utc, offsetSeconds: nil, source: "yaml:TakenAt")
-    }
+    if yaml["TakenSrc"] == "manual" { captureTime = Self.timeTaken(yaml) }
     if yaml["PlaceSrc"] != "estimate" {
       func number(_ name: String) -> Double? { yaml[name].flatMap { Double($0) } }
       location = Limits.location(number("Lat"), number("Lng"), number("Altitude"))
@@ -200,5 +201,23 @@ extension MetadataLayer {
     isFavorite = yaml["Favorite"] == "true" ? true : nil
     isHidden = yaml["Private"] == "true" ? true : nil
     isTrashed = yaml["DeletedAt"] != nil ? true : nil
+  }
+
+  /// The time that PhotoPrism states: `TakenAt` in UTC, and `TakenAtLocal` what the clock on the wall showed, both
+  /// written as UTC. Without a time zone, or with `Local`, both are the wall time.
+  private static func timeTaken(_ yaml: YAMLText) -> CaptureTime? {
+    guard let taken = yaml["TakenAt"].flatMap({ TimeStamp($0) })?.whole else { return nil }
+    let local = yaml["TakenAtLocal"].flatMap { TimeStamp($0) }?.whole
+    guard let zone = yaml["TimeZone"], zone != "Local" else {
+      return CaptureTime(reading: local ?? taken, clock: .local, offsetSeconds: nil, source: "yaml:TakenAt")
+    }
+    guard let local else {
+      let time = CaptureTime(reading: taken, clock: .utc, offsetSeconds: nil, source: "yaml:TakenAt")
+      return TimeZone(identifier: zone).flatMap { time.completed(with: $0) } ?? time
+    }
+    let offset = Int(local.secondsSince1970 - taken.secondsSince1970)
+    return CaptureTime(
+      reading: local, clock: .local, offsetSeconds: abs(offset) <= 18 * 3600 ? offset : nil,
+      source: "yaml:TakenAtLocal")
   }
 }
