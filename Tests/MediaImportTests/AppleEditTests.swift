@@ -398,6 +398,11 @@ struct AppleEditTests {
     let token = try rig.library.currentToken
     _ = try await rig.run([part], of: .iCloud)
     #expect(try rig.library.currentToken == token)
+    let stored = try rig.storedFiles()
+    for name in stored { #expect(unlink("\(rig.library.url.path)/resources/\(name)") == 0) }
+    let again = try await rig.run([part], of: .iCloud).summary
+    #expect(try rig.storedFiles() == stored && again.restored == stored.count, "What is lost is restored.")
+    #expect(try rig.leftovers().isEmpty && rig.library.currentToken == token)
   }
 
   @Test("the edited photo of the sample photos is one asset, which shows the edit", .enabled(if: Corpus.isPresent))
