@@ -74,7 +74,7 @@ struct FollowingTests {
     for word in ["sea", "shore"] {
       try made.library.performChangesAndWait { block in
         var changes = AssetChanges()
-        changes.caption = word
+        changes.caption = .set(word)
         block.edit([ids[1]], changes)
       }
     }
