@@ -65,6 +65,32 @@ struct BackupProgramTests {
     }
   }
 
+  @Test(
+    "a token of another library, as after a library was recreated, means a full scan (PH-06)",
+    arguments: Language.allCases)
+  func foreign(language: Language) async throws {
+    let (former, present, place) = (try Gallery(seed: 1), try Gallery(seed: 2), try folder())
+    let foreign = try await former.shared {
+      _ = try await save("former")
+      try await language.backup(place.place("token")).run()
+      return PHPhotoLibrary.shared().currentChangeToken
+    }
+    try await present.shared {
+      let a = try await save("present")
+      let error = #expect(throws: PHPhotosError.self) {
+        _ = try PHPhotoLibrary.shared().fetchPersistentChanges(since: foreign)
+      }
+      #expect(error?.code == .persistentChangeTokenExpired && error?.description.contains("another library") == true)
+      #expect((error?.userInfo[NSUnderlyingErrorKey] as? LibraryError)?.code == .invalidToken)
+      let backup = language.backup(place.place("token"))
+      try await backup.run()
+      #expect(await backup.fullScanCount == 1)
+      #expect(await Set(backup.kept.keys) == [a])
+      try await backup.run()
+      #expect(await backup.fullScanCount == 1, "Its token is of this library from now on.")
+    }
+  }
+
   @Test("its cloud identifiers lead back, and several equal contents are all named (CI-01, CI-03, CI-05)")
   func cloud() async throws {
     for language in Language.allCases {

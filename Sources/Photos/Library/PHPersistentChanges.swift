@@ -106,7 +106,7 @@ public final class PHPersistentChange: NSObject, Sendable {
     do {
       return PHPersistentObjectChangeDetails(objectType, try change.get().changeDetails(for: objectType))
     } catch {
-      throw PHPhotosError.from(error)
+      throw PHPhotosError.ofHistory(error)
     }
   }
 }
@@ -135,8 +135,9 @@ extension PHPhotoLibrary {
   }
 
   /// The changes after a token, oldest first (PH-02; Apple: `fetchPersistentChanges(since:)`).
-  /// - Throws: `PHPhotosError.persistentChangeTokenExpired` if the history from there is no longer kept (PH-06),
-  ///   `accessUserDenied` or `accessRestricted` for a client that may not read (AU-10).
+  /// - Throws: `PHPhotosError.persistentChangeTokenExpired` if the history from there is no longer kept (PH-06), or if
+  ///   the library does not know the token, as after a backup was restored; `accessUserDenied` or `accessRestricted`
+  ///   for a client that may not read (AU-10).
   public func fetchPersistentChanges(since token: PHPersistentChangeToken) throws -> PHPersistentChangeFetchResult {
     do {
       // Read for its errors; the result reads on from the token.
@@ -144,7 +145,7 @@ extension PHPhotoLibrary {
       _ = try library.fetchPersistentChanges(since: token.token, limit: 1, showsTrash: false)
       return PHPersistentChangeFetchResult(token.token, try library.currentToken, self)
     } catch {
-      throw PHPhotosError.from(error)
+      throw PHPhotosError.ofHistory(error)
     }
   }
 }

@@ -21,7 +21,7 @@ public struct PHPhotosError: CustomNSError, LocalizedError, Hashable, Sendable, 
     case internalError = -1
     /// Somebody said no: a confirmation, or a cancelled request.
     case userCancelled = 3072
-    /// The history from a token on is no longer kept (PH-06).
+    /// The history from a token on is no longer kept (PH-06), or the library does not know the token.
     case persistentChangeTokenExpired = 3105
     /// The store is closed or damaged.
     case libraryVolumeOffline = 3114
@@ -109,6 +109,15 @@ public struct PHPhotosError: CustomNSError, LocalizedError, Hashable, Sendable, 
     case let error as ImportError: PHPhotosError(error)
     default: error
     }
+  }
+
+  /// An error of reading the history: a token that the library does not know has expired, which is the one error of a
+  /// token that clients of Apple's recover from, by reading everything again.
+  static func ofHistory(_ error: any Error) -> any Error {
+    if let error = error as? LibraryError, error.code == .invalidToken {
+      return PHPhotosError(.persistentChangeTokenExpired, error.description, error.localIdentifiers, error)
+    }
+    return from(error)
   }
 
   /// Any error with one of Apple's codes.
