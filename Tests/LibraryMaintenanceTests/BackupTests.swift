@@ -1,6 +1,7 @@
 import EventLog
 import Foundation
 import LMDB
+import LibraryAudit
 import LibraryMaintenance
 import PhotoLedger
 import TestSupport
@@ -43,6 +44,30 @@ struct BackupTests {
     // Both go on alone.
     try library.performChangesAndWait { $0.setFavorite(true, for: [kept.other]) }
     try kept.expectSound()
+  }
+
+  @Test("a fork of a restored backup rejects the tokens of commits that were lost, and accepts those from before it")
+  func lostCommits() async throws {
+    let kept = try await KeptLibrary.make()
+    let backup = kept.folder.place("backup")
+    let before = try kept.library.backup(to: backup).token
+    let limited = try kept.app.currentToken
+    let lost = try kept.library.performChangesAndWait { $0.setFavorite(true, for: [kept.other]) }.token
+    let restored = kept.folder.place("restored")
+    try PhotoLibrary.restore(from: backup, to: restored)
+    let library = try PhotoLibrary(at: restored)
+    let place = kept.folder.place("fork")
+    try library.fork(to: place)
+    library.close()
+    let fork = try PhotoLibrary(at: place)
+    defer { fork.close() }
+    for title in ["One", "Two"] { try fork.performChangesAndWait { $0.createAlbum(title: title) } }
+    let error = #expect(throws: LibraryError.self) { _ = try fork.fetchPersistentChanges(since: lost) }
+    #expect(error?.code == .invalidToken)
+    #expect(throws: LibraryError.self) {
+      _ = try fork.as("com.example.app").fetchPersistentChanges(since: limited)
+    }
+    #expect(try fork.fetchPersistentChanges(since: before).count > 1)
   }
 
   @Test("nothing is put in the place of something, and a backup that is stopped leaves nothing")
