@@ -123,8 +123,10 @@ struct ImageManagerTests {
     }
   }
 
-  @Test("a synchronous request is over when it returns, with one exact picture")
-  func synchronous() async throws {
+  @Test(
+    "a synchronous request is over when it returns, with one exact picture in every mode",
+    arguments: PHImageRequestOptionsDeliveryMode.allCases)
+  func synchronous(mode: PHImageRequestOptionsDeliveryMode) async throws {
     let gallery = try Gallery()
     try await gallery.shared {
       try await PHImageManager.$rendererOfTask.withValue(Drawing()) {
@@ -133,7 +135,7 @@ struct ImageManagerTests {
         let renderer = PHImageManager.rendererOfTask
         try await onThread {
           let options = PHImageRequestOptions()
-          options.isSynchronous = true
+          (options.isSynchronous, options.deliveryMode) = (true, mode)
           PHImageManager.$rendererOfTask.withValue(renderer) {
             _ = PHImageManager.default().requestImage(
               for: asset, targetSize: PHImageManagerMaximumSize, contentMode: .aspectFit, options: options
@@ -142,6 +144,7 @@ struct ImageManagerTests {
             }
           }
           #expect(told.all.map(\.text) == ["public.image 0 aspectFit true: original"])
+          #expect(told.all.map(\.isDegraded) == [false])
         }
       }
     }

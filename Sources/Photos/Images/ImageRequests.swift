@@ -30,12 +30,12 @@ struct AssetWish: Sendable {
 
   private var isCurrent: Bool { version == .current }
 
-  /// Whether each picture that is given has to be exact, in order.
+  /// Whether each picture that is given has to be exact, in order; a synchronous request gives the exact one only.
   var deliveries: [Bool] {
     switch delivery {
     case .opportunistic: isSynchronous ? [true] : [false, true]
     case .highQualityFormat: [true]
-    case .fastFormat: [false]
+    case .fastFormat: [isSynchronous]
     }
   }
 
