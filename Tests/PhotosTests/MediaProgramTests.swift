@@ -219,6 +219,24 @@ struct MediaProgramTests {
     }
   }
 
+  @Test("a quick picture alone is degraded if smaller than requested", arguments: [(800.0, true), (100, false)])
+  func quick(side: Double, isDegraded: Bool) async throws {
+    let gallery = try Gallery()
+    try await gallery.shared {
+      let asset = try await gallery.sample(.image, [(.photo, "heic/IMG_1034.heic")])
+      let options = PHImageRequestOptions()
+      options.deliveryMode = .fastFormat
+      let mark: Bool? = await withCheckedContinuation { continuation in
+        PHImageManager.default().requestImage(
+          for: asset, targetSize: CGSize(width: side, height: side), contentMode: .aspectFit, options: options
+        ) { image, information in
+          continuation.resume(returning: image == nil ? nil : information?[PHImageResultIsDegradedKey] as? Bool)
+        }
+      }
+      #expect(mark == isDegraded)
+    }
+  }
+
   @Test("many pictures at once wait for their turns, and a cancelled one gives its turn up")
   func many() async throws {
     let gallery = try Gallery()

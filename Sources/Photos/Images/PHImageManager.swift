@@ -9,8 +9,9 @@
 // it; `fast` gives one that fits or fills it, and is never larger than the original; `none` gives the original's own.
 //
 //     opportunistic   the renderer's quick picture, marked as degraded, then the exact one
-//     fastFormat      the quick picture
+//     fastFormat      the quick picture, marked as degraded if it may be smaller than the target size
 //     highQuality     the exact picture
+//     a synchronous request gets the exact picture in every mode
 //
 // A request has a task; cancelling it ends the renderer's work, and the handler receives the cancellation. Answers to a
 // caller on the main queue come there, as on Apple's systems; to any other they come in the task.
@@ -52,7 +53,8 @@ public let PHInvalidImageRequestID: PHImageRequestID = 0
 /// The size that means the file's own (Apple: `PHImageManagerMaximumSize`).
 public let PHImageManagerMaximumSize = CGSize(width: -1, height: -1)
 
-/// The information about a picture: whether a better one will come (Apple: `PHImageResultIsDegradedKey`).
+/// The information about a picture: whether it is a quick one, of which a better one comes or can be requested
+/// (Apple: `PHImageResultIsDegradedKey`).
 public let PHImageResultIsDegradedKey = "PHImageResultIsDegradedKey"
 /// The information about a picture: whether the request was cancelled (Apple: `PHImageCancelledKey`).
 public let PHImageCancelledKey = "PHImageCancelledKey"
@@ -250,8 +252,7 @@ open class PHImageManager: NSObject, @unchecked Sendable {  // guarded by: `requ
             resizeMode: wish.resizeMode, normalizedCropRect: wish.cropRect, isExact: isExact)
           let image = try await Self.turns.run { try await renderer.image(rendering) }
           try Task.checkCancellation()
-          let isDegraded = !isExact && wish.deliveries.count > 1
-          deliver(RequestAnswer(wish.information(number, isDegraded: isDegraded), image))
+          deliver(RequestAnswer(wish.information(number, isDegraded: !isExact && hasPreview), image))
         }
       } catch {
         deliver(RequestAnswer(wish.information(number, error: error)))
