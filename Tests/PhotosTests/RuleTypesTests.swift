@@ -520,6 +520,48 @@ struct ErrorTypesTests {
     }
   }
 
+  @Test("an asset in the trash does not exist for requests of a program that still holds it (PH-05, CB-06, AS-14)")
+  func trashed() async throws {
+    let gallery = try Gallery()
+    try await gallery.shared {
+      try await PHPhotoLibrary.shared().performChanges {
+        PHAssetCreationRequest.forAsset().addResource(with: .photo, data: Data("sea".utf8), options: nil)
+      }
+      let held = try #require(assets().firstObject)
+      let identifier = try #require(LocalIdentifier(held.localIdentifier))
+      let (sea, trip) = (try await album("Sea", [held]), try await album("Trip"))
+      func albums() -> [String] {
+        PHAssetCollection.fetchAssetCollectionsContaining(held, with: .album, options: nil).titles
+      }
+      #expect(held.canPerform(.delete) && held.canPerform(.content) && albums() == ["Sea"])
+      try await gallery.library.performChanges { $0.deleteAssets([identifier]) }
+      #expect(!held.canPerform(.delete) && !held.canPerform(.content) && albums() == [])
+      var input: PHContentEditingInput?
+      var information: [AnyHashable: Any] = [:]
+      held.requestContentEditingInput(with: nil) { (input, information) = ($0, $1) }
+      #expect(input == nil)
+      #expect((information[PHContentEditingInputErrorKey] as? PHPhotosError)?.code == .identifierNotFound)
+      #expect(await refusal { PHAssetChangeRequest(for: held).isFavorite = true } == .identifierNotFound)
+      #expect(
+        await refusal { PHAssetCollectionChangeRequest(for: trip)?.addAssets([held] as NSArray) }
+          == .identifierNotFound)
+      let code = await refusal { PHAssetChangeRequest.deleteAssets([held] as NSArray) }
+      #expect(code == nil, "Deleting twice is harmless.")
+      try await gallery.library.performChanges { block in
+        block.setFavorite(true, for: [identifier])
+        block.restoreAssets([identifier])
+      }
+      #expect(PHAsset.fetchAssets(in: trip, options: nil).count == 0 && held.canPerform(.delete))
+      // What the block itself deletes can be named in it.
+      try await PHPhotoLibrary.shared().performChanges {
+        PHAssetChangeRequest.deleteAssets([held] as NSArray)
+        PHAssetCollectionChangeRequest(for: sea)?.removeAssets([held] as NSArray)
+      }
+      try await gallery.library.performChanges { $0.restoreAssets([identifier]) }
+      #expect(assets().names == [held.localIdentifier] && albums() == [])
+    }
+  }
+
   @Test("resource types are numbers, those without a name too (AS-06)")
   func resourceTypes() {
     for number in 0..<30 {

@@ -16,6 +16,8 @@ public final class ChangeBlock {
   package private(set) var created: [LocalIdentifier] = []
   /// Requests about what lies beside the log, such as upload jobs; a block has these or the others.
   package private(set) var errands: [any BlockErrand] = []
+  /// Whether assets in the trash do not exist for the block's requests, as in `Photos` (PH-05), unless it trashes them.
+  package var hidesTrash = false
   private let makeIdentifier: () -> LocalIdentifier
   private var isOpen = true
 

@@ -165,8 +165,10 @@ extension Decider {
 
   /// An asset whose content and properties may be changed: none that another computer or a shared album put here
   /// (AS-13).
-  func editableAsset(_ identifier: LocalIdentifier, _ t: borrowing WriteTransaction) throws -> AssetRow {
-    let row = try asset(identifier, t)
+  func editableAsset(
+    _ identifier: LocalIdentifier, orTrashed: Bool = false, _ t: borrowing WriteTransaction
+  ) throws -> AssetRow {
+    let row = try asset(identifier, orTrashed: orTrashed, t)
     guard row.isEditable else {
       throw LibraryError(
         .requestNotSupportedForAsset,
@@ -282,12 +284,13 @@ extension Decider {
   ) throws {
     var edits: [(row: AssetRow, edit: AssetEdit)] = []
     for identifier in distinct(identifiers) {
-      let row = try editableAsset(identifier, t)
+      let row = try editableAsset(identifier, orTrashed: true, t)
       guard (row.trashedDate == nil) != (trashedDate == nil) else { continue }
       let change = AssetChange(field: .trashedDate, old: .date(row.trashedDate), new: .date(trashedDate))
       edits.append((row, AssetEdit(number: row.number, changes: [change])))
     }
     try record(edits, trashedDate == nil ? .restored : .trashed, &t)
+    noteTrashed(edits.map { $0.row })
   }
 
   /// - Complexity: O(k log n) for k assets, their places, and the members of the stacks and bursts concerned.

@@ -42,6 +42,10 @@ struct Decider: ~Copyable {
   let client: String
   /// What the client may do, as the block began.
   let permission: Permission
+  /// Whether assets that were in the trash before the block do not exist for it.
+  private let hidesTrash: Bool
+  /// What the block has moved to the trash, if it hides what was there before.
+  private var trashed: Set<ObjectNumber> = []
   var appender: EventAppender
   let makeSalt: () -> Salt
   /// The identifiers of the objects that the block created.
@@ -52,12 +56,13 @@ struct Decider: ~Copyable {
   var shownMembers = ShownMembers()
 
   init(
-    core: StoreCore, resources: ResourceStore, date: Date, client: String, permission: Permission,
+    core: StoreCore, resources: ResourceStore, date: Date, client: String, permission: Permission, hidesTrash: Bool,
     appender: consuming EventAppender
   ) {
     self.core = core
     self.client = client
     self.permission = permission
+    self.hidesTrash = hidesTrash
     projections = core.projections
     log = core.log
     library = core.mark
@@ -128,13 +133,23 @@ struct Decider: ~Copyable {
     created.append(identifier.spelled(as: kind))
   }
 
+  mutating func noteTrashed(_ rows: some Sequence<AssetRow>) {
+    if hidesTrash { trashed.formUnion(rows.map(\.number)) }
+  }
+
   // MARK: Finding objects
 
-  func asset(_ identifier: LocalIdentifier, _ t: borrowing WriteTransaction) throws -> AssetRow {
+  /// - Parameter orTrashed: whether the request may name an asset in the trash, though it does not exist for the block.
+  func asset(
+    _ identifier: LocalIdentifier, orTrashed: Bool = false, _ t: borrowing WriteTransaction
+  ) throws -> AssetRow {
     guard let object = try visibleObject(identifier, t) else { throw unknown(identifier, "asset") }
     guard object.isAsset, let row = try projections.asset(object.number, in: t) else {
       throw LibraryError(
         .changeNotSupported, "The object \(identifier.uuidString) is not an asset; the request needs one.")
+    }
+    guard !hidesTrash || orTrashed || row.trashedDate == nil || trashed.contains(row.number) else {
+      throw unknown(identifier, "asset")
     }
     return row
   }

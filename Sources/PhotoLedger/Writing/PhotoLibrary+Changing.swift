@@ -95,7 +95,8 @@ extension PhotoLibrary {
       return Submission(store: store, requests: [], client: client, cause: cause, key: key, receipt: receipt)
     }
     return Submission(
-      store: store, requests: block.requests, client: client, cause: cause, key: key, caller: blocks)
+      store: store, requests: block.requests, client: client, cause: cause, key: key, hidesTrash: block.hidesTrash,
+      caller: blocks)
   }
 }
 

@@ -33,6 +33,8 @@ struct Submission: Sendable {
   var receipt: CommitReceipt?
   /// Whether it was already confirmed, as part of a larger change.
   var isConfirmed = false
+  /// Whether assets in the trash do not exist for the block.
+  var hidesTrash = false
   /// The other blocks of its caller; nil for the library's own.
   var caller: CallerQueue?
 
@@ -87,7 +89,8 @@ struct Submission: Sendable {
       try checkMayBegin()
       try store.stage(requests, &staging)
       let job = Writer.Job(
-        requests: staging.requests, client: client, cause: cause, key: key, causation: causation
+        requests: staging.requests, client: client, cause: cause, key: key, causation: causation,
+        hidesTrash: hidesTrash
       ) { [staging] outcome in
         if staging.isEmpty { return handler(outcome) }
         // Files are looked after away from the writer's thread.

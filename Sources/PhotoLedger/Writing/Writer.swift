@@ -23,6 +23,8 @@ final class Writer: StorePart, @unchecked Sendable {  // guarded by `condition`:
     var key: String?
     /// The causation of the block, for the log: the commits that it undoes.
     var causation: String?
+    /// Whether assets in the trash do not exist for the block.
+    var hidesTrash = false
     var answer: @Sendable (Result<CommitReceipt, any Error>) -> Void
   }
 
@@ -204,7 +206,8 @@ final class Writer: StorePart, @unchecked Sendable {  // guarded by `condition`:
         key: job.key, causation: job.causation), in: &t)
     let permission = try core.projections.permission(of: job.client, in: t)
     var decider = Decider(
-      core: core, resources: resources, date: date, client: job.client, permission: permission, appender: appender)
+      core: core, resources: resources, date: date, client: job.client, permission: permission,
+      hidesTrash: job.hidesTrash, appender: appender)
     let first = decider.nextNumber
     for request in job.requests { try decider.handle(request, &t) }
     if decider.nextNumber == first {

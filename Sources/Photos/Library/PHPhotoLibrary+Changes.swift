@@ -60,6 +60,7 @@ struct CurrentBlock: @unchecked Sendable {  // guarded by: the task that runs th
 
   static func collect(_ block: ChangeBlock, _ library: PHPhotoLibrary, _ folders: Folders, _ changes: () -> Void) {
     let current = CurrentBlock(block: block, library: library)
+    block.hidesTrash = true
     $current.withValue(current, operation: changes)
     for request in current.rest.take() { request.recordOutput(keeping: folders) }
   }

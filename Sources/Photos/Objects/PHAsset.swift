@@ -79,11 +79,11 @@ open class PHAsset: PHObject, @unchecked Sendable {  // guarded by: holds consta
   /// The words about it, which are read from the store (FR-19).
   open var extendedMetadata: PHAssetExtendedMetadata { PHAssetExtendedMetadata(metadata) }
 
-  /// Whether an operation is allowed (AS-13).
+  /// Whether an operation is allowed (AS-13); none is for an asset that was deleted (PH-05).
   open func canPerform(_ editOperation: PHAssetEditOperation) -> Bool {
     guard let source else { return false }
     return PHPhotoLibrary.answer("PHAsset.canPerform(_:)") {
-      try source.library.core.canPerform(editOperation, on: source.asset)
+      try source.library.core.shown(source.asset)?.canPerform(editOperation) ?? false
     }
   }
 
@@ -161,6 +161,14 @@ open class PHAsset: PHObject, @unchecked Sendable {  // guarded by: holds consta
     PHPhotoLibrary.fetch("PHAsset.fetchAssets(withBurstIdentifier:options:)") {
       .assets(try $0.fetchAssets(withBurstIdentifier: burstIdentifier, options.options(for: .asset)))
     }
+  }
+}
+
+extension PhotoLibrary {
+  /// An asset as it is now; nil if it was purged or is in the trash, which this module does not show (PH-05).
+  func shown(_ asset: Asset) throws -> Asset? {
+    guard let current = try self.asset(asset.localIdentifier), !current.isTrashed else { return nil }
+    return current
   }
 }
 

@@ -118,7 +118,7 @@ open class PHAssetCollection: PHCollection, @unchecked Sendable {  // guarded by
   ) -> PHFetchResult<PHAssetCollection> {
     let call = "PHAssetCollection.fetchAssetCollectionsContaining(_:with:options:)"
     return PHPhotoLibrary.fetch(call, from: asset.library) { library in
-      guard type == .album, let asset = asset.asset else { return .nothing }
+      guard type == .album, let asset = asset.asset, try library.shown(asset) != nil else { return .nothing }
       return .collections(try library.fetchCollections(containing: asset, options.options(for: .collection)))
     }
   }

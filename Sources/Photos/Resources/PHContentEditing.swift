@@ -213,6 +213,11 @@ extension PHAsset {
     do {
       guard let source else { throw PHPhotosError(.missingResource, "A stand-in for an asset has no content.") }
       let library = try source.library.present()
+      guard try library.shown(source.asset) != nil else {
+        throw PHPhotosError(
+          .identifierNotFound,
+          "The library has no asset with the identifier \(localIdentifier); it may have been deleted.")
+      }
       let canHandle = options?.canHandleAdjustmentData
       let input = try library.editingInput(for: source.asset) { canHandle?(PHAdjustmentData($0)) ?? false }
       let made = try PHContentEditingInput(input, library)
