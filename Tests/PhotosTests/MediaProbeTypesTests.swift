@@ -46,11 +46,41 @@ struct MediaProbeTypesTests {
       let image = try #require(UIImage(data: Self.photo))
       let bare = try await made { PHAssetChangeRequest.creationRequestForAsset(from: image) }
       #expect(bare.contentType == .jpeg && bare.pixelWidth == 6)
-      #expect(bare.creationDate == nil && bare.location == nil)
+      #expect(bare.creationDate == bare.addedDate && bare.creationDate != nil && bare.location == nil)
       let file = try await made {
         PHAssetChangeRequest.creationRequestForAssetFromImage(atFileURL: folder.place("photo"))
       }
       #expect(file.contentType == .jpeg && file.creationDate == Self.date && file.location != nil)
+    }
+  }
+
+  @Test("bytes without a date are dated by their addition, so that a grid by date shows them first (CB-11)")
+  func undated() async throws {
+    let gallery = try Gallery(examinesMedia: true)
+    try await gallery.shared {
+      var plain = TinyMedia.Photo()
+      (plain.dateTimeOriginal, plain.offset) = (nil, nil)
+      let data = TinyMedia.jpeg(plain)
+      let dated = try await made {
+        PHAssetCreationRequest.forAsset().addResource(with: .photo, data: Self.photo, options: nil)
+      }
+      let undated = try await made {
+        PHAssetCreationRequest.forAsset().addResource(with: .photo, data: data, options: nil)
+      }
+      #expect(undated.creationDate == undated.addedDate && dated.creationDate == Self.date)
+      let latest = assets {
+        $0.sortDescriptors = [NSSortDescriptor(key: "creationDate", ascending: false)]
+        $0.fetchLimit = 1
+      }
+      #expect(latest.names == [undated.localIdentifier])
+      let recent = assets { $0.predicate = NSPredicate(format: "creationDate > %@", Self.date as NSDate) }
+      #expect(recent.names == [undated.localIdentifier])
+      // The core leaves it open for its own clients, such as imports.
+      let draft = ResourceDraft(type: .photo, source: .data(data))
+      try await gallery.library.performChanges {
+        $0.createAsset(AssetCreation(mediaType: .image, resources: [draft]))
+      }
+      #expect(assets().lastObject?.creationDate == nil && assets().count == 3)
     }
   }
 

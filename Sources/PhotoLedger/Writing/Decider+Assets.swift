@@ -12,6 +12,9 @@ extension Decider {
     let resources = try creation.resources.map { try stored($0) }
     try ResourceCombination.check(resources.map(\.type), of: creation.mediaType)
     try check(creation)
+    if creation.isDatedByAddition, creation.creationDate == nil, creation.localCreationDate == nil {
+      creation.creationDate = date
+    }
     if resources.hasPairedVideo { creation.mediaSubtypes.insert(.photoLive) }
     var row = AssetRow(number: nextNumber, identifier: identifier, addedDate: date)
     row.set(creation.values)

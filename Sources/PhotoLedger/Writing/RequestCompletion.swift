@@ -24,7 +24,11 @@ extension AssetCreation {
   mutating func take(_ staged: [StagedDraft]) {
     let isBare = resources.contains(where: \.isBareImage)
     resources = staged.map(\.draft)
-    guard var facts = staged.facts(of: originalResourceChoice) else { return }
+    guard var facts = staged.facts(of: originalResourceChoice) else {
+      // Bytes that were not examined may state a date, which `metadata read` finds later.
+      isDatedByAddition = isDatedByAddition && isBare
+      return
+    }
     // A bare image is its pixels (CB-11).
     if isBare {
       (facts.creationDate, facts.localCreationDate) = (nil, nil)

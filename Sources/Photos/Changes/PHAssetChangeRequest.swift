@@ -29,6 +29,8 @@ open class PHAssetChangeRequest: PHChangeRequest {
   init(_ call: String, _ creation: AssetCreation) {
     current = CurrentBlock.of(call)
     asset = nil
+    var creation = creation
+    creation.isDatedByAddition = true
     identifier = current.block.createAsset(creation)
   }
 
@@ -52,8 +54,8 @@ open class PHAssetChangeRequest: PHChangeRequest {
     return AssetCreation(videoAt: fileURL, examinedBy: library).map { made(call, $0) }
   }
 
-  /// Creates an asset of an encoded image, without the date and place in it (CB-11;
-  /// Apple: `creationRequestForAsset(from:)`).
+  /// Creates an asset of an encoded image, without the date and place in it: its creation date is that of its addition,
+  /// unless the request sets one (CB-11; Apple: `creationRequestForAsset(from:)`).
   @discardableResult
   open class func creationRequestForAsset(from image: UIImage) -> Self {
     var draft = ResourceDraft(type: .photo, source: .data(image.data))
