@@ -206,6 +206,27 @@ struct ChangeDetailsTypesTests {
     }
   }
 
+  @Test("an object that was fetched after a change has no details of it (CD-21, OB-02)")
+  func newerObjects() async throws {
+    let gallery = try Gallery()
+    let ids = try await gallery.images(0..<1)
+    try await gallery.shared {
+      let (held, sea) = (try asset(ids[0]), try await album("Sea"))
+      let keeper = keeper()
+      let renamed = try await keeper.told { PHAssetCollectionChangeRequest(for: sea)?.title = "Lake" }
+      let trashed = try await keeper.told { PHAssetChangeRequest.deleteAssets([held] as NSArray) }
+      let identifier = try #require(LocalIdentifier(ids[0]))
+      try await gallery.library.performChanges { $0.restoreAssets([identifier]) }
+      let restored = try asset(ids[0])
+      #expect(trashed.changeDetails(for: held)?.objectWasDeleted == true)
+      #expect(trashed.changeDetails(for: restored) == nil, "It was restored before it was fetched.")
+      let lake = try #require(
+        PHAssetCollection.fetchAssetCollections(withLocalIdentifiers: [sea.localIdentifier], options: nil).firstObject)
+      #expect(renamed.changeDetails(for: sea)?.objectAfterChanges?.localizedTitle == "Lake")
+      #expect(renamed.changeDetails(for: lake) == nil)
+    }
+  }
+
   @Test("an album's details are about itself; its members are seen in the result of its assets (CD-22)")
   func albums() async throws {
     let gallery = try Gallery()

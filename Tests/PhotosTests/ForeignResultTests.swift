@@ -23,17 +23,17 @@ struct ForeignResultTests {
     try await gallery.client(.limited, [ids[1]], named: few)
     try await gallery.shared {
       _ = try await album("Secret wedding", [try asset(ids[1])])
-      let (keeper, mine) = (keeper(), assets())
+      let (keeper, mine, held) = (keeper(), assets(), try asset(ids[1]))
       let (theirKeeper, theirs) = PHPhotoLibrary.withClient(named: few) { (PhotosTests.keeper(), assets()) }
       #expect(theirs.names == [ids[1]] && albums(of: theirs[0]).isEmpty)
       let change = try await keeper.told {
-        PHAssetChangeRequest(for: try asset(ids[1])).creationDate = Date(timeIntervalSince1970: 7)
+        PHAssetChangeRequest(for: held).creationDate = Date(timeIntervalSince1970: 7)
       }
       let details = try #require(change.changeDetails(for: theirs))
       #expect(details.changedIndexes == [0] && details.fetchResultAfterChanges.names == [ids[1]])
       #expect(albums(of: details.fetchResultAfterChanges[0]).isEmpty, "The result turned into the observer's.")
       #expect(change.changeDetails(for: theirs[0]) == nil)
-      let own = try #require(change.changeDetails(for: try asset(ids[1])))
+      let own = try #require(change.changeDetails(for: held))
       #expect(own.objectAfterChanges.map(albums) == ["Secret wedding"])
 
       try await waitUntil("the limited client's observer is called") { theirKeeper.all.count == 1 }

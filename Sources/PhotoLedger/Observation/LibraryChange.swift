@@ -12,6 +12,8 @@ public struct LibraryChange: Sendable {
   public let commits: [CommitSummary]
   /// The state it leads to.
   public let token: Token
+  /// The commit that it leads to.
+  package var commit: UInt64 { delta.to }
   /// Whether assets were erased from the log.
   package var erasesAssets: Bool { delta.hasErasure }
 

@@ -11,8 +11,8 @@ open class PHChange: NSObject, @unchecked Sendable {  // guarded by: holds const
 
   /// How an object differs now; nil if no property of it was changed (CD-21, CD-22).
   ///
-  /// Nil, too, for an object of another library, and for one that another client than the observer's fetched: what the
-  /// observer's client may see of it is not for the other one.
+  /// Nil, too, for an object that was fetched after the change (OB-02), for an object of another library, and for one
+  /// that another client than the observer's fetched: what the observer's client may see of it is not for the other.
   ///
   /// An asset in the trash cannot be seen here, so it is gone; what is restored has no details, and is inserted in
   /// results (PH-05).
@@ -21,12 +21,14 @@ open class PHChange: NSObject, @unchecked Sendable {  // guarded by: holds const
       origin.core.client == source.library.core.client
     else { return nil }
     if let asset = (object as? PHAsset)?.asset {
+      guard asset.commit < source.change.commit else { return nil }
       return source.change.changeDetails(for: asset, showsTrash: false).map { details in
         let after = details.objectAfterChanges.map { PHAsset($0, source.library) }
         return PHObjectChangeDetails(object, after as? T, details.assetContentChanged)
       }
     }
-    guard let collection = (object as? PHCollection)?.collection else { return nil }
+    guard let collection = (object as? PHCollection)?.collection, collection.commit < source.change.commit
+    else { return nil }
     return source.change.changeDetails(for: collection).map { details in
       let after = details.objectAfterChanges.map { PHObject.of($0, in: source.library) }
       return PHObjectChangeDetails(object, after as? T, false)
