@@ -125,6 +125,31 @@ struct BridgingTests {
     }
   }
 
+  @Test("the output of a film that is being created has the URL of a film (AS-04)")
+  func outputOfCreatedFilm() async throws {
+    let (gallery, folder) = (try Gallery(), try TemporaryFolder())
+    let movie = folder.place("film.mov")
+    try Data("film".utf8).write(to: movie)
+    try await gallery.shared {
+      try await library().performChanges {
+        guard let request = PHAssetChangeRequest.creationRequestForAssetFromVideo(atFileURL: movie),
+          let placeholder = request.placeholderForCreatedAsset
+        else {
+          Issue.record("There is no request.")
+          return
+        }
+        let output = PHContentEditingOutput(placeholderForCreatedAsset: placeholder)
+        #expect(output.defaultRenderedContentType == .quickTimeMovie)
+        #expect((try? Data("filtered".utf8).write(to: output.renderedContentURL)) != nil)
+        output.adjustmentData = PHAdjustmentData(formatIdentifier: "a", formatVersion: "1", data: Data([1]))
+        request.contentEditingOutput = output
+      }
+      let film = try #require(assets().lastObject)
+      #expect(film.mediaType == .video && film.hasAdjustments)
+      #expect(Set(files(film)) == [.video, .fullSizeVideo, .adjustmentData])
+    }
+  }
+
   @Test("an object answers for its own library, whichever is the shared one")
   func origins() async throws {
     let (one, other) = (try Gallery(), try Gallery(seed: 2))

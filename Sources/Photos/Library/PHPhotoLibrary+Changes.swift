@@ -58,6 +58,14 @@ struct CurrentBlock: @unchecked Sendable {  // guarded by: the task that runs th
     return current
   }
 
+  /// What the block that runs here creates under an identifier; nil outside of a block, and for any other identifier.
+  static func mediaType(ofCreated identifier: LocalIdentifier?) -> MediaType? {
+    for case .createAsset(let creation, as: let made) in current?.block.requests ?? [] where made == identifier {
+      return creation.mediaType
+    }
+    return nil
+  }
+
   static func collect(_ block: ChangeBlock, _ library: PHPhotoLibrary, _ folders: Folders, _ changes: () -> Void) {
     let current = CurrentBlock(block: block, library: library)
     block.hidesTrash = true

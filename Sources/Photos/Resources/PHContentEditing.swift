@@ -104,16 +104,21 @@ public final class PHContentEditingOutput: NSObject {
   /// The recipe; needed, and not empty (AS-04).
   public var adjustmentData: PHAdjustmentData?
   private let input: PHContentEditingInput?
+  private let isMadeOfVideo: Bool
   let folder = RenderFolder()
 
   /// The output of an edit of an asset (Apple: `init(contentEditingInput:)`).
-  public init(contentEditingInput: PHContentEditingInput) { input = contentEditingInput }
+  public init(contentEditingInput: PHContentEditingInput) {
+    (input, isMadeOfVideo) = (contentEditingInput, contentEditingInput.mediaType == .video)
+  }
 
   /// The output that makes a new asset of rendered files, or edits one as it is made
   /// (Apple: `init(placeholderForCreatedAsset:)`).
-  public init(placeholderForCreatedAsset: PHObjectPlaceholder) { input = nil }
-
-  private var isMadeOfVideo: Bool { input?.mediaType == .video }
+  ///
+  /// It takes films for an asset that its block has begun to create of a film.
+  public init(placeholderForCreatedAsset: PHObjectPlaceholder) {
+    (input, isMadeOfVideo) = (nil, CurrentBlock.mediaType(ofCreated: placeholderForCreatedAsset.identifier) == .video)
+  }
 
   /// Where the rendered photo or video is to be written: a JPEG or a QuickTime film (Apple: `renderedContentURL`).
   public var renderedContentURL: URL { place(isMadeOfVideo ? .quickTimeMovie : .jpeg) }
