@@ -288,6 +288,26 @@ struct ImageManagerTests {
     }
   }
 
+  @Test("the bytes of a video are those of its poster, and not the film")
+  func poster() async throws {
+    let gallery = try Gallery()
+    try await gallery.shared {
+      try await PHPhotoLibrary.shared().performChanges {
+        PHAssetCreationRequest.forAsset().addResource(with: .video, data: Data("film".utf8), options: nil)
+      }
+      let film = try #require(assets().lastObject)
+      try await PHImageManager.$rendererOfTask.withValue(Drawing()) {
+        let given = try await bytes(film)
+        #expect(given.text?.hasSuffix(" 0 aspectFit true: film") == true)
+        #expect(given.orientation == .up && !given.isOrientationUnknown)
+      }
+      try await PHImageManager.$rendererOfTask.withValue(InstalledRenderer(searchPath: "/nowhere")) {
+        let missing = try await bytes(film)
+        #expect(missing.text == nil && missing.code == .requestNotSupportedForAsset)
+      }
+    }
+  }
+
   @Test("a renderer that fails does not withhold what an edit rendered, which is upright; a cancellation does (AS-10)")
   func failingRenderer() async throws {
     let gallery = try Gallery()

@@ -218,6 +218,21 @@ struct MediaRequestTests {
     }
   }
 
+  @Test("the bytes of a video are a JPEG of its poster in full size")
+  func poster() async throws {
+    let gallery = try Gallery()
+    try await gallery.shared {
+      let asset = try await gallery.sample(.video, [(.video, "video/with-gps.mov")])
+      let (data, type): (Data?, String?) = await withCheckedContinuation { continuation in
+        PHImageManager.default().requestImageDataAndOrientation(for: asset, options: nil) { data, type, _, _ in
+          continuation.resume(returning: (data, type))
+        }
+      }
+      #expect(type == "public.jpeg")
+      #expect(data.flatMap { UIImage(data: $0) }?.size == CGSize(width: 320, height: 568))
+    }
+  }
+
   @Test("the middle square of a picture is what an app cuts out as a portrait", arguments: Language.allCases)
   func portrait(language: Language) async throws {
     let (gallery, folder) = (try Gallery(), try TemporaryFolder())

@@ -170,6 +170,9 @@ open class PHImageManager: NSObject, @unchecked Sendable {  // guarded by: `requ
   /// Gives the bytes of a version of an asset, proved against the recorded hash, with their orientation
   /// (Apple: `requestImageDataAndOrientation(for:options:resultHandler:)`).
   ///
+  /// Of a video they are those of its poster, a JPEG that the installed renderer makes; for the film there are
+  /// ``requestAVAsset(forVideo:options:resultHandler:)`` and ``PHAssetResourceManager``.
+  ///
   /// The handler is called once: with data, kind of data, orientation and information, or without data and with an
   /// error in the information. The orientation is `.up` if no renderer can determine it, and the information says so. A
   /// synchronous request calls it before it returns, on the caller's thread. Another one calls it later: on the main
@@ -212,6 +215,11 @@ open class PHImageManager: NSObject, @unchecked Sendable {  // guarded by: `requ
       number, deliver in
       do {
         let (resource, library) = try wish.resource()
+        if try wish.asset().mediaType == .video {
+          let poster = try await Self.poster(wish, resource, library, renderer)
+          try wish.report(1, number)
+          return deliver(RequestAnswer(wish.information(number), poster))
+        }
         let data = try await wish.bytes(of: resource, library, number)
         let orientation = try wish.orientation(of: resource, library, renderer)
         var information = wish.information(number)
@@ -222,6 +230,19 @@ open class PHImageManager: NSObject, @unchecked Sendable {  // guarded by: `requ
         deliver(RequestAnswer(wish.information(number, error: error)))
       }
     }
+  }
+
+  /// The picture that stands for a video, in full size: the film itself may be larger than the memory.
+  private static func poster(
+    _ wish: AssetWish, _ resource: AssetResource, _ library: PhotoLibrary, _ renderer: any PHImageRenderer
+  ) async throws -> Bytes {
+    let url = try library.url(of: resource, in: try wish.asset())
+    let rendering = PHImageRendering(
+      url: url, type: UTType(importedAs: resource.uniformTypeIdentifier), size: nil, contentMode: .default,
+      resizeMode: .none, normalizedCropRect: .zero, isExact: true)
+    let image = try await turns.run { try await renderer.image(rendering) }
+    try Task.checkCancellation()
+    return Bytes(data: image.data, type: UTType.jpeg.identifier, orientation: .up)
   }
 
   /// Gives a picture of an asset, made by the installed renderer
