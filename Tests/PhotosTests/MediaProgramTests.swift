@@ -127,6 +127,18 @@ struct MediaProgramTests {
     }
   }
 
+  @Test("a screen gets its film on the main actor, though handlers are called elsewhere", arguments: Language.allCases)
+  @MainActor
+  func player(language: Language) async throws {
+    let gallery = try Gallery()
+    try await gallery.shared {
+      let asset = try await gallery.sample(.video, [(.video, "video/with-gps.mov")])
+      let player = language.player
+      player.load(asset)
+      try await waitUntil("the film is there") { player.item != nil }
+    }
+  }
+
   @Test("what is no film is an error for who asks for one", arguments: Language.allCases)
   func noFilm(language: Language) async throws {
     let gallery = try Gallery()

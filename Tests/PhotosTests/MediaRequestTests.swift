@@ -387,7 +387,7 @@ struct BareFilmTests {
         let asset = try await gallery.video(file)
         let manager = PHImageManager.default()
         let errors = Gathered<String>()
-        func keep(_ information: [AnyHashable: Any]?) {
+        @Sendable func keep(_ information: [AnyHashable: Any]?) {
           errors.append((information?[PHImageErrorKey]).map { "\($0)" } ?? "no error")
         }
         manager.requestAVAsset(forVideo: asset, options: nil) { keep($0 == nil ? $2 : nil) }

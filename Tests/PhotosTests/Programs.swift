@@ -34,6 +34,10 @@ enum Language: String, CaseIterable, Sendable {
     self == .swift5 ? PhotoKitProgramsSwift5.LivePhotoKeeper() : PhotoKitProgramsSwift6.LivePhotoKeeper()
   }
 
+  @MainActor var player: any PlayerProgram {
+    self == .swift5 ? PhotoKitProgramsSwift5.FilmPlayer() : PhotoKitProgramsSwift6.FilmPlayer()
+  }
+
   var trimmer: any TrimmerProgram {
     self == .swift5 ? PhotoKitProgramsSwift5.VideoTrimmer() : PhotoKitProgramsSwift6.VideoTrimmer()
   }
@@ -192,6 +196,15 @@ protocol LivePhotoProgram: AnyObject, Sendable {
 
 extension PhotoKitProgramsSwift5.LivePhotoKeeper: LivePhotoProgram {}
 extension PhotoKitProgramsSwift6.LivePhotoKeeper: LivePhotoProgram {}
+
+@MainActor
+protocol PlayerProgram: AnyObject, Sendable {
+  var item: AVPlayerItem? { get }
+  func load(_ asset: PHAsset)
+}
+
+extension PhotoKitProgramsSwift5.FilmPlayer: PlayerProgram {}
+extension PhotoKitProgramsSwift6.FilmPlayer: PlayerProgram {}
 
 protocol TrimmerProgram: Sendable {
   func film(of asset: PHAsset) async throws -> AVURLAsset

@@ -55,9 +55,10 @@ public final class PHLivePhoto: NSObject, NSCopying, @unchecked Sendable {  // g
   ///   - resultHandler: is given the Live Photo and information under `PHLivePhotoInfo…` keys.
   /// - Returns: a number for ``cancelRequest(withRequestID:)``.
   @discardableResult
+  @preconcurrency
   public class func request(
     withResourceFileURLs fileURLs: [URL], placeholderImage image: UIImage?, targetSize: CGSize,
-    contentMode: PHImageContentMode, resultHandler: @escaping (PHLivePhoto?, [AnyHashable: Any]) -> Void
+    contentMode: PHImageContentMode, resultHandler: @escaping @Sendable (PHLivePhoto?, [AnyHashable: Any]) -> Void
   ) -> PHLivePhotoRequestID {
     requests.run(isSynchronous: false) { answer in
       resultHandler(answer.value, answer.information)
@@ -154,9 +155,10 @@ extension PHImageManager {
   /// The handler is called once, on a thread of the library's: with a Live Photo whose size follows from the asset's
   /// and the mode, or with nil and the error in the information, which has the keys of pictures.
   @discardableResult
+  @preconcurrency
   public func requestLivePhoto(
     for asset: PHAsset, targetSize: CGSize, contentMode: PHImageContentMode, options: PHLivePhotoRequestOptions?,
-    resultHandler: @escaping (PHLivePhoto?, [AnyHashable: Any]?) -> Void
+    resultHandler: @escaping @Sendable (PHLivePhoto?, [AnyHashable: Any]?) -> Void
   ) -> PHImageRequestID {
     let wish = AssetWish(
       asset, isCurrent: options?.version ?? .current == .current, progress: options?.progressHandler)

@@ -57,9 +57,10 @@ extension PHImageManager {
   /// The handler is called once, on a thread of the library's; without ffprobe, and for what is no film, with nil and
   /// the error in the information. The file is the library's own: read it and leave it where it is.
   @discardableResult
+  @preconcurrency
   public func requestAVAsset(
     forVideo asset: PHAsset, options: PHVideoRequestOptions?,
-    resultHandler: @escaping (AVAsset?, AVAudioMix?, [AnyHashable: Any]?) -> Void
+    resultHandler: @escaping @Sendable (AVAsset?, AVAudioMix?, [AnyHashable: Any]?) -> Void
   ) -> PHImageRequestID {
     requestFilm(asset, options) {
       $0
@@ -72,9 +73,10 @@ extension PHImageManager {
   ///
   /// As ``requestAVAsset(forVideo:options:resultHandler:)``.
   @discardableResult
+  @preconcurrency
   public func requestPlayerItem(
     forVideo asset: PHAsset, options: PHVideoRequestOptions?,
-    resultHandler: @escaping (AVPlayerItem?, [AnyHashable: Any]?) -> Void
+    resultHandler: @escaping @Sendable (AVPlayerItem?, [AnyHashable: Any]?) -> Void
   ) -> PHImageRequestID {
     requestFilm(asset, options) {
       AVPlayerItem(asset: $0)
@@ -88,9 +90,10 @@ extension PHImageManager {
   ///
   /// As ``requestAVAsset(forVideo:options:resultHandler:)``; an unknown preset is `requestNotSupportedForAsset`.
   @discardableResult
+  @preconcurrency
   public func requestExportSession(
     forVideo asset: PHAsset, options: PHVideoRequestOptions?, exportPreset: String,
-    resultHandler: @escaping (AVAssetExportSession?, [AnyHashable: Any]?) -> Void
+    resultHandler: @escaping @Sendable (AVAssetExportSession?, [AnyHashable: Any]?) -> Void
   ) -> PHImageRequestID {
     requestFilm(asset, options) { film in
       guard let session = AVAssetExportSession(asset: film, presetName: exportPreset) else {
@@ -106,7 +109,7 @@ extension PHImageManager {
 
   private func requestFilm<Value>(
     _ asset: PHAsset, _ options: PHVideoRequestOptions?, _ make: @escaping @Sendable (AVURLAsset) throws -> Value,
-    resultHandler handler: @escaping (Value?, [AnyHashable: Any]?) -> Void
+    resultHandler handler: @escaping @Sendable (Value?, [AnyHashable: Any]?) -> Void
   ) -> PHImageRequestID {
     let wish = AssetWish(
       asset, isCurrent: options?.version ?? .current == .current, progress: options?.progressHandler)

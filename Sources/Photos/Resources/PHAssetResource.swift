@@ -160,13 +160,12 @@ open class PHAssetResourceManager: NSObject, @unchecked Sendable {  // guarded b
   /// (Apple: `requestData(for:options:dataReceivedHandler:completionHandler:)`).
   /// - Returns: a number for ``cancelDataRequest(_:)``.
   @discardableResult
+  @preconcurrency
   open func requestData(
     for resource: PHAssetResource, options: PHAssetResourceRequestOptions?,
-    dataReceivedHandler handler: @escaping (Data) -> Void,
-    completionHandler: @escaping ((any Error)?) -> Void
+    dataReceivedHandler handler: @escaping @Sendable (Data) -> Void,
+    completionHandler: @escaping @Sendable ((any Error)?) -> Void
   ) -> PHAssetResourceDataRequestID {
-    // guarded by: only the request calls them from now on, one call at a time
-    nonisolated(unsafe) let (handler, completionHandler) = (handler, completionHandler)
     do {
       let progress = options?.progressHandler
       if let file = resource.file {
@@ -222,11 +221,11 @@ open class PHAssetResourceManager: NSObject, @unchecked Sendable {  // guarded b
   }
 
   /// The same with a handler (Apple: `writeData(for:toFile:options:completionHandler:)`).
+  @preconcurrency
   open func writeData(
     for resource: PHAssetResource, toFile fileURL: URL, options: PHAssetResourceRequestOptions?,
-    completionHandler: @escaping ((any Error)?) -> Void
+    completionHandler: @escaping @Sendable ((any Error)?) -> Void
   ) {
-    nonisolated(unsafe) let completionHandler = completionHandler  // guarded by: only the task below calls it
     let progress = options?.progressHandler
     Task {
       let options = PHAssetResourceRequestOptions()
