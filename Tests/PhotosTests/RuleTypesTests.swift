@@ -382,6 +382,8 @@ struct CollectionTypesTests {
         }
       }
       #expect(top().titles == ["Sea", "First", "Second"])
+      let roots = PHCollectionList.fetchCollectionLists(with: .folder, subtype: .rootFolder, options: nil)
+      #expect(roots.count == 0, "The page of symbols lists this as different: the root is no list.")
       let parents = PHCollectionList.fetchCollectionListsContaining(one, options: nil)
       #expect(parents.titles == ["Second"], "Adding it elsewhere moves it (FO-01).")
       try await PHPhotoLibrary.shared().performChanges {
