@@ -6,7 +6,7 @@ import Testing
 /// A use that ends the process, as it raises on Apple's systems.
 enum Trap: String, CaseIterable, Codable, Sendable {
   case noLibrary, assetRequest, creationRequest, deletion, albumRequest, folderRequest, keptRequest, keptEdit
-  case wrongFormat, fewArguments, blockPredicate, unknownKey, albumKeyOfAsset, comparator, unknownSort
+  case wrongFormat, fewArguments, blockPredicate, castingPredicate, unknownKey, albumKeyOfAsset, comparator, unknownSort
   case pastEnd, negative, positionsPastEnd, placeholderOfChange, noReason, predicateInCompound
   case pathWithoutOrder, pathOfIdentifier, pathOfAlbums, foundationsPath
   case unknownValue, unknownResourceValue
@@ -24,7 +24,7 @@ enum Trap: String, CaseIterable, Codable, Sendable {
     case .keptEdit: ["contentEditingOutput", "inside the block"]
     case .wrongFormat: ["NSPredicate(format:) cannot read 'mediaType =='"]
     case .fewArguments: ["NSPredicate(format:)", "%@"]
-    case .blockPredicate: ["PHAsset.fetchAssets(with:)", "NSPredicate(format:)"]
+    case .blockPredicate, .castingPredicate: ["PHAsset.fetchAssets(with:)", "NSPredicate(format:)"]
     case .predicateInCompound: ["PHAsset.fetchAssets(with:)", "NSPredicate(format:)"]
     case .unknownKey: ["PHAsset.fetchAssets(with:)", "colour"]
     case .albumKeyOfAsset: ["PHAsset.fetchAssets(with:)", "title"]
@@ -95,6 +95,9 @@ enum Trap: String, CaseIterable, Codable, Sendable {
       case .wrongFormat: options.predicate = NSPredicate(format: "mediaType ==")
       case .fewArguments: options.predicate = NSPredicate(format: "creationDate > %@")
       case .blockPredicate: options.predicate = block
+      case .castingPredicate:
+        // As apps write it.
+        options.predicate = NSPredicate { object, _ in (object as! PHAsset).isFavorite }
       case .predicateInCompound: options.predicate = NSCompoundPredicate(andPredicateWithSubpredicates: [block])
       case .unknownKey: options.predicate = NSPredicate(format: "colour == %@", "red")
       case .albumKeyOfAsset: options.predicate = NSPredicate(format: "title == %@", "Sea")

@@ -2,11 +2,12 @@
 // is unavailable ranks last, so this one is taken without ambiguity. Sort descriptors are in
 // NSSortDescriptor+Keys.swift.
 //
-// A predicate has no place for a format, so its block carries it: asked about a `FormatReading` it hands over format
-// and arguments, asked about an object it evaluates them. NSCompoundPredicate shows its parts, and constants are equal
-// to each other, so whatever is built of these is read back as one condition, for the class of objects that is fetched.
+// A predicate has no place for a format, so its block carries it: asked about a reading it hands over format and
+// arguments, asked about an object it evaluates them. A reading is a stand-in of what is fetched, since the block of
+// another predicate casts what it is given. NSCompoundPredicate shows its parts, and constants are equal to each other,
+// so whatever is built of these is read back as one condition, for the class of objects that is fetched.
 //
-//     NSPredicate(format:) ─ block ─▶ FormatReading ─▶ Condition(format:arguments:for:)
+//     NSPredicate(format:) ─ block ─▶ AssetReading ─▶ Condition(format:arguments:for:)
 //     NSCompoundPredicate  ─ subpredicates ─▶ and, or, not
 //     NSPredicate(value:)  ─ equal to a constant ─▶ always, never
 //     NSPredicate(block:)  ─ nothing handed over ─▶ refused by name, as Apple's fetches do
@@ -14,8 +15,16 @@
 public import PhotoLedger
 
 /// What a predicate made from a format hands over about itself.
-private final class FormatReading {
-  var format: (text: String, arguments: [Any])?
+private typealias CarriedFormat = (text: String, arguments: [Any])
+
+/// Receives the format of a predicate about assets; an empty asset to any other predicate.
+private final class AssetReading: PHAsset, @unchecked Sendable {  // guarded by: used by one call on one thread
+  var format: CarriedFormat?
+}
+
+/// Receives the format of a predicate about collections; an empty album to any other predicate.
+private final class CollectionReading: PHAssetCollection, @unchecked Sendable {  // guarded by: as `AssetReading`
+  var format: CarriedFormat?
 }
 
 extension NSPredicate {
@@ -39,12 +48,17 @@ extension NSPredicate {
     }
     nonisolated(unsafe) let carried = arguments  // guarded by: never changed after this line
     self.init(block: { object, _ in
-      if let reading = object as? FormatReading {
+      switch object {
+      case let reading as AssetReading:
         reading.format = (predicateFormat, carried)
         return false
-      }
-      return PHPhotoLibrary.answer("NSPredicate.evaluate(with:)") {
-        try Condition.holds(predicateFormat, carried, for: object)
+      case let reading as CollectionReading:
+        reading.format = (predicateFormat, carried)
+        return false
+      default:
+        return PHPhotoLibrary.answer("NSPredicate.evaluate(with:)") {
+          try Condition.holds(predicateFormat, carried, for: object)
+        }
       }
     })
   }
@@ -71,10 +85,22 @@ extension Condition {
     case NSPredicate(value: true): self = .always
     case NSPredicate(value: false): self = .never
     default:
-      let reading = FormatReading()
-      _ = predicate.evaluate(with: reading)
-      guard let format = reading.format else { throw Self.unreadable(predicate) }
+      guard let format = Self.format(of: predicate, for: entity) else { throw Self.unreadable(predicate) }
       try self.init(format.text, format.arguments, for: entity)
+    }
+  }
+
+  /// The format that a predicate was made from; nil for one that Foundation made.
+  private static func format(of predicate: NSPredicate, for entity: Entity) -> CarriedFormat? {
+    switch entity {
+    case .asset:
+      let reading = AssetReading()
+      _ = predicate.evaluate(with: reading)
+      return reading.format
+    case .collection:
+      let reading = CollectionReading()
+      _ = predicate.evaluate(with: reading)
+      return reading.format
     }
   }
 
