@@ -40,6 +40,32 @@ struct KeyValuesTests {
     }
   }
 
+  @Test("every public property of an album and of a folder is the value of its name")
+  func everyPropertyOfCollection() async throws {
+    await #expect(processExitsWith: .success) {
+      let common = try properties(of: "PHCollection")
+      try #require(Set(common).isSuperset(of: ["collection", "localizedTitle"]))
+      let album = try properties(of: "PHAssetCollection")
+      try #require(Set(album).isSuperset(of: ["assetCollectionSubtype", "estimatedAssetCount"]))
+      let folder = try properties(of: "PHCollectionList")
+      try #require(folder.contains("collectionListSubtype"))
+      for name in common + album { _ = PHAssetCollection().value(forKey: name) }
+      for name in common + folder { _ = PHCollectionList().value(forKey: name) }
+    }
+  }
+
+  @Test("a collection has its title by Apple's keys, and its kind as a number")
+  func collections() async throws {
+    let gallery = try Gallery()
+    try await gallery.shared {
+      let sea = try await album("Sea")
+      #expect(sea.value(forKey: "title") as? String == "Sea" && sea.value(forKey: "localizedTitle") as? String == "Sea")
+      #expect(sea.value(forKey: "assetCollectionType") as? Int == PHAssetCollectionType.album.rawValue)
+      #expect(sea.value(forKey: "canContainAssets") as? Bool == true)
+      #expect(sea.value(forKey: "startDate") as? Date == nil)
+    }
+  }
+
   @Test("the value of a choice is its number, and that of an object the object")
   func values() async throws {
     let gallery = try Gallery()

@@ -363,6 +363,28 @@ struct TimeAndKindTests {
     #expect(range.end.seconds == 1.5 && CMTimeRange(start: .zero, end: range.end).duration.seconds == 1.5)
   }
 
+  @Test("a kind is found only where it is of another one, and is encoded as its identifier")
+  func conformingKinds() throws {
+    #expect(UTType(filenameExtension: "heic", conformingTo: .image) == .heic)
+    #expect(UTType(filenameExtension: "mov", conformingTo: .image) == nil)
+    #expect(UTType(mimeType: "video/mp4", conformingTo: .movie) == .mpeg4Movie)
+    #expect(UTType(mimeType: "image/jpeg", conformingTo: .movie) == nil)
+    let bytes = try JSONEncoder().encode([UTType.heic])
+    #expect(String(decoding: bytes, as: UTF8.self) == #"["public.heic"]"#)
+    #expect(try JSONDecoder().decode([UTType].self, from: bytes) == [.heic])
+    #expect(throws: DecodingError.self) { _ = try JSONDecoder().decode([UTType].self, from: Data(#"[""]"#.utf8)) }
+  }
+
+  @Test("a place has the course and the speed that it was made with, or says that they are not known")
+  func places() {
+    let place = CLLocation(
+      coordinate: CLLocationCoordinate2D(latitude: 47, longitude: 8), altitude: 400, horizontalAccuracy: 5,
+      verticalAccuracy: 10, course: 90, speed: 2, timestamp: Date(timeIntervalSince1970: 0))
+    #expect(place.course == 90 && place.speed == 2 && place.altitude == 400 && place.horizontalAccuracy == 5)
+    let plain = CLLocation(latitude: 47, longitude: 8)
+    #expect(plain.course < 0 && plain.speed < 0 && plain.distance(from: place) == 0)
+  }
+
   @Test("kinds of data know what they are of, and what the Internet calls them")
   func kinds() throws {
     #expect(UTType.jpeg.isSubtype(of: .image) && UTType.jpeg.conforms(to: .data) && !UTType.jpeg.isSubtype(of: .jpeg))

@@ -18,9 +18,12 @@ struct ItemProviderTests {
     #expect(provider.registeredContentTypes(conformingTo: .movie) == [.quickTimeMovie])
     for type in ["public.heic", "public.image", "public.movie", "com.apple.quicktime-movie", "public.data"] {
       #expect(provider.hasItemConformingToTypeIdentifier(type), "\(type)")
+      #expect(provider.hasRepresentationConforming(toTypeIdentifier: type, fileOptions: []), "\(type)")
+      #expect(!provider.hasRepresentationConforming(toTypeIdentifier: type, fileOptions: .openInPlace), "\(type)")
     }
     for type in ["public.png", "public.audio", ""] {
       #expect(!provider.hasItemConformingToTypeIdentifier(type), "\(type)")
+      #expect(!provider.hasRepresentationConforming(toTypeIdentifier: type), "\(type)")
     }
     #expect(try await provider.data("public.data") == Data("still".utf8), "The preferred kind comes first.")
     #expect(try await provider.data("public.movie") == Data("film".utf8))

@@ -81,6 +81,57 @@ extension PHAssetResource {
   private var isHere: Bool { place.map { FileManager.default.isReadableFile(atPath: $0.path) } ?? false }
 }
 
+extension PHCollection {
+  /// A property by its name (Apple: `value(forKey:)` of `NSObject`).
+  ///
+  /// Besides the public properties of the collection's class: `title`, which is `localizedTitle`.
+  /// Traps for any other name, as Apple's raises.
+  public func value(forKey key: String) -> Any? {
+    switch key {
+    case "localIdentifier": return localIdentifier
+    case "title", "localizedTitle": return localizedTitle
+    case "canContainAssets": return NSNumber(value: canContainAssets)
+    case "canContainCollections": return NSNumber(value: canContainCollections)
+    case "modificationDate": return modificationDate
+    case "collection": return collection
+    default:
+      if let album = self as? PHAssetCollection { return album.ownValue(forKey: key) }
+      if let folder = self as? PHCollectionList { return folder.ownValue(forKey: key) }
+      undefined(key, of: "PHCollection")
+    }
+  }
+}
+
+extension PHAssetCollection {
+  /// A property that other collections do not have.
+  fileprivate func ownValue(forKey key: String) -> Any? {
+    switch key {
+    case "assetCollectionType": NSNumber(value: assetCollectionType.rawValue)
+    case "assetCollectionSubtype": NSNumber(value: assetCollectionSubtype.rawValue)
+    case "estimatedAssetCount": NSNumber(value: estimatedAssetCount)
+    case "startDate": startDate
+    case "endDate": endDate
+    case "approximateLocation": approximateLocation
+    case "localizedLocationNames": localizedLocationNames
+    default: undefined(key, of: "PHAssetCollection")
+    }
+  }
+}
+
+extension PHCollectionList {
+  /// A property that other collections do not have.
+  fileprivate func ownValue(forKey key: String) -> Any? {
+    switch key {
+    case "collectionListType": NSNumber(value: collectionListType.rawValue)
+    case "collectionListSubtype": NSNumber(value: collectionListSubtype.rawValue)
+    case "startDate": startDate
+    case "endDate": endDate
+    case "localizedLocationNames": localizedLocationNames
+    default: undefined(key, of: "PHCollectionList")
+    }
+  }
+}
+
 private func undefined(_ key: String, of type: String) -> Never {
   fatalError("\(type).value(forKey:) has no value for the key '\(key)'; its documentation lists the keys.")
 }

@@ -9,6 +9,10 @@ public typealias CLLocationDegrees = Double
 public typealias CLLocationDistance = Double
 /// Metres (stands in for Core Location's `CLLocationAccuracy`).
 public typealias CLLocationAccuracy = Double
+/// Degrees from north (stands in for Core Location's `CLLocationDirection`).
+public typealias CLLocationDirection = Double
+/// Metres a second (stands in for Core Location's `CLLocationSpeed`).
+public typealias CLLocationSpeed = Double
 
 /// A place on the earth (stands in for Core Location's `CLLocationCoordinate2D`, which Linux lacks).
 public struct CLLocationCoordinate2D: Sendable {
@@ -32,7 +36,7 @@ public func CLLocationCoordinate2DIsValid(_ coordinate: CLLocationCoordinate2D) 
 
 /// A place and a height (stands in for Core Location's `CLLocation`, which Linux lacks).
 ///
-/// The library keeps latitude, longitude and altitude; accuracies, course and speed are not kept.
+/// The library records latitude, longitude and altitude; accuracies, course and speed are of the value only.
 open class CLLocation: NSObject, NSCopying, @unchecked Sendable {  // guarded by: holds constants only
   /// Latitude and longitude.
   public let coordinate: CLLocationCoordinate2D
@@ -42,6 +46,10 @@ open class CLLocation: NSObject, NSCopying, @unchecked Sendable {  // guarded by
   public let horizontalAccuracy: CLLocationAccuracy
   /// Metres; negative when the altitude is unknown.
   public let verticalAccuracy: CLLocationAccuracy
+  /// Degrees from north; negative when the course is unknown.
+  public let course: CLLocationDirection
+  /// Metres a second; negative when the speed is unknown.
+  public let speed: CLLocationSpeed
   /// When the place was determined.
   public let timestamp: Date
 
@@ -59,6 +67,18 @@ open class CLLocation: NSObject, NSCopying, @unchecked Sendable {  // guarded by
   ) {
     (self.coordinate, self.altitude) = (coordinate, altitude)
     (horizontalAccuracy, verticalAccuracy, self.timestamp) = (hAccuracy, vAccuracy, timestamp)
+    (course, speed) = (-1, -1)
+  }
+
+  /// A place with a height, on a way.
+  public init(
+    coordinate: CLLocationCoordinate2D, altitude: CLLocationDistance, horizontalAccuracy hAccuracy: CLLocationAccuracy,
+    verticalAccuracy vAccuracy: CLLocationAccuracy, course: CLLocationDirection, speed: CLLocationSpeed,
+    timestamp: Date
+  ) {
+    (self.coordinate, self.altitude) = (coordinate, altitude)
+    (horizontalAccuracy, verticalAccuracy, self.timestamp) = (hAccuracy, vAccuracy, timestamp)
+    (self.course, self.speed) = (course, speed)
   }
 
   convenience init(_ location: Location, _ date: Date?) {

@@ -2,6 +2,17 @@ internal import LibraryPicking
 internal import PhotoLedger
 import Synchronization
 
+/// How a file of an item is to be opened (stands in for Foundation's `NSItemProviderFileOptions`).
+public struct NSItemProviderFileOptions: OptionSet, Sendable, Hashable {
+  /// The bits.
+  public let rawValue: Int
+  /// A set of bits.
+  public init(rawValue: Int) { self.rawValue = rawValue }
+
+  /// Where it is, and not as a copy.
+  public static let openInPlace = NSItemProviderFileOptions(rawValue: 1)
+}
+
 /// Brings the data of a picked item (stands in for Foundation's `NSItemProvider`, which Linux lacks).
 ///
 /// It comes from a picker only: nothing can be registered with it. Handlers are called on an arbitrary thread, once.
@@ -25,6 +36,16 @@ public final class NSItemProvider: NSObject, Sendable {
   /// Whether there is data of a kind, such as `public.image`.
   public func hasItemConformingToTypeIdentifier(_ typeIdentifier: String) -> Bool {
     UTType(typeIdentifier).flatMap { source.type(conformingTo: $0) } != nil
+  }
+
+  /// Whether there is data of a kind, such as `public.image`.
+  /// - Parameters:
+  ///   - typeIdentifier: a kind of data.
+  ///   - fileOptions: how the file is to be opened; none can be opened in place, since each is a copy.
+  public func hasRepresentationConforming(
+    toTypeIdentifier typeIdentifier: String, fileOptions: NSItemProviderFileOptions = []
+  ) -> Bool {
+    !fileOptions.contains(.openInPlace) && hasItemConformingToTypeIdentifier(typeIdentifier)
   }
 
   /// How a loaded file is to be called, without its ending. Nil until the app says so: a pick gives no name of a file,

@@ -22,9 +22,13 @@ public struct UTType: Sendable, Hashable, CustomStringConvertible {
   public init(importedAs identifier: String) { self.identifier = identifier }
 
   /// The type of files with an ending; a dynamic one if the ending is not known.
-  public init?(filenameExtension: String) {
+  /// - Parameters:
+  ///   - filenameExtension: the ending, without its dot.
+  ///   - supertype: a type that it has to be of; nil otherwise.
+  public init?(filenameExtension: String, conformingTo supertype: UTType = .data) {
     if filenameExtension.isEmpty { return nil }
     identifier = UniformType(filenameExtension: filenameExtension).identifier
+    if supertype != .data, !conforms(to: supertype) { return nil }
   }
 
   /// The usual file name ending, without its dot; nil if none is known.
@@ -37,9 +41,13 @@ public struct UTType: Sendable, Hashable, CustomStringConvertible {
   public var description: String { identifier }
 
   /// The type of an Internet media type; nil if none is known.
-  public init?(mimeType: String) {
+  /// - Parameters:
+  ///   - mimeType: the Internet media type.
+  ///   - supertype: a type that it has to be of; nil otherwise.
+  public init?(mimeType: String, conformingTo supertype: UTType = .data) {
     guard let type = UniformType(mediaTypeName: mimeType) else { return nil }
     identifier = type.identifier
+    if supertype != .data, !conforms(to: supertype) { return nil }
   }
 
   /// The usual Internet media type; nil if none is known.
@@ -120,4 +128,23 @@ public struct UTType: Sendable, Hashable, CustomStringConvertible {
   public static let folder = UTType(known: "public.folder")
   /// A property list.
   public static let propertyList = UTType(known: "com.apple.property-list")
+}
+
+extension UTType: Codable {
+  /// Reads an identifier.
+  /// - Throws: `DecodingError` for an empty one, and for what is no text.
+  public init(from decoder: any Decoder) throws {
+    let container = try decoder.singleValueContainer()
+    let identifier = try container.decode(String.self)
+    guard let type = UTType(identifier) else {
+      throw DecodingError.dataCorruptedError(in: container, debugDescription: "A type identifier must not be empty.")
+    }
+    self = type
+  }
+
+  /// Writes the identifier.
+  public func encode(to encoder: any Encoder) throws {
+    var container = encoder.singleValueContainer()
+    try container.encode(identifier)
+  }
 }
