@@ -29,6 +29,9 @@ public struct Verification: Sendable, Hashable {
   public internal(set) var resourceCount: UInt64 = 0
   /// How many of those are not there: a state, not a defect of the store.
   public internal(set) var missingResources: [String] = []
+  /// The paths of those whose content is not the recorded one. For a referenced file that is a state; the first file
+  /// of the library itself is the ``defect``.
+  public internal(set) var alteredResources: [String] = []
   /// How many checkpoints the log was compared with, and fits.
   public internal(set) var checkpointCount: UInt64 = 0
   /// Quarantined events, which could not be applied by a rebuild.
@@ -250,14 +253,15 @@ extension PhotoLibrary {
     try t.forEach(in: projections.details, from: 0) { _, bytes in
       for resource in try AssetDetails(encoded: bytes.withUnsafeBytes { Array($0) }).resources {
         found.resourceCount += 1
+        let path = store.resources.path(of: resource)
         switch try store.resources.state(of: resource, hashing: hashesContent) {
         case .present: break
-        case .missing: found.missingResources.append(store.resources.url(of: resource).path)
+        case .missing: found.missingResources.append(path)
         case .altered:
-          found.defect = Verification.Defect(
-            place: store.resources.url(of: resource).path,
-            description: "The file of \(resource.originalFilename) does not have the recorded hash.")
-          return .stop
+          found.alteredResources.append(path)
+          // The others are looked at all the same: each of them is to be restored.
+          guard resource.storage == .library, found.defect == nil else { break }
+          found.defect = try defect(of: resource, at: path)
         }
       }
       done += 1
@@ -267,6 +271,13 @@ extension PhotoLibrary {
       }
       return .proceed
     }
+  }
+
+  /// What is wrong with a file of the library whose content is not the recorded one.
+  private func defect(of resource: AssetResource, at path: String) throws -> Verification.Defect {
+    let hasSize = try store.resources.state(of: resource, hashing: false) == .present
+    let what = hasSize ? "does not have the recorded hash" : "is not a file of the recorded size"
+    return Verification.Defect(place: path, description: "The file of \(resource.originalFilename) \(what).")
   }
 }
 

@@ -95,6 +95,45 @@ struct LibraryImportTests {
       try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["b.jpg"], "A purge removes no original.")
   }
 
+  @Test("an altered referenced file is a state: the library is sound, and the files behind it are looked at")
+  func alteredInPlace() async throws {
+    let rig = try ImportedLibrary()
+    let folder = try TemporaryFolder()
+    for name in ["a", "b", "c"] { try folder.write("\(name).jpg", Self.still(name)) }
+    var options = LibraryImport.Options()
+    options.leavesFilesInPlace = true
+    _ = try await rig.run([folder.asRoot], options)
+    try folder.write("a.jpg", Self.still("a, turned by another program"))
+    try folder.write("b.jpg", Self.still("z"))
+    #expect(unlink("\(folder.path)/c.jpg") == 0)
+    let canonical = URL(filePath: folder.path).resolvingSymlinksInPath().path
+    let found = try rig.verify()
+    #expect(found.isSound && found.missingResources == ["\(canonical)/c.jpg"])
+    #expect(found.alteredResources.sorted() == ["\(canonical)/a.jpg", "\(canonical)/b.jpg"])
+    let sizes = try rig.library.verify(scratch: URL(filePath: rig.folder.path))
+    #expect(sizes.isSound && sizes.alteredResources == ["\(canonical)/a.jpg"])
+  }
+
+  @Test("every altered file of the library is listed, and the first one is the defect", arguments: [true, false])
+  func alteredInLibrary(hasSize: Bool) async throws {
+    let rig = try ImportedLibrary()
+    let folder = try TemporaryFolder()
+    for name in ["a", "b", "c"] { try folder.write("\(name).jpg", Self.still(name)) }
+    _ = try await rig.run([folder.asRoot])
+    let paths = try rig.assets().flatMap { try rig.library.resources(of: $0) }.map { rig.library.url(of: $0).path }
+    for path in paths.prefix(2) {
+      #expect(chmod(path, 0o644) == 0)
+      let size = try Data(contentsOf: URL(filePath: path)).count
+      try Data(count: hasSize ? size : size + 1).write(to: URL(filePath: path))
+    }
+    #expect(unlink(paths[2]) == 0)
+    let found = try rig.verify()
+    #expect(!found.isSound && Set(found.alteredResources) == Set(paths.prefix(2)))
+    #expect(found.defect?.place == found.alteredResources.first && found.missingResources == [paths[2]])
+    let what = hasSize ? "does not have the recorded hash" : "is not a file of the recorded size"
+    #expect(found.defect?.description.contains(what) == true)
+  }
+
   @Test("a referenced file whose name is not UTF-8 is not taken, and the reason says so")
   func inPlaceOddName() async throws {
     let rig = try ImportedLibrary()

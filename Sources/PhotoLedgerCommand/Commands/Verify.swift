@@ -14,8 +14,8 @@ extension Command {
     words: ["verify"], summary: "recompute the log and everything derived from it, and report the first difference",
     options: .opening + [hashing, .checkpoint, .json],
     notes: """
-      The check runs in a child process, so that a damaged store cannot crash this one. Missing files are listed, but
-      do not change the exit status.
+      The check runs in a child process, so that a damaged store cannot crash this one. Missing files, and referenced
+      files with other contents, are listed, but do not change the exit status.
 
       An attacker who can write the library can recompute all of it. Only a checkpoint stored elsewhere reveals that;
       see `checkpoint`.
@@ -78,6 +78,7 @@ private func text(_ found: Verification) -> String {
     text += "\(TextLayout.counted(Int(found.checkpointCount), "checkpoint")) compared; the log matches.\n"
   }
   for path in found.missingResources { text += "missing: \(TextLayout.printable(path))\n" }
+  for path in found.alteredResources { text += "altered: \(TextLayout.printable(path))\n" }
   for event in found.quarantined { text += TextLayout.printable("\(event)") + "\n" }
   text += found.defect.map { "NOT SOUND at \($0.place): \($0.description)\n" } ?? "The library is sound.\n"
   return text
@@ -96,6 +97,7 @@ extension JSON {
       "quarantined": .list(
         found.quarantined.map { ["sequence": .integer(Int64(clamping: $0.sequence)), "reason": .text($0.reason)] }),
       "missingResources": .list(found.missingResources.map { .text($0) }),
+      "alteredResources": .list(found.alteredResources.map { .text($0) }),
       "chain": .text(found.chain),
       "defect": found.defect.map { ["place": .text($0.place), "description": .text($0.description)] } ?? .null,
     ]
