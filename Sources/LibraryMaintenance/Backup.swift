@@ -303,11 +303,11 @@ enum LibraryCopy {
     return Int64(status.st_size)
   }
 
-  /// Names the library's files that assets of the copy have and that are not in it.
+  /// Names the library's files that assets of the copy have and that are not in it, and counts those outside of it.
   static func noteMissing(in folder: String, _ transfer: inout ResourceTransfer) throws {
     let present = Set(
       try ResourceTransfer.files(of: folder).compactMap { SHA256Digest(hexadecimal: $0.filter { $0 != "/" }) })
-    transfer.missingFiles = try withStore(in: folder) { environment in
+    (transfer.missingFiles, transfer.referencedFileCount) = try withStore(in: folder) { environment in
       let projections = try Projections(in: environment)
       return try environment.read { t in
         var absent: [(asset: ObjectNumber, content: SHA256Digest)] = []
@@ -320,21 +320,25 @@ enum LibraryCopy {
         // Only for what is not there an asset has to say whether it was to be. Assets are read in their order.
         absent.sort { $0.asset < $1.asset }
         let runs = absent.inRuns(of: 4096).map(Array.init)
-        let missing = try t.onSeveralCores(runs.count) { index, t in try wanted(runs[index], projections, t) }
-        return Set(missing.joined()).sorted()
+        let parts = try t.onSeveralCores(runs.count) { index, t in try lacking(runs[index], projections, t) }
+        return (Set(parts.flatMap { $0.missing }).sorted(), parts.reduce(0) { $0 + $1.referencedCount })
       }
     }
   }
 
-  /// The paths of contents that an asset has in the library.
-  private static func wanted(
+  /// Of contents that a copy lacks: the paths of those that an asset has in the library, and how many it has outside.
+  private static func lacking(
     _ contents: [(asset: ObjectNumber, content: SHA256Digest)], _ projections: Projections, _ t: borrowing StoreReading
-  ) throws -> [String] {
-    try contents.compactMap { asset, content in
-      let details = try projections.details(asset, in: t)
-      guard details?.resources.contains(where: { $0.storage == .library && $0.sha256 == content.bytes }) ?? false
-      else { return nil }
-      return "\(content.description.prefix(2))/\(content.description.dropFirst(2))"
+  ) throws -> (missing: [String], referencedCount: Int) {
+    var (missing, referencedCount): ([String], Int) = ([], 0)
+    for (asset, content) in contents {
+      let found = try projections.details(asset, in: t)?.resources.filter { $0.sha256 == content.bytes } ?? []
+      if found.contains(where: { $0.storage == .library }) {
+        missing.append("\(content.description.prefix(2))/\(content.description.dropFirst(2))")
+      } else if !found.isEmpty {
+        referencedCount += 1
+      }
     }
+    return (missing, referencedCount)
   }
 }

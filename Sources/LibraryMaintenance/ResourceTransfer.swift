@@ -37,6 +37,8 @@ public struct ResourceTransfer: Sendable, Hashable {
   public internal(set) var damagedFiles: [String] = []
   /// Files that an asset of the copy names and that are not in it.
   public internal(set) var missingFiles: [String] = []
+  /// How many files of assets lie outside of the library, where an import left them. They are never copied.
+  public internal(set) var referencedFileCount = 0
 }
 
 extension ResourceTransfer {

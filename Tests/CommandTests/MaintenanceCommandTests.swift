@@ -33,6 +33,21 @@ struct MaintenanceCommandTests {
     #expect(other.status == 1 && other.errors.contains("only the library's owner"))
   }
 
+  @Test("a backup of a library with referenced originals counts them, since it does not hold them")
+  func referencedFiles() throws {
+    let sandbox = try Sandbox()
+    _ = try sandbox.makeAssets(1)
+    let photos = sandbox.folder.appending(path: "photos")
+    try FileManager.default.createDirectory(at: photos, withIntermediateDirectories: true)
+    for name in ["a", "b"] { try TinyMedia.jpeg(.init(comment: name)).write(to: photos.appending(path: "\(name).jpg")) }
+    let imported = try sandbox.run(["import", "--reference", photos.path])
+    #expect(imported.status == 0, "\(imported.errors)")
+    let made = try sandbox.run(["backup", Self.path(sandbox, "first"), "--json"]).objects()
+    #expect(made.first?["referencedFileCount"] as? Int == 2 && made.first?["fileCount"] as? Int == 1)
+    let text = try sandbox.run(["backup", Self.path(sandbox, "second")])
+    #expect(text.status == 0 && text.output.contains("2 referenced files not copied"), "\(text.output)")
+  }
+
   @Test(
     "a damaged backup is refused with a sentence and status 1, and nothing is made", arguments: [0, 100, 5000, 40_000])
   func damagedBackup(length: Int) throws {

@@ -11,7 +11,7 @@ extension Command {
     notes: """
       The log of the copy is verified, and each copied file hashed, before the directory gets its name; a cancelled
       backup leaves nothing. The default for --resources is copied. Missing and damaged files are named, but do not
-      change the exit status.
+      change the exit status. Referenced files are not in a backup; they are counted.
       """,
     example: "backup /media/disk/photos-2026-11-22", places: { $0.libraryPaths + $0.operands }
   ) { invocation in
@@ -37,6 +37,11 @@ extension Invocation {
       "\(TextLayout.counted(Int(report.eventCount), "event")) and \(files) "
         + "(\(TextLayout.bytes(report.resources.byteCount))) in \(TextLayout.printable(report.url.path))")
     try output.line("chain \(report.chain)")
+    let referencedCount = report.resources.referencedFileCount
+    if referencedCount > 0 {
+      let referenced = TextLayout.counted(referencedCount, "referenced file")
+      try output.line("\(referenced) not copied; back up their folders, too")
+    }
     try printLacking(report.resources)
   }
 

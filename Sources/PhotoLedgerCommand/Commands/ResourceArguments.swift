@@ -30,6 +30,7 @@ extension JSON {
       Member("linkedCount", .integer(Int64(transfer.linkedCount))),
       Member("missingFiles", .list(transfer.missingFiles.map { .text($0) })),
       Member("damagedFiles", .list(transfer.damagedFiles.map { .text($0) })),
+      Member("referencedFileCount", .integer(Int64(transfer.referencedFileCount))),
     ]
   }
 }
