@@ -11,6 +11,7 @@ public import PhotoLedger
 //       resources/          the files, or nothing
 //       imports/            the reports of imports
 //       decisions/          the pairs of photos that are not duplicates
+//       sidecars/           which sidecars were written beside originals, and with what content
 //       backup.json         which commit, which chain, and what is not there; written last
 //
 // A backup is made while the library is used. LMDB copies a snapshot, so the copy is of one commit; files are taken
@@ -280,9 +281,10 @@ enum LibraryCopy {
     return (found.eventCount, found.chain, token)
   }
 
-  /// Copies the reports of imports and the decisions about duplicates, or one of both.
+  /// Copies the reports of imports, the decisions about duplicates and the journal of sidecars, or some of these.
   static func takeRecords(
-    _ parts: [String] = ["imports", RejectedPairs.folder], from library: String, to folder: UnfinishedFolder
+    _ parts: [String] = ["imports", RejectedPairs.folder, SidecarLines.folder], from library: String,
+    to folder: UnfinishedFolder
   ) throws {
     for part in parts {
       let source = "\(library)/\(part)"

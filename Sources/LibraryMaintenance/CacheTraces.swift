@@ -90,8 +90,8 @@ struct CacheTraces {
 }
 
 /// The journal of sidecars that were written beside referenced originals.
-private struct SidecarLines {
-  private static let folder = "sidecars"
+struct SidecarLines {
+  static let folder = "sidecars"
   private let library: LibraryFolder
 
   init(in library: LibraryFolder) { self.library = library }

@@ -120,6 +120,24 @@ struct SidecarTests {
     #expect(try await rig.write()["a.jpg"]?.outcome == .unchanged)
   }
 
+  @Test("a restored library leaves a sidecar alone that was changed since it was written; a fork has no such journal")
+  func restored() async throws {
+    let rig = try await SidecarRig(["a.jpg"])
+    try await rig.edit("a.jpg", "Sea")
+    _ = try await rig.write()
+    func place(_ name: String) -> URL { URL(filePath: rig.rig.folder.path).appending(path: name) }
+    try rig.library.backup(to: place("backup"))
+    try rig.library.fork(to: place("fork"))
+    try rig.folder.write("a.jpg.xmp", Data(Self.foreign.utf8))
+    try PhotoLibrary.restore(from: place("backup"), to: place("restored"))
+    let library = try PhotoLibrary(at: place("restored"))
+    defer { library.close() }
+    let counts = try await SidecarWriting(of: library).run(try library.fetchAssets())
+    #expect(counts == [.conflict: 1])
+    #expect(try String(contentsOfFile: rig.place("a.jpg.xmp"), encoding: .utf8) == Self.foreign)
+    #expect(!FileManager.default.fileExists(atPath: place("fork/sidecars").path))
+  }
+
   @Test("a mirror has the originals' paths, and nothing is written beside them")
   func mirror() async throws {
     let rig = try await SidecarRig(["d/a.jpg"])
