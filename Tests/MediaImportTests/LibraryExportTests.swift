@@ -331,6 +331,42 @@ struct LibraryExportTests {
     #expect(try await rig.export().count(.unchanged) == 3)
   }
 
+  @Test(
+    "sidecars and copies with metadata are known again, too, without the journal or with other times",
+    arguments: [false, true], [false, true])
+  func adoptedMetadata(embeds: Bool, losesJournal: Bool) async throws {
+    let rig = try ExportRig()
+    try await rig.library.performChanges { block in
+      for name in ["a", "b"] {
+        var creation = AssetCreation(
+          mediaType: .image,
+          resources: [
+            .init(type: .photo, source: .data(TinyMedia.scanned(name, isWhole: true)), originalFilename: "\(name).jpg")
+          ])
+        creation.caption = "words about \(name)"
+        block.createAsset(creation)
+      }
+    }
+    let change = { (options: inout ExportOptions) in
+      (options.embeds, options.sidecars) = (embeds, embeds ? nil : .full)
+    }
+    #expect(try await rig.export("{name}", change).isComplete)
+    let paths = try rig.files().keys.sorted()
+    let last = try #require(paths.last)
+    try Data("mine".utf8).write(to: URL(filePath: "\(rig.target)/\(last)"))
+    for path in paths {
+      try FileManager.default.setAttributes(
+        [.modificationDate: Date(timeIntervalSince1970: 1e9)], ofItemAtPath: "\(rig.target)/\(path)")
+    }
+    if losesJournal { try FileManager.default.removeItem(atPath: "\(rig.target)/\(ExportFolder.own)") }
+    let before = try rig.files()
+    let found = try await rig.export("{name}", change)
+    #expect(found.count(.found) == paths.count - 1 && found.count(.conflict) == 1, "\(found.outcomes)")
+    let again = try await rig.export("{name}", change)
+    #expect(again.count(.unchanged) == paths.count - 1 && again.count(.conflict) == 1, "\(again.outcomes)")
+    #expect(try rig.files() == before)
+  }
+
   @Test("a file whose bytes are damaged in the library is not exported, and named")
   func damaged() async throws {
     var random = SeededGenerator(seed: 11)

@@ -28,6 +28,9 @@ struct PlannedFile: Sendable {
 
   var kind: String { resource?.type.name ?? "sidecar" }
 
+  /// Whether exiftool makes it: its bytes are not known before.
+  var isMade: Bool { resource != nil && packet != nil }
+
   /// What names the content: equal for files that need not be written again.
   var content: String {
     guard let resource else { return packet?.digest ?? "" }

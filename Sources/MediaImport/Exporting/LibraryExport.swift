@@ -212,16 +212,12 @@ private final class ExportRun {
         done(file, .unchanged)
         return false
       }
-    case .changed:
-      if options.replacesChanged { break }
+    case .changed where options.replacesChanged: break
+    case .changed, .foreign:
       if try adopt(file) { return false }
-      done(
-        file, .conflict,
-        "\(folder.place(file.path)) was changed since it was exported; it was left alone.")
-      return false
-    case .foreign:
-      if try adopt(file) { return false }
-      done(file, .conflict, "\(folder.place(file.path)) was not written by an export; it was left alone.")
+      // What it is to be is known only once it has been made; `isSettled` compares it then.
+      if file.isMade, !options.isDryRun, FileStamp(of: folder.place(file.path)) != nil { return true }
+      conflict(file)
       return false
     }
     if options.isDryRun {
@@ -231,18 +227,49 @@ private final class ExportRun {
     return true
   }
 
+  /// Leaves alone what has the path of a file.
+  private func conflict(_ file: PlannedFile) {
+    let isKnown = folder.journal.lines[file.path] != nil
+    let what = isKnown ? "was changed since it was exported" : "was not written by an export"
+    done(file, .conflict, "\(folder.place(file.path)) \(what); it was left alone.")
+  }
+
   /// Takes a file that has the right bytes and no line in the journal for exported.
-  private func adopt(_ file: PlannedFile) throws -> Bool {
-    guard var resource = file.resource, file.packet == nil, let stamp = FileStamp(of: folder.place(file.path)) else {
-      return false
-    }
-    // Read as a file that the library refers to: the same size and hash.
-    resource.storage = .referenced(path: folder.place(file.path))
-    guard try library.store.resources.state(of: resource, hashing: true) == .present,
-      FileStamp(of: folder.place(file.path)) == stamp
+  /// - Parameter made: a file with the right bytes, if it had to be made to know them.
+  private func adopt(_ file: PlannedFile, _ made: String? = nil) throws -> Bool {
+    let place = folder.place(file.path)
+    guard let stamp = FileStamp(of: place), try isAsWanted(place, stamp, file, made), FileStamp(of: place) == stamp
     else { return false }
     if !options.isDryRun { try folder.journal.append([line(file, stamp)]) }
     done(file, .found)
+    return true
+  }
+
+  private func isAsWanted(_ place: String, _ stamp: FileStamp, _ file: PlannedFile, _ made: String?) throws -> Bool {
+    if let made { return FileManager.default.contentsEqual(atPath: place, andPath: made) }
+    if file.isMade { return false }
+    guard var resource = file.resource else {
+      let bytes = file.packet?.bytes ?? []
+      return stamp.byteCount == bytes.count && FileManager.default.contents(atPath: place).map { Array($0) } == bytes
+    }
+    // Read as a file that the library refers to: the same size and hash.
+    resource.storage = .referenced(path: place)
+    return try library.store.resources.state(of: resource, hashing: true) == .present
+  }
+
+  /// Takes a file for exported that has the bytes of one that was made, or leaves it alone.
+  /// - Returns: false if the path is free for the one that was made.
+  private func isSettled(_ made: Made) throws -> Bool {
+    guard made.file.isMade else { return false }
+    switch folder.occupant(of: made.file.path) {
+    case .none, .own: return false
+    case .changed where options.replacesChanged: return false
+    case .changed, .foreign: break
+    }
+    if try !adopt(made.file, made.path) { conflict(made.file) }
+    guard unlink(made.path) == 0 || errno == ENOENT else {
+      throw LibraryError.store(made.path, "remove", errno: errno)
+    }
     return true
   }
 
@@ -261,7 +288,7 @@ private final class ExportRun {
   private func write(_ batch: [PlannedFile]) async throws {
     if batch.isEmpty { return }
     do {
-      let made = try await make(batch)
+      let made = try await make(batch).filter { try !isSettled($0) }
       try step()
       try folder.synchronize()
       try step()
