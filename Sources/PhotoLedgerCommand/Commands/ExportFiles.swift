@@ -33,7 +33,8 @@ extension Command {
       A second run copies only what is new or changed, and resumes one that was stopped or killed. Files that it did
       not write are never replaced. Files of earlier exports that are no longer wanted are listed; --remove-unwanted
       removes them, except those of an asset of which a wanted file could not be exported. The status is 1 if a wanted
-      file is missing afterwards.
+      file is missing afterwards. Hidden assets, members of bursts and assets beneath the top of a stack are exported
+      with --hidden, --all-bursts and --all-stacks; without them, their number is printed.
       """,
     example: "export-files /media/disk/photos --template '{year}/{album|no album}/{name}' --sidecars"
   ) { invocation in
@@ -78,6 +79,7 @@ private struct Exporting: Sendable {
   func run(_ library: PhotoLibrary, _ options: ExportOptions) throws -> ExitStatus {
     let export = try LibraryExport(of: library, options: options)
     let assets = try FetchArguments.fetch(invocation, from: library)
+    let notChosen = try notChosenCount(beside: assets, library)
     let bar = SharedProgressBar()
     defer { bar.clear() }
     let printer = LinePrinter(invocation.output)
@@ -98,14 +100,22 @@ private struct Exporting: Sendable {
     bar.clear()
     return try invocation.output.finish(with: summary.isComplete ? .done : .failed) {
       try printer.finish()
-      try print(summary)
+      try print(summary, notChosen)
     }
   }
 
-  private func print(_ summary: ExportSummary) throws {
+  /// How many more assets would be chosen with hidden ones and all members of bursts and stacks; nil for a window.
+  private func notChosenCount(beside assets: FetchResult<Asset>, _ library: PhotoLibrary) throws -> Int? {
+    let options = try FetchArguments.read(invocation)
+    guard options.fetchLimit == 0, options.fetchOffset == 0 else { return nil }
+    let all = try FetchArguments.fetch(invocation, from: library, widened: { $0.includeHiddenAssets = true })
+    return max(0, all.count - assets.count)
+  }
+
+  private func print(_ summary: ExportSummary, _ notChosen: Int?) throws {
     if invocation.printsJSON {
       for file in summary.unwanted { try invocation.output.line(file.json) }
-      return try invocation.output.line(summary.json)
+      return try invocation.output.line(summary.json(notChosen: notChosen))
     }
     for file in summary.unwanted {
       let verb = file.isRemoved ? "removed" : file.reason.rawValue
@@ -119,6 +129,11 @@ private struct Exporting: Sendable {
     if summary.assetsWithoutFile > 0 {
       let assets = TextLayout.counted(summary.assetsWithoutFile, "asset")
       try invocation.output.line("\(assets) without a file in the folder; --json prints the reasons.")
+    }
+    if let notChosen, notChosen > 0 {
+      let assets = TextLayout.counted(notChosen, "asset")
+      try invocation.output.line(
+        "\(assets) not chosen: hidden, or in bursts or stacks; --hidden, --all-bursts and --all-stacks choose them.")
     }
     let listed = summary.unwanted.count { !$0.isRemoved && $0.message == nil }
     if listed > 0 {
@@ -165,12 +180,14 @@ extension UnwantedFile {
 }
 
 extension ExportSummary {
-  fileprivate var json: JSON {
+  fileprivate func json(notChosen: Int?) -> JSON {
+    let others: JSON = notChosen.map { JSON.integer(Int64($0)) } ?? .null
     let counts = ExportOutcome.allCases.map { JSON.Member($0.rawValue, .integer(Int64(count($0)))) }
     return [
       "summary": .object(
         [
           .init("assets", .integer(Int64(assets))), .init("assetsWithoutFile", .integer(Int64(assetsWithoutFile))),
+          .init("notChosen", others),
         ] + counts + [
           .init("unwanted", .integer(Int64(unwanted.count))),
           .init("removed", .integer(Int64(unwanted.count { $0.isRemoved }))),

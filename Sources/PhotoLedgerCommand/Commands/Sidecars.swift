@@ -12,10 +12,12 @@ extension Option {
 
 extension Command {
   private static let dryRun = Option.dryRun("print what would be done, and write nothing")
+  /// Those of hidden assets and of all members of bursts and stacks are written in any case.
+  private static let choosing = FetchArguments.choosing.filter { $0.name != "hidden" }
 
   static let sidecarsWrite = Command(
     words: ["sidecars", "write"], summary: "write edited metadata as XMP beside referenced originals",
-    options: .opening + FetchArguments.options + [
+    options: .opening + choosing + [
       Option("mirror", "DIR", "write to the same paths below this folder, not beside the originals"),
       .sidecarNaming,
       Option("all", "write every field that has a value, edited or not"),
@@ -23,7 +25,8 @@ extension Command {
     ],
     notes: """
       For a library of `import --reference`, whose originals remain at their paths. Fields are caption, keywords,
-      stars, favourite, date and location; other contents of a sidecar are kept, as far as exiftool keeps them. A
+      stars, favourite, date and location; other contents of a sidecar are kept, as far as exiftool keeps them. Hidden
+      assets and all members of bursts and stacks are included, but not the trash. A
       sidecar that another program changed since it was written is left alone and named. The status is 1 if a sidecar
       could not be written.
       """,
@@ -51,7 +54,7 @@ private struct SidecarPrinting: Sendable {
   let interruption: Interruption
 
   func run(_ library: PhotoLibrary, _ options: SidecarWriting.Options) throws -> ExitStatus {
-    let assets = try FetchArguments.fetch(invocation, from: library)
+    let assets = try FetchArguments.fetch(invocation, from: library, widened: { $0.includeHiddenAssets = true })
     let bar = SharedProgressBar()
     defer { bar.clear() }
     let printer = LinePrinter(invocation.output)

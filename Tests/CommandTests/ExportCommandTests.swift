@@ -1,0 +1,49 @@
+import Foundation
+import TestSupport
+import Testing
+
+@Suite("Files and sidecars written from the shell")
+struct ExportCommandTests {
+  @Test("an export counts the hidden and stacked assets that were not chosen, until its options choose them")
+  func notChosen() throws {
+    let sandbox = try Sandbox()
+    let assets = try sandbox.makeAssets(4)
+    #expect(try sandbox.run(["stack", assets[0], assets[1]]).status == 0)
+    #expect(try sandbox.run(["hide", assets[2]]).status == 0)
+    func summary(_ words: [String]) throws -> [String: Any] {
+      let lines = try sandbox.run(["export-files", "out", "--json"] + words).objects()
+      return try #require(lines.last?["summary"] as? [String: Any])
+    }
+    let first = try summary([])
+    #expect(first["assets"] as? Int == 2 && first["notChosen"] as? Int == 2)
+    let text = try sandbox.run(["export-files", "out"])
+    #expect(text.status == 0 && text.output.contains("2 assets not chosen"), "\(text.output)")
+    #expect(try summary(["--hidden"])["notChosen"] as? Int == 1)
+    let all = ["--hidden", "--all-bursts", "--all-stacks"]
+    let last = try summary(all)
+    #expect(last["assets"] as? Int == 4 && last["notChosen"] as? Int == 0)
+    #expect(try !sandbox.run(["export-files", "out"] + all).output.contains("not chosen"))
+    #expect(try summary(["--limit", "1"])["notChosen"] is NSNull)
+  }
+
+  @Test("sidecars are written for hidden assets and for those beneath the top of a stack, too")
+  func sidecarsOfAll() throws {
+    let sandbox = try Sandbox()
+    let photos = sandbox.folder.appending(path: "photos")
+    try FileManager.default.createDirectory(at: photos, withIntermediateDirectories: true)
+    let names = ["a.jpg", "b.jpg", "c.jpg"]
+    for name in names { try TinyMedia.jpeg(.init(comment: name)).write(to: photos.appending(path: name)) }
+    #expect(try sandbox.run(["import", "--reference", photos.path]).status == 0)
+    let assets = try sandbox.identifiers()
+    #expect(assets.count == 3)
+    #expect(try sandbox.run(["caption"] + assets + ["Sea"]).status == 0)
+    #expect(try sandbox.run(["stack", assets[0], assets[1]]).status == 0)
+    #expect(try sandbox.run(["hide", assets[2]]).status == 0)
+    let written = try sandbox.run(["sidecars", "write", "--json"])
+    #expect(written.status == 0, "\(written.errors)")
+    let summary = try written.objects().last?["summary"] as? [String: Int]
+    #expect(summary == ["written": 3])
+    let files = try FileManager.default.contentsOfDirectory(atPath: photos.path)
+    #expect(Set(files) == Set(names + names.map { "\($0).xmp" }))
+  }
+}
