@@ -42,11 +42,7 @@ public struct LogFilter: Sendable {
   ]
 
   /// Whether a kind, as ``kinds`` takes it, is one of a type of event that this version records.
-  public static func isKnown(kind: String) -> Bool { knownTypes.contains { isOf(kind, $0) } }
-
-  private static func isOf(_ kind: String, _ type: String) -> Bool {
-    type == kind || (!kind.isEmpty && (type.hasPrefix(kind + ".") || type.hasSuffix("." + kind)))
-  }
+  public static func isKnown(kind: String) -> Bool { knownTypes.contains { Event.isType($0, ofKind: kind) } }
 
   /// Whether there is a condition that the row of a commit decides.
   var asksAboutCommits: Bool { client != nil || cause != nil || from != nil || to != nil }
@@ -64,6 +60,6 @@ public struct LogFilter: Sendable {
 
   func wants(type: String) -> Bool {
     if let typePrefix, !type.hasPrefix(typePrefix) { return false }
-    return kinds.isEmpty || kinds.contains { Self.isOf($0, type) }
+    return kinds.isEmpty || kinds.contains { Event.isType(type, ofKind: $0) }
   }
 }

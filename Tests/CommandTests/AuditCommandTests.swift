@@ -58,9 +58,15 @@ struct AuditCommandTests {
     let date = try #require(all[5]["date"] as? String)
     let earlier = try run(["--to", date])
     #expect(earlier.count + (try run(["--from", date]).count) == all.count && !earlier.isEmpty && earlier.count < 6)
+    let days = try all.map { String(try #require($0["date"] as? String).prefix(10)) }
+    let span = ["--from", days[0], "--to", days[days.count - 1]]
+    #expect(try run(span).count == all.count, "A day to its end.")
+    #expect(try run(["--from", "2999-01-01"]).isEmpty && run(["--to", "2000-01-01"]).isEmpty)
+    let history = ["history", scene.album, "--json"]
+    #expect(try scene.sandbox.run(history + span).lines == scene.sandbox.run(history).lines)
     for (words, sentence) in [
       (["--kind", "trahsed"], "did you mean trashed?"), (["--from", "yesterday"], "got 'yesterday'"),
-      (["--to", "2024-05-31"], "needs an instant"),
+      (["--to", "2024-05-32"], "needs a day or an instant"),
     ] {
       let result = try scene.sandbox.run(["log"] + words)
       #expect(result.status == 2 && result.errors.contains(sentence), "\(result.errors)")

@@ -39,6 +39,31 @@ struct UndoCommandTests {
     #expect(nothing.status == 0 && nothing.lines.first == "nothing was undone")
   }
 
+  @Test("of all that a client did, the commits with one kind of event are undone, and those of a span of time")
+  func kinds() throws {
+    let sandbox = try Sandbox()
+    let client = "com.example.phone"
+    #expect(try sandbox.run(["client", "authorize", client]).status == 0)
+    let upload =
+      #"{"changes":[{"op":"asset.create","mediaType":"image","resources":[{"type":"photo","data":"YQ=="}]}]}"#
+    #expect(try sandbox.run(["apply", "--as", client], input: upload + "\n").status == 0)
+    let ids = try sandbox.identifiers()
+    #expect(ids.count == 1)
+    #expect(try sandbox.run(["trash", "--as", client] + ids).status == 0)
+    for words in [["--since", "2999-01-01"], ["--until", "2000-01-01"], ["--kind", "purged"]] {
+      let none = try sandbox.run(["undo", "--client", client] + words)
+      #expect(none.status == 0 && none.lines.first == "nothing was undone", "\(words): \(none)")
+    }
+    #expect(try sandbox.identifiers().isEmpty)
+    let undone = try sandbox.run(["undo", "--client", client, "--kind", "trashed", "--since", "2000-01-01"])
+    #expect(undone.lines.first == "        1  restored, at every position", "\(undone)")
+    #expect(try sandbox.identifiers() == ids)
+    let ofAsset = try sandbox.run(
+      ["undo", "--kind", "created", "--until", "2999-01-01", "--object", ids[0], "--on-conflict", "force"])
+    #expect(ofAsset.status == 0, "\(ofAsset)")
+    #expect(try sandbox.identifiers().isEmpty)
+  }
+
   @Test("what was changed since is told by name, and refuses the whole unless the caller says otherwise")
   func conflicts() throws {
     let sandbox = try Sandbox()
@@ -83,6 +108,7 @@ struct UndoCommandTests {
     arguments: [
       ([], "--all for everything"), (["--all", "--cause", "x"], "--all selects everything"),
       (["--cause", "x", "--on-conflict", "ask"], "refuse, skip or force"),
+      (["--kind", "trahsed"], "did you mean trashed?"), (["--since", "yesterday"], "needs a day or an instant"),
       (["--commit", "t1-0000000000000001-1", "--to", "t1-0000000000000001-1"], "either --commit or"),
     ])
   func usage(words: [String], sentence: String) throws {

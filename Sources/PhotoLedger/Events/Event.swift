@@ -414,3 +414,10 @@ extension Arranged {
       shifts: shifts.map(\.inverse))
   }
 }
+
+extension Event {
+  /// Whether a type of event is of a kind: the type itself such as `assets.trashed`, its object or its action.
+  package static func isType(_ type: String, ofKind kind: String) -> Bool {
+    type == kind || (!kind.isEmpty && (type.hasPrefix(kind + ".") || type.hasSuffix("." + kind)))
+  }
+}

@@ -1,3 +1,5 @@
+public import Foundation
+
 /// The commits to undo, and the objects to which the undo is limited.
 ///
 /// Every property that is set narrows the choice; with none set it is everything since the library was created.
@@ -12,6 +14,13 @@ public struct UndoSelection: Sendable, Hashable {
   public var cause: String?
   /// Only commits of a client.
   public var client: String?
+  /// Only commits with an event of one of these kinds: a full type such as `assets.trashed`, its object (`assets`) or its
+  /// action (`trashed`); empty: any. All of such a commit is chosen.
+  public var kinds: Set<String> = []
+  /// Only commits that were made at this instant or later.
+  public var from: Date?
+  /// Only commits that were made before this instant.
+  public var to: Date?
   /// Only what concerns one of these assets, albums or folders; empty: all of it.
   ///
   /// An asset brings its properties, its existence and its places; an album or folder its own properties and the places

@@ -1,4 +1,5 @@
 import EventLog
+import Foundation
 import LMDB
 import Synchronization
 
@@ -131,7 +132,7 @@ extension PhotoLibrary {
       if selection.objects.isEmpty {
         for commit in try store.core.log.commits(after: range.lowerBound - 1, in: t) {
           guard commit.number <= range.upperBound else { break }
-          guard try isChosen(commit, by: selection) else { continue }
+          guard try isChosen(commit, by: selection, t) else { continue }
           try store.core.log.read(after: commit.firstSequence - 1, limit: Int(commit.eventCount), in: t) { record in
             let event = try store.core.projections.event(record, in: t)
             try composition.add(event, at: record.sequence, of: commit.number, &rekeyings, in: t)
@@ -168,7 +169,7 @@ extension PhotoLibrary {
           throw LibraryError(.corrupted, "The log has no row for commit \(record.commit); run `verify`.")
         }
         commit = found
-        isWanted = try isChosen(found, by: selection)
+        isWanted = try isChosen(found, by: selection, t)
       }
       guard isWanted else { continue }
       let event = try store.core.projections.event(record, in: t)
@@ -177,11 +178,15 @@ extension PhotoLibrary {
   }
 
   /// Whether a commit is chosen; commits of others can be undone only by the owner.
-  private func isChosen(_ commit: Commit, by selection: UndoSelection) throws -> Bool {
+  private func isChosen(
+    _ commit: Commit, by selection: UndoSelection, _ t: borrowing StoreReading
+  ) throws -> Bool {
     let information = commit.information
+    let date = Date(microseconds: information.time)
     guard selection.client ?? information.client == information.client,
-      selection.cause ?? information.cause == information.cause
+      selection.cause ?? information.cause == information.cause, selection.from ?? date <= date
     else { return false }
+    if let end = selection.to, date >= end { return false }
     guard client == Self.owner || information.client == client else {
       if selection.commit == nil { return false }
       throw LibraryError(
@@ -191,7 +196,18 @@ extension PhotoLibrary {
         '\(information.client)', and only the library's owner may undo it.
         """)
     }
-    return true
+    return try selection.kinds.isEmpty || hasEvent(of: selection.kinds, commit, t)
+  }
+
+  /// Whether some event of a commit is of one of several kinds.
+  private func hasEvent(of kinds: Set<String>, _ commit: Commit, _ t: borrowing StoreReading) throws -> Bool {
+    var isFound = false
+    try store.core.log.read(after: commit.firstSequence - 1, limit: Int(commit.eventCount), in: t) { record in
+      let type = record.type
+      isFound = kinds.contains { Event.isType(type, ofKind: $0) }
+      return isFound ? .stop : .proceed
+    }
+    return isFound
   }
 
   /// The commits between the tokens of a selection, without that of the library's creation.

@@ -49,7 +49,7 @@ extension Invocation {
       }
       options.timeZone = found
     }
-    let (from, until) = (try day("from", endingWith: "T00:00:00Z"), try day("until", endingWith: "T23:59:59.999999Z"))
+    let (from, until) = (try instant("from", inDay: 0), try instant("until", inDay: 86_400 - 0.000_001))
     if from != nil || until != nil {
       let (first, last) = (from ?? .distantPast, until ?? .distantFuture)
       guard first <= last else { throw UsageError("--from is after --until; no photo can match.") }
@@ -59,15 +59,6 @@ extension Invocation {
       throw UsageError("--cause needs 1 to 1024 bytes; this one has \(cause.utf8.count).")
     }
     return options
-  }
-
-  /// The instant that an option names, or an end of the day that it names.
-  private func day(_ name: String, endingWith time: String) throws -> Date? {
-    guard let text = text(name) else { return nil }
-    guard let written = WrittenDate(text) ?? WrittenDate(text + time) else {
-      throw UsageError("--\(name) needs a day or an instant, 2024-05-31 or 2024-05-31T18:30:00Z; got '\(text)'.")
-    }
-    return written.date
   }
 
   /// What becomes of photos of the partner of an account.

@@ -9,13 +9,13 @@ extension Command {
   static let filtering: [Option] = [
     Option("client", "C", "only events of a client"), Option("cause", "C", "only events of a cause"),
     Option("kind", "KIND", isRepeatable: true, "only events of a kind"),
-    Option("from", "DATE", "only events of this instant or later"),
-    Option("to", "DATE", "only events before this instant"),
+    Option("from", "DATE", "only events of this instant or day, or later"),
+    Option("to", "DATE", "only events before this instant, or to the end of this day"),
   ]
 
   static let kindNote = """
     A kind is a type of event such as assets.trashed, its object (assets) or its action (trashed); \
-    an instant is written as 2024-05-31T18:30:00Z.
+    a date is an instant, 2024-05-31T18:30:00Z, or a day in UTC, 2024-05-31.
     """
 }
 
@@ -26,13 +26,18 @@ extension Invocation {
     filter.after = try text("after").map { try Token($0) }
     filter.client = text("client")
     filter.cause = text("cause")
-    filter.kinds = Set(texts("kind"))
+    filter.kinds = try eventKinds()
+    filter.from = try instant("from", inDay: 0)
+    filter.to = try instant("to", inDay: 86_400)
+    return filter
+  }
+
+  /// The kinds of event that `--kind` names.
+  func eventKinds() throws -> Set<String> {
     for kind in texts("kind") where !LogFilter.isKnown(kind: kind) {
       let words = LogFilter.knownTypes.flatMap { type in [type] + type.split(separator: ".").map(String.init) }
       throw UsageError("There is no kind of event '\(kind)'\(Suggestion.sentence(for: kind, among: words))")
     }
-    filter.from = try instant("from")?.date
-    filter.to = try instant("to")?.date
-    return filter
+    return Set(texts("kind"))
   }
 }

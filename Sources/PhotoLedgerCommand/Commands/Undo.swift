@@ -10,12 +10,18 @@ extension Command {
 
   static let undo = Command(
     words: ["undo"], summary: "undo commits, as one commit that names them",
-    syntax: "(--commit TOKEN | --from TOKEN | --to TOKEN | --cause C | --client C | --object ID | --all)…",
+    syntax: """
+      (--commit TOKEN | --from TOKEN | --to TOKEN | --cause C | --client C | --kind KIND | --since DATE | \
+      --until DATE | --object ID | --all)…
+      """,
     options: .opening + [
       Option("commit", "TOKEN", "the commit that led to a state"),
       Option("from", "TOKEN", "only commits after the state of a token"),
       Option("to", "TOKEN", "only commits up to the state of a token, its own included"),
       Option("cause", "C", "only commits of a cause"), Option("client", "C", "only commits of a client"),
+      Option("kind", "KIND", isRepeatable: true, "only commits with an event of a kind, as `log` has it"),
+      Option("since", "DATE", "only commits of this instant or day, or later"),
+      Option("until", "DATE", "only commits before this instant, or to the end of this day"),
       Option("object", "ID", isRepeatable: true, "only changes of an asset, album or folder"), everything,
       Option("on-conflict", "POLICY", "for values changed since: refuse (the default), skip or force"),
       Option("why", "TEXT", "the cause of the undo itself; default 'undo'"),
@@ -75,6 +81,9 @@ extension Invocation {
     selection.through = try text("to").map { try Token($0) }
     selection.cause = text("cause")
     selection.client = text("client")
+    selection.kinds = try eventKinds()
+    selection.from = try instant("since", inDay: 0)
+    selection.to = try instant("until", inDay: 86_400)
     selection.objects = try texts("object").map { text in
       guard let identifier = LocalIdentifier(text) else {
         throw LibraryError(
@@ -86,7 +95,9 @@ extension Invocation {
       throw UsageError("'undo' takes either --commit or --from and --to.")
     }
     guard isEverything || selection != UndoSelection() else {
-      throw UsageError("'undo' needs --commit, --from, --to, --cause, --client or --object; or --all for everything.")
+      throw UsageError(
+        "'undo' needs --commit, --from, --to, --cause, --client, --kind, --since, --until or --object; or --all for "
+          + "everything.")
     }
     guard !isEverything || selection == UndoSelection() else {
       throw UsageError("--all selects everything; omit it to select a part.")

@@ -44,13 +44,15 @@ extension Invocation {
     return try text(Option.at.name).map { try MomentChoice($0, of: "--at") }
   }
 
-  /// The instant that an option names; nil if it is not given.
+  /// The instant that an option names, or so many seconds after the start of the day that it names, in UTC; nil if it
+  /// is not given.
   /// - Throws: ``UsageError`` for an invalid text.
-  func instant(_ name: String) throws -> WrittenDate? {
+  func instant(_ name: String, inDay seconds: Double) throws -> Date? {
     guard let text = text(name) else { return nil }
-    guard let written = WrittenDate(text) else {
-      throw UsageError("--\(name) needs an instant such as 2024-05-31T18:30:00Z; got '\(text)'.")
+    let day = DateText.wallTime(text + "T00:00:00")
+    guard let date = WrittenDate(text)?.date ?? day?.addingTimeInterval(seconds) else {
+      throw UsageError("--\(name) needs a day or an instant, 2024-05-31 or 2024-05-31T18:30:00Z; got '\(text)'.")
     }
-    return written
+    return date
   }
 }
