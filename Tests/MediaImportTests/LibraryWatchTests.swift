@@ -99,6 +99,25 @@ struct LibraryWatchTests {
     #expect(rig.missing.isEmpty)
   }
 
+  @Test("a folder that was moved as a whole is found again where an empty one has its former path")
+  func movedRoot() async throws {
+    let rig = try WatchedLibrary()
+    for name in ["a", "b"] { try rig.write("\(name).jpg", name) }
+    try await rig.watching { try await rig.wait(for: 2) }
+    let assets = Set(try rig.rig.assets().map(\.id))
+    let place = rig.root.deletingLastPathComponent().appending(path: "moved").path
+    #expect(rename(rig.root.path, place) == 0)
+    try FileManager.default.createDirectory(at: rig.root, withIntermediateDirectories: false)
+    rig.options.withLock { $0.acceptsMissing = true }
+    try await rig.watching([rig.asRoot, FilePath(place)]) {
+      try await waitUntil("each asset has the new path of its file") {
+        let resources = try rig.rig.assets().flatMap { try rig.library.resources(of: $0) }
+        return resources.map { rig.library.url(of: $0).path }.sorted() == ["\(place)/a.jpg", "\(place)/b.jpg"]
+      }
+    }
+    #expect(try Set(rig.rig.assets().map(\.id)) == assets && rig.rig.verify().missingResources.isEmpty)
+  }
+
   @Test("files that exchange their names keep their assets, which have the paths that their contents have now")
   func exchanged() async throws {
     let rig = try WatchedLibrary()
@@ -521,11 +540,13 @@ private final class WatchedLibrary: Sendable {
   func watch() throws -> LibraryWatch { try LibraryWatch(of: library, options: options.withLock { $0 }) }
 
   /// Runs a watch during a body.
-  func watching(_ body: @Sendable () async throws -> Void) async throws {
+  /// - Parameter roots: what is watched; nil: the folder.
+  func watching(_ roots: [FilePath]? = nil, _ body: @Sendable () async throws -> Void) async throws {
     news.withLock { $0.removeAll { if case .watching = $0 { true } else { false } } }
     let watch = try watch()
-    let task = Task.detached { [asRoot, self] in
-      try await watch.run([asRoot]) { one in self.news.withLock { $0.append(one) } }
+    let roots = roots ?? [asRoot]
+    let task = Task.detached { [self] in
+      try await watch.run(roots) { one in self.news.withLock { $0.append(one) } }
     }
     do {
       try await body()
