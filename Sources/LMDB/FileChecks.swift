@@ -24,7 +24,7 @@ func isMountedReadOnly(_ path: String) -> Bool {
 }
 
 /// The name of the remote file system that holds `path`; nil for a local one (statfs, magic numbers of linux/magic.h).
-func remoteFileSystemName(of path: String) -> String? {
+package func remoteFileSystemName(of path: String) -> String? {
   var status = statfs()
   guard statfs(path, &status) == 0 else { return nil }
   return remoteFileSystemName(magic: UInt32(truncatingIfNeeded: status.f_type))

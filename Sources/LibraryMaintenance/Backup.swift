@@ -80,13 +80,13 @@ extension PhotoLibrary {
     try checkIsOwner("back up the library")
     return try LibraryStore.reporting {
       let folder = try UnfinishedFolder(becoming: url, outside: URL(filePath: store.folder.currentPath))
-      let head = try store.copyStore(to: folder, progress)
+      let head = try store.copyStore(to: folder, progress, LibraryCopy.backupOptions)
       var transfer = ResourceTransfer()
       try store.folder.withPath { library in
         try transfer.take(from: library, to: folder, resources, progress: progress)
         try LibraryCopy.takeRecords(from: library, to: folder)
       }
-      try LibraryCopy.noteMissing(in: folder.path, &transfer)
+      try LibraryCopy.noteMissing(in: folder.path, &transfer, LibraryCopy.backupOptions)
       let manifest = BackupManifest(
         library: store.core.identifier.uuidString, date: store.core.libraryEnvironment.date(), events: head.sequence,
         commits: head.commit, chain: head.chain.description, resources: resources.rawValue, files: transfer.fileCount,
@@ -203,12 +203,13 @@ extension BackupManifest {
 extension LibraryStore {
   /// Copies the store into a folder that is to be a library, and proves the log of the copy.
   func copyStore(
-    to folder: UnfinishedFolder, _ progress: (TaskProgress) -> Bool
+    to folder: UnfinishedFolder, _ progress: (TaskProgress) -> Bool,
+    _ options: LMDB.Environment.Options = LibraryStore.options
   ) throws -> EventLog.Head {
     guard progress(TaskProgress(phase: "store", done: 0, total: nil)) else { throw LibraryCopy.stopped }
     // The folder is synced as a whole when it is finished.
     try core.environment.copy(to: folder.path + "/store", compacting: true, isDurable: false)
-    return try LibraryCopy.withStore(in: folder.path) { environment in
+    return try LibraryCopy.withStore(in: folder.path, options) { environment in
       try LibraryCopy.provedLog(EventLog(in: environment), in: environment, progress)
     }
   }
@@ -217,6 +218,14 @@ extension LibraryStore {
 /// The steps by which a library is copied.
 enum LibraryCopy {
   static var stopped: LibraryError { LibraryError(.userCancelled, "The copy was stopped; nothing was created.") }
+
+  /// How the store of a backup is opened while the backup is made: on a remote file system, too, since nothing else
+  /// opens it meanwhile. A finished backup there can be restored from, and not be opened.
+  static var backupOptions: LMDB.Environment.Options {
+    var options = LibraryStore.options
+    options.allowsRemoteFileSystem = true
+    return options
+  }
 
   /// Runs a body with the store of a library that is being made, and closes it.
   static func withStore<R>(
@@ -306,10 +315,12 @@ enum LibraryCopy {
   }
 
   /// Names the library's files that assets of the copy have and that are not in it, and counts those outside of it.
-  static func noteMissing(in folder: String, _ transfer: inout ResourceTransfer) throws {
+  static func noteMissing(
+    in folder: String, _ transfer: inout ResourceTransfer, _ options: LMDB.Environment.Options = LibraryStore.options
+  ) throws {
     let present = Set(
       try ResourceTransfer.files(of: folder).compactMap { SHA256Digest(hexadecimal: $0.filter { $0 != "/" }) })
-    (transfer.missingFiles, transfer.referencedFileCount) = try withStore(in: folder) { environment in
+    (transfer.missingFiles, transfer.referencedFileCount) = try withStore(in: folder, options) { environment in
       let projections = try Projections(in: environment)
       return try environment.read { t in
         var absent: [(asset: ObjectNumber, content: SHA256Digest)] = []

@@ -4,6 +4,7 @@ import Foundation
 import Glibc
 import LMDB
 import PhotoLedger
+import Synchronization
 
 // The files of resources on their way into another library: a backup, what is restored from one, a fork.
 //
@@ -61,23 +62,49 @@ extension ResourceTransfer {
     for folder in Set(files.map { $0.prefix(2) }) { try target.makeFolder("resources/\(folder)") }
     let path = target.path
     var done = 0
+    func goesOn() -> Bool {
+      progress(TaskProgress(phase: "resources", done: UInt64(done), total: UInt64(files.count)))
+    }
+    let stop = Cancellation()
     for batch in files.inRuns(of: Self.filesAtOnce).map(Array.init) {
-      guard progress(TaskProgress(phase: "resources", done: UInt64(done), total: UInt64(files.count))) else {
-        throw LibraryError(.userCancelled, "The copy was stopped; nothing was created.")
-      }
+      guard goesOn() else { throw LibraryCopy.stopped }
       // Hashing is most of it, and several cores hash several files.
-      let outcomes = SeveralCores.map(batch.count) { index in
+      let outcomes = Self.onSeveralCores(batch.count, stop, goesOn: goesOn) { index in
         let name = "resources/\(batch[index])"
-        return try Self.take("\(source)/\(name)", named: batch[index], to: "\(path)/\(name)", way, provesAll)
+        return try Self.take("\(source)/\(name)", named: batch[index], to: "\(path)/\(name)", way, provesAll, stop)
       }
       for outcome in outcomes { note(try outcome.get()) }
       done += batch.count
     }
-    _ = progress(TaskProgress(phase: "resources", done: UInt64(done), total: UInt64(files.count)))
+    _ = goesOn()
   }
 
-  /// How many files are taken between two looks at whether to go on.
+  /// How many files are taken at a time.
   private static let filesAtOnce = 32
+  /// How long they are taken between two looks at whether to go on, milliseconds: one film can take longer than a
+  /// program may that was asked to end.
+  private static let pause = 200
+
+  /// Runs a body for every part, several at once, while this thread looks whether to go on.
+  /// - Parameters:
+  ///   - stop: requested when `goesOn` returns false.
+  ///   - goesOn: called on this thread.
+  /// - Returns: the outcomes in the order of the parts.
+  static func onSeveralCores<Outcome: Sendable>(
+    _ count: Int, _ stop: Cancellation, goesOn: () -> Bool, _ body: @escaping @Sendable (Int) throws -> Outcome
+  ) -> [Result<Outcome, any Error>] {
+    let outcomes = Mutex<[Result<Outcome, any Error>]>([])
+    let end = DispatchSemaphore(value: 0)
+    Thread.detachNewThread {
+      let found = SeveralCores.map(count, body)
+      outcomes.withLock { $0 = found }
+      end.signal()
+    }
+    while end.wait(timeout: .now() + .milliseconds(pause)) == .timedOut {
+      if !goesOn() { stop.request() }
+    }
+    return outcomes.withLock { $0 }
+  }
 
   /// What became of one file.
   private enum Taken: Sendable {
@@ -113,7 +140,8 @@ extension ResourceTransfer {
   }
 
   private static func take(
-    _ path: String, named name: String, to copy: String, _ way: ResourceCopying, _ provesAll: Bool
+    _ path: String, named name: String, to copy: String, _ way: ResourceCopying, _ provesAll: Bool,
+    _ stop: Cancellation
   ) throws -> Taken {
     // What is no file has no content; a pipe would be waited for.
     let source = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
@@ -130,12 +158,12 @@ extension ResourceTransfer {
     if isLinked {
       unlink(copy)
       // Another file system, or one that links no files.
-      guard link(path, copy) == 0 else { return try take(path, named: name, to: copy, .copied, provesAll) }
+      guard link(path, copy) == 0 else { return try take(path, named: name, to: copy, .copied, provesAll, stop) }
     }
     func taken(_ byteCount: UInt64) -> Taken { isLinked ? .linked(byteCount) : .copied(byteCount) }
     if way == .shared && !provesAll { return taken(try byteCount(source, path)) }
     let isThere = isClone || isLinked
-    guard let (digest, count) = try Self.copy(from: source, path, to: isThere ? nil : target, copy),
+    guard let (digest, count) = try Self.copy(from: source, path, to: isThere ? nil : target, copy, stop),
       digest.hexadecimal == name.filter({ $0 != "/" })
     else {
       unlink(copy)
@@ -163,7 +191,7 @@ extension ResourceTransfer {
   /// Reads a file to its end, and writes what it reads unless that is there already.
   /// - Returns: the digest of what was read, and how many bytes that was; nil if the file is damaged where it lies.
   private static func copy(
-    from source: Int32, _ path: String, to target: Int32?, _ copy: String
+    from source: Int32, _ path: String, to target: Int32?, _ copy: String, _ stop: Cancellation
   ) throws(LibraryError) -> (digest: [UInt8], byteCount: UInt64)? {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: copyBufferByteCount, alignment: 64)
     defer { buffer.deallocate() }
@@ -171,6 +199,7 @@ extension ResourceTransfer {
     var hash = SHA256()
     var total: UInt64 = 0
     while true {
+      if stop.isRequested { throw LibraryCopy.stopped }
       let count = read(source, buffer.baseAddress, buffer.count)
       if count < 0 && errno == EINTR { continue }
       if count < 0 && isDamage(errno) { return nil }

@@ -1,11 +1,13 @@
 import EventLog
 import Foundation
+import Glibc
 import LMDB
 import LibraryAudit
-import LibraryMaintenance
 import PhotoLedger
 import TestSupport
 import Testing
+
+@testable import LibraryMaintenance
 
 @Suite("Backup and restore")
 struct BackupTests {
@@ -251,6 +253,54 @@ struct BackupTests {
     try FileManager.default.createDirectory(at: left, withIntermediateDirectories: true)
     try kept.library.backup(to: kept.folder.place("backup"))
     #expect(!FileManager.default.fileExists(atPath: left.path))
+  }
+
+  @Test("a backup removes what killed ones of other names left beside it, unless a lock is held on it")
+  func leftoversOfOtherNames() async throws {
+    let kept = try await KeptLibrary.make()
+    let gone = try ChildRun(URL(filePath: "/bin/true"), [])
+    gone.end()
+    let number = gone.identifier
+    let (left, held) = (".first.photoledger-\(number).1", ".held.photoledger-\(number).2")
+    let others = [".photoledger-\(number).3", "first.photoledger-\(number).4", ".first.photoledger-\(number).x"]
+    for name in [left, held] + others {
+      try FileManager.default.createDirectory(at: kept.folder.place(name), withIntermediateDirectories: false)
+    }
+    // As a process of another container holds it, whose number says nothing here.
+    let lock = open(kept.folder.place(held).path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    defer { close(lock) }
+    #expect(flock(lock, LOCK_EX | LOCK_NB) == 0)
+    try kept.library.backup(to: kept.folder.place("second"))
+    #expect(try Set(Self.names(kept.folder.url)) == Set(["library", "second", held] + others))
+    #expect(flock(lock, LOCK_UN) == 0)
+    try kept.library.fork(to: kept.folder.place("third"))
+    #expect(try Set(Self.names(kept.folder.url)) == Set(["library", "second", "third"] + others))
+  }
+
+  @Test("a restoration that is asked to stop while it reads one large file stops in it, and leaves nothing")
+  func stoppedInFile() async throws {
+    let kept = try await KeptLibrary.make()
+    let backup = kept.folder.place("backup")
+    try kept.library.backup(to: backup)
+    let twin = try #require(try kept.library.asset(kept.twin.uuidString))
+    let name = kept.library.url(of: try kept.library.resources(of: twin)[0]).path.dropFirst(kept.url.path.count)
+    // A hole, which takes no space and many seconds to hash.
+    #expect(chmod(backup.path + name, 0o644) == 0 && truncate(backup.path + name, 1 << 34) == 0)
+    let error = #expect(throws: LibraryError.self) {
+      var looks = 0
+      try PhotoLibrary.restore(from: backup, to: kept.folder.place("restored"), resources: .shared) { progress in
+        guard progress.phase == "resources" else { return true }
+        looks += 1
+        return looks == 1
+      }
+    }
+    #expect(error?.code == .userCancelled)
+    #expect(try Self.names(kept.folder.url) == ["backup", "library"])
+  }
+
+  @Test("the store of a backup that is being made is opened on a remote file system, too, and no other store is")
+  func remote() {
+    #expect(LibraryCopy.backupOptions.allowsRemoteFileSystem && !LibraryStore.options.allowsRemoteFileSystem)
   }
 }
 

@@ -28,7 +28,7 @@ package final class Cancellation: Sendable {
 
   package var isRequested: Bool { flag.load(ordering: .relaxed) }
 
-  func request() { flag.store(true, ordering: .relaxed) }
+  package func request() { flag.store(true, ordering: .relaxed) }
 }
 
 /// A request to read a resource.

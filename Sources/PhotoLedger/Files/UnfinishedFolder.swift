@@ -1,6 +1,7 @@
 import CSystem
 package import Foundation
 import Glibc
+import LMDB
 import Synchronization
 
 // A folder that gets its name only when it is complete.
@@ -9,6 +10,10 @@ import Synchronization
 //     parent/NAME                       complete, durable, and never replaces anything
 //
 // A scratch folder is one that is never finished.
+//
+// A backup of each night has a name of its own, so the next one removes leftovers of any name. Whether a folder is one
+// is asked of its process and of a lock (flock) on it: the number of a process in another container says nothing here.
+// Neither says anything of another machine, so on a remote file system only leftovers of the same name are removed.
 
 /// Numbers the folders that this process makes.
 private let folderCount = Atomic(0)
@@ -25,8 +30,10 @@ package final class UnfinishedFolder {
   private let final: String
   private let parent: String
   private var isPlaced = false
+  /// Holds the lock on the folder; -1 without one. The folder of a store is locked by LMDB.
+  private let lock: Int32
 
-  /// Creates the folder, and removes one that an ended process left under such a name.
+  /// Creates the folder, and removes those that ended processes left beside it.
   /// - Parameter library: the copied library; a copy inside would become a part of it.
   /// - Throws: ``LibraryError`` `.alreadyExists` if something has the final name, `.changeNotSupported` if it lies
   ///   inside the library, `.notEnoughSpace`, `.storage`.
@@ -36,7 +43,8 @@ package final class UnfinishedFolder {
     try Self.checkIsFree(final)
     if let library { try Self.check(final, isOutside: library.path) }
     parent = url.deletingLastPathComponent().path
-    path = try Self.make(url.lastPathComponent, in: parent)
+    path = try Self.make(url.lastPathComponent, in: parent, besideOthers: remoteFileSystemName(of: parent) == nil)
+    lock = Self.locked(path) ?? -1
     self.final = final
   }
 
@@ -44,14 +52,16 @@ package final class UnfinishedFolder {
   /// - Throws: ``LibraryError`` `.notEnoughSpace`, `.storage`.
   init(scratch name: String, in parent: String) throws(LibraryError) {
     (self.parent, final) = (parent, "\(parent)/\(name)")
-    path = try Self.make(name, in: parent)
+    path = try Self.make(name, in: parent, besideOthers: false)
+    lock = -1
   }
 
-  private static func make(_ name: String, in parent: String) throws(LibraryError) -> String {
+  /// - Parameter besideOthers: whether leftovers of any name are removed.
+  private static func make(_ name: String, in parent: String, besideOthers: Bool) throws(LibraryError) -> String {
     let prefix = prefix(of: name)
     let own = "\(prefix)\(getpid()).\(folderCount.add(1, ordering: .relaxed).newValue)"
     let path = "\(parent)/\(own)"
-    removeLeftovers(prefix, in: parent)
+    removeLeftovers(besideOthers ? nil : prefix, in: parent)
     // Before it is there, since another thread may be looking for leftovers.
     foldersBeingFilled.withLock { _ = $0.insert(own) }
     guard mkdir(path, 0o755) == 0 else {
@@ -62,10 +72,28 @@ package final class UnfinishedFolder {
     return path
   }
 
-  private static func prefix(of name: String) -> String { ".\(name).photoledger-" }
+  private static let mark = ".photoledger-"
+
+  private static func prefix(of name: String) -> String { ".\(name)\(mark)" }
+
+  /// A descriptor that holds the lock on a folder; nil if something else does.
+  private static func locked(_ path: String) -> Int32? {
+    let number = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+    guard number >= 0 else { return nil }
+    if flock(number, LOCK_EX | LOCK_NB) == 0 { return number }
+    close(number)
+    return nil
+  }
+
+  /// Released explicitly: a child that is being started may briefly hold a copy of the descriptor.
+  private static func unlock(_ number: Int32) {
+    flock(number, LOCK_UN)
+    close(number)
+  }
 
   deinit {
     if !isPlaced { Self.remove(path) }
+    if lock >= 0 { Self.unlock(lock) }
     let name = String(path.dropFirst(parent.count + 1))
     foldersBeingFilled.withLock { _ = $0.remove(name) }
   }
@@ -102,16 +130,25 @@ package final class UnfinishedFolder {
 
   /// Makes everything inside durable, and gives the folder its name.
   /// - Throws: ``LibraryError`` `.alreadyExists` if something has taken the name meanwhile, `.storage`.
-  package func finish() throws(LibraryError) {
+  package func finish() throws(LibraryError) { try finish { psys_rename_without_replacing($0, $1) } }
+
+  /// - Parameter renaming: renames without replacing; returns 0 or the errno.
+  func finish(renaming: (_ path: String, _ final: String) -> Int32) throws(LibraryError) {
     try Self.withFolder(path) { psys_sync_file_system($0) }
     // A failed write of the store is reported by its own file even if the file system's error is lost (before Linux
     // 5.8, or on an overlay).
     try Self.withDescriptor("\(path)/store/data.mdb", O_RDONLY) { fsync($0) == 0 ? 0 : errno }
-    let code = psys_rename_without_replacing(path, final)
+    var code = renaming(path, final)
+    if [EINVAL, ENOSYS, EOPNOTSUPP].contains(code) {
+      // NFS and many of FUSE cannot rename so. Nothing but an empty folder would be replaced.
+      try Self.checkIsFree(final)
+      code = rename(path, final) == 0 ? 0 : errno
+    }
     if code == EEXIST || code == ENOTEMPTY { try Self.checkIsFree(final) }
     guard code == 0 else { throw LibraryError.store(final, "rename a finished folder to", errno: code) }
     isPlaced = true
-    try Self.withFolder(parent) { fsync($0) == 0 ? 0 : errno }
+    // Some file systems have no such call for folders (SMB).
+    try Self.withFolder(parent) { fsync($0) == 0 || [EINVAL, EOPNOTSUPP].contains(errno) ? 0 : errno }
   }
 
   private static func withFolder(_ path: String, _ body: (Int32) -> Int32) throws(LibraryError) {
@@ -131,15 +168,30 @@ package final class UnfinishedFolder {
   /// What cannot be removed remains, under a recognisable name; the next attempt tries again.
   private static func remove(_ path: String) { try? FileManager.default.removeItem(atPath: path) }
 
-  private static func removeLeftovers(_ prefix: String, in parent: String, all: Bool = false) {
-    for name in (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? [] where name.hasPrefix(prefix) {
-      guard let owner = pid_t(name.dropFirst(prefix.count).prefix { $0 != "." }), owner > 0 else { continue }
-      if all || isLeft(name, by: owner) { remove("\(parent)/\(name)") }
+  /// - Parameter prefix: what their names begin with; nil: any.
+  private static func removeLeftovers(_ prefix: String?, in parent: String, all: Bool = false) {
+    for name in (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? [] {
+      guard name.hasPrefix(prefix ?? "."), let owner = owner(of: name) else { continue }
+      if all || isLeft(name, by: owner, in: parent) { remove("\(parent)/\(name)") }
     }
   }
 
-  private static func isLeft(_ name: String, by owner: pid_t) -> Bool {
-    if owner == getpid() { return foldersBeingFilled.withLock { !$0.contains(name) } }
-    return kill(owner, 0) != 0 && errno == ESRCH
+  /// The process that filled a folder with a name such as `.NAME.photoledger-4711.1`; nil for another name.
+  private static func owner(of name: String) -> pid_t? {
+    guard let range = name.range(of: mark, options: [.backwards, .literal]), range.lowerBound > name.startIndex,
+      name.hasPrefix(".")
+    else { return nil }
+    let numbers = name[range.upperBound...].split(separator: ".", omittingEmptySubsequences: false)
+    guard numbers.count == 2, let owner = pid_t(numbers[0]), owner > 0, UInt(numbers[1]) != nil else { return nil }
+    return owner
+  }
+
+  private static func isLeft(_ name: String, by owner: pid_t, in parent: String) -> Bool {
+    let isBeingFilled =
+      owner == getpid()
+      ? foldersBeingFilled.withLock { $0.contains(name) } : kill(owner, 0) == 0 || errno != ESRCH
+    guard !isBeingFilled, let lock = locked("\(parent)/\(name)") else { return false }
+    unlock(lock)
+    return true
   }
 }
