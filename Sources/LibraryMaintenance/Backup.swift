@@ -299,8 +299,9 @@ enum LibraryCopy {
       let source = "\(library)/\(part)"
       guard access(source, F_OK) == 0 else { continue }
       try folder.makeFolder(part)
+      // A draft may go, or get its name, before it is copied.
       for name in try FileManager.default.contentsOfDirectory(atPath: source)
-      where byteCount(ofFile: "\(source)/\(name)") != nil {
+      where !name.hasSuffix(".new") && byteCount(ofFile: "\(source)/\(name)") != nil {
         try FileManager.default.copyItem(atPath: "\(source)/\(name)", toPath: "\(folder.path)/\(part)/\(name)")
       }
     }
