@@ -1,4 +1,5 @@
 import CSystem
+import Dispatch
 import EventLog
 import Foundation
 import Glibc
