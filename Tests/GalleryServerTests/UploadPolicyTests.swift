@@ -237,6 +237,38 @@
       #expect(!names.contains { $0.hasPrefix(old.id) } && names.contains("\(young.id).json"), "\(names)")
     }
 
+    @Test("the answers of a client's latest uploads are kept, and no more of them, also after a restart")
+    func finished() async throws {
+      try await TestGallery.serving { gallery in
+        var quota = UploadQuota()
+        quota.finished = 3
+        gallery.server.uploads.set(quota: quota)
+        /// Finishes an upload without bytes, which costs its client nothing else.
+        func finish() throws -> String {
+          gallery.clock.advance(by: 1)
+          let begun = try gallery.send("POST", "/v1/uploads", Data(), ["Upload-Complete: ?0"]).answer
+          let place = try #require(begun.fields["location"], "\(begun)")
+          let end = ["Upload-Complete: ?1", "Upload-Offset: 0", Self.part]
+          #expect(try gallery.send("PATCH", place, Data(), end).answer.status == 422)
+          return place
+        }
+        func records() -> Int { gallery.leftovers.count { $0.hasSuffix(".done") } }
+        let places = try (0..<10).map { _ in try finish() }
+        #expect(records() == 3, "\(gallery.leftovers)")
+        let statuses = try places.map { try gallery.ask("GET", $0).status }
+        #expect(statuses == Array(repeating: 404, count: 7) + [422, 422, 422])
+        // One that its client drops makes room for another one.
+        #expect(try gallery.ask("DELETE", places[9]).status == 204)
+        let last = try finish()
+        #expect(try records() == 3 && gallery.ask("GET", places[7]).status == 422)
+        try await gallery.restart()
+        quota.finished = 2
+        gallery.server.uploads.set(quota: quota)
+        #expect(try gallery.ask("GET", last).status == 422)
+        #expect(try records() == 2 && gallery.ask("GET", places[8]).status == 422)
+      }
+    }
+
     @Test("a later request takes an upload over, and the earlier one writes nothing more")
     func overtaken() async throws {
       try await TestGallery.serving { gallery in

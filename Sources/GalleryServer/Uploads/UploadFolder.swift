@@ -171,8 +171,9 @@
       return count > 0 ? UploadRecord(Array(bytes[..<count])) : nil
     }
 
-    /// What an earlier server left: unfinished uploads, each cut to what its record promises. The rest is removed.
-    func load(olderThan oldest: Date) -> [UploadRecord] {
+    /// What an earlier server left: unfinished uploads, each cut to what its record promises, and the records of
+    /// finished ones, the oldest first. The rest is removed.
+    func load(olderThan oldest: Date) -> (unfinished: [UploadRecord], finished: [UploadRecord]) {
       let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path(of: Self.name))) ?? []
       let done = Set(names.filter { $0.hasSuffix(".done") }.map { $0.dropLast(5) })
       var records: [UploadRecord] = []
@@ -184,19 +185,15 @@
       }
       let kept = Set(records.flatMap { ["\($0.id).json", $0.file] } + ["lock"])
       for name in names where !kept.contains(name) && !name.hasSuffix(".done") { folder.remove(place(name)) }
-      sweepFinished(olderThan: oldest)
-      return records
-    }
-
-    /// Removes the records of uploads that were finished long ago.
-    func sweepFinished(olderThan oldest: Date) {
-      let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path(of: Self.name))) ?? []
+      var finished: [UploadRecord] = []
       for name in names where name.hasSuffix(".done") {
-        guard let status = folder.status(of: place(name)),
-          TimeInterval(status.st_mtim.tv_sec) < oldest.timeIntervalSince1970.rounded(.down)
-        else { continue }
-        folder.remove(place(name))
+        if let record = read(name), record.id == name.dropLast(5), record.touched >= oldest {
+          finished.append(record)
+        } else {
+          folder.remove(place(name))
+        }
       }
+      return (records, finished.sorted { $0.touched < $1.touched })
     }
 
     /// Cuts the bytes of an upload to those that are durable; false if they are not there. The file of a whole upload

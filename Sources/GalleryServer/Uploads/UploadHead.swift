@@ -174,6 +174,8 @@
     var count = 100
     /// How many bytes the unfinished uploads of a client may have.
     var bytes: UInt64 = 200 << 30
+    /// Of how many finished uploads of a client the answers are kept.
+    var finished = 1_000
     /// How many bodies are received at once, for all clients.
     var active = 64
     /// How many of one client: as many as an uploader of Immich's sends at most.

@@ -171,7 +171,7 @@
       } else {
         try await offload {
           _ = try call.server.uploads.result(call.parameters[0], of: client)
-          try call.server.uploads.forgetFinished(call.parameters[0])
+          try call.server.uploads.forgetFinished(call.parameters[0], of: client)
         }
       }
       return HTTPResponse(204, Headers.common + [("Cache-Control", "no-store")])

@@ -28,6 +28,8 @@
       /// nil until the first request.
       var folder: UploadFolder?
       var uploads: [String: Upload] = [:]
+      /// The finished uploads of each client whose answers are kept, the oldest first.
+      var finished: [String: [(id: String, touched: Date)]] = [:]
       var swept = Date.distantPast
       var isClosed = false
     }
@@ -63,7 +65,7 @@
     /// Ends what still writes, and lets another server take uploads.
     func close() {
       let uploads = state.withLock { state in
-        defer { (state.uploads, state.folder, state.isClosed) = ([:], nil, true) }
+        defer { (state.uploads, state.finished, state.folder, state.isClosed) = ([:], [:], nil, true) }
         return Array(state.uploads.values)
       }
       // What cannot be made durable now is cut off by the next server.
@@ -112,9 +114,10 @@
       let (writing, synchronizing) = settings.withLock { ($0.writing, $0.synchronizing) }
       let folder = try UploadFolder(
         library.store.folder, now: environment.now, writing: writing, synchronizing: synchronizing)
-      for record in folder.load(olderThan: oldest) {
-        state.uploads[record.id] = Upload(record, isResumable: true, in: folder)
-      }
+      let (unfinished, finished) = folder.load(olderThan: oldest)
+      for record in unfinished { state.uploads[record.id] = Upload(record, isResumable: true, in: folder) }
+      for record in finished { state.finished[record.client, default: []].append((record.id, record.touched)) }
+      for client in Array(state.finished.keys) { dropFinished(of: client, &state, folder) }
       (state.folder, state.swept) = (folder, environment.now())
       return folder
     }
@@ -248,7 +251,16 @@
         upload.drop()
         state.uploads[upload.id] = nil
       }
-      folder.sweepFinished(olderThan: oldest)
+      for client in Array(state.finished.keys) { dropFinished(of: client, &state, folder) }
+    }
+
+    /// Removes the records of finished uploads of a client that are too old, and the oldest of those that are too many.
+    private func dropFinished(of client: String, _ state: inout State, _ folder: UploadFolder) {
+      guard let all = state.finished[client] else { return }
+      let oldest = oldest
+      let kept = all.suffix(quota.finished).drop { $0.touched < oldest }
+      for record in all.prefix(all.count - kept.count) { folder.removeFinished(record.id) }
+      state.finished[client] = kept.isEmpty ? nil : Array(kept)
     }
 
     /// Counts a body that is being received.
@@ -279,9 +291,12 @@
     }
 
     /// Removes the record of a finished upload; its asset stays.
-    func forgetFinished(_ id: String) throws {
+    func forgetFinished(_ id: String, of client: String) throws {
       try Self.check(id)
-      try state.withLock { try opened(&$0) }.removeFinished(id)
+      try state.withLock { state in
+        try opened(&state).removeFinished(id)
+        state.finished[client]?.removeAll { $0.id == id }
+      }
     }
 
     // MARK: Completion
@@ -321,7 +336,14 @@
     private func keep(_ result: UploadResult, of upload: Upload) throws {
       var record = upload.record
       (record.result, record.touched) = (result, environment.now())
-      if upload.isResumable { try state.withLock { try opened(&$0) }.finish(record) }
+      if upload.isResumable {
+        let (folder, id, touched) = (try state.withLock { try opened(&$0) }, record.id, record.touched)
+        try folder.finish(record)
+        state.withLock { state in
+          state.finished[upload.client, default: []].append((id, touched))
+          dropFinished(of: upload.client, &state, folder)
+        }
+      }
       forget(upload)
     }
 
