@@ -168,6 +168,37 @@
       }
     }
 
+    @Test("lines are all records, or as many as the limit says, however many there are and however long they are")
+    func wholeLines() async throws {
+      try await TestGallery.serving { gallery in
+        let ids = try await gallery.makeAssets(150)
+        var album = ids[0]
+        try await gallery.library.performChanges { change in
+          album = change.createAlbum(title: "Sea")
+          change.album(album).add(ids)
+        }
+        let blame = "/v1/collections/\(album.uuidString)/blame"
+        let members = try gallery.pages("\(blame)?", limit: 50, "start")
+        #expect(members.count == 150)
+        #expect(try gallery.lines(blame) == members)
+        #expect(try gallery.lines("\(blame)?start=20&limit=125") == Array(members[20..<145]))
+        // Forty captions have more bytes than a page.
+        for (number, id) in ids.prefix(40).enumerated() {
+          var changes = AssetChanges()
+          changes.caption = .set(String(repeating: "\(number % 10)", count: 60_000))
+          try await gallery.library.performChanges { $0.edit([id], changes) }
+        }
+        let first = try gallery.ask("GET", "/v1/log?kind=assets.edited&limit=40").json()
+        #expect((first["records"] as? [Any])?.count ?? 0 < 40 && first["next"] is Int, "they fit into a page")
+        let edits = try gallery.lines("/v1/log?kind=assets.edited")
+        #expect(edits.count == 40)
+        #expect(try gallery.lines("/v1/log?kind=assets.edited&limit=40") == edits)
+        #expect(try gallery.lines("/v1/log?kind=assets.edited&limit=35") == Array(edits.prefix(35)))
+        let history = "/v1/objects/\(ids[0].uuidString)/history"
+        #expect(try gallery.lines(history) == gallery.pages("\(history)?", limit: 1, "start"))
+      }
+    }
+
     @Test("the history shows each client what it saw")
     func history() async throws {
       try await TestGallery.serving { gallery in

@@ -16,8 +16,8 @@
       .answering("GET", "/v1/objects/{object}/history", .owner) { call in
         try call.checkQuery(["at", "client", "cause", "from", "to", "start", "limit"], repeating: ["kind"])
         let (filter, object) = (try call.logFilter(), call.parameters[0])
-        return try await respond(call) { view, range in
-          var list = Part(range)
+        return try await respond(call) { view, bounds in
+          var list = Part(bounds)
           try view.forEachPropertyChange(of: object, filter) { list.take($0) { JSON($0.record) } }
           return list
         }
@@ -25,23 +25,23 @@
       .answering("GET", "/v1/objects/{object}/access", .owner) { call in
         try call.checkQuery(["at", "start", "limit"])
         let object = call.parameters[0]
-        return try await respond(call) { view, range in
+        return try await respond(call) { view, bounds in
           let token = try view.currentToken
-          return Part(try view.access(to: object), range) { JSON($0.record(of: object, at: token)) }
+          return Part(try view.access(to: object), bounds) { JSON($0.record(of: object, at: token)) }
         }
       },
       .answering("GET", "/v1/clients/{client}/access", .owner) { call in
         try call.checkQuery(["at", "start", "limit"])
         let client = call.parameters[0]
-        return try await respond(call) { view, range in
-          Part(try view.accessIntervals(of: client), range) { JSON($0.record) }
+        return try await respond(call) { view, bounds in
+          Part(try view.accessIntervals(of: client), bounds) { JSON($0.record) }
         }
       },
       .answering("GET", "/v1/collections/{collection}/blame", .owner) { call in
         try call.checkQuery(["at", "former", "start", "limit"])
         let (album, isFormer) = (call.parameters[0], try call.flag("former"))
-        return try await respond(call) { view, range in
-          Part(try view.blame(album, includingFormer: isFormer), range) { JSON($0.record(in: album)) }
+        return try await respond(call) { view, bounds in
+          Part(try view.blame(album, includingFormer: isFormer), bounds) { JSON($0.record(in: album)) }
         }
       },
       .reading("GET", "/v1/fetches/{fetch}/diff") { call in
@@ -106,20 +106,27 @@
       },
     ]
 
+    /// Which part of a list is wanted.
+    private struct Bounds: Sendable {
+      let range: Range<Int>
+      /// About how many bytes of records it has at most.
+      let byteLimit: Int
+    }
+
     /// A part of a list by index, and whether there are more.
     private struct Part {
-      let range: Range<Int>
+      let bounds: Bounds
       var records: [JSON] = []
       private var index = 0
       private var byteCount = 0
       private(set) var isCut = false
-      var end: Int { range.lowerBound + records.count }
+      var end: Int { bounds.range.lowerBound + records.count }
 
-      init(_ range: Range<Int>) { self.range = range }
+      init(_ bounds: Bounds) { self.bounds = bounds }
 
-      init<Element>(_ elements: [Element], _ range: Range<Int>, _ json: (Element) -> JSON) {
-        self.init(range)
-        index = min(range.lowerBound, elements.count)
+      init<Element>(_ elements: [Element], _ bounds: Bounds, _ json: (Element) -> JSON) {
+        self.init(bounds)
+        index = min(bounds.range.lowerBound, elements.count)
         for element in elements.dropFirst(index) where !take(element, json) { return }
       }
 
@@ -127,8 +134,8 @@
       /// - Returns: whether another one is wanted.
       mutating func take<Element>(_ element: Element, _ json: (Element) -> JSON) -> Bool {
         defer { index += 1 }
-        guard index >= range.lowerBound else { return true }
-        guard index < range.upperBound, byteCount < Records.byteLimit else {
+        guard index >= bounds.range.lowerBound else { return true }
+        guard index < bounds.range.upperBound, byteCount < bounds.byteLimit else {
           isCut = true
           return false
         }
@@ -139,17 +146,22 @@
       }
     }
 
-    /// Answers with a part of a list that is made anew for each request.
+    /// Answers with a part of a list that is made anew for each request, so lines are made of one list.
     private static func respond(
-      _ call: Call, _ read: @escaping @Sendable (PhotoLibrary, Range<Int>) throws -> Part
+      _ call: Call, _ read: @escaping @Sendable (PhotoLibrary, Bounds) throws -> Part
     ) async throws -> HTTPResponse {
-      let start = try call.count("start") ?? 0
-      let limit = try Records.limit(call) ?? Records.pageCount
-      guard start <= Int.max - limit else { throw Problem.malformed("'start' is \(start); that is too large.") }
+      let (start, limit) = (try call.count("start") ?? 0, try Records.limit(call))
+      guard start <= Int.max - Records.pageLimit else {
+        throw Problem.malformed("'start' is \(start); that is too large.")
+      }
       let library = try call.library()
       let moment = try call.moment()
-      let slice = try await offload { try read(try moment?.view(of: library) ?? library, start..<start + limit) }
-      return Records.page(call, slice.records, next: slice.isCut ? .integer(Int64(slice.end)) : .null)
+      let isLines = Records.wantsLines(call.request)
+      let end = isLines && limit == nil ? Int.max : start + (limit ?? Records.pageCount)
+      let bounds = Bounds(range: start..<end, byteLimit: isLines ? .max : Records.byteLimit)
+      let part = try await offload { try read(try moment?.view(of: library) ?? library, bounds) }
+      if isLines { return Records.lines(part.records, call) }
+      return Records.page(part.records, next: part.isCut ? .integer(Int64(part.end)) : .null)
     }
   }
 #endif

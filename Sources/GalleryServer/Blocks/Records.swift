@@ -9,8 +9,10 @@
   //   Accept: application/x-ndjson   one record a line              byte for byte what the command prints
   //
   // The records are made by LibraryJSON and the library, for the command and for the server; here they are only framed.
-  // A page has at most `pageLimit` records and about `byteLimit` bytes. Lines without a limit are read in pieces, each
-  // when the one before has been passed on, so a slow client holds neither memory nor a thread nor a read transaction.
+  // A page has at most `pageLimit` records and about `byteLimit` bytes. Lines are all records, or as many as `limit` says
+  // if there are so many, however many bytes they have: nothing in them could say that they were cut. They are read in
+  // pieces, each when the one before has been passed on, so a slow client holds neither memory nor a thread nor a read
+  // transaction.
 
   enum Records {
     static let pageLimit = 1000
@@ -42,7 +44,7 @@
       return limit
     }
 
-    /// Answers with a page, or with lines that go on to the end unless a limit is given.
+    /// Answers with a page, or with lines that go on to the end, or to a limit.
     /// - Parameters:
     ///   - spell: how a position is given to the client.
     ///   - read: reads a page from a position, at most so many records.
@@ -53,7 +55,7 @@
       let limit = try limit(call)
       guard wantsLines(call.request) else {
         let found = try await offload { try read(start, limit ?? pageCount) }
-        return page(call, found.records, next: found.next.map(spell) ?? .null)
+        return page(found.records, next: found.next.map(spell) ?? .null)
       }
       return try await lines(call, from: start, limit: limit, read)
     }
@@ -64,14 +66,14 @@
       _ read: @escaping @Sendable (Position?, Int) throws -> Page<Position>
     ) async throws -> HTTPResponse {
       let first = try await offload { try read(start, limit ?? pageCount) }
-      guard limit == nil, let next = first.next else { return lines(first.records) }
-      return lines(first.records, call, from: next, read)
+      let left = limit.map { $0 - first.records.count }
+      guard left ?? 1 > 0, let next = first.next else { return lines(first.records) }
+      return lines(first.records, call, from: next, limit: left, read)
     }
 
-    /// Records that are all there, as a document or as lines.
-    static func page(_ call: Call, _ records: [JSON], next: JSON) -> HTTPResponse {
-      if wantsLines(call.request) { return lines(records) }
-      return .json(["records": .list(records), "next": next], vary)
+    /// A page as a document.
+    static func page(_ records: [JSON], next: JSON) -> HTTPResponse {
+      .json(["records": .list(records), "next": next], vary)
     }
 
     /// Records that are all there.
@@ -81,7 +83,7 @@
     }
 
     private static func lines<Position: Sendable>(
-      _ first: [JSON], _ call: Call, from start: Position,
+      _ first: [JSON], _ call: Call, from start: Position, limit: Int?,
       _ read: @escaping @Sendable (Position?, Int) throws -> Page<Position>
     ) -> HTTPResponse {
       let stream = HTTPStream()
@@ -89,14 +91,15 @@
         let bytes = spelled(first)
         feed(stream, of: call.request.sender) {
           try await stream.send { bytes }
-          var position: Position? = start
-          while let from = position {
+          var (position, left) = (Optional(start), limit ?? .max)
+          while let from = position, left > 0 {
             // The key may have been withdrawn meanwhile, and the log goes on.
             _ = try call.server.keyring.key(of: call.request)
-            let page = try await offload { try read(from, pageCount) }
+            let count = min(left, pageCount)
+            let page = try await offload { try read(from, count) }
             let bytes = spelled(page.records)
             if !bytes.isEmpty { try await stream.send { bytes } }
-            position = page.next
+            (position, left) = (page.next, left - page.records.count)
           }
         }
       }
