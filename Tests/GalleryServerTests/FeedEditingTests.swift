@@ -329,6 +329,54 @@
       }
     }
 
+    @Test("a poll names the fetch that cannot be followed, leaves it out of its cursor, and goes on with the others")
+    func problems() async throws {
+      try await TestGallery.serving { gallery in
+        let ids = try await gallery.makeAssets(2)
+        let all = try gallery.fetch()
+        let nowhere = try FetchRequest(["album": "00000000-0000-0000-0000-000000000000"]).name
+        func poll(_ query: String, key: String = "owner") throws -> (messages: [[String: Any]], cursor: String) {
+          let answer = try gallery.ask("GET", "/v1/changes?\(query)", key: key)
+          try #require(answer.status == 200, "\(answer)")
+          let json = try answer.json()
+          return (try #require(json["messages"] as? [[String: Any]]), try #require(json["cursor"] as? String))
+        }
+        let unknown = try poll("fetch=\(nowhere)&fetch=\(all.name)")
+        #expect(unknown.messages.compactMap { $0["fetch"] as? String } == [nowhere, all.name])
+        #expect(unknown.messages[0]["status"] as? Int == 404 && unknown.messages[1]["count"] as? Int == 2)
+        #expect(try FeedCursor(unknown.cursor).tokens.map(\.fetch.name) == [all.name])
+        #expect(try poll("cursor=\(unknown.cursor)").messages.isEmpty)
+        #expect(try gallery.ask("GET", "/v1/changes?fetch=\(nowhere)").status == 404)
+        // A client that is limited meanwhile may not follow the log any more.
+        try await gallery.library.performChanges { $0.setAuthorizationStatus(.authorized, of: "app") }
+        let app = try gallery.key(of: "app").secret
+        let (log, seen) = (try gallery.fetch(["log": true], key: app), try gallery.fetch(key: app))
+        try await gallery.library.performChanges { change in
+          change.setAuthorizationStatus(.limited, of: "app")
+          change.grant([ids[0]], to: "app")
+        }
+        let query = "fetch=\(log.name)&after=\(log.token)&fetch=\(seen.name)&after=\(seen.token)"
+        let narrowed = try poll(query, key: app)
+        #expect(narrowed.messages.compactMap { $0["fetch"] as? String } == [log.name, seen.name])
+        #expect(narrowed.messages[0]["status"] as? Int == 403)
+        #expect(narrowed.messages[1]["removed"] as? [[Int]] == [[1, 1]])
+        #expect(try gallery.lines("/v1/changes?\(query)", key: app).count == 3)
+        try await gallery.library.performChanges { $0.setAuthorizationStatus(.denied, of: "app") }
+        #expect(try gallery.ask("GET", "/v1/changes?cursor=\(narrowed.cursor)", key: app).status == 403)
+      }
+    }
+
+    @Test("a poll takes no cursor that a feed would not take")
+    func limits() async throws {
+      try await TestGallery.serving { gallery in
+        let predicate = "burstIdentifier == \"\(String(repeating: "a", count: 1400))\""
+        let names = try (1...4).map { "fetch=\(try gallery.fetch(["where": predicate, "limit": $0]).name)" }
+        let few = try gallery.ask("GET", "/v1/changes?\(names.prefix(3).joined(separator: "&"))")
+        let many = try gallery.ask("GET", "/v1/changes?\(names.joined(separator: "&"))")
+        #expect(few.status == 200 && many.status == 400 && many.body.contains("limit-exceeded"), "\(many)")
+      }
+    }
+
     @Test("the end of the key or of the server ends a wait")
     func ends() async throws {
       try await TestGallery.serving { gallery in

@@ -271,12 +271,8 @@
     private func fail(_ one: Following, _ error: any Error) async {
       let problem = Problem(error)
       if let note = problem.note { sender.note = note }
-      let json: JSON = [
-        "fetch": .text(one.fetch.name), "type": .text("urn:photoledger:problem:\(problem.type)"),
-        "status": .integer(Int64(problem.status)), "detail": .text(problem.detail),
-      ]
       // A client that has left needs no reason.
-      try? await send("problem", json.description, one, nil)
+      try? await send("problem", Message.problem(problem, of: one.fetch).description, one, nil)
       let isLast = state.withLock { $0.cursor.tokens.isEmpty }
       // Its client comes back by itself, and is answered with a status then.
       if isLast { end() }
@@ -295,7 +291,7 @@
           if let token {
             state.cursor.set(token, of: one.fetch)
           } else {
-            state.cursor.tokens.removeAll { $0.fetch == one.fetch }
+            state.cursor.remove(one.fetch)
             state.following.removeAll { $0.one === one }
           }
           return state.cursor.tokens.count == 1 ? alone ?? state.cursor.spelled : state.cursor.spelled

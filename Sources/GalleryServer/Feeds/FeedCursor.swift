@@ -62,12 +62,14 @@
       guard tokens.count <= Self.limit, byteCount <= Self.byteLimit else {
         throw Problem(
           400, "limit-exceeded",
-          "A feed has at most \(Self.limit) fetches and \(Self.byteLimit) bytes of their names; open another one.")
+          "A feed or a poll has at most \(Self.limit) fetches, with \(Self.byteLimit) bytes of names; use several.")
       }
     }
 
     mutating func set(_ token: Token, of fetch: FetchRequest) {
       for index in tokens.indices where tokens[index].fetch == fetch { tokens[index].token = token }
     }
+
+    mutating func remove(_ fetch: FetchRequest) { tokens.removeAll { $0.fetch == fetch } }
   }
 #endif

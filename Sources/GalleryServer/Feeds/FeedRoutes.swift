@@ -55,6 +55,7 @@
       .answering("GET", "/v1/changes") { call in
         try call.checkQuery(["fetch", "after", "cursor", "wait", "sections", "timeZone"])
         let cursor = try FeedCursor(call, orAt: call.query("cursor"))
+        try cursor.check()
         let answer = try await poll(call, cursor).read(waiting: try Poll.seconds(call), call)
         let last = JSON.Member("cursor", .text(answer.cursor.spelled))
         if Records.wantsLines(call.request) { return Records.lines(answer.messages + [.object([last])], call) }

@@ -50,6 +50,14 @@
       ]
     }
 
+    /// Why a fetch is not followed, or not any more.
+    static func problem(_ problem: Problem, of fetch: FetchRequest) -> JSON {
+      [
+        "fetch": .text(fetch.name), "type": .text("urn:photoledger:problem:\(problem.type)"),
+        "status": .integer(Int64(problem.status)), "detail": .text(problem.detail),
+      ]
+    }
+
     /// Whether a change shows anything.
     static func isEmpty<Element>(_ details: ChangeDetails<Element>) -> Bool {
       let sets = [details.removedIndexes, details.insertedIndexes, details.changedIndexes]

@@ -9,8 +9,10 @@
   //    ▲             │ no, and the client waits
   //    └── a follower of one of the fetches, or the time ─┘
   //
-  // The answer leads every fetch to one state, with one exact message for each that differs. Waiting holds a follower
-  // for each fetch and no thread. A client that has left is not noticed before the time is over, so that is short.
+  // The answer leads every fetch to one state, with one exact message for each that differs. A fetch that cannot be
+  // followed has a problem in place of that and leaves the cursor, as in a feed. The poll fails only where none is left,
+  // and where the reason may pass: then the same cursor is good for the next poll. Waiting holds a follower for each
+  // fetch and no thread. A client that has left is not noticed before the time is over, so that is short.
 
   /// Reads what changed since a cursor.
   struct Poll: Sendable {
@@ -38,11 +40,18 @@
     func read() throws -> Answer {
       var (answer, states) = (Answer(messages: [], cursor: cursor, results: []), [String: Token]())
       for (fetch, token) in cursor.tokens {
-        let library = try view(fetch)
-        // All fetches of a view are led to one state of it.
-        let now = try states[library.client] ?? library.currentToken
-        states[library.client] = now
-        try read(fetch, as: fetch.list, from: token, to: now, library, &answer)
+        do {
+          let library = try view(fetch)
+          // All fetches of a view are led to one state of it.
+          let now = try states[library.client] ?? library.currentToken
+          states[library.client] = now
+          try read(fetch, as: fetch.list, from: token, to: now, library, &answer)
+        } catch {
+          let problem = Problem(error)
+          answer.cursor.remove(fetch)
+          guard problem.status < 500, !answer.cursor.tokens.isEmpty else { throw error }
+          answer.messages.append(Message.problem(problem, of: fetch))
+        }
       }
       return answer
     }
