@@ -158,6 +158,30 @@
       }
     }
 
+    @Test("a further part announces no larger file than the first part may, and one that is refused changes nothing")
+    func largerLater() async throws {
+      try await TestGallery.serving { gallery in
+        var quota = UploadQuota()
+        (quota.fileSize, quota.bytes) = (2_000_000, 3_000_000)
+        gallery.server.uploads.set(quota: quota)
+        let begun = try gallery.send("POST", "/v1/uploads", Data(count: 1000), ["Upload-Complete: ?0"]).answer
+        let place = try #require(begun.fields["location"])
+        let part = ["Upload-Offset: 1000", Self.part]
+        for (data, fields) in [
+          (Data(count: 10), ["Upload-Complete: ?0", "Upload-Length: 2500000"]),
+          (Data(count: 1_999_001), ["Upload-Complete: ?1"]),
+        ] {
+          let refused = try gallery.send("PATCH", place, data, part + fields).answer
+          #expect(refused.status == 413, "\(refused)")
+          #expect(refused.fields["upload-limit"]?.hasPrefix("max-size=2000000,") == true, "\(refused)")
+          let state = try gallery.ask("HEAD", place)
+          #expect(state.fields["upload-offset"] == "1000" && state.fields["upload-length"] == nil, "\(state)")
+        }
+        let next = ["Upload-Complete: ?0", "Upload-Length: 2000000"]
+        #expect(try gallery.send("PATCH", place, Data(count: 10), part + next).answer.status == 204)
+      }
+    }
+
     @Test("bodies without a length that come together have no more bytes than the client may")
     func unannounced() async throws {
       try await TestGallery.serving { gallery in
@@ -235,6 +259,48 @@
       #expect(throws: Problem.self) { try uploads.result(old.id, of: "owner") }
       let names = try FileManager.default.contentsOfDirectory(atPath: temporary.url.path + "/server/uploads")
       #expect(!names.contains { $0.hasPrefix(old.id) } && names.contains("\(young.id).json"), "\(names)")
+    }
+
+    @Test("a question for the offset keeps an upload for another seven days, also over a restart")
+    func touched() async throws {
+      try await TestGallery.serving { gallery in
+        let (days, begin) = (86_400.0, ["Upload-Complete: ?0"])
+        let begun = try gallery.send("POST", "/v1/uploads", Data(count: 1000), begin).answer
+        let place = try #require(begun.fields["location"])
+        gallery.clock.advance(by: 6 * days)
+        #expect(try gallery.ask("HEAD", place).status == 204)
+        gallery.clock.advance(by: 2 * days)
+        // A new upload removes what is too old.
+        #expect(try gallery.send("POST", "/v1/uploads", Data(count: 10), begin).answer.status == 201)
+        try await gallery.restart()
+        gallery.clock.advance(by: 4 * days)
+        // So does one that is refused.
+        let part = ["Upload-Complete: ?0", "Upload-Offset: 7", Self.part]
+        #expect(try gallery.send("PATCH", place, Data(count: 10), part).answer.status == 409)
+        gallery.clock.advance(by: 6 * days)
+        #expect(try gallery.send("POST", "/v1/uploads", Data(count: 10), begin).answer.status == 201)
+        let state = try gallery.ask("HEAD", place)
+        #expect(state.status == 204 && state.fields["upload-offset"] == "1000", "\(state)")
+        gallery.clock.advance(by: 8 * days)
+        #expect(try gallery.send("POST", "/v1/uploads", Data(count: 10), begin).answer.status == 201)
+        #expect(try gallery.ask("HEAD", place).status == 404)
+      }
+    }
+
+    @Test("a body that takes longer than seven days keeps its upload while it comes")
+    func longBody() throws {
+      let temporary = try TemporaryLibrary()
+      let clock = SharedClock()
+      let uploads = Uploads(
+        temporary.library, GalleryEnvironment(now: { clock.now }, randomBytes: GalleryEnvironment.system.randomBytes))
+      defer { uploads.close() }
+      let plain = UploadHead()
+      let upload = try uploads.create(plain, contentLength: 20, for: "owner")
+      let turn = try upload.begin(at: 0, plain, contentLength: 20)
+      clock.advance(8 * 86_400)
+      uploads.forget(try uploads.create(plain, contentLength: 1, for: "other"))
+      try uploads.write([UInt8](repeating: 7, count: 20), of: upload, turn: turn)
+      #expect(try upload.seal(turn: turn, isLast: true).offset == 20)
     }
 
     @Test("the answers of a client's latest uploads are kept, and no more of them, also after a restart")

@@ -133,8 +133,7 @@
         guard state.descriptor >= 0 else { throw Self.whole(state.record.offset) }
         let end = state.written + UInt64(bytes.count)
         guard end <= state.record.length ?? quota.fileSize else {
-          throw Problem(
-            413, "limit-exceeded",
+          throw quota.excess(
             "The body exceeds \(state.record.length ?? quota.fileSize) bytes, the maximum of this upload.")
         }
         do {
@@ -190,6 +189,20 @@
         if isResumable { try settle(&state) } else { drop(&state) }
       }
     }
+
+    /// Keeps, by the hour, that there was a request: an upload without one for long is dropped.
+    func touch() {
+      state.withLock { state in
+        let now = folder.now()
+        guard isResumable, !state.isGone, now.timeIntervalSince(state.record.touched) >= 3600 else { return }
+        state.record.touched = now
+        // A full disk does not keep the client from its offset; the next request tries again to keep more than memory.
+        try? folder.keep(state.record)
+      }
+    }
+
+    /// Whether a body is being written.
+    var isReceiving: Bool { state.withLock { $0.descriptor >= 0 } }
 
     /// Makes the offset exact that a client is about to be given, and ends what still writes.
     func interrupt() throws -> UploadRecord {

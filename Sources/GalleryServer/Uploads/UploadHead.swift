@@ -187,6 +187,19 @@
     /// After how many bytes of one body what came is made durable.
     var markEvery: UInt64 = 32 << 20
 
+    /// Rejects a file that is too large.
+    func check(size: UInt64) throws(Problem) {
+      guard size > fileSize else { return }
+      throw excess("The file has \(size) bytes; at most \(fileSize) are accepted.")
+    }
+
+    /// The problem of a file that is too large.
+    func excess(_ sentence: String) -> Problem {
+      var problem = Problem(413, "limit-exceeded", sentence)
+      problem.fields = [("Upload-Limit", field)]
+      return problem
+    }
+
     /// `Upload-Limit` as the draft has it. Requests of 50 MB pass the proxies that bound bodies.
     var field: String { "max-size=\(fileSize), max-append-size=50000000, max-age=\(Int(seconds))" }
     /// `Upload-Limit` as PhotoKit's background uploads read it: a bare number.

@@ -109,11 +109,17 @@
       }
     }
 
-    /// The unfinished upload of the path, after a completion that is under way has ended; nil once it is finished.
+    /// The unfinished upload of the path, after a completion that is under way has ended; nil once it is finished. That
+    /// there was a request counts, whatever becomes of it.
     private static func current(_ call: Call, _ client: String) async throws -> Upload? {
       let id = call.parameters[0]
       let find = { @Sendable () throws -> Upload? in try call.server.uploads.unfinished(id, of: client) }
-      guard let upload = try await offload({ try find() }) else { return nil }
+      let touched = try await offload {
+        let upload = try find()
+        upload?.touch()
+        return upload
+      }
+      guard let upload = touched else { return nil }
       guard let finishing = upload.finishing else { return upload }
       _ = await finishing.value
       try call.checkIsStillGood()

@@ -134,12 +134,7 @@
       let quota = quota
       let length = head.length ?? (head.isLast != false ? contentLength : nil)
       let expected = length ?? contentLength ?? most
-      if let size = expected, size > quota.fileSize {
-        var problem = Problem(
-          413, "limit-exceeded", "The file has \(size) bytes; at most \(quota.fileSize) are accepted.")
-        problem.fields = [("Upload-Limit", quota.field)]
-        throw problem
-      }
+      try quota.check(size: expected ?? 0)
       let id = Keyring.spelled(environment.randomBytes(18))
       var record = UploadRecord(
         id: id, client: client, name: head.name, file: Self.file(id, head.name), touched: environment.now())
@@ -206,13 +201,15 @@
     }
 
     /// Takes the turn for a further body of an upload, if the client may have what it announces.
-    /// - Throws: ``Problem`` 429 if the client's unfinished uploads would have too many bytes; what
-    ///   ``Upload/begin(at:_:contentLength:)`` throws.
+    /// - Throws: ``Problem`` 413 for a file that is too large, 429 if the client's unfinished uploads would have too
+    ///   many bytes; what ``Upload/begin(at:_:contentLength:)`` throws.
     func resume(_ upload: Upload, at offset: UInt64, _ head: UploadHead, contentLength: UInt64?) throws -> Int {
       let quota = quota
       return try state.withLock { state in
         let (part, isTooLong) = offset.addingReportingOverflow(contentLength ?? 0)
-        _ = try room(for: isTooLong ? .max : max(part, head.length ?? 0), of: upload, state, quota)
+        let end = isTooLong ? .max : max(part, head.length ?? 0)
+        try quota.check(size: end)
+        _ = try room(for: end, of: upload, state, quota)
         return try upload.begin(at: offset, head, contentLength: contentLength)
       }
     }
@@ -241,12 +238,15 @@
       return quota.bytes - others
     }
 
-    /// Removes what is too old, once an hour.
+    /// Removes what is too old, once an hour; a body that still comes keeps its upload.
     private func sweep(_ state: inout State, _ folder: UploadFolder) {
       let now = environment.now()
       guard now.timeIntervalSince(state.swept) >= min(3600, quota.seconds) else { return }
       state.swept = now
-      let old = state.uploads.values.filter { $0.finishing == nil && $0.record.touched < oldest }
+      let oldest = oldest
+      let old = state.uploads.values.filter {
+        $0.finishing == nil && $0.record.touched < oldest && !$0.isReceiving
+      }
       for upload in old {
         upload.drop()
         state.uploads[upload.id] = nil
