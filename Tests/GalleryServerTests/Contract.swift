@@ -9,6 +9,8 @@
   //   TestGallery.ask ──▶ answer ──▶ Contract: path? ─▶ method? ─▶ status? ─▶ media type? ─▶ schema of the body
   //   EventStream ──▶ event ───────▶ Contract: path? ─▶ the stream's item schema
   //
+  // Fields of an answer that are described as required must be there.
+  //
   // What is a sequence of items, a stream of events or a record a line, has an item schema (`x-itemSchema`), which each
   // event and each line must fit.
   //
@@ -121,6 +123,12 @@
     }
 
     private func check(_ answer: Answer, by response: JSON, isHead: Bool) throws {
+      for header in response["headers"]?.objectValue ?? [] {
+        let isRequired = try resolved(header.value)["required"] == .bool(true)
+        guard !isRequired || answer.fields[header.key.lowercased()] != nil else {
+          throw Breach(description: "the field \(header.key) is missing")
+        }
+      }
       guard let content = response["content"]?.objectValue, !content.isEmpty else {
         guard answer.body.isEmpty else {
           throw Breach(description: "the body is not documented: \(answer.body.prefix(200))")

@@ -127,6 +127,27 @@
     }
 
     @Test(
+      "an answer without a field that its description requires is found",
+      arguments: [
+        ("OPTIONS", "/v1/uploads", 200, "Upload-Limit"), ("HEAD", "/v1/uploads/{upload}", 204, "Upload-Offset"),
+        ("PATCH", "/v1/uploads/{upload}", 204, "Upload-Complete"), ("POST", "/v1/uploads", 201, "Location"),
+        ("PATCH", "/v1/uploads/{upload}", 413, "Upload-Limit"), ("PUT", "/v1/uploads", 200, "PhotoLedger-Sha256"),
+      ] as [(String, String, Int, String)])
+    func missingFields(_ method: String, _ path: String, _ status: Int, _ field: String) throws {
+      let contract = try Contract.served.get()
+      let operation = method == "HEAD" ? "get" : method.lowercased()
+      let response = try #require(contract.document["paths"]?[path]?[operation]?["responses"]?["\(status)"])
+      let described = try #require(response["headers"]?.objectValue).map { $0.key.lowercased() }
+      #expect(described.contains(field.lowercased()))
+      var fields = Dictionary(uniqueKeysWithValues: described.map { ($0, "") })
+      fields[field.lowercased()] = nil
+      let target = path.replacing("{upload}", with: "a")
+      let answer = Answer(status: status, fields: fields, body: "")
+      let breach = #expect(throws: Contract.Breach.self) { try contract.check(method, target, answer) }
+      #expect(breach?.description.contains("\(field) is missing") == true, "\(String(describing: breach))")
+    }
+
+    @Test(
       "an answer that is not described is found",
       arguments: [
         (200, "application/json", #"{"keys":"none"}"#, "stands where"), (200, "application/json", "{}", "missing"),
