@@ -161,6 +161,59 @@
       }
     }
 
+    @Test("visits of share links replace visits and leave room for sign-ins; a link that finds no room stays good")
+    func crowdedKeys() async throws {
+      try await TestGallery.serving { gallery in
+        for title in ["Summer", "Winter"] {
+          #expect(try gallery.ask("POST", "/v1/shares", json: ["title": title]).status == 201)
+        }
+        let (server, shares) = (gallery.server, gallery.server.shares.list())
+        // Besides the owner's key, which the file has.
+        let keyring = try Keyring(
+          folder: gallery.library.store.folder, environment: server.environment, people: server.people,
+          shares: server.shares, trustedProxies: [], limits: Keyring.Limits(all: 6, ofShares: 3))
+        var visits: [String] = []
+        for round in 0..<6 {
+          gallery.clock.advance(by: 1)
+          let share = shares[round % 2]
+          let tie = Keyring.Tie(name: share.name, epoch: share.epoch)
+          visits.append(try keyring.makeKey(.init(client: share.client, label: "", share: tie)).0.name)
+        }
+        #expect(keyring.list().filter { $0.share != nil }.map(\.name) == Array(visits.suffix(3)))
+        func signIn(_ link: String) throws -> Keyring.Key {
+          try keyring.redeem(link) { client in Keyring.Grant(client: client, label: "") }.0
+        }
+        #expect(try signIn(keyring.makeLink(for: PhotoLibrary.owner)).client == PhotoLibrary.owner)
+        _ = try keyring.makeKey(.init(client: "app", label: ""))
+        let link = keyring.makeLink(for: PhotoLibrary.owner)
+        let full = #expect(throws: Problem.self) { try signIn(link) }
+        #expect(full?.status == 400)
+        #expect(try keyring.withdraw { $0.client == "app" }.count == 1)
+        #expect(try signIn(link).client == PhotoLibrary.owner)
+        let used = #expect(throws: Problem.self) { try signIn(link) }
+        #expect(used?.status == 401)
+      }
+    }
+
+    @Test("a one-time link whose key cannot be written is good still, and signs in once")
+    func keptLink() async throws {
+      try await TestGallery.serving { gallery in
+        let link = try #require(try gallery.ask("POST", "/v1/links", json: [:]).json()["link"] as? String)
+        func status() throws -> Int {
+          try gallery.ask("POST", "/v1/sessions", json: ["link": link], key: nil).status
+        }
+        let file = gallery.temporary.url.appending(path: "server/keys.json")
+        let kept = try Data(contentsOf: file)
+        try FileManager.default.removeItem(at: file)
+        // A folder in the place of the file cannot be replaced by one.
+        try FileManager.default.createDirectory(at: file.appending(path: "a"), withIntermediateDirectories: true)
+        #expect(try status() == 500)
+        try FileManager.default.removeItem(at: file)
+        try kept.write(to: file)
+        #expect(try [status(), status()] == [201, 401])
+      }
+    }
+
     @Test("guessing is slowed down, by name and by peer, and the answer says until when")
     func slowedDown() async throws {
       try await TestGallery.serving { gallery in

@@ -19,9 +19,11 @@
         try json.checkKeys(["link", "name", "password", "label", "cookie"])
         let label = try json.text("label", atMost: 200) ?? ""
         if let link = try json.text("link", atMost: 200) {
-          let client = try call.server.keyring.redeem(link)
-          let grant = Keyring.Grant(client: client, label: label, scopes: Keyring.scopes(of: client))
-          return try made(call, grant, isCookie: try json.flag("cookie"))
+          let isCookie = try json.flag("cookie")
+          let made = try call.server.keyring.redeem(link) { client in
+            .init(client: client, label: label, scopes: Keyring.scopes(of: client), isBrowser: isCookie)
+          }
+          return try answer(call, made, isCookie: isCookie)
         }
         guard let name = json["name"]?.textValue, let password = json["password"]?.textValue else {
           throw Problem.malformed("The body needs 'name' and 'password', or 'link', the secret of a one-time link.")
@@ -80,14 +82,16 @@
     /// People open a link again, or late, so one that is not good leads where they can go on: to the gallery if the
     /// browser is signed in as the owner, else to the page for signing in, which says what is wrong.
     private static func signIn(_ call: Call, _ link: String) throws -> HTTPResponse {
-      let client: String
-      do throws(Problem) { client = try call.server.keyring.redeem(link) } catch {
-        guard call.server.page != nil else { throw error }
+      let secret: String
+      do {
+        let made = try call.server.keyring.redeem(link) { client in
+          .init(client: client, label: "browser", scopes: Keyring.scopes(of: client), isBrowser: true)
+        }
+        secret = made.secret
+      } catch let problem as Problem where problem.status == 401 && call.server.page != nil {
         let place = call.key?.client == PhotoLibrary.owner ? "/" : "/sign-in#ended"
         return HTTPResponse(303, Headers.common + [("Location", place), ("Cache-Control", "no-store")])
       }
-      let (_, secret) = try call.server.keyring.makeKey(
-        .init(client: client, label: "browser", scopes: Keyring.scopes(of: client), isBrowser: true))
       try endReplacedSession(call)
       return HTTPResponse(
         303, Headers.common + [("Location", "/"), call.cookie(secret), ("Cache-Control", "no-store")])
@@ -115,7 +119,13 @@
     ) throws -> HTTPResponse {
       var grant = grant
       grant.isBrowser = isCookie
-      let (key, secret) = try call.server.keyring.makeKey(grant, by: maker)
+      return try answer(call, try call.server.keyring.makeKey(grant, by: maker), isCookie: isCookie)
+    }
+
+    private static func answer(
+      _ call: Call, _ made: (Keyring.Key, secret: String), isCookie: Bool
+    ) throws -> HTTPResponse {
+      let (key, secret) = made
       if isCookie { try endReplacedSession(call) }
       guard case .object(var members) = describe(key) else { throw Problem.notFound }
       if !isCookie { members.append(JSON.Member("secret", .text(secret))) }

@@ -83,13 +83,23 @@
     static let cookie = "photoledger-key"
     static let sessionSeconds = 30 * 86_400.0
     static let linkSeconds = 900.0
-    private static let keyLimit = 10_000
     static let limitOfPerson = 50
     static let limitOfShare = 500
 
+    /// How many keys there may be.
+    struct Limits: Sendable {
+      var all = 10_000
+      /// Those of all share links together: visits leave room for sign-ins.
+      var ofShares = 5_000
+    }
+
+    /// A one-time link.
+    private typealias Link = (client: String, maker: String?, expires: Date)
+
     private let keys: Kept<Keys>
+    private let limits: Limits
     /// One-time links by the hash of their secret.
-    private let links = Mutex<[String: (client: String, maker: String?, expires: Date)]>([:])
+    private let links = Mutex<[String: Link]>([:])
     private let environment: GalleryEnvironment
     private let people: People
     private let shares: Shares
@@ -99,8 +109,9 @@
 
     init(
       folder: LibraryFolder, environment: GalleryEnvironment, people: People, shares: Shares,
-      trustedProxies: Set<String>, readsAPIKeyField: Bool = false
+      trustedProxies: Set<String>, readsAPIKeyField: Bool = false, limits: Limits = Limits()
     ) throws {
+      self.limits = limits
       (self.environment, self.people, self.shares) = (environment, people, shares)
       (self.trustedProxies, self.readsAPIKeyField) = (trustedProxies, readsAPIKeyField)
       let file = ServerFile(folder: folder, name: "keys")
@@ -193,29 +204,58 @@
     /// - Throws: ``GalleryError`` if the file cannot be written, ``Problem`` if there are too many keys, and 401 if the
     ///   maker was withdrawn, also just before.
     func makeKey(_ grant: Grant, by maker: Key? = nil) throws -> (Key, secret: String) {
+      try keys.change { keys in
+        // Here, as a withdrawal may have been written while this waited for its turn.
+        if let maker, client(ofGoodKey: maker.name) != maker.client { throw Problem.signInRequired }
+        return try add(grant, to: &keys)
+      }
+    }
+
+    /// Makes a key from a link, and uses the link up; a link whose key cannot be made stays good.
+    /// - Parameter grant: what the key is for, by the client that the link signs in.
+    /// - Returns: as ``makeKey(_:by:)``.
+    /// - Throws: ``Problem`` 401 for a link that is unknown, used or too old, or whose maker's key was withdrawn; what
+    ///   ``makeKey(_:by:)`` throws.
+    func redeem(_ secret: String, for grant: (_ client: String) -> Grant) throws -> (Key, secret: String) {
+      let hash = Self.hash(secret)
+      var taken: Link?
+      do {
+        return try keys.change { keys in
+          let link = try take(hash)
+          taken = link
+          return try add(grant(link.client), to: &keys)
+        }
+      } catch {
+        if let taken { links.withLock { $0[hash] = taken } }
+        throw error
+      }
+    }
+
+    /// Adds a new key to those that are good.
+    private func add(_ grant: Grant, to keys: inout Keys) throws(Problem) -> (Key, secret: String) {
       let secret = Self.spelled(environment.randomBytes(32))
       let now = environment.now()
       let key = Key(
         name: Self.spelled(environment.randomBytes(9)), client: grant.client, label: grant.label, created: now,
         expires: now.addingTimeInterval(grant.seconds ?? Self.sessionSeconds), scopes: grant.scopes,
         person: grant.person, share: grant.share, isBrowser: grant.isBrowser)
-      try keys.change { keys in
-        // Here, as a withdrawal may have been written while this waited for its turn.
-        if let maker, client(ofGoodKey: maker.name) != maker.client { throw Problem.signInRequired }
-        var next = keys.byHash.filter { isGood($0.value) }
-        // Repeated sign-ins replace the person's own sessions, not those of others.
-        for (tie, limit) in [(grant.person, Self.limitOfPerson), (grant.share, Self.limitOfShare)] {
-          guard let tie else { continue }
-          let own = next.filter { $0.value.person == tie || $0.value.share == tie }
-          guard own.count >= limit, let oldest = own.min(by: { $0.value.created < $1.value.created }) else { continue }
-          next[oldest.key] = nil
-        }
-        guard next.count < Self.keyLimit else {
-          throw Problem(400, "limit-exceeded", "There are \(next.count) keys; withdraw some first.")
-        }
-        next[Self.hash(secret)] = key
-        keys = Keys(next)
+      var next = keys.byHash.filter { isGood($0.value) }
+      func drop(beyond limit: Int, where isOwn: (Key) -> Bool) {
+        let own = next.filter { isOwn($0.value) }
+        guard own.count >= limit, let oldest = own.min(by: { $0.value.created < $1.value.created }) else { return }
+        next[oldest.key] = nil
       }
+      // Repeated sign-ins replace the person's own sessions, not those of others, and visits replace visits.
+      if let tie = grant.person { drop(beyond: Self.limitOfPerson) { $0.person == tie } }
+      if let tie = grant.share {
+        drop(beyond: Self.limitOfShare) { $0.share == tie }
+        drop(beyond: limits.ofShares) { $0.share != nil }
+      }
+      guard next.count < limits.all else {
+        throw Problem(400, "limit-exceeded", "There are \(next.count) keys; withdraw some first.")
+      }
+      next[Self.hash(secret)] = key
+      keys = Keys(next)
       return (key, secret)
     }
 
@@ -246,18 +286,17 @@
       return secret
     }
 
-    /// Uses a link up.
-    /// - Returns: the client that it signs in.
+    /// Takes a link by its hash.
     /// - Throws: ``Problem`` 401 for a link that is unknown, used or too old, or whose maker's key was withdrawn.
-    func redeem(_ secret: String) throws(Problem) -> String {
-      let link = links.withLock { $0.removeValue(forKey: Self.hash(secret)) }
+    private func take(_ hash: String) throws(Problem) -> Link {
+      let link = links.withLock { $0.removeValue(forKey: hash) }
       guard let link, link.expires > environment.now(),
         link.maker.map({ client(ofGoodKey: $0) == link.client }) ?? true
       else {
         throw Problem(
           401, "sign-in-required", "This link was used or is too old; an owner's key makes a new one, as SIGUSR1 does.")
       }
-      return link.client
+      return link
     }
 
     // MARK: The file
