@@ -366,6 +366,33 @@
       }
     }
 
+    @Test("another password, and signing out, end the feeds of a person whom a proxy signs in")
+    func proxiedFeeds() async throws {
+      var access = GalleryAccess()
+      access.trustedProxies = ["127.0.0.1"]
+      try await TestGallery.serving(access: access) { gallery in
+        try await gallery.library.performChanges { $0.setAuthorizationStatus(.authorized, of: "family") }
+        try gallery.addPerson("anna", client: "family")
+        let (fetch, anna) = (try gallery.fetch(), "X-Forwarded-User: anna")
+        func open() throws -> EventStream {
+          let stream = try EventStream(gallery, "/v1/feed?fetch=\(fetch.name)", key: nil, [anna])
+          #expect(try stream.next()?["event"] == "feed")
+          #expect(try stream.next()?["event"] == "state")
+          return stream
+        }
+        let first = try open()
+        let change = ["password": "another one"]
+        #expect(try gallery.ask("PUT", "/v1/people/anna/password", json: change).status == 204)
+        #expect(try first.next() == nil && first.hasEnded)
+        let second = try open()
+        let origin = "Origin: http://\(gallery.address)"
+        #expect(try gallery.ask("DELETE", "/v1/session", key: nil, [anna, origin]).status == 204)
+        #expect(try second.next() == nil && second.hasEnded)
+        // The proxy signs in again.
+        #expect(try gallery.ask("GET", "/v1/session", key: nil, [anna]).status == 200)
+      }
+    }
+
     @Test("a trusted proxy names the person; the same field from another address means nothing")
     func proxy() async throws {
       var access = GalleryAccess()

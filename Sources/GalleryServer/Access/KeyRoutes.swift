@@ -34,6 +34,8 @@
       .reading("DELETE", "/v1/session", .nothing) { call in
         guard let key = call.key else { throw Problem.signInRequired }
         try call.server.withdrawKeys { $0.name == key.name }
+        // The key of a person whom a proxy signs in is in no list.
+        call.server.feeds.end(ofKey: key.name)
         let gone = "\(Keyring.cookie)=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0"
         return HTTPResponse(204, Headers.common + [("Set-Cookie", gone), ("Cache-Control", "no-store")])
       },

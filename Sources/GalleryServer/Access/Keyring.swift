@@ -160,7 +160,7 @@
       }
       let now = environment.now()
       return Key(
-        name: "proxy:\(person.name)", client: person.client, label: "proxy", created: now,
+        name: "proxy:\(person.epoch):\(person.name)", client: person.client, label: "proxy", created: now,
         expires: now.addingTimeInterval(Self.sessionSeconds), scopes: Self.scopes(of: person.client),
         person: Tie(name: person.name, epoch: person.epoch), isAmbient: true)
     }
@@ -189,7 +189,11 @@
 
     /// Whether the key of a name may still be used, and its client.
     func client(ofGoodKey name: String) -> String? {
-      if name.hasPrefix("proxy:") { return people.named(String(name.dropFirst(6)))?.client }
+      if name.hasPrefix("proxy:") {
+        let parts = name.split(separator: ":", maxSplits: 2, omittingEmptySubsequences: false)
+        let person = parts.count == 3 ? people.named(String(parts[2])) : nil
+        return person.flatMap { $0.epoch == parts[1] ? $0.client : nil }
+      }
       return keys.read { $0.named(name) }.flatMap { isGood($0) ? $0.client : nil }
     }
 
