@@ -47,11 +47,14 @@
       let client: String
       let path: String
 
-      /// The question of a request; nil for one whose answer depends on more than that.
+      /// The longest path that is remembered; slashes that count as nothing make one path as long as a head may be.
+      static let pathLimit = 512
+
+      /// The question of a request; nil for one whose answer depends on more than that, or that is too long.
       init?(_ call: Call) {
-        guard let client = call.key?.client, call.request.target.query.pairs.isEmpty, call.request.wantsWhole else {
-          return nil
-        }
+        guard let client = call.key?.client, call.request.target.query.pairs.isEmpty, call.request.wantsWhole,
+          call.request.target.path.utf8.count <= Self.pathLimit
+        else { return nil }
         (self.client, path) = (client, call.request.target.path)
       }
     }
@@ -70,7 +73,7 @@
     }
 
     static let limit = 128
-    /// How many decisions are remembered, about 200 bytes each.
+    /// How many decisions are remembered, about 200 bytes each, and at most three times that.
     static let decisionLimit = 2048
     private let state = Mutex(State())
 

@@ -32,6 +32,9 @@
       let fetch: String
       let token: String
       let form: String
+
+      /// About how many bytes it takes with what is beside it; the name of the fetch is its one long part.
+      var byteCount: Int { fetch.utf8.count + 256 }
     }
 
     /// An answer's tag and its bytes.
@@ -48,7 +51,8 @@
       var asked: [Int]
     }
 
-    /// How many bytes of answers are kept; beyond that all are dropped, and made when they are asked for.
+    /// How many bytes of answers are kept, their questions included, which can be longer; beyond that all are dropped,
+    /// and made when they are asked for.
     let byteLimit: Int
 
     private let state: Mutex<State>
@@ -59,7 +63,7 @@
       state = Mutex(State(asked: keepsFirst ? [] : Array(repeating: 0, count: 1 << 10)))
     }
 
-    /// How many bytes are kept.
+    /// How many bytes are kept, those of the questions included.
     var byteCount: Int { state.withLock { $0.byteCount } }
 
     /// The answer to a question at an end of the log, if it is kept.
@@ -79,8 +83,10 @@
       guard count <= byteLimit / 8, state.withLock({ Self.wasAsked(question, &$0.asked) }) else { return }
       let copy = Answer(tag: answer.tag, bytes: answer.bytes.withUnsafeBytes { HTTPBytes(copying: $0) })
       state.withLock { state in
-        if state.byteCount + count > byteLimit { state = State(asked: state.asked) }
-        state.byteCount += count - (state.answers[question]?.answer.bytes.count ?? 0)
+        let added = count + question.byteCount
+        if state.byteCount + added > byteLimit { state = State(asked: state.asked) }
+        let replaced = state.answers[question].map { $0.answer.bytes.count + question.byteCount }
+        state.byteCount += added - (replaced ?? 0)
         state.answers[question] = (copy, sequence, renditions)
       }
     }
