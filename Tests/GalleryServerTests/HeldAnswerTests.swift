@@ -89,6 +89,17 @@
       }
     }
 
+    @Test("a window that names two states is rejected, held or not", arguments: ["objects", "columns"])
+    func twoStates(_ form: String) async throws {
+      try await TestGallery.serving { gallery in
+        try await gallery.makeAssets(3)
+        let fetch = try gallery.fetch()
+        let window = "/v1/fetches/\(fetch.name)/items?form=\(form)&count=10&token=\(fetch.token)"
+        for _ in 0..<3 { #expect(try gallery.ask("GET", window).status == 200) }
+        for at in ["2020-01-01", "never"] { #expect(try gallery.ask("GET", "\(window)&at=\(at)").status == 400) }
+      }
+    }
+
     @Test("windows are those of their token before and after a commit, kept or not, and each range is its own")
     func windows() async throws {
       try await TestGallery.serving { gallery in

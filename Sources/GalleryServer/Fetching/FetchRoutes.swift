@@ -53,8 +53,8 @@
         if let answer = try window.encoded(call) { return .answer(answer) }
         // A held result answers at once, on the thread of the connection, as long as few rows are wanted.
         let library = try call.library(of: window.fetch)
-        if window.isSmall, !window.isColumns || call.server.renditions.isAtHand, let token = window.token,
-          let result = call.server.fetches.held(window.fetch, at: token, for: library.client),
+        if window.isSmall, !window.isColumns || call.server.renditions.isAtHand, try call.query("at") == nil,
+          let token = window.token, let result = call.server.fetches.held(window.fetch, at: token, for: library.client),
           result.isAtHand(window.range(in: result))
         {
           try Fetches.checkMayRead(library)
