@@ -85,6 +85,36 @@
       }
     }
 
+    @Test("pictures whose announcement could not be read are announced with the next ones")
+    func announcedLater() async throws {
+      try await TestGallery.serving { gallery in
+        let first = try await gallery.makeFile("one")
+        let second = try await gallery.makeFile("two", name: "b.jpg")
+        let stream = HTTPStream()
+        // The client may not read yet.
+        let columns = RenditionColumns(library: gallery.library.as("app"), renditions: gallery.server.renditions)
+        let announcements = RenditionAnnouncements(columns, stream)
+        announcements.add(Array("one".utf8).sha256)
+        try await waitUntil("the first reading has failed") { !announcements.isSending }
+        try await gallery.library.performChanges { $0.setAuthorizationStatus(.authorized, of: "app") }
+        announcements.add(Array("two".utf8).sha256)
+        let server = try HTTPServer(try HTTPListener("127.0.0.1:0"), application: OneStream(stream: stream))
+        var text = ""
+        do {
+          let client = try RawClient(port: server.address.port)
+          client.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+          text = client.read(through: second.sha256)
+        } catch {
+          stream.end()
+          await server.stop()
+          throw error
+        }
+        stream.end()
+        await server.stop()
+        #expect(text.contains("event: rendition") && text.contains(first.sha256) && text.contains(second.sha256))
+      }
+    }
+
     @Test("a feed belongs to its key and has at most 32 fetches")
     func limits() async throws {
       try await TestGallery.serving { gallery in

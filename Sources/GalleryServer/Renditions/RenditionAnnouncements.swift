@@ -24,6 +24,9 @@
 
     init(_ columns: RenditionColumns, _ stream: HTTPStream) { (self.columns, self.stream) = (columns, stream) }
 
+    /// Whether something is being read or sent, or the stream is closed.
+    var isSending: Bool { state.withLock { $0.isSending } }
+
     /// Adds a content whose pictures are there.
     func add(_ hash: [UInt8]) {
       let mustStart = state.withLock { state in
@@ -48,8 +51,15 @@
           if found.isEmpty { continue }
           let data: JSON = ["renditions": .list(found)]
           try await stream.send { Array("event: rendition\ndata: \(data)\n\n".utf8) }
+        } catch is HTTPStreamClosed {
+          return
         } catch {
-          // The stream is closed, or the library is; the feed's own tasks say which.
+          // The reason may pass, as a denial does; where it does not, the feed's own tasks say so. What was not read
+          // comes with the next content.
+          state.withLock { state in
+            state.waiting = (hashes + state.waiting).suffix(Self.limit)
+            state.isSending = false
+          }
           return
         }
       }
