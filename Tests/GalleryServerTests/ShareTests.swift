@@ -244,6 +244,18 @@
         while let event = try feed.next() { #expect(event.data["count"] as? Int ?? 0 == 0) }
         #expect(try gallery.ask("GET", bytes, key: key).status == 401)
         #expect(try open(gallery, link).status == 401)
+        if !isWithdrawn {
+          // The permission of its client is there still, and other links come and go meanwhile.
+          _ = try make(gallery, ["title": "Winter", "days": 2])
+          try await gallery.restart()
+          let listed = try #require(try gallery.ask("GET", "/v1/shares").json()["shares"] as? [[String: Any]])
+          #expect(listed.map { $0["isExpired"] as? Bool } == [true, false])
+          #expect(try gallery.library.access(to: asset).map(\.client) == [link.client])
+          for name in listed.compactMap({ $0["name"] as? String }) {
+            #expect(try gallery.ask("DELETE", "/v1/shares/\(name)").status == 204)
+          }
+          #expect(try gallery.library.access(to: asset).isEmpty && status(gallery, of: link.client) == .denied)
+        }
         #expect(try gallery.ask("DELETE", "/v1/shares/\(link.name)").status == 404)
         #expect(try gallery.ask("GET", "/v1/shares").json()["shares"] as? [[String: String]] == [])
         // Even if the file of the keys was not written any more.

@@ -9,7 +9,10 @@
     static let all: [Route] = [
       .reading("GET", "/v1/shares", .owner) { call in
         try call.checkQuery([])
-        return .json(["shares": .list(call.server.shares.list().map { describe($0) })], [("Cache-Control", "no-store")])
+        let shares = call.server.shares
+        return .json(
+          ["shares": .list(shares.list().map { describe($0, isExpired: !shares.isGood($0)) })],
+          [("Cache-Control", "no-store")])
       },
       .gathering("POST", "/v1/shares", .owner, limit: JSON.assetsByteLimit) { call, body in
         try make(call, try JSONReader.read(body))
@@ -81,7 +84,7 @@
     /// Ends a share: its keys, the permission of its client, and last its record, so that a request that fails in
     /// between can be repeated.
     private static func withdraw(_ name: String, _ server: GalleryServer) throws {
-      guard let share = server.shares.named(name) else { throw Problem.notFound }
+      guard let share = server.shares.withdrawable(name) else { throw Problem.notFound }
       // A client that the library has erased has nothing left to lose.
       _ = try ClientRoutes.deny(share.client, server)
       guard try server.shares.remove(name) != nil else { throw Problem.notFound }
@@ -119,13 +122,13 @@
       return try KeyRoutes.made(call, grant, isCookie: try json.flag("cookie"))
     }
 
-    private static func describe(_ share: Shares.Share) -> JSON {
+    private static func describe(_ share: Shares.Share, isExpired: Bool = false) -> JSON {
       [
         "name": .text(share.name), "client": .text(share.client), "title": .text(share.title),
         "album": JSON(share.album?.spelled(as: .album)),
         "hasPassword": .bool(share.passwordHash != nil), "upload": .bool(share.allowsUpload),
         "originals": .bool(share.allowsOriginals), "created": .text(DateText.instant(share.created)),
-        "expires": JSON(share.expires.map { DateText.instant($0) }),
+        "expires": JSON(share.expires.map { DateText.instant($0) }), "isExpired": .bool(isExpired),
       ]
     }
   }

@@ -69,9 +69,12 @@
       return shares.current.values.first { $0.secretHash == hash }.flatMap { isGood($0) ? $0 : nil }
     }
 
-    /// All shares whose links are good, the oldest first.
+    /// The share of a name, whether its link is good or has expired: the permission of its client stays until then.
+    func withdrawable(_ name: String) -> Share? { shares.read { $0[name] } }
+
+    /// All shares that were not withdrawn, the oldest first.
     func list() -> [Share] {
-      shares.current.values.filter(isGood).sorted { ($0.created, $0.name) < ($1.created, $1.name) }
+      shares.current.values.sorted { ($0.created, $0.name) < ($1.created, $1.name) }
     }
 
     /// Checks that another share can be kept.
@@ -85,9 +88,10 @@
     /// Keeps a share.
     /// - Throws: ``Problem`` if there are too many, ``GalleryError`` if the file cannot be written.
     func add(_ share: Share) throws {
-      try change { shares in
-        guard shares.count < Self.limit else {
-          throw Problem(400, "limit-exceeded", "There are \(shares.count) share links; withdraw some first.")
+      try shares.change { shares in
+        let count = shares.values.count(where: isGood)
+        guard count < Self.limit else {
+          throw Problem(400, "limit-exceeded", "There are \(count) share links; withdraw some first.")
         }
         shares[share.name] = share
       }
@@ -95,16 +99,10 @@
 
     /// Takes a share away: its link and its keys are not good any more.
     /// - Returns: the share; nil if there was none of that name.
-    func remove(_ name: String) throws -> Share? { try change { $0.removeValue(forKey: name) } }
+    func remove(_ name: String) throws -> Share? { try shares.change { $0.removeValue(forKey: name) } }
 
-    private func isGood(_ share: Share) -> Bool { share.expires.map { $0 > environment.now() } ?? true }
-
-    private func change<Value: Sendable>(_ body: (inout [String: Share]) throws -> Value) throws -> Value {
-      try shares.change { shares in
-        shares = shares.filter { isGood($0.value) }
-        return try body(&shares)
-      }
-    }
+    /// Whether the link has not expired.
+    func isGood(_ share: Share) -> Bool { share.expires.map { $0 > environment.now() } ?? true }
 
     private static func row(_ share: Share) -> JSON {
       [

@@ -901,6 +901,7 @@ export default {
   'people.share.upload': 'Hochladen erlaubt',
   'people.share.originals': 'Originale erlaubt',
   'people.share.until': 'bis {date}',
+  'people.share.expired': 'abgelaufen: {date}',
   'people.share.forever': 'ohne Ablauf',
   'people.share.end': 'Beenden',
   'people.share.endOf': 'Link „{title}“ beenden',

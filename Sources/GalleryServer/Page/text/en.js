@@ -919,6 +919,7 @@ export default {
   'people.share.upload': 'visitors can add photos',
   'people.share.originals': 'originals can be downloaded',
   'people.share.until': 'expires {date}',
+  'people.share.expired': 'expired {date}',
   'people.share.forever': 'does not expire',
   'people.share.end': 'End',
   'people.share.endOf': 'End the link “{title}”',

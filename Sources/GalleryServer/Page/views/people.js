@@ -186,8 +186,8 @@ function sharesPart(app, shares, changed) {
         h('p', { class: 'soft' }, [share.hasPassword && t('people.share.password'), share.upload
           && t('people.share.upload'),
           share.originals && t('people.share.originals'),
-          share.expires ? t('people.share.until', { date: instant(share.expires) })
-            : t('people.share.forever')].filter(Boolean).join(' · ')),
+          share.expires ? t(share.isExpired ? 'people.share.expired' : 'people.share.until',
+            { date: instant(share.expires) }) : t('people.share.forever')].filter(Boolean).join(' · ')),
         h('div', { class: 'entry-actions' }, h('button', { class: 'button',
           'aria-label': t('people.share.endOf', { title: share.title }),
           onclick: async () => {

@@ -188,7 +188,8 @@ function sharesPart(app, shares, changed) {
   if (shares.length === 0) return [];
   return [h('h4', null, t('people.shares')), h('ul', { class: 'lines' },
     ...shares.map((share) => h('li', null, h('bdi', null, share.title), ' ',
-    h('span', { class: 'soft' }, share.expires ? t('people.share.until', { date: instant(share.expires) })
+    h('span', { class: 'soft' }, share.expires
+      ? t(share.isExpired ? 'people.share.expired' : 'people.share.until', { date: instant(share.expires) })
       : t('people.share.forever')), ' ',
     h('button', { class: 'button', onclick: () => end(app, `/v1/shares/${encodeURIComponent(share.name)}`,
       t('people.share.ended'), changed) },
