@@ -217,6 +217,30 @@
       }
     }
 
+    @Test("a page of the history ends at a mebibyte, and the next ones go on, in both directions")
+    func longHistory() async throws {
+      try await TestGallery.serving { gallery in
+        let ids = try await gallery.makeAssets(10_000)
+        let start = try gallery.library.currentToken
+        for round in 0..<6 {
+          try await gallery.library.performChanges { $0.setFavorite(round % 2 == 0, for: ids) }
+        }
+        for way in ["since=\(start)", "reverse=true"] {
+          let page = try gallery.ask("GET", "/v1/history?\(way)").json()
+          let count = (page["records"] as? [Any])?.count ?? 0
+          #expect((1..<6).contains(count) && page["next"] is String, "\(way): \(count)")
+        }
+        let library = gallery.library
+        let wanted = try library.fetchPersistentChanges(since: library.earliestToken).map { try JSON($0).description }
+        // Compared apart from the expectations, which would print them.
+        let pages = try gallery.pages("/v1/history?", limit: 1000, "since")
+        let reversed = try gallery.pages("/v1/history?reverse=true&", limit: 1000, "cursor")
+        let isSame = try [pages, reversed.reversed(), gallery.lines("/v1/history")].map { $0 == wanted }
+        #expect(isSame == [true, true, true])
+        #expect(try gallery.lines("/v1/history?since=\(start)&limit=5").count == 5)
+      }
+    }
+
     @Test("two states of a fetch differ as the library says, in both directions")
     func differences() async throws {
       try await TestGallery.serving { gallery in

@@ -77,8 +77,9 @@
         if try call.flag("reverse") {
           return try await Records.respond(call, from: cursor, spell: { .text($0.description) }) { last, limit in
             let view = try moment?.view(of: library) ?? library
-            let (changes, next) = try view.latestPersistentChanges(through: last, since: since, limit: limit)
-            return Records.Page(records: try changes.map { try JSON($0) }, next: next)
+            return try page(of: limit, from: last) { last, count in
+              try view.latestPersistentChanges(through: last, since: since, limit: count)
+            }
           }
         }
         guard cursor == nil else {
@@ -86,12 +87,44 @@
         }
         return try await Records.respond(call, from: since, spell: { .text($0.description) }) { start, limit in
           let view = try moment?.view(of: library) ?? library
-          let changes = try view.fetchPersistentChanges(since: start ?? view.earliestToken, limit: limit)
-          return Records.Page(
-            records: try changes.map { try JSON($0) }, next: changes.count == limit ? changes.last?.changeToken : nil)
+          let first = try start ?? view.earliestToken
+          return try page(of: limit, from: first) { start, count in
+            let changes = try view.fetchPersistentChanges(since: start ?? first, limit: count)
+            return (changes, changes.count == count ? changes.last?.changeToken : nil)
+          }
         }
       },
     ]
+
+    /// How many commits of the history are read at a time: each names all objects that it concerned, which may be many.
+    private static let commitsAtATime = 20
+
+    /// Reads a page of the history: so many commits, or fewer that have about as many bytes as a page may.
+    /// - Parameter read: reads commits from a position, at most so many, and where the next ones begin.
+    private static func page(
+      of limit: Int, from start: Token?,
+      _ read: (Token?, Int) throws -> (changes: [PersistentChange], next: Token?)
+    ) throws -> Records.Page<Token> {
+      var page = Records.Page(records: [], next: start)
+      var byteCount = 0
+      repeat {
+        let position = page.next
+        let (changes, next) = try read(position, min(commitsAtATime, limit - page.records.count))
+        for (index, change) in changes.enumerated() {
+          guard byteCount < Records.byteLimit else {
+            // Where a reading of those that are given would end; one that began with the newest commit begins with the
+            // same again.
+            if index > 0 { page.next = try read(position ?? changes[0].changeToken, index).next }
+            return page
+          }
+          let text = try JSON(change).description
+          page.records.append(.written(text))
+          byteCount += text.utf8.count
+        }
+        page.next = next
+      } while page.next != nil && page.records.count < limit && byteCount < Records.byteLimit
+      return page
+    }
   }
 
   extension Call {
