@@ -163,9 +163,37 @@
         #expect(try FeedCursor(problem.id).tokens.map(\.fetch.name) == [all.name])
         try await gallery.library.performChanges { $0.deleteAssets([ids[0]]) }
         #expect(try client.next()?.data["removed"] as? [[Int]] == [[0, 1]])
-        let alone = try FeedClient(gallery, "fetch=\(nowhere)")
+        // What loses its last fetch ends.
+        try await gallery.library.performChanges { $0.setAuthorizationStatus(.authorized, of: "app") }
+        let app = try gallery.key(of: "app").secret
+        let log = try gallery.fetch(["log": true], key: app)
+        let alone = try FeedClient(gallery, "fetch=\(log.name)&after=\(log.token)", key: app)
+        try await gallery.library.performChanges { $0.setAuthorizationStatus(.limited, of: "app") }
         #expect(try alone.next()?.name == "problem")
         #expect(try alone.next() == nil, "a feed without fetches ends")
+      }
+    }
+
+    @Test("a feed in which nothing can be followed is answered with a status, which its client does not ask for again")
+    func nothingToFollow() async throws {
+      try await TestGallery.serving { gallery in
+        try await gallery.makeAssets(1)
+        let all = try gallery.fetch()
+        let names = try ["0", "1"].map { digit in
+          try FetchRequest(["album": .text("00000000-0000-0000-0000-00000000000\(digit)")]).name
+        }
+        for query in [
+          "fetch=\(names[0])", "fetch=\(names[0])&after=\(all.token)", "fetch=\(names[0])&fetch=\(names[1])",
+        ] {
+          let answer = try gallery.ask("GET", "/v1/feed?\(query)")
+          #expect(answer.status == 404 && answer.body.contains("not-found"), "\(answer)")
+        }
+        let cursor = "Last-Event-ID: \(names[0])."
+        #expect(try gallery.ask("GET", "/v1/feed", [cursor]).status == 404)
+        // A token of another library.
+        let foreign = "/v1/feed?fetch=\(all.name)&after=t1-0000000000000000-1"
+        #expect(try gallery.ask("GET", foreign).status == 400)
+        #expect(gallery.server.feeds.count == 0)
       }
     }
 

@@ -177,6 +177,40 @@ test('a fetch that an open stream does not take is refused alone, and the stream
   for (const end of ends) end();
 });
 
+test('a fetch for which the server opens no stream is refused, and tried no further', async (context) => {
+  context.after(() => mock.timers.reset());
+  mock.timers.enable({ apis: ['setTimeout'] });
+  const { Feed } = await import(new URL('client/feed.js', page));
+  const { Problem } = await import(new URL('client/photoledger.js', page));
+  const asked = [];
+  let status = 503;
+  const feed = new Feed({ key: null, base: '', ask: async (method, path) => {
+    asked.push(path);
+    if (path.startsWith('/v1/changes')) throw new Problem(status, 'not-found', 'gone');
+    return {};
+  } });
+  const seen = [];
+  const end = feed.follow('f', 't0', {
+    onChange: () => {}, onState: () => {}, onProblem: ({ message }) => seen.push(message),
+  });
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  const fail = async () => {
+    const before = sources.length;
+    sources.at(-1).onerror();
+    await turn();
+    mock.timers.tick(2000);
+    return sources.length - before;
+  };
+  assert.equal(await fail(), 1, 'the first time it is taken for cut');
+  assert.deepEqual(asked, ['/v1/session']);
+  assert.equal(await fail(), 1, 'what may pass refuses nothing');
+  assert.deepEqual(asked.slice(1), ['/v1/session', '/v1/changes?fetch=f&after=t0']);
+  status = 404;
+  assert.equal(await fail(), 0);
+  assert.deepEqual(seen, ['gone']);
+  end();
+});
+
 test('a stream that was cut is taken for cut no longer when what it carried is left', async (context) => {
   context.after(() => mock.timers.reset());
   mock.timers.enable({ apis: ['setTimeout'] });

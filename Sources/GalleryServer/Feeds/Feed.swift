@@ -232,13 +232,10 @@
       _ one: Following, as _: List.Type, _ library: PhotoLibrary
     ) async throws -> any FeedChanges {
       let (list, isHeld) = try await offload { [fetches, renditions] in
-        try List.checkMayFollow(library)
+        let begun = try List.start(one.fetch, from: one.start, of: library, fetches)
         // Changes are sent by tasks, which must not wait for the list of all pictures.
         renditions.renditions.prepare()
-        if let start = one.start, let held = try List.held(one.fetch, at: start, of: library, fetches) {
-          return (held, true)
-        }
-        return (try List.run(one.fetch, at: nil, of: library, fetches), false)
+        return begun
       }
       if !isHeld {
         try await send("state", Message.state(list, of: one.fetch).description, one, list.token)

@@ -49,6 +49,17 @@
       return list
     }
 
+    /// Reads the list at which a client begins.
+    /// - Parameter token: the state that the client holds; nil: none.
+    /// - Returns: the list, and whether the client holds it; if not, it is that of now.
+    static func start(
+      _ fetch: FetchRequest, from token: Token?, of library: PhotoLibrary, _ fetches: Fetches
+    ) throws -> (list: Self, isHeld: Bool) {
+      try checkMayFollow(library)
+      if let token, let held = try held(fetch, at: token, of: library, fetches) { return (held, true) }
+      return (try run(fetch, at: nil, of: library, fetches), false)
+    }
+
     func hold(of fetch: FetchRequest, for client: String, _ fetches: Fetches) {}
   }
 

@@ -6,25 +6,19 @@
   /// Feeds over HTTP.
   enum FeedRoutes {
     static let all: [Route] = [
-      Route("GET", "/v1/feed") { server, call in
+      Route("GET", "/v1/feed") { _, call in
         try call.checkQuery(["fetch", "after", "sections", "timeZone"])
         guard let key = call.key else { throw Problem.signInRequired }
         try Fetches.checkMayRead(try call.library())
         let cursor = try FeedCursor(call, orAt: call.request.fields["last-event-id"])
         try cursor.check()
-        try checkMayFollowAny(cursor, call)
-        let feed = Feed(
-          cursor, name: Keyring.spelled(server.environment.randomBytes(16)), key: key,
-          sections: try SectionChoice(call), for: server, sender: call.request.sender)
-        let fields = [
-          ("Content-Type", "text/event-stream"), ("Cache-Control", "no-store"), ("X-Accel-Buffering", "no"),
-        ]
-        if call.request.method != "HEAD" {
-          try server.feeds.add(feed, limit: server.access.limits.feeds(of: key))
-          // The key may have been withdrawn before there was a feed to be ended.
-          if server.keyring.client(ofGoodKey: key.name) != key.client { server.feeds.end(ofKey: key.name) }
+        let sections = try SectionChoice(call)
+        return .respond { _ in
+          do {
+            try await offload { try checkCanFollowAny(cursor, call) }
+            return try open(cursor, key, sections, call)
+          } catch { return Problem(error).response }
         }
-        return .answer(HTTPResponse(200, Headers.common + fields, .stream(feed.stream)))
       },
       .gathering("POST", "/v1/feeds/{feed}/fetches") { call, body in
         try call.checkQuery([])
@@ -78,14 +72,41 @@
       },
     ]
 
+    private static func open(
+      _ cursor: FeedCursor, _ key: Keyring.Key, _ sections: SectionChoice?, _ call: Call
+    ) throws -> HTTPResponse {
+      let server = call.server
+      let feed = Feed(
+        cursor, name: Keyring.spelled(server.environment.randomBytes(16)), key: key, sections: sections, for: server,
+        sender: call.request.sender)
+      let fields = [
+        ("Content-Type", "text/event-stream"), ("Cache-Control", "no-store"), ("X-Accel-Buffering", "no"),
+      ]
+      if call.request.method != "HEAD" {
+        try server.feeds.add(feed, limit: server.access.limits.feeds(of: key))
+        // The key may have been withdrawn before there was a feed to be ended.
+        if server.keyring.client(ofGoodKey: key.name) != key.client { server.feeds.end(ofKey: key.name) }
+      }
+      return HTTPResponse(200, Headers.common + fields, .stream(feed.stream))
+    }
+
     /// A stream in which nothing can be followed is answered with a status, or its client would open it for ever; where
-    /// something can, the others are a `problem` in it.
-    private static func checkMayFollowAny(_ cursor: FeedCursor, _ call: Call) throws {
+    /// something can, or where the reason may pass, the others are a `problem` in it.
+    private static func checkCanFollowAny(_ cursor: FeedCursor, _ call: Call) throws {
       var refusal: (any Error)?
-      for (fetch, _) in cursor.tokens {
-        do { return try fetch.list.checkMayFollow(call.library(of: fetch)) } catch { refusal = refusal ?? error }
+      for (fetch, token) in cursor.tokens {
+        do { return try checkCanFollow(fetch, as: fetch.list, from: token, call) } catch {
+          guard Problem(error).status < 500 else { return }
+          refusal = refusal ?? error
+        }
       }
       if let refusal { throw refusal }
+    }
+
+    private static func checkCanFollow<List: FeedList>(
+      _ fetch: FetchRequest, as _: List.Type, from token: Token?, _ call: Call
+    ) throws {
+      _ = try List.start(fetch, from: token, of: call.library(of: fetch), call.server.fetches)
     }
 
     private static func emptyChange<List: FeedList>(

@@ -47,6 +47,8 @@ export class Stream {
     this.leaving = new Set();
     /** @type {import('./events.js').EventReader | null} */
     this.source = null;
+    /** The fetches in the address of the stream, with their states. @type {Map<string, string>} */
+    this.named = new Map();
     /** The name by which fetches are added; null while the stream is not open. @type {string | null} */
     this.name = null;
     this.attempts = 0;
@@ -129,13 +131,14 @@ export class Stream {
     this.source?.close();
     this.name = null;
     const query = new URLSearchParams(sectionQuery);
-    const named = new Set();
+    const named = new Map();
     for (const [fetch, after] of this.fetches) {
       if (named.size > 0 && query.toString().length + fetch.length + after.length > addressLimit) break;
       query.append('fetch', fetch);
       query.append('after', after);
-      named.add(fetch);
+      named.set(fetch, after);
     }
+    this.named = named;
     const source = openEvents(this.client, `/v1/feed?${query}`);
     this.source = source;
     const listen = (/** @type {string} */ kind, /** @type {(data: any) => void} */ take) => {
@@ -172,6 +175,7 @@ export class Stream {
 
   /** Opens the stream again after a while, unless the session has ended. */
   async lost() {
+    const isRefused = this.name === null && this.attempts > 0;
     this.source?.close();
     this.source = null;
     this.name = null;
@@ -185,9 +189,27 @@ export class Stream {
         return;
       }
     }
+    if (isRefused) await this.explain();
     if (this.fetches.size === 0) return;
     if (!this.source) this.reopen(Math.min(250 * 2 ** this.attempts, 10_000));
     this.attempts += 1;
+  }
+
+  /** Asks why the stream is not opened: the server answers with a status where it can follow none of its fetches. */
+  async explain() {
+    const { named } = this;
+    const query = new URLSearchParams();
+    for (const [fetch, after] of named) {
+      query.append('fetch', fetch);
+      query.append('after', after);
+    }
+    try {
+      await this.client.ask('GET', `/v1/changes?${query}`);
+    } catch (error) {
+      if (!(error instanceof Problem) || ![400, 403, 404].includes(error.status)) return;
+      const { type, status, message: detail } = error;
+      for (const [fetch] of named) if (this.fetches.has(fetch)) this.refuse(fetch, { type, status, detail });
+    }
   }
 
   /** @param {number} milliseconds */
