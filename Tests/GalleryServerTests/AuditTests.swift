@@ -184,9 +184,11 @@
         #expect(try gallery.lines("\(blame)?start=20&limit=125") == Array(members[20..<145]))
         // Forty captions have more bytes than a page.
         for (number, id) in ids.prefix(40).enumerated() {
-          var changes = AssetChanges()
-          changes.caption = .set(String(repeating: "\(number % 10)", count: 60_000))
-          try await gallery.library.performChanges { $0.edit([id], changes) }
+          try await gallery.library.performChanges { change in
+            var changes = AssetChanges()
+            changes.caption = .set(String(repeating: "\(number % 10)", count: 60_000))
+            change.edit([id], changes)
+          }
         }
         let first = try gallery.ask("GET", "/v1/log?kind=assets.edited&limit=40").json()
         #expect((first["records"] as? [Any])?.count ?? 0 < 40 && first["next"] is Int, "they fit into a page")

@@ -10,9 +10,9 @@
   //    └── a follower of one of the fetches, or the time ─┘
   //
   // The answer leads every fetch to one state, with one exact message for each that differs. A fetch that cannot be
-  // followed has a problem in place of that and leaves the cursor, as in a feed. The poll fails only where none is left,
-  // and where the reason may pass: then the same cursor is good for the next poll. Waiting holds a follower for each
-  // fetch and no thread. A client that has left is not noticed before the time is over, so that is short.
+  // followed has a problem in place of that and leaves the cursor, as in a feed. The poll fails only where none is
+  // left, and where the reason may pass: then the same cursor is good for the next poll. Waiting holds a follower for
+  // each fetch and no thread. A client that has left is not noticed before the time is over, so that is short.
 
   /// Reads what changed since a cursor.
   struct Poll: Sendable {

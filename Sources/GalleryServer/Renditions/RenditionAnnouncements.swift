@@ -57,7 +57,7 @@
           // The reason may pass, as a denial does; where it does not, the feed's own tasks say so. What was not read
           // comes with the next content.
           state.withLock { state in
-            state.waiting = (hashes + state.waiting).suffix(Self.limit)
+            state.waiting = Array((hashes + state.waiting).suffix(Self.limit))
             state.isSending = false
           }
           return
