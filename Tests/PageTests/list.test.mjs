@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { Problem } from '../../Sources/GalleryServer/Page/client/photoledger.js';
+import { readBytes } from '../../Sources/GalleryServer/Page/client/pictures.js';
+import { PhotoLedger, Problem } from '../../Sources/GalleryServer/Page/client/photoledger.js';
 import { List } from '../../Sources/GalleryServer/Page/model/list.js';
 
 /** A list of some items, with a server that answers as a test says. */
@@ -171,5 +172,69 @@ test('of many items those that were looked at longest ago are given up', async (
   const { list } = made([], 40 * 1024, parts);
   for (let month = 0; month < 40; month += 1) await list.load(month * 1024, 10);
   assert.deepEqual([list.item(15 * 1024), list.item(16 * 1024)?.id, list.recent.length], [null, `a${16 * 1024}`, 24]);
+  list.close();
+});
+
+/** An answer whose connection is lost after its first bytes. */
+const cut = () => new Response(new ReadableStream({
+  start: (body) => body.enqueue(new TextEncoder().encode('{"fet')), pull: (body) => body.error(new TypeError('cut')),
+}));
+
+/** A client whose requests get some answers one after the other, and what was sent. */
+function answering(...answers) {
+  const sent = [];
+  const client = new PhotoLedger({ base: 'http://gallery', fetch: async (url, options) => {
+    sent.push({ url: String(url), ...options });
+    return answers.shift()();
+  } });
+  return { client, sent };
+}
+
+/** Lets time pass until something has an outcome. */
+async function outcomeOf(context, promise) {
+  context.mock.timers.enable({ apis: ['setTimeout'] });
+  let isDone = false;
+  const end = () => { isDone = true; };
+  promise.then(end, end);
+  while (!isDone) {
+    await settled();
+    context.mock.timers.tick(1000);
+  }
+  return promise;
+}
+
+test('a commit whose answer is cut or not the server’s is sent again under the same key', async (context) => {
+  const { client, sent } = answering(cut, () => new Response('<p>Sign in to the network</p>'),
+    () => Response.json({ commit: 1, token: 't1' }));
+  const receipt = await outcomeOf(context, client.commit([{ op: 'album.create', title: 'Sea' }]));
+  assert.equal(receipt.token, 't1');
+  const keys = sent.map(({ headers }) => headers['Idempotency-Key']);
+  assert.deepEqual([keys.length, new Set(keys).size], [3, 1]);
+});
+
+test('the bytes of a picture whose answer is cut are read again', async (context) => {
+  const { client } = answering(cut, () => new Response('picture'));
+  const blob = await outcomeOf(context, readBytes(client, 'http://gallery/x'));
+  assert.equal(await blob.text(), 'picture');
+  const abort = new AbortController();
+  const { client: other, sent } = answering(() => {
+    abort.abort();
+    return cut();
+  });
+  await assert.rejects(readBytes(other, 'http://gallery/x', abort.signal), /cut/);
+  assert.equal(sent.length, 1, 'unless they were given up');
+});
+
+test('a list catches up by itself after an answer that was cut', async (context) => {
+  context.mock.timers.enable({ apis: ['setTimeout'] });
+  const { client, sent } = answering(cut,
+    () => Response.json(change({ before: 't0', after: 't2', count: 5, inserted: [[0, 2]] })));
+  const list = new List(client, { fetch: 'f', token: 't0', count: 3 }, [{ key: '', count: 3 }], false);
+  list.take({ fetch: 'f', token: 't2' });
+  for (let turn = 0; turn < 100 && list.token === 't0'; turn += 1) {
+    await settled();
+    context.mock.timers.tick(1000);
+  }
+  assert.deepEqual([list.token, list.count, sent.length], ['t2', 5, 2]);
   list.close();
 });

@@ -219,6 +219,26 @@ test('a question after hashes that is not answered is given up after a while', a
   assert.equal((await outcome).isPassing, true);
 });
 
+test('a question after hashes whose answer is cut is asked again, and the queue is not paused', async (context) => {
+  const { PhotoLedger } = await import(new URL('client/photoledger.js', page));
+  context.mock.timers.enable({ apis: ['setTimeout'] });
+  const { uploads, ended } = queue({});
+  const cut = new ReadableStream({ pull: (body) => body.error(new TypeError('cut')) });
+  const found = [{ sha256: hash('a'), asset: 'one', isTrashed: false }];
+  const answers = [new Response(cut), Response.json({ found })];
+  uploads.client = new PhotoLedger({ base: 'http://gallery', fetch: async () => answers.shift() });
+  const tripped = new Promise((resolve) => {
+    uploads.addEventListener('change', () => { if (uploads.isWaiting || uploads.isPaused) resolve(); });
+  });
+  const end = ended();
+  uploads.add([{ file: file('a') }]);
+  await tripped;
+  assert.deepEqual([uploads.isWaiting, uploads.isPaused], [true, false]);
+  context.mock.timers.tick(60_000);
+  await end;
+  assert.equal(uploads.entries[0].state, 'there');
+});
+
 test('what is being sent is sent again when the network is back', () => {
   const { uploads } = queue({});
   const abort = new AbortController();

@@ -157,6 +157,25 @@ export function items(columns) {
   }));
 }
 
+/** No answer came. */
+export const notReached = () => new Problem(0, 'not-reached', 'The server was not reached.');
+
+/**
+ * The body of an answer. The connection can be lost after `fetch` gave the answer; that is a `Problem`, too.
+ * @template Value
+ * @param {() => Promise<Value>} read such as `() => answer.blob()`
+ * @param {AbortSignal} [signal] that of the request
+ * @returns {Promise<Value>}
+ * @throws {Problem}
+ */
+export async function readBody(read, signal) {
+  try {
+    return await read();
+  } catch (error) {
+    throw signal?.aborted ? error : notReached();
+  }
+}
+
 /** A server of PhotoLedger, and the key with which it is asked. */
 export class PhotoLedger {
   /**
@@ -197,8 +216,7 @@ export class PhotoLedger {
       const credentials = this.key ? 'omit' : 'same-origin';
       answer = await this.send(url, { method, headers: fields, body, signal, credentials });
     } catch (error) {
-      if (signal?.aborted) throw error;
-      throw new Problem(0, 'not-reached', 'The server was not reached.');
+      throw signal?.aborted ? error : notReached();
     }
     if (answer.ok) return answer;
     const problem = await answer.json().catch(() => null);
@@ -218,8 +236,14 @@ export class PhotoLedger {
    */
   async ask(method, path, options) {
     const answer = await this.response(method, path, options);
-    const text = await answer.text();
-    return text === '' ? null : JSON.parse(text);
+    const text = await readBody(() => answer.text(), options?.signal);
+    if (text === '') return null;
+    try {
+      return JSON.parse(text);
+    } catch {
+      // What stands in front of the server answered in its place, as the sign-in pages of networks do.
+      throw new Problem(502, 'unknown', `The server answered with status ${answer.status}.`);
+    }
   }
 
   /**

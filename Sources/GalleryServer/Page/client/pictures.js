@@ -3,7 +3,7 @@
 // With a cookie the element reads the URL itself. With a key the bytes are read first, and the element shows them from
 // the browser's memory, so that a page with a key never uses the cookie of somebody who is signed in.
 
-import { Problem } from './photoledger.js';
+import { Problem, readBody } from './photoledger.js';
 
 /** @typedef {import('./photoledger.js').PhotoLedger} PhotoLedger */
 
@@ -62,7 +62,7 @@ export async function readBytes(client, url, signal) {
     try {
       const path = url.slice(client.base.length);
       const answer = await client.response('GET', path, { headers: { Accept: '*/*' }, signal });
-      return await answer.blob();
+      return await readBody(() => answer.blob(), signal);
     } catch (error) {
       if (!(error instanceof Problem) || !error.isPassing || attempt === attempts) throw error;
       const pause = Math.max(error.retryAfter * 1000, 500 * attempt);

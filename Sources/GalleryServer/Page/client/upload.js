@@ -11,7 +11,7 @@
 //
 // Rejected: one request for a small file. A client that only adds would make a second asset when it sends it again.
 
-import { Problem } from './photoledger.js';
+import { Problem, notReached } from './photoledger.js';
 
 /** @typedef {import('./photoledger.js').PhotoLedger} PhotoLedger */
 
@@ -63,8 +63,6 @@ function disposition(name) {
   const spelled = encodeURIComponent(fileName(name)).replace(/['()*]/g, escape);
   return `attachment; filename*=UTF-8''${spelled}`;
 }
-
-const notReached = () => new Problem(0, 'not-reached', 'The server was not reached.');
 
 /**
  * Sends a request, and gives it up if it is not answered for a while.

@@ -18,7 +18,7 @@
 // Invariant: at every moment each loaded item is at the index that it has in the fetch at `token`. What is on its way is
 // bound to cells and blocks, which move with the changes, and not to indexes.
 
-import { Problem, items } from '../client/photoledger.js';
+import { Problem, items, readBody } from '../client/photoledger.js';
 import { sectionQuery, timeZone } from '../client/stream.js';
 import { Blocks, Cell } from './blocks.js';
 
@@ -111,7 +111,7 @@ export class List extends EventTarget {
   static async shapes(client, { fetch, token }, start, count) {
     const path = `/v1/fetches/${encodeURIComponent(fetch)}/shapes`;
     const answer = await client.response('GET', path, { query: { token, start, count } });
-    const bytes = new DataView(await answer.arrayBuffer());
+    const bytes = new DataView(await readBody(() => answer.arrayBuffer()));
     return Uint16Array.from({ length: bytes.byteLength >> 1 }, (_, index) => bytes.getUint16(2 * index, true));
   }
 

@@ -2,7 +2,7 @@
 //
 // Reading every record of the log is only done when somebody asks for it.
 
-import { Problem } from '../client/photoledger.js';
+import { Problem, readBody } from '../client/photoledger.js';
 import { messageOf } from '../model/failures.js';
 import { instant, number, size, t } from '../text/text.js';
 import { fill, h } from './dom.js';
@@ -63,7 +63,7 @@ export async function open(app) {
     try {
       const [ready, health, text] = await Promise.all([store(app, abort.signal), healthOf(app, abort.signal),
         app.client.response('GET', '/metrics', { headers: { Accept: 'text/plain' }, signal: abort.signal })
-          .then((answer) => answer.text())]);
+          .then((answer) => readBody(() => answer.text(), abort.signal))]);
       fill(now, h('dl', { class: 'figures' },
         ...figure('store', ready.isReady ? t('health.ready') : t('health.notReady', { problem: ready.problem }),
           ready.isReady ? 'good' : 'bad'),
@@ -207,7 +207,7 @@ function checkpointPart(app, signal) {
     try {
       const [found, note] = await Promise.all([app.client.ask('GET', '/v1/checkpoint', { signal }),
         app.client.response('GET', '/v1/checkpoint', { headers: { Accept: 'text/plain' }, signal }).then((answer) =>
-          answer.blob())]);
+          readBody(() => answer.blob(), signal))]);
       const url = URL.createObjectURL(note);
       fill(place, h('dl', { class: 'figures' }, ...figure('size', number(found.size)),
         ...figure('head', number(found.commit)),
