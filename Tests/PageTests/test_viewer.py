@@ -315,7 +315,21 @@ class ViewerTests(ViewerTest):
         self.notice("Undone")
         self.has(photos[3], "trashedDate", None)
         self.position("5 of 12")
+        # The button is gone with its notice, and the keyboard is where it was.
+        self.press(Keys.ARROW_RIGHT)
+        self.wait_shown(photos[5])
 
+    def test_arrow_keys_go_on_after_a_button_that_each_photo_hides_for_a_moment(self):
+        photos = [one["localIdentifier"] for one in self.newest()]
+        self.open_at(0)
+        self.browser.one(".viewer-download")
+        self.browser.js("document.querySelector('.viewer-download').focus()")
+        self.press(Keys.ARROW_RIGHT)
+        self.wait_shown(photos[1])
+        # The button was hidden until the server had named the file, and a browser takes the focus from what is hidden.
+        self.browser.one(".viewer-download")
+        self.press(Keys.ARROW_RIGHT)
+        self.wait_shown(photos[2])
 
     # What can be changed.
 

@@ -557,6 +557,81 @@ test('a photo is led along with its list until its viewer is there, and one that
   grid.close();
 });
 
+/** A key that is pressed, on what has the focus. */
+const keyOn = (target, key) => Object.defineProperty(Object.assign(new Event('keydown', { cancelable: true }), { key }),
+  'target', { value: target });
+
+/** A viewer of a grid of three photos, at one of them. */
+async function viewerAt(context, index) {
+  const { Viewing } = await load('views/viewing.js');
+  const app = frame(3);
+  app.notices.element = h('div');
+  const grid = await gridOf(app);
+  const viewing = new Viewing(app, grid, { question: {}, address: at('#/photos', app) });
+  const viewer = await viewing.open(grid, index);
+  context.after(async () => {
+    viewer.close();
+    await settled();
+    viewing.close();
+    grid.close();
+  });
+  return viewer;
+}
+
+test('the keys of a photo work after the button with the focus went, but not below another dialog', async (context) => {
+  const viewer = await viewerAt(context, 0);
+  const { download } = viewer.bar;
+  download.hidden = false;
+  download.focus();
+  assert.equal(document.activeElement, download);
+  download.hidden = true;
+  const press = () => document.dispatchEvent(keyOn(document.activeElement, 'ArrowRight'));
+  press();
+  assert.equal(viewer.index, 1);
+  const over = h('dialog');
+  document.body.append(over);
+  over.showModal();
+  press();
+  assert.equal(viewer.index, 1);
+  over.remove();
+  press();
+  assert.equal(viewer.index, 2);
+});
+
+test('a notice that goes gives the focus back to what had it before, and stays while it has it', async (context) => {
+  const { Notices } = await load('views/notice.js');
+  context.mock.timers.enable({ apis: ['setTimeout'] });
+  const notices = new Notices();
+  const before = h('button');
+  document.body.replaceChildren(before, notices.element);
+  const enter = (button, relatedTarget) => {
+    button.focus();
+    for (const one of [notices.element, button.parentElement]) {
+      one.dispatchEvent(Object.assign(new Event('focusin'), { relatedTarget }));
+    }
+  };
+  notices.show('Done', { action: 'Undo' });
+  const [undo, close] = notices.element.querySelectorAll('button');
+  enter(undo, before);
+  enter(close, undo);
+  undo.parentElement.dispatchEvent(new Event('pointerleave'));
+  context.mock.timers.tick(60_000);
+  assert.equal(document.activeElement, close, 'the pointer left it, and the keyboard did not');
+  undo.click();
+  assert.equal(document.activeElement, before);
+  // The oldest of many goes, too.
+  for (const sentence of ['One', 'Two', 'Three']) notices.show(sentence);
+  enter(notices.element.querySelector('button'), before);
+  notices.show('Four');
+  assert.equal(document.activeElement, before);
+  // What has the focus elsewhere keeps it.
+  const other = h('button');
+  document.body.append(other);
+  other.focus();
+  context.mock.timers.tick(60_000);
+  assert.deepEqual([document.activeElement, notices.element.childElementCount], [other, 0]);
+});
+
 /** Dismisses the dialog that is shown, as Escape does. */
 async function dismiss() {
   document.body.querySelector('dialog').close();

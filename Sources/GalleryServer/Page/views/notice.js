@@ -9,6 +9,24 @@ import { icon } from './icons.js';
 export class Notices {
   constructor() {
     this.element = h('div', { class: 'notices', role: 'log', 'aria-label': t('notices'), 'aria-live': 'polite' });
+    /**
+     * What had the focus before a notice had it.
+     * @type {EventTarget | null}
+     */
+    this.former = null;
+    this.element.addEventListener('focusin', ({ relatedTarget }) => {
+      if (!this.element.contains(/** @type {Node | null} */ (relatedTarget))) this.former = relatedTarget;
+    });
+  }
+
+  /**
+   * Removes a notice. The focus goes back to where it was before the notice had it.
+   * @param {Element | null} notice
+   */
+  remove(notice) {
+    const hasFocus = notice?.contains(document.activeElement);
+    notice?.remove();
+    if (hasFocus && this.former instanceof HTMLElement) this.former.focus({ preventScroll: true });
   }
 
   /**
@@ -19,7 +37,7 @@ export class Notices {
   show(sentence, { isError = false, action, onAction, seconds = isError ? 15 : 8 } = {}) {
     const remove = () => {
       clearTimeout(timer);
-      notice.remove();
+      this.remove(notice);
     };
     const notice = h('div', { class: isError ? 'notice error' : 'notice', role: isError ? 'alert' : null },
       h('span', null, sentence),
@@ -30,13 +48,14 @@ export class Notices {
     const hold = () => clearTimeout(timer);
     const release = () => {
       clearTimeout(timer);
+      if (notice.contains(document.activeElement)) return;
       timer = setTimeout(remove, seconds * 1000);
     };
     notice.addEventListener('pointerenter', hold);
     notice.addEventListener('focusin', hold);
     notice.addEventListener('pointerleave', release);
     notice.addEventListener('focusout', release);
-    while (this.element.childElementCount > 2) this.element.firstElementChild?.remove();
+    while (this.element.childElementCount > 2) this.remove(this.element.firstElementChild);
     this.element.append(notice);
     return remove;
   }

@@ -131,7 +131,6 @@ export class Viewer {
       this.burst.element, this.spoken);
     this.dialog = h('dialog', {
       class: 'viewer', 'aria-label': t('viewer'), onkeydown: (/** @type {KeyboardEvent} */ event) => this.key(event),
-      onkeyup: (/** @type {KeyboardEvent} */ event) => { if (event.key === 'l') this.picture.stopLive(); },
       onclose: (/** @type {Event} */ event) => { if (event.target === this.dialog) this.closed(); },
     }, this.stage, this.panel.element);
     this.picture.onZoom = () => this.bar.showZoom();
@@ -145,6 +144,11 @@ export class Viewer {
       [this.list, 'renditions', () => this.refresh()],
       [window, 'hashchange', () => this.addressChanged()],
       [app.feed, 'connection', () => this.connectionChanged()],
+      // A button that is hidden or removed leaves the focus to the page, which lies below the viewer.
+      [document, 'keydown', (event) => {
+        if (event.target === document.body && this.isOnTop) this.key(event, this.stage);
+      }],
+      [document, 'keyup', (event) => { if (event.key === 'l') this.picture.stopLive(); }],
     ];
     for (const [target, name, listener] of this.listeners) target.addEventListener(name, listener);
     document.body.append(this.dialog);
@@ -464,9 +468,16 @@ export class Viewer {
     }
   }
 
-  /** @param {KeyboardEvent} event */
-  key(event) {
-    const { target } = event;
+  /** Whether no other dialog lies over the viewer. */
+  get isOnTop() {
+    return [...document.body.querySelectorAll('dialog')].every((one) => one === this.dialog || !one.open);
+  }
+
+  /**
+   * @param {KeyboardEvent} event
+   * @param {EventTarget | null} target what the key is meant for
+   */
+  key(event, target = event.target) {
     if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey
       || !(target instanceof Element)) return;
     if (target.closest('dialog') !== this.dialog || target.matches('input, textarea, select, video, audio')) return;
