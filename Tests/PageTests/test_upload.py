@@ -429,6 +429,27 @@ class CameraTests(PageTest):
         self.browser.one(".upload-row[data-state=taken]")
         self.assertEqual([one["mediaType"] for one in self.new(before)], ["video"])
 
+    def test_one_picture_is_taken_though_the_shutter_is_pressed_twice(self):
+        self.visit(self.link())
+        wait(lambda: self.browser.js("return document.querySelector('.camera-live')?.videoWidth > 0"),
+             "the camera is seen")
+        self.browser.js("""
+            window.made = 0;
+            const make = URL.createObjectURL;
+            URL.createObjectURL = (file) => {
+              made += 1;
+              return make.call(URL, file);
+            };
+            const shutter = document.querySelector('.shutter');
+            for (let time = 0; time < 2; time += 1) shutter.dispatchEvent(new MouseEvent('click'));
+            window.wereOff = [...document.querySelectorAll('.camera-controls button')].every((one) => one.disabled);""")
+        self.browser.one(".camera-view img")
+        held = "return !dispatchEvent(new Event('beforeunload', { cancelable: true }))"
+        self.assertEqual(self.browser.js(f"return [made, wereOff, (() => {{ {held} }})()]"), [1, True, True])
+        self.browser.click(".camera-controls .button")
+        self.browser.one(".shutter")
+        self.assertFalse(self.browser.js(held))
+
     def test_a_camera_that_is_allowed_after_the_tab_was_left_is_switched_off_until_it_is_shown(self):
         made = self.browser.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": """
             if (navigator.mediaDevices) {

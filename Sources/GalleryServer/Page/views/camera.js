@@ -42,7 +42,7 @@ function cameraReason(error) {
 class Camera {
   constructor() {
     this.uploads = new Uploads(client);
-    guardLeaving(this.uploads);
+    guardLeaving(this.uploads, () => this.recorder !== null || this.hasChosen);
     this.panel = new UploadPanel(this.uploads);
     /** @type {MediaStream | null} */
     this.stream = null;
@@ -53,8 +53,9 @@ class Camera {
     /** @type {ReturnType<typeof setInterval> | undefined} */
     this.timer = undefined;
     this.isStarting = false;
-    /** Whether a film is about to be recorded. */
-    this.isBeginning = false;
+    /** Whether a still is being made or a film is about to be recorded. */
+    this.isTaking = false;
+    /** Whether what was taken is looked at, before it is kept. */
     this.hasChosen = false;
     this.video = h('video', { class: 'camera-live', autoplay: true, playsinline: true, '.muted': true,
       'aria-label': t('camera.live') });
@@ -89,9 +90,11 @@ class Camera {
     return h('button', { class: 'button', onclick: () => this.own.click() }, icon('camera'), t('camera.app'));
   }
 
-  async start() {
+  /** @param {'environment' | 'user'} facing the camera that is wanted */
+  async start(facing = this.facing) {
     if (this.isStarting) return;
     this.isStarting = true;
+    this.facing = facing;
     this.hasChosen = false;
     this.stop();
     try {
@@ -132,11 +135,10 @@ class Camera {
   }
 
   showControls() {
-    const turn = h('button', { class: 'icon-button', 'aria-label': t('camera.turn'), onclick: () => {
-      this.facing = this.facing === 'user' ? 'environment' : 'user';
-      this.start();
-    } }, icon('undo'));
-    const shutter = h('button', { class: 'shutter', 'aria-label': t('camera.take'), onclick: () => this.take() });
+    const turn = h('button', { class: 'icon-button', 'aria-label': t('camera.turn'),
+      onclick: () => this.start(this.facing === 'user' ? 'environment' : 'user') }, icon('undo'));
+    const shutter = h('button', { class: 'shutter', 'aria-label': t('camera.take'),
+      onclick: () => this.alone(() => this.take()) });
     const record = h('button', { class: 'icon-button record', 'aria-label': t('camera.record'),
       onclick: () => this.record() }, icon('video'));
     fill(this.controls, turn, shutter, 'MediaRecorder' in globalThis && record, h('span', { class: 'camera-break' }),
@@ -158,21 +160,30 @@ class Camera {
     this.look(new File([datedJPEG(jpeg, date)], `IMG_${stamps(date).name}.jpg`, { type: 'image/jpeg' }));
   }
 
-  /** Records a film, as soon as there is sound; nothing else is begun meanwhile. */
-  async record() {
-    if (!this.stream || this.isBeginning || this.recorder) return;
-    this.isBeginning = true;
+  /**
+   * Makes a still or begins a film; nothing else is begun meanwhile.
+   * @param {() => Promise<void>} action
+   */
+  async alone(action) {
+    if (this.isTaking) return;
+    this.isTaking = true;
     const { activeElement } = document;
     const buttons = [...this.controls.querySelectorAll('button')];
     for (const one of buttons) one.disabled = true;
     try {
-      await this.beginFilm(this.stream);
+      await action();
     } finally {
-      this.isBeginning = false;
+      this.isTaking = false;
       for (const one of buttons) one.disabled = false;
       // What is switched off loses the focus.
       if (activeElement instanceof HTMLElement && document.activeElement === document.body) activeElement.focus();
     }
+  }
+
+  /** Records a film, as soon as there is sound. */
+  async record() {
+    const { stream } = this;
+    if (stream && !this.recorder) await this.alone(() => this.beginFilm(stream));
   }
 
   /** @param {MediaStream} stream */

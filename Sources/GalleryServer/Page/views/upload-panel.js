@@ -268,7 +268,8 @@ export class UploadPanel {
 /**
  * Lets the browser ask before the page is left while files are sent.
  * @param {Uploads} uploads
+ * @param {() => boolean} [hasMore] whether something else would be lost
  */
-export function guardLeaving(uploads) {
-  addEventListener('beforeunload', (event) => { if (uploads.isBusy) event.preventDefault(); });
+export function guardLeaving(uploads, hasMore = () => false) {
+  addEventListener('beforeunload', (event) => { if (uploads.isBusy || hasMore()) event.preventDefault(); });
 }
