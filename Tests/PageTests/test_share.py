@@ -136,6 +136,29 @@ class ShareTests(PageTest):
         wait(lambda: self.browser.js("return saved.length") == 2, "the archive is saved")
         self.assertEqual(self.browser.js("return saved[1]"), "Sea.zip")
 
+    def test_a_drag_goes_to_the_next_photo_unless_the_page_is_enlarged(self):
+        self.visit(self.share(self.newest[:2]))
+        self.wait_tiles(self.newest[:2])
+        self.browser.one(".tile[data-index='0']").click()
+        place = "return document.querySelector('.guest-viewer [role=status].visually-hidden').textContent"
+        wait(lambda: "1 of 2" in self.browser.js(place), "the first photo is shown")
+        touch = "document.querySelector('.guest-stage').style.touchAction"
+
+        def scale(factor):
+            self.browser.driver.execute_cdp_cmd("Emulation.setPageScaleFactor", {"pageScaleFactor": factor})
+        drag = f"""
+            const stage = document.querySelector('.guest-stage');
+            for (const [name, clientX] of [['pointerdown', 300], ['pointerup', 200]])
+              stage.dispatchEvent(new PointerEvent(name, {{ clientX, pointerType: 'touch', bubbles: true }}));
+            {place};"""
+        self.addCleanup(scale, 1)
+        scale(2)
+        wait(lambda: self.browser.js(f"return visualViewport.scale > 1.5 && {touch}"), "the browser moves the page")
+        self.assertIn("1 of 2", self.browser.js(drag))
+        scale(1)
+        wait(lambda: self.browser.js(f"return {touch} === ''"), "the page has its size")
+        self.assertIn("2 of 2", self.browser.js(drag))
+
     def test_a_password_is_asked_for_and_a_wrong_one_is_refused(self):
         share = self.share(self.newest[:1], password="correct horse")
         self.visit(share)

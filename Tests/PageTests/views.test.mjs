@@ -480,6 +480,36 @@ test('the keyboard stays in the view of a shared photo at its ends', async () =>
   grid.close();
 });
 
+test('a drag in a shared photo goes to the next one, and moves it while it is enlarged', async (context) => {
+  const { openGuestViewer } = await load('views/guest-viewer.js');
+  const grid = await gridOf(frame(3));
+  globalThis.visualViewport = Object.assign(new EventTarget(), { scale: 1 });
+  context.after(() => { delete globalThis.visualViewport; });
+  const dialog = openGuestViewer(grid, 0);
+  await settled();
+  const stage = dialog.querySelector('.guest-stage');
+  const place = () => /(\d) of 3/.exec(dialog.querySelector('.visually-hidden').textContent)[1];
+  const drag = async () => {
+    for (const [name, clientX] of [['pointerdown', 300], ['pointerup', 200]]) {
+      stage.dispatchEvent(Object.assign(new Event(name), { clientX, pointerType: 'touch' }));
+    }
+    await settled();
+  };
+  const scale = (value) => {
+    globalThis.visualViewport.scale = value;
+    globalThis.visualViewport.dispatchEvent(new Event('resize'));
+  };
+  scale(2);
+  await drag();
+  assert.deepEqual([place(), stage.style.touchAction], ['1', 'manipulation']);
+  scale(1);
+  await drag();
+  assert.deepEqual([place(), stage.style.touchAction], ['2', '']);
+  dialog.close();
+  await settled();
+  grid.close();
+});
+
 test('a visitor’s download is said in the viewer, and read once however often it is pressed', async () => {
   const { openGuestViewer } = await load('views/guest-viewer.js');
   const app = frame(2);

@@ -110,9 +110,16 @@ export function openGuestViewer(grid, start, { onDownload } = {}) {
     }
   }
 
+  // Two fingers enlarge the page, and one moves it then. The style of the stage gives a drag to the side to this
+  // viewer, which goes on to another photo with it.
+  const isEnlarged = () => (globalThis.visualViewport?.scale ?? 1) > 1.01;
+  const enlarged = () => { stage.style.touchAction = isEnlarged() ? 'manipulation' : ''; };
+  enlarged();
+  globalThis.visualViewport?.addEventListener('resize', enlarged);
   let press = 0;
   stage.addEventListener('pointerdown', (event) => { press = event.clientX; });
   stage.addEventListener('pointerup', (event) => {
+    if (isEnlarged()) return;
     const way = event.clientX - press;
     if (event.pointerType !== 'mouse' && Math.abs(way) > 60) go(index + (way < 0 ? 1 : -1));
   });
@@ -129,6 +136,7 @@ export function openGuestViewer(grid, start, { onDownload } = {}) {
     list.removeEventListener('change', changed);
     list.removeEventListener('loaded', loaded);
     feed.removeEventListener('connection', connected);
+    globalThis.visualViewport?.removeEventListener('resize', enlarged);
     if (shown) clearSource(shown);
     if (dialog.contains(notices)) home?.append(notices);
     dialog.remove();
