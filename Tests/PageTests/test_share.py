@@ -136,6 +136,24 @@ class ShareTests(PageTest):
         wait(lambda: self.browser.js("return saved.length") == 2, "the archive is saved")
         self.assertEqual(self.browser.js("return saved[1]"), "Sea.zip")
 
+    def test_back_closes_a_photo_and_stays_on_the_page(self):
+        self.visit(self.share(self.newest[:2]))
+        self.wait_tiles(self.newest[:2])
+        address = self.browser.driver.current_url
+        closed = lambda: self.browser.js("return document.querySelector('dialog') === null && history.state === null")
+        self.browser.one(".tile[data-index='0']").click()
+        self.browser.one("dialog.guest-viewer")
+        self.browser.driver.back()
+        wait(closed, "Back closes the photo")
+        self.assertEqual(self.browser.driver.current_url, address)
+        self.wait_tiles(self.newest[:2])
+        # Closed otherwise, it leaves no entry in the history.
+        self.browser.one(".tile[data-index='1']").click()
+        self.browser.one("dialog.guest-viewer")
+        self.browser.driver.switch_to.active_element.send_keys(Keys.ESCAPE)
+        wait(closed, "the photo is closed, and its entry is gone")
+        self.assertEqual(self.browser.driver.current_url, address)
+
     def test_a_drag_goes_to_the_next_photo_unless_the_page_is_enlarged(self):
         self.visit(self.share(self.newest[:2]))
         self.wait_tiles(self.newest[:2])

@@ -54,17 +54,32 @@ async function gridOf(app, options = {}) {
   return grid;
 }
 
+/** What hears that the history of the browser went to another entry. */
+const popped = new Set();
+const { addEventListener, removeEventListener } = globalThis;
+globalThis.addEventListener = (name, listener, options) => {
+  if (name === 'popstate') popped.add(listener);
+  else addEventListener(name, listener, options);
+};
+globalThis.removeEventListener = (name, listener, options) => {
+  if (name === 'popstate') popped.delete(listener);
+  else removeEventListener(name, listener, options);
+};
+
 /** Goes to an address as the history of a browser does, and says which that is. */
 globalThis.location = { hash: '' };
 globalThis.history = {
   state: null,
-  replaceState: (state, _, address) => {
+  replaceState: (state, _, address = location.hash) => {
     history.state = state;
     location.hash = address;
   },
   pushState: (state, _, address) => {
     const [before, hash] = [history.state, location.hash];
-    history.back = () => history.replaceState(before, '', hash);
+    history.back = () => {
+      history.replaceState(before, '', hash);
+      for (const listener of popped) listener();
+    };
     history.replaceState(state, '', address);
   },
 };
@@ -507,6 +522,37 @@ test('a drag in a shared photo goes to the next one, and moves it while it is en
   assert.deepEqual([place(), stage.style.touchAction], ['2', '']);
   dialog.close();
   await settled();
+  grid.close();
+});
+
+test('Back closes a shared photo, and closing it takes its entry out of the history', async (context) => {
+  const { openGuestViewer } = await load('views/guest-viewer.js');
+  const grid = await gridOf(frame(3));
+  const { back, pushState } = history;
+  context.after(() => Object.assign(history, { back, pushState }));
+  let pushes = 0;
+  history.pushState = (...parts) => {
+    pushes += 1;
+    pushState(...parts);
+  };
+  history.state = null;
+  const shown = () => document.body.querySelector('dialog');
+  openGuestViewer(grid, 0);
+  assert.notEqual(history.state, null);
+  history.back();
+  await settled();
+  assert.equal(shown(), null);
+  openGuestViewer(grid, 1);
+  shown().close();
+  await settled();
+  assert.deepEqual([shown(), history.state, popped.size], [null, null, 0]);
+  // The entry of a viewer that a reload has ended is used again.
+  history.pushState({ photo: 'guest' }, '');
+  openGuestViewer(grid, 0);
+  assert.equal(pushes, 3);
+  history.back();
+  await settled();
+  assert.deepEqual([shown(), history.state], [null, null]);
   grid.close();
 });
 

@@ -1,4 +1,5 @@
-// One shared picture or film at a time, for visitors: nothing of it but itself.
+// One shared picture or film at a time, for visitors: nothing of it but itself. It has an entry of the browser's
+// history while it is open, so that Back, a button or a swipe of phones, closes it and does not leave the page.
 //
 // The gallery's viewer knows metadata, albums and history, which a visitor has nothing to do with; and its elements
 // read URLs with the cookie, which this page never uses.
@@ -9,6 +10,9 @@ import { t } from '../text/text.js';
 import { fill, h } from './dom.js';
 import { icon } from './icons.js';
 import { spoken } from './tile.js';
+
+/** What the state of the browser's history holds while the viewer is open. */
+const mark = 'guest';
 
 /**
  * @param {import('./grid.js').Grid} grid
@@ -129,6 +133,10 @@ export function openGuestViewer(grid, start, { onDownload } = {}) {
     if (event.key === 'ArrowRight') go(index + 1);
     else if (event.key === 'ArrowLeft') go(index - 1);
   });
+  const left = () => dialog.close();
+  addEventListener('popstate', left);
+  // After a reload the entry is there already.
+  if (history.state?.photo !== mark) history.pushState({ photo: mark }, '');
   list.addEventListener('change', changed);
   list.addEventListener('loaded', loaded);
   feed.addEventListener('connection', connected);
@@ -137,6 +145,8 @@ export function openGuestViewer(grid, start, { onDownload } = {}) {
     list.removeEventListener('loaded', loaded);
     feed.removeEventListener('connection', connected);
     globalThis.visualViewport?.removeEventListener('resize', enlarged);
+    removeEventListener('popstate', left);
+    if (history.state?.photo === mark) history.back();
     if (shown) clearSource(shown);
     if (dialog.contains(notices)) home?.append(notices);
     dialog.remove();
