@@ -246,6 +246,61 @@ test('a stream that was cut is taken for cut no longer when what it carried is l
   assert.deepEqual(seen, [false, true, false, true]);
 });
 
+test('a hidden tab gives the connection of its stream back, and follows on when it is shown', async (context) => {
+  const { document } = globalThis;
+  context.after(() => {
+    mock.timers.reset();
+    globalThis.document = document;
+  });
+  mock.timers.enable({ apis: ['setTimeout', 'Date'] });
+  globalThis.document = Object.assign(new EventTarget(), { hidden: true });
+  const { Feed } = await import(new URL('client/feed.js', page));
+  let answer;
+  const feed = new Feed({ key: null, base: '', ask: () => new Promise((resolve) => { answer = resolve; }) });
+  const turn = () => new Promise((resolve) => setImmediate(resolve));
+  const show = (isShown) => {
+    globalThis.document.hidden = !isShown;
+    globalThis.document.dispatchEvent(new Event('visibilitychange'));
+  };
+  const follow = (fetch) => feed.follow(fetch, 't0', { onChange: () => {}, onState: () => {} });
+  let [before, closed] = [sources.length, 0];
+  const ends = [follow('f')];
+  sources.at(-1).close = () => { closed += 1; };
+  // It was opened in a tab that is not shown yet.
+  mock.timers.tick(9000);
+  assert.deepEqual([sources.length - before, closed], [1, 0]);
+  mock.timers.tick(1000);
+  assert.equal(closed, 1);
+  ends.push(follow('g'), follow('h'.repeat(7000)));
+  feed.wake();
+  mock.timers.tick(120_000);
+  assert.equal(sources.length - before, 1, 'nothing is opened while it is hidden');
+  show(true);
+  assert.equal(sources.length - before, 3);
+  const [source] = sources.slice(before + 1);
+  assert.match(source.url, /fetch=f&after=t0&fetch=g&after=t0/);
+  source.say('feed', { feed: 'name' });
+  source.say('change', { fetch: 'f', before: 't0', after: 't1' });
+  // A moment is no reason.
+  before = sources.length;
+  show(false);
+  mock.timers.tick(9000);
+  show(true);
+  mock.timers.tick(20_000);
+  assert.equal(sources.length, before);
+  // A stream that was cut as it was hidden is not opened again behind it.
+  source.onerror();
+  show(false);
+  mock.timers.tick(10_000);
+  answer({});
+  await turn();
+  mock.timers.tick(30_000);
+  assert.equal(sources.length, before);
+  show(true);
+  assert.match(sources[before].url, /fetch=f&after=t1&fetch=g&after=t0/);
+  for (const end of ends) end();
+});
+
 test('every tab that follows a fetch learns that it is followed no more, also if it was the last one', async () => {
   const { port1, port2 } = new MessageChannel();
   const next = reader(port1);

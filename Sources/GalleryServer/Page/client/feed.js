@@ -1,6 +1,9 @@
 // What changes, as it is committed: one stream of the server for all fetches of all tabs.
 //
-// The stream lies in a shared worker (`hub.js`). Where there is none, as in some browsers of phones, each tab has its own.
+// The stream lies in a shared worker (`hub.js`). Where there is none, as in some browsers of phones, and with a key,
+// each tab has its own. It is closed while the tab is hidden and opened again from the last state: browsers have six
+// connections for a server, and each stream takes one.
+//
 // Events: `connection` when the stream was opened or cut, `signedout` when the session has ended.
 
 import { Problem } from './photoledger.js';
@@ -25,6 +28,8 @@ import { Stream } from './stream.js';
 
 /** How long a tab may be hidden before the stream is opened anew when it is shown, milliseconds. */
 const sleepLimit = 60_000;
+/** How long a tab is hidden before it closes the streams that are its own, milliseconds. */
+const restDelay = 10_000;
 
 /** How often a tab says to the hub that it is there, milliseconds. */
 const beat = 60_000;
@@ -65,11 +70,12 @@ export class Feed extends EventTarget {
     // Browsers keep connections of pages that were left, and have six for a server.
     addEventListener('pagehide', () => { for (const stream of this.streams) stream.close(); });
     addEventListener('pageshow', (event) => { if (event.persisted) this.wake(); });
-    let hidden = 0;
-    document.addEventListener('visibilitychange', () => {
-      if (document.hidden) hidden = Date.now();
-      else if (Date.now() - hidden > sleepLimit) this.wake();
-    });
+    this.hiddenSince = 0;
+    this.isResting = false;
+    /** @type {ReturnType<typeof setTimeout> | undefined} */
+    this.resting = undefined;
+    document.addEventListener('visibilitychange', () => this.visibilityChanged());
+    if (document.hidden) this.visibilityChanged();
     addEventListener('online', () => this.wake());
   }
 
@@ -158,6 +164,7 @@ export class Feed extends EventTarget {
     const found = this.streams.find((stream) => stream.hasRoom(fetch));
     if (found) return found;
     const made = new Stream(this.client, (message) => this.take(message));
+    if (this.isResting) made.rest();
     this.streams.push(made);
     return made;
   }
@@ -216,8 +223,24 @@ export class Feed extends EventTarget {
     if (this.refused.get(fetch)?.timer === undefined) this.refused.delete(fetch);
   }
 
+  visibilityChanged() {
+    clearTimeout(this.resting);
+    if (document.hidden) {
+      this.hiddenSince = Date.now();
+      if (!this.port) this.resting = setTimeout(() => this.rest(), restDelay);
+    } else if (this.isResting || Date.now() - this.hiddenSince > sleepLimit) this.wake();
+  }
+
+  /** Closes the streams of this tab until it is shown. */
+  rest() {
+    this.isResting = true;
+    for (const stream of this.streams) stream.rest();
+  }
+
   /** Opens the stream anew. */
   wake() {
+    if (this.isResting && document.hidden) return;
+    this.isResting = false;
     this.port?.postMessage({ kind: 'wake' });
     for (const stream of this.streams) stream.wake();
   }

@@ -52,6 +52,8 @@ export class Stream {
     /** The name by which fetches are added; null while the stream is not open. @type {string | null} */
     this.name = null;
     this.attempts = 0;
+    /** Whether the stream stays closed until `wake`. */
+    this.isResting = false;
     /** Whether the session has ended; the fetches wait for the next one. */
     this.isEnded = false;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -127,6 +129,7 @@ export class Stream {
 
   open() {
     clearTimeout(this.timer);
+    if (this.isResting) return;
     this.isEnded = false;
     this.source?.close();
     this.name = null;
@@ -222,7 +225,14 @@ export class Stream {
 
   /** Opens the stream anew: the machine slept, or the network came back. */
   wake() {
+    this.isResting = false;
     if (this.fetches.size > 0) this.open();
+  }
+
+  /** Closes the stream until `wake`. What is added meanwhile is followed from then on. */
+  rest() {
+    this.isResting = true;
+    this.close();
   }
 
   close() {
