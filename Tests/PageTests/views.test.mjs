@@ -287,6 +287,50 @@ test('a grid is shown and made larger where the browser keeps nothing', async ()
   Object.defineProperty(globalThis, 'localStorage', { configurable: true, writable: true, value: localStorage });
 });
 
+test('on a large screen every press of larger and smaller that is offered changes the pictures', async () => {
+  const grid = await gridOf(frame(3));
+  let seen = 0;
+  grid.addEventListener('zoom', () => { seen += 1; });
+  const target = () => grid.list.blocks.metrics.target;
+  for (const [width, height] of [[3840, 2000], [2560, 1300], [400, 700]]) {
+    Object.assign(grid.scroll, { clientWidth: width, clientHeight: height });
+    grid.level = 5;
+    const last = seen;
+    grid.measure();
+    assert.ok(seen > last, 'what can be pressed is asked for again when there is another size');
+    for (const step of [-1, 1]) {
+      for (let presses = 0; grid.canZoom(step); presses += 1) {
+        assert.ok(presses < 6);
+        const before = target();
+        grid.zoom(step);
+        assert.notEqual(target(), before, `${width} ${step} ${grid.level}`);
+      }
+      const { level } = grid;
+      grid.zoom(step);
+      assert.equal(grid.level, level);
+    }
+  }
+  Object.assign(grid.scroll, { clientWidth: 3840, clientHeight: 2000 });
+  grid.level = 2;
+  grid.measure();
+  assert.equal(grid.canZoom(1), false);
+  grid.zoom(0);
+  assert.equal(grid.level, 2);
+  grid.close();
+});
+
+test('Escape clears a selection and leaves the dialog around it, which the next one dismisses', async () => {
+  const grid = await gridOf(frame(3));
+  const escape = () => {
+    const event = Object.assign(new Event('keydown', { cancelable: true }), { key: 'Escape' });
+    grid.key(event);
+    return event.defaultPrevented;
+  };
+  grid.selection.set(0, 2, true);
+  assert.deepEqual([escape(), grid.selection.count, escape()], [true, 0, false]);
+  grid.close();
+});
+
 test('keys with Alt, Ctrl or Cmd are the browser’s, but for what the grid has of them', async () => {
   const press = (grid, key, more = {}) => {
     let isTaken = false;

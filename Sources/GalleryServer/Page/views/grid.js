@@ -95,7 +95,10 @@ function keepLevel(level) {
  */
 const sectionName = ({ key, count }) => `${monthName(key)} · ${t('photos.count', { count })}`;
 
-/** A grid. Events: `open` (a tile was activated), `move`, and those of `list` and `selection`. */
+/**
+ * A grid. Events: `open` (a tile was activated), `move`, `zoom` (pictures have another size, or could have), and those
+ * of `list` and `selection`.
+ */
 export class Grid extends EventTarget {
   /**
    * @param {import('./app.js').App} app
@@ -188,9 +191,8 @@ export class Grid extends EventTarget {
     if (width === 0 || this.isClosed) return;
     this.scroller.resize();
     this.scrubber?.resize();
-    const area = width * this.scroller.view * 1.8;
-    const wanted = targets[this.level] * (width < narrow ? 0.55 : 1);
-    const target = Math.max(wanted, Math.sqrt(area / tileLimit / 1.33), 40);
+    const target = Math.max(this.heightAt(this.level), this.leastHeight);
+    this.dispatchEvent(new Event('zoom'));
     const { metrics } = this.list.blocks;
     const metricsNow = { width, target: Math.min(target, width * 0.8), gap };
     if (metrics && metrics.width === width && metrics.target === metricsNow.target) {
@@ -213,7 +215,7 @@ export class Grid extends EventTarget {
    * @param {number} [around]
    */
   zoom(step, around) {
-    const level = Math.min(Math.max(this.level + step, 0), targets.length - 1);
+    const level = this.levelAfter(step);
     if (level === this.level) return;
     this.level = level;
     keepLevel(level);
@@ -221,7 +223,34 @@ export class Grid extends EventTarget {
       this.anchor = { index: around, offset: this.topOf(around) - this.scroller.top };
     }
     this.measure();
-    this.dispatchEvent(new Event('zoom'));
+  }
+
+  /**
+   * The wanted height of rows, whatever the size of the screen allows.
+   * @param {number} level
+   */
+  heightAt(level) {
+    return targets[level] * (this.scroll.clientWidth < narrow ? 0.55 : 1);
+  }
+
+  /** The least height of rows, with which as many tiles are drawn as may be. */
+  get leastHeight() {
+    const area = this.scroll.clientWidth * this.scroller.view * 1.8;
+    return Math.max(Math.sqrt(area / tileLimit / 1.33), 40);
+  }
+
+  /**
+   * The level to which a step leads; the one that is chosen if it would change nothing. All levels below the least
+   * height look the same.
+   * @param {number} step
+   */
+  levelAfter(step) {
+    const { level, leastHeight } = this;
+    if (step > 0) return this.heightAt(level) > leastHeight ? Math.min(level + step, targets.length - 1) : level;
+    let next = Math.max(level + step, 0);
+    if (next === level) return level;
+    while (next > 0 && this.heightAt(next) <= leastHeight) next -= 1;
+    return this.heightAt(next) > leastHeight ? next : level;
   }
 
   /**
@@ -229,7 +258,7 @@ export class Grid extends EventTarget {
    * @param {number} step
    */
   canZoom(step) {
-    return this.level + step >= 0 && this.level + step < targets.length;
+    return this.levelAfter(step) !== this.level;
   }
 
   /**
@@ -596,6 +625,8 @@ export class Grid extends EventTarget {
       event.preventDefault();
       this.selection.set(0, blocks.count, true);
     } else if (event.key === 'Escape' && this.selection.count > 0) {
+      // A dialog around the grid stays.
+      event.preventDefault();
       this.selection.clear();
     } else if (event.key === '+' || event.key === '-') {
       this.zoom(event.key === '+' ? -1 : 1, from);
