@@ -212,6 +212,49 @@ test('a drag from a mark picks what it passes, once for each photo, and from a p
     ['select a1', 'select a2', 'select a3', 'deselect a2', 'deselect a3']);
 });
 
+/** A pointer over a tile of a grid. */
+const pointer = (pointerId, index, more = {}) => ({
+  button: 0, pointerId, pointerType: 'touch', isPrimary: pointerId === 1, shiftKey: false,
+  clientX: 100 * index, clientY: 60, target: h('div', { class: 'tile', 'data-index': index }), ...more,
+});
+
+test('fingers that come to a pinch or leave it do nothing else', async (context) => {
+  const grid = await gridOf(frame(9));
+  context.mock.timers.enable({ apis: ['setTimeout'] });
+  const { dragging } = grid;
+  const opened = [];
+  grid.addEventListener('open', ({ index }) => opened.push(index));
+  grid.indexAt = () => 0;
+  dragging.down(pointer(1, 1));
+  dragging.down(pointer(2, 3));
+  dragging.down(pointer(3, 5));
+  context.mock.timers.tick(1000);
+  assert.equal(grid.selection.count, 0, 'the third one selects nothing');
+  dragging.move(pointer(2, 9));
+  assert.equal(grid.level, 1, 'the two others enlarge');
+  dragging.up(pointer(1, 1));
+  dragging.move(pointer(2, 8));
+  dragging.move(pointer(3, 2));
+  dragging.up(pointer(3, 5));
+  dragging.up(pointer(2, 8));
+  assert.deepEqual([grid.level, opened, dragging.state], [1, [], 'none']);
+  grid.close();
+});
+
+test('a tap opens a photo though a mouse was released outside of the grid before', async () => {
+  const grid = await gridOf(frame(9), { isReorderable: true });
+  const { dragging } = grid;
+  const opened = [];
+  grid.addEventListener('open', ({ index }) => opened.push(index));
+  const mouse = { pointerType: 'mouse', isPrimary: true };
+  dragging.down(pointer(7, 2, mouse));
+  dragging.down(pointer(1, 4));
+  dragging.up(pointer(7, 2, mouse));
+  dragging.up(pointer(1, 4));
+  assert.deepEqual(opened, [4]);
+  grid.close();
+});
+
 /** A picture of a film whose rendition the server refuses, or whatever a test has it answer. */
 async function filmOf(answer) {
   const { Picture } = await load('views/viewer-picture.js');

@@ -57,6 +57,12 @@ export class Dragging {
   /** @param {PointerEvent} event */
   down(event) {
     if (event.button !== 0) return;
+    // The first pointer of its kind: what is still held was released outside of the grid.
+    if (event.isPrimary) {
+      this.pointers.clear();
+      this.leave();
+    }
+    if (this.pointers.size === 2) return;
     this.pointers.set(event.pointerId, { x: event.clientX, y: event.clientY });
     if (this.pointers.size === 2) {
       clearTimeout(this.timer);
@@ -110,6 +116,8 @@ export class Dragging {
     this.last = { x: event.clientX, y: event.clientY };
     const way = Math.hypot(event.clientX - this.start.x, event.clientY - this.start.y);
     if (this.state === 'pinch') {
+      // One of the two was lifted.
+      if (this.pointers.size < 2) return;
       const now = this.distance();
       const step = now > this.spread * 1.3 ? -1 : now < this.spread / 1.3 ? 1 : 0;
       if (step === 0) return;
@@ -219,10 +227,15 @@ export class Dragging {
 
   /** Ends what the pointer does, before it is released. */
   drop() {
-    clearTimeout(this.timer);
+    this.leave();
     this.from = -1;
     this.target = -1;
     this.state = 'done';
+  }
+
+  /** Takes away what is shown of a drag, and its timer. */
+  leave() {
+    clearTimeout(this.timer);
     this.line.hidden = true;
     this.grid.element.classList.remove('dragging');
   }
@@ -246,7 +259,7 @@ export class Dragging {
   /** @param {PointerEvent} event */
   up(event) {
     const { grid, state } = this;
-    const wasAlone = this.pointers.size === 1;
+    const wasAlone = this.pointers.size === 1 && this.pointers.has(event.pointerId);
     this.end(event);
     if (!wasAlone) return;
     if (state === 'move' && this.before >= 0) {
@@ -264,10 +277,8 @@ export class Dragging {
 
   /** @param {PointerEvent} event */
   end(event) {
-    clearTimeout(this.timer);
-    this.pointers.delete(event.pointerId);
-    this.line.hidden = true;
-    this.grid.element.classList.remove('dragging');
+    if (!this.pointers.delete(event.pointerId)) return;
+    this.leave();
     if (this.pointers.size === 0) this.state = 'none';
   }
 
