@@ -761,6 +761,27 @@ test('the keys of a photo work after the button with the focus went, but not bel
   assert.equal(viewer.index, 2);
 });
 
+test('Delete moves a photo to the trash, but not on a button of the panel', async (context) => {
+  const viewer = await viewerAt(context, 0);
+  const commits = [];
+  viewer.canChange = true;
+  viewer.ask = async () => {};
+  viewer.app.commit = async ([{ op }]) => { commits.push(op); };
+  viewer.panel.element.hidden = false;
+  const button = h('button');
+  viewer.panel.element.append(button);
+  const press = async (target, on = target) => {
+    on.dispatchEvent(keyOn(target, 'Delete'));
+    await settled();
+    return commits.splice(0);
+  };
+  assert.deepEqual(await press(button, viewer.dialog), []);
+  for (const target of [viewer.stage, viewer.bar.info]) {
+    assert.deepEqual(await press(target, viewer.dialog), ['asset.trash']);
+  }
+  assert.deepEqual(await press(document.body, document), ['asset.trash']);
+});
+
 test('a notice that goes gives the focus back to what had it before, and stays while it has it', async (context) => {
   const { Notices } = await load('views/notice.js');
   context.mock.timers.enable({ apis: ['setTimeout'] });

@@ -484,7 +484,8 @@ export class Viewer {
     const { picture } = this;
     const isRating = /^[0-5]$/.test(event.key) && !this.panel.element.hidden;
     const pan = (/** @type {number} */ x, /** @type {number} */ y) => () => picture.pan(x * panStep, y * panStep);
-    const isEnlarged = picture.isEnlarged && !this.panel.element.contains(target);
+    const isInPanel = this.panel.element.contains(target);
+    const isEnlarged = picture.isEnlarged && !isInPanel;
     /** @type {Record<string, (() => void) | undefined>} */
     const commands = {
       ArrowLeft: isEnlarged ? pan(1, 0) : () => this.step(-1), ArrowRight: isEnlarged ? pan(-1, 0) : () => this.step(1),
@@ -495,9 +496,11 @@ export class Viewer {
         '-': () => this.enlarge(1 / this.zoomStep),
       z: () => picture.toggle(), i: () => this.togglePanel(), f: this.canChange ? () => this.toggleFavorite()
         : undefined,
-      l: event.repeat ? undefined : () => picture.playLive(), Delete: event.repeat ? undefined : () => this.trash(),
+      l: event.repeat ? undefined : () => picture.playLive(),
+      // On a button of the panel it would mean a keyword or an album.
+      Delete: event.repeat || isInPanel ? undefined : () => this.trash(),
     };
-    const isScrolling = this.panel.element.contains(target) && /^(Page|Home|End)/.test(event.key);
+    const isScrolling = isInPanel && /^(Page|Home|End)/.test(event.key);
     const command = isRating && this.canChange ? () => this.panel.rate(Number(event.key)) : commands[event.key];
     if (!command || isScrolling) return;
     event.preventDefault();
