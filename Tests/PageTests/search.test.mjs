@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import test from 'node:test';
 
 import { random } from './random.mjs';
-import { difference, ranges, spliced } from '../../Sources/GalleryServer/Page/model/found.js';
+import { Found, difference, ranges, spliced } from '../../Sources/GalleryServer/Page/model/found.js';
 import { folded, understood, whereMonth, without } from '../../Sources/GalleryServer/Page/model/words.js';
 
 /** What a list is after a change, as the feed's readers apply it. */
@@ -89,4 +89,36 @@ test('a part can be taken out, and no text becomes part of a predicate', () => {
   assert.ok(whereMonth(2, [2020, 2021, 2022, 2023, 2024])?.length < 1400);
   assert.equal(whereMonth(2, [2019, 2020, 2021, 2022, 2023, 2024]), null);
   assert.equal(folded('Straße ÉTÉ'), 'strasse ete');
+});
+
+test('a window at a state that is no longer kept is refused, and not cut out of another state', async () => {
+  const records = ['a', 'b', 'c', 'd'].map((id) => ({
+    localIdentifier: id, localCreationDate: '2024-06-01T12:00:00', pixelWidth: 3, pixelHeight: 2,
+  }));
+  const feed = Object.assign(new EventTarget(), { isOpen: true, follow: () => () => {} });
+  const client = {
+    openFetch: async () => ({ fetch: 'f', token: 't', count: records.length }),
+    ask: async (method, path, { query: { start, count } }) => ({ items: records.slice(start, start + count) }),
+    window: async (fetch, token, start, count) => ({
+      items: records.slice(start, start + count).map(({ localIdentifier: id }) => ({ id })),
+    }),
+  };
+  const found = await Found.open({ client, feed }, {}, ({ month }) => month === 6);
+  await found.queue;
+  const chosen = found.spelled;
+  const first = async (token) => (await found.app.client.window(found.name, token, 0, 1)).items.map(({ id }) => id);
+  assert.deepEqual(await first(chosen), ['a']);
+  // Each photo that comes is in front of the others, and is another state.
+  for (let step = 1; step <= 15; step += 1) {
+    found.entries.unshift({ id: `new${step}`, month: 6, width: 3, height: 2, isMatch: true });
+    found.tell();
+  }
+  assert.deepEqual(await first(chosen), ['a'], 'a state that is kept');
+  found.entries.unshift({ id: 'last', month: 6, width: 3, height: 2, isMatch: true });
+  found.tell();
+  const isExpired = { status: 410, type: 'token-expired' };
+  await assert.rejects(first(chosen), isExpired);
+  const query = { token: chosen, start: 0, count: 1 };
+  await assert.rejects(found.app.client.response('GET', `/v1/fetches/${found.name}/shapes`, { query }), isExpired);
+  found.close();
 });

@@ -11,10 +11,12 @@
 // and pass on everything else. So selection, actions, sizes and the viewer work on it as on any list, and it follows
 // commits.
 //
-// Invariant: `entries[index]` is the asset at `index` of the base at `token`, or null until it is read; every state of
-// `found` that was told is kept for as long as somebody may ask for its windows.
+// Invariant: `entries[index]` is the asset at `index` of the base at `token`, or null until it is read; a window is of the
+// state of `found` that it names, or refused if that is no longer kept.
 //
 // Rejected: `SELF IN {…}`; the address of a fetch holds 37 identifiers.
+
+import { Problem } from '../client/photoledger.js';
 
 /** @typedef {import('../client/photoledger.js').Item} Item */
 /** @typedef {import('../client/photoledger.js').Change} Change */
@@ -355,6 +357,17 @@ export class Found extends EventTarget {
   }
 
   /**
+   * What was found at a state.
+   * @param {string} token
+   * @throws a problem if the state is no longer kept: its indexes mean other photos in any other state
+   */
+  at(token) {
+    const found = this.states.get(token);
+    if (!found) throw new Problem(410, 'token-expired', 'The results changed too often meanwhile. Try again.');
+    return found;
+  }
+
+  /**
    * Some items of a state of the list.
    * @param {string} token
    * @param {number} start
@@ -362,7 +375,7 @@ export class Found extends EventTarget {
    * @param {AbortSignal} [signal]
    */
   async window(token, start, count, signal) {
-    const list = this.states.get(token) ?? this.found;
+    const list = this.at(token);
     const wanted = list.slice(start, start + count);
     const places = new Map(this.entries.map((entry, index) => [entry?.id ?? '', index]));
     const indexes = wanted.flatMap((entry) => places.get(entry.id) ?? []).sort((one, other) => one - other);
@@ -391,7 +404,7 @@ export class Found extends EventTarget {
    * @param {number} count
    */
   shapes(token, start, count) {
-    const wanted = (this.states.get(token) ?? this.found).slice(start, start + count);
+    const wanted = this.at(token).slice(start, start + count);
     const bytes = new DataView(new ArrayBuffer(2 * count));
     wanted.forEach(({ width, height }, index) => {
       const shape = width > 0 && height > 0 ? Math.min(Math.max(Math.round(width / height * 256), 1), 65535) : 0;
