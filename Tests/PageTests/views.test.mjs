@@ -1098,6 +1098,38 @@ test('an action of a selection that is pressed twice is done once', async () => 
   grid.close();
 });
 
+test('what is selected while an action is on its way stays selected', async () => {
+  const { barOf } = await load('views/actions.js');
+  const app = frame(9);
+  const grid = await gridOf(app);
+  let finish = () => {};
+  app.commitAll = () => new Promise((resolve) => { finish = () => resolve([]); });
+  const bar = barOf(app, grid, ['trash'], { album: null });
+  const button = bar.querySelectorAll('button').find((one) => one.getAttribute('data-action') === 'trash');
+  grid.selection.set(2, 4, true);
+  button.click();
+  await settled();
+  grid.selection.toggle(7);
+  // The action takes its photos out of the list, and another one comes in front.
+  grid.list.take({ fetch: 'f', before: 't', after: 't1', count: 8, removed: [[2, 2]], inserted: [[0, 1]], moved: [],
+    changed: [], items: { indexes: [], columns: { localIdentifier: [] }, isComplete: false }, sections: null });
+  assert.deepEqual(grid.selection.ranges, [[6, 7]]);
+  finish();
+  await settled();
+  assert.deepEqual(grid.selection.ranges, [[6, 7]]);
+  // One that leaves its photos in the list, as favourites do, unselects them and no others.
+  button.click();
+  await settled();
+  grid.selection.toggle(1);
+  grid.list.take({ fetch: 'f', before: 't1', after: 't2', count: 9, removed: [], inserted: [[0, 1]], moved: [],
+    changed: [], items: { indexes: [], columns: { localIdentifier: [] }, isComplete: false }, sections: null });
+  finish();
+  await settled();
+  assert.deepEqual(grid.selection.ranges, [[2, 3]]);
+  grid.selection.set(2, 3, false);
+  grid.close();
+});
+
 test('an undo that fails is offered again, from where it failed', async () => {
   const app = new App(new PhotoLedger(), { scopes: [] }, { first: { open: async () => ({}) } });
   const said = [];
@@ -1235,4 +1267,25 @@ test('a visitor who asks for more sees that, whether the answer or the stream sa
     assert.deepEqual(app.failures, [], `${said}`);
     assert.match(text(), shown, `${said}`);
   }
+});
+
+test('a view of duplicates that is left leaves no listener behind', async (context) => {
+  streams(context);
+  const { open } = await load('views/duplicates.js');
+  const signals = [];
+  for (const target of [document, globalThis]) {
+    const { addEventListener } = target;
+    context.after(() => { target.addEventListener = addEventListener; });
+    target.addEventListener = (name, listener, options) => {
+      signals.push(options?.signal);
+      return addEventListener.call(target, name, listener, options);
+    };
+  }
+  const app = Object.assign(frame(), { watch: () => {} });
+  const view = await open(app);
+  await settled();
+  assert.equal(signals.length, 4);
+  assert.deepEqual(signals.map((one) => one?.aborted), [false, false, false, false]);
+  view.close();
+  assert.deepEqual(signals.map((one) => one.aborted), [true, true, true, true]);
 });

@@ -33,10 +33,13 @@ export class Watched extends EventTarget {
     this.isEnded = false;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.timer = undefined;
-    document.addEventListener('visibilitychange', () => this.follow());
-    addEventListener('pagehide', () => this.close());
-    addEventListener('pageshow', (event) => { if (event.persisted) this.follow(); });
-    addEventListener('online', () => this.follow());
+    /** Ends the listeners. */
+    this.leaving = new AbortController();
+    const { signal } = this.leaving;
+    document.addEventListener('visibilitychange', () => this.follow(), { signal });
+    addEventListener('pagehide', () => this.close(), { signal });
+    addEventListener('pageshow', (event) => { if (event.persisted) this.follow(); }, { signal });
+    addEventListener('online', () => this.follow(), { signal });
     this.follow();
   }
 
@@ -85,6 +88,13 @@ export class Watched extends EventTarget {
     this.isEnded = false;
     this.pause = firstPause;
     this.follow();
+  }
+
+  /** Stops following for ever, so that the page holds nothing of who followed. */
+  leave() {
+    this.leaving.abort();
+    this.isEnded = true;
+    this.close();
   }
 
   end() {

@@ -4,6 +4,7 @@
 // selection is read at the state that the grid shows, so what arrives meanwhile is not touched.
 
 import { downloadLimit } from '../client/photoledger.js';
+import { Selection } from '../model/selection.js';
 import { t } from '../text/text.js';
 import { showDialog } from './dialog.js';
 import { fill, h } from './dom.js';
@@ -185,12 +186,21 @@ export function barOf(app, grid, names, { album }) {
     // Reading a large selection takes a while, and a second press would do the same again.
     if (bar.hasAttribute('aria-busy')) return;
     bar.setAttribute('aria-busy', 'true');
+    // What is selected meanwhile stays so.
+    const taken = new Selection();
+    taken.ranges = grid.selection.ranges;
+    const lead = (/** @type {any} */ { change }) => taken.apply(change);
+    grid.list.addEventListener('change', lead);
     try {
       const items = await grid.selectedItems();
-      if (await run(app, name, items.map(({ id }) => id), { ...context, items })) grid.selection.clear();
+      if (!await run(app, name, items.map(({ id }) => id), { ...context, items })) return;
+      for (const [first, end] of taken.ranges) grid.selection.set(first, end, false);
+      // The next range begins elsewhere.
+      if (grid.selection.count === 0) grid.selection.clear();
     } catch (error) {
       app.notices.fail(error);
     } finally {
+      grid.list.removeEventListener('change', lead);
       bar.removeAttribute('aria-busy');
     }
   };

@@ -101,7 +101,7 @@ class DuplicatesView {
 
   close() {
     this.abort.abort();
-    this.watched.end();
+    this.watched.leave();
     this.end();
   }
 
