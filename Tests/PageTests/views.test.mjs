@@ -816,6 +816,40 @@ test('a notice that goes gives the focus back to what had it before, and stays w
   assert.deepEqual([document.activeElement, notices.element.childElementCount], [other, 0]);
 });
 
+test('a viewer whose list begins anew shows the same photo, or says that it is gone', async () => {
+  const { openViewer } = await load('views/viewer.js');
+  let photos = ['a0', 'a1', 'a2'];
+  let token = 't0';
+  const app = frame(0, async (method, path) => {
+    if (path.endsWith('/changes')) throw new Problem(410, 'token-expired', 'That state is not kept.');
+    return { fetch: 'f', token, count: photos.length };
+  });
+  app.client.openFetch = async () => ({ fetch: 'f', token, count: photos.length });
+  app.client.window = async (fetch, state, start, count) => ({
+    items: photos.slice(start, start + count).map((id) => item(id)),
+  });
+  app.notices.element = h('div');
+  const list = await List.open(app.client, {});
+  document.body.replaceChildren(app.notices.element);
+  await list.load(0, 3);
+  const viewer = openViewer(app, { list, setCursor: () => {}, scroll: h('div') }, 1);
+  const shown = () => [viewer.item.id, viewer.index, viewer.dialog.dataset.id, viewer.message.hidden];
+  assert.deepEqual(shown(), ['a1', 1, 'a1', true]);
+  const begin = async (...now) => {
+    photos = now;
+    token = `t${now.length}`;
+    list.take({ fetch: 'f', token });
+    for (let turn = 0; turn < 20; turn += 1) await settled();
+  };
+  await begin('new', 'a0', 'a1', 'a2');
+  assert.deepEqual(shown(), ['a1', 2, 'a1', true]);
+  await begin('new', 'a0', 'a2', 'a3', 'a4');
+  assert.deepEqual(shown(), ['a2', 2, 'a2', false]);
+  assert.match(viewer.message.textContent, /no longer in this list/);
+  viewer.close();
+  list.close();
+});
+
 /** Dismisses the dialog that is shown, as Escape does. */
 async function dismiss() {
   document.body.querySelector('dialog').close();

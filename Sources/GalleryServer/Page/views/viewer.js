@@ -99,6 +99,8 @@ export class Viewer {
     /** @type {any} */
     this.asset = null;
     this.isOpen = true;
+    /** Whether the shown asset is looked for in a list that began anew: until then the index is another's. */
+    this.isFinding = false;
     /**
      * What the list is expected to show in place of the shown one; null if nothing.
      * @type {string | null}
@@ -189,6 +191,7 @@ export class Viewer {
    * @param {number} index
    */
   async showIndex(index) {
+    if (this.isFinding) return;
     this.index = Math.min(Math.max(index, 0), this.list.count - 1);
     this.bar.showPosition();
     if (this.refresh()) return;
@@ -202,7 +205,7 @@ export class Viewer {
    * @returns {boolean} whether it is loaded
    */
   refresh() {
-    if (!this.isOpen) return true;
+    if (!this.isOpen || this.isFinding) return true;
     const item = this.list.item(this.index);
     if (!item) return false;
     const isOther = this.item?.id !== item.id;
@@ -347,6 +350,7 @@ export class Viewer {
       await this.findAgain();
       return;
     }
+    if (this.isFinding) return;
     const place = mapped(change, this.index);
     if (place >= 0) {
       this.index = place;
@@ -379,7 +383,9 @@ export class Viewer {
   async findAgain() {
     const { item, index } = this;
     const from = Math.max(0, index - 100);
+    this.isFinding = true;
     await loaded(this.list, from, 200);
+    this.isFinding = false;
     if (!this.isOpen || this.item !== item) return;
     for (let near = from; near < from + 200 && near < this.list.count; near += 1) {
       if (item && this.list.item(near)?.id === item.id) {
