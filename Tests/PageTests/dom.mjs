@@ -99,6 +99,11 @@ export class Element extends Node {
 
   prepend(...nodes) { this.put(0, nodes); }
 
+  insertBefore(node, other) {
+    node.remove();
+    this.put(other ? this.childNodes.indexOf(other) : this.childNodes.length, [node]);
+  }
+
   replaceChildren(...nodes) {
     for (const one of [...this.childNodes]) one.remove();
     this.append(...nodes);

@@ -1323,3 +1323,57 @@ test('a view of duplicates that is left leaves no listener behind', async (conte
   view.close();
   assert.deepEqual(signals.map((one) => one.aborted), [true, true, true, true]);
 });
+
+test('the card in the place of one that goes has the focus', async () => {
+  const { Cards, Covers } = await load('views/album-cards.js');
+  const app = frame();
+  const cards = new Cards(app, new Covers(app), { onMenu: () => {}, onMove: () => {}, onInto: () => {} });
+  document.body.replaceChildren(cards.element);
+  const show = (...ids) => cards.show(ids.map((id) => (
+    { id, kind: 'album', title: id, count: 1, predicate: null, parent: null, cover: null, modified: '' })));
+  show('A', 'B', 'C');
+  const focused = () => document.activeElement.closest('.card')?.dataset.id;
+  cards.known.get('B').menu.focus();
+  show('A', 'C');
+  assert.equal(focused(), 'C');
+  assert.equal(document.activeElement, cards.known.get('C').link);
+  show('A');
+  assert.equal(focused(), 'A', 'the last one, where none follows');
+  show('B', 'A');
+  assert.equal(focused(), 'A', 'what stays keeps it');
+  const other = h('button');
+  document.body.append(other);
+  other.focus();
+  show('B');
+  assert.equal(document.activeElement, other, 'what is outside of the cards keeps it');
+  cards.close();
+});
+
+test('the keyboard stays at its line when people and keys are drawn anew', async () => {
+  const { open } = await load('views/people.js');
+  const person = (name) => ({ name, client: 'family', hasPassword: true, created: '2026-01-01T00:00:00Z' });
+  const share = {
+    name: 's1', title: 'Sea', album: null, hasPassword: false, upload: false, originals: false, expires: null,
+  };
+  let people = ['anna', 'ben', 'cleo'].map(person);
+  let shares = [share];
+  const app = frame(0, async (method, path) => {
+    if (method === 'DELETE') people = people.filter(({ name }) => !path.endsWith(`/people/${name}`));
+    if (method === 'DELETE') shares = shares.filter(({ name }) => !path.endsWith(`/shares/${name}`));
+    return { people, keys: [], shares, clients: [] };
+  });
+  const view = await open(app);
+  document.body.replaceChildren(view.element);
+  const end = async (label) => {
+    const button = view.element.querySelectorAll('button').find((one) => one.getAttribute('aria-label') === label);
+    button.focus();
+    button.click();
+    document.body.querySelector('dialog .grave').click();
+    for (let turn = 0; turn < 10; turn += 1) await settled();
+    return document.activeElement;
+  };
+  assert.equal((await end('Remove ben?')).closest('li')?.dataset.person, 'cleo');
+  assert.equal((await end('Remove cleo?')).closest('li')?.dataset.person, 'anna');
+  assert.equal((await end('End the link “Sea”')).textContent, 'Share links');
+  view.close();
+});

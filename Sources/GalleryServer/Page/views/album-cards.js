@@ -242,6 +242,7 @@ export class Cards {
   /** @param {Collection[]} collections */
   show(collections) {
     const focused = document.activeElement;
+    const place = this.order.findIndex((card) => card.element.contains(focused));
     const ids = new Set(collections.map((one) => one.id));
     for (const [id, card] of this.known) {
       if (ids.has(id)) continue;
@@ -264,10 +265,10 @@ export class Cards {
         this.element.insertBefore(card.element, this.element.children[place] ?? null);
       }
     });
-    // An element that is put elsewhere loses the focus.
-    if (focused instanceof HTMLElement && focused !== document.activeElement && this.element.contains(focused)) {
-      focused.focus();
-    }
+    // An element that is put elsewhere loses the focus; that of one which goes is for the card in its place.
+    if (place < 0 || focused === document.activeElement) return;
+    if (focused instanceof HTMLElement && this.element.contains(focused)) focused.focus();
+    else this.order[Math.min(place, this.order.length - 1)]?.link.focus();
   }
 
   /**

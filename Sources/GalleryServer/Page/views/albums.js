@@ -92,7 +92,7 @@ async function overview(app, tree, folder) {
     onMove: (one, before) => { if (isChangeable) moveTo(app, one, followed.tree.of(id), before); },
     onInto: (one, into) => { if (isChangeable) putInto(app, one, into); },
   } : null);
-  const heading = h('h1', { dir: 'auto' });
+  const heading = h('h1', { dir: 'auto', tabindex: '-1' });
   const count = h('p', { class: 'count', 'aria-live': 'polite' });
   const stale = h('p', { class: 'stale', role: 'status', hidden: true });
   const empty = h('div', { class: 'empty' });
@@ -137,7 +137,9 @@ async function overview(app, tree, folder) {
     if (heading.textContent !== title) heading.textContent = title;
     element.setAttribute('aria-label', title);
     const members = followed.tree.of(id);
+    const hadFocus = cards.element.contains(document.activeElement);
     cards.show(members);
+    if (hadFocus && members.length === 0) heading.focus({ preventScroll: true });
     fill(count, members.length > 0 && t('albums.members', { count: members.length }));
     if (members.length > 0) fill(empty);
     else if (empty.childElementCount === 0) {

@@ -25,7 +25,7 @@ export async function open(app) {
     const [{ people }, { keys }, { shares }] = await Promise.all([ask('/v1/people'), ask('/v1/keys'),
       ask('/v1/shares')]);
     await learnNames(app, [...people, ...keys].map(({ client }) => client), abort.signal);
-    fill(body, peoplePart(app, people, reload), keysPart(app, keys, reload), sharesPart(app, shares, reload));
+    draw(body, peoplePart(app, people, reload), keysPart(app, keys, reload), sharesPart(app, shares, reload));
   };
   const reload = async () => {
     try {
@@ -38,6 +38,23 @@ export async function open(app) {
   const element = h('section', { class: 'view people' }, h('header', { class: 'view-head' },
     h('h1', null, t('nav.people'))), body);
   return { title: t('nav.people'), element, close: () => abort.abort() };
+}
+
+/**
+ * Draws the parts anew. The button in the place of the one that had the focus gets it, or the heading of its part.
+ * @param {HTMLElement} body
+ * @param {...HTMLElement} parts
+ */
+function draw(body, ...parts) {
+  const { activeElement } = document;
+  const former = body.contains(activeElement) ? activeElement?.closest('section') : null;
+  const buttons = (/** @type {HTMLElement} */ part) => [...part.querySelectorAll('button')];
+  const place = former ? buttons(former).findIndex((one) => one === activeElement) : -1;
+  fill(body, ...parts);
+  const part = parts.find((one) => one.dataset.part === former?.dataset.part);
+  if (!former || !part) return;
+  const next = buttons(part);
+  (next[Math.min(place, next.length - 1)] ?? part.querySelector('h2'))?.focus();
 }
 
 /** @param {boolean} isRequired */
@@ -92,7 +109,7 @@ function peoplePart(app, people, changed) {
     }
   };
   return h('section', { 'data-part': 'people' }, h('header', { class: 'view-head' },
-    h('h2', null, t('people.people')), h('div', { class: 'view-actions' },
+    h('h2', { tabindex: '-1' }, t('people.people')), h('div', { class: 'view-actions' },
     h('button', { class: 'button', onclick: link }, icon('link'), t('people.link')),
     h('button', { class: 'button', onclick: add }, icon('plus'), t('people.add')))),
   people.length === 0 ? h('p', { class: 'soft' }, t('people.none')) : h('ul', { class: 'entries' },
@@ -162,7 +179,7 @@ function keysPart(app, keys, changed) {
       t('people.withdraw'), { isGrave: true });
     if (isSure) await end(app, `/v1/keys/${encodeURIComponent(key.name)}`, t('people.key.withdrawn'), changed);
   };
-  return h('section', { 'data-part': 'keys' }, h('header', { class: 'view-head' }, h('h2', null, t('people.keys')),
+  return h('section', { 'data-part': 'keys' }, h('header', { class: 'view-head' }, h('h2', { tabindex: '-1' }, t('people.keys')),
     h('div', { class: 'view-actions' },
     h('button', { class: 'button', onclick: add }, icon('key'), t('people.key.add')))),
       h('p', { class: 'soft' }, t('people.keys.sentence')),
@@ -177,7 +194,7 @@ function keysPart(app, keys, changed) {
  * @param {() => Promise<void>} changed
  */
 function sharesPart(app, shares, changed) {
-  return h('section', { 'data-part': 'shares' }, h('h2', null, t('people.shares')),
+  return h('section', { 'data-part': 'shares' }, h('h2', { tabindex: '-1' }, t('people.shares')),
     shares.length === 0 ? h('p', { class: 'soft' }, t('people.shares.none')) : h('ul', { class: 'entries' },
       ...shares.map((share) =>
       h('li', { class: 'entry', 'data-share': share.name }, h('h3', { dir: 'auto' }, share.title),
