@@ -99,6 +99,8 @@ export class Element extends Node {
 
   prepend(...nodes) { this.put(0, nodes); }
 
+  before(...nodes) { this.parentElement.put(this.parentElement.childNodes.indexOf(this), nodes); }
+
   insertBefore(node, other) {
     node.remove();
     this.put(other ? this.childNodes.indexOf(other) : this.childNodes.length, [node]);

@@ -502,8 +502,23 @@ class AlbumTests(CollectionTest):
         album = self.make_album("Gone", self.newest()[:1])
         self.go("#/albums/" + album.split("/")[0])
         self.says("1 photo", ".count")
-        self.gallery.commit({"op": "album.delete", "albums": [album]})
+        deleted = self.gallery.commit({"op": "album.delete", "albums": [album]})
         self.says("no longer exists", ".empty")
+        self.assertEqual(self.gallery.ask("POST", "/v1/undo", {"commit": deleted["token"]}).status, 200)
+        self.says("1 photo", ".count")
+        wait(lambda: self.shown() == self.members(album), "its photo is shown again")
+
+    def test_a_folder_that_is_deleted_and_restored_elsewhere_shows_its_albums_again(self):
+        made = self.gallery.commit({"op": "folder.create", "title": "Italy", "as": "$f"},
+                                   {"op": "album.create", "title": "Rome", "as": "$a"},
+                                   {"op": "folder.add", "folder": "$f", "collections": ["$a"]})
+        self.go("#/albums/" + made["created"][0].split("/")[0])
+        wait(lambda: self.cards() == ["Rome"], "the folder shows the album")
+        deleted = self.gallery.commit({"op": "folder.delete", "folders": [made["created"][0]]})
+        self.says("no longer exists", ".empty")
+        self.assertEqual(self.gallery.ask("POST", "/v1/undo", {"commit": deleted["token"]}).status, 200)
+        wait(lambda: self.cards() == ["Rome"], "the album is shown again")
+        self.assertNotIn("no longer exists", self.browser.text("main"))
 
     # Trash
 

@@ -1377,3 +1377,70 @@ test('the keyboard stays at its line when people and keys are drawn anew', async
   assert.equal((await end('End the link “Sea”')).textContent, 'Share links');
   view.close();
 });
+
+/** A page around a tree of collections that is set by a test, which says when it changed. */
+function treeFrame(records) {
+  let state = 0;
+  const followers = new Set();
+  const app = frame(3, async (method, path, { query: { folder } = {} } = {}) =>
+    path !== '/v1/collections' ? { token: `t${state}`, index: null, total: 0, columns: {} }
+      : { token: `t${state}`, collections: folder ? [] : records() });
+  app.client.openFetch = async () => ({ fetch: 'f', token: `t${state}`, count: 3 });
+  app.feed.follow = (fetch, after, follower) => {
+    followers.add(follower);
+    return () => followers.delete(follower);
+  };
+  app.renew = () => {
+    app.renewed += 1;
+    app.view.close();
+  };
+  const changed = async () => {
+    state += 1;
+    for (const one of [...followers]) one.onState({ fetch: 'f', token: `t${state}` });
+    for (let turn = 0; turn < 20; turn += 1) await settled();
+  };
+  return Object.assign(app, { renewed: 0, changed, followers });
+}
+
+test('an album or folder that is deleted and restored elsewhere is there again', async () => {
+  const { open } = await load('views/albums.js');
+  let isThere = true;
+  const record = (id, kind) => ({ kind, localIdentifier: `${id}/L0/040`, localizedTitle: id, estimatedAssetCount: 3 });
+  const records = () => isThere ? [record('F', 'folder'), record('A', 'album')] : [];
+  for (const id of ['F', 'A']) {
+    isThere = true;
+    const app = treeFrame(records);
+    const view = app.view = await open(app, { name: 'albums', argument: id, query: new URLSearchParams() });
+    document.body.replaceChildren(view.element);
+    const isGone = () => /no longer exists/.test(view.element.textContent);
+    const isShown = () => view.element.querySelector(id === 'F' ? '.cards' : '.grid') !== null;
+    assert.deepEqual([isGone(), isShown()], [false, true], id);
+    isThere = false;
+    await app.changed();
+    assert.deepEqual([isGone(), isShown(), app.renewed], [true, false, 0], id);
+    await app.changed();
+    assert.deepEqual([isGone(), app.renewed], [true, 0], id);
+    isThere = true;
+    await app.changed();
+    // An album is opened anew; a folder has kept its cards.
+    if (id === 'A') assert.equal(app.renewed, 1);
+    else assert.deepEqual([isGone(), isShown(), app.renewed], [false, true, 0]);
+    view.close();
+    assert.equal(app.followers.size, 0, `${id} is followed no longer`);
+  }
+});
+
+test('an album that was deleted before it is opened is opened as soon as it is restored', async () => {
+  const { open } = await load('views/albums.js');
+  let found = [];
+  const app = treeFrame(() => found);
+  const view = app.view = await open(app, { name: 'albums', argument: 'A', query: new URLSearchParams() });
+  assert.match(view.element.textContent, /no longer exists/);
+  await app.changed();
+  assert.equal(app.renewed, 0);
+  found = [{ kind: 'album', localIdentifier: 'A/L0/040', localizedTitle: 'Sea', estimatedAssetCount: 3 }];
+  await app.changed();
+  assert.equal(app.renewed, 1);
+  view.close();
+  assert.equal(app.followers.size, 0);
+});

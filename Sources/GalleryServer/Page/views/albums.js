@@ -49,15 +49,25 @@ export async function open(app, address) {
   const tree = await Collections.read(app.client);
   if (argument === '') return overview(app, tree, null);
   const one = tree.get(argument);
-  if (!one) return gone();
+  if (!one) return gone(app, tree, argument);
   return one.kind === 'folder' ? overview(app, tree, one) : album(app, tree, one);
 }
 
-/** What is shown in place of an album that is not there. */
-function gone() {
+/**
+ * What is shown in place of an album that is not there, until an undo brings it back.
+ * @param {App} app
+ * @param {Collections} tree
+ * @param {string} id
+ * @returns {import('./app.js').View}
+ */
+function gone(app, tree, id) {
   const title = t('nav.albums');
   const head = h('header', { class: 'view-head' }, h('h1', null, title));
-  return { title, element: h('section', { class: 'view' }, head, goneSentence()) };
+  const followed = new FollowedCollections(app.client, app.feed, tree);
+  followed.addEventListener('change', () => { if (followed.tree.get(id)) app.renew(); });
+  return {
+    title, element: h('section', { class: 'view' }, head, goneSentence()), close: () => followed.close(),
+  };
 }
 
 const goneSentence = () => h('div', { class: 'empty', role: 'status' }, h('p', null, t('albums.gone')),
@@ -133,6 +143,8 @@ async function overview(app, tree, folder) {
       fill(body, goneSentence());
       return;
     }
+    // An undo has restored the folder.
+    if (cards.element.parentElement !== body) fill(body, cards.element, empty);
     const title = now ? titleOf(now) : t('nav.albums');
     if (heading.textContent !== title) heading.textContent = title;
     element.setAttribute('aria-label', title);
@@ -253,6 +265,7 @@ async function album(app, tree, one) {
   const isOwnOrder = one.kind === 'album';
   const isChangeable = mayChange(app);
   let current = one;
+  let isGone = false;
   const menu = h('button', { class: 'button', 'data-tool': 'menu', onclick: async () => {
     if (await menuOf(app, current) === 'delete') app.open('albums', current.parent ?? '');
   } }, icon('more'), h('span', null, t('albums.album')));
@@ -279,8 +292,14 @@ async function album(app, tree, one) {
   };
   followed.addEventListener('change', () => {
     const now = followed.tree.get(one.id);
+    if (isGone) {
+      // An undo has restored it.
+      if (now) app.renew();
+      return;
+    }
     if (!now) {
-      view.close?.();
+      isGone = true;
+      close?.();
       fill(view.element, goneSentence());
       return;
     }
