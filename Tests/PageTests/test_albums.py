@@ -520,6 +520,66 @@ class AlbumTests(CollectionTest):
         wait(lambda: self.cards() == ["Rome"], "the album is shown again")
         self.assertNotIn("no longer exists", self.browser.text("main"))
 
+    # Back
+
+    def standing(self):
+        """The first photo below the upper edge of the grid, and how far from it; None while there is none."""
+        return self.browser.js("""const scroll = document.querySelector('.grid-scroll');
+            const edge = scroll?.getBoundingClientRect().top;
+            return [...scroll?.querySelectorAll('.tile[data-id]') ?? []].filter((tile) => !tile.hidden)
+              .map((tile) => ({ id: tile.dataset.id, box: tile.getBoundingClientRect() }))
+              .map(({ id, box }) => [id, Math.round(box.top - edge), Math.round(box.left)])
+              .filter(([, top]) => top >= 0)
+              .sort((one, other) => one[1] - other[1] || one[2] - other[2])[0] ?? null""")
+
+    def test_back_returns_to_the_same_photos_of_the_timeline_and_of_an_album(self):
+        album = self.make_album("Sea", self.newest())
+        # Large pictures, so that twelve are more than a screen.
+        self.browser.js("localStorage.setItem('photoledger.level', '0')")
+        self.addCleanup(self.browser.js, "localStorage.removeItem('photoledger.level')")
+        for address in ["#/photos", "#/albums/" + album.split("/")[0]]:
+            self.go(address)
+            top = wait(self.standing, f"the photos of {address}")
+            # The grid hears of the scrolling before the next frame but one.
+            self.browser.js("""document.querySelector('.grid-scroll').scrollTop = 700;
+                return new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(() => drawn(true))))""")
+            place = self.standing()
+            self.assertNotEqual(place[0], top[0])
+            self.go("#/trash")
+            self.says("Trash", "h1")
+            self.browser.js("history.back()")
+
+            def is_back():
+                now = self.standing()
+                return now and now[0] == place[0] and abs(now[1] - place[1]) <= 1
+            wait(is_back, lambda: f"{place} of {address} on the screen, but {self.standing()}")
+            self.go("#/trash")
+            self.says("Trash", "h1")
+            self.go(address)
+            wait(lambda: self.standing() == top, lambda: f"{top} of {address}, as a link leads to it")
+
+    def test_back_returns_to_the_same_row_of_albums_and_of_kinds_of_media(self):
+        self.gallery.commit(*[{"op": "album.create", "title": f"Album {number}", "as": f"$a{number}"}
+                              for number in range(30)])
+        wait(lambda: len(self.cards()) == 30, "thirty cards")
+        self.browser.one('[data-smart="smartAlbumRecentlyAdded"]')
+        for element in ['.cards .card:nth-child(20)', '[data-smart="smartAlbumRecentlyAdded"]']:
+            place = self.browser.js("""const card = document.querySelector(arguments[0]);
+                card.scrollIntoView();
+                card.querySelector('.card-link').click();
+                return document.querySelector('main').scrollTop""", element)
+            self.assertGreater(place, 100)
+            self.browser.one(".with-grid")
+            self.browser.js("history.back()")
+            wait(lambda: len(self.cards()) == 30 and self.browser.js(
+                "return document.querySelector('main').scrollTop") == place, lambda: f"{element} on the screen")
+        self.go("#/trash")
+        self.says("Trash", "h1")
+        self.go("#/albums")
+        wait(lambda: len(self.cards()) == 30, "the cards again")
+        top = self.browser.js("return document.querySelector('main').scrollTop")
+        self.assertEqual(top, 0, "a link leads to the top")
+
     # Trash
 
     def test_restoring_gives_back_the_album_and_the_place_in_it(self):

@@ -526,6 +526,115 @@ test('a view that is made anew has the focus where the one before it had it', as
   assert.equal(document.activeElement, outside, 'what is outside of the view keeps it');
 });
 
+/** Goes to an address in a new entry of the history, as a link does; with the state of an entry, back to that one. */
+async function go(app, hash, state = null) {
+  history.state = state;
+  location.hash = hash;
+  await app.go();
+  return history.state;
+}
+
+test('Back leads to where a view was left, and a link to its top', async () => {
+  let place = 'here';
+  const returned = [];
+  const open = async (app, { name }) => ({ title: name, element: h('section'), place: () => place,
+    update: ({ query }) => query.has('photo'), returnTo: (to) => returned.push([name, to]) });
+  const app = new App(new PhotoLedger(), { scopes: [] }, { first: { open }, second: { open } });
+  document.body.replaceChildren(app.main);
+  const first = await go(app, '#/first');
+  app.main.scrollTop = 700;
+  const second = await go(app, '#/second');
+  assert.deepEqual([app.main.scrollTop, returned], [0, []]);
+  app.main.scrollTop = 90;
+  place = 'there';
+  await go(app, '#/first');
+  assert.deepEqual([app.main.scrollTop, returned], [0, []], 'another entry of the same address');
+  await go(app, '#/second', second);
+  assert.deepEqual([app.main.scrollTop, returned.pop()], [90, ['second', 'there']]);
+  await go(app, '#/first', first);
+  assert.deepEqual([app.main.scrollTop, returned.pop()], [700, ['first', 'here']]);
+  // A photo over the view has an entry of its own, and what lies below it is the same view.
+  const photo = await go(app, '#/first?photo=a', { photo: 'viewer' });
+  assert.deepEqual(photo, { ...first, photo: 'viewer' });
+  app.main.scrollTop = 40;
+  await go(app, '#/second');
+  await go(app, '#/first', first);
+  assert.equal(app.main.scrollTop, 40);
+  await app.renew();
+  assert.equal(app.main.scrollTop, 40, 'a view that is made anew stays');
+});
+
+test('Back leads to the same photos of the timeline, also if others came before them meanwhile', async () => {
+  const { open } = await load('views/photos.js');
+  const inner = frame(900);
+  let index = 410;
+  const asked = [];
+  inner.client.ask = async (method, path, { query }) => {
+    asked.push([path, query.asset]);
+    if (index === undefined) throw new Problem(503, 'closed', 'Closed.');
+    return { token: 't', index };
+  };
+  const other = async () => ({ title: '', element: h('section') });
+  const app = new App(inner.client, { scopes: [] }, { photos: { open }, other: { open: other } });
+  Object.assign(app, { feed: inner.feed });
+  document.body.replaceChildren(app.main);
+  const measured = () => {
+    const { grid } = app.view;
+    Object.assign(grid.scroll, { clientWidth: 800, clientHeight: 600 });
+    grid.measure();
+    return grid;
+  };
+  const state = await go(app, '#/photos');
+  let grid = measured();
+  grid.scroller.setTop(grid.topOf(400) + 30);
+  grid.setAnchor();
+  await grid.list.load(grid.anchor.index, 1);
+  const { anchor } = grid;
+  assert.ok(anchor.index > 390 && anchor.index < 410);
+  const back = async () => {
+    await go(app, '#/other');
+    await go(app, '#/photos', state);
+    return measured();
+  };
+  grid = await back();
+  assert.deepEqual(asked, [['/v1/fetches/f/index', `a${anchor.index}`]]);
+  assert.equal(grid.scroller.top, grid.topOf(410) - anchor.offset);
+  assert.deepEqual(grid.anchor, { index: 410, offset: anchor.offset });
+  assert.equal(grid.cursor, 410, 'the keyboard goes on there');
+  const { top } = grid.scroller;
+  // A photo that is gone, and a server that does not answer, leave the index.
+  for (index of [null, undefined]) {
+    grid = await back();
+    assert.equal(grid.scroller.top, top, `${index}`);
+  }
+  grid.scroller.setTop(0);
+  grid.setAnchor();
+  asked.length = 0;
+  grid = await back();
+  assert.deepEqual([grid.scroller.top, asked], [0, []], 'at the top the list begins with what came');
+  await go(app, '#/other');
+});
+
+test('Back leads to the kinds of media below the albums before their counts are read', async () => {
+  const { open } = await load('views/albums.js');
+  const app = treeFrame(() => []);
+  const address = { name: 'albums', argument: '', query: new URLSearchParams() };
+  const shown = (view) => view.element.querySelectorAll('[data-smart]').filter((one) => !one.hidden)
+    .map((one) => one.dataset.smart);
+  let answer = async () => ({ token: 't0', total: 2, columns: { localIdentifier: [] } });
+  app.client.ask = async (method, path) => path === '/v1/collections' ? { token: 't0', collections: [] } : answer();
+  const first = await open(app, address);
+  for (let turn = 0; turn < 20; turn += 1) await settled();
+  assert.ok(shown(first).includes('smartAlbumVideos'));
+  answer = () => new Promise(() => {});
+  const second = await open(app, address);
+  assert.deepEqual(shown(second), []);
+  second.returnTo(first.place());
+  assert.deepEqual(shown(second), shown(first));
+  assert.equal(second.element.querySelector('.media-types').hidden, false);
+  for (const view of [first, second]) view.close();
+});
+
 test('a link in a dialog over a view leaves the focus in the next view', async () => {
   const link = h('a', { 'aria-label': 'Kind' });
   const dialog = h('dialog', null, link);

@@ -129,6 +129,8 @@ async function overview(app, tree, folder) {
   /** @type {import('./app.js').View} */
   const view = {
     title: folder ? titleOf(folder) : t('nav.albums'), element,
+    place: () => media?.shown ?? null,
+    returnTo: (names) => media?.show(names),
     close: () => {
       followed.close();
       clearTimeout(timer);
@@ -218,6 +220,20 @@ class MediaTypes {
    */
   freshen(ids) {
     this.read(this.lines.filter(({ cover }) => isWaitingFor(cover, ids)));
+  }
+
+  /** The names of the kinds that are shown. */
+  get shown() {
+    return this.lines.filter(({ element }) => !element.hidden).map(({ name }) => name);
+  }
+
+  /**
+   * Shows kinds before their counts are read, so that the page is as high as it was.
+   * @param {string[]} names
+   */
+  show(names) {
+    for (const { name, element } of this.lines) element.hidden = !names.includes(name);
+    this.element.hidden = names.length === 0;
   }
 
   read(lines = this.lines) {

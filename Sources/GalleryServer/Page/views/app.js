@@ -2,8 +2,10 @@
 //
 //   #/NAME/ARGUMENT?QUERY ─▶ routes[NAME] ─▶ a view ─▶ `main`
 //
-// A view is made when its address is visited and closed when it is left. What changes the library goes through
-// `App.commit`, which shows a notice with Undo.
+// A view is made when its address is visited and closed when it is left. A link opens it at its top, Back and Forward
+// where it was left: the entries of the browser's history have names, and `places` knows where the view of each stood.
+//
+// What changes the library goes through `App.commit`, which shows a notice with Undo.
 //
 // When the session ends, the page is left for the sign-in. While files are sent or text is written it stays: they wait,
 // and everything goes on after a sign-in in another tab. If somebody else signs in there, the page is loaded again, or
@@ -25,6 +27,9 @@ import { Notices } from './notice.js';
  * @property {string} title
  * @property {HTMLElement} element
  * @property {(address: Address) => boolean} [update] takes a new address of the same name; false: it is made anew
+ * @property {() => any} [place] where it stands, besides how far the page is scrolled; null if that says it all
+ * @property {(place: any) => void | Promise<void>} [returnTo] stands where a view of the same address did, from its
+ *   first drawing on
  * @property {() => void} [close]
  *
  * @typedef {object} Address
@@ -102,6 +107,13 @@ export class App extends EventTarget {
     /** @type {Address | null} */
     this.address = null;
     this.visit = 0;
+    /** What the entry of the browser's history is called whose view is shown. */
+    this.entry = '';
+    /**
+     * Where the views of entries stood when they were left.
+     * @type {Map<string, { top: number, own: any }>}
+     */
+    this.places = new Map();
     /**
      * What the control is called that had the focus in the view that went; null if none had it.
      * @type {string | null}
@@ -243,11 +255,18 @@ export class App extends EventTarget {
     const isSame = this.address?.name === address.name && this.address.argument === address.argument;
     if (this.address && !isSame) dismissDialogs();
     this.address = address;
-    if (isSame && this.view?.update?.(address)) return;
+    if (isSame && this.view?.update?.(address)) {
+      this.nameEntry();
+      return;
+    }
     const visit = this.visit += 1;
     this.noteFocus();
+    if (this.view) this.places.set(this.entry, { top: this.main.scrollTop, own: this.view.place?.() });
     this.view?.close?.();
     this.view = null;
+    // An entry that a link made has no name yet. None is given twice, also not after the page was loaded again.
+    this.entry = history.state?.entry ?? `${performance.timeOrigin}-${visit}`;
+    this.nameEntry();
     for (const link of this.nav.querySelectorAll('a')) {
       if (link.dataset.route === address.name) link.setAttribute('aria-current', 'page');
       else link.removeAttribute('aria-current');
@@ -264,6 +283,8 @@ export class App extends EventTarget {
     fill(this.main, h('p', { class: 'loading', role: 'status' }, t('state.loading')));
     try {
       const view = await route.open(this, address);
+      const place = this.places.get(this.entry);
+      if (visit === this.visit && place?.own) await view.returnTo?.(place.own);
       if (visit !== this.visit) {
         view.close?.();
         return;
@@ -271,6 +292,7 @@ export class App extends EventTarget {
       this.view = view;
       document.title = `${isolated(view.title)} – ${t('app.name')}`;
       fill(this.main, view.element);
+      this.main.scrollTop = place?.top ?? 0;
       this.giveFocus();
     } catch (error) {
       if (visit !== this.visit) return;
@@ -281,6 +303,11 @@ export class App extends EventTarget {
           : h('button', { class: 'button main', onclick: () => this.go() }, t('action.retry'))));
       this.giveFocus();
     }
+  }
+
+  /** Names the entry of the browser's history after the view that is shown: a photo over it has an entry of its own. */
+  nameEntry() {
+    if (history.state?.entry !== this.entry) history.replaceState({ ...history.state, entry: this.entry }, '');
   }
 
   /** Notes what has the focus in the view that goes, or in a dialog over it, which has no names of the next view. */

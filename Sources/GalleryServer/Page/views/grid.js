@@ -203,6 +203,8 @@ export class Grid extends EventTarget {
     this.list.blocks.measure(metricsNow, this.list.hasHeadings ? headingHeight : 0);
     this.scroller.setHeight(this.list.blocks.height);
     if (held) this.scroller.setTop(this.topOf(held.index) - held.offset);
+    // Nothing is passed on the way to where the anchor is now.
+    this.lastTop = this.scroller.top;
     this.draw();
     // The anchor stays the same item however often the width changes; where the rows are is another thing.
     this.setAnchor();
@@ -269,6 +271,26 @@ export class Grid extends EventTarget {
     const { blocks } = this.list;
     if (blocks.count === 0) return 0;
     return rectOf(blocks, Math.min(Math.max(index, 0), blocks.count - 1)).y;
+  }
+
+  /** What another grid of the same fetch needs to stand where this one does; null at the top. */
+  get place() {
+    if (!this.anchor || this.scroller.top <= 2) return null;
+    return { ...this.anchor, id: this.list.item(this.anchor.index)?.id };
+  }
+
+  /**
+   * Stands where another grid did, from the first drawing on: at the same photo wherever it is by now, or at its index
+   * if it is gone.
+   * @param {{ index: number, offset: number, id?: string }} place
+   */
+  async returnTo({ index, offset, id }) {
+    const { fetch, token } = this.list;
+    const path = `/v1/fetches/${encodeURIComponent(fetch)}/index`;
+    const found = id && await this.app.client.ask('GET', path, { query: { token, asset: id } }).catch(() => null);
+    this.anchor = { index: found?.index ?? index, offset };
+    // The keyboard goes on from what is on the screen.
+    this.cursor = Math.max(0, Math.min(this.anchor.index, this.list.count - 1));
   }
 
   scrolled() {

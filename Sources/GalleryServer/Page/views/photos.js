@@ -75,7 +75,10 @@ export async function gridView(app, options) {
     viewing.close();
     grid.close();
   };
-  return { title, element, grid, update: (to) => viewing.update(to), stay: (to) => viewing.stay(to), close };
+  return {
+    title, element, grid, update: (to) => viewing.update(to), stay: (to) => viewing.stay(to), close,
+    place: () => grid.place, returnTo: (place) => grid.returnTo(place),
+  };
 }
 
 /** What can be done with photos of the timeline. */

@@ -542,7 +542,7 @@ export class Viewer {
     if (!this.item || !this.isAtHome) return;
     if (this.named === null) {
       if (this.isNamed) return;
-      history.pushState({ photo: mark }, '', this.href(short(this.item.id)));
+      history.pushState({ ...history.state, photo: mark }, '', this.href(short(this.item.id)));
     }
     this.isNamed = true;
     clearTimeout(this.addressing);
@@ -602,7 +602,7 @@ export class Viewer {
     this.dialog.remove();
     if (!this.keepsAddress && this.isAtHome && this.named !== null) {
       if (history.state?.photo === mark) history.back();
-      else history.replaceState(null, '', this.href(null));
+      else history.replaceState(history.state, '', this.href(null));
     }
     this.onClosed();
     if (!this.grid.scroll.isConnected) return;

@@ -187,7 +187,7 @@ export class Viewing {
   /** Has the address name what is shown: a viewer that is open goes on with its own photo. */
   resetAddress() {
     if (this.viewer?.item) this.viewer.setAddress();
-    else history.replaceState(null, '', this.home);
+    else history.replaceState({ ...history.state, photo: null }, '', this.home);
   }
 
   /**
