@@ -6,12 +6,12 @@ typealias ReportFiles = @Sendable ([FileReport]) throws -> Void
 
 /// One import under way. Used by one task; only the file work in `prepare` and `hash` is on other threads.
 final class ImportRun {
-  private let found: [ScannedFile]
-  private let catalog: MediaCatalog
-  private let target: any ImportTarget
+  let found: [ScannedFile]
+  let catalog: MediaCatalog
+  let target: any ImportTarget
   private let resources: ResourceStore
   private let tool: ExifTool
-  private let options: LibraryImport.Options
+  let options: LibraryImport.Options
   private let stop: StopFlag
   private let progress: ProgressCounter
   private let report: ReportFiles
@@ -47,11 +47,11 @@ final class ImportRun {
   /// The assets that members of the source's albums became, by the file.
   private var members: AlbumMembers
   /// The rules by which files were understood.
-  private var rules: RuleLog
+  var rules: RuleLog
   /// Whether the source has adjustment data at all.
-  private let hasAdjustments: Bool
+  let hasAdjustments: Bool
   /// The file of adjustment data that was recorded with each file.
-  private var adjustments: [FilePath: (content: [UInt8], path: FilePath)] = [:]
+  var adjustments: [FilePath: (content: [UInt8], path: FilePath)] = [:]
 
   /// What is known of files that belong to a later batch.
   private struct Ahead {
@@ -342,10 +342,10 @@ final class ImportRun {
 
 // The work on files.
 extension ImportRun {
-  private var width: Int { options.threadCount ?? tool.processCount * 2 }
+  var width: Int { options.threadCount ?? tool.processCount * 2 }
 
   /// The files of a part of the walk whose names differ in the extension only, together.
-  private func runs(of files: Range<Int>) -> [Range<Int>] {
+  func runs(of files: Range<Int>) -> [Range<Int>] {
     var runs: [Range<Int>] = []
     var start = files.lowerBound
     for index in files.dropFirst() where found[index].unitBytes != found[index - 1].unitBytes {
@@ -429,14 +429,14 @@ extension ImportRun {
   }
 
   /// Notes what was read of a file; what was known already is not newer for being used.
-  private func note(_ content: FileContent, of index: Int, _ began: Date) {
+  func note(_ content: FileContent, of index: Int, _ began: Date) {
     let file = found[index]
     guard knownFiles != nil || move != nil, !file.isKnown, contents[index] == nil, file.copy == nil else { return }
     contents[index] = (content, began)
   }
 
   /// A file whose content is known already: from an earlier batch, or since the source was read.
-  private func known(_ index: Int) -> HashedFile? {
+  func known(_ index: Int) -> HashedFile? {
     ahead.hashed[index]
       ?? found[index].content.map { HashedFile(index: index, found[index], content: $0, catalog.copies) }
   }
@@ -483,7 +483,7 @@ extension ImportRun {
   }
 
   /// Restores what the library has lost of the contents of files that are duplicates of its assets.
-  private func restoreLost(_ files: [HashedFile], _ outcomes: inout [Int: FileOutcome]) async throws {
+  func restoreLost(_ files: [HashedFile], _ outcomes: inout [Int: FileOutcome]) async throws {
     let lost = try await lost(files.map(\.content))
     if lost.isEmpty { return }
     let groups = Dictionary(grouping: files.filter { lost.contains($0.content.sha256) }) { $0.content.sha256 }
@@ -565,73 +565,6 @@ extension ImportRun {
       if !isMade { continue }
       summary.stacks += 1
       rules.note(stack.rule.rawValue, stack.files.map { found[$0].path.description }.joined(separator: " over "))
-    }
-  }
-}
-
-// Adjustment data of other programs.
-extension ImportRun {
-  /// How the adjustment data among files of one name are read, if there are any that can be.
-  private func adjustment(in run: Range<Int>) -> HashedFile.Reading? {
-    guard hasAdjustments, let index = run.first(where: { found[$0].edit == .adjustmentData }) else { return nil }
-    return reading(of: index)
-  }
-
-  private func reading(of index: Int) -> HashedFile.Reading {
-    let (file, known, copies) = (found[index], known(index), catalog.copies)
-    return { () throws(ImportError) in
-      guard file.byteCount <= SmallFile.descriptionLimit else { return nil }
-      if let known { return known }
-      return try Self.hashed(index, file, copies).get()
-    }
-  }
-
-  /// Remembers the adjustment data that were recorded, for copies of the same files.
-  private func noteAdjustment(of change: ImportChange, _ files: [Int]) {
-    guard case .asset(let asset) = change, let adjustment = asset.adjustment, let last = files.last else { return }
-    let path = found[last].path
-    for file in files.dropLast() { adjustments[found[file].path] = (adjustment.data.stored.sha256, path) }
-    rules.note(
-      adjustment.rendered.isEmpty
-        ? "adjustment data without a certain rendition are kept with the original"
-        : "an original, its rendition and its adjustment data are one asset", path.description)
-  }
-
-  /// Settles adjustment data that are not recorded: those of files that are copies belong to what these are copies of,
-  /// if that has them; all others stay what they are, a sidecar.
-  private func settleAdjustments(in files: Range<Int>, _ outcomes: inout [Int: FileOutcome]) async throws {
-    guard hasAdjustments else { return }
-    var copies: [(index: Int, of: FileOutcome)] = []
-    for run in runs(of: files) {
-      for index in run where found[index].edit == .adjustmentData && outcomes[index] == .sidecar {
-        let originals = run.filter { found[$0].role == .candidate && found[$0].edit != .rendition }
-        let became = Set(originals.compactMap { outcomes[$0] })
-        if became.count == 1, let one = became.first { copies.append((index, one)) }
-      }
-    }
-    let (began, work) = (options.now(), copies.map { reading(of: $0.index) })
-    let read = try await onThreads(work, width: width) { (reading) throws(ImportError) -> HashedFile? in
-      do throws(ImportError) { return try reading() } catch  where error.concernsOneFile { return nil }
-    }
-    let holders = try await target.holders(of: Set(read.compactMap { $0?.content.sha256 }))
-    var duplicates: [HashedFile] = []
-    for ((index, original), file) in zip(copies, read) {
-      guard let file else { continue }
-      let content = file.content
-      switch original {
-      case .duplicateOfAsset(let asset) where holders[content.sha256]?.contains(asset) == true:
-        outcomes[index] = .duplicateOfAsset(asset)
-        duplicates.append(file)
-      case .duplicateOfFile(let file) where adjustments[file]?.content == content.sha256:
-        outcomes[index] = adjustments[file].map { .duplicateOfFile($0.path) }
-      default: continue
-      }
-      note(content, of: index, began)
-    }
-    try await restoreLost(duplicates, &outcomes)
-    for index in files where found[index].edit == .adjustmentData && outcomes[index] == .sidecar {
-      rules.note(
-        "adjustment data that cannot be kept with a photo or video are a sidecar", found[index].path.description)
     }
   }
 }

@@ -19,8 +19,9 @@ internal import PhotoLedger
 // whole, which gzip compares; so nothing of a .tgz counts before gzip has ended with status 0. An archive that is
 // damaged ends the import before anything is recorded.
 //
-// A member of a zip has the name that the list states, or that its header adds in UTF-8. bsdtar composes names (e and U+0301 become é) that the zip marks
-// as UTF-8, so what comes is looked up by its composed name; members that differ in that only come in the list's order.
+// A member of a zip has the name that the list states, or that its header adds in UTF-8. bsdtar composes names (e and
+// U+0301 become é) that the zip marks as UTF-8, so what comes is looked up by its composed name; members that differ in
+// that only come in the list's order.
 //
 // The unpacking programs run in the sandbox of decoders, see one file, and are ended when they say nothing for two
 // minutes. Memory: a buffer, and for each member its name and its digest.

@@ -178,7 +178,7 @@ package final class UnfinishedFolder {
 
   /// The process that filled a folder with a name such as `.NAME.photoledger-4711.1`; nil for another name.
   private static func owner(of name: String) -> pid_t? {
-    guard let range = name.range(of: mark, options: [.backwards, .literal]), range.lowerBound > name.startIndex,
+    guard let range = name.range(of: mark, options: .backwards), range.lowerBound > name.startIndex,
       name.hasPrefix(".")
     else { return nil }
     let numbers = name[range.upperBound...].split(separator: ".", omittingEmptySubsequences: false)

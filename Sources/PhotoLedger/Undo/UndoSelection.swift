@@ -14,8 +14,8 @@ public struct UndoSelection: Sendable, Hashable {
   public var cause: String?
   /// Only commits of a client.
   public var client: String?
-  /// Only commits with an event of one of these kinds: a full type such as `assets.trashed`, its object (`assets`) or its
-  /// action (`trashed`); empty: any. All of such a commit is chosen.
+  /// Only commits with an event of one of these kinds: a full type such as `assets.trashed`, its object (`assets`) or
+  /// its action (`trashed`); empty: any. All of such a commit is chosen.
   public var kinds: Set<String> = []
   /// Only commits that were made at this instant or later.
   public var from: Date?
