@@ -1,5 +1,6 @@
 #if Gallery
   import Foundation
+  import LibraryJSON
   @testable import GalleryServer
   import HTTPServing
   import PhotoLedger
