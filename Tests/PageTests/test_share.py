@@ -281,7 +281,8 @@ class ShareTests(PageTest):
         self.assertEqual(self.tiles(), [])
         self.browser.driver.refresh()
         self.browser.wait_text("This link has ended", "h1")
-        self.assertEqual([one for one in self.gallery.ask("GET", "/v1/shares").json["shares"] if one["name"] == share["name"]], [])
+        listed = self.gallery.ask("GET", "/v1/shares").json["shares"]
+        self.assertEqual([one["isExpired"] for one in listed if one["name"] == share["name"]], [True])
 
     def test_a_picture_that_could_not_be_had_is_shown_when_the_server_is_there_again(self):
         self.browser.expected_errors = (*self.expected_errors, *SERVER_GONE)
