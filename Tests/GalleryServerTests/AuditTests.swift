@@ -362,6 +362,24 @@
       }
     }
 
+    @Test("an undo chooses commits by the kinds of their events and by their time")
+    func kinds() async throws {
+      try await TestGallery.serving { gallery in
+        let ids = try await gallery.makeAssets(3)
+        try await gallery.library.performChanges { $0.setFavorite(true, for: ids) }
+        try await gallery.library.performChanges { $0.deleteAssets([ids[0]]) }
+        func count(_ body: [String: any Sendable]) throws -> Int {
+          try gallery.lines("/v1/undo", method: "POST", json: body.merging(["plan": true]) { $1 }).count - 1
+        }
+        #expect(try count(["kinds": ["trashed"]]) == 1)
+        #expect(try count(["kinds": ["trashed"], "until": "2000-01-01T00:00:00Z"]) == 0)
+        #expect(try count(["kinds": ["assets.edited", "trashed"], "since": "2000-01-01T00:00:00Z"]) == 4)
+        for body in [["kinds": ["binned"]], ["since": "yesterday"], ["until": 5]] as [[String: any Sendable]] {
+          #expect(try gallery.ask("POST", "/v1/undo", json: body).status == 400)
+        }
+      }
+    }
+
     @Test("an undo of many changes is given as lines to its end")
     func many() async throws {
       try await TestGallery.serving { gallery in

@@ -49,7 +49,9 @@ struct FollowedErasureTests {
     let keeper = ChangeKeeper()
     var options = FetchOptions()
 
-    init(isFollowed: Bool, choosingAfter choices: Int) async throws {
+    /// - Parameter isOfOthers: whether the fetch asks for what is no favourite, and the widest is one: the fetch has it
+    ///   only once it is erased.
+    init(isFollowed: Bool, choosingAfter choices: Int, isOfOthers: Bool = false) async throws {
       made = try TemporaryLibrary()
       ids = try made.create(3)
       let (ids, library) = (ids, made.library)
@@ -59,8 +61,10 @@ struct FollowedErasureTests {
           changes.pixelWidth = 100 + index
           block.edit([id], changes)
         }
+        if isOfOthers { block.setFavorite(true, for: [ids[2]]) }
       }
       options.sort = [try SortTerm("pixelWidth:desc", for: .asset)]
+      if isOfOthers { options.condition = .not(.isTrue(.isFavorite)) }
       held = try library.fetchAssets(options)
       follower = ResultChanges.Iterator(held, 8)
       if isFollowed { try follower.listen() }
@@ -90,6 +94,26 @@ struct FollowedErasureTests {
     var last = first.fetchResultAfterChanges
     while let change = try follower.take() { last = change.fetchResultAfterChanges }
     #expect(last.map(\.id) == [ids[1], ids[0]] && last.map(\.isFavorite) == [choices > 1, choices > 0])
+  }
+
+  @Test(
+    "what a fetch has only since it was erased leaves a followed result at its commit",
+    arguments: [(true, 0, 8), (true, 1, 8), (true, 2, 0), (false, 1, 8)])
+  func ledOnUnasked(isFollowed: Bool, choices: Int, limit: Int) async throws {
+    let erased = try await Erased(isFollowed: isFollowed, choosingAfter: choices, isOfOthers: true)
+    let (ids, past) = (erased.ids, try erased.past())
+    #expect(past.map(\.id) == [ids[1], ids[0], ids[2]])
+    let follower = ResultChanges.Iterator(past, limit)
+    try follower.listen()
+    var shown = past.map(\.id)
+    while let change = try follower.take() {
+      #expect(change.fetchResultBeforeChanges.map(\.id) == shown)
+      for index in try #require(change.removedIndexes).reversed() { shown.remove(at: index) }
+      let after = change.fetchResultAfterChanges.map(\.id)
+      for index in try #require(change.insertedIndexes) { shown.insert(after[index], at: index) }
+      #expect(shown == after)
+    }
+    #expect(try shown == erased.made.library.fetchAssets(erased.options).map(\.id))
   }
 
   @Test("a change from before an erasure gives a result that was fetched after it the positions that it has")

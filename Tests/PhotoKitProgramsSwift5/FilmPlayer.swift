@@ -10,7 +10,7 @@ public final class FilmPlayer {
 
   public init() {}
 
-  /// Loads the film of an asset. The handler is called on any thread, so it goes back to the screen's.
+  /// Loads the film of an asset. The handler is called on an arbitrary thread, so it returns to the main actor.
   public func load(_ asset: PHAsset) {
     PHImageManager.default().requestPlayerItem(forVideo: asset, options: nil) { item, _ in
       Task { @MainActor in self.item = item }

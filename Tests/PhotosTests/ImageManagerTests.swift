@@ -103,7 +103,7 @@ struct ImageManagerTests {
     return told.all[0]
   }
 
-  @Test("a picture soon comes degraded, then exact; other modes give one, which is marked if it is the quick one")
+  @Test("a picture comes soon and degraded, then exact; other modes give one, which is marked if it is the quick one")
   func delivery() async throws {
     let gallery = try Gallery()
     try await gallery.shared {

@@ -162,12 +162,7 @@
       var filter = LogFilter()
       filter.client = try query("client")
       filter.cause = try query("cause")
-      filter.kinds = Set(request.target.query.all("kind"))
-      if let unknown = filter.kinds.sorted().first(where: { !LogFilter.isKnown(kind: $0) }) {
-        throw Problem.malformed(
-          "There is no kind of event '\(unknown.prefix(40))'; pass a type such as assets.trashed, its object "
-            + "(assets) or its action (trashed).")
-      }
+      filter.kinds = try LogFilter.kinds(request.target.query.all("kind"))
       filter.from = try instant("from")
       filter.to = try instant("to")
       return filter
@@ -187,6 +182,18 @@
       for name in repeating where request.target.query.all(name).count > 32 {
         throw .malformed("The query has '\(name)' more than 32 times.")
       }
+    }
+  }
+
+  extension LogFilter {
+    /// Kinds of events as a request names them.
+    static func kinds(_ names: [String]) throws(Problem) -> Set<String> {
+      if let unknown = names.first(where: { !isKnown(kind: $0) }) {
+        throw .malformed(
+          "There is no kind of event '\(unknown.prefix(40))'; pass a type such as assets.trashed, its object "
+            + "(assets) or its action (trashed).")
+      }
+      return Set(names)
     }
   }
 #endif

@@ -1,5 +1,6 @@
 #if Gallery
   import HTTPServing
+  import LibraryAudit
   import LibraryJSON
   import PhotoLedger
 
@@ -12,7 +13,8 @@
     var isPlan = false
 
     private static let keys = [
-      "commit", "from", "to", "cause", "client", "objects", "all", "onConflict", "why", "plan",
+      "commit", "from", "to", "cause", "client", "kinds", "since", "until", "objects", "all", "onConflict", "why",
+      "plan",
     ]
 
     /// Reads the body of a request.
@@ -34,6 +36,9 @@
       selection.through = try read("to", \.textValue, "a token").map { try Token($0) }
       selection.cause = try read("cause", \.textValue, "text")
       selection.client = try read("client", \.textValue, "the name of a client")
+      selection.kinds = try LogFilter.kinds(try read("kinds", \.textsValue, "a list of kinds of events") ?? [])
+      selection.since = try read("since", \.instantValue, "an instant such as 2024-05-31T18:30:00Z")
+      selection.until = try read("until", \.instantValue, "an instant such as 2024-05-31T18:30:00Z")
       selection.objects = try (read("objects", \.textsValue, "a list of identifiers") ?? []).map { text in
         guard let identifier = LocalIdentifier(text) else { throw Problem.notFound }
         return identifier
@@ -54,7 +59,8 @@
       }
       guard isEverything || selection != UndoSelection() else {
         throw Problem.malformed(
-          "An undo needs 'commit', 'from', 'to', 'cause', 'client' or 'objects'; or 'all' for everything.")
+          "An undo needs 'commit', 'from', 'to', 'cause', 'client', 'kinds', 'since', 'until' or 'objects'; or 'all' "
+            + "for everything.")
       }
       guard !isEverything || selection == UndoSelection() else {
         throw Problem.malformed("'all' selects everything; omit it to select a part.")

@@ -44,7 +44,8 @@ package final class UnfinishedFolder {
     if let library { try Self.check(final, isOutside: library.path) }
     parent = url.deletingLastPathComponent().path
     path = try Self.make(url.lastPathComponent, in: parent, besideOthers: remoteFileSystemName(of: parent) == nil)
-    lock = Self.locked(path) ?? -1
+    // A process that looks for leftovers at this moment holds the lock while it looks, and no longer.
+    lock = Self.locked(path, waiting: true) ?? -1
     self.final = final
   }
 
@@ -77,10 +78,10 @@ package final class UnfinishedFolder {
   private static func prefix(of name: String) -> String { ".\(name)\(mark)" }
 
   /// A descriptor that holds the lock on a folder; nil if something else does.
-  private static func locked(_ path: String) -> Int32? {
+  private static func locked(_ path: String, waiting: Bool = false) -> Int32? {
     let number = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
     guard number >= 0 else { return nil }
-    if flock(number, LOCK_EX | LOCK_NB) == 0 { return number }
+    if flock(number, waiting ? LOCK_EX : LOCK_EX | LOCK_NB) == 0 { return number }
     close(number)
     return nil
   }

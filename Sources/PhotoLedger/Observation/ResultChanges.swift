@@ -154,6 +154,8 @@ final class Follower: Sendable {
   func take() throws -> Delivery? {
     try state.withLock { state in
       while let query = state.query {
+        // What stands after the last erasure holds what the live query does.
+        if state.isBlind, !observation.mayBeBlank(state.commit, readAt: .max) { state.isBlind = false }
         // The common case: the live query's last step, which all share.
         if state.arrival == nil, !state.isBlind, !state.isAdrift,
           case .next(let last) = query.outlook(after: state.commit), last?.step.isBlind != true,
@@ -206,8 +208,10 @@ final class Follower: Sendable {
     if let step = nextOfArrival(&state) { return step }
     guard let query = state.query else { return nil }
     let held = state.held
+    let isBlind = state.isBlind
     let (steps, current, last) = observation.reading(query) { query, head in
-      (query.steps(after: held.commit).map(Array.init), query.current(at: head), query.lastStep)
+      // Other commits touch what lacks the values of erased assets than touch the live query.
+      (isBlind ? nil : query.steps(after: held.commit).map(Array.init), query.current(at: head), query.lastStep)
     }
     // Checked after reading the live query, which advances meanwhile: no step after such a change is delivered.
     if let commit = try store.accessChange(of: held, through: current.commit) {
@@ -216,7 +220,7 @@ final class Follower: Sendable {
     guard let steps else { return try catchUp(&state, with: current) }
     // Computed from the live tree where possible, so that all followers of a query share it.
     if steps.isEmpty { return nil }
-    if steps.count == 1, let last = last?.step, !last.isBlind, !state.isBlind {
+    if steps.count == 1, let last = last?.step, !last.isBlind {
       return Step(after: current, touched: last.touched, commits: last.commits)
     }
     // Commits that are known not to touch the result need not be read.

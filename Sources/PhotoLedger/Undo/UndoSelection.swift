@@ -18,9 +18,9 @@ public struct UndoSelection: Sendable, Hashable {
   /// its action (`trashed`); empty: any. All of such a commit is chosen.
   public var kinds: Set<String> = []
   /// Only commits that were made at this instant or later.
-  public var from: Date?
+  public var since: Date?
   /// Only commits that were made before this instant.
-  public var to: Date?
+  public var until: Date?
   /// Only what concerns one of these assets, albums or folders; empty: all of it.
   ///
   /// An asset brings its properties, its existence and its places; an album or folder its own properties and the places

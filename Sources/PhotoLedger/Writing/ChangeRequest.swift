@@ -196,7 +196,8 @@ public struct AssetCreation: Sendable {
   public var fileMetadata: AssetMetadata?
   /// Its files: at least one, in a combination that makes an asset (AS-11).
   public var resources: [ResourceDraft]
-  /// Whether it counts as captured when it is added if neither the request nor its files state a date, as in `Photos`.
+  /// Whether the date of its addition is its creation date if neither the request nor its files state one, as in
+  /// `Photos`.
   package var isDatedByAddition = false
 
   /// Describes a new asset.

@@ -288,12 +288,12 @@ extension Decider {
     var edits: [(row: AssetRow, edit: AssetEdit)] = []
     for identifier in distinct(identifiers) {
       let row = try editableAsset(identifier, orTrashed: true, t)
+      noteTrashed(row)
       guard (row.trashedDate == nil) != (trashedDate == nil) else { continue }
       let change = AssetChange(field: .trashedDate, old: .date(row.trashedDate), new: .date(trashedDate))
       edits.append((row, AssetEdit(number: row.number, changes: [change])))
     }
     try record(edits, trashedDate == nil ? .restored : .trashed, &t)
-    noteTrashed(edits.map { $0.row })
   }
 
   /// - Complexity: O(k log n) for k assets, their places, and the members of the stacks and bursts concerned.

@@ -133,9 +133,7 @@ struct Decider: ~Copyable {
     created.append(identifier.spelled(as: kind))
   }
 
-  mutating func noteTrashed(_ rows: some Sequence<AssetRow>) {
-    if hidesTrash { trashed.formUnion(rows.map(\.number)) }
-  }
+  mutating func noteTrashed(_ row: AssetRow) { if hidesTrash { trashed.insert(row.number) } }
 
   // MARK: Finding objects
 

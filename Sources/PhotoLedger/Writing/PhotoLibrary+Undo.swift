@@ -184,9 +184,9 @@ extension PhotoLibrary {
     let information = commit.information
     let date = Date(microseconds: information.time)
     guard selection.client ?? information.client == information.client,
-      selection.cause ?? information.cause == information.cause, selection.from ?? date <= date
+      selection.cause ?? information.cause == information.cause, selection.since ?? date <= date
     else { return false }
-    if let end = selection.to, date >= end { return false }
+    if let end = selection.until, date >= end { return false }
     guard client == Self.owner || information.client == client else {
       if selection.commit == nil { return false }
       throw LibraryError(

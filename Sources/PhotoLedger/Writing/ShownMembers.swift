@@ -18,7 +18,7 @@ import CountedTree
 //
 // Rejected: ranks in the store. Each edit of an album would write the path of a counted tree, for requests that a
 // gallery does not make: it passes the result that it shows, which has ranks. Lists that outlive their block, too: each
-// would have to follow commits of other processes and blocks that failed, to spare one walk of a few milliseconds.
+// would have to follow commits of other processes and blocks that failed, to save one walk.
 
 /// The shown members of the containers in which a block has walked far enough.
 struct ShownMembers {

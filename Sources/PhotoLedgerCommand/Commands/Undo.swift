@@ -82,8 +82,8 @@ extension Invocation {
     selection.cause = text("cause")
     selection.client = text("client")
     selection.kinds = try eventKinds()
-    selection.from = try instant("since", inDay: 0)
-    selection.to = try instant("until", inDay: 86_400)
+    selection.since = try instant("since", inDay: 0)
+    selection.until = try instant("until", inDay: 86_400)
     selection.objects = try texts("object").map { text in
       guard let identifier = LocalIdentifier(text) else {
         throw LibraryError(

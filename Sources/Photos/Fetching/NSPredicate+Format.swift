@@ -11,6 +11,9 @@
 //     NSCompoundPredicate  ─ subpredicates ─▶ and, or, not
 //     NSPredicate(value:)  ─ equal to a constant ─▶ always, never
 //     NSPredicate(block:)  ─ nothing handed over ─▶ refused by name, as Apple's fetches do
+//
+// A block that casts to another class than that of a photo or an album, or unwraps a property of the empty object, ends
+// the process by itself before that.
 
 public import PhotoLedger
 

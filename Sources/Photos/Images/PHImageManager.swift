@@ -24,7 +24,8 @@ public protocol PHImageRenderer: Sendable {
   /// The orientation of the picture in a file; nil if the renderer cannot determine it.
   func orientation(ofFileAt url: URL) throws -> CGImagePropertyOrientation?
 
-  /// A picture of a file, turned upright; called on a thread that it may hold, in a task that may be cancelled.
+  /// A picture of a file, turned upright, and of a video as a JPEG; called on a thread that it may hold, in a task that
+  /// may be cancelled.
   func image(_ request: PHImageRendering) async throws -> UIImage
 }
 

@@ -59,9 +59,12 @@ struct CurrentBlock: @unchecked Sendable {  // guarded by: the task that runs th
   }
 
   /// What the block that runs here creates under an identifier; nil outside of a block, and for any other identifier.
+  ///
+  /// Not to be asked in a task that the block begins: the block goes on with its requests.
   static func mediaType(ofCreated identifier: LocalIdentifier?) -> MediaType? {
-    for case .createAsset(let creation, as: let made) in current?.block.requests ?? [] where made == identifier {
-      return creation.mediaType
+    // Most often it is the last one.
+    for request in (current?.block.requests ?? []).reversed() {
+      if case .createAsset(let creation, as: let made) = request, made == identifier { return creation.mediaType }
     }
     return nil
   }

@@ -111,8 +111,8 @@ public struct PHPhotosError: CustomNSError, LocalizedError, Hashable, Sendable, 
     }
   }
 
-  /// An error of reading the history: a token that the library does not know has expired, which is the one error of a
-  /// token that clients of Apple's recover from, by reading everything again.
+  /// An error of reading the history: a token that the library does not know has expired, the only token error
+  /// from which programs written for Apple's library recover, by reading everything again.
   static func ofHistory(_ error: any Error) -> any Error {
     if let error = error as? LibraryError, error.code == .invalidToken {
       return PHPhotosError(.persistentChangeTokenExpired, error.description, error.localIdentifiers, error)
