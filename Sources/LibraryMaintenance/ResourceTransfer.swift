@@ -75,6 +75,7 @@ extension ResourceTransfer {
         return try Self.take("\(source)/\(name)", named: batch[index], to: "\(path)/\(name)", way, provesAll, stop)
       }
       for outcome in outcomes { note(try outcome.get()) }
+      if stop.isRequested { throw LibraryCopy.stopped }
       done += batch.count
     }
     _ = goesOn()

@@ -255,16 +255,26 @@ struct BackupTests {
     #expect(!FileManager.default.fileExists(atPath: left.path))
   }
 
-  @Test("a backup removes what killed ones of other names left beside it, unless a lock is held on it")
+  @Test("a backup removes what killed ones of other names left beside it a day ago, unless a lock is held on it")
   func leftoversOfOtherNames() async throws {
     let kept = try await KeptLibrary.make()
     let gone = try ChildRun(URL(filePath: "/bin/true"), [])
     gone.end()
     let number = gone.identifier
     let (left, held) = (".first.photoledger-\(number).1", ".held.photoledger-\(number).2")
-    let others = [".photoledger-\(number).3", "first.photoledger-\(number).4", ".first.photoledger-\(number).x"]
+    // The last one may be filled by another machine.
+    let fresh = ".first.photoledger-\(number).5"
+    let others = [
+      ".photoledger-\(number).3", "first.photoledger-\(number).4", ".first.photoledger-\(number).x", fresh,
+    ]
     for name in [left, held] + others {
-      try FileManager.default.createDirectory(at: kept.folder.place(name), withIntermediateDirectories: false)
+      let place = kept.folder.place(name)
+      try FileManager.default.createDirectory(
+        at: place.appending(path: "resources/ab"), withIntermediateDirectories: true)
+      for path in ["resources/ab", "resources", ""] where name != fresh || path != "resources/ab" {
+        var times = [timeval(tv_sec: 1_000_000_000, tv_usec: 0), timeval(tv_sec: 1_000_000_000, tv_usec: 0)]
+        #expect(utimes(place.appending(path: path).path, &times) == 0)
+      }
     }
     // As a process of another container holds it, whose number says nothing here.
     let lock = open(kept.folder.place(held).path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

@@ -79,20 +79,24 @@
 
     /// Checks that another share can be kept.
     /// - Throws: ``Problem`` if there are too many.
-    func checkRoom() throws(Problem) {
-      let count = shares.current.values.count(where: isGood)
-      guard count >= Self.limit else { return }
-      throw Problem(400, "limit-exceeded", "There are \(count) share links; withdraw some first.")
+    func checkRoom() throws(Problem) { try checkRoom(in: shares.current) }
+
+    private func checkRoom(in shares: [String: Share]) throws(Problem) {
+      let count = shares.values.count(where: isGood)
+      guard count < Self.limit else {
+        throw Problem(400, "limit-exceeded", "There are \(count) share links; withdraw some first.")
+      }
+      guard shares.count < 10 * Self.limit else {
+        throw Problem(
+          400, "limit-exceeded", "There are \(shares.count) share links, most of them expired; withdraw some first.")
+      }
     }
 
     /// Keeps a share.
     /// - Throws: ``Problem`` if there are too many, ``GalleryError`` if the file cannot be written.
     func add(_ share: Share) throws {
       try shares.change { shares in
-        let count = shares.values.count(where: isGood)
-        guard count < Self.limit else {
-          throw Problem(400, "limit-exceeded", "There are \(count) share links; withdraw some first.")
-        }
+        try checkRoom(in: shares)
         shares[share.name] = share
       }
     }

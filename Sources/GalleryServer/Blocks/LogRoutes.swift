@@ -96,8 +96,9 @@
       },
     ]
 
-    /// How many commits of the history are read at a time: each names all objects that it concerned, which may be many.
-    private static let commitsAtATime = 20
+    /// How many commits of the history are read first: each names all objects that it concerned, which may be many. As
+    /// many are read next as fit by what those had, since each reading has costs of its own.
+    private static let commitsAtFirst = 20
 
     /// Reads a page of the history: so many commits, or fewer that have about as many bytes as a page may.
     /// - Parameter read: reads commits from a position, at most so many, and where the next ones begin.
@@ -106,10 +107,10 @@
       _ read: (Token?, Int) throws -> (changes: [PersistentChange], next: Token?)
     ) throws -> Records.Page<Token> {
       var page = Records.Page(records: [], next: start)
-      var byteCount = 0
+      var (byteCount, atATime) = (0, commitsAtFirst)
       repeat {
         let position = page.next
-        let (changes, next) = try read(position, min(commitsAtATime, limit - page.records.count))
+        let (changes, next) = try read(position, min(atATime, limit - page.records.count))
         for (index, change) in changes.enumerated() {
           guard byteCount < Records.byteLimit else {
             // Where a reading of those that are given would end; one that began with the newest commit begins with the
@@ -122,6 +123,8 @@
           byteCount += text.utf8.count
         }
         page.next = next
+        let average = max(1, byteCount / max(1, page.records.count))
+        atATime = max(commitsAtFirst, (Records.byteLimit - byteCount) / average)
       } while page.next != nil && page.records.count < limit && byteCount < Records.byteLimit
       return page
     }

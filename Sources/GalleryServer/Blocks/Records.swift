@@ -11,7 +11,8 @@
   // The records are made by LibraryJSON and the library, for the command and for the server; here they are only framed.
   // A page has at most `pageLimit` records and about `byteLimit` bytes. Lines are all records, or as many as `limit`
   // says, however many bytes they have: nothing in them could say that they were cut. They are read in pieces, each
-  // when the one before has been passed on, so a slow client holds neither memory nor a thread nor a read transaction.
+  // when the one before has been passed on, so a slow client holds neither memory nor a thread nor a read transaction;
+  // but for the three questions about one object or client (AuditRoutes.swift), which are one list.
 
   enum Records {
     static let pageLimit = 1000

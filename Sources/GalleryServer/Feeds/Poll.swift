@@ -35,6 +35,8 @@
       var cursor: FeedCursor
       /// The results at the cursor: the token of each, and a wait for its next change.
       var results: [(token: Token, wait: @Sendable () async -> Void)]
+      /// What the server's log says of a fetch that cannot be followed.
+      var note: String?
     }
 
     func read() throws -> Answer {
@@ -51,6 +53,7 @@
           answer.cursor.remove(fetch)
           guard problem.status < 500, !answer.cursor.tokens.isEmpty else { throw error }
           answer.messages.append(Message.problem(problem, of: fetch))
+          answer.note = problem.note ?? answer.note
         }
       }
       return answer
@@ -101,6 +104,7 @@
     /// - Parameter seconds: how long to wait; 0: not at all.
     func read(waiting seconds: Int, _ call: Call) async throws -> Answer {
       let first = try await offload { try read() }
+      call.request.sender.note = first.note
       guard seconds > 0, first.messages.isEmpty, let key = call.key else { return first }
       let sleep = call.server.environment.sleep
       try await call.server.feeds.wait(ofKey: key.name, limit: call.server.access.limits.feeds(of: key)) {

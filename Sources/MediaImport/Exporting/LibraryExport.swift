@@ -216,7 +216,7 @@ private final class ExportRun {
     case .changed, .foreign:
       if try adopt(file) { return false }
       // What it is to be is known only once it has been made; `isSettled` compares it then.
-      if file.isMade, !options.isDryRun, FileStamp(of: folder.place(file.path)) != nil { return true }
+      if file.isMade, !options.isDryRun, mayBeWanted(file) { return true }
       conflict(file)
       return false
     }
@@ -225,6 +225,14 @@ private final class ExportRun {
       return false
     }
     return true
+  }
+
+  /// Whether what has the path of a file that is to be made may be that file: not if it was made of the same before,
+  /// and had another size.
+  private func mayBeWanted(_ file: PlannedFile) -> Bool {
+    guard let stamp = FileStamp(of: folder.place(file.path)) else { return false }
+    let sizes = (folder.journal.lines[file.path] ?? []).filter { $0.content == file.content }.map(\.stamp.byteCount)
+    return sizes.isEmpty || sizes.contains(stamp.byteCount)
   }
 
   /// Leaves alone what has the path of a file.

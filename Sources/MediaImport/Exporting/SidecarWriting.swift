@@ -225,12 +225,21 @@ private final class SidecarRun {
     return Set(MetadataField.allCases.filter { !$0.properties.isDisjoint(with: changed) })
   }
 
-  /// Where the sidecar of an original is to lie: a full name is free of other assets, whatever shorter one is there.
+  /// Where the sidecar of an original is to lie: a full name is free of other assets, whatever shorter one is there. A
+  /// short one that the top of the asset's stack has as well, such as of one shot in two codings, is the top's.
   private func place(of original: String, for asset: Asset) throws -> String {
     let found = place(of: original)
     let full = SidecarNaming.full.path(of: options.mirror.map { $0 + original } ?? original)
-    if options.naming == .full, found != full, try otherOwner(of: found, than: asset) != nil { return full }
-    return found
+    if found == full { return found }
+    if options.naming == .full, try otherOwner(of: found, than: asset) != nil { return full }
+    return try isOfTop(found, of: asset) ? full : found
+  }
+
+  private func isOfTop(_ target: String, of asset: Asset) throws -> Bool {
+    guard asset.isBeneathStack, let stack = asset.stack, let top = try library.asset(stack.uuidString),
+      case .referenced(let original)? = try library.resources(of: top).original(top.originalResourceChoice)?.storage
+    else { return false }
+    return place(of: original) == target
   }
 
   /// The other asset whose sidecar lies at a path: one of this run, or the one that an earlier run wrote it for, if

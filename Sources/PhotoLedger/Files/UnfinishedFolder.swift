@@ -62,7 +62,7 @@ package final class UnfinishedFolder {
     let prefix = prefix(of: name)
     let own = "\(prefix)\(getpid()).\(folderCount.add(1, ordering: .relaxed).newValue)"
     let path = "\(parent)/\(own)"
-    removeLeftovers(besideOthers ? nil : prefix, in: parent)
+    removeLeftovers(prefix, in: parent)
     // Before it is there, since another thread may be looking for leftovers.
     foldersBeingFilled.withLock { _ = $0.insert(own) }
     guard mkdir(path, 0o755) == 0 else {
@@ -70,6 +70,8 @@ package final class UnfinishedFolder {
       foldersBeingFilled.withLock { _ = $0.remove(own) }
       throw LibraryError.store(path, "create the folder", errno: code)
     }
+    // The time is that of the file system, which other machines may share.
+    if besideOthers { removeLeftovers(nil, in: parent, unchangedSince: lastChange(of: path) - 86_400) }
     return path
   }
 
@@ -169,12 +171,30 @@ package final class UnfinishedFolder {
   /// What cannot be removed remains, under a recognisable name; the next attempt tries again.
   private static func remove(_ path: String) { try? FileManager.default.removeItem(atPath: path) }
 
-  /// - Parameter prefix: what their names begin with; nil: any.
-  private static func removeLeftovers(_ prefix: String?, in parent: String, all: Bool = false) {
+  /// - Parameters:
+  ///   - prefix: what their names begin with; nil: any.
+  ///   - time: only those in which nothing was changed since then, in seconds since 1970: another machine may be filling
+  ///     one, of which neither the number of the process nor the lock says anything here.
+  private static func removeLeftovers(
+    _ prefix: String?, in parent: String, all: Bool = false, unchangedSince time: Int = .max
+  ) {
     for name in (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? [] {
       guard name.hasPrefix(prefix ?? "."), let owner = owner(of: name) else { continue }
-      if all || isLeft(name, by: owner, in: parent) { remove("\(parent)/\(name)") }
+      let path = "\(parent)/\(name)"
+      if all || (isLeft(name, by: owner, in: parent) && lastChange(of: path) < time) { remove(path) }
     }
+  }
+
+  /// When something was last changed in a folder that is filled, in seconds since 1970: each file that is copied
+  /// changes the folder that it comes into.
+  private static func lastChange(of path: String) -> Int {
+    let resources = "\(path)/resources"
+    let folders = (try? FileManager.default.contentsOfDirectory(atPath: resources)) ?? []
+    let places = [path, "\(path)/store/data.mdb", resources] + folders.map { "\(resources)/\($0)" }
+    return places.map { place in
+      var status = stat()
+      return lstat(place, &status) == 0 ? status.st_mtim.tv_sec : 0
+    }.max() ?? 0
   }
 
   /// The process that filled a folder with a name such as `.NAME.photoledger-4711.1`; nil for another name.
