@@ -214,7 +214,9 @@ test('a reading that failed is made up for when the stream is open again', async
   const feed = new Feed();
   const followed = new FollowedCollections(client, feed, await Collections.read(client));
   let failures = 0;
+  let looks = 0;
   followed.addEventListener('failed', () => { failures += 1; });
+  followed.addEventListener('photos', () => { looks += 1; });
   client.ask = async () => { throw new Error('not reached'); };
   library.remove(library.state.members.null.pop());
   library.states.push(copy(library.state));
@@ -222,7 +224,9 @@ test('a reading that failed is made up for when the stream is open again', async
   await turns(50);
   assert.equal(failures, 1);
   client.ask = ask;
+  looks = 0;
   feed.dispatchEvent(new Event('connection'));
+  assert.equal(looks, 1, 'covers may have been made meanwhile');
   await turns(200);
   check(library, followed.tree);
   assert.deepEqual(library.at(followed.tree.token), library.state);

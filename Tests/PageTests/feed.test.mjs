@@ -191,7 +191,7 @@ test('a fetch for which the server opens no stream is refused, and tried no furt
   } });
   const seen = [];
   const end = feed.follow('f', 't0', {
-    onChange: () => {}, onState: () => {}, onProblem: ({ message }) => seen.push(message),
+    onChange: () => {}, onState: () => {}, onProblem: ({ message }) => seen.push(`${message} ${feed.isOpen}`),
   });
   const turn = () => new Promise((resolve) => setImmediate(resolve));
   const fail = async () => {
@@ -205,9 +205,58 @@ test('a fetch for which the server opens no stream is refused, and tried no furt
   assert.deepEqual(asked, ['/v1/session']);
   assert.equal(await fail(), 1, 'what may pass refuses nothing');
   assert.deepEqual(asked.slice(1), ['/v1/session', '/v1/changes?fetch=f&after=t0']);
+  assert.equal(feed.isOpen, false);
   status = 404;
   assert.equal(await fail(), 0);
-  assert.deepEqual(seen, ['gone']);
+  assert.deepEqual(seen, ['gone true'], 'the reason is said, and not that the server is away');
+  assert.equal(feed.isOpen, true);
+  end();
+});
+
+/** A feed that follows a fetch, with the paths that it asks for, and a way to cut its stream before it is open. */
+async function unopened(answer) {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  const { Feed } = await import(new URL('client/feed.js', page));
+  const asked = [];
+  const problems = [];
+  const feed = new Feed({ key: null, base: '', ask: async (method, path) => {
+    asked.push(path.split('?')[0]);
+    return answer(path);
+  } });
+  const end = feed.follow('f', 't0', {
+    onChange: () => {}, onState: () => {}, onProblem: ({ message }) => problems.push(message),
+  });
+  const fail = async () => {
+    const before = sources.length;
+    sources.at(-1).onerror();
+    await new Promise((resolve) => setImmediate(resolve));
+    mock.timers.tick(10_000);
+    return sources.length - before;
+  };
+  return { asked, problems, end, fail };
+}
+
+test('what a proxy answers while the server is away refuses no fetch', async (context) => {
+  context.after(() => mock.timers.reset());
+  const { Problem } = await import(new URL('client/photoledger.js', page));
+  let status = 404;
+  const { asked, problems, end, fail } = await unopened(() => { throw new Problem(status, 'unknown', 'no page'); });
+  for (status of [404, 404, 403]) assert.equal(await fail(), 1, `${status}`);
+  assert.deepEqual(problems, []);
+  assert.deepEqual([...new Set(asked)], ['/v1/session']);
+  end();
+});
+
+test('why a stream is not opened is asked less and less often while the answer is no reason', async (context) => {
+  context.after(() => mock.timers.reset());
+  const { asked, end, fail } = await unopened(() => ({}));
+  const when = [];
+  for (let attempt = 0; attempt < 10; attempt += 1) {
+    asked.length = 0;
+    assert.equal(await fail(), 1);
+    if (asked.includes('/v1/changes')) when.push(attempt);
+  }
+  assert.deepEqual(when, [1, 2, 4, 8]);
   end();
 });
 
@@ -264,6 +313,8 @@ test('a hidden tab gives the connection of its stream back, and follows on when 
   };
   const follow = (fetch) => feed.follow(fetch, 't0', { onChange: () => {}, onState: () => {} });
   let [before, closed] = [sources.length, 0];
+  let connections = 0;
+  feed.addEventListener('connection', () => { connections += 1; });
   const ends = [follow('f')];
   sources.at(-1).close = () => { closed += 1; };
   // It was opened in a tab that is not shown yet.
@@ -279,7 +330,10 @@ test('a hidden tab gives the connection of its stream back, and follows on when 
   assert.equal(sources.length - before, 3);
   const [source] = sources.slice(before + 1);
   assert.match(source.url, /fetch=f&after=t0&fetch=g&after=t0/);
+  assert.equal(connections, 0);
   source.say('feed', { feed: 'name' });
+  sources.at(-1).say('feed', { feed: 'other' });
+  assert.deepEqual([connections, feed.isOpen], [1, true], 'pictures that were made meanwhile are asked for');
   source.say('change', { fetch: 'f', before: 't0', after: 't1' });
   // A moment is no reason.
   before = sources.length;

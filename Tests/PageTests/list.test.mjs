@@ -210,6 +210,8 @@ test('a commit whose answer is cut or not the server’s is sent again under the
   assert.equal(receipt.token, 't1');
   const keys = sent.map(({ headers }) => headers['Idempotency-Key']);
   assert.deepEqual([keys.length, new Set(keys).size], [3, 1]);
+  const { client: other } = answering(() => new Response('<p>Sign in to the network</p>'));
+  await assert.rejects(other.ask('GET', '/v1/session'), { status: 502, message: 'The answer is not JSON.' });
 });
 
 test('the bytes of a picture whose answer is cut are read again', async (context) => {

@@ -4,7 +4,7 @@
 // each tab has its own. It is closed while the tab is hidden and opened again from the last state: browsers have six
 // connections for a server, and each stream takes one.
 //
-// Events: `connection` when the stream was opened or cut, `signedout` when the session has ended.
+// Events: `connection` when the stream was opened, also after a rest, or cut, `signedout` when the session has ended.
 
 import { Problem } from './photoledger.js';
 import { Stream } from './stream.js';
@@ -72,6 +72,8 @@ export class Feed extends EventTarget {
     addEventListener('pageshow', (event) => { if (event.persisted) this.wake(); });
     this.hiddenSince = 0;
     this.isResting = false;
+    /** Whether the streams rested and none is open again yet. */
+    this.hasRested = false;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.resting = undefined;
     document.addEventListener('visibilitychange', () => this.visibilityChanged());
@@ -197,11 +199,15 @@ export class Feed extends EventTarget {
         }
         break;
       }
-      case 'connection':
-        if (message.isOpen === this.isOpen) break;
+      case 'connection': {
+        // Pictures that were made during a rest were not announced, so its end counts as a new connection.
+        const isBack = message.isOpen && this.hasRested;
+        if (isBack) this.hasRested = false;
+        else if (message.isOpen === this.isOpen) break;
         this.isOpen = message.isOpen;
         this.dispatchEvent(new Event('connection'));
         break;
+      }
       case 'left':
         // The hub took the tab for gone; what it missed is the difference between the states.
         for (const [fetch, after] of this.states) this.send(fetch, after);
@@ -240,6 +246,7 @@ export class Feed extends EventTarget {
   /** Opens the stream anew. */
   wake() {
     if (this.isResting && document.hidden) return;
+    this.hasRested ||= this.isResting;
     this.isResting = false;
     this.port?.postMessage({ kind: 'wake' });
     for (const stream of this.streams) stream.wake();

@@ -242,7 +242,7 @@ export class PhotoLedger {
       return JSON.parse(text);
     } catch {
       // What stands in front of the server answered in its place, as the sign-in pages of networks do.
-      throw new Problem(502, 'unknown', `The server answered with status ${answer.status}.`);
+      throw new Problem(502, 'unknown', 'The answer is not JSON.');
     }
   }
 

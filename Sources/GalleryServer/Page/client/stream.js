@@ -52,6 +52,8 @@ export class Stream {
     /** The name by which fetches are added; null while the stream is not open. @type {string | null} */
     this.name = null;
     this.attempts = 0;
+    /** How often in a row the server, although it was reached, did not open the stream. */
+    this.refusals = 0;
     /** Whether the stream stays closed until `wake`. */
     this.isResting = false;
     /** Whether the session has ended; the fetches wait for the next one. */
@@ -183,8 +185,10 @@ export class Stream {
     this.source = null;
     this.name = null;
     this.deliver({ kind: 'connection', isOpen: false });
+    let isReached = false;
     try {
       await this.client.ask('GET', '/v1/session');
+      isReached = true;
     } catch (error) {
       if (error instanceof Problem && error.status === 401) {
         this.isEnded = true;
@@ -192,7 +196,10 @@ export class Stream {
         return;
       }
     }
-    if (isRefused) await this.explain();
+    // What stands in front of a server that is away may answer with any status, which says nothing of the fetches.
+    this.refusals = isRefused && isReached ? this.refusals + 1 : 0;
+    // Seldom (1, 2, 4, 8, …): if the reason passes, the answer is all that changed since the last delivery.
+    if (this.refusals > 0 && (this.refusals & (this.refusals - 1)) === 0) await this.explain();
     if (this.fetches.size === 0) return;
     if (!this.source) this.reopen(Math.min(250 * 2 ** this.attempts, 10_000));
     this.attempts += 1;
@@ -211,6 +218,9 @@ export class Stream {
     } catch (error) {
       if (!(error instanceof Problem) || ![400, 403, 404].includes(error.status)) return;
       const { type, status, message: detail } = error;
+      this.refusals = 0;
+      // The server was reached: followers learn the reason, and not that it is away.
+      this.deliver({ kind: 'connection', isOpen: true });
       for (const [fetch] of named) if (this.fetches.has(fetch)) this.refuse(fetch, { type, status, detail });
     }
   }

@@ -263,7 +263,12 @@ export class FollowedCollections extends EventTarget {
         })),
       }),
     ];
-    this.connected = () => { if (feed.isOpen && this.hasFailed) read(); };
+    this.connected = () => {
+      if (!feed.isOpen) return;
+      if (this.hasFailed) read();
+      // Pictures of covers may have been made meanwhile.
+      photos();
+    };
     feed.addEventListener('connection', this.connected);
   }
 
