@@ -562,6 +562,25 @@ test('Back leads to where a view was left, and a link to its top', async () => {
   assert.equal(app.main.scrollTop, 40);
   await app.renew();
   assert.equal(app.main.scrollTop, 40, 'a view that is made anew stays');
+  for (let visit = 0; visit < 60; visit += 1) for (const name of ['second', 'first']) await go(app, `#/${name}`);
+  assert.equal(app.places.size, 100, 'the oldest are forgotten');
+});
+
+test('what is committed before the first drawing leads the place of Back along', async () => {
+  const step = { sections: [], items: [], removed: [], inserted: [], moved: [], changed: [] };
+  let commit = () => {};
+  const app = frame(900, async () => {
+    commit({ ...step, inserted: [[0, 2]] });
+    return { token: 't', index: 410 };
+  });
+  const grid = await gridOf(app);
+  commit = (change) => grid.list.dispatchEvent(Object.assign(new Event('change'), { change }));
+  await grid.returnTo({ index: 400, offset: -30, id: 'a400' });
+  assert.deepEqual([grid.anchor, grid.cursor], [{ index: 412, offset: -30 }, 412]);
+  commit({ ...step, inserted: [[0, 3]] });
+  commit({ ...step, removed: [[400, 1], [415, 1]] });
+  assert.deepEqual(grid.anchor, { index: 414, offset: -30 }, 'the photo after one that goes');
+  grid.close();
 });
 
 test('Back leads to the same photos of the timeline, also if others came before them meanwhile', async () => {
@@ -749,6 +768,27 @@ test('Back closes a shared photo, and closing it takes its entry out of the hist
   history.back();
   await settled();
   assert.deepEqual([shown(), history.state], [null, null]);
+  // Browsers go back some time after they are asked. What is opened meanwhile stays, and has an entry then.
+  let backs = 0;
+  const close = async () => {
+    const { back: arrive } = history;
+    history.back = () => { backs += 1; };
+    shown().close();
+    await settled();
+    return arrive;
+  };
+  openGuestViewer(grid, 0);
+  let arrive = await close();
+  openGuestViewer(grid, 1);
+  arrive();
+  await settled();
+  assert.deepEqual([shown() !== null, history.state], [true, { photo: 'guest' }]);
+  arrive = await close();
+  openGuestViewer(grid, 2);
+  await close();
+  arrive();
+  await settled();
+  assert.deepEqual([shown(), history.state, popped.size, backs], [null, null, 0, 2], 'the page is not left');
   grid.close();
 });
 
@@ -910,8 +950,11 @@ test('a notice that goes gives the focus back to what had it before, and stays w
   undo.parentElement.dispatchEvent(new Event('pointerleave'));
   context.mock.timers.tick(60_000);
   assert.equal(document.activeElement, close, 'the pointer left it, and the keyboard did not');
+  // The window comes back to it.
+  enter(close, null);
   undo.click();
   assert.equal(document.activeElement, before);
+  assert.equal(notices.former, null, 'what had the focus is not kept');
   // The oldest of many goes, too.
   for (const sentence of ['One', 'Two', 'Three']) notices.show(sentence);
   enter(notices.element.querySelector('button'), before);
@@ -925,18 +968,22 @@ test('a notice that goes gives the focus back to what had it before, and stays w
   assert.deepEqual([document.activeElement, notices.element.childElementCount], [other, 0]);
 });
 
-test('a viewer whose list begins anew shows the same photo, or says that it is gone', async () => {
+test('a viewer whose list begins anew shows the same photo, or says that it is gone', async (context) => {
   const { openViewer } = await load('views/viewer.js');
   let photos = ['a0', 'a1', 'a2'];
   let token = 't0';
-  const app = frame(0, async (method, path) => {
+  let index = async () => { throw new Problem(503, 'closed', 'Closed.'); };
+  let isAway = false;
+  const app = frame(0, async (method, path, { query } = {}) => {
+    if (path.endsWith('/index')) return index(query);
     if (path.endsWith('/changes')) throw new Problem(410, 'token-expired', 'That state is not kept.');
     return { fetch: 'f', token, count: photos.length };
   });
   app.client.openFetch = async () => ({ fetch: 'f', token, count: photos.length });
-  app.client.window = async (fetch, state, start, count) => ({
-    items: photos.slice(start, start + count).map((id) => item(id)),
-  });
+  app.client.window = async (fetch, state, start, count) => {
+    if (isAway) throw new Error('not reached');
+    return { items: photos.slice(start, start + count).map((id) => item(id)) };
+  };
   app.notices.element = h('div');
   const list = await List.open(app.client, {});
   document.body.replaceChildren(app.notices.element);
@@ -955,6 +1002,26 @@ test('a viewer whose list begins anew shows the same photo, or says that it is g
   await begin('new', 'a0', 'a2', 'a3', 'a4');
   assert.deepEqual(shown(), ['a2', 2, 'a2', false]);
   assert.match(viewer.message.textContent, /no longer in this list/);
+  // The server knows where it is, however many came before it.
+  viewer.tell('');
+  index = async ({ token: state, asset }) => ({ token: state, index: photos.indexOf(asset) });
+  const many = Array.from({ length: 300 }, (_, place) => `b${place}`);
+  await begin(...many, 'a2');
+  assert.deepEqual(shown(), ['a2', 300, 'a2', true]);
+  // While it cannot be read, it is not said to be gone.
+  context.mock.timers.enable({ apis: ['setTimeout'] });
+  isAway = true;
+  await begin(...many, ...many, 'a2');
+  for (let attempt = 0; attempt < 20; attempt += 1) {
+    context.mock.timers.tick(1000);
+    for (let turn = 0; turn < 20; turn += 1) await settled();
+  }
+  assert.deepEqual([viewer.item.id, viewer.index], ['a2', 600]);
+  assert.match(viewer.message.textContent, /could not be loaded/);
+  isAway = false;
+  await list.load(600, 1);
+  assert.deepEqual(shown(), ['a2', 600, 'a2', true]);
+  context.mock.timers.reset();
   viewer.close();
   list.close();
 });

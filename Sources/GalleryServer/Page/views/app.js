@@ -62,6 +62,8 @@ import { Notices } from './notice.js';
 
 /** How many views the bar of a phone shows at once. */
 const barLimit = 4;
+/** Of how many entries of the history it is known where their views stood. */
+const placeLimit = 100;
 /** Where the tab keeps which page it left because of an update. */
 const outdated = 'photoledger.outdated';
 
@@ -261,7 +263,7 @@ export class App extends EventTarget {
     }
     const visit = this.visit += 1;
     this.noteFocus();
-    if (this.view) this.places.set(this.entry, { top: this.main.scrollTop, own: this.view.place?.() });
+    if (this.view) this.notePlace(this.view);
     this.view?.close?.();
     this.view = null;
     // An entry that a link made has no name yet. None is given twice, also not after the page was loaded again.
@@ -303,6 +305,18 @@ export class App extends EventTarget {
           : h('button', { class: 'button main', onclick: () => this.go() }, t('action.retry'))));
       this.giveFocus();
     }
+  }
+
+  /**
+   * Notes where a view stands that is left. The places that were noted longest ago are forgotten: entries that a link
+   * cut off are never visited again.
+   * @param {View} view
+   */
+  notePlace(view) {
+    this.places.delete(this.entry);
+    this.places.set(this.entry, { top: this.main.scrollTop, own: view.place?.() });
+    const [oldest] = this.places.keys();
+    if (this.places.size > placeLimit) this.places.delete(oldest);
   }
 
   /** Names the entry of the browser's history after the view that is shown: a photo over it has an entry of its own. */

@@ -285,10 +285,18 @@ export class Grid extends EventTarget {
    * @param {{ index: number, offset: number, id?: string }} place
    */
   async returnTo({ index, offset, id }) {
-    const { fetch, token } = this.list;
+    const { list } = this;
+    const { fetch, token } = list;
     const path = `/v1/fetches/${encodeURIComponent(fetch)}/index`;
+    // What is committed while the answer is on its way moves the photo.
+    /** @type {(import('../client/photoledger.js').Change | null)[]} */
+    const changes = [];
+    const note = (/** @type {any} */ event) => changes.push(event.change);
+    list.addEventListener('change', note);
     const found = id && await this.app.client.ask('GET', path, { query: { token, asset: id } }).catch(() => null);
+    list.removeEventListener('change', note);
     this.anchor = { index: found?.index ?? index, offset };
+    for (const change of changes) if (change) this.anchor = this.stayingOf(change, this.anchor) ?? this.anchor;
     // The keyboard goes on from what is on the screen.
     this.cursor = Math.max(0, Math.min(this.anchor.index, this.list.count - 1));
   }
@@ -339,6 +347,8 @@ export class Grid extends EventTarget {
     if (this.isClosed) return;
     const { blocks } = this.list;
     if (!blocks.metrics) {
+      // Nothing is drawn yet, and the anchor is where Back led.
+      if (change && this.anchor) this.anchor = this.stayingOf(change, this.anchor) ?? this.anchor;
       this.measure();
       return;
     }

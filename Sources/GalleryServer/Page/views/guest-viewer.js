@@ -15,6 +15,25 @@ import { spoken } from './tile.js';
 const mark = 'guest';
 
 /**
+ * Settled when the entry of a closed viewer has left the history, which takes a while; null if none is leaving.
+ * @type {Promise<void> | null}
+ */
+let leaving = null;
+
+/** Takes the entry of a viewer out of the history. */
+function leaveEntry() {
+  leaving = new Promise((resolve) => {
+    const gone = () => {
+      removeEventListener('popstate', gone);
+      leaving = null;
+      resolve();
+    };
+    addEventListener('popstate', gone);
+  });
+  history.back();
+}
+
+/**
  * @param {import('./grid.js').Grid} grid
  * @param {number} start
  * @param {{ onDownload?: (id: string) => Promise<void> }} options
@@ -134,9 +153,14 @@ export function openGuestViewer(grid, start, { onDownload } = {}) {
     else if (event.key === 'ArrowLeft') go(index - 1);
   });
   const left = () => dialog.close();
-  addEventListener('popstate', left);
-  // After a reload the entry is there already.
-  if (history.state?.photo !== mark) history.pushState({ photo: mark }, '');
+  const enter = () => {
+    addEventListener('popstate', left);
+    // After a reload the entry is there already.
+    if (history.state?.photo !== mark) history.pushState({ photo: mark }, '');
+  };
+  // The entry of the viewer before this one would close this one as it leaves.
+  if (leaving) leaving.then(() => { if (dialog.open) enter(); });
+  else enter();
   list.addEventListener('change', changed);
   list.addEventListener('loaded', loaded);
   feed.addEventListener('connection', connected);
@@ -146,7 +170,7 @@ export function openGuestViewer(grid, start, { onDownload } = {}) {
     feed.removeEventListener('connection', connected);
     globalThis.visualViewport?.removeEventListener('resize', enlarged);
     removeEventListener('popstate', left);
-    if (history.state?.photo === mark) history.back();
+    if (!leaving && history.state?.photo === mark) leaveEntry();
     if (shown) clearSource(shown);
     if (dialog.contains(notices)) home?.append(notices);
     dialog.remove();

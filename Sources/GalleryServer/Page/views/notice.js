@@ -15,7 +15,8 @@ export class Notices {
      */
     this.former = null;
     this.element.addEventListener('focusin', ({ relatedTarget }) => {
-      if (!this.element.contains(/** @type {Node | null} */ (relatedTarget))) this.former = relatedTarget;
+      // There is none when the window comes back to a notice that had the focus.
+      if (relatedTarget && !this.element.contains(/** @type {Node} */ (relatedTarget))) this.former = relatedTarget;
     });
   }
 
@@ -26,7 +27,9 @@ export class Notices {
   remove(notice) {
     const hasFocus = notice?.contains(document.activeElement);
     notice?.remove();
-    if (hasFocus && this.former instanceof HTMLElement) this.former.focus({ preventScroll: true });
+    if (!hasFocus) return;
+    if (this.former instanceof HTMLElement) this.former.focus({ preventScroll: true });
+    this.former = null;
   }
 
   /**

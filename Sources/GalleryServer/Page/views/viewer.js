@@ -212,6 +212,7 @@ export class Viewer {
     if (item === this.item) return true;
     const before = this.item;
     this.item = item;
+    if (this.message.textContent === t('viewer.notLoaded')) this.tell('');
     if (!this.burst.preview) this.picture.show(item);
     if (isOther) this.arrived(item);
     else if (before && before.sha256 !== item.sha256) this.askSoon();
@@ -225,7 +226,6 @@ export class Viewer {
    */
   arrived(item) {
     this.asset = null;
-    if (this.message.textContent === t('viewer.notLoaded')) this.tell('');
     this.burst.leave();
     this.picture.show(item);
     this.dialog.dataset.id = item.id;
@@ -379,12 +379,17 @@ export class Viewer {
     if (this.isOpen) this.showIndex(to);
   }
 
-  /** The list began anew: the shown asset is looked for around where it was. */
+  /** The list began anew: the shown asset is looked for around the index that the server names, or where it was. */
   async findAgain() {
     const { item, index } = this;
-    const from = Math.max(0, index - 100);
+    const { fetch, token } = this.list;
+    const path = `/v1/fetches/${encodeURIComponent(fetch)}/index`;
     this.isFinding = true;
-    await loaded(this.list, from, 200);
+    const query = { token, asset: item?.id };
+    const found = item && await this.app.client.ask('GET', path, { query }).catch(() => null);
+    const place = found?.index ?? index;
+    const from = Math.max(0, place - 100);
+    const isLoaded = await loaded(this.list, from, 200);
     this.isFinding = false;
     if (!this.isOpen || this.item !== item) return;
     for (let near = from; near < from + 200 && near < this.list.count; near += 1) {
@@ -395,8 +400,9 @@ export class Viewer {
         return;
       }
     }
-    this.tell(t('viewer.gone'));
-    this.showIndex(index);
+    // One that is there and could not be read is shown as soon as it can be.
+    if (isLoaded || place !== found?.index) this.tell(t('viewer.gone'));
+    this.showIndex(place);
   }
 
   connectionChanged() {

@@ -2,8 +2,9 @@
 //
 //   #/photos?kind=videos&photo=1B4E28BA-…      the view `#/photos?kind=videos` with a viewer
 //
-// The server has no way from an asset to its index. Where the list is sorted by a date, those that stand before are
-// counted by a fetch of their own; shorter lists are searched. Elsewhere the photo is shown alone.
+// The photo is looked for in windows of the list, as the server does not know the list of a search by month. Where the
+// list is sorted by a date, those that stand before are counted by a fetch of their own; shorter lists are searched.
+// Elsewhere the photo is shown alone.
 
 import { Problem } from '../client/photoledger.js';
 import { List } from '../model/list.js';
