@@ -83,3 +83,36 @@ test('a camera that is turned again while the permission is asked for stays the 
   asked.at(-1).allow();
   await turns();
 });
+
+test('a picture that is finished while the camera starts again is looked at', async () => {
+  Object.assign(place.querySelector('.camera-live'), { videoWidth: 4, videoHeight: 3 });
+  const take = () => {
+    control('shutter').click();
+    for (const hidden of [true, false]) {
+      document.hidden = hidden;
+      document.dispatchEvent(new Event('visibilitychange'));
+    }
+  };
+  const discard = () => place.querySelector('.camera-controls').querySelector('button').click();
+  take();
+  const starts = asked.length;
+  encodings.at(-1)();
+  await turns();
+  asked.at(-1).allow();
+  await turns();
+  assert.notEqual(control('keep'), undefined);
+  assert.deepEqual([place.querySelector('.camera-live'), isHeld()], [null, true]);
+  discard();
+  assert.equal(asked.length, starts + 1);
+  asked.at(-1).allow();
+  await turns();
+  assert.deepEqual([place.querySelector('.camera-live') !== null, isHeld()], [true, false]);
+  // It is discarded before the camera is there.
+  take();
+  encodings.at(-1)();
+  await turns();
+  discard();
+  asked.at(-1).allow();
+  await turns();
+  assert.deepEqual([place.querySelector('.camera-live') !== null, isHeld()], [true, false]);
+});

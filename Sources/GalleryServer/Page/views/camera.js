@@ -106,7 +106,8 @@ class Camera {
         video: { facingMode: { ideal: this.facing }, width: { ideal: 3840 }, height: { ideal: 2160 } },
       });
       // The tab may have been left while the permission was asked for; it starts the camera when it is shown again.
-      if (document.hidden) {
+      // Or a still was finished meanwhile, which is looked at.
+      if (document.hidden || this.hasChosen) {
         this.stop();
         return;
       }
@@ -115,7 +116,7 @@ class Camera {
       fill(this.view, this.video);
       this.showControls();
     } catch (error) {
-      this.fail(cameraReason(error));
+      if (!this.hasChosen) this.fail(cameraReason(error));
     } finally {
       this.isStarting = false;
     }
@@ -258,6 +259,8 @@ class Camera {
       : h('img', { src: url, alt: t('camera.taken') });
     const again = () => {
       URL.revokeObjectURL(url);
+      // The camera may be starting already.
+      this.hasChosen = false;
       this.start();
     };
     const keep = h('button', { class: 'button main keep', onclick: () => {
