@@ -173,8 +173,8 @@ package final class UnfinishedFolder {
 
   /// - Parameters:
   ///   - prefix: what their names begin with; nil: any.
-  ///   - time: only those in which nothing was changed since then, in seconds since 1970: another machine may be filling
-  ///     one, of which neither the number of the process nor the lock says anything here.
+  ///   - time: only those in which nothing was changed since then, in seconds since 1970: another machine may be
+  ///     filling one, of which neither the number of the process nor the lock says anything here.
   private static func removeLeftovers(
     _ prefix: String?, in parent: String, all: Bool = false, unchangedSince time: Int = .max
   ) {
