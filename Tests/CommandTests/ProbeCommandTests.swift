@@ -131,8 +131,9 @@ struct ProbeCommandTests {
         echo "{ready${l#-execute}}";; esac; done
       """
     let importing = try Running(sandbox, ["import", pictures.path, "--json"], try Self.path(sandbox, script))
+    // On a busy machine a batch ends by its time, and has fewer files.
     try await waitUntil("a batch is recorded") {
-      try !importing.child.isRunning || sandbox.identifiers().count == 200
+      try !importing.child.isRunning || !sandbox.identifiers().isEmpty
     }
     let stopped = try importing.finish(interrupting: true)
     let cause = try #require(try stopped.objects().last?["cause"] as? String, "\(stopped.errors)")
