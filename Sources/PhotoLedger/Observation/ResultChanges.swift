@@ -154,8 +154,6 @@ final class Follower: Sendable {
   func take() throws -> Delivery? {
     try state.withLock { state in
       while let query = state.query {
-        // What stands after the last erasure holds what the live query does.
-        if state.isBlind, !observation.mayBeBlank(state.commit, readAt: .max) { state.isBlind = false }
         // The common case: the live query's last step, which all share.
         if state.arrival == nil, !state.isBlind, !state.isAdrift,
           case .next(let last) = query.outlook(after: state.commit), last?.step.isBlind != true,
