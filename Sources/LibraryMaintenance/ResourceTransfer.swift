@@ -83,8 +83,8 @@ extension ResourceTransfer {
 
   /// How many files are taken at a time.
   private static let filesAtOnce = 32
-  /// How long they are taken between two looks at whether to go on, milliseconds: one film can take longer than a
-  /// program may that was asked to end.
+  /// The time between two checks for cancellation, in milliseconds: one film can take longer than a program has to
+  /// stop.
   private static let pause = 200
 
   /// Runs a body for every part, several at once, while this thread looks whether to go on.

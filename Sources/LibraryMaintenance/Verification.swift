@@ -259,7 +259,7 @@ extension PhotoLibrary {
         case .missing: found.missingResources.append(path)
         case .altered:
           found.alteredResources.append(path)
-          // The others are looked at all the same: each of them is to be restored.
+          // Verification continues, since every damaged file has to be restored.
           guard resource.storage == .library, found.defect == nil else { break }
           found.defect = try defect(of: resource, at: path)
         }

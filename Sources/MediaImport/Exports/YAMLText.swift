@@ -161,7 +161,7 @@ struct YAMLText {
     return String(plain)
   }
 
-  /// What YAML has an escape for and JSON has none (YAML 1.2, 5.7).
+  /// The escapes of YAML that JSON does not have (YAML 1.2, 5.7).
   private static let codes: [Unicode.Scalar: UInt32] = [
     "0": 0, "a": 7, "v": 0xB, "e": 0x1B, " ": 0x20, "N": 0x85, "_": 0xA0, "L": 0x2028, "P": 0x2029,
   ]

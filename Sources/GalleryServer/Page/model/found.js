@@ -11,8 +11,8 @@
 // and pass on everything else. So selection, actions, sizes and the viewer work on it as on any list, and it follows
 // commits.
 //
-// Invariant: `entries[index]` is the asset at `index` of the base at `token`, or null until it is read; a window is of the
-// state of `found` that it names, or refused if that is no longer kept.
+// Invariant: `entries[index]` is the asset at `index` of the base at `token`, or null until it is read; a window is read
+// at the state that it names; if that state is no longer kept, the request fails.
 //
 // Rejected: `SELF IN {…}`; the address of a fetch holds 37 identifiers.
 
@@ -359,7 +359,7 @@ export class Found extends EventTarget {
   /**
    * What was found at a state.
    * @param {string} token
-   * @throws a problem if the state is no longer kept: its indexes mean other photos in any other state
+   * @throws a problem if the state is no longer kept: in any other state the indexes name other photos
    */
   at(token) {
     const found = this.states.get(token);

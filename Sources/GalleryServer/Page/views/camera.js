@@ -55,7 +55,7 @@ class Camera {
     this.isStarting = false;
     /** Whether a still is being made or a film is about to be recorded. */
     this.isTaking = false;
-    /** Whether what was taken is looked at, before it is kept. */
+    /** Whether the new picture or film is shown, to be kept or discarded. */
     this.hasChosen = false;
     this.video = h('video', { class: 'camera-live', autoplay: true, playsinline: true, '.muted': true,
       'aria-label': t('camera.live') });
@@ -105,8 +105,8 @@ class Camera {
       this.stream = await navigator.mediaDevices.getUserMedia({
         video: { facingMode: { ideal: this.facing }, width: { ideal: 3840 }, height: { ideal: 2160 } },
       });
-      // The tab may have been left while the permission was asked for; it starts the camera when it is shown again.
-      // Or a still was finished meanwhile, which is looked at.
+      // While the browser asked for permission, the tab may have been hidden (the camera starts when it is shown
+      // again), or a still may have been finished, which is shown now.
       if (document.hidden || this.hasChosen) {
         this.stop();
         return;
