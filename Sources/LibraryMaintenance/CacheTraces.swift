@@ -99,14 +99,10 @@ struct SidecarLines {
   /// Empties the lines about some assets, named as in the journal. A run that writes sidecars keeps all lines in memory
   /// and rewrites the journal at its end, so this waits until it has ended.
   func erase(_ assets: Set<String>) throws(LibraryError) {
-    let number = library.open("\(Self.folder)/lock", O_RDWR | O_CREAT | O_NOFOLLOW, 0o644)
-    if number < 0, errno == ENOENT { return }
-    guard number >= 0 else { throw failure("lock", "lock") }
-    let lock = Descriptor(number)
-    while flock(lock.number, LOCK_EX) != 0 {
-      guard errno == EINTR else { throw failure("lock", "lock") }
-    }
-    defer { flock(lock.number, LOCK_UN) }
+    let opened = library.open("\(Self.folder)/lock", O_RDWR | O_CREAT | O_NOFOLLOW, 0o644)
+    if opened < 0, errno == ENOENT { return }
+    let lock = try FileLock(opened, waits: true) { (_) -> LibraryError in failure("lock", "lock") }
+    defer { lock?.release() }
     // What a run that was killed left of a rewritten journal.
     guard library.remove("\(Self.folder)/files.new") || errno == ENOENT else { throw failure("files.new", "remove") }
     try eraseLines(about: assets)

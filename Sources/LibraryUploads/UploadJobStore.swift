@@ -197,22 +197,11 @@ final class UploadJobStore: Sendable {
 
   /// Takes the right to work on a client's jobs; nil while another process has it.
   /// - Throws: ``LibraryError`` `.storage` if the lock cannot be opened.
-  func lock(for client: String) throws -> WorkerLock? {
+  func lock(for client: String) throws -> FileLock? {
     let name = Array(client.utf8).reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
     let path = "\(Self.name)/worker-\(String(name, radix: 16)).lock"
-    let descriptor = folder.open(path, O_RDWR | O_CREAT, 0o600)
-    guard descriptor >= 0 else { throw LibraryError.store(folder.path(of: path), "open", errno: errno) }
-    guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
-      Glibc.close(descriptor)
-      return nil
+    return try FileLock(folder.open(path, O_RDWR | O_CREAT, 0o600)) { code in
+      LibraryError.store(folder.path(of: path), "lock", errno: code)
     }
-    return WorkerLock(descriptor: descriptor)
   }
-}
-
-/// The right to work on a client's jobs; ends with the value, or with the process.
-struct WorkerLock: ~Copyable, Sendable {
-  fileprivate let descriptor: Int32
-
-  deinit { Glibc.close(descriptor) }
 }

@@ -208,13 +208,15 @@ final class UploadService: Sendable {
 
   private func work(_ library: PhotoLibrary) async throws {
     state.withLock { $0.isWoken = false }
-    var lock: WorkerLock?
+    var lock: FileLock?
     while try hasWork() {
       lock = try uploads.jobs.lock(for: client)
       if lock != nil { break }
       try await uploads.environment.pause(Self.lookAgain)
     }
-    guard lock != nil else { return }
+    guard let lock else { return }
+    // Jobs that were begun end before the lock does, so that no other process takes them up meanwhile.
+    defer { lock.release() }
     while !Task.isCancelled {
       let book = try uploads.jobs.book(of: client)
       let open = book.client.settings == nil ? [] : book.ordered.filter { $0.allows(.process) }
@@ -224,9 +226,7 @@ final class UploadService: Sendable {
       for job in open { begin(job, library) }
       await sleep()
     }
-    // Jobs that were begun end before the lock does, so that no other process takes them up meanwhile.
     for task in state.withLock({ Array($0.running.values) }) { await task.value }
-    _ = consume lock
   }
 
   /// Removes the copies that a process left which was killed between the end of a job and their removal; none runs.

@@ -199,27 +199,21 @@ extension PhotoLibrary {
 
 /// The right to import into a library, held while an import runs.
 final class ImportTurn: Sendable {
-  private let number: Int32
+  private let lock: FileLock
 
   init(_ library: LibraryFolder) throws {
     try library.makeFolder(ImportReportFile.folder)
     let name = ImportReportFile.folder + "/lock"
-    let path = library.path(of: name)
-    number = library.open(name, O_RDWR | O_CREAT, 0o644)
-    guard number >= 0 else { throw LibraryError.store(path, "make", errno: errno) }
-    guard flock(number, LOCK_EX | LOCK_NB) == 0 else {
-      let code = errno
-      close(number)
-      guard code == EWOULDBLOCK else { throw LibraryError.store(path, "lock", errno: code) }
+    let lock = try FileLock(library.open(name, O_RDWR | O_CREAT, 0o644)) { code in
+      LibraryError.store(library.path(of: name), "lock", errno: code)
+    }
+    guard let lock else {
       throw ImportError(
         .importRunning, path: library.currentPath,
         "Another import into \(library.currentPath) is running; start this one again when it has ended.")
     }
+    self.lock = lock
   }
 
-  /// Releases the lock explicitly: a child that is being started may briefly hold a copy of the descriptor.
-  func end() {
-    flock(number, LOCK_UN)
-    close(number)
-  }
+  func end() { lock.release() }
 }

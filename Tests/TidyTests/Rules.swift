@@ -30,7 +30,7 @@ struct Rule: Sendable, CustomTestStringConvertible {
 extension Rule {
   static let all: [Rule] = [
     lineLength, noReminders, noForcedTry, guardedState, noFoundationBelow, arrows, arrowsOfTests, logKnowsNoPhoto,
-    onlyOneTouchesLMDB,
+    onlyOneTouchesLMDB, locksOfFiles,
     documented, fieldsOfComments, passedIn, fileLength, knownRoom, prose,
   ]
 
@@ -178,6 +178,16 @@ extension Rule {
     },
     check: { source in
       source.imports.filter { $0.module == "CLMDB" }.map { Finding(source, $0.line, "imports CLMDB") }
+    })
+
+  /// Closing alone does not release such a lock; `FileLock` says why.
+  static let locksOfFiles = Rule(
+    "files are locked by FileLock",
+    appliesTo: { path in
+      inSources(path) && !["Files/FileLock.swift", "LMDB/StoreUsage.swift"].contains { path.hasSuffix($0) }
+    },
+    check: { source in
+      source.code.indices.filter { source.code[$0].holds("flock(") }.map { Finding(source, $0, "calls flock") }
     })
 
   static let logKnowsNoPhoto = Rule(

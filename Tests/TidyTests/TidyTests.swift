@@ -160,6 +160,8 @@ struct RuleTests {
     Case(rule: .onlyOneTouchesLMDB, path: "Sources/EventLog/A.swift", contents: "import CLMDB", line: 1),
     Case(rule: .onlyOneTouchesLMDB, path: "Benchmarks/Store/A.swift", contents: "import CLMDB", line: 1),
     Case(rule: .onlyOneTouchesLMDB, path: "Benchmarks/Floors/A.swift", contents: "import CLMDB", line: nil),
+    Case(rule: .locksOfFiles, path: "Sources/GalleryServer/A.swift", contents: "flock(number, LOCK_EX)", line: 1),
+    Case(rule: .locksOfFiles, path: "Sources/PhotoLedger/Files/FileLock.swift", contents: "flock(a, b)", line: nil),
     Case(rule: .logKnowsNoPhoto, path: "Sources/EventLog/A.swift", contents: "// photo\nlet albumCount = 1", line: 2),
     Case(
       rule: .passedIn, path: "Sources/PhotoLedger/A.swift", contents: "optionalDate()\na = \"\\(Date())\" + \"UUID()\"",

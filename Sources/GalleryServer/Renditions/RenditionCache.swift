@@ -70,7 +70,8 @@
     private let now: @Sendable () -> Date
     /// Guarded by its lock, which is held while a record is read or written.
     private let state: Mutex<State>
-    private let lock: Int32
+    /// nil if another process has the cache, or its file system has no locks.
+    private let lock: FileLock?
 
     /// Opens the cache, or a passing one if another process has it.
     /// - Throws: ``GalleryError`` if its folder cannot be made.
@@ -80,14 +81,12 @@
       do {
         try FileManager.default.createDirectory(
           at: parent, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        var lock = open(parent.appending(path: "lock").path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-        if lock >= 0, flock(lock, LOCK_EX | LOCK_NB) != 0 {
-          close(lock)
-          lock = -1
-          parent = parent.appending(path: "passing-\(getpid())")
+        let path = parent.appending(path: "lock").path
+        lock = try? FileLock(open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)) { code in
+          GalleryError("The file \(path) cannot be locked: \(String(cString: strerror(code))).")
         }
-        self.lock = lock
-        strangers = lock >= 0 ? Self.takeStrangersAside(in: parent) : []
+        if lock == nil { parent = parent.appending(path: "passing-\(getpid())") }
+        strangers = lock != nil ? Self.takeStrangersAside(in: parent) : []
         folder = parent.appending(path: RenditionRecipe.revision, directoryHint: .isDirectory)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
       } catch {
@@ -102,10 +101,7 @@
       state = Mutex(Self.load(descriptor))
     }
 
-    deinit {
-      state.withLock { _ = close($0.descriptor) }
-      if lock >= 0 { close(lock) }
-    }
+    deinit { state.withLock { _ = close($0.descriptor) } }
 
     /// Renames what other revisions and other processes left.
     private static func takeStrangersAside(in parent: URL) -> [URL] {

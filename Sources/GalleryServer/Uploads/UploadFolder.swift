@@ -29,7 +29,7 @@
     static let name = "server/uploads"
 
     private let folder: LibraryFolder
-    private let lock: Int32
+    private let lock: FileLock
     let now: @Sendable () -> Date
     private let writing: Writing
     private let synchronizing: Synchronizing
@@ -43,17 +43,14 @@
       try folder.makeFolder("server", 0o700)
       try folder.makeFolder(Self.name)
       try folder.synchronize("server")
-      let lock = folder.open("\(Self.name)/lock", O_RDWR | O_CREAT | O_NOFOLLOW, 0o600)
-      guard lock >= 0 else { throw Self.failure("make", errno) }
-      guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
-        Foundation.close(lock)
+      let lock = try FileLock(folder.open("\(Self.name)/lock", O_RDWR | O_CREAT | O_NOFOLLOW, 0o600)) { code in
+        Self.failure("lock", code)
+      }
+      guard let lock else {
         throw Problem(503, "library-offline", "Another server accepts the uploads of this library; send them there.")
       }
-      // Last, so that what was closed here is not closed by `deinit` again.
       self.lock = lock
     }
-
-    deinit { Foundation.close(lock) }
 
     private static func failure(_ action: String, _ code: Int32) -> LibraryError {
       LibraryError(

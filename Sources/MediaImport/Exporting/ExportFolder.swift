@@ -24,7 +24,7 @@ final class ExportFolder {
   let journal: FileJournal
   /// Where files are made; on the file system of the target.
   let work: String
-  private var lock: Int32 = -1
+  private var lock: FileLock?
   private var checkedFolders: Set<String> = []
   private let isDryRun: Bool
 
@@ -43,18 +43,15 @@ final class ExportFolder {
       }
       try Self.makeFolder(own)
       try Self.makeFolder(work)
-      lock = try Self.locked("\(own)/lock", path)
+      lock = try FileLock(open("\(own)/lock", O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o644)) { code in
+        LibraryError.store("\(own)/lock", "lock", errno: code)
+      }
+      guard lock != nil else {
+        throw LibraryError(.conflict, "Another export into \(path) is running; start this one when it has ended.")
+      }
     }
     journal = try FileJournal(at: "\(own)/files")
     if !isDryRun { try clearWork() }
-  }
-
-  deinit {
-    // Released explicitly: a child that is being started may briefly hold a copy of the descriptor.
-    if lock >= 0 {
-      flock(lock, LOCK_UN)
-      close(lock)
-    }
   }
 
   /// Checks that nothing but a folder is at a path, or on the way to it: a dry run fails where the export would.
@@ -75,18 +72,6 @@ final class ExportFolder {
     guard status.st_mode & S_IFMT == S_IFDIR else {
       throw LibraryError(.conflict, "\(path) is not a folder; exports keep their journal there. Remove it.")
     }
-  }
-
-  private static func locked(_ path: String, _ target: String) throws(LibraryError) -> Int32 {
-    let number = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o644)
-    guard number >= 0 else { throw LibraryError.store(path, "make", errno: errno) }
-    guard flock(number, LOCK_EX | LOCK_NB) == 0 else {
-      let code = errno
-      close(number)
-      guard code == EWOULDBLOCK else { throw LibraryError.store(path, "lock", errno: code) }
-      throw LibraryError(.conflict, "Another export into \(target) is running; start this one when it has ended.")
-    }
-    return number
   }
 
   /// Removes what an export that was ended has left among the files on their way.

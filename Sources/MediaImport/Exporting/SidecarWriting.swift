@@ -133,7 +133,7 @@ private final class SidecarRun {
   private let stop: StopFlag
   private let journal: FileJournal
   private let work: String
-  private var lock: Int32 = -1
+  private var lock: FileLock?
   private var writer: MetadataWriter?
   private var owners: [String: LocalIdentifier] = [:]
   private var made = 0
@@ -147,9 +147,10 @@ private final class SidecarRun {
     let folder = library.store.folder
     if !options.isDryRun {
       try folder.makeFolder(Self.folder)
-      lock = folder.open(Self.folder + "/lock", O_RDWR | O_CREAT, 0o644)
-      guard lock >= 0 else { throw LibraryError.store(folder.path(of: Self.folder), "lock", errno: errno) }
-      guard flock(lock, LOCK_EX | LOCK_NB) == 0 else {
+      lock = try FileLock(folder.open(Self.folder + "/lock", O_RDWR | O_CREAT, 0o644)) { code in
+        LibraryError.store(folder.path(of: Self.folder), "lock", errno: code)
+      }
+      guard lock != nil else {
         throw LibraryError(.conflict, "Sidecars of this library are being written; start again when that has ended.")
       }
     }
@@ -158,10 +159,7 @@ private final class SidecarRun {
   }
 
   deinit {
-    if lock >= 0 {
-      flock(lock, LOCK_UN)
-      close(lock)
-    }
+    lock?.release()
     // What cannot be removed is the system's to clear: it lies among the temporary files.
     try? FileManager.default.removeItem(atPath: work)
   }

@@ -30,8 +30,8 @@ package final class UnfinishedFolder {
   private let final: String
   private let parent: String
   private var isPlaced = false
-  /// Holds the lock on the folder; -1 without one. The folder of a store is locked by LMDB.
-  private let lock: Int32
+  /// The lock on the folder; nil without one. The folder of a store is locked by LMDB.
+  private let lock: FileLock?
 
   /// Creates the folder, and removes those that ended processes left beside it.
   /// - Parameter library: the copied library; a copy inside would become a part of it.
@@ -45,7 +45,7 @@ package final class UnfinishedFolder {
     parent = url.deletingLastPathComponent().path
     path = try Self.make(url.lastPathComponent, in: parent, besideOthers: remoteFileSystemName(of: parent) == nil)
     // A process that looks for leftovers at this moment holds the lock while it looks, and no longer.
-    lock = Self.locked(path, waiting: true) ?? -1
+    lock = Self.lock(on: path, waits: true)
     self.final = final
   }
 
@@ -54,7 +54,7 @@ package final class UnfinishedFolder {
   init(scratch name: String, in parent: String) throws(LibraryError) {
     (self.parent, final) = (parent, "\(parent)/\(name)")
     path = try Self.make(name, in: parent, besideOthers: false)
-    lock = -1
+    lock = nil
   }
 
   /// - Parameter besideOthers: whether leftovers of any name are removed.
@@ -79,24 +79,16 @@ package final class UnfinishedFolder {
 
   private static func prefix(of name: String) -> String { ".\(name)\(mark)" }
 
-  /// A descriptor that holds the lock on a folder; nil if something else does.
-  private static func locked(_ path: String, waiting: Bool = false) -> Int32? {
-    let number = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
-    guard number >= 0 else { return nil }
-    if flock(number, waiting ? LOCK_EX : LOCK_EX | LOCK_NB) == 0 { return number }
-    close(number)
-    return nil
-  }
-
-  /// Released explicitly: a child that is being started may briefly hold a copy of the descriptor.
-  private static func unlock(_ number: Int32) {
-    flock(number, LOCK_UN)
-    close(number)
+  /// The lock on a folder; nil if something else has it, or the file system has no locks.
+  private static func lock(on path: String, waits: Bool = false) -> FileLock? {
+    try? FileLock(open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), waits: waits) { code in
+      LibraryError.store(path, "lock", errno: code)
+    }
   }
 
   deinit {
     if !isPlaced { Self.remove(path) }
-    if lock >= 0 { Self.unlock(lock) }
+    lock?.release()
     let name = String(path.dropFirst(parent.count + 1))
     foldersBeingFilled.withLock { _ = $0.remove(name) }
   }
@@ -211,8 +203,6 @@ package final class UnfinishedFolder {
     let isBeingFilled =
       owner == getpid()
       ? foldersBeingFilled.withLock { $0.contains(name) } : kill(owner, 0) == 0 || errno != ESRCH
-    guard !isBeingFilled, let lock = locked("\(parent)/\(name)") else { return false }
-    unlock(lock)
-    return true
+    return !isBeingFilled && lock(on: "\(parent)/\(name)") != nil
   }
 }
