@@ -115,7 +115,7 @@ extension Projections {
       guard number <= last else { throw corruption("the index of words, which names asset \(number)") }
       numbers.insert(number)
       // The index lies among the pages of other tables.
-      if rowCount & 0x7FF == 0 { t.letGoOfPages() }
+      if rowCount & 0x7FF == 0 { t.letGoOfPages(.again) }
       return .proceed
     }
     return rowCount <= mostRows ? numbers : nil
