@@ -474,11 +474,19 @@ extension ImportRun {
     return groups
   }
 
+  /// How many contents a thread looks for at once.
+  private static let askedTogether = 128
+
   /// The contents among some of the library's assets whose file it should have and has not.
   private func lost(_ contents: [FileContent]) async throws -> Set<[UInt8]> {
     // An import that leaves files where they are copies none.
     if options.leavesFilesInPlace { return [] }
-    let missing = contents.filter { !resources.holds($0.sha256, byteCount: UInt64(clamping: $0.byteCount)) }
+    let pieces = stride(from: 0, to: contents.count, by: Self.askedTogether).map { start in
+      Array(contents[start..<min(start + Self.askedTogether, contents.count)])
+    }
+    let missing = try await onThreads(pieces, width: width) { [resources] (piece) throws(ImportError) in
+      piece.filter { !resources.holds($0.sha256, byteCount: UInt64(clamping: $0.byteCount)) }
+    }.joined()
     return missing.isEmpty ? [] : try await target.copied(Set(missing.map(\.sha256)))
   }
 
