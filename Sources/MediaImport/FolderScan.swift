@@ -96,6 +96,24 @@ struct ScannedFile: Sendable, Equatable {
 
   /// What is planned together has the same.
   var unitBytes: ArraySlice<UInt8> { unit.map { $0[...] } ?? path.stemBytes }
+
+  /// Whether it may be a part of an asset.
+  fileprivate var isPart: Bool { role == .candidate || edit != nil }
+  /// How far a part of the same unit is looked for, past files that are no parts.
+  fileprivate static let unitReach = 16
+}
+
+extension [ScannedFile] {
+  /// Whether a file is not of the unit of the file before it. A file that is no part of an asset does not separate
+  /// parts of one unit: `IMG_1.ARW.xmp` is between `IMG_1.ARW` and `IMG_1.JPG`.
+  func beginsUnit(at index: Int) -> Bool {
+    if self[index].unitBytes == self[index - 1].unitBytes { return false }
+    let reach = ScannedFile.unitReach
+    guard let before = self[Swift.max(0, index - reach)..<index].last(where: { $0.isPart }),
+      let next = self[index..<Swift.min(count, index + reach)].first(where: { $0.isPart })
+    else { return true }
+    return before.unitBytes != next.unitBytes
+  }
 }
 
 /// Walks files and folders in byte order.

@@ -182,14 +182,14 @@ final class ImportRun {
     }
   }
 
-  /// The end of the batch that begins at `start`: files whose names differ in the extension only are not torn apart,
-  /// unless there are as many of them as a batch holds.
+  /// The end of the batch that begins at `start`: files whose names differ in the extension only are not torn apart, nor
+  /// are they from what lies between them, unless there are as many of them as a batch holds.
   /// - Parameter hashedEnd: where the files end that were hashed ahead; a batch of such files has no others.
   private func batchEnd(from start: Int, among hashedEnd: Int = 0) -> Int {
     var end = min(start + max(1, options.batchFileCount), found.count)
     if hashedEnd > start, hashedEnd <= end { return hashedEnd }
     let latest = min(end + options.batchFileCount, found.count)
-    while end < latest && found[end].unitBytes == found[end - 1].unitBytes { end += 1 }
+    while end < latest && !found.beginsUnit(at: end) { end += 1 }
     return end
   }
 
@@ -344,11 +344,11 @@ final class ImportRun {
 extension ImportRun {
   var width: Int { options.threadCount ?? tool.processCount * 2 }
 
-  /// The files of a part of the walk whose names differ in the extension only, together.
+  /// The files of a part of the walk whose names differ in the extension only, together, with what lies between them.
   func runs(of files: Range<Int>) -> [Range<Int>] {
     var runs: [Range<Int>] = []
     var start = files.lowerBound
-    for index in files.dropFirst() where found[index].unitBytes != found[index - 1].unitBytes {
+    for index in files.dropFirst() where found.beginsUnit(at: index) {
       runs.append(start..<index)
       start = index
     }

@@ -220,12 +220,11 @@ struct StackPlanner: Sendable {
   /// files of a folder are one unit.
   static let unitLimit = 64
 
-  /// The files of one unit; nil if they are too many to be those of one shot.
+  /// The files of one unit, with what lies between them; nil if they are too many to be those of one shot.
   private func unit(of file: Int) -> Range<Int>? {
-    let unit = found[file].unitBytes
     var (low, high) = (file, file + 1)
-    while low > 0, high - low <= Self.unitLimit, found[low - 1].unitBytes == unit { low -= 1 }
-    while high < found.count, high - low <= Self.unitLimit, found[high].unitBytes == unit { high += 1 }
+    while low > 0, high - low <= Self.unitLimit, !found.beginsUnit(at: low) { low -= 1 }
+    while high < found.count, high - low <= Self.unitLimit, !found.beginsUnit(at: high) { high += 1 }
     return high - low <= Self.unitLimit ? low..<high : nil
   }
 

@@ -177,6 +177,29 @@ struct ImportTests {
     #expect((outcomes["DSC_1.NEF"] == .resource(asset, .alternatePhoto)) == isSamePicture)
   }
 
+  @Test(
+    "RAW and JPEG of one picture are one asset with a sidecar between them, wherever batches end",
+    arguments: [2, 3, 200], [Duration.zero, .seconds(600)])
+  func rawAndJPEGWithSidecars(batch: Int, duration: Duration) async throws {
+    var rig = try Rig()
+    (rig.options.batchFileCount, rig.options.batchDuration) = (batch, duration)
+    let folder = try TemporaryFolder()
+    for number in 1...3 {
+      var photo = TinyMedia.Photo(make: "NIKON CORPORATION", model: "NIKON D70")
+      photo.dateTimeOriginal = "2021:02:03 04:05:0\(number)"
+      try folder.write("DSC_\(number).JPG", TinyMedia.jpeg(photo))
+      try folder.write("DSC_\(number).NEF", TinyMedia.tiff(photo, isWithSize: true))
+      for ending in ["JPG", "NEF"] { try folder.write("DSC_\(number).\(ending).xmp", Data("<x/>".utf8)) }
+    }
+    let (summary, outcomes) = try await rig.run([folder.asRoot])
+    #expect(summary.assetsAdded == 3 && summary.resourcesAdded == 3 && summary.sidecars == 6)
+    for number in 1...3 {
+      let name = "DSC_\(number).JPG"
+      guard case .asset(let asset)? = outcomes[name] else { throw ImportError(.unreadable, name) }
+      #expect(outcomes["DSC_\(number).NEF"] == .resource(asset, .alternatePhoto))
+    }
+  }
+
   @Test("a file that cannot be taken is recorded with its reason, and the others are taken")
   func reasons() async throws {
     let rig = try Rig()

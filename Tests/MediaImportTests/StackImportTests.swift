@@ -151,6 +151,26 @@ struct StackImportTests {
     #expect(stacks == (count > 64 ? [] : [["IMG_1.HEIC", "IMG_1.JPG"]]))
   }
 
+  @Test("two codings are a stack with a sidecar between them, in batches of any size", arguments: [2, 3, 200])
+  func sidecarBetween(batch: Int) async throws {
+    var (files, options) = (ShotFiles.pair, LibraryImport.Options())
+    options.batchFileCount = batch
+    for path in ShotFiles.pair.keys { files["\(path).xmp"] = Data("<x/>".utf8) }
+    let rig = try await Self.imported(files, options).rig
+    #expect(try Self.stacks(rig.library) == [["IMG_1.HEIC", "IMG_1.JPG"]])
+  }
+
+  @Test("a coding and that of an earlier import are a stack with a sidecar between them")
+  func sidecarBetweenImports() async throws {
+    var files = ShotFiles.pair
+    let later = try #require(files.removeValue(forKey: "a/IMG_1.JPG"))
+    files["a/IMG_1.HEIC.xmp"] = Data("<x/>".utf8)
+    let (rig, _, folder) = try await Self.imported(files)
+    try folder.write("a/IMG_1.JPG", later)
+    _ = try await rig.run([folder.asRoot])
+    #expect(try Self.stacks(rig.library) == [["IMG_1.HEIC", "IMG_1.JPG"]])
+  }
+
   @Test(
     "a new file of a watched folder comes with the files of its name and of its original, if these are at most 64",
     arguments: [64, 65, 2000])
