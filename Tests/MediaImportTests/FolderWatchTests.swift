@@ -25,6 +25,7 @@ struct FolderWatchTests {
     #expect(world.watch.takenCount == world.files.count, "seed \(seed)")
     // What was taken and is not there was found elsewhere or is missing, and nothing else is.
     #expect(world.missing.union(world.elsewhere) == world.everTaken.subtracting(world.files.keys), "seed \(seed)")
+    #expect(world.takes.allSatisfy { $0.count <= 7 }, "seed \(seed)")
   }
 
   @Test("a restart takes nothing that is known, and finds what is gone")
@@ -130,6 +131,29 @@ struct FolderWatchTests {
     }
   }
 
+  @Test("the files of a unit are taken at once, however few files are", arguments: [1, 2, 3, 7])
+  func unitsAtOnce(batchCount: Int) throws {
+    var world = World(seed: 9, batchCount: batchCount)
+    for number in 0..<10 {
+      for ending in ["ARW", "ARW.xmp", "JPG"] { world.put("IMG_\(number).\(ending)") }
+    }
+    try world.pass(.seconds(20))
+    #expect(world.takeCount == 30)
+    for paths in world.takes {
+      let units = Dictionary(grouping: paths) { $0.name.prefix { $0 != "." } }
+      #expect(units.values.allSatisfy { $0.count == 3 }, "\(paths)")
+      #expect(paths.count < batchCount + 3)
+    }
+  }
+
+  @Test("files of a folder whose endings are numbers are not all taken at once")
+  func manyOfOneName() throws {
+    var world = World(seed: 10)
+    for number in 0..<500 { world.put("scan.\(number)") }
+    try world.pass(.seconds(20))
+    #expect(world.takeCount == 500 && world.takes.count > 5)
+  }
+
   @Test("a tree of very many folders is forgotten folder by folder, each before the one above it")
   func manyForgotten() {
     let count = 100_000
@@ -182,6 +206,8 @@ private struct World {
   private(set) var taken: [FilePath: FileState] = [:]
   private(set) var missing: Set<FilePath> = []
   private(set) var takeCount = 0
+  /// The files of each time that files were taken.
+  private(set) var takes: [[FilePath]] = []
   private(set) var said: [String] = []
   /// Files that are gone and were found at other paths.
   private(set) var elsewhere: Set<FilePath> = []
@@ -189,11 +215,11 @@ private struct World {
   private let losesHints: Bool
   private let rules: FolderWatch.Rules
 
-  init(seed: UInt64, losesHints: Bool = false, missingFloor: Int = 10) {
+  init(seed: UInt64, losesHints: Bool = false, missingFloor: Int = 10, batchCount: Int = 7) {
     generator = SeededGenerator(seed: seed)
     self.losesHints = losesHints
     var rules = FolderWatch.Rules()
-    (rules.batchCount, rules.missingFloor) = (7, missingFloor)
+    (rules.batchCount, rules.missingFloor) = (batchCount, missingFloor)
     self.rules = rules
     watch = FolderWatch(roots: [Self.root], known: [], rules: rules)
   }
@@ -360,7 +386,8 @@ private struct World {
   }
 
   private mutating func take(_ paths: [FilePath]) {
-    #expect(Set(paths).count == paths.count && paths.count <= 7)
+    #expect(Set(paths).count == paths.count && paths.count < rules.batchCount + StackPlanner.unitLimit)
+    takes.append(paths)
     var again: Set<FilePath> = []
     for path in paths {
       guard isMounted, let state = files[path], let since = since[path] else {

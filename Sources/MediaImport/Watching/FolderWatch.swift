@@ -28,7 +28,8 @@ internal import PhotoLedger
 //
 // What belongs together (a Live Photo's still and movie, RAW and JPEG, a photo and its sidecar) has the same name up to
 // the ending, or is a sidecar with the whole name of its file, and is taken together: no file is taken while one of its
-// unit is not settled. Files of a series, `cam.000001.jpg` and so on, are units of their own.
+// unit is not settled. Files of a series, `cam.000001.jpg` and so on, are units of their own. Where numbers are endings
+// (`scan.00001`), all files of a folder are one unit, which is divided: it has more files than one shot leaves.
 
 /// The size and times of a file.
 struct FileState: Hashable, Sendable {
@@ -56,7 +57,7 @@ struct FolderWatch {
     var grace = Duration.seconds(3)
     /// How often a root that is away is looked for.
     var returning = Duration.seconds(5)
-    /// The most files that are taken at once.
+    /// How many files are taken at once, and with them the others of the last one's unit.
     var batchCount = 500
     /// The most files of a root that may be missing at once.
     var missingLimit = 1000
@@ -155,7 +156,9 @@ struct FolderWatch {
   private var gone: [FilePath: Gone] = [:]
   /// Folders to list, by what they wait for.
   private var atOnce = DueLine(), collected = DueLine(), rechecked = DueLine(), returning = DueLine()
-  private var ready: [FilePath] = []
+  /// What is to be taken, by units.
+  private var ready: [[FilePath]] = []
+  private var readyCount = 0
   private var actions = Line<Action>()
   /// What the last `take` and `resolve` were about.
   private var taking: [FilePath] = [], resolving: [FilePath] = []
@@ -392,10 +395,12 @@ struct FolderWatch {
         isWaiting = true
         continue
       }
-      for name in unit.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
-        folders[path]?.files[name]?.isReady = true
-        ready.append(path.appending(name))
+      let names = unit.sorted { $0.lexicographicallyPrecedes($1) }
+      for name in names { folders[path]?.files[name]?.isReady = true }
+      for start in stride(from: 0, to: names.count, by: StackPlanner.unitLimit) {
+        ready.append(names[start...].prefix(StackPlanner.unitLimit).map { path.appending($0) })
       }
+      readyCount += names.count
     }
     if isWaiting { rechecked.add(path, at: now + quiet) }
   }
@@ -433,7 +438,7 @@ struct FolderWatch {
   mutating func next(at now: Duration) -> Action? {
     if isOver { return nil }
     if let action = actions.popFirst() { return action }
-    if ready.count >= rules.batchCount { return take() }
+    if readyCount >= rules.batchCount { return take() }
     if let folder = nextFolder(now) { return .list(folder) }
     while !ready.isEmpty { if let action = take() { return action } }
     return rules.tracksMissing ? judge(now) : nil
@@ -448,10 +453,16 @@ struct FolderWatch {
     }
   }
 
-  /// Takes what is ready and still what it was.
+  /// Takes what is ready and still what it was, by whole units.
   private mutating func take() -> Action? {
-    let batch = ready.prefix(rules.batchCount)
-    ready.removeFirst(batch.count)
+    var batch: [FilePath] = []
+    var unitCount = 0
+    while unitCount < ready.count, batch.count < rules.batchCount {
+      batch += ready[unitCount]
+      unitCount += 1
+    }
+    ready.removeFirst(unitCount)
+    readyCount -= batch.count
     var seen: Set<FilePath> = []
     taking = batch.filter { path in
       guard seen.insert(path).inserted else { return false }
