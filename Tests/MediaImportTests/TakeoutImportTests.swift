@@ -112,13 +112,43 @@ struct TakeoutImportTests {
       let name = "Takeout/Sea/\(number).jpg"
       files.append(
         ScannedFile(
-          path: FilePath("/b/\(name)"), relativeCount: name.utf8.count, role: .candidate, byteCount: 1, part: "/b"))
+          path: FilePath("/c/\(name)"), relativeCount: name.utf8.count, role: .candidate, byteCount: 1, part: "/c"))
     }
     let catalog = TakeoutSource(options: LibraryImport.Options(), files: files, records: records).catalog()
     let describing = catalog.files.filter { file in
       if case .settled(.describes) = file.role { true } else { false }
     }
     #expect(describing.count == 16 && describing.allSatisfy { $0.path.description.hasPrefix("/a/") })
+  }
+
+  @Test(
+    "photos of two accounts have what the JSONs beside them say, whichever folder was named first",
+    arguments: [["ana", "ben"], ["ben", "ana"]])
+  func twoAccounts(people: [String]) async throws {
+    let folder = try TemporaryFolder()
+    var contents: [String: [UInt8]] = [:]
+    for person in people {
+      let photos = "\(person)/Takeout/Google Photos/Photos from 2020"
+      for (name, what) in [("IMG_1.jpg", "original"), ("IMG_1-edited.jpg", "edited")] {
+        let path = try folder.write("\(photos)/\(name)", TinyMedia.jpeg(.init(comment: "\(what) of \(person)")))
+        contents["\(what) of \(person)"] = try FileContent(of: path).sha256
+      }
+      let json = """
+        {"title": "IMG_1.jpg", "description": "\(person)", "trashed": \(person == "ana"),
+         "photoTakenTime": {"timestamp": "1600000000"}}
+        """
+      try folder.write("\(photos)/IMG_1.jpg.json", Data(json.utf8))
+    }
+    let rig = try ImportedLibrary()
+    let (summary, _) = try await rig.run(people.map { FilePath("\(folder.path)/\($0)") }, of: .takeout)
+    #expect(summary.assetsAdded == 4 && summary.described == 2)
+    #expect(summary.rules.contains { $0.rule.hasSuffix("as those of two exports") && $0.count == 2 })
+    for (what, content) in contents {
+      let asset = try #require(try rig.library.assets(withContent: content).first)
+      let isOfAna = what.hasSuffix("ana")
+      #expect(try rig.library.extendedMetadata(of: asset).caption == (isOfAna ? "ana" : "ben"), "\(what)")
+      #expect(asset.isTrashed == isOfAna, "\(what)")
+    }
   }
 
   @Test("of what is said about files with the same content, the first 64 different layers count")

@@ -150,6 +150,39 @@ struct TakeoutPairingTests {
     #expect(found == EachWithEach(items, sidecars).matches(), "\(items) \(sidecars)")
   }
 
+  @Test("items of two exports, with copies and moving parts, have the JSONs of their own folders", arguments: 0..<50)
+  func twoExports(seed: Int) {
+    var random = SeededGenerator(seed: UInt64(seed))
+    let sidecars = [
+      ("IMG_1.jpg", "IMG_1.jpg"), ("IMG_1.jpg.supplemental-metadata(1)", "IMG_1.jpg"), (Self.long, "\(Self.long)a.jpg"),
+      ("IMG_2.jpg", "IMG_2.jpg"),
+    ]
+    // The items, with the JSON that is theirs.
+    let items = [
+      ("IMG_1.jpg", 0), ("IMG_1-edited.jpg", 0), ("IMG_1.MP4", 0), ("IMG_1(1).jpg", 1), ("\(Self.long)a.jpg", 2),
+      ("IMG_2-edited.jpg", 3),
+    ]
+    let absent = random.int(0..<2 * sidecars.count)
+    var (all, described): ([TakeoutNames.Item], [TakeoutNames.Sidecar]) = ([], [])
+    for folder in 0..<2 {
+      for (index, item) in items.enumerated() {
+        all.append(TakeoutNames.Item(index: folder * items.count + index, name: item.0, folder: folder))
+      }
+      for (index, sidecar) in sidecars.enumerated() where folder * sidecars.count + index != absent {
+        let number = folder * sidecars.count + index
+        described.append(TakeoutNames.Sidecar(index: number, stem: sidecar.0, title: sidecar.1, folder: folder))
+      }
+    }
+    all.shuffle(using: &random)
+    described.shuffle(using: &random)
+    let found = TakeoutNames(items: all, sidecars: described).matches()
+    for item in all {
+      let (folder, index) = (item.index / items.count, item.index % items.count)
+      let own = folder * sidecars.count + items[index].1
+      if own != absent { #expect(found[item.index]?.sidecar == own, "\(item.name) of \(folder), \(absent) is absent") }
+    }
+  }
+
   // A list of all pairs would have 400,000,000.
 
   @Test("twenty thousand items of one name, from as many folders, have each a JSON of that name")

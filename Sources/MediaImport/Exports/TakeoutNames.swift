@@ -37,16 +37,23 @@ internal import PhotoLedger
 // JSONs of that name. So pairs are not listed: an item that is open when its turn comes takes the first free JSON of
 // its names, at the penalty itself of those whose titles fit, and 100 later of all.
 //
+// Folders of one name are matched together, since an export is cut into parts. Folders of two exports may be among
+// them, so what is in an item's own folder counts first: a JSON of its own name whose title fits (penalties below 20),
+// and for copies and moving parts the JSON of the item that they were made from, or that they move. In one export no
+// name is twice in a folder, so there this decides nothing.
+//
 // Rejected: from the JSON to the item by `title` alone (two items of a folder may have one title, and the title of an
 // item with forbidden characters is no name).
 
-/// Matches the items of one folder with the JSON files of that folder.
+/// Matches the items of one folder, or of folders of one name, with the JSON files there.
 struct TakeoutNames {
   /// A photo or video.
   struct Item {
     /// What the caller knows it by.
     let index: Int
     let name: String
+    /// What stands for the folder that it lies in.
+    var folder = 0
   }
 
   /// A JSON that describes an item.
@@ -56,6 +63,8 @@ struct TakeoutNames {
     /// The file's name without `.json`.
     let stem: String
     let title: String?
+    /// What stands for the folder that it lies in.
+    var folder = 0
   }
 
   /// How a JSON was found.
@@ -79,6 +88,12 @@ struct TakeoutNames {
   private struct Key: Hashable {
     let base: String
     let number: Int?
+  }
+
+  /// The same in one folder.
+  private struct PlacedKey: Hashable {
+    let key: Key
+    let folder: Int
   }
 
   /// What the JSON of an item could be called, at one penalty.
@@ -105,6 +120,7 @@ struct TakeoutNames {
   private let titles: [PlainName?]
   private var byKey: [Key: [Int]] = [:]
   private var byBase: [String: [Int]] = [:]
+  private var firstInFolder: [PlacedKey: Int] = [:]
 
   init(items: [Item], sidecars: [Sidecar]) {
     self.items = items.sorted { ($0.name, $0.index) < ($1.name, $1.index) }
@@ -119,11 +135,13 @@ struct TakeoutNames {
       sidecar.title.flatMap { $0.isEmpty ? nil : PlainName($0) }
     }
     for (position, entry) in numbered.enumerated() {
-      byKey[Key(base: entry.sidecar.stem, number: nil), default: []].append(position)
-      byBase[entry.sidecar.stem, default: []].append(position)
-      if let (base, number) = entry.split {
-        byKey[Key(base: base, number: number), default: []].append(position)
-        byBase[base, default: []].append(position)
+      var keys = [Key(base: entry.sidecar.stem, number: nil)]
+      if let (base, number) = entry.split { keys.append(Key(base: base, number: number)) }
+      for key in keys {
+        byKey[key, default: []].append(position)
+        byBase[key.base, default: []].append(position)
+        let placed = PlacedKey(key: key, folder: entry.sidecar.folder)
+        if firstInFolder[placed] == nil { firstInFolder[placed] = position }
       }
     }
   }
@@ -132,7 +150,8 @@ struct TakeoutNames {
   /// - Complexity: O((i + s) log (i + s)).
   func matches() -> [Int: Match] {
     var pairs = Pairs()
-    let ordered = items.indices.flatMap { wishes($0) }.sorted { ($0.penalty, $0.item) < ($1.penalty, $1.item) }
+    takeInFolders(&pairs)
+    let ordered = orderedWishes
     let middle = ordered.firstIndex { $0.penalty >= Self.collisionPenalty } ?? ordered.endIndex
     for wish in ordered[..<middle] { take(wish, withTitles: true, &pairs) }
     takeCollisions(withTitles: true, &pairs)
@@ -141,6 +160,33 @@ struct TakeoutNames {
     takeCollisions(withTitles: false, &pairs)
     addBorrowed(to: &pairs.found)
     return pairs.found
+  }
+
+  /// What the items' JSONs could be called, the smallest penalty first.
+  private var orderedWishes: [Wish] {
+    items.indices.flatMap { wishes($0) }.sorted { ($0.penalty, $0.item) < ($1.penalty, $1.item) }
+  }
+
+  /// Gives items the JSONs of their own folders that have their own names, and titles that fit.
+  private func takeInFolders(_ pairs: inout Pairs) {
+    let beside = Dictionary(grouping: sidecars.indices) { sidecars[$0].folder }
+    let members = Dictionary(grouping: items) { $0.folder }
+    // In one folder it is what comes first anyway.
+    if beside.count < 2, members.count < 2 { return }
+    for (folder, positions) in beside {
+      guard let items = members[folder] else { continue }
+      let names = TakeoutNames(
+        items: items,
+        sidecars: positions.map { Sidecar(index: $0, stem: sidecars[$0].stem, title: sidecars[$0].title) })
+      var own = Pairs()
+      for wish in names.orderedWishes.prefix(while: { $0.penalty < Self.collisionPenalty }) {
+        names.take(wish, withTitles: true, &own)
+      }
+      for (item, match) in own.found {
+        pairs.used.insert(match.sidecar)
+        pairs.found[item] = Match(sidecar: sidecars[match.sidecar].index, rule: match.rule)
+      }
+    }
   }
 
   /// What is matched so far.
@@ -223,42 +269,39 @@ struct TakeoutNames {
   /// Gives items without a JSON that of the item they were made from, or that they move.
   private func addBorrowed(to found: inout [Int: Match]) {
     // The JSONs of the first still, and of the first item at all, of each name without its extension.
-    var (ofStills, ofItems) = ([String: Int](), [String: Int]())
+    var (ofStills, ofItems, ofCopies) = (SidecarsOfItems(), SidecarsOfItems(), SidecarsOfItems())
     for item in items {
       guard let match = found[item.index] else { continue }
-      let stem = Self.stem(item.name)
-      if ofItems[stem] == nil { ofItems[stem] = match.sidecar }
-      if ofStills[stem] == nil, Self.isStill(item.name) { ofStills[stem] = match.sidecar }
+      ofItems.add(match.sidecar, of: item)
+      if Self.isStill(item.name) { ofStills.add(match.sidecar, of: item) }
     }
     var borrowed: [Int: Match] = [:]
-    var ofCopies: [String: Int] = [:]
     for item in items where found[item.index] == nil {
-      if let sidecar = Self.stillNames(of: item.name).lazy.compactMap({ ofStills[$0] }).first {
+      if let sidecar = ofStills.first(of: Self.stillNames(of: item.name), nearest: item.folder) {
         borrowed[item.index] = Match(sidecar: sidecar, rule: .movingPart)
       } else if let sidecar = original(of: item, ofItems) {
         borrowed[item.index] = Match(sidecar: sidecar, rule: .edited)
-        let stem = Self.stem(item.name)
-        if ofCopies[stem] == nil, Self.isStill(item.name) { ofCopies[stem] = sidecar }
+        if Self.isStill(item.name) { ofCopies.add(sidecar, of: item) }
       }
     }
     found.merge(borrowed) { own, _ in own }
     // The moving part of an edited copy.
     for item in items where found[item.index] == nil {
-      guard let sidecar = Self.stillNames(of: item.name).lazy.compactMap({ ofCopies[$0] }).first else { continue }
+      guard let sidecar = ofCopies.first(of: Self.stillNames(of: item.name), nearest: item.folder) else { continue }
       found[item.index] = Match(sidecar: sidecar, rule: .movingPart)
     }
   }
 
   /// The JSON of the item that an item is an edited copy of.
   /// - Parameter ofItems: the JSONs of items, by the items' names without extension.
-  private func original(of item: Item, _ ofItems: [String: Int]) -> Int? {
+  private func original(of item: Item, _ ofItems: SidecarsOfItems) -> Int? {
     for name in Self.originals(of: item.name) {
       // The original itself is best: its JSON is settled. A copy may be of another format, and the original elsewhere.
-      if let sidecar = ofItems[Self.stem(name)] { return sidecar }
+      if let sidecar = ofItems.first(of: [Self.stem(name)], nearest: item.folder) { return sidecar }
       let (base, number) = Self.splitItem(name).map { ($0.base, Optional($0.number)) } ?? (name, nil)
-      for key in Self.fullNames(of: base) + Self.cutNames(of: base) {
-        if let sidecar = byKey[Key(base: key, number: number)]?.first { return sidecars[sidecar].index }
-      }
+      let keys = (Self.fullNames(of: base) + Self.cutNames(of: base)).map { Key(base: $0, number: number) }
+      let own = keys.lazy.compactMap { firstInFolder[PlacedKey(key: $0, folder: item.folder)] }.first
+      if let sidecar = own ?? keys.lazy.compactMap({ byKey[$0]?.first }).first { return sidecars[sidecar].index }
     }
     return nil
   }
@@ -354,6 +397,31 @@ struct TakeoutNames {
     let stem = stem(name)
     guard let (base, number) = split(stem) else { return nil }
     return (base + name.dropFirst(stem.count), number)
+  }
+}
+
+/// The JSONs of the first items of each name without its extension: in each folder, and in any.
+private struct SidecarsOfItems {
+  private struct Place: Hashable {
+    let stem: String
+    /// Nil stands for any.
+    let folder: Int?
+  }
+
+  private var sidecars: [Place: Int] = [:]
+
+  mutating func add(_ sidecar: Int, of item: TakeoutNames.Item) {
+    let stem = TakeoutNames.stem(item.name)
+    for place in [Place(stem: stem, folder: item.folder), Place(stem: stem, folder: nil)] where sidecars[place] == nil {
+      sidecars[place] = sidecar
+    }
+  }
+
+  /// The JSON of the first of some names that has one, in a folder if it is there.
+  func first(of stems: [String], nearest folder: Int) -> Int? {
+    stems.lazy.compactMap { stem in
+      sidecars[Place(stem: stem, folder: folder)] ?? sidecars[Place(stem: stem, folder: nil)]
+    }.first
   }
 }
 

@@ -7,7 +7,7 @@ internal import PhotoLedger
 //
 // Parts are seen together: the folder of an album is cut wherever a part was full, so folders of one name are one
 // folder, whichever part they come from. Takeouts of two exports, which are distinguished by their archives' names, are
-// not mixed.
+// not mixed. Where nothing distinguishes them, an item has the JSON of the folder that it lies in.
 //
 // A folder whose JSON has a title and no `photoTakenTime` is an album. Folders of years have such a JSON in older
 // exports; they are known by their names, and are no albums. An album without a title has its folder's name.
@@ -78,12 +78,24 @@ struct TakeoutSource {
     // Which of two that fit equally is an item's does not depend on the order in which parts were named.
     let described = titles.sorted { (files[$0.key].path, $0.key) < (files[$1.key].path, $1.key) }
     let candidates = folder.items.filter { files[$0].role == .candidate }
+    var numbers: [FilePath: Int] = [:]
+    func number(ofFolderOf index: Int) -> Int {
+      let (path, next) = (FilePath(bytes: files[index].path.folderBytes), numbers.count)
+      let number = numbers[path] ?? next
+      numbers[path] = number
+      return number
+    }
     let names = TakeoutNames(
-      items: candidates.map { TakeoutNames.Item(index: $0, name: files[$0].path.name) },
+      items: candidates.map {
+        TakeoutNames.Item(index: $0, name: files[$0].path.name, folder: number(ofFolderOf: $0))
+      },
       sidecars: described.map { index, item in
-        TakeoutNames.Sidecar(index: index, stem: String(files[index].path.name.dropLast(5)), title: item.title)
+        TakeoutNames.Sidecar(
+          index: index, stem: String(files[index].path.name.dropLast(5)), title: item.title,
+          folder: number(ofFolderOf: index))
       })
     let matches = names.matches()
+    noteEqualNames(candidates, &output)
     for index in candidates { describe(index, matches[index], titles, album, &output) }
     if options.formsStacks { markCopies(among: candidates, matches, &output) }
     var first: [Int: Int] = [:]
@@ -102,6 +114,16 @@ struct TakeoutSource {
       }
     }
     sort(album, titles, matches, &output)
+  }
+
+  /// Notes items that cannot be of one part of one export.
+  private func noteEqualNames(_ items: [Int], _ output: inout SourceOutput) {
+    var first: Set<ArraySlice<UInt8>> = []
+    for index in items where !first.insert(files[index].path.nameBytes).inserted {
+      output.rules.note(
+        "several folders of one name have an item of the same name, as those of two exports",
+        files[index].path.description)
+    }
   }
 
   /// Settles the JSON files that describe no item.
