@@ -59,12 +59,15 @@ public struct LibraryImport: Sendable {
     /// removes nothing, and counts what would be removed.
     public var removesOriginals = false
 
-    /// What other programs keep beside photos: thumbnails, previews, bins, resource forks, indexes.
+    /// What other programs and cameras keep beside photos: thumbnails, previews, bins, files that are being written,
+    /// resource forks, indexes. The last row is Android's bin and its files that are not finished, and the pictures
+    /// and small videos that action cameras, drones and camcorders make of each video.
     public static let usualExclusions = [
       "@eaDir", "#recycle", "#snapshot", ".thumbnails", ".thumbs", "*.lrdata", "*.photoslibrary", "*.photolibrary",
       "*.aplibrary", "*.migratedphotolibrary", "__MACOSX", "._*", ".DS_Store", "Thumbs.db", "desktop.ini",
       ".picasa.ini", "Picasa.ini", ".Trash", ".Trash-*", ".Trashes", "$RECYCLE.BIN", ".stversions", ".dtrash",
-      "lost+found", ".git",
+      "lost+found", ".git", "@Recycle", ".@__thumb",
+      ".trashed-*", ".pending-*", "*.THM", "*.LRV", "*.LRF", "THMBNL",
     ]
 
     /// The clock that the times of files come from.

@@ -109,6 +109,26 @@ struct FolderScanTests {
     }
   }
 
+  @Test(
+    "what telephones, cameras and disk stations keep beside photos is left out, unless all names are wanted",
+    arguments: [
+      "DCIM/Camera/.trashed-1735689600-IMG_1.jpg", "DCIM/Camera/.pending-1735689600-IMG_2.jpg", "GOPR0001.THM",
+      "gopr0001.lrv", "DJI_0001.LRF", "M4ROOT/THMBNL/C0001T01.JPG", "@Recycle/a.jpg", "photos/.@__thumb/default1.jpg",
+    ])
+  func usualExclusions(name: String) throws {
+    let folder = try TemporaryFolder()
+    try folder.write(name, Data("x".utf8))
+    try folder.write("a.jpg", Data("a".utf8))
+    var scan = FolderScan()
+    scan.selection = NameSelection(excluded: LibraryImport.Options.usualExclusions)
+    let found = try scan.files(in: [folder.asRoot])
+    #expect(found.filter { $0.role == .candidate }.map(\.path.name) == ["a.jpg"])
+    let left = try #require(found.first { $0.path.name != "a.jpg" })
+    guard case .settled(.skipped(.excluded, _)) = left.role else { throw ImportError(.unreadable, name) }
+    let all = try FolderScan().files(in: [folder.asRoot])
+    #expect(all.count == 2 && all.allSatisfy { $0.role == .candidate })
+  }
+
   @Test("folders are walked deeper than files can be open")
   func depth() throws {
     let folder = try TemporaryFolder()
