@@ -11,6 +11,7 @@ internal import Synchronization
 //       {"path":"/p/a.mov","outcome":"resource","asset":"…/L0/001","type":"pairedVideo"}
 //       {"path":"/p/b.jpg","outcome":"duplicate","of":"/p/a.jpg"}                         or "asset", if it was known
 //       {"path":"/p/b.jpg","outcome":"duplicate","asset":"…","restored":true}             the library had lost its file
+//       {"path":"/p/b.jpg","outcome":"duplicate","asset":"…","inTrash":true}              the asset is in the trash
 //       {"path":"/p/c.jpg","outcome":"skipped","reason":"empty","message":"/p/c.jpg is empty."}
 //       {"path":"/p/c.xmp","outcome":"sidecar"}
 //       {"path":"/p/a.jpg.json","outcome":"describes","of":"/p/a.jpg"}                    or "describesAlbum", "album"
@@ -53,6 +54,7 @@ final class ImportReportFile: Sendable {
     var type: String?
     var of: String?
     var reason: SkipReason?
+    var isInTrash = false
     var isRestored = false
     var message: String?
     var warnings: [String]?
@@ -88,6 +90,10 @@ final class ImportReportFile: Sendable {
         bytes.endObject()
       }
       member("import", `import`)
+      if isInTrash {
+        bytes.key("inTrash")
+        bytes.bool(true)
+      }
       member("keptFor", keptFor?.rawValue)
       member("message", message)
       member("of", of)
@@ -193,7 +199,7 @@ final class ImportReportFile: Sendable {
     if !report.warnings.isEmpty { line.warnings = report.warnings }
     if !report.sources.isEmpty { line.from = report.sources }
     line.stack = report.stack?.rawValue
-    line.isRestored = report.isRestored
+    (line.isInTrash, line.isRestored) = (report.isInTrash, report.isRestored)
     switch report.outcome {
     case .asset(let asset):
       line.outcome = "asset"

@@ -27,6 +27,8 @@ final class ImportRun {
   private var stackPlanner: StackPlanner?
   /// Files that are not reported yet with whose bytes the library has again what it had lost.
   private var restored: Set<Int> = []
+  /// The assets in the trash whose contents were found.
+  private var trashed: Set<LocalIdentifier> = []
   /// The places in stacks of files that are not reported yet.
   private var stackPlaces: [Int: StackPlace] = [:]
   private var summary = ImportSummary()
@@ -141,7 +143,7 @@ final class ImportRun {
         asset != nil && !(found[index].content.map { lost.contains($0.sha256) } ?? false)
       }
       let outcomes = settled.compactMap { index, asset in
-        asset.map { (index: index, outcome: FileOutcome.duplicateOfAsset($0)) }
+        asset.map { (index: index, outcome: duplicate(of: $0)) }
       }
       for (index, _) in outcomes { progress.fileDone(index, byteCount: found[index].byteCount) }
       try settleInOrder(outcomes)
@@ -150,6 +152,11 @@ final class ImportRun {
       if outcomes.count < files.count { return start }
     }
     return start
+  }
+
+  private func duplicate(of holder: ContentHolder) -> FileOutcome {
+    if holder.isTrashed { trashed.insert(holder.asset) }
+    return .duplicateOfAsset(holder.asset)
   }
 
   /// Whether nothing but the content of a file, which is known, decides about it.
@@ -182,8 +189,8 @@ final class ImportRun {
     }
   }
 
-  /// The end of the batch that begins at `start`: files whose names differ in the extension only are not torn apart, nor
-  /// are they from what lies between them, unless there are as many of them as a batch holds.
+  /// The end of the batch that begins at `start`: files whose names differ in the extension only are not torn apart,
+  /// whatever lies between them, unless there are as many of them as a batch holds.
   /// - Parameter hashedEnd: where the files end that were hashed ahead; a batch of such files has no others.
   private func batchEnd(from start: Int, among hashedEnd: Int = 0) -> Int {
     var end = min(start + max(1, options.batchFileCount), found.count)
@@ -213,6 +220,7 @@ final class ImportRun {
       if !restored.isEmpty, restored.remove(index) != nil, case .duplicateOfAsset = outcome {
         report.isRestored = true
       }
+      if case .duplicateOfAsset(let asset) = outcome, trashed.contains(asset) { report.isInTrash = true }
       members.settle(index, file.path, outcome)
       if move != nil { move?.settle(file.path, outcome, contents[index]?.content ?? file.content) }
       return report
@@ -460,7 +468,7 @@ extension ImportRun {
       if let first = taken[digest] {
         finish(file.index, .duplicateOfFile(found[first].path), &outcomes)
       } else if let asset = known[digest] {
-        outcomes[file.index] = .duplicateOfAsset(asset)
+        outcomes[file.index] = duplicate(of: asset)
         duplicates.append(file)
       } else if let position = positions[digest] {
         groups[position].append(file)

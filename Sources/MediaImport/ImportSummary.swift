@@ -57,6 +57,8 @@ public struct FileReport: Sendable, Hashable {
   public var stack: StackPlace?
   /// Whether it is a duplicate of an asset whose file the library had lost, and which has its bytes again.
   public var isRestored = false
+  /// Whether it is a duplicate of an asset that is in the trash.
+  public var isInTrash = false
 }
 
 /// Where an asset is in its stack.
@@ -105,7 +107,9 @@ public struct ImportSummary: Sendable, Hashable, Codable {
   public var stacks = 0
   /// Files with the same bytes as another file or a known asset.
   public var duplicates = 0
-  /// Of these, the ones with the bytes of a file that the library had lost, and has again.
+  /// Of these, the ones whose asset is in the trash, and no other asset with their bytes is outside it.
+  public var duplicatesInTrash = 0
+  /// Of the duplicates, the ones with the bytes of a file that the library had lost, and has again.
   public var restored = 0
   /// Files that describe other files, or albums.
   public var sidecars = 0
@@ -169,6 +173,7 @@ public struct ImportSummary: Sendable, Hashable, Codable {
     case .resource: resourcesAdded += 1
     case .duplicateOfFile, .duplicateOfAsset:
       duplicates += 1
+      if report.isInTrash { duplicatesInTrash += 1 }
       if report.isRestored { restored += 1 }
     case .sidecar: sidecars += 1
     case .describes, .describesAlbum:

@@ -195,11 +195,12 @@ struct LivePhotoHalf: Sendable, Hashable {
 
 /// A library as an import sees it.
 protocol ImportTarget: Sendable {
-  /// Finds the assets that have a resource with one of these contents (SHA-256), those in the trash included.
-  func assets(holding contents: Set<[UInt8]>) async throws -> [[UInt8]: LocalIdentifier]
+  /// Finds the asset that has a resource with each of these contents (SHA-256): of several one outside the trash, if
+  /// there is one.
+  func assets(holding contents: Set<[UInt8]>) async throws -> [[UInt8]: ContentHolder]
 
   /// The asset that ``assets(holding:)`` finds for each content, in their order; nil where there is none.
-  func firstAssets(holding contents: [[UInt8]]) async throws -> [LocalIdentifier?]
+  func firstAssets(holding contents: [[UInt8]]) async throws -> [ContentHolder?]
 
   /// Finds all assets that have a resource with one of these contents (SHA-256), those in the trash included.
   func holders(of contents: Set<[UInt8]>) async throws -> [[UInt8]: Set<LocalIdentifier>]
@@ -226,7 +227,7 @@ protocol ImportTarget: Sendable {
 }
 
 extension ImportTarget {
-  func firstAssets(holding contents: [[UInt8]]) async throws -> [LocalIdentifier?] {
+  func firstAssets(holding contents: [[UInt8]]) async throws -> [ContentHolder?] {
     let known = try await assets(holding: Set(contents))
     return contents.map { known[$0] }
   }

@@ -20,14 +20,14 @@ struct LibraryTarget: ImportTarget {
   /// The idempotency key of the one batch of the run; nil: one for each batch.
   var key: String?
 
-  func assets(holding contents: Set<[UInt8]>) throws -> [[UInt8]: LocalIdentifier] {
+  func assets(holding contents: Set<[UInt8]>) throws -> [[UInt8]: ContentHolder] {
     let contents = Array(contents)
-    var known: [[UInt8]: LocalIdentifier] = [:]
+    var known: [[UInt8]: ContentHolder] = [:]
     for (content, asset) in zip(contents, try library.firstAssets(withContents: contents)) { known[content] = asset }
     return known
   }
 
-  func firstAssets(holding contents: [[UInt8]]) throws -> [LocalIdentifier?] {
+  func firstAssets(holding contents: [[UInt8]]) throws -> [ContentHolder?] {
     try library.firstAssets(withContents: contents)
   }
 

@@ -313,6 +313,39 @@ struct LibraryImportTests {
     #expect(try rig.verify().missingResources.isEmpty)
   }
 
+  @Test(
+    "duplicates whose assets are in the trash are counted and marked, whether their times are known or not",
+    arguments: [0.0, 60.0])
+  func duplicatesInTrash(seconds: Double) async throws {
+    let rig = try ImportedLibrary()
+    let folder = try TemporaryFolder()
+    let path = try folder.write("a.jpg", Self.still("a"))
+    try folder.write("b.jpg", Self.still("b"))
+    var options = LibraryImport.Options()
+    // What changed less than a second before it is read is not known by its times.
+    options.now = { Date(timeIntervalSinceNow: seconds) }
+    let first = try await rig.run([folder.asRoot], options)
+    #expect(first.summary.duplicatesInTrash == 0)
+    let ids = try rig.assets().map(\.id)
+    try await rig.library.performChanges { $0.deleteAssets(ids) }
+    let (summary, _) = try await rig.run([folder.asRoot], options)
+    #expect(summary.duplicates == 2 && summary.duplicatesInTrash == 2 && summary.commits == 0)
+    let lines = try ImportedLibrary.lines(summary)
+    #expect(lines.count { $0["inTrash"] as? Bool == true } == 2)
+    #expect((lines.last?["summary"] as? [String: Any])?["duplicatesInTrash"] as? Int == 2)
+    // An asset outside the trash has the content of one of them, too.
+    let content = try FileContent(of: path).sha256
+    let trashed = try #require(try rig.library.assets(withContent: content).first)
+    let resource = try #require(try rig.library.resources(of: trashed).first)
+    try await rig.library.performChanges { block in
+      block.createAsset(AssetCreation(mediaType: .image, resources: [.staged(resource)]))
+    }
+    let live = try #require(try rig.assets().first)
+    let (later, outcomes) = try await rig.run([folder.asRoot], options)
+    #expect(later.duplicates == 2 && later.duplicatesInTrash == 1)
+    #expect(outcomes["a.jpg"] == .duplicateOfAsset(live.id))
+  }
+
   /// Removes the library's file of a content, or cuts it off.
   private static func lose(_ data: Data, in rig: ImportedLibrary, isCut: Bool = false) {
     let path = rig.library.store.resources.path(ofContent: Array(data).sha256)

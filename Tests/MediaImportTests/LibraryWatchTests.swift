@@ -430,7 +430,7 @@ private struct ForgettingTarget: ImportTarget {
 
   init(removing file: String?) { self.file = file }
 
-  func assets(holding contents: Set<[UInt8]>) async -> [[UInt8]: LocalIdentifier] {
+  func assets(holding contents: Set<[UInt8]>) async -> [[UInt8]: ContentHolder] {
     guard let file else { return [:] }
     // It was there when it was looked up, and is erased before the answer is used.
     let held = await real.assets(holding: contents)

@@ -27,9 +27,10 @@ actor MemoryTarget: ImportTarget {
     self.beforeLookUp = beforeLookUp
   }
 
-  func assets(holding contents: Set<[UInt8]>) -> [[UInt8]: LocalIdentifier] {
+  func assets(holding contents: Set<[UInt8]>) -> [[UInt8]: ContentHolder] {
     beforeLookUp(batches.count)
     return self.contents.filter { contents.contains($0.key) }
+      .mapValues { ContentHolder(asset: $0, isTrashed: false) }
   }
 
   func holders(of contents: Set<[UInt8]>) -> [[UInt8]: Set<LocalIdentifier>] {

@@ -14,7 +14,7 @@ final class DryRunTarget: ImportTarget {
 
   init(_ real: LibraryTarget) { self.real = real }
 
-  func assets(holding contents: Set<[UInt8]>) throws -> [[UInt8]: LocalIdentifier] {
+  func assets(holding contents: Set<[UInt8]>) throws -> [[UInt8]: ContentHolder] {
     try real.assets(holding: contents)
   }
 

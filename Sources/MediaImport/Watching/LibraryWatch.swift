@@ -368,6 +368,7 @@ extension WatchRun {
       let neighbours = neighbours(of: paths)
       let others = Set(neighbours.map(\.path))
       let passedOver = Atomic(0)
+      let passedOverInTrash = Atomic(0)
       batchCount += 1
       let target = LibraryTarget(library: watch.library, cause: cause, run: "\(name)-\(batchCount)")
       let importer = MediaImporter(
@@ -383,12 +384,15 @@ extension WatchRun {
             return if case .duplicateOfAsset = report.outcome { !others.contains(report.path) } else { true }
           }
           passedOver.add(all.count - reports.count, ordering: .relaxed)
+          passedOverInTrash.add(
+            all.count { $0.isInTrash } - reports.count { $0.isInTrash }, ordering: .relaxed)
           try file.append(reports)
           outcomes.withLock { outcomes in for report in reports { outcomes[report.path] = report.outcome } }
         })
       (summary.run, summary.cause, summary.reportFile) = (name, cause, report.path)
       summary.filesFound -= passedOver.load(ordering: .relaxed)
       summary.duplicates -= passedOver.load(ordering: .relaxed)
+      summary.duplicatesInTrash -= passedOverInTrash.load(ordering: .relaxed)
       total.add(summary)
       let found = outcomes.withLock { $0 }
       again = Set(paths.filter { found[$0]?.isForLater ?? true })
@@ -580,6 +584,7 @@ extension ImportSummary {
     stacks += other.stacks
     livePhotos += other.livePhotos
     duplicates += other.duplicates
+    duplicatesInTrash += other.duplicatesInTrash
     restored += other.restored
     sidecars += other.sidecars
     described += other.described

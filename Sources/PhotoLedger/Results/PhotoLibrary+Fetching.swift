@@ -177,23 +177,26 @@ extension PhotoLibrary {
     return try seen { t in try store.assets(withContent: sha256, at: moment, t) }
   }
 
-  /// The oldest asset with a resource of each of some contents, those in the trash included; nil where there is none.
+  /// The oldest asset with a resource of each of some contents, one in the trash only if all of them are; nil where
+  /// there is none.
   /// - Parameter contents: the SHA-256 of each.
   /// - Throws: ``LibraryError`` if the store cannot be read.
   /// - Complexity: O(m log n) for m contents, in one state of the library.
-  package func firstAssets(withContents contents: [[UInt8]]) throws -> [LocalIdentifier?] {
+  package func firstAssets(withContents contents: [[UInt8]]) throws -> [ContentHolder?] {
     try askIfNeeded()
     return try store.reading { t in
       let access = try permission(t).access
-      var found: [LocalIdentifier?] = []
+      var found: [ContentHolder?] = []
       found.reserveCapacity(contents.count)
       for sha256 in contents {
         precondition(sha256.count == 32, "A SHA-256 has 32 bytes.")
-        var first: LocalIdentifier?
+        var first: ContentHolder?
         for number in try store.assets(withContent: sha256, at: moment, t)
         where try store.shows(number, to: access, at: sequence, t) {
-          first = try store.assetRow(number, at: sequence, t)?.identifier
-          if first != nil { break }
+          guard let row = try store.assetRow(number, at: sequence, t) else { continue }
+          let isTrashed = row.trashedDate != nil
+          if first == nil || !isTrashed { first = ContentHolder(asset: row.identifier, isTrashed: isTrashed) }
+          if !isTrashed { break }
         }
         found.append(first)
       }
@@ -405,4 +408,15 @@ extension PhotoLibrary {
       return FetchResult(ResultState(core, token: token, readAt: head), store: store, load: load)
     }
   }
+}
+
+/// An asset that has a resource with a content.
+package struct ContentHolder: Sendable, Hashable {
+  /// The asset.
+  package let asset: LocalIdentifier
+  /// Whether it is in the trash.
+  package let isTrashed: Bool
+
+  /// Creates the value.
+  package init(asset: LocalIdentifier, isTrashed: Bool) { (self.asset, self.isTrashed) = (asset, isTrashed) }
 }

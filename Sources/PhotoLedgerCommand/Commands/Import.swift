@@ -246,6 +246,7 @@ struct Importing {
       (summary.resourcesAdded, "joined another as its video, RAW or edit"),
       (summary.stacks, summary.isDryRun ? "stacks would be made" : "stacks made"),
       (summary.duplicates, "duplicates"),
+      (summary.duplicatesInTrash, "of the duplicates are in the trash; `photoledger restore` brings assets back"),
       (summary.restored, summary.isDryRun ? "lost files of the library would be restored" : "lost files restored"),
       (summary.sidecars, "describe other files"), (summary.notReached, "not reached"),
     ]
@@ -331,6 +332,7 @@ extension JSON {
       "stacks": number(summary.stacks),
       "livePhotos": number(summary.livePhotos),
       "duplicates": number(summary.duplicates),
+      "duplicatesInTrash": number(summary.duplicatesInTrash),
       "restored": number(summary.restored),
       "sidecars": number(summary.sidecars),
       "described": number(summary.described),

@@ -62,7 +62,8 @@ extension LibraryWatch.News {
         [
           (summary.assetsAdded, "added"), (summary.resourcesAdded, "joined another as its video, RAW or edit"),
           (summary.stacks, "stacks made"),
-          (summary.duplicates, "duplicates"), (summary.restored, "lost files restored"),
+          (summary.duplicates, "duplicates"), (summary.duplicatesInTrash, "of them in the trash"),
+          (summary.restored, "lost files restored"),
           (summary.sidecars, "describe other files"), (summary.warned, "warnings"),
         ] + summary.skipped.sorted { $0.key < $1.key }.map { ($0.value, "skipped: \($0.key)") })
         + (summary.skippedFiles.first.map { " " + TextLayout.printable($0.message) } ?? "")
