@@ -185,7 +185,8 @@ final class ImportRun {
       let done = try await Task { [target] in try await target.place(assets, in: place) }.value
       summary.albums.append(
         ImportedAlbum(
-          title: place.title, memberCount: assets.count, isNew: done.isNew, added: done.added, named: asked))
+          title: place.title, memberCount: assets.count - done.gone, isNew: done.isNew, added: done.added,
+          named: asked))
     }
   }
 

@@ -181,8 +181,10 @@ struct AlbumPlace: Sendable, Hashable {
 struct PlacedMembers: Sendable, Hashable {
   /// Whether the album was made.
   var isNew: Bool
-  /// How many members were put into it; the others were there.
+  /// How many members were put into it; the others were there, or are gone.
   var added: Int
+  /// How many were removed from the library meanwhile.
+  var gone = 0
 }
 
 /// An asset that is, or could be, half of a Live Photo.

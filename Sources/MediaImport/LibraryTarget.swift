@@ -11,6 +11,7 @@ internal import PhotoLedger
 // abandoned: bytes that were purged meanwhile are stored again, and parts of Live Photos whose other part was used,
 // trashed or purged become assets of their own. A file is never lost because of a concurrent edit, nor because its
 // burst is full: photos that would exceed the burst are recorded outside it, the others of the batch within theirs.
+// Albums are filled without assets that are gone by then, and an album that is deleted meanwhile is begun anew.
 
 /// A library as the target of one import.
 struct LibraryTarget: ImportTarget {
@@ -125,22 +126,50 @@ struct LibraryTarget: ImportTarget {
 
   /// In a commit for each thousand; stopped between two, the next import puts the rest behind them.
   func place(_ assets: [LocalIdentifier], in place: AlbumPlace) async throws -> PlacedMembers {
+    var done = PlacedMembers(isNew: false, added: 0)
+    for attempt in 1... {
+      do {
+        try await put(assets, in: place, attempt, &done)
+        return done
+      } catch let error as LibraryError where error.code == .identifierNotFound && attempt < Self.attemptLimit {
+        // The album is gone, or one of the assets.
+        continue
+      }
+    }
+    preconditionFailure("The last attempt at an album returns or throws.")
+  }
+
+  /// Puts assets into an album that it lacks.
+  /// - Parameters:
+  ///   - attempt: the number of the attempt; each but the first leaves out the assets that are gone.
+  ///   - done: what was done so far.
+  private func put(
+    _ assets: [LocalIdentifier], in place: AlbumPlace, _ attempt: Int, _ done: inout PlacedMembers
+  ) async throws {
+    let assets = try attempt == 1 ? assets : there(assets, &done)
     let missing = try missing(assets, in: place)
-    let done = PlacedMembers(isNew: missing.album == nil, added: missing.assets.count)
     var album = missing.album?.id
     for start in stride(from: 0, to: missing.assets.count, by: Self.memberBatchCount) {
       let batch = Array(missing.assets[start...].prefix(Self.memberBatchCount))
       let known = album
-      let digest = Array("\(place.title)\n\(place.ordinal)\n\(start)".utf8).sha256.hexadecimal
+      let digest = Array("\(place.title)\n\(place.ordinal)\n\(attempt)\n\(start)".utf8).sha256.hexadecimal
       let receipt = try await sendingAgain {
         try await library.performChanges(cause: cause, key: "import \(run) album \(digest)") { block in
           block.album(known ?? block.createAlbum(title: place.title)).add(batch)
         }
       }
+      if album == nil { (done.isNew, done.added) = (true, 0) }
+      done.added += batch.count
       album = album ?? receipt.created.first.flatMap { LocalIdentifier($0) }
       precondition(album != nil, "A receipt names the album that its block created.")
     }
-    return done
+  }
+
+  /// Those of some assets that the library still has.
+  private func there(_ assets: [LocalIdentifier], _ done: inout PlacedMembers) throws -> [LocalIdentifier] {
+    let there = try assets.filter { try library.asset($0.uuidString) != nil }
+    done.gone = assets.count - there.count
+    return there
   }
 
   /// Sends a block again for as long as it is not known whether it took effect; its key makes that harmless.

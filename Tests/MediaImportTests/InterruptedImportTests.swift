@@ -202,6 +202,56 @@ struct InterruptedImportTests {
       #expect(found.isSound && found.missingResources.isEmpty)
     }
   }
+
+  @Test("a photo that is purged before the albums are filled is left out of its album, and the others are filled")
+  func purgedMember() async throws {
+    let folder = try TemporaryFolder()
+    for path in ["a/1.jpg", "a/2.jpg", "b/3.jpg"] { try folder.write(path, ImportTests.still(path, identifier: nil)) }
+    let rig = try ImportedLibrary()
+    var options = LibraryImport.Options()
+    (options.makesFolderAlbums, options.batchDuration) = (true, .seconds(600))
+    let (summary, _) = try await rig.run(
+      [folder.asRoot], options,
+      report: { file in
+        guard case .asset(let asset) = file.outcome, file.path.name == "1.jpg" else { return }
+        do {
+          try rig.library.performChangesAndWait { $0.deleteAssets([asset]) }
+          try rig.library.performChangesAndWait { $0.purgeAssets([asset]) }
+        } catch {
+          Issue.record(error)
+        }
+      })
+    #expect(
+      summary.albums == [
+        ImportedAlbum(title: "a", memberCount: 1, isNew: true, added: 1, named: 2),
+        ImportedAlbum(title: "b", memberCount: 1, isNew: true, added: 1, named: 1),
+      ])
+    let albums = try rig.library.fetchCollections(with: .album).map { album in
+      try rig.members(of: album).map { id in
+        let asset = try #require(try rig.library.asset(id.uuidString))
+        return try rig.library.resources(of: asset)[0].originalFilename
+      }
+    }
+    #expect(albums == [["2.jpg"], ["3.jpg"]])
+    let lines = try ImportedLibrary.lines(summary)
+    #expect(lines.last?["summary"] != nil && !summary.wasInterrupted)
+  }
+
+  @Test("assets that the library no longer has are left out of an album, and counted")
+  func goneMembers() async throws {
+    let folder = try TemporaryFolder()
+    for path in ["1.jpg", "2.jpg"] { try folder.write(path, ImportTests.still(path, identifier: nil)) }
+    let rig = try ImportedLibrary()
+    _ = try await rig.run([folder.asRoot])
+    let assets = try rig.assets().map(\.id)
+    let target = LibraryTarget(library: rig.library, cause: "test", run: "run")
+    let place = AlbumPlace(title: "Sea", ordinal: 0, count: 1)
+    let gone = LocalIdentifier(high: 1, low: 2)
+    #expect(try await target.place([gone] + assets, in: place) == PlacedMembers(isNew: true, added: 2, gone: 1))
+    #expect(try await target.place([gone] + assets, in: place) == PlacedMembers(isNew: false, added: 0, gone: 1))
+    #expect(try await target.place([gone], in: AlbumPlace(title: "Sun", ordinal: 0, count: 1)).gone == 1)
+    #expect(try rig.library.fetchCollections(with: .album).map(\.localizedTitle) == ["Sea"])
+  }
 }
 
 /// Random numbers from a seed that a failure can name.
