@@ -157,6 +157,26 @@
       }
     }
 
+    @Test("a client that is withdrawn leaves no unfinished upload, and a body that it still sends is answered with 401")
+    func uploadsOfClient() async throws {
+      try await TestGallery.serving { gallery in
+        try await gallery.library.performChanges { $0.setAuthorizationStatus(.authorized, of: "app", for: .addOnly) }
+        let key = try gallery.key(of: "app").secret
+        let fields = ["Upload-Complete: ?0", "Upload-Draft-Interop-Version: 8"]
+        let part = try gallery.send("POST", "/v1/uploads?name=a.jpg", Data(count: 1 << 20), key: key, fields)
+        #expect(part.answer.status == 201, "\(part)")
+        let begun = try Begun(
+          gallery, "POST", "/v1/uploads?name=b.jpg", key: key, fields + ["Content-Length: \(1 << 21)"])
+        begun.client.send([UInt8](repeating: 7, count: 1 << 20))
+        #expect(gallery.leftovers.count == 4, "\(gallery.leftovers)")
+        #expect(try gallery.ask("DELETE", "/v1/clients/app").status == 204)
+        #expect(gallery.leftovers.isEmpty, "\(gallery.leftovers)")
+        let answer = try begun.answer(String(repeating: "b", count: 1 << 20))
+        #expect(answer.status == 401, "\(answer)")
+        #expect(gallery.leftovers.isEmpty, "\(gallery.leftovers)")
+      }
+    }
+
     @Test("what needs no key is answered all the same: signing in with a cookie that is good no more")
     func signsIn() async throws {
       try await TestGallery.serving { gallery in

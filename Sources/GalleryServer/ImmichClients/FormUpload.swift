@@ -85,6 +85,8 @@
 
     func take(_ bytes: [UInt8]) async -> HTTPResponse? {
       do {
+        // What a withdrawn key still sends does not fill the disk.
+        try call.checkIsStillGood()
         try await offload { [self] in
           for piece in try read(bytes) { try state.withLock { try take(piece, &$0) } }
         }

@@ -219,6 +219,8 @@
 
     func take(_ bytes: [UInt8]) async -> HTTPResponse? {
       do {
+        // What a withdrawn key still sends does not fill the disk.
+        try call.checkIsStillGood()
         try await offload { [upload, turn, uploads] in try uploads.write(bytes, of: upload, turn: turn) }
         return nil
       } catch {
@@ -244,6 +246,8 @@
           Headers.common + place + UploadRoutes.progress(record, uploads.quota) + [("Cache-Control", "no-store")])
       } catch {
         if !upload.isResumable { try? await offload { [upload, uploads] in uploads.forget(upload) } }
+        // An upload of a client that was withdrawn is gone, which is not what its request is to be answered with.
+        do throws(Problem) { try call.checkIsStillGood() } catch { return error.response }
         return Problem(error).response
       }
     }

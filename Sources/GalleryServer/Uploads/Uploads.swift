@@ -290,6 +290,16 @@
       state.withLock { $0.uploads[upload.id] = nil }
     }
 
+    /// Drops the unfinished uploads of a client, whose bodies are rejected from then on. One that is being finished is
+    /// left to its completion, which checks key and permission itself.
+    func forgetAll(of client: String) throws {
+      let uploads = try state.withLock { state in
+        _ = try opened(&state)
+        return state.uploads.values.filter { $0.client == client && $0.finishing == nil }
+      }
+      for upload in uploads { forget(upload) }
+    }
+
     /// Removes the record of a finished upload; its asset stays.
     func forgetFinished(_ id: String, of client: String) throws {
       try Self.check(id)
