@@ -140,6 +140,8 @@
       access.limits.keyBurst = 1_000_000
       access.limits.peerBurst = 1_000_000
       access.limits.feedsOfKey = 1_000_000
+      access.limits.shareBurst = 1_000_000
+      access.limits.feedsOfShare = 1_000_000
       access.allowsImmichClients = true
       server = try GalleryServer(
         temporary.library,

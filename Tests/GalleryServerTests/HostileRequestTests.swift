@@ -213,7 +213,7 @@
       }
     }
 
-    @Test("one key, person or share link cannot take the places of all others")
+    @Test("one key or person cannot take the places of all others")
     func places() async throws {
       try await TestGallery.serving { gallery in
         let key = try gallery.key(of: "app").secret
@@ -238,6 +238,65 @@
         }
         #expect(gallery.server.keyring.list().count { $0.person != nil } == Keyring.limitOfPerson)
       }
+    }
+
+    /// Opens a new share link as several visitors.
+    /// - Returns: the secret of each visitor's key.
+    private func visit(_ gallery: TestGallery, times count: Int) async throws -> [String] {
+      let assets = try await gallery.makeAssets(1).map(\.uuidString)
+      let link = try gallery.ask("POST", "/v1/shares", json: ["title": "Wedding", "assets": assets]).json()
+      return try (0..<count).map { _ in
+        let opened = try gallery.ask("POST", "/v1/shares:open", json: ["secret": link["secret"] ?? ""], key: nil)
+        return try #require(try opened.json()["secret"] as? String, "\(opened)")
+      }
+    }
+
+    @Test("the visitors of a share link have their feeds and requests together, however often it is opened")
+    func visitors() async throws {
+      var access = GalleryAccess()
+      (access.limits.feedsOfKey, access.limits.feedsOfShare) = (3, 5)
+      try await TestGallery.serving(access: access) { gallery in
+        let keys = try await visit(gallery, times: 3)
+        let query = "fetch=\(try gallery.fetch(key: keys[0]).name)"
+        var open = try [0, 0, 0, 1, 1].map { try FeedClient(gallery, query, key: keys[$0]) }
+        for key in keys {
+          let client = try RawClient(port: gallery.address.port)
+          client.send(try gallery.head("GET", "/v1/feed?\(query)", key: key, ["Connection: close"]))
+          let head = client.read(through: "\r\n\r\n")
+          #expect(head.hasPrefix("HTTP/1.1 429") && head.contains("Retry-After: 5"), "\(head)")
+        }
+        open.append(try FeedClient(gallery, "fetch=\(try gallery.fetch().name)"))
+        #expect(open.count == 6 && gallery.server.feeds.count == 6)
+      }
+      access = GalleryAccess()
+      (access.limits.shareBurst, access.limits.sharePerSecond) = (6, 0.5)
+      try await TestGallery.serving(access: access) { gallery in
+        let keys = try await visit(gallery, times: 3)
+        let other = try gallery.key(of: "other").secret
+        func statuses() throws -> [Int] { try keys.map { try gallery.ask("GET", "/v1/session", key: $0).status } }
+        #expect(try statuses() == [200, 200, 200] && statuses() == [200, 200, 200] && statuses() == [429, 429, 429])
+        #expect(try gallery.ask("GET", "/v1/session", key: keys[0]).fields["retry-after"] == "2")
+        #expect(try gallery.ask("GET", "/v1/session", key: other).status == 200)
+      }
+    }
+
+    @Test("the visitors of a share link have their polls and streams of states together")
+    func visitorsStates() throws {
+      let watch = AccessWatch()
+      func key(_ name: Int, of share: String) -> Keyring.Key {
+        Keyring.Key(
+          name: "key \(name)", client: share, label: "", created: .distantPast, expires: .distantFuture,
+          share: .init(name: share, epoch: "1"))
+      }
+      let visitors = AccessWatch.limitOfShare / AccessWatch.limitOfKey
+      for visitor in 0..<visitors {
+        for _ in 0..<AccessWatch.limitOfKey { try watch.enter(key(visitor, of: "wedding")) }
+      }
+      let refusal = #expect(throws: Problem.self) { try watch.enter(key(visitors, of: "wedding")) }
+      #expect(refusal?.status == 429)
+      try watch.enter(key(visitors + 1, of: "other"))
+      watch.leave(key(0, of: "wedding"))
+      try watch.enter(key(visitors, of: "wedding"))
     }
 
     @Test("a request with a body that is not read takes no place of a poll or a stream")

@@ -26,7 +26,7 @@
       var generation: UInt64 = 0
       var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
       var nextWaiter: UInt64 = 0
-      /// How many polls and streams are open, by the name of the key.
+      /// How many polls and streams are open, by the name of the key, and by that of its share link.
       var open: [String: Int] = [:]
       var isEnded = false
       var sweeper: Task<Void, Never>?
@@ -75,23 +75,39 @@
     var generation: UInt64 { state.withLock { $0.generation } }
     /// How many polls and streams a key may have at once; each holds a connection.
     static let limitOfKey = 64
+    /// How many the keys of a share link may have together: each opening of the link makes a key.
+    static let limitOfShare = 512
+
+    /// The names under which a poll or a stream of a key is counted; the name of a key has no colon.
+    private static func places(of key: Keyring.Key?) -> [(name: String, limit: Int, holder: String)] {
+      var places = [(name: key?.name ?? "", limit: limitOfKey, holder: "This key has")]
+      if let share = key?.share {
+        places.append((name: "share:\(share.name)", limit: limitOfShare, holder: "The visitors of this link have"))
+      }
+      return places
+    }
 
     /// Takes a place for a poll or a stream.
-    /// - Throws: ``Problem`` 429 if the key has too many.
-    func enter(_ key: String) throws(Problem) {
-      let isFull = state.withLock { state in
-        guard state.open[key, default: 0] < Self.limitOfKey else { return true }
-        state.open[key, default: 0] += 1
-        return false
+    /// - Throws: ``Problem`` 429 if the key has too many, or the keys of its share link together.
+    func enter(_ key: Keyring.Key?) throws(Problem) {
+      let places = Self.places(of: key)
+      let refusal = state.withLock { state -> Problem? in
+        for place in places where state.open[place.name, default: 0] >= place.limit {
+          return .tooMany("\(place.holder) \(place.limit) polls and streams open; close one.", seconds: 5)
+        }
+        for place in places { state.open[place.name, default: 0] += 1 }
+        return nil
       }
-      if isFull { throw .tooMany("This key has \(Self.limitOfKey) polls and streams open; close one.", seconds: 5) }
+      if let refusal { throw refusal }
     }
 
     /// Gives a place back.
-    func leave(_ key: String) {
+    func leave(_ key: Keyring.Key?) {
       state.withLock { state in
-        let left = state.open[key, default: 1] - 1
-        state.open[key] = left > 0 ? left : nil
+        for place in Self.places(of: key) {
+          let left = state.open[place.name, default: 1] - 1
+          state.open[place.name] = left > 0 ? left : nil
+        }
       }
     }
 
@@ -161,7 +177,7 @@
             throw Problem.malformed("'wait' is \(seconds); pass at most \(longestWait) seconds.")
           }
           let after = try call.query("after")
-          let key = call.key?.name ?? ""
+          let key = call.key
           return .respond { _ in
             // Not while planning: a request with a body is answered without this being called.
             do throws(Problem) { try server.watch.enter(key) } catch { return error.response }
@@ -178,7 +194,7 @@
           // A state that cannot be read now is an answer, not a stream.
           let response = HTTPResponse(200, Headers.common + fields, .stream(stream))
           if call.request.method == "HEAD" { return .answer(response) }
-          let key = call.key?.name ?? ""
+          let key = call.key
           return .respond { _ in
             do throws(Problem) { try server.watch.enter(key) } catch { return error.response }
             do { _ = try await offload { try state(call) } } catch {

@@ -106,6 +106,8 @@
   struct Throttles: Sendable {
     /// Requests of a key that does not administer the library.
     let keys: Throttle
+    /// Requests of the keys of a share link together, by link: each opening makes a key.
+    let shares: Throttle
     /// Requests without a good key, by peer; the files of the page are not counted.
     let peers: Throttle
     /// Attempts to sign in, by peer: whatever name is tried.
@@ -119,6 +121,7 @@
 
     init(_ limits: GalleryLimits, now: @escaping @Sendable () -> Date) {
       keys = Throttle(.init(burst: limits.keyBurst, perSecond: limits.keyPerSecond), now: now)
+      shares = Throttle(.init(burst: limits.shareBurst, perSecond: limits.sharePerSecond), now: now)
       peers = Throttle(.init(burst: limits.peerBurst, perSecond: limits.peerPerSecond), now: now)
       signInsOfPeers = Throttle(.init(burst: 20, perSecond: 0.2), now: now)
       signInsOfNames = Throttle(.init(burst: 10, perSecond: 0.1), now: now)
@@ -138,6 +141,12 @@
     /// How many feeds a key may have open at once, and how many of its polls of changes may wait; each holds a
     /// connection and its fetches.
     public var feedsOfKey = 64
+    /// How many requests the keys of a share link may make at once, all together: each opening of a link makes a key.
+    public var shareBurst = 10_000.0
+    /// How many more they may make each second.
+    public var sharePerSecond = 1_000.0
+    /// How many feeds the keys of a share link may have open at once, and how many of their polls of changes may wait.
+    public var feedsOfShare = 512
     /// How many requests an address without a key may make at once; the files of the page are not counted.
     public var peerBurst = 500.0
     /// How many more it may make each second.

@@ -109,6 +109,8 @@
 
     /// The name of the key that opened it.
     var key: String { holder.name }
+    /// The share link that its key was made for; nil for another key.
+    var share: String? { holder.share?.name }
 
     private func isExpired() -> Bool { now() >= holder.expires }
 
@@ -312,7 +314,7 @@
   final class Feeds: Sendable {
     private struct State {
       var open: [String: Feed] = [:]
-      var polls: [Int: (key: String, task: Task<Void, Never>)] = [:]
+      var polls: [Int: (key: Keyring.Key, task: Task<Void, Never>)] = [:]
       var lastPoll = 0
       var isEnding = false
     }
@@ -329,17 +331,23 @@
     var pollCount: Int { state.withLock { $0.polls.count } }
 
     /// Opens a feed: it is followed until its client leaves or it is ended.
-    /// - Parameter limit: how many feeds its key may have.
-    /// - Throws: ``Problem`` 429 if the key has as many.
-    func add(_ feed: Feed, limit: Int) throws(Problem) {
-      let isFull = state.withLock { state in
-        guard limit == .max || state.open.values.count(where: { $0.key == feed.key }) < limit else { return true }
+    /// - Parameters:
+    ///   - limit: how many feeds its key may have.
+    ///   - shareLimit: how many feeds the keys of its share link may have together.
+    /// - Throws: ``Problem`` 429 if they have as many.
+    func add(_ feed: Feed, limit: Int, ofShare shareLimit: Int = .max) throws(Problem) {
+      let refusal = state.withLock { state -> Problem? in
+        let open = state.open.values
+        guard limit == .max || open.count(where: { $0.key == feed.key }) < limit else {
+          return .tooMany("This key has \(limit) feeds open; close one, or follow more in one feed.", seconds: 5)
+        }
+        guard feed.share == nil || open.count(where: { $0.share == feed.share }) < shareLimit else {
+          return .tooMany("The visitors of this link have \(shareLimit) feeds open; try again later.", seconds: 5)
+        }
         state.open[feed.name] = feed
-        return false
+        return nil
       }
-      if isFull {
-        throw .tooMany("This key has \(limit) feeds open; close one, or follow more in one feed.", seconds: 5)
-      }
+      if let refusal { throw refusal }
       feed.stream.onClose { [self] in
         state.withLock { $0.open[feed.name] = nil }
         feed.end()
@@ -349,7 +357,7 @@
 
     /// The names of the keys that opened the feeds and wait in polls.
     var keys: Set<String> {
-      state.withLock { state in Set(state.open.values.map(\.key) + state.polls.values.map(\.key)) }
+      state.withLock { state in Set(state.open.values.map(\.key) + state.polls.values.map(\.key.name)) }
     }
 
     /// The feed of a name that a key opened.
@@ -360,19 +368,26 @@
     }
 
     /// Waits for something to end, which the end of the key or of the server cuts short.
-    /// - Parameter limit: how many polls of the key may wait.
+    /// - Parameter limits: how many polls of the key, and of the keys of its share link together, may wait.
     /// - Throws: ``Problem`` 429 if as many do.
-    func wait(ofKey key: String, limit: Int, _ body: @escaping @Sendable () async -> Void) async throws(Problem) {
-      let waiting = state.withLock { state -> (number: Int, task: Task<Void, Never>)? in
-        guard limit == .max || state.polls.values.count(where: { $0.key == key }) < limit else { return nil }
+    func wait(
+      of key: Keyring.Key, _ limits: GalleryLimits, _ body: @escaping @Sendable () async -> Void
+    ) async throws(Problem) {
+      let (limit, shareLimit) = (limits.feeds(of: key), limits.feedsOfShare)
+      let (number, task) = try state.withLock { (state) throws(Problem) -> (Int, Task<Void, Never>) in
+        let polls = state.polls.values
+        guard limit == .max || polls.count(where: { $0.key.name == key.name }) < limit else {
+          throw Problem.tooMany("This key has \(limit) polls waiting; wait for one to end.", seconds: 5)
+        }
+        guard key.share == nil || polls.count(where: { $0.key.share?.name == key.share?.name }) < shareLimit else {
+          throw Problem.tooMany(
+            "The visitors of this link have \(shareLimit) polls waiting; try again later.", seconds: 5)
+        }
         let task = Task.detached { await body() }
         state.lastPoll += 1
         state.polls[state.lastPoll] = (key, task)
         if state.isEnding { task.cancel() }
         return (state.lastPoll, task)
-      }
-      guard let (number, task) = waiting else {
-        throw .tooMany("This key has \(limit) polls waiting; wait for one to end.", seconds: 5)
       }
       await task.value
       state.withLock { $0.polls[number] = nil }
@@ -380,7 +395,7 @@
 
     func end(ofKey key: String) {
       let (feeds, polls) = state.withLock { state in
-        (state.open.values.filter { $0.key == key }, state.polls.values.filter { $0.key == key })
+        (state.open.values.filter { $0.key == key }, state.polls.values.filter { $0.key.name == key })
       }
       for feed in feeds { feed.end() }
       for poll in polls { poll.task.cancel() }

@@ -83,7 +83,8 @@
         ("Content-Type", "text/event-stream"), ("Cache-Control", "no-store"), ("X-Accel-Buffering", "no"),
       ]
       if call.request.method != "HEAD" {
-        try server.feeds.add(feed, limit: server.access.limits.feeds(of: key))
+        let limits = server.access.limits
+        try server.feeds.add(feed, limit: limits.feeds(of: key), ofShare: limits.feedsOfShare)
         // The key may have been withdrawn before there was a feed to be ended.
         if server.keyring.client(ofGoodKey: key.name) != key.client { server.feeds.end(ofKey: key.name) }
       }

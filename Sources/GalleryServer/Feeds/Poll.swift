@@ -107,7 +107,7 @@
       call.request.sender.note = first.note
       guard seconds > 0, first.messages.isEmpty, let key = call.key else { return first }
       let sleep = call.server.environment.sleep
-      try await call.server.feeds.wait(ofKey: key.name, limit: call.server.access.limits.feeds(of: key)) {
+      try await call.server.feeds.wait(of: key, call.server.access.limits) {
         await withTaskGroup(of: Void.self) { group in
           for result in first.results { group.addTask { await result.wait() } }
           group.addTask { try? await sleep(Double(seconds)) }

@@ -231,6 +231,7 @@
       }
       request.sender.name = key.client
       if !key.scopes.contains(.owner) { try throttles.keys.charge(key.name) }
+      if let share = key.share { try throttles.shares.charge(share.name) }
       return key
     }
 
