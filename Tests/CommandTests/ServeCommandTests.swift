@@ -63,6 +63,25 @@ import Testing
       #expect(try running.finish(interrupting: true).status == 0)
     }
 
+    @Test("it may open as many files as its hard limit allows, whatever the soft limit is that it was started with")
+    func raisesLimit() throws {
+      let sandbox = try Sandbox()
+      // The shell becomes the program, so its number is the program's.
+      let limiting = #"ulimit -Sn 256; exec "$0" "$@""#
+      let child = try ChildRun(
+        URL(filePath: "/bin/sh"), ["-c", limiting, programURL.path] + Self.serve + ["--library", sandbox.library],
+        directory: sandbox.folder, errors: .null)
+      // It says where it is once it serves.
+      #expect(!child.output.availableData.isEmpty)
+      let limits = try String(contentsOfFile: "/proc/\(child.identifier)/limits", encoding: .utf8)
+      let line = try #require(limits.split(separator: "\n").first { $0.hasPrefix("Max open files") })
+      let numbers = line.split(separator: " ").compactMap { Int($0) }
+      #expect(numbers.first == min(numbers.last ?? 0, 65_536), "\(line)")
+      kill(child.identifier, SIGTERM)
+      #expect(child.end() == .status(0))
+      withExtendedLifetime(sandbox) {}
+    }
+
     @Test("the cookie of a server without TLS may be sent without it")
     func plainCookie() throws {
       let sandbox = try Sandbox()

@@ -336,6 +336,17 @@
       #expect(try Data(contentsOf: records).allSatisfy { $0 == 0 })
     }
 
+    @Test("a lock that cannot be opened is not another process: the pictures that were made are used")
+    func lockless() throws {
+      let temporary = try TemporaryFolder()
+      let parent = temporary.place("renditions")
+      // A folder in the place of the lock cannot be opened for writing, by root either.
+      try FileManager.default.createDirectory(at: parent.appending(path: "lock"), withIntermediateDirectories: true)
+      let cache = try RenditionCache(in: parent, budget: 10_000, now: { Date(timeIntervalSince1970: 1) })
+      #expect(cache.folder.deletingLastPathComponent().lastPathComponent == "renditions", "\(cache.folder)")
+      withExtendedLifetime(temporary) {}
+    }
+
     @Test(
       "what other recipes and servers left is out of the way at once and removed later; programs' folders stay")
     func strangers() async throws {

@@ -38,6 +38,32 @@
       #expect(problem.status == 500 && Problem(GalleryError(sentence, isOfSpace: true)).status == 507)
     }
 
+    @Test("a process that can open no more files says so, and calls neither a file nor an upload missing")
+    func noDescriptors() async {
+      await #expect(processExitsWith: .success) {
+        let temporary = try TemporaryLibrary()
+        let file = temporary.folder.place("a.jpg")
+        try Data("photo".utf8).write(to: file)
+        let uploads = try UploadFolder(
+          temporary.library.store.folder, now: { Date() }, writing: { pwrite($0, $1.baseAddress, $1.count, $2) },
+          synchronizing: { fdatasync($0) })
+        let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+        var before = rlimit()
+        try #require(getrlimit(resource, &before) == 0)
+        var limit = rlimit(rlim_cur: 0, rlim_max: before.rlim_max)
+        try #require(setrlimit(resource, &limit) == 0)
+        let problem = #expect(throws: Problem.self) { try FileAnswer.open(file.path, in: nil, size: 5) }
+        let finished = #expect(throws: LibraryError.self) { try uploads.finished("an upload") }
+        let listed = #expect(throws: Problem.self) { try uploads.load(olderThan: .distantPast) }
+        try #require(setrlimit(resource, &before) == 0)
+        #expect(problem?.status == 503 && problem?.type == "library-offline" && listed?.status == 503)
+        #expect(finished.map { Problem($0).status } == 503)
+        #expect(try FileAnswer.open(file.path, in: nil, size: 5).status.st_size == 5)
+        #expect(try uploads.finished("an upload") == nil)
+        withExtendedLifetime(temporary) {}
+      }
+    }
+
     @Test("words of a request are answered as they are, whatever slashes they have")
     func words() {
       for code in [LibraryError.Code.malformedRequest, .changeNotSupported, .unsupportedPredicate, .conflict] {

@@ -174,6 +174,46 @@
       #expect(try uploads.result(id, of: PhotoLibrary.owner).response("/").status == 201)
     }
 
+    /// Leaves three bytes of an upload, and the record of a finished one, as a server that has ended does.
+    private static func leave(in library: PhotoLibrary) throws -> (unfinished: String, finished: String) {
+      let uploads = Uploads(library, .system)
+      defer { uploads.close() }
+      var head = UploadHead()
+      head.isLast = false
+      let upload = try uploads.create(head, contentLength: nil, for: PhotoLibrary.owner)
+      let turn = try upload.begin(at: 0, head, contentLength: nil)
+      try uploads.write([1, 2, 3], of: upload, turn: turn)
+      #expect(try upload.seal(turn: turn, isLast: false).offset == 3)
+      let finished = String(repeating: "f", count: 24)
+      var record = UploadRecord(
+        id: finished, client: PhotoLibrary.owner, name: nil, file: "\(finished).bytes", touched: Date())
+      record.result = .refused(status: 422, type: "invalid-resource", detail: "The file is empty.")
+      try Data(record.json.description.utf8).write(to: library.url.appending(path: "server/uploads/\(finished).done"))
+      return (upload.id, finished)
+    }
+
+    @Test(
+      "what cannot be opened when a server starts is not removed: its uploads are found once it can be",
+      arguments: ["json", "bytes", "done"])
+    func unreadable(_ ending: String) async throws {
+      let temporary = try TemporaryLibrary()
+      let library = temporary.library
+      let (id, finished) = try Self.leave(in: library)
+      let file = library.url.path + "/server/uploads/\(ending == "done" ? finished : id).\(ending)"
+      #expect(chmod(file, 0) == 0)
+      try await withoutPrivileges(below: temporary.folder.url) {
+        let uploads = Uploads(library, .system)
+        defer { uploads.close() }
+        #expect(throws: LibraryError.self) { try uploads.unfinished(id, of: PhotoLibrary.owner) }
+      }
+      #expect(chmod(file, 0o600) == 0)
+      let uploads = Uploads(library, .system)
+      defer { uploads.close() }
+      #expect(try uploads.unfinished(id, of: PhotoLibrary.owner)?.record.offset == 3)
+      #expect(try uploads.result(finished, of: PhotoLibrary.owner).response("/").status == 422)
+      withExtendedLifetime(temporary) {}
+    }
+
     @Test("bytes behind the end of a whole upload are rejected: its file may be the library's already")
     func behindTheEnd() async throws {
       let temporary = try TemporaryLibrary()

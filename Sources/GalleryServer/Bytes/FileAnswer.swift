@@ -55,14 +55,13 @@
     }
 
     /// Opens a file that has to have a size.
+    /// - Throws: ``Problem`` 404 if it is missing, 500 if it has another size, 503 if no file can be opened now.
     static func open(
       _ path: String, in folder: LibraryFolder?, isReferenced: Bool = false, size: UInt64
     ) throws(Problem) -> (file: HTTPFile, status: stat) {
       let flags = flags(isReferenced: isReferenced)
       let descriptor = folder?.open(path, flags) ?? Foundation.open(path, flags)
-      guard descriptor >= 0 else {
-        throw Problem(404, "missing-resource", "The file of this resource is missing; its owner has to restore it.")
-      }
+      guard descriptor >= 0 else { throw Problem.unopened(errno) }
       let file = HTTPFile(owning: descriptor)
       var status = stat()
       guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, UInt64(status.st_size) == size else {

@@ -70,7 +70,7 @@
     private let now: @Sendable () -> Date
     /// Guarded by its lock, which is held while a record is read or written.
     private let state: Mutex<State>
-    /// nil if another process has the cache, or its file system has no locks.
+    /// nil if another process has the cache, or if it cannot be locked.
     private let lock: FileLock?
 
     /// Opens the cache, or a passing one if another process has it.
@@ -81,11 +81,9 @@
       do {
         try FileManager.default.createDirectory(
           at: parent, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        let path = parent.appending(path: "lock").path
-        lock = try? FileLock(open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)) { code in
-          GalleryError("The file \(path) cannot be locked: \(String(cString: strerror(code))).")
-        }
-        if lock == nil { parent = parent.appending(path: "passing-\(getpid())") }
+        let taken = Self.takeLock(parent.appending(path: "lock").path)
+        lock = taken.lock
+        if taken.isOthers { parent = parent.appending(path: "passing-\(getpid())") }
         strangers = lock != nil ? Self.takeStrangersAside(in: parent) : []
         folder = parent.appending(path: RenditionRecipe.revision, directoryHint: .isDirectory)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -102,6 +100,18 @@
     }
 
     deinit { state.withLock { _ = close($0.descriptor) } }
+
+    /// Locks the cache. A lock that cannot be opened, or a file system without locks, is not another process.
+    private static func takeLock(_ path: String) -> (lock: FileLock?, isOthers: Bool) {
+      do {
+        let lock = try FileLock(open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)) { code in
+          GalleryError("The file \(path) cannot be locked: \(String(cString: strerror(code))).")
+        }
+        return (lock, lock == nil)
+      } catch {
+        return (nil, false)
+      }
+    }
 
     /// Renames what other revisions and other processes left.
     private static func takeStrangersAside(in parent: URL) -> [URL] {

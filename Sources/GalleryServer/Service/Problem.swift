@@ -1,4 +1,5 @@
 #if Gallery
+  import Foundation
   import HTTPServing
   import LibraryJSON
   import PhotoLedger
@@ -60,6 +61,17 @@
 
     /// The same for what does not exist and for what the client may not see (AU-01).
     static let notFound = Problem(404, "not-found", "The object does not exist, or this key has no access to it.")
+
+    /// Whether a file could not be opened since the process or the machine can open no more, which says nothing of it.
+    static func isOfDescriptors(_ code: Int32) -> Bool { [EMFILE, ENFILE, ENOMEM].contains(code) }
+
+    /// Why the file of a resource could not be opened.
+    /// - Parameter code: the `errno`.
+    static func unopened(_ code: Int32) -> Problem {
+      isOfDescriptors(code)
+        ? Problem(503, "library-offline", "The server can open no more files now; try again later.")
+        : Problem(404, "missing-resource", "The file of this resource is missing; its owner has to restore it.")
+    }
 
     init(_ error: any Error) {
       switch error {

@@ -54,7 +54,8 @@
 
     private static func failure(_ action: String, _ code: Int32) -> LibraryError {
       LibraryError(
-        code == ENOSPC || code == EDQUOT || code == EFBIG ? .notEnoughSpace : .storage,
+        code == ENOSPC || code == EDQUOT || code == EFBIG
+          ? .notEnoughSpace : Problem.isOfDescriptors(code) ? .libraryOffline : .storage,
         "The server cannot \(action) the file of an upload: \(String(cString: strerror(code))).")
     }
 
@@ -155,60 +156,81 @@
     }
 
     /// The record of a finished upload; nil if there is none.
-    func finished(_ id: String) -> UploadRecord? { read("\(id).done") }
+    /// - Throws: ``LibraryError`` if it cannot be read now.
+    func finished(_ id: String) throws -> UploadRecord? { try read("\(id).done") }
 
     func removeFinished(_ id: String) { folder.remove(place("\(id).done")) }
 
-    private func read(_ name: String) -> UploadRecord? {
-      let descriptor = folder.open(place(name), O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-      guard descriptor >= 0 else { return nil }
+    /// Opens a file that an earlier server left.
+    /// - Returns: nil if it is not there, or is no file.
+    /// - Throws: ``LibraryError`` if it cannot be opened now, which does not mean that it is of no use.
+    private func left(_ name: String, _ flags: Int32) throws -> Int32? {
+      let descriptor = folder.open(place(name), flags | O_NOFOLLOW | O_NONBLOCK)
+      guard descriptor >= 0 else {
+        let code = errno
+        guard [ENOENT, ELOOP, ENXIO].contains(code) else { throw Self.failure("open", code) }
+        return nil
+      }
+      var status = stat()
+      guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+        Foundation.close(descriptor)
+        return nil
+      }
+      return descriptor
+    }
+
+    private func read(_ name: String) throws -> UploadRecord? {
+      guard let descriptor = try left(name, O_RDONLY) else { return nil }
       defer { Foundation.close(descriptor) }
       var bytes = [UInt8](repeating: 0, count: 1 << 16)
       let count = Foundation.read(descriptor, &bytes, bytes.count)
+      guard count >= 0 else { throw Self.failure("read", errno) }
       return count > 0 ? UploadRecord(Array(bytes[..<count])) : nil
     }
 
     /// What an earlier server left: unfinished uploads, each cut to what its record promises, and the records of
     /// finished ones, the oldest first. The rest is removed.
-    func load(olderThan oldest: Date) -> (unfinished: [UploadRecord], finished: [UploadRecord]) {
-      let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path(of: Self.name))) ?? []
+    /// - Throws: ``LibraryError`` if something cannot be read now; nothing of it is removed then.
+    func load(olderThan oldest: Date) throws -> (unfinished: [UploadRecord], finished: [UploadRecord]) {
+      let names: [String]
+      do { names = try FileManager.default.contentsOfDirectory(atPath: folder.path(of: Self.name)) } catch {
+        var problem = Problem(503, "library-offline", "The server cannot list the uploads now; try again later.")
+        problem.note = error.localizedDescription
+        throw problem
+      }
       let done = Set(names.filter { $0.hasSuffix(".done") }.map { $0.dropLast(5) })
       var records: [UploadRecord] = []
       for name in names where name.hasSuffix(".json") && !done.contains(name.dropLast(5)) {
-        guard let record = read(name), record.id == name.dropLast(5), record.touched >= oldest, isCut(record) else {
-          continue
-        }
+        guard let record = try read(name), record.id == name.dropLast(5), record.touched >= oldest, try isCut(record)
+        else { continue }
         records.append(record)
       }
-      let kept = Set(records.flatMap { ["\($0.id).json", $0.file] } + ["lock"])
-      for name in names where !kept.contains(name) && !name.hasSuffix(".done") { folder.remove(place(name)) }
       var finished: [UploadRecord] = []
       for name in names where name.hasSuffix(".done") {
-        if let record = read(name), record.id == name.dropLast(5), record.touched >= oldest {
-          finished.append(record)
-        } else {
-          folder.remove(place(name))
-        }
+        guard let record = try read(name), record.id == name.dropLast(5), record.touched >= oldest else { continue }
+        finished.append(record)
       }
+      var kept: Set = ["lock"]
+      for record in records { kept.formUnion(["\(record.id).json", record.file]) }
+      for record in finished { kept.insert("\(record.id).done") }
+      for name in names where !kept.contains(name) { folder.remove(place(name)) }
       return (records, finished.sorted { $0.touched < $1.touched })
     }
 
     /// Cuts the bytes of an upload to those that are durable; false if they are not there. The file of a whole upload
     /// may be the library's already: it is not written, and often cannot be.
-    private func isCut(_ record: UploadRecord) -> Bool {
-      guard !record.file.contains("/"), record.file.hasPrefix(record.id) else { return false }
-      let read = folder.open(place(record.file), O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
-      guard read >= 0 else { return false }
+    private func isCut(_ record: UploadRecord) throws -> Bool {
+      guard !record.file.contains("/"), record.file.hasPrefix(record.id),
+        let read = try left(record.file, O_RDONLY)
+      else { return false }
       defer { Foundation.close(read) }
       var status = stat()
-      guard fstat(read, &status) == 0, status.st_mode & S_IFMT == S_IFREG, UInt64(status.st_size) >= record.offset
-      else { return false }
+      guard fstat(read, &status) == 0, UInt64(status.st_size) >= record.offset else { return false }
       if UInt64(status.st_size) == record.offset { return true }
-      guard !record.isWhole else { return false }
-      let written = folder.open(place(record.file), O_WRONLY | O_NOFOLLOW)
-      guard written >= 0 else { return false }
+      guard !record.isWhole, let written = try left(record.file, O_WRONLY) else { return false }
       defer { Foundation.close(written) }
-      return ftruncate(written, off_t(record.offset)) == 0
+      try truncate(written, to: record.offset)
+      return true
     }
   }
 #endif

@@ -89,7 +89,7 @@
     func result(_ id: String, of client: String) throws -> UploadResult {
       try Self.check(id)
       let folder = try state.withLock { try opened(&$0) }
-      guard let record = folder.finished(id), record.client == client, let result = record.result,
+      guard let record = try folder.finished(id), record.client == client, let result = record.result,
         record.touched >= oldest
       else { throw Problem.notFound }
       return result
@@ -114,7 +114,7 @@
       let (writing, synchronizing) = settings.withLock { ($0.writing, $0.synchronizing) }
       let folder = try UploadFolder(
         library.store.folder, now: environment.now, writing: writing, synchronizing: synchronizing)
-      let (unfinished, finished) = folder.load(olderThan: oldest)
+      let (unfinished, finished) = try folder.load(olderThan: oldest)
       for record in unfinished { state.uploads[record.id] = Upload(record, isResumable: true, in: folder) }
       for record in finished { state.finished[record.client, default: []].append((record.id, record.touched)) }
       for client in Array(state.finished.keys) { dropFinished(of: client, &state, folder) }

@@ -95,6 +95,7 @@ extension Invocation {
         // Behind a proxy all connections come from one address, and on this machine from its own programs.
         let isOpen = !listener.address.isLoopback && access.trustedProxies.isEmpty
         options.connectionLimitOfAddress = isOpen ? 1_000 : 0
+        options.connectionLimit = Self.connectionLimit(atMost: options.connectionLimit)
         address = try server.start(listener, options: options)
       } catch let error as HTTPServerError where error.isMalformedAddress {
         throw UsageError(error.description)
@@ -103,6 +104,24 @@ extension Invocation {
       try announce(origin, server.ownerLink(at: origin), address, isEncrypted: options.tls != nil)
       try announceLinks(of: server, origin, until: interruption)
       try waiting { await server.stop() }
+    }
+
+    /// Raises the limit of files that this process may have open, and leaves a third of them to files.
+    ///
+    /// Shells and systemd start programs with 1,024, which half as many visitors with a feed and a picture use up. It is
+    /// not raised without bound, since some programs close every number up to the limit when they start.
+    /// - Returns: how many connections the rest is enough for.
+    private static func connectionLimit(atMost most: Int) -> Int {
+      let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
+      var files = rlimit()
+      guard getrlimit(resource, &files) == 0 else { return most }
+      let raised = min(files.rlim_max, 65_536)
+      if files.rlim_cur < raised {
+        var limit = files
+        limit.rlim_cur = raised
+        if setrlimit(resource, &limit) == 0 { files = limit }
+      }
+      return min(most, Int(clamping: files.rlim_cur / 3 * 2))
     }
 
     /// The socket that systemd passed to this process (sd_listen_fds(3)); without one, a socket on `--listen`.
