@@ -103,7 +103,7 @@
     }
 
     private var crowded: HTTPResponse {
-      unavailable("The server holds as many bodies of requests as it may; send the request again later.")
+      unavailable("The server holds as many bodies as it may, of this client or of all; send the request again later.")
     }
 
     /// A rejection that says when to come back, unless the application's says so already.
@@ -150,7 +150,7 @@
           drop(&state)
           return state.received <= limit * 2 + 1 << 20
         }
-        guard !state.isCrowded, server.reserve(piece.count) else {
+        guard !state.isCrowded, server.reserve(piece.count, for: request.sender.holder) else {
           state.isCrowded = true
           drop(&state)
           return true
@@ -163,7 +163,7 @@
 
     /// Drops what has come of the body, and gives its room to others.
     private func drop(_ state: inout State) {
-      server.release(state.reserved)
+      server.release(state.reserved, for: request.sender.holder)
       (state.body, state.reserved) = ([], 0)
     }
 
@@ -250,7 +250,7 @@
     func complete() {
       defer { server.leave() }
       let (status, note, stream, phase, form) = state.withLock { state in
-        server.release(state.reserved)
+        server.release(state.reserved, for: request.sender.holder)
         defer { (state.phase, state.body, state.reserved, state.form) = (.done, [], 0, nil) }
         return (state.status, state.note, state.stream, state.phase, state.form)
       }

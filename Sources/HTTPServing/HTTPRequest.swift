@@ -102,6 +102,7 @@
   public final class HTTPSender: Sendable {
     private struct State {
       var name: String?
+      var holder: String?
       var note: String?
       var hasEnded = false
       var ends: [@Sendable () -> Void] = []
@@ -116,6 +117,13 @@
     public var name: String? {
       get { state.withLock { $0.name } }
       set { state.withLock { $0.name = newValue } }
+    }
+
+    /// Whose bodies are counted together among those that are gathered in memory; nil: those of all, without a bound of
+    /// their own. It is set while the request is planned.
+    public var holder: String? {
+      get { state.withLock { $0.holder } }
+      set { state.withLock { $0.holder = newValue } }
     }
 
     /// What the record says of the request where no response says it, such as why a stream ended; nil if nothing.

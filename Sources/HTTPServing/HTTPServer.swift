@@ -64,7 +64,8 @@
     public var idleSeconds = 60
     /// How many seconds a client has for a whole head, and then for a body that is gathered.
     public var requestSeconds = 30.0
-    /// How many bytes all bodies together may have that are gathered in memory; more are answered with 503.
+    /// How many bytes all bodies together may have that are gathered in memory, and four times what those of one holder
+    /// may have, see ``HTTPSender/holder``; more are answered with 503.
     public var gatheredBytes = 128 << 20
     /// How many seconds a client has for each 32 KiB of a response, or for what waits if that is less. A stream with a
     /// heartbeat is left out.
@@ -157,6 +158,8 @@
     private let requests = Atomic(0)
     /// How many bytes of bodies are held in memory.
     let gathered = Atomic(0)
+    /// How many of them are of each holder who has some.
+    private let gatheredOf = Mutex<[String: Int]>([:])
     /// Guarded by its lock; `daemon` is set before the first request can be handled and cleared by `stop`.
     private let state = Mutex(State())
     let application: any HTTPApplication
@@ -324,15 +327,34 @@
 
     func leave() { requests.subtract(1, ordering: .releasing) }
 
-    /// Takes room for a piece of a body that is gathered in memory; false if all bodies together have no more.
-    func reserve(_ count: Int) -> Bool {
-      guard gathered.add(count, ordering: .relaxed).newValue > options.gatheredBytes else { return true }
-      release(count)
-      return false
+    /// Takes room for a piece of a body that is gathered in memory.
+    /// - Parameter holder: whose body it is; nil: it counts among those of all.
+    /// - Returns: false if the bodies of the holder, or all of them together, may have no more.
+    func reserve(_ count: Int, for holder: String?) -> Bool {
+      guard gathered.add(count, ordering: .relaxed).newValue <= options.gatheredBytes else {
+        gathered.subtract(count, ordering: .relaxed)
+        return false
+      }
+      guard let holder else { return true }
+      let hasRoom = gatheredOf.withLock { holders in
+        let held = holders[holder, default: 0] + count
+        guard held <= options.gatheredBytes / 4 else { return false }
+        holders[holder] = held
+        return true
+      }
+      if !hasRoom { gathered.subtract(count, ordering: .relaxed) }
+      return hasRoom
     }
 
     /// Gives room for bodies back.
-    func release(_ count: Int) { gathered.subtract(count, ordering: .relaxed) }
+    func release(_ count: Int, for holder: String?) {
+      gathered.subtract(count, ordering: .relaxed)
+      guard let holder, count > 0 else { return }
+      gatheredOf.withLock { holders in
+        let left = holders[holder, default: count] - count
+        holders[holder] = left > 0 ? left : nil
+      }
+    }
 
     // MARK: Streams and tasks
 

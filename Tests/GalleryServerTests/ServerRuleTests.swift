@@ -124,6 +124,25 @@
       }
     }
 
+    @Test("bodies of one client take a quarter of the room for bodies, and the owner's are taken all the same")
+    func bodiesOfClient() async throws {
+      try await TestGallery.serving(gatheredBytes: 1 << 20) { gallery in
+        try await gallery.library.performChanges { $0.setAuthorizationStatus(.authorized, of: "app") }
+        let app = try gallery.key(of: "app").secret
+        let fields = ["Content-Type: application/json"]
+        let held = try RawClient(port: gallery.address.port)
+        held.send(try gallery.head("POST", "/v1/downloads", key: app, fields + ["Content-Length: 250000"]))
+        held.send([UInt8](repeating: 0x5B, count: 200_000))
+        // Both together have less than half of what all may have.
+        try await waitUntil("the bytes of the first body have come, and there is no room", limit: .seconds(60)) {
+          try gallery.send("POST", "/v1/downloads", Data(count: 200_000), key: app, fields).answer.status == 503
+        }
+        #expect(try gallery.send("POST", "/v1/downloads", Data(count: 300_000), fields).answer.status == 400)
+        #expect(try gallery.ask("POST", "/v1/fetches", json: [:]).status == 201)
+        withExtendedLifetime(held) {}
+      }
+    }
+
     @Test("an answer that asks for a key names the scheme, and HEAD knows no ranges (RFC 9110, 14.2 and 15.5.2)")
     func standard() async throws {
       try await TestGallery.serving { gallery in

@@ -86,12 +86,13 @@
     static func serving(
       seed: UInt64 = 1, access: GalleryAccess = GalleryAccess(), idleSeconds: Int = 60, stopSeconds: Int = 5,
       renditions: RenditionOptions = RenditionOptions(), page: PageFiles? = nil, in folder: TemporaryFolder? = nil,
-      library: LibraryEnvironment? = nil,
+      library: LibraryEnvironment? = nil, gatheredBytes: Int = HTTPServerOptions().gatheredBytes,
       _ body: (TestGallery) async throws -> Void
     ) async throws {
       try await onBlockingThreads {
         var options = HTTPServerOptions()
         (options.idleSeconds, options.stopSeconds) = (idleSeconds, stopSeconds)
+        options.gatheredBytes = gatheredBytes
         let gallery = try await TestGallery(
           seed: seed, access: access, options: options, renditions: renditions, page: page, in: folder,
           library: library)

@@ -224,13 +224,18 @@
       do throws(Problem) { key = try keyring.key(of: request) } catch { refusal = error }
       guard let key else {
         if !isOfPage(request.target) {
-          try throttles.peers.charge(Throttle.name(ofPeer: keyring.peer(of: request)))
+          let peer = Throttle.name(ofPeer: keyring.peer(of: request))
+          request.sender.holder = "address \(peer)"
+          try throttles.peers.charge(peer)
         }
         if let refusal, refusal.status != 401 { throw refusal }
         return nil
       }
       request.sender.name = key.client
-      if !key.scopes.contains(.owner) { try throttles.keys.charge(key.name) }
+      if !key.scopes.contains(.owner) {
+        request.sender.holder = "client \(key.client)"
+        try throttles.keys.charge(key.name)
+      }
       if let share = key.share { try throttles.shares.charge(share.name) }
       return key
     }
