@@ -15,7 +15,7 @@
   // An archive has the originals of every asset that was chosen, or it is no archive. What the client may see is asked
   // of all assets before the first byte, and again of each when its turn comes, as is whether its key is good: an asset
   // that is out of sight before is answered with 404, and one that leaves meanwhile ends the connection without the
-  // archive's directory.
+  // archive's directory. The same holds for files: those that are missing before are named in the answer.
   //
   // What is held is bounded, for each client and in all. A client that chooses more loses its own oldest. Where all
   // hold too much, the oldest of the client that holds most leaves; so one that holds little keeps it, whatever others
@@ -123,7 +123,7 @@
           }
           return name
         }
-        try checkAreSeen(names, in: library)
+        try checkCanBeSent(names, in: library)
         let name = call.server.downloads.add(names, for: library.client)
         return .json(
           ["download": .text(name), "url": .text("/v1/downloads/\(name)"), "count": .integer(Int64(names.count))],
@@ -142,7 +142,7 @@
         ]
         return .respond { request in
           do {
-            try await offload { try checkAreSeen(assets, in: library) }
+            try await offload { try checkCanBeSent(assets, in: library) }
           } catch { return Problem(error).response }
           let stream = HTTPStream()
           if request.method != "HEAD" {
@@ -165,6 +165,39 @@
       for asset in assets where try library.asset(asset) == nil { throw Problem.notFound }
     }
 
+    /// How many assets without their files a refusal names.
+    private static let namedLimit = 100
+
+    /// Checks that the client sees all assets of a download, and that the files of their originals are there.
+    /// - Throws: ``Problem`` 404 if not, which names assets whose files are missing.
+    private static func checkCanBeSent(_ assets: [String], in library: PhotoLibrary) throws {
+      try Fetches.checkMayRead(library)
+      var missing: [String] = []
+      for identifier in assets {
+        guard let asset = try library.asset(identifier) else { throw Problem.notFound }
+        guard missing.count < namedLimit else { continue }
+        let originals = try library.resources(of: asset).filter(\.isOriginal)
+        if !originals.allSatisfy({ hasFile($0, in: library) }) { missing.append(identifier) }
+      }
+      guard missing.isEmpty else {
+        var problem = Problem(
+          404, "missing-resource",
+          "Files of these assets are missing or have another size; leave out those that 'assets' names, at most "
+            + "\(namedLimit) of them.")
+        problem.members = [JSON.Member("assets", .list(missing.map { .text($0) }))]
+        throw problem
+      }
+    }
+
+    /// Whether the file of a resource is there and has its size; it is not opened.
+    private static func hasFile(_ resource: AssetResource, in library: PhotoLibrary) -> Bool {
+      let path = library.url(of: resource).path
+      var status = stat()
+      // As for opening it, a link counts only where the file is a referenced one.
+      let code = resource.storage == .library ? lstat(path, &status) : stat(path, &status)
+      return code == 0 && status.st_mode & S_IFMT == S_IFREG && UInt64(status.st_size) == resource.dataSize
+    }
+
     private static let chunkSize = 1 << 18
 
     /// Writes the archive; an end without the directory tells a client that it is not whole.
@@ -174,8 +207,10 @@
       _ mayStill: @Sendable () throws -> Void
     ) async {
       var (zip, names) = (ZipWriter(), ZipNames())
+      var current: String?
       do {
         for identifier in assets {
+          current = identifier
           try mayStill()
           for (resource, asset) in try await offload({ try originals(of: identifier, in: library) }) {
             let (descriptor, file) = try await offload { try open(resource, asset, library) }
@@ -188,6 +223,7 @@
             try await stream.send { tail }
           }
         }
+        current = nil
         // Permission may have ended during the last file: the archive is then left incomplete.
         try mayStill()
         try await offload { try checkAreSeen(assets, in: library) }
@@ -197,7 +233,7 @@
       } catch {
         if !(error is HTTPStreamClosed) {
           let problem = Problem(error)
-          sender.note = problem.note ?? problem.detail
+          sender.note = (current.map { "The asset '\($0)': " } ?? "") + (problem.note ?? problem.detail)
         }
         stream.abort()
       }
@@ -216,7 +252,7 @@
     ) throws -> (Int32, HTTPFile) {
       let url = try library.url(of: resource, in: asset)
       let descriptor = Foundation.open(url.path, FileAnswer.flags(isReferenced: resource.storage != .library))
-      guard descriptor >= 0 else { throw Problem.notFound }
+      guard descriptor >= 0 else { throw Problem.unopened(errno) }
       let file = HTTPFile(owning: descriptor)
       var status = stat()
       guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG,

@@ -12,6 +12,8 @@
     /// A full sentence that names the thing and what to do.
     let detail: String
     var fields: [(name: String, value: String)] = []
+    /// Further members of the problem document (RFC 9457, 3.2).
+    var members: [JSON.Member] = []
     /// What the server's log says of it, and the client is not sent: it may name paths of the machine.
     var note: String?
 
@@ -156,7 +158,11 @@
 
     /// The problem document.
     var json: JSON {
-      ["type": .text("urn:photoledger:problem:\(type)"), "status": .integer(Int64(status)), "detail": .text(detail)]
+      .object(
+        [
+          JSON.Member("type", .text("urn:photoledger:problem:\(type)")),
+          JSON.Member("status", .integer(Int64(status))), JSON.Member("detail", .text(detail)),
+        ] + members)
     }
 
     var response: HTTPResponse {
