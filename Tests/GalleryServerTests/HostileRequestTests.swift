@@ -69,6 +69,18 @@
       #expect(Throttle.name(ofPeer: "10.0.0.1") == "10.0.0.1")
     }
 
+    @Test("after the clock is set back a name gets its attempts as usual, and a full table is emptied")
+    func setBack() {
+      let clock = TestClock()
+      let throttle = Throttle(.init(burst: 1, perSecond: 0.1), now: { clock.now })
+      #expect(throttle.take("anna") == nil && throttle.take("anna") == 10)
+      for number in 0..<Throttle.limit { _ = throttle.take("name \(number)") }
+      clock.advance(by: -10_800)
+      #expect(throttle.take("anna") == 10)
+      clock.advance(by: 11)
+      #expect(throttle.take("anna") == nil && throttle.count == 1)
+    }
+
     @Test("a short name and its longer spelling share their attempts")
     func spellings() {
       let clock = TestClock()

@@ -35,10 +35,13 @@
       return buckets.withLock { state in
         // Going through a full table is worth it once a second, whatever comes in.
         if state.buckets.count >= Self.limit, abs(date.timeIntervalSince(state.swept)) >= 1 {
-          state.buckets = state.buckets.filter { filled($0.value, date) < rate.burst }
+          let buckets = state.buckets.mapValues { Bucket(tokens: $0.tokens, date: min($0.date, date)) }
+          state.buckets = buckets.filter { filled($0.value, date) < rate.burst }
           state.swept = date
         }
         let name = state.buckets.count >= Self.limit && state.buckets[name] == nil ? "" : name
+        // A clock that was set back: the bucket gets its tokens from now on, not from when the old time comes again.
+        if let bucket = state.buckets[name], bucket.date > date { state.buckets[name]?.date = date }
         let tokens = state.buckets[name].map { filled($0, date) } ?? rate.burst
         guard tokens >= 1 else { return max(1, Int(((1 - tokens) / rate.perSecond).rounded(.up))) }
         state.buckets[name] = Bucket(tokens: tokens - 1, date: date)
