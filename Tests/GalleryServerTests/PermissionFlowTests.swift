@@ -146,6 +146,43 @@
       }
     }
 
+    @Test("a request for more ends with the limited access, and a client that follows an album cannot make one")
+    func moreEnds() async throws {
+      try await TestGallery.serving { gallery in
+        let ids = try await gallery.makeAssets(2)
+        let app = try gallery.register()
+        let limit: [String: Any] = ["level": "readWrite", "decision": "limit", "assets": [ids[0].uuidString]]
+        func ask(_ key: String) throws -> Int {
+          try gallery.ask("POST", "/v1/session/more", json: [:], key: key).status
+        }
+        for decision in ["deny", "allow"] {
+          #expect(try gallery.answer(app.client, limit).status == 200)
+          #expect(try gallery.waiting().isEmpty)
+          #expect(try ask(app.key) == 202 && gallery.waiting().count == 1)
+          #expect(try gallery.answer(app.client, ["level": "readWrite", "decision": decision]).status == 200)
+          #expect(try gallery.waiting().isEmpty && gallery.session(app.key)["more"] is NSNull)
+          let given: [String: Any] = ["level": "more", "assets": [ids[1].uuidString]]
+          #expect(try gallery.answer(app.client, given).status == 409)
+        }
+        #expect(try gallery.answer(app.client, limit).status == 200)
+        #expect(try ask(app.key) == 202)
+        // As `photoledger client authorize` does, by the library's own call.
+        try await gallery.library.performChanges { $0.setAuthorizationStatus(.denied, of: app.client) }
+        #expect(try gallery.waiting().isEmpty && gallery.session(app.key)["more"] is NSNull)
+        var album = ids[0]
+        try await gallery.library.performChanges { change in
+          album = change.createAlbum(title: "Shared")
+          change.album(album).add([ids[0]])
+        }
+        let json: [String: Any] = ["title": "Shared", "album": album.uuidString]
+        let link = try gallery.ask("POST", "/v1/shares", json: json).json()
+        let secret = try #require(link["secret"] as? String)
+        let opened = try gallery.ask("POST", "/v1/shares:open", json: ["secret": secret], key: nil).json()
+        #expect(try ask(try #require(opened["secret"] as? String)) == 409)
+        #expect(try gallery.waiting().isEmpty)
+      }
+    }
+
     @Test("who says no, says no: the app stays out, and what is malformed decides nothing")
     func denies() async throws {
       try await TestGallery.serving { gallery in

@@ -71,8 +71,10 @@
       let waiting = call.server.moreRequests.waiting
       if !waiting.isEmpty {
         let clients = Dictionary(try library.clients().map { ($0.name, $0) }, uniquingKeysWith: { $1 })
-        rows += waiting.compactMap { waiting in
-          clients[waiting.client].map { row($0, "more", $0.usageDescription(for: .readWrite), waiting.date) }
+        rows += waiting.compactMap { waiting -> JSON? in
+          // A client that is not limited any more, as another process may have it, has nothing to be added to.
+          guard let client = clients[waiting.client], client.status(for: .readWrite) == .limited else { return nil }
+          return row(client, "more", client.usageDescription(for: .readWrite), waiting.date)
         }
       }
       return ["requests": .list(rows)]
@@ -121,13 +123,16 @@
         change.setAuthorizationStatus(status, of: client.name, for: level)
         if !assets.isEmpty { change.grant(assets, to: client.name) }
       }
+      if level == .readWrite, status != .limited { server.moreRequests.forget(client.name) }
     }
 
     /// Adds to what a limited client sees.
-    /// - Returns: whether the client waited.
+    /// - Returns: whether the client waited, and still has limited access.
     private static func give(more assets: [LocalIdentifier], to client: Client, _ server: GalleryServer) throws -> Bool
     {
-      guard let request = server.moreRequests.request(of: client.name), request.added == nil else { return false }
+      guard client.status(for: .readWrite) == .limited,
+        let request = server.moreRequests.request(of: client.name), request.added == nil
+      else { return false }
       let seen = Set(try server.library.selection(of: client.name).map(\.id))
       let added = assets.filter { !seen.contains($0) }
       if !added.isEmpty {

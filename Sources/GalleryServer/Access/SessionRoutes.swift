@@ -91,6 +91,11 @@
           guard try library.authorizationStatus(for: .readWrite) == .limited else {
             throw Problem(409, "conflict", "Only a client with limited access can request more assets.")
           }
+          let client = try call.server.library.clients().first { $0.name == library.client }
+          guard client?.followedAlbum == nil else {
+            throw Problem(
+              409, "conflict", "What this client sees follows an album; the owner adds assets to the album instead.")
+          }
           try call.server.moreRequests.ask(library.client, at: call.server.environment.now())
           call.server.watch.wake()
           return .json(try state(call), status: 202, [("Cache-Control", "no-store")])
@@ -103,12 +108,14 @@
       let library = try call.library()
       let isOwner = library.client == PhotoLibrary.owner
       let waiting = isOwner ? [] : try library.accessRequests(of: library.client)
-      let more = call.server.moreRequests.request(of: library.client)
+      let status = try library.authorizationStatus(for: .readWrite)
+      // A request for more ends with the limited access that it was made with.
+      let more = status == .limited ? call.server.moreRequests.request(of: library.client) : nil
       return [
         "client": .text(key.client), "person": JSON(key.person?.name),
         "scopes": .list(key.scopes.sorted().map { .text($0.rawValue) }),
         "authorizationStatus": [
-          "readWrite": .text("\(try library.authorizationStatus(for: .readWrite))"),
+          "readWrite": .text("\(status)"),
           "addOnly": .text("\(try library.authorizationStatus(for: .addOnly))"),
         ],
         "waiting": .list(waiting.map { .text("\($0.level)") }),
