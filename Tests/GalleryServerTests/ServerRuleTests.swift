@@ -98,6 +98,7 @@
           let refused = try gallery.ask("POST", "/v1/uploads?name=a.jpg", json: [:])
           #expect(refused.status == 503 && refused.fields["retry-after"] == "5", "\(refused)")
         }
+        #expect(flock(lock, LOCK_UN) == 0)
         close(lock)
         // This server takes none any more.
         gallery.server.uploads.close()

@@ -30,7 +30,7 @@ struct Rule: Sendable, CustomTestStringConvertible {
 extension Rule {
   static let all: [Rule] = [
     lineLength, noReminders, noForcedTry, guardedState, noFoundationBelow, arrows, arrowsOfTests, logKnowsNoPhoto,
-    onlyOneTouchesLMDB, locksOfFiles,
+    onlyOneTouchesLMDB, locksOfFiles, locksOfTests,
     documented, fieldsOfComments, passedIn, fileLength, knownRoom, prose,
   ]
 
@@ -188,6 +188,15 @@ extension Rule {
     },
     check: { source in
       source.code.indices.filter { source.code[$0].holds("flock(") }.map { Finding(source, $0, "calls flock") }
+    })
+
+  static let locksOfTests = Rule(
+    "a test that locks a file itself releases the lock before it closes the file",
+    appliesTo: { $0.hasPrefix("Tests/") },
+    check: { source in
+      func lines(_ word: String) -> [Int] { source.code.indices.filter { source.code[$0].holdsWord(word) } }
+      let (locks, releases) = (lines("LOCK_EX"), lines("LOCK_UN"))
+      return locks.count > releases.count ? locks.prefix(1).map { Finding(source, $0, "lacks LOCK_UN") } : []
     })
 
   static let logKnowsNoPhoto = Rule(

@@ -162,6 +162,10 @@ struct RuleTests {
     Case(rule: .onlyOneTouchesLMDB, path: "Benchmarks/Floors/A.swift", contents: "import CLMDB", line: nil),
     Case(rule: .locksOfFiles, path: "Sources/GalleryServer/A.swift", contents: "flock(number, LOCK_EX)", line: 1),
     Case(rule: .locksOfFiles, path: "Sources/PhotoLedger/Files/FileLock.swift", contents: "flock(a, b)", line: nil),
+    Case(rule: .locksOfTests, path: "Tests/ATests/A.swift", contents: "\nflock(a, LOCK_EX)\nclose(a)", line: 2),
+    Case(
+      rule: .locksOfTests, path: "Tests/ATests/A.swift", contents: "flock(a, LOCK_EX)\nflock(a, LOCK_UN)\nclose(a)",
+      line: nil),
     Case(rule: .logKnowsNoPhoto, path: "Sources/EventLog/A.swift", contents: "// photo\nlet albumCount = 1", line: 2),
     Case(
       rule: .passedIn, path: "Sources/PhotoLedger/A.swift", contents: "optionalDate()\na = \"\\(Date())\" + \"UUID()\"",
