@@ -261,8 +261,9 @@
       if case .flowing(let reception) = phase { reception.gone() }
       if let stream {
         server.departures.forget(stream)
-        stream.close()
+        // Before its `onClose`: what that counts down never runs ahead of `streamCounts`.
         server.drop(stream)
+        stream.close()
       }
       let seconds = start.duration(to: .now) / .seconds(1)
       server.application.finished(
