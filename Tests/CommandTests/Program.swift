@@ -126,6 +126,17 @@ final class Running {
   }
 }
 
+/// The processes that a process has started and not waited for. Not every kernel lists them in one file.
+func children(of parent: Int32) -> [Int32] {
+  let processes = (try? FileManager.default.contentsOfDirectory(atPath: "/proc"))?.compactMap { Int32($0) } ?? []
+  return processes.filter { process in
+    // After the name in parentheses: the state, then the parent.
+    let text = (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)) ?? ""
+    let fields = text[(text.lastIndex(of: ")") ?? text.startIndex)...].split(separator: " ")
+    return fields.count > 2 && Int32(fields[2]) == parent
+  }
+}
+
 /// A pipe with little room, for the output of a program that is not read at first.
 final class NarrowPipe {
   private let reader: FileHandle
