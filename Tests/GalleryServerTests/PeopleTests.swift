@@ -68,10 +68,13 @@
     func sameWork() throws {
       let passwords = try Passwords(environment: .system)
       let hash = try passwords.hash("correct horse")
+      // Of this thread, which makes the hashes: what else runs on the machine does not count.
       func seconds(_ hash: String?) throws -> Double {
-        let start = ContinuousClock.now
+        var (start, end) = (timespec(), timespec())
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &start)
         for _ in 0..<5 { #expect(try !passwords.check("something else", against: hash)) }
-        return start.duration(to: .now) / .seconds(1)
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end)
+        return Double(end.tv_sec - start.tv_sec) + Double(end.tv_nsec - start.tv_nsec) / 1e9
       }
       let (known, unknown) = (try seconds(hash), try seconds(nil))
       // Far apart: without the work the second is a thousand times shorter.
@@ -96,7 +99,7 @@
           group.leave()
         }
       }
-      #expect(group.wait(timeout: .now() + 60) == .success)
+      #expect(group.wait(timeout: .now() + 180) == .success)
       let all = outcomes.withLock { $0 }
       #expect(Set(all) == ["right", "too-many-requests"] && all.count { $0 == "right" } >= 16)
       #expect(try passwords.check("correct horse", against: hash))
