@@ -351,7 +351,7 @@
 
     @Test("a form that is cut at any byte, or whose connection is, leaves nothing in the library or beside it")
     func cut() async throws {
-      try await Self.uploading(idleSeconds: 1) { gallery, uploader in
+      try await Self.uploading(idleSeconds: 5) { gallery, uploader in
         let form = UploadForm(photo("cut"), named: "cut.jpg", sidecar: Self.sidecar)
         let whole = form.closed
         let counts = Array(stride(from: 0, to: whole.count - 2, by: 61))

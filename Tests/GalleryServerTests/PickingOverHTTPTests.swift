@@ -124,7 +124,7 @@
             .map { String($0.prefix(36)) }
         }
         for id in [ids[2], ids[0], ids[1]] { #expect(try tap(gallery, session, ["select": id]) == 204) }
-        try await waitUntil("all taps are told", limit: .seconds(20)) { try given() == [ids[2], ids[0], ids[1]] }
+        try await waitUntil("all taps are told") { try given() == [ids[2], ids[0], ids[1]] }
         let change: [String: Any] = ["deselect": [ids[0]], "move": ["asset": ids[1]]]
         #expect(try gallery.ask("PATCH", path, json: change, key: app.key).status == 200)
         #expect(try selection() == [ids[1], ids[2]])
@@ -297,7 +297,7 @@
           func all() throws -> [[String: Any]] {
             try items(try gallery.ask("GET", "/v1/picking/\(session)", key: app.key).json())
           }
-          try await waitUntil("the result is there", limit: .seconds(20)) { try !all().isEmpty }
+          try await waitUntil("the result is there") { try !all().isEmpty }
           let one = try #require(try all().first)
           return (try #require(one["item"] as? String), try #require(one["types"] as? [String]))
         }

@@ -163,7 +163,7 @@
       try await PHPhotoLibrary.shared().performChanges {
         _ = PHAssetResourceUploadJobChangeRequest.creationRequestForJob(destination: destination, resource: resource)
       }
-      try await waitUntil("the job ends", limit: .seconds(60)) {
+      try await waitUntil("the job ends") {
         PHAssetResourceUploadJob.fetchJobs(action: .acknowledge, options: nil).count == 1
       }
       let job = try #require(PHAssetResourceUploadJob.fetchJobs(action: .acknowledge, options: nil).firstObject)

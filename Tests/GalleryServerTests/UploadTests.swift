@@ -87,7 +87,7 @@
       arguments: [0, 1, 70_000, 262_144, 700_001], [true, false])
     func resumed(_ count: Int, _ isNew: Bool) async throws {
       // libmicrohttpd may notice only by its limit that a client left in the middle of a body.
-      try await TestGallery.serving(idleSeconds: 1) { gallery in
+      try await TestGallery.serving(idleSeconds: 5) { gallery in
         let data = photo("cut", 1_000_000)
         let version = "Upload-Draft-Interop-Version: \(isNew ? 8 : 3)"
         func flag(_ isLast: Bool) -> [String] {

@@ -57,7 +57,7 @@
   private func serving(_ body: (HTTPAddress, FormSample) async throws -> Void) async throws {
     let sample = FormSample()
     var options = HTTPServerOptions()
-    options.idleSeconds = 2
+    options.idleSeconds = 5
     let server = try HTTPServer(try HTTPListener("127.0.0.1:0"), application: sample, options: options)
     try await onBlockingThreads {
       do { try await body(server.address, sample) } catch {
