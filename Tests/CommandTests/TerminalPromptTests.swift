@@ -13,6 +13,7 @@ struct TerminalPromptTests {
   ) throws -> (result: RunResult, screen: String) {
     var (controller, screen) = (Int32(-1), Int32(-1))
     try #require(openpty(&controller, &screen, nil, nil, nil) == 0)
+    for end in [controller, screen] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     defer { close(controller) }
     let result: RunResult
     do {

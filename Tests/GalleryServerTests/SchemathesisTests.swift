@@ -18,9 +18,7 @@
       try await TestGallery.serving { gallery in
         _ = try await gallery.makeAssets(20)
         let examples = try #require(Self.examples)
-        let process = Process()
-        process.executableURL = URL(filePath: "/usr/bin/env")
-        process.arguments = [
+        let words = [
           "schemathesis", "run", "http://\(gallery.address)/v1/openapi.json",
           "-H", "Authorization: Bearer \(gallery.owner)", "--max-examples", "\(examples)",
           "--phases", "examples,coverage,fuzzing", "--generation-deterministic", "--request-timeout", "90",
@@ -32,14 +30,10 @@
           "--checks",
           "not_a_server_error,status_code_conformance,content_type_conformance,response_schema_conformance",
         ]
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        process.standardError = pipe
-        process.currentDirectoryURL = FileManager.default.temporaryDirectory
-        try process.run()
-        let said = String(decoding: try pipe.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0, "\(said.suffix(20_000))")
+        let process = try ChildRun(
+          URL(filePath: "/usr/bin/env"), words, directory: FileManager.default.temporaryDirectory, errors: .output)
+        let said = String(decoding: try process.output.readToEnd() ?? Data(), as: UTF8.self)
+        #expect(process.end() == .status(0), "\(said.suffix(20_000))")
       }
     }
   }

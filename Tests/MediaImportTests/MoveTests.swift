@@ -182,15 +182,12 @@ struct MoveTests {
     let path = try folder.write("a.jpg", Self.still("a"))
     let rig = try ImportedLibrary()
     // Another process: what other tests start inherits a descriptor of this one, for a moment after it is closed.
-    let (program, output) = (Process(), Pipe())
-    program.executableURL = URL(filePath: "/bin/sh")
-    program.arguments = ["-c", #"exec 3>>"$0"; echo open; exec sleep 600"#, path.description]
-    program.standardOutput = output
-    try program.run()
-    #expect(output.fileHandleForReading.availableData == Data("open\n".utf8))
+    let program = try ChildRun(
+      URL(filePath: "/bin/sh"), ["-c", #"exec 3>>"$0"; echo open; exec sleep 600"#, path.description])
+    #expect(program.output.availableData == Data("open\n".utf8))
     let (summary, _) = try await rig.run([folder.asRoot], Self.options)
-    kill(program.processIdentifier, SIGKILL)
-    program.waitUntilExit()
+    kill(program.identifier, SIGKILL)
+    program.end()
     #expect(Self.reasons(summary) == ["a.jpg": .beingWritten] && summary.assetsAdded == 1)
     #expect(try Self.left(folder) == ["a.jpg"])
     #expect(try await rig.run([folder.asRoot], Self.options).summary.moved?.removed == 1)

@@ -34,7 +34,7 @@ package final class RawClient {
   }
 
   private init(receiveBuffer: Int32?) {
-    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     var limit = timeval(tv_sec: 180, tv_usec: 0)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     if var size = receiveBuffer {

@@ -79,7 +79,7 @@ package final class UploadServer: Sendable {
   ) throws {
     (self.form, self.limit, self.sends104, self.authorization) = (form, limit, sends104, authorization)
     state = Mutex(State(faults: faults))
-    socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+    socket = Glibc.socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
     address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
@@ -126,6 +126,7 @@ package final class UploadServer: Sendable {
         if state.withLock({ $0.isStopped }) { break }
         continue
       }
+      _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
       state.withLock { _ = $0.connections.insert(connection) }
       Thread { [weak self] in
         while let self, self.serve(connection) {}
