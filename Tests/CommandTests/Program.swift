@@ -92,6 +92,8 @@ final class Running {
     let environment = ProcessInfo.processInfo.environment.merging(settings) { $1 }
     // A test that writes to a program which has ended must see an error, not die.
     signal(SIGPIPE, SIG_IGN)
+    let unread = closesOutput ? try Self.unreadPipe() : nil
+    defer { if let unread { close(unread) } }
     if let socket {
       // The shell becomes the program, so its number is the program's.
       let passing = #"exec 3<&0 </dev/null; LISTEN_PID=$$ exec "$0" "$@""#
@@ -99,10 +101,25 @@ final class Running {
         URL(filePath: "/bin/sh"), ["-c", passing, programURL.path] + words, environment: environment,
         directory: sandbox.folder, input: .descriptor(socket))
     } else {
-      child = try ChildRun(programURL, words, environment: environment, directory: sandbox.folder, input: .pipe)
+      child = try ChildRun(
+        programURL, words, environment: environment, directory: sandbox.folder, input: .pipe,
+        output: unread.map(ChildRun.Stream.descriptor) ?? .pipe)
     }
-    if closesOutput { try child.output.close() } else { output.fill(from: child.output) }
+    if unread == nil { output.fill(from: child.output) }
     errors.fill(from: child.errors)
+  }
+
+  /// The write end of a pipe without a reader.
+  private static func unreadPipe() throws -> Int32 {
+    var ends: [Int32] = [-1, -1]
+    try #require(pipe(&ends) == 0)
+    for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+    close(ends[0])
+    // A program that another test starts may have a copy of the read end for a moment.
+    var writeEnd = pollfd(fd: ends[1], events: 0, revents: 0)
+    let count = poll(&writeEnd, 1, 60_000)
+    try #require(count == 1 && writeEnd.revents & Int16(POLLERR) != 0, "The pipe has a reader.")
+    return ends[1]
   }
 
   func send(_ text: String) throws {
