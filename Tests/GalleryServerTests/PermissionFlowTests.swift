@@ -183,6 +183,27 @@
       }
     }
 
+    @Test("a second request for more that has the answer of the first one is another state, and ends what waits for it")
+    func moreAgain() async throws {
+      try await TestGallery.serving { gallery in
+        let app = try gallery.register()
+        #expect(try gallery.answer(app.client, ["level": "readWrite", "decision": "limit"]).status == 200)
+        var revisions: [String] = []
+        for _ in 1...2 {
+          gallery.clock.advance(by: 1)
+          let asked = try gallery.ask("POST", "/v1/session/more", json: [:], key: app.key)
+          let waiting = try #require(try asked.json()["revision"] as? String)
+          #expect(try asked.status == 202 && gallery.session(app.key)["revision"] as? String == waiting)
+          #expect(try gallery.answer(app.client, ["level": "more"]).status == 200)
+          let answered = try gallery.session(app.key, "?after=\(waiting)&wait=30")
+          let more = try #require(answered["more"] as? [String: Any])
+          #expect(more["state"] as? String == "answered" && (more["added"] as? [String])?.isEmpty == true)
+          revisions += [waiting, try #require(answered["revision"] as? String)]
+        }
+        #expect(Set(revisions).count == 4, "\(revisions)")
+      }
+    }
+
     @Test("who says no, says no: the app stays out, and what is malformed decides nothing")
     func denies() async throws {
       try await TestGallery.serving { gallery in

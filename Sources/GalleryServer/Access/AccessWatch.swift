@@ -214,6 +214,12 @@
 
     private static func revision(_ state: JSON) -> String { String(Keyring.hash(state.description).prefix(16)) }
 
+    /// A state with its revision, which 'after' takes.
+    static func revised(_ state: JSON) -> JSON {
+      guard case .object(let members) = state else { return state }
+      return .object(members + [JSON.Member("revision", .text(revision(state)))])
+    }
+
     private static func polled(
       _ server: GalleryServer, _ call: Call, _ after: String?, _ seconds: Double,
       _ state: @escaping @Sendable (Call) throws -> JSON
@@ -226,9 +232,7 @@
           let revision = revision(now)
           let left = ContinuousClock.now.duration(to: end) / .seconds(1)
           guard revision == after, left > 0, !server.watch.isEnded else {
-            guard case .object(let members) = now else { return .json(now) }
-            return .json(
-              .object(members + [JSON.Member("revision", .text(revision))]), [("Cache-Control", "no-store")])
+            return .json(revised(now), [("Cache-Control", "no-store")])
           }
           await server.watch.next(after: generation, seconds: left)
           await pause(since: start)

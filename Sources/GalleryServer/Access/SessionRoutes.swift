@@ -83,7 +83,7 @@
               [.client(named: library.client, .request(level))], as: library.client, cause: "request for access")
             call.server.watch.wake()
           }
-          return .json(try state(call), status: 202, [("Cache-Control", "no-store")])
+          return .json(Route.revised(try state(call)), status: 202, [("Cache-Control", "no-store")])
         }.needing(.read),
         .gathering("POST", "/v1/session/more") { call, body in
           try JSONReader.read(body).checkKeys([])
@@ -98,7 +98,7 @@
           }
           try call.server.moreRequests.ask(library.client, at: call.server.environment.now())
           call.server.watch.wake()
-          return .json(try state(call), status: 202, [("Cache-Control", "no-store")])
+          return .json(Route.revised(try state(call)), status: 202, [("Cache-Control", "no-store")])
         }.needing(.read),
       ]
 
@@ -121,7 +121,8 @@
         "waiting": .list(waiting.map { .text("\($0.level)") }),
         "more": more.map { more in
           [
-            "state": more.added == nil ? "waiting" : "answered",
+            // Without it a second answer could equal the first, and what waits for it would not end.
+            "date": .text(DateText.instant(more.date)), "state": more.added == nil ? "waiting" : "answered",
             "added": .list((more.added ?? []).map { .text($0) }),
           ]
         } ?? .null,
