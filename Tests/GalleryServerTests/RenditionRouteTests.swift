@@ -178,6 +178,50 @@
       }
     }
 
+    @Test("a server that stops takes no further requests, also while a program reads a film and cannot be stopped")
+    func stopping() async throws {
+      let programs = try TemporaryFolder()
+      // Works for as long as its film, the last argument, has bytes.
+      let script = "#!/bin/sh\nfor film; do :; done\nwhile [ -s \"${film#file:}\" ]; do :; done\nexit 1\n"
+      try writeProgram(script, at: programs.place("ffprobe").path)
+      var options = RenditionOptions()
+      options.searchPath = "\(programs.url.path):/usr/bin:/bin"
+      try await TestGallery.serving(renditions: options) { gallery in
+        let asset = try await gallery.makeAsset(try sample("video/with-gps.mov"), .video, media: .video)
+        let resource = try #require(try Renditions.shown(asset, in: gallery.library))
+        let film = try gallery.library.url(of: resource, in: asset).path
+        func endProgram() {
+          chmod(film, 0o600)
+          truncate(film, 0)
+        }
+        defer { endProgram() }
+        /// Whether a process has the program among its words.
+        func isAtWork() throws -> Bool {
+          try FileManager.default.contentsOfDirectory(atPath: "/proc").contains { process in
+            let words = (try? String(contentsOfFile: "/proc/\(process)/cmdline", encoding: .utf8)) ?? ""
+            return words.contains(programs.url.lastPathComponent)
+          }
+        }
+        let kept = try RawClient(port: gallery.address.port)
+        func isAnswered() throws -> Bool {
+          kept.send(try gallery.head("HEAD", "/v1/session"))
+          return kept.read(through: "\r\n\r\n").hasPrefix("HTTP/1.1 200 ")
+        }
+        #expect(try isAnswered())
+        #expect(try gallery.ask("GET", try gallery.rendition("play", of: asset) + "?wait=0").status == 503)
+        let (server, ended) = (gallery.server, Gathered<Bool>())
+        try await waitUntil("the film is being read") { try isAtWork() }
+        let stop = Task {
+          await server.stop()
+          ended.append(true)
+        }
+        try await waitUntil("no further request is answered") { try !isAnswered() }
+        #expect(try isAtWork() && ended.all.isEmpty, "Requests were answered until the program had ended.")
+        endProgram()
+        await stop.value
+      }
+    }
+
     @Test("a feed hears which of its client's assets have pictures, and of no other")
     func announced() async throws {
       try await TestGallery.serving { gallery in

@@ -187,13 +187,15 @@
       picking.cancelAll()
       watch.end()
       feeds.endAll()
-      await renditions.stop()
-      await duplicates.end()
       let running = server.withLock { server in
         defer { server = nil }
         return server
       }
+      // Programs that work end beside it: until new requests are rejected, what has just ended is asked for again.
+      async let renditionsEnd: Void = renditions.stop()
+      async let searchEnd: Void = duplicates.end()
       await running?.stop()
+      _ = await (renditionsEnd, searchEnd)
       uploads.close()
       lock.release()
     }
