@@ -138,6 +138,27 @@ import Testing
     }
 
     @Test(
+      "a certificate that is renewed is not read again: the help says so, and the server when it looks, once",
+      .enabled(if: TestCertificate.isPossible, "`apt-get install openssl` brings what makes a certificate"))
+    func renewed() throws {
+      let sandbox = try Sandbox()
+      let (pair, other) = (try TestCertificate(in: sandbox), try TestCertificate(in: sandbox, named: "other"))
+      let running = try Running(sandbox, Self.serve + pair.options)
+      _ = try announcement(running)
+      try Data(contentsOf: URL(filePath: other.certificate)).write(to: URL(filePath: pair.certificate))
+      // It looks once an hour, and when it is asked for a link.
+      for _ in 1...2 {
+        kill(running.child.identifier, SIGUSR1)
+        #expect(try running.line().hasPrefix("Sign in as the owner, once: "))
+      }
+      let end = try running.finish(interrupting: true)
+      #expect(end.status == 0)
+      #expect(end.errors.components(separatedBy: "has changed since the start").count == 2, "\(end.errors)")
+      let help = try sandbox.run(["serve", "--help"]).output.split(whereSeparator: \.isWhitespace)
+      #expect(help.joined(separator: " ").contains("The certificate and its key are read at the start"))
+    }
+
+    @Test(
       "a certificate with the key of another one ends it with a sentence",
       .enabled(if: TestCertificate.isPossible, "`apt-get install openssl` brings what makes a certificate"))
     func foreignKey() throws {

@@ -23,7 +23,7 @@ extension Command {
     words: ["serve"], summary: "serve the library over HTTP to galleries and programs",
     options: [
       .library, .listen,
-      Option("tls-certificate", "FILE", "a certificate chain, PEM; the server then speaks HTTPS only"),
+      Option("tls-certificate", "FILE", "a certificate chain, PEM, read at the start; HTTPS only"),
       Option("tls-key", "FILE", "the certificate's private key, PEM"),
       Option(
         "trust-proxy", "ADDRESS", isRepeatable: true,
@@ -32,10 +32,13 @@ extension Command {
     ],
     notes: """
       Prints the address and a link that signs its first visitor in as the owner, once; then a line on standard error
-      for each request, with --json as JSON. SIGUSR1 prints another such link. SIGTERM ends feeds, lets running requests
-      go on for five seconds, and stops; what came of uploads is kept. A second signal ends the process at once. A
-      socket passed by systemd is used instead of --listen. The server describes the API at /v1/openapi.json. The
-      program needs the package trait Gallery: swift build -c release --traits Gallery.
+      for each request, with --json as JSON. SIGUSR1 prints another such link. SIGTERM and SIGHUP end feeds, let running
+      requests go on for five seconds, and stop the server; what came of uploads is kept. A second signal ends the
+      process at once. A socket passed by systemd is used instead of --listen. The server describes the API at
+      /v1/openapi.json. The program needs the package trait Gallery: swift build -c release --traits Gallery.
+
+      The certificate and its key are read at the start: restart the server after a renewal. It looks once an hour
+      whether the certificate has changed, and says so on standard error.
 
       With --trust-proxy the three fields of requests from that address are trusted. X-Forwarded-For gives the address
       by which limits count and that the log shows, X-Forwarded-Proto: https makes cookies Secure, and
@@ -102,7 +105,7 @@ extension Invocation {
       }
       let origin = "\(options.tls == nil ? "http" : "https")://\(address)"
       try announce(origin, server.ownerLink(at: origin), address, isEncrypted: options.tls != nil)
-      try announceLinks(of: server, origin, until: interruption)
+      try announceLinks(of: server, origin, served: options.tls?.certificate, until: interruption)
       try waiting { await server.stop() }
     }
 
@@ -138,14 +141,20 @@ extension Invocation {
       return try HTTPListener(adopting: 3)
     }
 
-    /// Prints a new link for each SIGUSR1 until the process is asked to stop.
-    private func announceLinks(of server: GalleryServer, _ origin: String, until interruption: Interruption) throws {
+    /// Prints a new link for each SIGUSR1 until the process is asked to stop, and looks then, and once an hour, whether
+    /// the certificate was renewed.
+    private func announceLinks(
+      of server: GalleryServer, _ origin: String, served certificate: String?, until interruption: Interruption
+    ) throws {
+      var certificate = certificate
       let wake = DispatchSemaphore(value: 0)
       interruption.onUserSignal { wake.signal() }
       interruption.onRequest { wake.signal() }
       while true {
-        wake.wait()
+        let isAsked = wake.wait(timeout: .now() + 3600) == .success
         if interruption.isRequested { return }
+        noteRenewal(of: &certificate)
+        guard isAsked else { continue }
         let link = server.ownerLink(at: origin)
         if printsJSON {
           try output.line(["link": .text(link)])
@@ -154,6 +163,16 @@ extension Invocation {
         }
         try output.flush()
       }
+    }
+
+    /// Says, once for each change, that the file of the certificate has another one than the server was started with.
+    private func noteRenewal(of known: inout String?) {
+      guard known != nil, let path = text("tls-certificate"), let now = try? pem(path, "--tls-certificate"),
+        now != known
+      else { return }
+      known = now
+      Output.notice(
+        "The certificate in \(path) has changed since the start; restart the server, which still uses the former one.")
     }
 
     private func galleryAccess() throws -> GalleryAccess {
