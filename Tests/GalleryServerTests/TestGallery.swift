@@ -67,7 +67,8 @@
 
     private static func start(
       _ library: PhotoLibrary, _ seed: UInt64, _ clock: TestClock, _ log: RequestLog, _ access: GalleryAccess,
-      _ options: HTTPServerOptions, _ renditions: RenditionOptions, _ page: PageFiles?
+      _ options: HTTPServerOptions, _ renditions: RenditionOptions, _ page: PageFiles?,
+      preparing prepare: (GalleryServer) -> Void = { _ in }
     ) throws -> (GalleryServer, HTTPAddress) {
       let random = Mutex(SeededGenerator(seed: seed))
       let environment = GalleryEnvironment(
@@ -78,6 +79,7 @@
       let server = try GalleryServer(
         library, environment: environment, access: access, renditions: renditions, page: page
       ) { log.add($0) }
+      prepare(server)
       return (server, try server.start(try HTTPListener("127.0.0.1:0"), options: options))
     }
 
@@ -107,10 +109,11 @@
     }
 
     /// Stops the server and starts another one on the same library, with the keys that the first one left.
-    func restart() async throws {
+    /// - Parameter prepare: is called with the new server before it starts.
+    func restart(preparing prepare: (GalleryServer) -> Void = { _ in }) async throws {
       await server.stop()
       (server, address) = try Self.start(
-        temporary.library, seed + 1, clock, log, access, options, renditions, page)
+        temporary.library, seed + 1, clock, log, access, options, renditions, page, preparing: prepare)
     }
 
     private func key(linked link: String) async throws -> String {

@@ -138,6 +138,19 @@
 
     static let part = "Content-Type: application/partial-upload"
 
+    @Test("a server that starts removes what a killed one left of plain uploads, without a request")
+    func leftBehind() async throws {
+      try await TestGallery.serving { gallery in
+        await gallery.server.stop()
+        let folder = gallery.library.url.appending(path: "server/uploads")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try Data("x".utf8).write(to: folder.appending(path: "stray.bytes"))
+        try #require(gallery.leftovers == ["stray.bytes"])
+        try await gallery.restart()
+        try await waitUntil("the bytes are removed") { gallery.leftovers.isEmpty }
+      }
+    }
+
     @Test("a server that starts anew goes on with uploads, from what was promised")
     func restarted() async throws {
       try await TestGallery.serving { gallery in

@@ -169,6 +169,8 @@
       let started = try HTTPServer(listener, application: self, options: options)
       let address = started.address
       try renditions.start()
+      // A server that was killed may have left bodies that fill the disk. What fails is tried again by a request.
+      if uploads.hasFolder { Task.detached { [uploads] in try? await offload { try uploads.open() } } }
       server.withLock { $0 = started }
       return address
     }

@@ -25,7 +25,7 @@
   /// The uploads of a server.
   final class Uploads: Sendable {
     private struct State {
-      /// nil until the first request.
+      /// nil until it is opened: when the server starts, or by the first request if there was none.
       var folder: UploadFolder?
       var uploads: [String: Upload] = [:]
       /// The finished uploads of each client whose answers are kept, the oldest first.
@@ -61,6 +61,12 @@
         if let synchronizing { settings.synchronizing = synchronizing }
       }
     }
+
+    /// Whether there is a folder of uploads.
+    var hasFolder: Bool { library.store.folder.status(of: UploadFolder.name) != nil }
+
+    /// Opens the folder, and removes what an earlier server left that no upload goes on with.
+    func open() throws { try state.withLock { _ = try opened(&$0) } }
 
     /// Ends what still writes, and lets another server take uploads.
     func close() {
