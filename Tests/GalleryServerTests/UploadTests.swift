@@ -138,6 +138,27 @@
 
     static let part = "Content-Type: application/partial-upload"
 
+    @Test("a request that finds an upload, and comes to it when another one has finished it, gets the answer of that")
+    func finishedMeanwhile() async throws {
+      try await TestGallery.serving { gallery in
+        let begun = try gallery.send("POST", "/v1/uploads", photo("quick", 5_000), ["Upload-Complete: ?0"])
+        let place = try #require(begun.interim?.fields["location"])
+        let request = HTTPRequest(
+          method: "HEAD", target: try HTTPTarget(place), fields: [("Authorization", "Bearer \(gallery.owner)")])
+        let call = Call(
+          request: request, parameters: [String(place.dropFirst("/v1/uploads/".count))],
+          key: try gallery.server.keyring.key(of: request), server: gallery.server)
+        let (uploads, found) = (gallery.server.uploads, Gathered<String>())
+        let record = try await UploadRoutes.whileUnfinished(call, PhotoLibrary.owner) { upload -> UploadRecord in
+          found.append(upload.id)
+          _ = await uploads.complete(upload) {}
+          return try upload.interrupt()
+        }
+        #expect(record == nil && found.all == call.parameters)
+        #expect(try gallery.ask("GET", place).status == 201)
+      }
+    }
+
     @Test("a server that starts removes what a killed one left of plain uploads, without a request")
     func leftBehind() async throws {
       try await TestGallery.serving { gallery in

@@ -78,6 +78,7 @@
     init(_ error: any Error) {
       switch error {
       case let problem as Problem: self = problem
+      case is Upload.Gone: self = .notFound
       case let error as LibraryError: self.init(error)
       case let error as FetchError:
         self.init(400, Self.fetchKinds[error.code] ?? "malformed-request", error.description)

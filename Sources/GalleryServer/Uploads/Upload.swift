@@ -85,10 +85,10 @@
     /// Takes the turn for a body.
     /// - Parameter offset: where the body begins; nil for a new upload.
     /// - Returns: the turn.
-    /// - Throws: ``Problem`` 409 for another offset than the durable one, 400 for a length that contradicts.
+    /// - Throws: ``Problem`` 409 for another offset than the durable one, 400 for a length that contradicts; ``Gone``.
     func begin(at offset: UInt64, _ head: UploadHead, contentLength: UInt64?) throws -> Int {
       try state.withLock { state in
-        guard !state.isGone else { throw Problem.notFound }
+        guard !state.isGone else { throw Gone() }
         // What an earlier request announced does not come any more, whatever becomes of this one.
         let isFirst = state.turn == 0
         if !isFirst { state.expected = 0 }
@@ -205,9 +205,10 @@
     var isReceiving: Bool { state.withLock { $0.descriptor >= 0 } }
 
     /// Makes the offset exact that a client is about to be given, and ends what still writes.
+    /// - Throws: ``Gone``; ``LibraryError`` `.storage`, `.notEnoughSpace`.
     func interrupt() throws -> UploadRecord {
       try state.withLock { state in
-        guard !state.isGone else { throw Problem.notFound }
+        guard !state.isGone else { throw Gone() }
         state.turn += 1
         state.expected = 0
         try settle(&state)
@@ -291,6 +292,9 @@
     }
 
     // MARK: Problems
+
+    /// The upload was finished or dropped since it was found.
+    struct Gone: Error {}
 
     static let overtaken = Problem(409, "conflict", "A later request continues this upload; request its offset.")
 

@@ -90,21 +90,22 @@
       let client = try client(call)
       return .receive { request in
         do {
-          guard let upload = try await current(call, client) else {
-            return .refuse(try await repeated(call, client, offset, isLast: isLast))
-          }
-          let place = try server.uploads.enter(for: client)
-          do {
-            let length = contentLength(request)
-            let turn = try await offload {
-              try checkMayAdd(try call.library())
-              return try server.uploads.resume(upload, at: offset, head, contentLength: length)
+          let receiver = try await whileUnfinished(call, client) { upload -> UploadReceiver in
+            let place = try server.uploads.enter(for: client)
+            do {
+              let length = contentLength(request)
+              let turn = try await offload {
+                try checkMayAdd(try call.library())
+                return try server.uploads.resume(upload, at: offset, head, contentLength: length)
+              }
+              return UploadReceiver(call, upload, turn, place, isLast: isLast, isNew: false)
+            } catch {
+              place.leave()
+              throw error
             }
-            return .take(UploadReceiver(call, upload, turn, place, isLast: isLast, isNew: false), interim: nil)
-          } catch {
-            place.leave()
-            throw error
           }
+          guard let receiver else { return .refuse(try await repeated(call, client, offset, isLast: isLast)) }
+          return .take(receiver, interim: nil)
         } catch { return .refuse(Problem(error).response) }
       }
     }
@@ -124,6 +125,18 @@
       _ = await finishing.value
       try call.checkIsStillGood()
       return try await offload { try find() }
+    }
+
+    /// Does work with the unfinished upload of the path; nil once it is finished, also if that happens meanwhile: the
+    /// request that is repeated may be under way.
+    static func whileUnfinished<Value: Sendable>(
+      _ call: Call, _ client: String, _ work: @Sendable (Upload) async throws -> Value
+    ) async throws -> Value? {
+      guard let upload = try await current(call, client) else { return nil }
+      do { return try await work(upload) } catch is Upload.Gone {
+        guard let upload = try await current(call, client) else { return nil }
+        return try await work(upload)
+      }
     }
 
     /// The answer to a part of an upload that is finished: the same as before for what finished it, else a problem.
@@ -155,10 +168,12 @@
       try call.checkQuery([])
       let client = try client(call)
       let place = "/v1/uploads/\(call.parameters[0])"
-      guard let upload = try await current(call, client) else {
+      let unfinished = try await whileUnfinished(call, client) { upload in
+        try await offload { try upload.interrupt() }
+      }
+      guard let record = unfinished else {
         return try await offload { try call.server.uploads.result(call.parameters[0], of: client).response(place) }
       }
-      let record = try await offload { try upload.interrupt() }
       var fields = progress(record, call.server.uploads.quota) + [("Cache-Control", "no-store")]
       if let length = record.length { fields.append(("Upload-Length", "\(length)")) }
       if call.request.method == "HEAD" { return HTTPResponse(204, Headers.common + fields) }
