@@ -116,6 +116,31 @@
       }
     }
 
+    @Test("uploads are counted with their bytes until they are finished, bodies while they come")
+    func uploads() async throws {
+      try await TestGallery.serving { gallery in
+        func figures() throws -> [Double] {
+          let samples = try gallery.metrics().samples
+          return try ["uploads_unfinished", "uploads_unfinished_bytes", "uploads_receiving"].map {
+            try #require(samples["photoledger_" + $0])
+          }
+        }
+        #expect(try figures() == [0, 0, 0])
+        let part = try gallery.send("POST", "/v1/uploads", Data(count: 1_000), ["Upload-Complete: ?0"]).answer
+        let place = try #require(part.fields["location"], "\(part)")
+        #expect(try figures() == [1, 1_000, 0])
+        let client = try RawClient(port: gallery.address.port)
+        client.send(try gallery.head("POST", "/v1/uploads", ["Upload-Complete: ?0", "Content-Length: 2000"]))
+        client.send([UInt8](repeating: 7, count: 500))
+        try await waitUntil("a body comes") { try figures()[2] == 1 }
+        client.send([UInt8](repeating: 7, count: 1_500))
+        try await waitUntil("the body has come") { try figures() == [2, 3_000, 0] }
+        #expect(try gallery.ask("DELETE", place).status == 204)
+        #expect(try figures() == [1, 2_000, 0])
+        #expect(try gallery.sample("disk_free_bytes") > 0)
+      }
+    }
+
     @Test("a feed that waits for its client lags, and one whose client has read does not")
     func lag() async throws {
       try await TestGallery.serving { gallery in

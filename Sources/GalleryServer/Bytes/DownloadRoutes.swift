@@ -117,10 +117,13 @@
           throw Problem.malformed("The body needs 'assets', a list of 1 to \(Downloads.assetLimit) identifiers.")
         }
         let library = try call.library()
-        let names = try list.map { item -> String in
+        // An asset that is named twice is in the archive once.
+        var known: Set<LocalIdentifier> = []
+        let names = try list.compactMap { item -> String? in
           guard let name = item.textValue, name.utf8.count <= 200 else {
             throw Problem.malformed("'assets' holds \(item.kind); pass local identifiers.")
           }
+          if let asset = LocalIdentifier(name), !known.insert(asset).inserted { return nil }
           return name
         }
         try checkCanBeSent(names, in: library)

@@ -1,4 +1,5 @@
 #if Gallery
+  import Glibc
   import HTTPServing
   import LibraryMaintenance
   import PhotoLedger
@@ -66,7 +67,9 @@
           "requests_total", .counter,
           "Requests that have ended, by status; status 0 are those whose connection ended before the response began.",
           counts.sorted { $0.key < $1.key }.map { ("{status=\"\($0.key)\"}", Double($0.value)) }),
-        Metric("request_seconds_total", .counter, "Time spent on requests.", seconds),
+        Metric(
+          "request_seconds_total", .counter,
+          "Time spent on requests, that of open feeds and streams and of waiting polls included.", seconds),
       ]
     }
   }
@@ -74,10 +77,12 @@
   extension GalleryServer {
     /// What /metrics shows.
     /// - Throws: ``LibraryError`` if the store cannot be read.
-    /// - Complexity: O(s + f) for s open streams and f entries of LMDB's free list.
+    /// - Complexity: O(s + u + f) for s open streams, u unfinished uploads and f entries of LMDB's free list.
     func figures() throws -> [Metric] {
       let store = try library.storeFigures()
-      let streams = streamCounts
+      let (streams, uploads) = (streamCounts, uploads.figures)
+      var room: [(labels: String, value: Double)] = []
+      if let disk = library.store.folder.fileSystem { room = [("", Double(disk.f_bavail) * Double(disk.f_frsize))] }
       return [
         Metric("commits_total", .counter, "Commits of the library.", store.commitCount),
         Metric("events_total", .counter, "Events in the log of the library.", store.eventCount),
@@ -104,6 +109,10 @@
         Metric("fetches_held", .gauge, "Fetch results that are held.", fetches.count),
         Metric("renditions_waiting", .gauge, "Renditions to make.", renditions.waitingCount),
         Metric("renditions_bytes", .gauge, "Bytes of renditions.", renditions.byteCount),
+        Metric("uploads_unfinished", .gauge, "Uploads that are not finished.", uploads.count),
+        Metric("uploads_unfinished_bytes", .gauge, "Bytes that came of unfinished uploads.", uploads.bytes),
+        Metric("uploads_receiving", .gauge, "Bodies of uploads that are being received.", uploads.bodies),
+        Metric("disk_free_bytes", .gauge, "Bytes that the disk of the library has left.", room),
       ] + metrics.figures
     }
   }

@@ -291,6 +291,12 @@
       }
     }
 
+    /// How many uploads are unfinished, how many bytes came of them, and how many bodies are being received.
+    var figures: (count: Int, bytes: UInt64, bodies: Int) {
+      let uploads = state.withLock { Array($0.uploads.values) }
+      return (uploads.count, uploads.reduce(0) { $0 + $1.written }, active.withLock { $0.values.reduce(0, +) })
+    }
+
     func forget(_ upload: Upload) {
       upload.drop()
       state.withLock { $0.uploads[upload.id] = nil }
