@@ -29,6 +29,27 @@ class FrameTests(PageTest):
             self.assertEqual(self.browser.all(".failure"), [], address)
 
 
+class CutImportTests(PageTest):
+    expected_errors = ("ERR_BLOCKED_BY_CLIENT", "Failed to fetch dynamically imported module")
+
+    def block(self, *urls):
+        self.browser.driver.execute_cdp_cmd("Network.enable", {})
+        self.browser.driver.execute_cdp_cmd("Network.setBlockedURLs", {"urls": urls})
+
+    def test_a_view_that_could_not_be_loaded_is_there_when_it_is_tried_again(self):
+        self.addCleanup(self.block)
+        self.browser.sign_in(self.gallery)
+        self.browser.wait_text("12 photos", ".count")
+        # The view, and with it what asks whether the server is there.
+        self.block("*/views/search.js", "*/views/later.js")
+        self.browser.click('[data-route="search"]')
+        self.browser.wait_text("The server was not reached.", ".failure")
+        self.block()
+        # Where the browser keeps the failure, the page is loaded again.
+        self.browser.click(".failure .button")
+        self.browser.wait_text("Search", "main h1")
+
+
 class OnRequestTests(PageTest):
     """A server that makes pictures only when they are asked for."""
     options = ("--on-request",)

@@ -1120,6 +1120,50 @@ test('the trash is emptied though some of it was restored or deleted meanwhile',
   assert.deepEqual(app.failures.map((error) => error.message), ['too many']);
 });
 
+test('a part of the page that could not be loaded is loaded again, or the page is', async () => {
+  const { later } = await load('views/later.js');
+  const { fetch } = globalThis;
+  let status = 0;
+  let isKept = true;
+  let loads = 0;
+  globalThis.fetch = async () => {
+    if (status === 0) throw new TypeError('fetch failed');
+    return { status };
+  };
+  const reloads = [];
+  const app = { reload: (_, sentence) => reloads.push(sentence) > 1 };
+  const ask = () => later(app, async () => {
+    loads += 1;
+    if (status === 200 && !isKept) return 'module';
+    throw new TypeError('Failed to fetch dynamically imported module: http://localhost/views/search.js');
+  });
+  const isOutdated = (error) => error.constructor.name === 'Outdated';
+  try {
+    await assert.rejects(ask(), (error) => error instanceof Problem && error.type === 'not-reached');
+    status = 503;
+    await assert.rejects(ask(), (error) => error instanceof Problem && error.type === 'not-reached');
+    assert.deepEqual([loads, reloads], [2, []]);
+    status = 200;
+    // The browser keeps the failure. The page was loaded again for that before: the person does it.
+    await assert.rejects(ask(), (error) => isOutdated(error) && /could not be loaded/.test(error.message));
+    assert.deepEqual([loads, reloads.length], [4, 1]);
+    let isOver = false;
+    ask().finally(() => { isOver = true; });
+    await settled();
+    assert.deepEqual([reloads.length, isOver], [2, false], 'the page is left, and nothing goes on in it');
+    isKept = false;
+    assert.equal(await ask(), 'module');
+    status = 404;
+    app.reload = () => false;
+    await assert.rejects(ask(), (error) => isOutdated(error) && /updated/.test(error.message));
+    // What fails by itself is said, and the page stays.
+    status = 200;
+    await assert.rejects(later(app, async () => { throw new SyntaxError('no export'); }), SyntaxError);
+  } finally {
+    globalThis.fetch = fetch;
+  }
+});
+
 test('what fails is thrown to who asks for that, unless some of it was committed', async () => {
   const app = new App(new PhotoLedger(), { scopes: [] }, { first: { open: async () => ({}) } });
   const said = [];

@@ -27,6 +27,7 @@ export default {
   'session.other': 'In diesem Browser ist jetzt ein anderes Konto angemeldet. Was hier noch nicht fertig ist, '
     + 'wartet, bis sich das Konto dieser Seite wieder anmeldet.',
   'update.sentence': 'Die Galerie wurde aktualisiert. Diese Seite muss neu geladen werden.',
+  'update.part': 'Ein Teil dieser Seite konnte nicht geladen werden. Sie muss neu geladen werden.',
   'update.reload': 'Neu laden',
   'error.title': 'Das hat nicht geklappt',
   'action.close': 'Schließen',

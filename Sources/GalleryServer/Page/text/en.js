@@ -27,6 +27,7 @@ export default {
   'session.other': 'This browser is now signed in with another account. Unfinished work on this page waits until '
     + 'its own account signs in again.',
   'update.sentence': 'The gallery was updated. Reload this page to continue.',
+  'update.part': 'A part of this page could not be loaded. Reload the page to continue.',
   'update.reload': 'Reload',
   'error.title': 'Something went wrong',
   'action.close': 'Close',

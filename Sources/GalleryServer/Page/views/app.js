@@ -13,13 +13,13 @@
 
 import { PhotoLedger, Problem, sessionChannel, signInAddress } from '../client/photoledger.js';
 import { Feed } from '../client/feed.js';
-import { messageOf } from '../model/failures.js';
+import { Outdated, messageOf } from '../model/failures.js';
 import { isolated, t } from '../text/text.js';
 import { account } from './account.js';
 import { dismissDialogs } from './dialog.js';
 import { fill, h } from './dom.js';
 import { icon } from './icons.js';
-import { Outdated, later } from './later.js';
+import { later } from './later.js';
 import { Notices } from './notice.js';
 
 /**
@@ -64,7 +64,7 @@ import { Notices } from './notice.js';
 const barLimit = 4;
 /** Of how many entries of the history it is known where their views stood. */
 const placeLimit = 100;
-/** Where the tab keeps which page it left because of an update. */
+/** Where the tab keeps which page it left by itself, as parts of it could not be imported. */
 const outdated = 'photoledger.outdated';
 
 const reloadButton = () => h('button', { class: 'button', onclick: () => location.reload() }, t('update.reload'));
@@ -488,16 +488,17 @@ export class App extends EventTarget {
   }
 
   /**
-   * Loads the page again, as the server has another one.
-   * @param {string} revision what names the page that is gone; it is left by itself once
+   * Loads the page again, as the server has another one or the browser cannot import a part of this one.
+   * @param {string} revision what names this page; it is left by itself once
+   * @param {string} sentence why
    * @returns {boolean} whether it is left
    */
-  reload(revision) {
+  reload(revision, sentence) {
     if (sessionStorage.getItem(outdated) === revision) return false;
     return this.leave(() => {
       sessionStorage.setItem(outdated, revision);
       location.reload();
-    }, t('update.sentence'), reloadButton());
+    }, sentence, reloadButton());
   }
 
   /**

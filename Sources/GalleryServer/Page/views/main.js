@@ -35,6 +35,23 @@ const routes = /** @type {Record<string, import('./app.js').RouteEntry>} */ ({
   health: { label: 'nav.health', icon: 'health', isOwners: true, open: view(() => import('./health.js')) },
 });
 
+/**
+ * Takes files that are dropped anywhere in the page, from when the module for that is there.
+ * @param {App} gallery
+ */
+function takeDrops(gallery) {
+  const { feed, notices } = gallery;
+  const again = () => {
+    if (!feed.isOpen) return;
+    feed.removeEventListener('connection', again);
+    takeDrops(gallery);
+  };
+  later(gallery, () => import('./upload.js')).then((module) => module.takeDropsOf(gallery), (error) => {
+    if (error instanceof Problem) feed.addEventListener('connection', again);
+    throw error;
+  }).catch((error) => notices.fail(error));
+}
+
 const place = /** @type {HTMLElement} */ (document.getElementById('app'));
 const client = new PhotoLedger();
 /**
@@ -49,8 +66,7 @@ try {
   await gallery.start(place);
   // A server that goes away meanwhile takes nothing from what is on the screen.
   if (adds(session)) {
-    later(gallery, () => import('./upload.js')).then((module) => module.takeDropsOf(gallery),
-      (error) => gallery.notices.fail(error));
+    takeDrops(gallery);
   }
 } catch (error) {
   if (error instanceof Problem && error.status === 401) location.assign(signInAddress(location));

@@ -1,6 +1,6 @@
 // Notices: what was done, with Undo; what did not work, with the server's sentence. Read aloud, and gone by themselves.
 
-import { messageOf } from '../model/failures.js';
+import { Outdated, messageOf } from '../model/failures.js';
 import { t } from '../text/text.js';
 import { h } from './dom.js';
 import { icon } from './icons.js';
@@ -68,6 +68,8 @@ export class Notices {
    * @param {unknown} error
    */
   fail(error) {
-    this.show(messageOf(error), { isError: true });
+    const reload = error instanceof Outdated
+      && { action: t('update.reload'), onAction: () => location.reload() };
+    this.show(messageOf(error), { isError: true, ...reload });
   }
 }
