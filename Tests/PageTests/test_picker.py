@@ -236,6 +236,36 @@ class PickerTests(PageTest):
         self.assertEqual(place_of_picked(True), "")
         self.assertNotEqual(with_place, "")
 
+    def test_nothing_is_given_before_the_server_knows_that_the_place_is_left_out(self):
+        held = self.browser.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": """
+            const send = window.fetch;
+            window.taps = [];
+            window.fetch = async (url, options) => {
+              if (String(url).endsWith('/taps')) window.taps.push(options.body);
+              if (options?.body?.includes('withhold')) await new Promise((done) => { window.letGo = done; });
+              return send(url, options);
+            };"""})
+        self.addCleanup(self.browser.driver.execute_cdp_cmd, "Page.removeScriptToEvaluateOnNewDocument", held)
+        session = self.begin(limit=0)
+        self.present(session)
+        self.tile(0).click()
+        wait(lambda: len(self.selection(session)) == 1, "it is selected")
+        self.browser.click(".pick-option input")
+        wait(lambda: self.browser.js("return window.letGo !== undefined"), "the place is on its way")
+        self.browser.click(".pick-head .button.main")
+        # What overtakes is sent at once: a second of frames is long for that.
+        self.browser.driver.execute_async_script("""
+            const done = arguments[0];
+            let left = 60;
+            const frame = () => { if ((left -= 1) > 0) requestAnimationFrame(frame); else done(); };
+            frame();""")
+        self.assertEqual([tap for tap in self.browser.js("return window.taps") if "finish" in tap], [])
+        self.assertTrue(self.browser.one(".pick-option input").is_selected(), "the box shows what was pressed")
+        self.browser.js("window.letGo()")
+        self.browser.wait_text("received 1 photo", ".saying")
+        self.assertEqual([list(json.loads(tap)) for tap in self.browser.js("return window.taps")],
+                         [["select"], ["withhold"], ["finish"]])
+
     def test_leaving_out_a_place_keeps_what_else_is_left_out(self):
         session = self.begin(limit=0)
         path = f"/v1/picking/{session['session']}/taps"

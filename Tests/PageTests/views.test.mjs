@@ -218,6 +218,73 @@ const pointer = (pointerId, index, more = {}) => ({
   clientX: 100 * index, clientY: 60, target: h('div', { class: 'tile', 'data-index': index }), ...more,
 });
 
+/** A picking session, and a server that takes its taps. */
+async function picking(answer) {
+  const { Picked } = await load('views/picked.js');
+  const taps = [];
+  const client = Object.assign(new PhotoLedger(), {
+    ask: async (method, path, { json }) => {
+      taps.push(json);
+      return answer(json, taps.length);
+    },
+  });
+  const presentation = { session: 's', limit: 0, selection: [], withheld: ['captions'], state: 'open', ordered: true };
+  const said = [];
+  const picked = new Picked(client, presentation, (error) => said.push(error.message));
+  return { picked, taps, said, turns: async () => { for (let turn = 0; turn < 5; turn += 1) await settled(); } };
+}
+
+test('an app gets what was picked only after it is known what is left out of it', async () => {
+  let go = () => {};
+  const { picked, taps, turns } = await picking((tap) => tap.withhold ? new Promise((done) => { go = done; }) : null);
+  picked.tap('a', true);
+  const sent = picked.withhold('location', true);
+  picked.tap('b', true);
+  const finished = picked.finish();
+  picked.tap('c', true);
+  await turns();
+  assert.deepEqual(taps, [{ select: 'a' }, { withhold: ['captions', 'location'] }], 'nothing overtakes it');
+  go(null);
+  await sent;
+  assert.deepEqual(picked.presentation.withheld, ['captions', 'location']);
+  assert.equal(await finished, 2, 'c was pressed afterwards');
+  assert.deepEqual(taps.slice(2, 4), [{ select: 'b' }, { finish: true }]);
+});
+
+test('an app gets nothing yet if a press before it failed, until the person adds again', async () => {
+  let isRefused = true;
+  const { picked, taps, said } = await picking(({ withhold, select }) => {
+    if (isRefused && (withhold || select === 'b')) throw new Problem(403, 'access-denied', 'no');
+    return null;
+  });
+  picked.tap('a', true);
+  picked.tap('b', true);
+  assert.equal(await picked.finish(), null);
+  assert.deepEqual([said, picked.ids], [['no'], ['a']]);
+  const withheld = picked.withhold('location', true);
+  const finished = picked.finish();
+  await assert.rejects(withheld, /no/);
+  assert.equal(await finished, null);
+  assert.ok(!taps.some((tap) => tap.finish));
+  isRefused = false;
+  assert.equal(await picked.finish(), 1);
+});
+
+test('a press that did not arrive is sent again before the app gets anything', async (context) => {
+  context.mock.timers.enable({ apis: ['setTimeout'] });
+  const { picked, taps, said, turns } = await picking((tap, count) => {
+    if (count === 1) throw new Problem(0, 'not-reached', 'The server was not reached.');
+    return null;
+  });
+  picked.tap('a', true);
+  const finished = picked.finish();
+  await turns();
+  assert.deepEqual(taps, [{ select: 'a' }]);
+  context.mock.timers.tick(250);
+  assert.equal(await finished, 1);
+  assert.deepEqual([taps, said], [[{ select: 'a' }, { select: 'a' }, { finish: true }], []]);
+});
+
 test('fingers that come to a pinch or leave it do nothing else', async (context) => {
   const grid = await gridOf(frame(9));
   context.mock.timers.enable({ apis: ['setTimeout'] });

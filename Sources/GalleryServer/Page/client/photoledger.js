@@ -329,12 +329,13 @@ export class PhotoLedger {
    * Sends a change until its outcome is known, at most five times.
    * @param {string} path
    * @param {unknown} json
-   * @param {string} key
+   * @param {string} [key] left out for what may be done twice
    */
   async repeating(path, json, key) {
+    const options = key === undefined ? { json } : { json, headers: { 'Idempotency-Key': `"${key}"` } };
     for (let attempt = 0; ; attempt += 1) {
       try {
-        return await this.ask('POST', path, { json, headers: { 'Idempotency-Key': `"${key}"` } });
+        return await this.ask('POST', path, options);
       } catch (error) {
         if (!(error instanceof Problem) || !error.isPassing || attempt === 4) throw error;
         const pause = Math.max(error.retryAfter * 1000, 250 << attempt);

@@ -77,6 +77,8 @@ class Picker {
     /** @type {PickGrid | null} */
     this.grid = null;
     this.visit = 0;
+    /** How many presses of the box are on their way; what it shows is the last one. */
+    this.placings = 0;
     this.isOver = false;
     this.search = '';
     this.collection = 'all';
@@ -259,7 +261,7 @@ class Picker {
     fill(this.add, ordered || limit !== 1 ? t('pick.addCount', { count }) : t('pick.add'));
     this.add.disabled = count === 0;
     if (this.clear) this.clear.hidden = count === 0;
-    this.leaveOut.checked = withheld.includes('location');
+    if (this.placings === 0) this.leaveOut.checked = withheld.includes('location');
     this.tray.hidden = count === 0;
     this.drawTray();
   }
@@ -352,21 +354,12 @@ class Picker {
     }
   }
 
-  /**
-   * Sends a tap that is about the session, after those about photos.
-   * @param {object} tap
-   */
-  async send(tap) {
-    await this.picked.last;
-    await this.guest.client.ask('POST', `${path}/taps`, { json: tap });
-  }
-
   async finish() {
     this.add.disabled = true;
     try {
-      const { count } = this.picked;
-      await this.send({ finish: true });
-      this.end('finished', count);
+      const count = await this.picked.finish();
+      if (count === null) this.draw();
+      else this.end('finished', count);
     } catch (error) {
       this.guest.notices.show(reason(error), { isError: true });
       this.draw();
@@ -375,22 +368,23 @@ class Picker {
 
   async cancel() {
     try {
-      await this.send({ cancel: true });
+      await this.picked.cancel();
       this.end('cancelled');
     } catch (error) {
       this.guest.notices.show(reason(error), { isError: true });
     }
   }
 
-  /** Leaves the place out of what is given, or gives it. What else is left out stays so. */
+  /** Leaves the place out of what is given, or gives it. */
   async setPlace() {
-    const others = this.picked.presentation.withheld.filter((one) => one !== 'location');
+    this.placings += 1;
     try {
-      await this.send({ withhold: this.leaveOut.checked ? [...others, 'location'] : others });
+      await this.picked.withhold('location', this.leaveOut.checked);
     } catch (error) {
       this.guest.notices.show(reason(error), { isError: true });
-      this.draw();
     }
+    this.placings -= 1;
+    this.draw();
   }
 
   /**

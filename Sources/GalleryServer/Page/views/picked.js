@@ -2,6 +2,10 @@
 //
 // A press is shown at once and sent as a tap, one after the other. What the server then says of the selection counts:
 // the app may deselect and move while the person picks, and other windows may present the same session.
+//
+//   select, deselect, withhold ──▶ each waits for the one before it ──▶ finish, unless one failed since it was pressed
+//
+// The server gives the photos with the end of the session, so nothing that was pressed before may arrive after it.
 
 import { mapped } from '../model/mapped.js';
 import { t } from '../text/text.js';
@@ -39,8 +43,10 @@ export class Picked extends EventTarget {
     this.fail = fail;
     /** @type {Map<string, boolean>} what was pressed and is not confirmed */
     this.wanted = new Map();
-    /** @type {Promise<void>} */
+    /** @type {Promise<unknown>} */
     this.last = Promise.resolve();
+    /** How many presses did not reach the server. */
+    this.failures = 0;
     /** @type {import('../model/list.js').List | null} */
     this.list = null;
     /** @type {Map<string, Item>} */
@@ -146,6 +152,36 @@ export class Picked extends EventTarget {
     yield* /** @type {number[]} */ ([]);
   }
 
+  /** Where taps are sent to. */
+  get path() {
+    return `/v1/picking/${encodeURIComponent(this.presentation.session)}/taps`;
+  }
+
+  /**
+   * Does something after everything that was pressed before.
+   * @template Value
+   * @param {() => Promise<Value>} send
+   * @returns {Promise<Value>}
+   */
+  queue(send) {
+    const sent = this.last.then(send);
+    this.last = sent.catch(() => {});
+    return sent;
+  }
+
+  /**
+   * Sends a tap that says how something is to be, again if the first attempt did not arrive.
+   * @param {object} tap
+   */
+  async press(tap) {
+    try {
+      await this.client.repeating(this.path, tap);
+    } catch (error) {
+      this.failures += 1;
+      throw error;
+    }
+  }
+
   /**
    * Sends a press to the server, after those before it.
    * @param {string} id
@@ -153,10 +189,9 @@ export class Picked extends EventTarget {
    */
   tap(id, isIn) {
     this.wanted.set(id, isIn);
-    const path = `/v1/picking/${encodeURIComponent(this.presentation.session)}/taps`;
-    this.last = this.last.then(async () => {
+    this.queue(async () => {
       try {
-        await this.client.ask('POST', path, { json: isIn ? { select: id } : { deselect: id } });
+        await this.press(isIn ? { select: id } : { deselect: id });
         const { selection } = this.presentation;
         const others = selection.filter((one) => one !== id);
         const isThere = others.length < selection.length;
@@ -167,6 +202,40 @@ export class Picked extends EventTarget {
       if (this.wanted.get(id) === isIn) this.wanted.delete(id);
       this.dispatchEvent(new Event('change'));
     });
+  }
+
+  /**
+   * Leaves something out of what is given, or gives it. What else is left out stays so.
+   * @param {string} kind
+   * @param {boolean} isOut
+   */
+  withhold(kind, isOut) {
+    return this.queue(async () => {
+      const others = this.presentation.withheld.filter((one) => one !== kind);
+      const withheld = isOut ? [...others, kind] : others;
+      await this.press({ withhold: withheld });
+      this.presentation = { ...this.presentation, withheld };
+    });
+  }
+
+  /**
+   * Gives the app what was picked, after everything that was pressed before.
+   * @returns {Promise<number | null>} how many photos it gets; null if a press failed meanwhile: the person decides anew
+   */
+  finish() {
+    const { failures } = this;
+    return this.queue(async () => {
+      if (this.failures > failures) return null;
+      // What was pressed since is not sent yet, and does not count.
+      const { length } = this.presentation.selection;
+      await this.client.ask('POST', this.path, { json: { finish: true } });
+      return length;
+    });
+  }
+
+  /** Ends the session without giving anything. */
+  cancel() {
+    return this.queue(() => this.client.ask('POST', this.path, { json: { cancel: true } }));
   }
 
   /**
