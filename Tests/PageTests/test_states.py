@@ -28,6 +28,34 @@ class EmptyTests(PageTest):
         self.browser.wait_text("No photos yet.", ".empty")
 
 
+class BeginningTests(PageTest):
+    def test_a_page_that_could_not_begin_does_so_by_itself_and_at_a_press(self):
+        failing = self.browser.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": """
+            const send = window.fetch;
+            window.isFailing = location.hash === '#/albums';
+            let left = 1;
+            window.fetch = async (url, options) => {
+              const isSession = new URL(url, location.href).pathname === '/v1/session';
+              if (isSession && (window.isFailing || left > 0)) {
+                left -= 1;
+                return new Response('', { status: 503 });
+              }
+              return send(url, options);
+            };"""})
+        self.addCleanup(self.browser.driver.execute_cdp_cmd, "Page.removeScriptToEvaluateOnNewDocument", failing)
+        self.browser.sign_in(self.gallery)
+        self.browser.wait_text("503", ".failure")
+        self.browser.js("window.isSame = true")
+        self.browser.wait_text("12 photos", ".count")
+        self.assertTrue(self.browser.js("return window.isSame"), "the page was not loaded again")
+        self.browser.driver.get("about:blank")
+        self.browser.sign_in(self.gallery, path="/#/albums")
+        self.browser.wait_text("503", ".failure")
+        self.browser.js("window.isFailing = false")
+        self.browser.click(".failure .button")
+        self.browser.wait_text("Albums", "main h1")
+
+
 class RefusedPictureTests(PageTest):
     options = ("--on-request",)
     expected_errors = ("/renditions/", "ERR_BLOCKED_BY_CLIENT")

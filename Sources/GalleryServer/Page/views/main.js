@@ -59,17 +59,46 @@ const client = new PhotoLedger();
  * @type {App | undefined}
  */
 export let app;
-try {
-  const session = await client.ask('GET', '/v1/session');
-  const gallery = new App(client, session, routes);
-  app = gallery;
-  await gallery.start(place);
-  // A server that goes away meanwhile takes nothing from what is on the screen.
-  if (adds(session)) {
-    takeDrops(gallery);
+/** The longest time between attempts to begin, milliseconds. */
+const longestPause = 60_000;
+/** How often it was tried to begin. */
+let attempts = 0;
+let isBeginning = false;
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let nextAttempt;
+
+/** Signs on and starts the frame; tries it again by itself if that may help, as a screen on a wall has no keyboard. */
+async function begin() {
+  if (isBeginning) return;
+  isBeginning = true;
+  attempts += 1;
+  clearTimeout(nextAttempt);
+  removeEventListener('online', begin);
+  try {
+    const session = await client.ask('GET', '/v1/session');
+    // A frame that was not completed listens to the window already, so there is no second one.
+    if (app) {
+      location.reload();
+      return;
+    }
+    const gallery = new App(client, session, routes);
+    app = gallery;
+    await gallery.start(place);
+    // A server that goes away meanwhile takes nothing from what is on the screen.
+    if (adds(session)) takeDrops(gallery);
+  } catch (error) {
+    isBeginning = false;
+    if (error instanceof Problem && error.status === 401) {
+      location.assign(signInAddress(location));
+      return;
+    }
+    fill(place, h('div', { class: 'failure', role: 'alert' }, h('h1', null, t('error.title')),
+      h('p', null, messageOf(error)), h('button', { class: 'button main', onclick: begin }, t('action.retry'))));
+    if (!(error instanceof Problem && error.isPassing)) return;
+    const pause = Math.min(longestPause, 2000 * 2 ** attempts);
+    nextAttempt = setTimeout(begin, Math.max(error.retryAfter * 1000, pause));
+    addEventListener('online', begin);
   }
-} catch (error) {
-  if (error instanceof Problem && error.status === 401) location.assign(signInAddress(location));
-  else fill(place, h('div', { class: 'failure', role: 'alert' }, h('h1', null, t('error.title')),
-    h('p', null, messageOf(error))));
 }
+
+await begin();
