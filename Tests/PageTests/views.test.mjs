@@ -1636,6 +1636,73 @@ test('the card in the place of one that goes has the focus', async () => {
   cards.close();
 });
 
+test('a cover is read once however often its photos change meanwhile', async () => {
+  const { Cards, Covers } = await load('views/album-cards.js');
+  let asked = 0;
+  let go = () => {};
+  const held = new Promise((done) => { go = done; });
+  const app = frame(0, async () => {
+    asked += 1;
+    await held;
+    return { total: 1, columns: { localIdentifier: [] } };
+  });
+  const covers = new Covers(app);
+  const cards = new Cards(app, covers, null);
+  cards.show(Array.from({ length: 10 }, (_, place) => (
+    { id: `A${place}`, kind: 'album', title: 'A', count: 1, predicate: null, parent: null, cover: null })));
+  for (const card of cards.order) card.look();
+  for (let round = 0; round < 3; round += 1) cards.look();
+  assert.deepEqual([covers.waiting.size, covers.isBusy], [10, true], 'four are on their way, and changed since');
+  go();
+  for (let turn = 0; turn < 100 && covers.isBusy; turn += 1) await settled();
+  assert.deepEqual([asked, covers.waiting.size, covers.isBusy], [14, 0, false]);
+  cards.close();
+});
+
+test('an import has the covers read again only after they were read, and while they are looked at', async (context) => {
+  context.mock.timers.enable({ apis: ['setTimeout'] });
+  const { open } = await load('views/albums.js');
+  const app = treeFrame(() => []);
+  let held = Promise.resolve();
+  let asked = 0;
+  const { ask } = app.client;
+  app.client.ask = async (method, path, options) => {
+    if (!path.endsWith('/items')) return ask(method, path, options);
+    asked += 1;
+    await held;
+    return { token: 't0', total: 1, columns: { localIdentifier: [] } };
+  };
+  const turns = async () => { for (let turn = 0; turn < 200; turn += 1) await settled(); };
+  const pass = async () => {
+    context.mock.timers.tick(2000);
+    await turns();
+  };
+  const view = await open(app, { name: 'albums', argument: '', query: new URLSearchParams() });
+  await turns();
+  const kinds = view.element.querySelectorAll('[data-smart]').length;
+  assert.equal(asked, kinds);
+  let go = () => {};
+  held = new Promise((done) => { go = done; });
+  await app.changed();
+  await app.changed();
+  await pass();
+  await pass();
+  go();
+  await turns();
+  assert.equal(asked, 2 * kinds, 'nothing is read again before it was read');
+  await pass();
+  assert.equal(asked, 3 * kinds, 'what came meanwhile');
+  document.hidden = true;
+  context.after(() => { document.hidden = false; });
+  await app.changed();
+  await pass();
+  assert.equal(asked, 3 * kinds);
+  document.hidden = false;
+  await pass();
+  assert.equal(asked, 4 * kinds);
+  view.close();
+});
+
 test('the keyboard stays at its line when people and keys are drawn anew', async () => {
   const { open } = await load('views/people.js');
   const person = (name) => ({ name, client: 'family', hasPassword: true, created: '2026-01-01T00:00:00Z' });

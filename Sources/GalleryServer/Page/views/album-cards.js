@@ -54,26 +54,35 @@ export class Covers {
   /** @param {App} app */
   constructor(app) {
     this.app = app;
-    /** @type {(() => Promise<void>)[]} */
-    this.waiting = [];
+    /**
+     * What is to be read, by the cover that it is for, so that an import of many commits adds nothing to it.
+     * @type {Map<HTMLElement, () => Promise<void>>}
+     */
+    this.waiting = new Map();
     this.running = 0;
     this.isClosed = false;
   }
 
+  /** Whether something is being read or is to be. */
+  get isBusy() {
+    return this.running > 0;
+  }
+
   /**
-   * Reads the first photo and the count of a fetch.
+   * Reads the first photo and the count of a fetch, in place of a reading for the same cover that has not begun.
+   * @param {HTMLElement} cover
    * @param {object} question with one word, see `fetchName`
    * @param {(first: import('../client/photoledger.js').Item | null, count: number) => void} show
    * @param {(error: unknown) => void} fail
-   * @param {string | null} [cover] the photo in place of the first, if the fetch holds it
+   * @param {string | null} [photo] the photo in place of the first, if the fetch holds it
    * @param {boolean} [mayCountDays] whether it may count back from a day, which the server adds to its name
    */
-  read(question, show, fail, cover = null, mayCountDays = false) {
-    this.waiting.push(async () => {
+  read(cover, question, show, fail, photo = null, mayCountDays = false) {
+    this.waiting.set(cover, async () => {
       try {
         const name = mayCountDays ? (await this.app.client.openFetch(question)).fetch : fetchName(question);
         const path = `/v1/fetches/${name}`;
-        const place = cover && await this.app.client.ask('GET', `${path}/index`, { query: { asset: cover } });
+        const place = photo && await this.app.client.ask('GET', `${path}/index`, { query: { asset: photo } });
         const query = { count: 1, form: 'columns', ...place ? { start: place.index ?? 0, token: place.token } : {} };
         const window = await this.app.client.ask('GET', `${path}/items`, { query });
         if (!this.isClosed) show(items(window.columns)[0] ?? null, window.total);
@@ -87,13 +96,17 @@ export class Covers {
   async run() {
     if (this.running >= coversAtOnce) return;
     this.running += 1;
-    for (let next = this.waiting.shift(); next && !this.isClosed; next = this.waiting.shift()) await next();
+    while (this.waiting.size > 0 && !this.isClosed) {
+      const [[cover, read]] = this.waiting;
+      this.waiting.delete(cover);
+      await read();
+    }
     this.running -= 1;
   }
 
   close() {
     this.isClosed = true;
-    this.waiting = [];
+    this.waiting.clear();
   }
 }
 
@@ -177,7 +190,7 @@ class Card {
     this.isSeen = true;
     const { one } = this;
     if (one.kind === 'folder') return;
-    this.cards.covers.read({ album: one.id }, (first, count) => {
+    this.cards.covers.read(this.cover, { album: one.id }, (first, count) => {
       this.count.textContent = t('photos.count', { count });
       showCover(this.cards.app, this.cover, first, kindIcons[one.kind]);
     }, (error) => {

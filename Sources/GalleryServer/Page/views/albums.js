@@ -34,7 +34,7 @@ export const builtIn = {
   smartAlbumSpatial: 'photos', smartAlbumRAW: 'camera',
 };
 
-/** How long the next look at smart albums waits after one, milliseconds: an import makes many commits. */
+/** How long the next look at covers and counts waits after one, milliseconds: an import makes many commits. */
 const contentPause = 2000;
 
 /**
@@ -168,10 +168,15 @@ async function overview(app, tree, folder) {
     if (isWaiting) return;
     cards.look();
     media?.refresh();
-    timer = setTimeout(() => {
-      timer = undefined;
-      if (isWaiting) lookAtContents();
-    }, contentPause);
+    const end = () => {
+      // Where the server or the network is slow, a look takes longer than the pause.
+      if (covers.isBusy || document.hidden) timer = setTimeout(end, contentPause);
+      else {
+        timer = undefined;
+        if (isWaiting) lookAtContents();
+      }
+    };
+    timer = setTimeout(end, contentPause);
   };
   followed.addEventListener('change', show);
   followed.addEventListener('photos', lookAtContents);
@@ -238,7 +243,7 @@ class MediaTypes {
 
   read(lines = this.lines) {
     for (const { name, picture, cover, count, element } of lines) {
-      this.covers.read({ smartAlbum: name }, (first, total) => {
+      this.covers.read(cover, { smartAlbum: name }, (first, total) => {
         count.textContent = t('photos.count', { count: total });
         element.hidden = total === 0;
         showCover(this.app, cover, first, picture);
