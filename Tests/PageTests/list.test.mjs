@@ -214,6 +214,26 @@ test('a commit whose answer is cut or not the server’s is sent again under the
   await assert.rejects(other.ask('GET', '/v1/session'), { status: 502, message: 'The answer is not JSON.' });
 });
 
+test('a commit whose outcome stays unknown is committed again under the same key, and not after another', async (context) => {
+  const receipt = () => Response.json({ commit: 1, token: 't1' });
+  const cuts = [cut, cut, cut, cut, cut];
+  const { client, sent } = answering(...cuts, receipt, receipt, ...cuts, receipt, receipt);
+  const [sea, lake] = ['Sea', 'Lake'].map((title) => [{ op: 'album.create', title }]);
+  await assert.rejects(outcomeOf(context, client.commit(sea)), { type: 'not-reached' });
+  await client.commit(sea);
+  const keys = () => sent.splice(0).map(({ headers }) => headers['Idempotency-Key']);
+  const [first, ...others] = keys();
+  assert.deepEqual([others.length, new Set([first, ...others]).size], [5, 1]);
+  await client.commit(sea);
+  assert.ok(!keys().includes(first), 'what is known is done is done anew');
+  context.mock.timers.reset();
+  await assert.rejects(outcomeOf(context, client.commit(sea)), { type: 'not-reached' });
+  const [second] = keys();
+  await client.commit(lake);
+  await client.commit(sea);
+  assert.ok(!keys().includes(second), 'another commit may have undone it');
+});
+
 test('the bytes of a picture whose answer is cut are read again', async (context) => {
   const { client } = answering(cut, () => new Response('picture'));
   const blob = await outcomeOf(context, readBytes(client, 'http://gallery/x'));

@@ -1127,6 +1127,16 @@ test('what a form sent is given also if its dialog was dismissed before the answ
   assert.deepEqual(outcomes.slice(2), [undefined, undefined]);
 });
 
+test('a form says that what it asked for may have been made though no answer came', async () => {
+  const { make } = await load('views/forms.js');
+  let problem = new Problem(0, 'not-reached', 'The server was not reached.');
+  const app = frame(0, async () => { throw problem; });
+  const ask = () => make(app, '/v1/shares', {}, 'nav.people');
+  await assert.rejects(ask(), /not reached\..* may have been created .*People and keys/);
+  problem = new Problem(400, 'limit-exceeded', 'too many');
+  await assert.rejects(ask(), { message: 'too many' });
+});
+
 test('an undo is said, and can be undone, also if its dialog was dismissed before the answer', async () => {
   const { undoDialog } = await load('views/undo.js');
   const app = frame();

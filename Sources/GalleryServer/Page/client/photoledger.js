@@ -129,6 +129,9 @@ export function addressAfterSignIn({ hash, origin }) {
   }
 }
 
+/** How long a block keeps its key after its outcome stayed unknown, milliseconds. */
+const keyLife = 300_000;
+
 /** How many assets an archive of originals may have. */
 export const downloadLimit = 100_000;
 
@@ -188,6 +191,11 @@ export class PhotoLedger {
     this.base = base;
     this.key = key;
     this.send = fetch;
+    /**
+     * The block of the last `commit`, if its outcome stayed unknown.
+     * @type {{ text: string, key: string, until: number } | null}
+     */
+    this.unresolved = null;
   }
 
   /**
@@ -305,14 +313,27 @@ export class PhotoLedger {
   }
 
   /**
-   * Commits a block of changes, or nothing of it. A cut is answered by sending it again under the same key.
+   * Commits a block of changes, or nothing of it. A cut is answered by sending it again under the same key. If the
+   * outcome stays unknown, the same block has that key also if it is what is committed next: it may be in the library.
    * @param {object[]} changes operations as `photoledger apply` reads them
    * @param {{ cause?: string, key?: string }} options
    * @returns {Promise<{ commit: number, token: string, created: string[], isRepetition?: true }>}
    */
-  async commit(changes, { cause, key = randomName() } = {}) {
+  async commit(changes, { cause, key } = {}) {
     const json = cause === undefined ? { changes } : { changes, cause };
-    return this.repeating('/v1/blocks', json, key);
+    if (key !== undefined) return this.repeating('/v1/blocks', json, key);
+    const text = JSON.stringify(json);
+    const former = this.unresolved;
+    // What was committed in between may have undone the block: it is another one then.
+    this.unresolved = null;
+    const own = former?.text === text && Date.now() < former.until ? former.key : randomName();
+    try {
+      return await this.repeating('/v1/blocks', json, own);
+    } catch (error) {
+      const isUnknown = error instanceof Problem && error.isPassing;
+      if (isUnknown) this.unresolved = { text, key: own, until: Date.now() + keyLife };
+      throw error;
+    }
   }
 
   /**

@@ -34,6 +34,8 @@ export default {
   'action.cancel': 'Abbrechen',
   'action.undo': 'Rückgängig',
   'action.retry': 'Erneut versuchen',
+  'form.mayBeMade': '{reason} Vielleicht wurde es trotzdem erstellt: Sieh unter „{view}“ nach, '
+    + 'bevor du es noch einmal versuchst.',
   'notice.undone': 'Rückgängig gemacht',
   'notice.partly': 'Ein Teil davon wurde vor dem Fehler ausgeführt.',
   'notices': 'Hinweise',

@@ -34,6 +34,8 @@ export default {
   'action.cancel': 'Cancel',
   'action.undo': 'Undo',
   'action.retry': 'Try again',
+  'form.mayBeMade': '{reason} It may have been created nevertheless: look under “{view}” before you try '
+    + 'again.',
   'notice.undone': 'Undone',
   'notice.partly': 'Some of the changes were made before the error.',
   'notices': 'Notifications',

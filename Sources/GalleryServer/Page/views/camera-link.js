@@ -2,6 +2,7 @@
 
 import { randomName } from '../client/photoledger.js';
 import { t } from '../text/text.js';
+import { make } from './forms.js';
 import { secretDialog } from './secret.js';
 
 /** How long a link is good, days. */
@@ -18,9 +19,8 @@ export async function showCameraLink(app) {
       { op: 'client.register', client: name, addOnlyUsageDescription: t('camera.usage') },
       { op: 'client.authorize', client: name, level: 'addOnly' },
     ], { cause: 'camera link' });
-    const { secret } = await app.client.ask('POST', '/v1/keys', {
-      json: { client: name, label: t('camera.title'), days, scopes: ['add'] },
-    });
+    const key = { client: name, label: t('camera.title'), days, scopes: ['add'] };
+    const { secret } = await make(app, '/v1/keys', key, 'nav.people');
     await secretDialog(t('camera.link'), t('camera.link.sentence', { count: days }),
       `${location.origin}/camera#${secret}`);
   } catch (error) {

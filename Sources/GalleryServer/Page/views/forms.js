@@ -1,5 +1,6 @@
 // Forms in dialogs, whose request can fail: the sentence of the failure stands in the dialog, which stays.
 
+import { Problem } from '../client/photoledger.js';
 import { messageOf } from '../model/failures.js';
 import { t } from '../text/text.js';
 import { showDialog } from './dialog.js';
@@ -35,6 +36,24 @@ export async function formDialog(title, action, fields, send) {
       h('button', { class: 'button', type: 'button', onclick: () => close() }, t('action.cancel')), submit))];
   });
   return value ?? await sent.catch(() => undefined);
+}
+
+/**
+ * Asks for something new that a second request makes twice, such as a key. An answer that does not arrive leaves open
+ * whether it was made, which the failure says.
+ * @param {import('./app.js').App} app
+ * @param {string} path
+ * @param {unknown} json
+ * @param {string} view the name of the view that lists what there is
+ */
+export async function make(app, path, json, view) {
+  try {
+    return await app.client.ask('POST', path, { json });
+  } catch (error) {
+    const isOpen = error instanceof Problem && error.isPassing && error.status !== 429;
+    if (!isOpen) throw error;
+    throw new Error(t('form.mayBeMade', { reason: messageOf(error), view: t(view) }), { cause: error });
+  }
 }
 
 /**

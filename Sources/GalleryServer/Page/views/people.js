@@ -5,7 +5,7 @@ import { App } from './app.js';
 import { clientName, learnNames } from './client-names.js';
 import { confirmed } from './dialog.js';
 import { fill, h } from './dom.js';
-import { field, formDialog } from './forms.js';
+import { field, formDialog, make } from './forms.js';
 import { icon } from './icons.js';
 import { end } from './privacy-client.js';
 import { secretDialog } from './secret.js';
@@ -147,11 +147,11 @@ function keysPart(app, keys, changed) {
       field(t('people.key.days'), days)], async () => {
       const chosen = boxes.filter((box) => box.checked).map((box) => box.value);
       if (chosen.length === 0) throw new Error(t('people.key.noScope'));
-      return app.client.ask('POST', '/v1/keys',
-        { json: { client: client.value.trim(), label: label.value.trim(), scopes: chosen, days: Number(days.value) } });
+      return make(app, '/v1/keys', { client: client.value.trim(), label: label.value.trim(), scopes: chosen,
+        days: Number(days.value) }, 'nav.people');
     });
-    if (!made) return;
-    await secretDialog(t('people.key.made', { client: made.client }), t('people.key.once'), made.secret);
+    if (made) await secretDialog(t('people.key.made', { client: made.client }), t('people.key.once'), made.secret);
+    // Also without an answer: the key may be there.
     await changed();
   };
   // Visits of a share link end with it, and stand under it.

@@ -6,7 +6,7 @@
 import { instant, t } from '../text/text.js';
 import { App } from './app.js';
 import { fill, h } from './dom.js';
-import { field, formDialog } from './forms.js';
+import { field, formDialog, make } from './forms.js';
 import { icon } from './icons.js';
 import { clientDetails } from './privacy-client.js';
 import { clientName, noteClients } from './client-names.js';
@@ -167,10 +167,9 @@ class PrivacyView {
     const made = await formDialog(t('privacy.register'), t('privacy.register.act'), [
       h('p', null, t('privacy.register.sentence')), field(t('privacy.register.name'), name),
       field(t('privacy.register.usage'), usage),
-    ], () => this.app.client.ask('POST', '/v1/clients',
-      { json: { name: name.value.trim(), usage: usage.value.trim() } }));
-    if (!made) return;
-    await secretDialog(t('privacy.registered', { name: made.client }), t('people.key.once'), made.secret);
+    ], () => make(this.app, '/v1/clients', { name: name.value.trim(), usage: usage.value.trim() }, 'nav.privacy'));
+    if (made) await secretDialog(t('privacy.registered', { name: made.client }), t('people.key.once'), made.secret);
+    // Also without an answer: the client may be there.
     await this.reload();
   }
 

@@ -5,7 +5,7 @@
 
 import { t } from '../text/text.js';
 import { h } from './dom.js';
-import { field, formDialog } from './forms.js';
+import { field, formDialog, make } from './forms.js';
 import { secretDialog } from './secret.js';
 
 /** @typedef {import('./app.js').App} App */
@@ -21,7 +21,7 @@ export function makeShare(app, ids, album = null) {
   const follow = album && h('input', { type: 'checkbox' });
   const choice = follow && h('label', { class: 'choice' }, follow, h('span', null, t('sharing.follow')));
   const assets = ids.map((id) => id.split('/')[0]);
-  return make(app, t('sharing.title', { count: ids.length }), '', choice, () =>
+  return shareBy(app, t('sharing.title', { count: ids.length }), '', choice, () =>
     follow?.checked ? { shown: { album: album?.id }, done: t('sharing.done.album') }
       : { shown: { assets }, done: t('sharing.done', { count: ids.length }) });
 }
@@ -32,7 +32,7 @@ export function makeShare(app, ids, album = null) {
  * @param {{ id: string, title: string }} album
  */
 export function shareAlbum(app, { id, title }) {
-  return make(app, t('sharing.title.album', { title }), title, h('p', { class: 'soft' }, t('sharing.follows')),
+  return shareBy(app, t('sharing.title.album', { title }), title, h('p', { class: 'soft' }, t('sharing.follows')),
     () => ({ shown: { album: id }, done: t('sharing.done.album') }));
 }
 
@@ -45,7 +45,7 @@ export function shareAlbum(app, { id, title }) {
  * @param {() => { shown: object, done: string }} what what the link shows, and what is said when it is made
  * @returns {Promise<boolean>}
  */
-async function make(app, heading, name, above, what) {
+async function shareBy(app, heading, name, above, what) {
   const title = h('input', { required: true, maxlength: 200, autofocus: true, '.value': name });
   const password = h('input', { type: 'password', autocomplete: 'new-password', minlength: 8, maxlength: 256 });
   const days = h('input', { type: 'number', min: 1, max: 3650, '.value': '30' });
@@ -56,11 +56,11 @@ async function make(app, heading, name, above, what) {
     field(t('sharing.days'), days, t('sharing.days.hint')),
     h('label', { class: 'choice' }, originals, h('span', null, t('sharing.originals'))),
     h('label', { class: 'choice' }, upload, h('span', null, t('sharing.upload'))),
-  ], () => app.client.ask('POST', '/v1/shares', { json: {
+  ], () => make(app, '/v1/shares', {
     title: title.value.trim(), ...what().shown, upload: upload.checked, originals: originals.checked,
     ...(password.value === '' ? {} : { password: password.value }), ...(days.value === '' ? {}
       : { days: Number(days.value) }),
-  } }));
+  }, 'nav.people'));
   if (!share) return false;
   await secretDialog(t('sharing.made', { title: share.title }), t('sharing.once'),
     new URL(share.link, location.href).href);
