@@ -141,6 +141,23 @@ class ViewTests(unittest.TestCase):
         self.addCleanup(browser.close)
         self.look(browser, "german-dark")
 
+    def test_a_long_word_in_a_notice_leaves_its_buttons_on_the_screen_of_a_phone(self):
+        browser = Browser(width=375, height=667, scale=2, phone=True)
+        self.addCleanup(browser.close)
+        self.open(browser, "timeline", "/#/photos", ".tile[data-id]")
+        browser.driver.execute_async_script("""
+            const done = arguments[0];
+            import(document.querySelector('script[type=module]').src).then(({ app: { notices } }) => {
+              notices.show('Donaudampfschifffahrtsgesellschaftskapitän renamed', { action: 'Rückgängig' });
+              done();
+            });""")
+        edges = browser.js("""
+            return [...document.querySelectorAll('.notice button')].map((one) => one.getBoundingClientRect())
+              .map(({ left, right }) => [left, innerWidth - right]);""")
+        self.assertEqual(len(edges), 2)
+        for edge in edges:
+            self.assertGreaterEqual(min(edge), 0, edges)
+
     def test_every_control_is_reached_by_the_keyboard(self):
         browser = Browser()
         self.addCleanup(browser.close)
