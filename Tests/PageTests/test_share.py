@@ -343,9 +343,14 @@ class LongShareTests(PageTest):
         self.assertIsNone(self.browser.one(".tile[data-index='599']").get_attribute("data-id"))
         self.browser.one(".grid-scroll").send_keys(Keys.ENTER)
         self.browser.one("dialog.guest-viewer")
+        # The banner of the page lies behind the viewer.
+        self.browser.wait_text("The server cannot be reached.", ".guest-viewer .banner")
+        self.browser.wait_text("Loading", ".guest-viewer .guest-state")
         self.gallery.start()
         said = "return document.querySelector('.guest-viewer [role=status].visually-hidden').textContent"
         wait(lambda: "600 of 600" in self.browser.js(said), "the last photo is shown by itself")
+        wait(lambda: not self.browser.one(".guest-viewer").find_element(By.CSS_SELECTOR, ".banner").is_displayed(),
+             "the banner goes")
 
 
 if __name__ == "__main__":

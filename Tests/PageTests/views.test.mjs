@@ -777,6 +777,63 @@ test('the keyboard stays in the view of a shared photo at its ends', async () =>
   grid.close();
 });
 
+test('a shared photo that is not loaded yet is waited for, and the viewer says why', async () => {
+  const { openGuestViewer } = await load('views/guest-viewer.js');
+  const app = frame(3000);
+  const { window } = app.client;
+  let isAway = false;
+  app.client.window = async (...parts) => {
+    if (isAway) throw new Problem(0, 'not-reached', 'The server was not reached.');
+    return window(...parts);
+  };
+  const grid = await gridOf(app);
+  const dialog = openGuestViewer(grid, 2000);
+  await settled();
+  const [banner, stage] = ['.banner', '.guest-stage'].map((name) => dialog.querySelector(name));
+  const source = () => stage.querySelector('img')?.src ?? null;
+  assert.deepEqual([banner.hidden, source()], [true, '/v1/assets/a2000/renditions/hash-a2000/r3/large']);
+  isAway = true;
+  app.feed.isOpen = false;
+  app.feed.dispatchEvent(new Event('connection'));
+  dialog.dispatchEvent(Object.assign(new Event('keydown'), { key: 'ArrowRight' }));
+  await settled();
+  assert.deepEqual([banner.hidden, source(), stage.textContent], [false, null, 'Loading…'], 'no other photo in its place');
+  isAway = false;
+  app.feed.isOpen = true;
+  app.feed.dispatchEvent(new Event('connection'));
+  grid.list.retry();
+  for (let turn = 0; turn < 10; turn += 1) await settled();
+  assert.deepEqual([banner.hidden, source()], [true, '/v1/assets/a2001/renditions/hash-a2001/r3/large']);
+  dialog.close();
+  await settled();
+  grid.close();
+});
+
+test('a shared photo that is edited while it is shown is shown as it is now, and others change nothing', async () => {
+  const { openGuestViewer } = await load('views/guest-viewer.js');
+  const grid = await gridOf(frame(3));
+  const dialog = openGuestViewer(grid, 0);
+  await settled();
+  const image = () => dialog.querySelector('.guest-stage').querySelector('img');
+  const change = async (index, more) => {
+    await grid.list.load(index, 1);
+    const cell = grid.list.blocks.madeCell(index);
+    cell.item = { ...cell.item, ...more };
+    grid.list.dispatchEvent(Object.assign(new Event('change'), {
+      change: { removed: [], inserted: [], changed: [[index, 1]], moved: [], count: 3 } }));
+    await settled();
+  };
+  const first = image();
+  await change(0, { isFavorite: true });
+  await change(1, { sha256: 'cut' });
+  assert.equal(image(), first);
+  await change(0, { sha256: 'cut' });
+  assert.equal(image().src, '/v1/assets/a0/renditions/cut/r3/large');
+  dialog.close();
+  await settled();
+  grid.close();
+});
+
 test('a drag in a shared photo goes to the next one, and moves it while it is enlarged', async (context) => {
   const { openGuestViewer } = await load('views/guest-viewer.js');
   const grid = await gridOf(frame(3));

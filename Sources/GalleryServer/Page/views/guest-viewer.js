@@ -45,10 +45,17 @@ export function openGuestViewer(grid, start, { onDownload } = {}) {
   /** @type {HTMLImageElement | HTMLVideoElement | null} */
   let shown = null;
   let id = '';
+  /**
+   * Names the bytes that are shown: an edit replaces them.
+   * @type {string | null}
+   */
+  let sha256 = null;
   /** Whether what is shown could not be had. */
   let isMissing = false;
   const stage = h('div', { class: 'guest-stage', tabindex: '-1' });
   const said = h('p', { class: 'visually-hidden', role: 'status' });
+  // That of the page lies behind this viewer.
+  const offline = h('p', { class: 'banner', role: 'status', hidden: feed.isOpen }, t('state.offline'));
   /** @type {(name: string, label: string, onclick: () => void, place?: string) => HTMLButtonElement} */
   const button = (name, label, onclick, place = '') =>
     h('button', { class: `icon-button ${place}`, 'aria-label': t(label), onclick }, icon(name));
@@ -61,7 +68,7 @@ export function openGuestViewer(grid, start, { onDownload } = {}) {
     await onDownload?.(id).finally(() => save.removeAttribute('aria-busy'));
   });
   /** @type {HTMLDialogElement} */
-  const dialog = h('dialog', { class: 'guest-viewer', 'aria-label': t('guest.viewer') }, stage, back, next,
+  const dialog = h('dialog', { class: 'guest-viewer', 'aria-label': t('guest.viewer') }, offline, stage, back, next,
     h('div', { class: 'guest-bar' }, onDownload && save,
       button('close', 'action.close', () => dialog.close())), said);
 
@@ -77,8 +84,10 @@ export function openGuestViewer(grid, start, { onDownload } = {}) {
   /** @param {number} to */
   async function go(to) {
     if (to < 0 || to >= list.count) return;
+    const isOther = to !== index;
     index = to;
     showEnds();
+    if (!list.item(index) && (isOther || !id)) wait();
     try {
       if (!list.item(index)) await list.load(index, 1);
     } catch (error) {
@@ -88,11 +97,20 @@ export function openGuestViewer(grid, start, { onDownload } = {}) {
     if (item && to === index) show(item);
   }
 
+  /** Shows that the photo at the index is not loaded yet, and no other in its place. */
+  function wait() {
+    if (shown) clearSource(shown);
+    shown = null;
+    id = '';
+    isMissing = false;
+    fill(stage, h('p', { class: 'guest-state', role: 'status' }, t('state.loading')));
+  }
+
   /** @param {import('../client/photoledger.js').Item} item */
   function show(item) {
-    if (item.id === id && !isMissing) return;
+    if (item.id === id && item.sha256 === sha256 && !isMissing) return;
     if (shown) clearSource(shown);
-    id = item.id;
+    ({ id, sha256 } = item);
     isMissing = false;
     const isFilm = item.mediaType === 2;
     const url = client.renditionURL(item, isFilm ? 'play' : 'large');
@@ -113,12 +131,14 @@ export function openGuestViewer(grid, start, { onDownload } = {}) {
     else fill(state, t('guest.notShown'));
   }
 
-  /** Shows what could not be had when it was asked for. */
+  /** Shows what could not be had when it was asked for, and what was edited meanwhile. */
   function loaded() {
-    if (list.item(index)?.id !== id) go(index);
+    const item = list.item(index);
+    if (item?.id !== id || item.sha256 !== sha256) go(index);
   }
 
   function connected() {
+    offline.hidden = feed.isOpen;
     if (feed.isOpen && isMissing) go(index);
   }
 
@@ -130,6 +150,7 @@ export function openGuestViewer(grid, start, { onDownload } = {}) {
     else {
       index = to;
       showEnds();
+      loaded();
     }
   }
 
