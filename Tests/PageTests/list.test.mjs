@@ -214,7 +214,7 @@ test('a commit whose answer is cut or not the server’s is sent again under the
   await assert.rejects(other.ask('GET', '/v1/session'), { status: 502, message: 'The answer is not JSON.' });
 });
 
-test('a commit whose outcome stays unknown is committed again under the same key, and not after another', async (context) => {
+test('a commit of unknown outcome is sent under the same key when it is made again next', async (context) => {
   const receipt = () => Response.json({ commit: 1, token: 't1' });
   const cuts = [cut, cut, cut, cut, cut];
   const { client, sent } = answering(...cuts, receipt, receipt, ...cuts, receipt, receipt);

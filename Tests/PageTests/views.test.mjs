@@ -797,7 +797,7 @@ test('a shared photo that is not loaded yet is waited for, and the viewer says w
   app.feed.dispatchEvent(new Event('connection'));
   dialog.dispatchEvent(Object.assign(new Event('keydown'), { key: 'ArrowRight' }));
   await settled();
-  assert.deepEqual([banner.hidden, source(), stage.textContent], [false, null, 'Loading…'], 'no other photo in its place');
+  assert.deepEqual([banner.hidden, source(), stage.textContent], [false, null, 'Loading…'], 'no other in its place');
   isAway = false;
   app.feed.isOpen = true;
   app.feed.dispatchEvent(new Event('connection'));

@@ -1,7 +1,7 @@
 // Modules that are asked for when they are needed.
 //
 //   import ──fails──▶ this module, asked for anew ─┬─ no answer ──▶ the failure, which can be tried again
-//                                                  ├─ it is there ──▶ imported again ──fails──▶ the page is loaded again
+//                                                  ├─ it is there ──▶ tried again ──fails──▶ the page is loaded again
 //                                                  └─ 404 ──▶ the server was updated: the page is loaded again
 //
 // The files of the page lie under the hash of all of them, and after an update there is nothing under that of before. A

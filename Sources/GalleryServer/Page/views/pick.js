@@ -79,6 +79,8 @@ class Picker {
     this.visit = 0;
     /** How many presses of the box are on their way; what it shows is the last one. */
     this.placings = 0;
+    /** Whether the end of the session waits for what was pressed before. */
+    this.isFinishing = false;
     this.isOver = false;
     this.search = '';
     this.collection = 'all';
@@ -259,7 +261,7 @@ class Picker {
     const text = limit === 0 ? t('selection.count', { count }) : t('pick.of', { count, limit });
     if (this.status.textContent !== text) this.status.textContent = text;
     fill(this.add, ordered || limit !== 1 ? t('pick.addCount', { count }) : t('pick.add'));
-    this.add.disabled = count === 0;
+    this.add.disabled = count === 0 || this.isFinishing;
     if (this.clear) this.clear.hidden = count === 0;
     if (this.placings === 0) this.leaveOut.checked = withheld.includes('location');
     this.tray.hidden = count === 0;
@@ -355,15 +357,16 @@ class Picker {
   }
 
   async finish() {
-    this.add.disabled = true;
+    this.isFinishing = true;
+    this.draw();
     try {
       const count = await this.picked.finish();
-      if (count === null) this.draw();
-      else this.end('finished', count);
+      if (count !== null) this.end('finished', count);
     } catch (error) {
       this.guest.notices.show(reason(error), { isError: true });
-      this.draw();
     }
+    this.isFinishing = false;
+    if (!this.isOver) this.draw();
   }
 
   async cancel() {

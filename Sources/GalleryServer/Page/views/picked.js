@@ -220,7 +220,7 @@ export class Picked extends EventTarget {
 
   /**
    * Gives the app what was picked, after everything that was pressed before.
-   * @returns {Promise<number | null>} how many photos it gets; null if a press failed meanwhile: the person decides anew
+   * @returns {Promise<number | null>} how many photos it gets; null if a press failed since: the person decides anew
    */
   finish() {
     const { failures } = this;
