@@ -8,8 +8,10 @@ import contextlib
 import json
 import os
 import pathlib
+import random
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
 import time
@@ -28,7 +30,8 @@ PAGE = ROOT / "Sources/GalleryServer/Page"
 #: What the console says of requests that a stopped server cuts or refuses, on new connections and on those that were open.
 SERVER_GONE = ("net::ERR_CONNECTION_REFUSED", "net::ERR_CONNECTION_RESET", "net::ERR_EMPTY_RESPONSE",
                "net::ERR_INCOMPLETE_CHUNKED_ENCODING", "net::ERR_SOCKET_NOT_CONNECTED", "503 (Service Unavailable)")
-LIMIT = float(os.environ.get("PHOTOLEDGER_PAGE_LIMIT", "30"))
+#: For how long a condition is waited for, seconds. It is reached only if something is broken.
+LIMIT = float(os.environ.get("PHOTOLEDGER_PAGE_LIMIT", "120"))
 
 
 def program():
@@ -56,6 +59,19 @@ def wait(condition, what, limit=LIMIT):
         time.sleep(0.02)
 
 
+def free_port():
+    """A port that is free, below those that the system gives to sockets, so that a server that restarts gets it again."""
+    first = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    # Browsers refuse some of the ports below 11,000.
+    ports = list(range(11_000, first))
+    random.shuffle(ports)
+    for port in ports:
+        with contextlib.suppress(OSError), socket.socket() as probe:
+            probe.bind(("127.0.0.1", port))
+            return port
+    return 0
+
+
 class Answer:
     def __init__(self, status, headers, body):
         self.status, self.headers, self.body = status, headers, body
@@ -74,7 +90,7 @@ class Gallery:
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="page-"))
         self.library = self.folder / "library"
         self.options = list(options)
-        self.port = 0
+        self.port = free_port()
         self.process = None
         self.run("init", str(self.library))
         if photos:
@@ -110,7 +126,7 @@ class Gallery:
         self.command("import", str(folder))
 
     def start(self):
-        """Starts the server, on the port of before if it ran before."""
+        """Starts the server, on the same port each time."""
         self.log = open(self.folder / "server.log", "a")
         serve = [str(self.installed / "photoledger"), "serve"] if self.installed else [program(), "serve", "--page", str(PAGE)]
         self.process = subprocess.Popen(
@@ -126,7 +142,7 @@ class Gallery:
 
     def stop(self, sign=signal.SIGTERM):
         self.process.send_signal(sign)
-        self.process.wait(30)
+        self.process.wait(LIMIT)
         self.process.stdout.close()
         self.log.close()
 
@@ -232,6 +248,17 @@ class Browser:
             return True
         wait(read, f"{selector} is read")
         return said[-1]
+
+    def notice(self, text):
+        """Waits for a notice that says something and holds it, as a pointer on it does, until it is pressed."""
+        def held():
+            return self.js("""
+                const notices = [...document.querySelectorAll('.notice')];
+                const notice = notices.findLast((one) => one.innerText.includes(arguments[0]));
+                notice?.dispatchEvent(new PointerEvent('pointerenter'));
+                return notice !== undefined;
+            """, text)
+        wait(held, f"a notice says '{text}'")
 
     def wait_text(self, text, selector="body", limit=LIMIT):
         wait(lambda: text in " ".join(e.text for e in self.all(selector)), f"'{text}' in {selector}", limit)

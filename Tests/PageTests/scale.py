@@ -42,7 +42,7 @@ def reach_the_last(browser):
         if (!tile) return false;
         const box = tile.getBoundingClientRect();
         return box.bottom <= innerHeight + 1 && box.top >= 0 && list.item(list.count - 1).id === tile.dataset.id;
-    """), "the last photo is on the screen", 60)
+    """), "the last photo is on the screen")
 
 
 def scrub(browser, steps=200):

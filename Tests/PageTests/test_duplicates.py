@@ -71,11 +71,11 @@ class DuplicateTests(PageTest):
         for word in ["320 × 240", "160 × 120", "kB", "In Coast", "Not in any album", "whole-1.jpg"]:
             self.assertIn(word, text)
         wait(lambda: self.browser.js("return [...document.querySelectorAll('.duplicate-members img')].every((one) => one.naturalWidth > 0)"),
-             "every picture is there", 60)
+             "every picture is there")
         # What is rejected is proposed no more, also by a new search, until that is undone.
         self.browser.click(self.group(1) + " [data-act=reject]")
+        self.browser.notice("These photos will not be suggested again")
         wait(lambda: sorted(self.shown()) == [self.pair(0), self.pair(2)], "the group is gone")
-        self.browser.wait_text("These photos will not be suggested again", ".notices")
         self.browser.click(".notice-action")
         wait(lambda: len(self.shown()) == 3, "it is proposed again")
         self.browser.click(self.group(1) + " [data-act=reject]")
@@ -90,6 +90,7 @@ class DuplicateTests(PageTest):
         self.browser.js("document.querySelectorAll('.notice .icon-button').forEach((one) => one.click())")
         # The whole one is proposed to be kept, and gets the album.
         self.browser.click(self.group(1) + " [data-act=merge]")
+        self.browser.notice("2 photos merged")
         wait(lambda: sorted(self.shown()) == [self.pair(0), self.pair(2)], "the group is gone")
         self.assertEqual(self.trash(), ["copy-1.jpg"])
         self.assertEqual([one["localIdentifier"] for one in self.gallery.assets("--album", album)], [self.names["whole-1.jpg"]])

@@ -90,6 +90,7 @@ class SearchTests(PageTest):
         self.browser.driver.switch_to.active_element.send_keys(Keys.CONTROL, "a")
         self.says("10 selected", ".selection-bar")
         self.browser.click('[data-action="trash"]')
+        self.browser.notice("10 photos moved to the trash")
         self.says("No photos found", ".search-results")
         self.assertEqual(sorted(one["localIdentifier"] for one in self.gallery.assets("--trash")), sorted(wanted))
         self.browser.click(".notice-action")
