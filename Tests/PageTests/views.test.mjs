@@ -1657,6 +1657,51 @@ test('a visitor who asks for more sees that, whether the answer or the stream sa
   }
 });
 
+test('hidden photos that could not be read are asked for again with a button, and nothing is said that is not known',
+  async (context) => {
+    const { open } = await load('views/hidden.js');
+    context.mock.timers.enable({ apis: ['setInterval'] });
+    const { fetch } = globalThis;
+    context.after(() => { globalThis.fetch = fetch; });
+    globalThis.fetch = async () => new Response(null, { status: 204 });
+    context.after(() => { delete document.querySelectorAll; });
+    document.querySelectorAll = (selector) => document.body.querySelectorAll(selector);
+    const refused = new Set(['/v1/people']);
+    const app = frame(0, async (method, path) => {
+      if (refused.has(path)) throw new Error('Not reached.');
+      return path === '/v1/people' ? { people: [{ name: 'ada', client: 'owner', hasPassword: true }] }
+        : { secret: 's', client: 'owner' };
+    });
+    Object.assign(app.session, { person: 'ada', client: 'owner' });
+    Object.assign(app, { routes: {}, noteFocus: () => {}, giveFocus: () => {} });
+    app.client.openFetch = async () => {
+      if (refused.has('/v1/fetches')) throw new Error('Not reached.');
+      return { fetch: 'f', token: 't', count: 0 };
+    };
+    const view = await open(app);
+    document.body.replaceChildren(view.element);
+    const again = async () => {
+      view.element.querySelector('.failure').querySelector('button').click();
+      for (let turn = 0; turn < 20; turn += 1) await settled();
+    };
+    assert.doesNotMatch(view.element.textContent, /have no password/);
+    await again();
+    assert.equal(view.element.querySelectorAll('.failure').length, 1, 'it failed again');
+    refused.clear();
+    await again();
+    const [form] = view.element.querySelectorAll('.lock-form');
+    assert.match(form.textContent, /ada/);
+    refused.add('/v1/fetches');
+    form.dispatchEvent(new Event('submit'));
+    for (let turn = 0; turn < 20; turn += 1) await settled();
+    assert.match(view.element.querySelector('.failure').textContent, /Not reached/);
+    refused.clear();
+    await again();
+    assert.match(view.element.textContent, /No hidden photos/);
+    view.element.querySelector('[data-tool="lock"]').click();
+    view.close();
+  });
+
 test('a view of duplicates that is left leaves no listener behind', async (context) => {
   streams(context);
   const { open } = await load('views/duplicates.js');

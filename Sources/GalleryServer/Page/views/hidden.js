@@ -99,11 +99,19 @@ export async function open(app) {
     inner?.close?.();
     inner = null;
   };
+  /** @param {unknown} error @param {() => void} again */
+  const showFailure = (error, again) => fill(element, h('div', { class: 'failure', role: 'alert' },
+    h('p', null, messageOf(error)), h('button', { class: 'button', onclick: again }, t('action.retry'))));
   const showLock = async () => {
     shut();
+    const own = visit;
     fill(element, h('p', { class: 'loading', role: 'status' }, t('state.loading')));
-    const form = await lockForm(app, showPhotos);
-    if (!isClosed && !guard.isOpen) fill(element, form);
+    try {
+      const form = await lockForm(app, showPhotos);
+      if (own === visit) fill(element, form);
+    } catch (error) {
+      if (own === visit) showFailure(error, showLock);
+    }
   };
   const showPhotos = async () => {
     shut();
@@ -125,9 +133,7 @@ export async function open(app) {
       fill(element, view.element);
       if (isShown) app.giveFocus();
     } catch (error) {
-      if (own !== visit) return;
-      const sentence = messageOf(error);
-      fill(element, h('p', { class: 'failure', role: 'alert' }, sentence));
+      if (own === visit) showFailure(error, showPhotos);
     }
   };
   const locked = () => {
@@ -180,16 +186,12 @@ function optionsOf(place, onPlace) {
  */
 async function lockForm(app, onOpen) {
   const { person, client } = app.session;
+  const { people } = await app.client.ask('GET', '/v1/people');
+  const known = /** @type {any[]} */ (people).filter((one) => one.hasPassword);
   /** @type {string[]} */
-  let names = [];
+  const names = known.filter((one) => person === null ? one.client === client : one.name === person)
+    .map((one) => one.name);
   const problem = h('p', { class: 'problem', role: 'alert', id: uniqueName('problem') });
-  try {
-    const { people } = await app.client.ask('GET', '/v1/people');
-    const known = /** @type {any[]} */ (people).filter((one) => one.hasPassword);
-    names = known.filter((one) => person === null ? one.client === client : one.name === person).map((one) => one.name);
-  } catch (error) {
-    fill(problem, messageOf(error));
-  }
   const hasPassword = names.length > 0;
   const name = h('select', { autocomplete: 'username' }, ...names.map((one) => h('option', { value: one }, one)));
   const proven = { required: true, 'aria-describedby': problem.id };
