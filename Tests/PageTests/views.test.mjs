@@ -1702,6 +1702,92 @@ test('hidden photos that could not be read are asked for again with a button, an
     view.close();
   });
 
+test('duplicates are followed and read again after a failure, which is not shown any longer, and not at each commit',
+  async (context) => {
+    const say = streams(context);
+    const { open } = await load('views/duplicates.js');
+    context.mock.timers.enable({ apis: ['setTimeout'] });
+    const turns = async () => { for (let turn = 0; turn < 20; turn += 1) await settled(); };
+    const after = async (time) => {
+      context.mock.timers.tick(time);
+      await turns();
+    };
+    let isAway = true;
+    let readings = 0;
+    const app = Object.assign(frame(0, async (method, path) => {
+      if (path !== '/v1/duplicates/groups') return { token: 't', collections: [] };
+      readings += 1;
+      if (isAway) throw new Problem(503, '', 'Not now.');
+      return { groups: [], next: null };
+    }), { watch: () => {} });
+    app.client.openFetch = async () => {
+      if (isAway) throw new Error('Not followed.');
+      return { fetch: 'f', token: 't', count: 0 };
+    };
+    let follower = null;
+    app.feed.follow = (fetch, token, one) => {
+      follower = one;
+      return () => {};
+    };
+    const view = await open(app);
+    const problem = view.element.querySelector('.problem');
+    say({ state: 'ready', search: 's', done: 1, total: 1, groups: 1, compared: 1, problem: null });
+    await turns();
+    assert.deepEqual([problem.hidden, follower, readings], [false, null, 1]);
+    isAway = false;
+    await after(4000);
+    assert.notEqual(follower, null, 'it is followed');
+    assert.equal(problem.hidden, true);
+    await after(2000);
+    const before = readings;
+    for (let commit = 0; commit < 20; commit += 1) {
+      follower.onChange({});
+      await turns();
+    }
+    await after(2000);
+    assert.equal(readings, before + 2, 'the first commit and the others');
+    await after(10_000);
+    assert.equal(readings, before + 2);
+    // What a person asked for and did not get is said until they ask again.
+    app.client.ask = async () => { throw new Error('No.'); };
+    view.element.querySelector('[data-tool="search"]').click();
+    await turns();
+    app.client.ask = async () => ({ groups: [], next: null, collections: [] });
+    follower.onChange({});
+    await turns();
+    assert.equal(problem.textContent, 'No.');
+    assert.equal(problem.hidden, false);
+    view.close();
+  });
+
+test('looking back is led along after following has failed', async (context) => {
+  const { open } = await load('views/moment.js');
+  const app = frame(0, async () => ({ records: [] }));
+  let isAway = true;
+  let follower = null;
+  app.client.openFetch = async () => {
+    if (isAway) throw new Error('Not followed.');
+    return { fetch: 'f', token: 't', count: 0 };
+  };
+  app.feed.follow = (fetch, token, one) => {
+    follower = one;
+    return () => {};
+  };
+  context.mock.timers.enable({ apis: ['setTimeout'] });
+  const view = await open(app, at('#/moment', app));
+  const again = async () => {
+    context.mock.timers.tick(4000);
+    for (let turn = 0; turn < 10; turn += 1) await settled();
+  };
+  await again();
+  await again();
+  assert.deepEqual([follower, app.failures.length], [null, 1], 'it is said once');
+  isAway = false;
+  await again();
+  assert.notEqual(follower, null);
+  view.close();
+});
+
 test('a view of duplicates that is left leaves no listener behind', async (context) => {
   streams(context);
   const { open } = await load('views/duplicates.js');

@@ -4,10 +4,11 @@
 //                                                           ▲                  └▶ not duplicates: a decision, with Undo
 //           change of any photo, by the feed; a decision ───┘
 //
-// The server searches, and nothing is changed by that. The groups are read anew after each change of the library, so
+// The server searches, and nothing is changed by that. The groups are read anew after changes of the library, so
 // what was merged is gone and what was taken back is there again; a group that is the same keeps its element, and with
 // it what was chosen in it.
 
+import { Problem } from '../client/photoledger.js';
 import { Watched } from '../client/watched.js';
 import { Collections } from '../model/collections.js';
 import { messageOf } from '../model/failures.js';
@@ -22,6 +23,10 @@ import { dateInWords } from './viewer-forms.js';
 
 /** How many groups are read at once. */
 const pageSize = 20;
+/** How long the next reading after a commit waits after one, milliseconds: an import makes many commits. */
+const commitPause = 2000;
+/** How long what failed waits before it is tried again, milliseconds. */
+const retryPause = 4000;
 
 /**
  * @typedef {object} Search See Duplicates in the API's description.
@@ -62,6 +67,11 @@ class DuplicatesView {
     this.isDone = false;
     this.isReading = false;
     this.isBehind = false;
+    /** Whether something was committed since a reading after a commit began, and whether such a reading goes on. */
+    this.hasNews = false;
+    this.isLedOn = false;
+    /** Whether the problem that is shown is that of a reading, which the next one ends. */
+    this.isOfReading = false;
     /** @type {() => void} */
     this.end = () => {};
     /**
@@ -87,27 +97,36 @@ class DuplicatesView {
     app.watch(this.watched, this.abort.signal);
   }
 
-  /** Follows what is committed. */
+  /** Follows what is committed; where that fails, after a while. */
   async follow() {
     try {
       const { fetch, token } = await this.app.client.openFetch({ hidden: true, allBursts: true });
       if (this.abort.signal.aborted) return;
-      const changed = () => { this.read(); };
+      const changed = () => { this.readOn(); };
       this.end = this.app.feed.follow(fetch, token, { onChange: changed, onState: changed });
+      // What was committed since the groups were read.
+      changed();
     } catch (error) {
-      this.fail(error);
+      if (this.abort.signal.aborted) return;
+      this.fail(error, true);
+      this.following = setTimeout(() => this.follow(), retryPause);
     }
   }
 
   close() {
     this.abort.abort();
+    for (const timer of [this.following, this.pausing, this.retrying]) clearTimeout(timer);
     this.watched.leave();
     this.end();
   }
 
-  /** @param {unknown} error */
-  fail(error) {
+  /**
+   * @param {unknown} error
+   * @param {boolean} isOfReading whether it is over as soon as the groups are read
+   */
+  fail(error, isOfReading = false) {
     if (this.abort.signal.aborted) return;
+    this.isOfReading = isOfReading;
     this.problem.hidden = false;
     this.problem.textContent = messageOf(error);
   }
@@ -159,18 +178,35 @@ class DuplicatesView {
     if (this.status.textContent !== words) this.status.textContent = words;
   }
 
+  /** Reads the groups after a commit, and after those that came until a while later once more. */
+  async readOn() {
+    this.hasNews = true;
+    if (this.isLedOn) return;
+    this.isLedOn = true;
+    while (this.hasNews && !this.abort.signal.aborted) {
+      this.hasNews = false;
+      await this.read();
+      await new Promise((done) => { this.pausing = setTimeout(done, commitPause); });
+    }
+    this.isLedOn = false;
+  }
+
   /** Reads the groups as they are now; of what comes meanwhile, after that. */
   async read() {
     this.isBehind = true;
     if (this.isReading) return;
     this.isReading = true;
+    clearTimeout(this.retrying);
     try {
       while (this.isBehind && !this.abort.signal.aborted) {
         this.isBehind = false;
         await this.readOnce();
+        if (this.isOfReading) this.problem.hidden = true;
       }
     } catch (error) {
-      this.fail(error);
+      this.fail(error, true);
+      const isPassing = error instanceof Problem && error.isPassing && !this.abort.signal.aborted;
+      if (isPassing) this.retrying = setTimeout(() => this.read(), retryPause);
     } finally {
       this.isReading = false;
     }
@@ -269,6 +305,8 @@ class DuplicatesView {
       const kept = radios.find((one) => one.checked)?.value ?? '';
       const others = assets.map(({ localIdentifier }) => short(localIdentifier)).filter((id) => id !== kept);
       await this.app.commit([{ op: 'asset.merge', asset: kept, others }], t('done.merged', { count: assets.length }));
+      // The feed says so too; this does not wait for it.
+      await this.read();
       isMerging = false;
     } }, t('duplicates.merge'));
     const reject = h('button', { class: 'button', type: 'button', 'data-act': 'reject', onclick: async () => {
@@ -321,4 +359,13 @@ class DuplicatesView {
       line(dateInWords(asset)?.date ?? t('tile.undated')),
       line(albums.length > 0 ? t('duplicates.albums', { titles: albums.join(', ') }) : t('viewer.noAlbums')));
   }
+
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  following = undefined;
+
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  pausing = undefined;
+
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  retrying = undefined;
 }

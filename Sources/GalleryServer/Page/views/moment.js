@@ -23,6 +23,8 @@ import { gridView } from './photos.js';
 /** How long the slider rests before the commit is asked for, and the photos, milliseconds. */
 const labelPause = 120;
 const gridPause = 350;
+/** How long following that failed waits before it is tried again, milliseconds. */
+const retryPause = 4000;
 
 /**
  * Looking back.
@@ -108,8 +110,11 @@ class TimeMachine {
     await this.show();
   }
 
-  /** Follows what is committed, so that the slider reaches it. */
-  async follow() {
+  /**
+   * Follows what is committed, so that the slider reaches it; where that fails, after a while.
+   * @param {boolean} [isAgain] whether it failed before, which was said
+   */
+  async follow(isAgain = false) {
     const { client, feed, session } = this.app;
     try {
       const isWhole = session.authorizationStatus.readWrite === 'authorized';
@@ -117,8 +122,12 @@ class TimeMachine {
       if (this.isClosed) return;
       const refresh = () => { this.refresh(); };
       this.end = feed.follow(state.fetch, state.token, { onChange: refresh, onState: refresh });
+      // What was committed since the last moment was read.
+      refresh();
     } catch (error) {
-      if (!this.isClosed) this.app.notices.fail(error);
+      if (this.isClosed) return;
+      if (!isAgain) this.app.notices.fail(error);
+      this.following = setTimeout(() => this.follow(true), retryPause);
     }
   }
 
@@ -291,10 +300,14 @@ class TimeMachine {
     this.end();
     this.closing.abort();
     clearTimeout(this.timer);
+    clearTimeout(this.following);
     this.asked.abort();
     this.view?.close?.();
   }
 
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   timer = undefined;
+
+  /** @type {ReturnType<typeof setTimeout> | undefined} */
+  following = undefined;
 }
