@@ -33,10 +33,11 @@ class Log {
   }
 
   /** Answers as `/v1/log` does. */
-  async ask(_method, _path, { query: { after, reverse, limit = 100, cursor, client } }) {
+  async ask(_method, _path, { query: { after, from, reverse, limit = 100, cursor, client } }) {
     this.questions += 1;
     let events = this.events.filter((event) => !client || event.client === client);
     if (after) events = events.filter((event) => Number(event.token.slice(1)) > Number(after.slice(1)));
+    if (from) events = events.filter((event) => Number(event.date.slice(1)) >= Number(from.slice(1)));
     if (reverse) events.reverse();
     if (cursor) events = events.filter(({ sequence }) => reverse ? sequence < cursor : sequence > cursor);
     const records = events.slice(0, limit);
@@ -85,4 +86,28 @@ test('a step that has all its events asks for nothing', async () => {
   assert.deepEqual(reader.take(log.step(token, 100))?.map((commit) => commit.events.length), [1, 3]);
   assert.equal(log.questions, questions);
   assert.equal(reader.take(log.step(token, 100)), null, 'a step that begins elsewhere is not taken');
+});
+
+test('a history that lets its oldest commits go is bounded, and is read on exactly behind the last one', async () => {
+  const log = new Log();
+  log.add(2);
+  log.add(500);
+  const reader = new LogReader(log, {});
+  while (!reader.isComplete) await reader.more();
+  for (let commit = 0; commit < 2000; commit += 1) {
+    const { token } = log;
+    log.add(1 + commit % 3);
+    assert.equal(reader.take(log.step(token, 100))?.length, 1);
+    if (reader.commits.length > 40) assert.equal(reader.keep(20).length, 21);
+  }
+  assert.ok(reader.commits.length <= 40);
+  assert.deepEqual(reader.keep(40), []);
+  while (!reader.isComplete) await reader.more();
+  const counted = ({ token, events, furtherCount }) => [token, events.length + furtherCount];
+  assert.deepEqual(reader.commits.map(counted), (await whole(log, {})).map(counted));
+  // Only a part of the commit with many events was read, and it is not read on.
+  const before = structuredClone(reader.commits);
+  assert.deepEqual(reader.keep(2001).map(({ token }) => token), ['t1']);
+  await reader.more();
+  assert.deepEqual(reader.commits, before);
 });

@@ -166,6 +166,49 @@ test('older commits that could not be read are not asked for again by themselves
   view.close();
 });
 
+test('the history keeps the newest of the commits that arrive while its top is looked at, and reads the others again',
+  async () => {
+    const { open } = await load('views/history.js');
+    const event = (sequence) => ({ sequence, token: `t${sequence}`, date: '2024-01-31T12:00:00Z', client: 'owner',
+      process: 'x', cause: null, causation: null, type: 'library.created', objects: [], payload: {} });
+    let head = 1;
+    const app = Object.assign(frame(0, async (method, path, { query } = {}) => {
+      if (path !== '/v1/log') return { clients: [] };
+      const newest = typeof query.cursor === 'number' ? query.cursor - 1 : head;
+      const count = Math.min(newest, query.limit);
+      return { records: Array.from({ length: count }, (_, place) => event(newest - place)),
+        next: newest > count ? newest - count + 1 : null };
+    }), { main: h('main') });
+    let follower = null;
+    app.feed.follow = (fetch, token, one) => {
+      follower = one;
+      return () => {};
+    };
+    const view = await open(app, at('#/history', app));
+    const turns = async () => { for (let turn = 0; turn < 10; turn += 1) await settled(); };
+    await turns();
+    const commit = async () => {
+      head += 1;
+      follower.onChange({ before: `t${head - 1}`, items: { isComplete: true, records: [event(head)] } });
+      await turns();
+    };
+    const cards = () => view.element.querySelectorAll('.commit').map((one) => one.dataset.token);
+    const tokens = (count) => Array.from({ length: count }, (_, place) => `t${head - place}`);
+    // What lies further down is looked at, and stays.
+    app.main.scrollTop = 1;
+    while (head < 405) await commit();
+    assert.deepEqual(cards(), tokens(405));
+    app.main.scrollTop = 0;
+    while (head < 410) await commit();
+    const before = cards().length;
+    assert.deepEqual(cards(), tokens(before));
+    assert.ok(before < 300, `${before} cards`);
+    view.element.querySelector('.history-foot').querySelector('button').click();
+    await turns();
+    assert.deepEqual(cards(), tokens(before + 100));
+    view.close();
+  });
+
 test('a drag from a mark picks what it passes, once for each photo, and from a picked one takes out', async (context) => {
   const { Picked } = await load('views/picked.js');
   const { Dragging } = await load('views/dragging.js');

@@ -3,12 +3,13 @@
 //   more()   older events: one page of the log, grouped by the commit that made them
 //   take()   what a step of the log's feed brought, without a question
 //   newer()  what was committed since; one small question if that is nothing
+//   keep()   lets the oldest commits go, which `more` reads again
 //
 // An import is one commit with an event for each photo. Of a commit with more events than `eventLimit` the last ones
 // are read and the others are counted: the log is asked where the commit begins, and reading goes on before it.
 //
 // Invariant: `commits` is in the order of the log without gaps from the newest that matches to the last that was read,
-// and no commit is in it twice.
+// and no commit is in it twice. `more` goes on exactly before the last one.
 
 /**
  * @typedef {object} LogEvent An event as `photoledger log --json` prints it.
@@ -35,6 +36,7 @@
  * @property {boolean} isUndo
  * @property {LogEvent[]} events the newest first
  * @property {number} furtherCount how many events were not read; NaN if it is not known
+ * @property {number} [first] the sequence of its first event, where that was not read
  *
  * @typedef {object} LogFilter
  * @property {string} [client]
@@ -125,9 +127,24 @@ export class LogReader {
     const [first] = (await this.ask({ ...this.query, from: commit.date, limit: 1 }, signal)).records;
     // Where clocks were set back, the first event of an instant may be another commit's; then it is read to its end.
     if (first?.token !== commit.token || first.sequence >= oldest.sequence) return;
-    this.cursor = first.sequence;
+    this.cursor = commit.first = first.sequence;
     const isExact = this.filter.kind === undefined && this.filter.object === undefined;
     commit.furtherCount = isExact ? oldest.sequence - first.sequence : NaN;
+  }
+
+  /**
+   * Lets the oldest commits go.
+   * @param {number} count how many stay
+   * @returns {Commit[]} those that went
+   */
+  keep(count) {
+    const gone = this.commits.splice(count);
+    const last = this.commits[this.commits.length - 1];
+    if (gone.length > 0 && last) {
+      this.cursor = last.first ?? last.events[last.events.length - 1].sequence;
+      this.isComplete = false;
+    }
+    return gone;
   }
 
   /** @param {AbortSignal} [signal] */

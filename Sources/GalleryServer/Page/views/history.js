@@ -23,6 +23,8 @@ import { undoDialog } from './undo.js';
 
 /** How long after a failure new commits are asked for again, milliseconds. */
 const retryPause = 4000;
+/** How many commits stay where twice as many are shown: a tab may be open for weeks, and an import makes thousands. */
+const keptCount = 200;
 /** How many sentences of a commit are shown at once. */
 const sentenceLimit = 3;
 const day = 86_400_000;
@@ -275,6 +277,7 @@ class HistoryView {
       await this.learn(found);
       for (const commit of [...found].reverse()) this.show(commit, true);
       if (found.length > 0) {
+        this.keepNewest();
         this.news.textContent = t('history.news', { count: found.length });
         this.showEnd();
       }
@@ -288,6 +291,21 @@ class HistoryView {
       this.isAsking = false;
       this.catchUp();
     }
+  }
+
+  /** Lets the oldest commits go where many came and the newest are looked at. */
+  keepNewest() {
+    const { main } = this.app;
+    // A page that is being read goes on behind the last commit that there is.
+    if (this.isReading || this.reader.commits.length <= 2 * keptCount || main.scrollTop > main.clientHeight) return;
+    for (const { token } of this.reader.keep(keptCount)) {
+      const card = this.cards.get(token);
+      const section = card?.closest('.history-day');
+      card?.remove();
+      if (!section?.querySelector('.commit')) section?.remove();
+      this.cards.delete(token);
+    }
+    if (!this.foot.contains(this.button)) fill(this.foot, this.button);
   }
 
   /** Asks for what came while something was read. */
