@@ -1362,14 +1362,15 @@ test('what fails is thrown to who asks for that, unless some of it was committed
 test('a page whose browser another person signs in with stops what it sends, and goes on with its own', async () => {
   const { Uploads } = await load('model/uploads.js');
   const own = { client: 'owner', person: 'dad', scopes: [] };
-  const app = new App(new PhotoLedger(), own, { first: { open: async () => ({}) } });
   let session = { client: 'family', person: 'anna' };
-  let commits = 0;
-  app.client.ask = async () => session;
-  app.client.commit = async () => {
-    commits += 1;
-    return { token: 't' };
-  };
+  const sent = [];
+  const client = new PhotoLedger({ base: 'http://page', fetch: async (url, { method }) => {
+    if (method !== 'GET') sent.push(`${method} ${url.pathname}`);
+    return Response.json(url.pathname === '/v1/session' ? session : { token: 't', summary: { token: 't' } });
+  } });
+  const app = new App(client, own, { first: { open: async () => ({}) } });
+  const said = [];
+  app.notices.show = (sentence) => said.push(sentence);
   const uploads = new Uploads(app.client);
   uploads.sendNext = () => assert.equal(session, own, 'nothing is sent in the name of another');
   uploads.entries = [{ id: 'x', state: 'ready', size: 1 }];
@@ -1377,15 +1378,20 @@ test('a page whose browser another person signs in with stops what it sends, and
   await app.comeBack();
   assert.deepEqual([uploads.isPaused, app.ending.hidden, app.session.person], [true, false, 'dad']);
   assert.equal(await app.commit([], 'Done'), null);
+  // The Undo of a notice that is still there, and what views ask by themselves.
+  await app.undo('t');
+  await assert.rejects(app.client.ask('POST', '/v1/shares', { json: {} }), /signed in with another account/);
+  assert.deepEqual(said.map((sentence) => /signed in with another account/.test(sentence)), [true, true]);
   uploads.resume();
-  await settled();
-  assert.deepEqual([uploads.isPaused, commits], [true, 0]);
+  await app.comeBack();
+  assert.deepEqual([uploads.isPaused, sent], [true, []]);
   session = own;
   await app.comeBack();
   await settled();
   assert.deepEqual([uploads.isPaused, app.ending.hidden], [false, true]);
   await app.commit([], 'Done');
-  assert.equal(commits, 1);
+  await app.undo('t');
+  assert.deepEqual(sent, ['POST /v1/blocks', 'POST /v1/undo']);
 });
 
 test('an upload whose session another of the same person replaced goes on, and asks once', async () => {

@@ -1228,6 +1228,7 @@ export default {
   'problem.not-renderable': 'Der Server kann diese Datei nicht darstellen: „{detail}“',
   'problem.not-supported-for-asset': 'Mit diesem Foto ist das nicht möglich: „{detail}“',
   'problem.other': 'Der Server meldet: „{detail}“',
+  'problem.other-session': '{detail}',
   'problem.outcome-unknown':
     'Ob die Änderung gespeichert wurde, ist nicht bekannt. Bitte vor einer Wiederholung nachsehen.',
   'problem.password-required': 'Dafür wird das Passwort gebraucht.',

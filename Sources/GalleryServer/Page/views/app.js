@@ -9,7 +9,7 @@
 //
 // When the session ends, the page is left for the sign-in. While files are sent or text is written it stays: they wait,
 // and everything goes on after a sign-in in another tab. If somebody else signs in there, the page is loaded again, or
-// stops what it sends: the cookie is theirs now, and what this page asked would be done in their name.
+// changes nothing any more: the cookie is theirs now, and what this page asked would be done in their name.
 
 import { PhotoLedger, Problem, sessionChannel, signInAddress } from '../client/photoledger.js';
 import { Feed } from '../client/feed.js';
@@ -100,6 +100,11 @@ export class App extends EventTarget {
   constructor(client, session, routes) {
     super();
     this.client = client;
+    const { response } = client;
+    client.response = async (method, path, options) => {
+      if (this.isReplaced && method !== 'GET') throw new Problem(403, 'other-session', t('session.other'));
+      return response.call(client, method, path, options);
+    };
     this.session = session;
     this.routes = routes;
     this.feed = new Feed(client);
@@ -527,7 +532,6 @@ export class App extends EventTarget {
     const receipts = [];
     const back = () => this.undo(...receipts.map((receipt) => receipt.token).reverse());
     try {
-      if (this.isReplaced) throw new Error(t('session.other'));
       for (const changes of blocks) receipts.push(await this.commitBlock(changes, options));
       this.notices.show(done, { action: t('action.undo'), onAction: back });
       return receipts;
