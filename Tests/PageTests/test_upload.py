@@ -7,6 +7,7 @@ import subprocess
 import unittest
 
 from selenium.webdriver.common.by import By
+from selenium.webdriver.common.keys import Keys
 from selenium.webdriver.support.select import Select
 
 from gallery import SERVER_GONE, PageTest, wait
@@ -138,6 +139,44 @@ class UploadTests(PageTest):
         self.wait_states({"before.jpg": "taken", "nothing.txt": "refused"})
         self.browser.click('[aria-label="Remove nothing.txt from the list"]')
         self.wait_states({"before.jpg": "taken"})
+
+    def test_a_page_that_stays_for_files_changes_nothing_after_another_person_signed_in(self):
+        asset = self.gallery.assets()[0]["localIdentifier"].split("/")[0]
+        is_favorite = lambda: self.gallery.ask("GET", f"/v1/assets/{asset}").json["isFavorite"]
+        person = {"name": "dora", "client": "guests", "password": "correct horse"}
+        self.assertEqual(self.gallery.ask("POST", "/v1/people", person).status, 201)
+        self.addCleanup(self.gallery.ask, "DELETE", "/v1/people/dora")
+        # The page still reads, with the cookie of somebody who may not.
+        self.addCleanup(setattr, self.browser, "expected_errors", self.expected_errors)
+        self.browser.expected_errors = (*self.expected_errors, "403 (", "404 (")
+        self.browser.driver.get("about:blank")
+        self.browser.sign_in(self.gallery, self.gallery.owner_session(), "/#/upload")
+        self.browser.one(".drop-zone")
+        # Nothing is sent, so that the page has to stay.
+        self.browser.js("XMLHttpRequest.prototype.send = function () {}")
+        self.choose(picture(self.folder, "held.jpg", 93))
+        self.browser.one(".upload-row[data-state=sending]")
+        self.browser.js("window.giveUp = document.querySelector('.upload-row .icon-button')")
+        self.browser.js("location.hash = `#/photos?photo=${arguments[0]}`", asset)
+        self.browser.click(".viewer-favorite")
+        self.browser.notice("1 photo added to favourites")
+        self.assertTrue(is_favorite())
+        driver = self.browser.driver
+        first = driver.current_window_handle
+        driver.switch_to.new_window("tab")
+        driver.get(f"{self.gallery.address}/sign-in")
+        self.browser.one("input[name=name]").send_keys("dora")
+        self.browser.one("input[name=password]").send_keys("correct horse", Keys.ENTER)
+        self.browser.wait_text("dora", ".account")
+        driver.close()
+        driver.switch_to.window(first)
+        self.browser.wait_text("another account", ".ending")
+        self.browser.click(".notice-action")
+        self.browser.wait_text("another account", ".notices")
+        self.assertTrue(is_favorite(), "nothing was undone")
+        # Without the file the page is the other person's.
+        self.browser.js("giveUp.click()")
+        self.browser.wait_text("dora", ".account")
 
     def test_what_is_in_the_trash_is_said_and_put_into_no_album(self):
         made = picture(self.folder, "thrown.jpg", 71)
