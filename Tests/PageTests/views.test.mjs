@@ -1676,6 +1676,12 @@ test('requests that are said again stay as they are, and the one that has the fo
   // Its request is answered: the focus goes to no other one.
   said('three');
   assert.equal(document.activeElement, document.body);
+  // A share link's title may be learned later.
+  const { noteClients } = await load('views/client-names.js');
+  said('share#1');
+  noteClients([{ name: 'share#1', usageDescription: { readWrite: 'For the club' } }]);
+  said('share#1');
+  assert.match(lines()[0].textContent, /For the club/);
   said();
   assert.deepEqual(names(), []);
   app.requests.watched.close();
@@ -2029,6 +2035,22 @@ test('an album or folder that is deleted and restored elsewhere is there again',
     view.close();
     assert.equal(app.followers.size, 0, `${id} is followed no longer`);
   }
+});
+
+test('an album that is renamed elsewhere is called so, its list too', async () => {
+  const { open } = await load('views/albums.js');
+  let title = 'Sea';
+  const app = treeFrame(() => [{ kind: 'album', localIdentifier: 'A/L0/040', localizedTitle: title,
+    estimatedAssetCount: 3 }]);
+  const view = app.view = await open(app, { name: 'albums', argument: 'A', query: new URLSearchParams() });
+  document.body.replaceChildren(view.element);
+  const called = () => [view.element, view.element.querySelector('.grid-scroll')]
+    .map((one) => one.getAttribute('aria-label'));
+  assert.deepEqual(called(), ['Sea', 'Sea']);
+  title = 'Shore';
+  await app.changed();
+  assert.deepEqual(called(), ['Shore', 'Shore']);
+  view.close();
 });
 
 test('an album that was deleted before it is opened is opened as soon as it is restored', async () => {

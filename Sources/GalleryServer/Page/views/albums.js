@@ -329,7 +329,7 @@ async function album(app, tree, one) {
     if (titleOf(now) !== titleOf(current)) {
       view.title = titleOf(now);
       if (heading) heading.textContent = view.title;
-      view.element.setAttribute('aria-label', view.title);
+      for (const one of [view.element, view.grid.scroll]) one.setAttribute('aria-label', view.title);
       document.title = `${isolated(view.title)} – ${t('app.name')}`;
     }
     current = now;

@@ -321,6 +321,8 @@ class Picker {
   /** Follows what the app and other windows do to the session. */
   listen() {
     const events = openEvents(this.guest.client, `${path}/presentation/events`);
+    // Two looks at once open two.
+    this.events?.close();
     this.events = events;
     events.addEventListener('state', (event) => this.take(JSON.parse(/** @type {MessageEvent} */ (event).data)));
     // Not at once: a server that ends each stream is not to be asked without a pause.
@@ -341,6 +343,7 @@ class Picker {
 
   /** Looks why the stream ended, and opens it again if the session is there. */
   async look() {
+    clearTimeout(this.looking);
     this.events?.close();
     if (this.isOver) return;
     try {
@@ -350,7 +353,8 @@ class Picker {
     } catch (error) {
       if (error instanceof Problem && error.isPassing) {
         this.guest.banner.hidden = false;
-        setTimeout(() => this.look(), Math.max(1000, error.retryAfter * 1000));
+        clearTimeout(this.looking);
+        this.looking = setTimeout(() => this.look(), Math.max(1000, error.retryAfter * 1000));
       } else if (error instanceof Problem && error.status === 401) location.reload();
       else this.end('cancelled');
     }

@@ -59,13 +59,14 @@ export class Requests extends EventTarget {
 
 /**
  * Draws requests where others are drawn. The server says them anew whenever a tab is shown: the same ones stay, so that
- * they are not read aloud again, and the button that has the focus keeps it as long as its request is there.
+ * they are not read aloud again, and the button that has the focus keeps it as long as its request is there. A client
+ * whose name was learned meanwhile is drawn with it.
  * @param {HTMLElement} place
  * @param {AccessRequest[]} requests
  * @param {() => (Node | false)[]} draw
  */
 export function drawRequests(place, requests, draw) {
-  const drawn = JSON.stringify(requests);
+  const drawn = JSON.stringify([requests, requests.map(({ client }) => clientName(client))]);
   if (place.dataset.drawn === drawn) return;
   place.dataset.drawn = drawn;
   const { activeElement } = document;
