@@ -39,6 +39,19 @@ private struct Failing: PHImageRenderer {
   func image(_ request: PHImageRendering) async throws -> UIImage { throw error }
 }
 
+/// The programs of a search path, and a mark for each picture that is begun.
+private struct Marked: PHImageRenderer {
+  let renderer: InstalledRenderer
+  let begun = Gathered<Bool>()
+
+  func orientation(ofFileAt url: URL) throws -> CGImagePropertyOrientation? { try renderer.orientation(ofFileAt: url) }
+
+  func image(_ request: PHImageRendering) async throws -> UIImage {
+    begun.append(request.isExact)
+    return try await renderer.image(request)
+  }
+}
+
 /// The main queue, which is the main actor's.
 private enum MainQueue {
   private static let mark: DispatchSpecificKey<Int> = {
@@ -257,6 +270,43 @@ struct ImageManagerTests {
         try await waitUntil("the renderer has begun") { !drawing.begun.all.isEmpty }
         PHImageManager.default().cancelImageRequest(number)
         try await waitUntil("the handler is told") { !told.all.isEmpty }
+        #expect(told.all.map(\.isCancelled) == [true] && told.all[0].code == nil && told.all[0].text == nil)
+      }
+    }
+  }
+
+  @Test(
+    "a request that is cancelled while a program draws says so, and does not call its file damaged",
+    .enabled(if: SamplePhotos.areInstalled("exiftool"), "Needs exiftool."), arguments: [false, true])
+  func cancellingPrograms(isFilm: Bool) async throws {
+    let (gallery, folder) = (try Gallery(), try TemporaryFolder())
+    for name in ["vipsthumbnail", "ffmpeg"] {
+      try writeProgram("#!/bin/sh\nwhile :; do :; done\n", at: folder.place(name).path)
+    }
+    let picture = TinyMedia.jpeg()
+    let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+    let marked = Marked(renderer: InstalledRenderer(searchPath: "\(folder.url.path):\(path)"))
+    try await gallery.shared {
+      try await PHPhotoLibrary.shared().performChanges {
+        let request = PHAssetCreationRequest.forAsset()
+        request.addResource(with: isFilm ? .video : .photo, data: picture, options: nil)
+      }
+      let (asset, told) = (try #require(assets().lastObject), Gathered<Told>())
+      try await PHImageManager.$rendererOfTask.withValue(marked) {
+        let manager = PHImageManager.default()
+        let number: PHImageRequestID
+        if isFilm {
+          number = manager.requestImageDataAndOrientation(for: asset, options: nil) { data, _, _, information in
+            told.append(Told(data, information))
+          }
+        } else {
+          number = manager.requestImage(for: asset, targetSize: .zero, contentMode: .default, options: nil) {
+            told.append(Told($0?.data, $1))
+          }
+        }
+        try await waitUntil("the renderer has begun") { !marked.begun.all.isEmpty }
+        manager.cancelImageRequest(number)
+        try await waitUntil("the handler is called") { !told.all.isEmpty }
         #expect(told.all.map(\.isCancelled) == [true] && told.all[0].code == nil && told.all[0].text == nil)
       }
     }

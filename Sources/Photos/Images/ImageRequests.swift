@@ -112,6 +112,8 @@ struct AssetWish: Sendable {
     error is CancellationError || (PHPhotosError.from(error) as? PHPhotosError)?.code == .userCancelled
   }
 
+  /// The information about an answer; whatever ends a cancelled request is its cancellation, as a program that was
+  /// stopped. To be called in the request's task.
   func information(
     _ number: PHImageRequestID, isDegraded: Bool = false, error: (any Error)? = nil
   ) -> [AnyHashable: Any] {
@@ -119,7 +121,7 @@ struct AssetWish: Sendable {
       PHImageResultRequestIDKey: number, PHImageResultIsDegradedKey: isDegraded, PHImageResultIsInCloudKey: false,
     ]
     guard let error else { return information }
-    if Self.isCancellation(error) {
+    if Task.isCancelled || Self.isCancellation(error) {
       information[PHImageCancelledKey] = true
     } else {
       information[PHImageErrorKey] = PHPhotosError.from(error)
