@@ -93,6 +93,18 @@ public struct ResourceData: AsyncSequence, Sendable {
   /// Starts at the first byte; several iterators read independently.
   public func makeAsyncIterator() -> Iterator { Iterator(lease: ReaderLease(ResourceReader(open))) }
 
+  /// Passes the chunks on, on the calling thread: for a caller that waits, and may hold a thread that others wait for.
+  /// - Throws: ``LibraryError`` as the sequence does; what the function throws.
+  /// - Complexity: O(bytes).
+  package func read(_ body: (Data) throws -> Void) throws {
+    var file = try opened()
+    while let chunk = try file.next() { try body(chunk) }
+  }
+
+  private func opened() throws(LibraryError) -> OpenResource {
+    do { return try open(Cancellation()) } catch { throw LibraryError(error) }
+  }
+
   /// Reads a resource chunk by chunk.
   public struct Iterator: AsyncIteratorProtocol {
     fileprivate let lease: ReaderLease

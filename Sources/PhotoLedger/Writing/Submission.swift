@@ -12,9 +12,10 @@ import Synchronization
 //
 // The key is looked up before the bytes: a caller that retries, as after an unknown outcome, may have moved the files
 // away by then. Bytes are stored outside the writer's thread and from the cooperative pool, since a copy and its sync
-// can take seconds. A person who is asked about a block, for a permission or to confirm it, takes as long as people
-// take, and a dialogue may need the main queue, from which the block was sent: unless the caller waits for the block
-// anyway, its thread goes on, and the person is asked on another. A block without either goes straight to the writer.
+// can take seconds; a caller that waits stores them itself. A person who is asked about a block, for a permission or to
+// confirm it, takes as long as people take, and a dialogue may need the main queue, from which the block was sent:
+// unless the caller waits for the block anyway, its thread goes on, and the person is asked on another. A block without
+// either goes straight to the writer.
 //
 // Invariant: the blocks of one caller are decided in the order in which they were sent. Each takes its place before
 // anything is done for it (CallerQueue.swift), and nothing that happens to its bytes meanwhile costs it that place
@@ -48,10 +49,11 @@ struct Submission: Sendable {
   /// Stores the block's bytes on the calling thread, then sends it; does as `send(_:)` where a person may be asked.
   func sendHere(_ handler: @escaping Handler) { send(elsewhere: mayAskPerson, handler) }
 
-  /// Sends the block and waits for its receipt. A person may be asked on the calling thread, which waits anyway.
+  /// Sends the block and waits for its receipt. Its bytes are stored, and a person may be asked, on the calling thread,
+  /// which waits anyway.
   func sendAndWait() throws -> CommitReceipt {
     let answer = Answer()
-    send(elsewhere: bringsBytes) { answer.give($0) }
+    prepare(caller?.take(), isAwaited: true) { answer.give($0) }
     return try answer.wait().get()
   }
 
@@ -75,7 +77,9 @@ struct Submission: Sendable {
   /// Whether the block does anything but decide about clients.
   private var isAboutLibrary: Bool { !requests.allSatisfy(\.isAboutClients) }
 
-  private func prepare(_ place: UInt64?, _ handler: @escaping Handler) {
+  /// - Parameter isAwaited: whether a thread waits for the block. It may be one of those that serve the concurrent
+  ///   queues, as all the others; a serial queue gets a thread besides them.
+  private func prepare(_ place: UInt64?, isAwaited: Bool = false, _ handler: @escaping Handler) {
     if let receipt {
       enqueue(nil, at: place)
       return handler(.success(receipt))
@@ -94,7 +98,8 @@ struct Submission: Sendable {
       ) { [staging] outcome in
         if staging.isEmpty { return handler(outcome) }
         // Files are looked after away from the writer's thread.
-        Self.staging.async { settle(staging, outcome, handler) }
+        let queue = isAwaited ? DispatchQueue(label: "photoledger.settling") : Self.staging
+        queue.async { settle(staging, outcome, handler) }
       }
       enqueue(job, at: place)
     } catch {

@@ -84,9 +84,18 @@ struct AssetWish: Sendable {
   /// All bytes of a file.
   func bytes(of resource: AssetResource, _ library: PhotoLibrary, _ number: PHImageRequestID) async throws -> Data {
     var data = Data(capacity: Int(clamping: resource.dataSize))
-    for try await portion in library.data(of: resource, in: try asset()) {
+    func take(_ portion: Data) throws {
       data.append(portion)
       try report(resource.dataSize == 0 ? 1 : Double(data.count) / Double(resource.dataSize), number)
+    }
+    let portions = library.data(of: resource, in: try asset())
+    if isSynchronous {
+      try portions.read { portion in
+        try Task.checkCancellation()
+        try take(portion)
+      }
+    } else {
+      for try await portion in portions { try take(portion) }
     }
     return data
   }
@@ -158,7 +167,8 @@ private enum MainQueue {
 /// The requests of a manager that are under way.
 ///
 /// Their tasks run on a queue of their own: a synchronous request may block a thread of the cooperative pool, and
-/// blocking all of them would be a deadlock.
+/// blocking all of them would be a deadlock. The caller may as well hold a thread of the concurrent queues, so each
+/// synchronous request has a serial queue, which gets a thread besides them, and reads its bytes there.
 ///
 ///     a handler of ...    a request made on the main queue    one made elsewhere
 ///     a synchronous one   before it returns, on the caller's thread
@@ -176,7 +186,7 @@ final class ImageRequests: Sendable {
   }
 
   private let state = Mutex(State())
-  private static let executor = QueueExecutor()
+  private static let executor = QueueExecutor(DispatchQueue(label: "photoledger.images", attributes: .concurrent))
 
   /// Begins a request; a synchronous one has ended when this returns, with its handlers called on the caller's thread.
   /// - Parameter returnsToMain: whether the answers to a caller on the main queue are delivered there, in order.
@@ -195,21 +205,25 @@ final class ImageRequests: Sendable {
       }
     }
     let (answers, done) = (Answers<Value>(), DispatchSemaphore(value: 0))
-    let number = begin { number in
+    let executor = QueueExecutor(DispatchQueue(label: "photoledger.image"))
+    let number = begin(on: executor) { number in
       await body(number) { answer in answers.list.withLock { $0.append(answer) } }
       done.signal()
     }
-    done.wait()
+    withExtendedLifetime(executor) { done.wait() }
     for answer in answers.list.withLock({ $0 }) { handler(answer) }
     return number
   }
 
-  private func begin(_ body: @escaping @Sendable (PHImageRequestID) async -> Void) -> PHImageRequestID {
+  private func begin(
+    on executor: QueueExecutor = ImageRequests.executor,
+    _ body: @escaping @Sendable (PHImageRequestID) async -> Void
+  ) -> PHImageRequestID {
     state.withLock { state in
       state.last = state.last == .max ? 1 : state.last + 1
       let number = state.last
       // The lock is held until the task is in the table, so that its end finds it there.
-      state.tasks[number] = Task.detached(executorPreference: Self.executor) { [self] in
+      state.tasks[number] = Task.detached(executorPreference: executor) { [self] in
         await body(number)
         self.state.withLock { _ = $0.tasks.removeValue(forKey: number) }
       }
@@ -220,9 +234,11 @@ final class ImageRequests: Sendable {
   func cancel(_ number: PHImageRequestID) { state.withLock { $0.tasks[number] }?.cancel() }
 }
 
-/// Runs tasks on a concurrent queue.
+/// Runs tasks on a queue.
 private final class QueueExecutor: TaskExecutor {
-  private let queue = DispatchQueue(label: "photoledger.images", attributes: .concurrent)
+  private let queue: DispatchQueue
+
+  init(_ queue: DispatchQueue) { self.queue = queue }
 
   func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)

@@ -1,0 +1,76 @@
+import PhotoLedger
+import Photos
+import TestSupport
+import Testing
+
+/// A renderer that gives the bytes as they are.
+private struct Copying: PHImageRenderer {
+  func orientation(ofFileAt url: URL) throws -> CGImagePropertyOrientation? { .up }
+
+  func image(_ request: PHImageRendering) async throws -> UIImage {
+    UIImage(data: try Data(contentsOf: request.url), size: .zero)
+  }
+}
+
+@Suite("Callers that hold threads of the default queue while they wait", .serialized)
+struct HeldThreadsTests {
+  /// The default queue gets one thread more in a second if all wait, so that a thread for each caller would take it
+  /// longer than a test waits.
+  private static let count = 240
+
+  /// Calls a function in many blocks on the default queue, and waits until all have returned.
+  private nonisolated(nonsending) func inBlocks(_ body: @escaping @Sendable () -> Void) async throws {
+    let returned = Gathered<Bool>()
+    for _ in 0..<Self.count {
+      DispatchQueue.global().async {
+        body()
+        returned.append(true)
+      }
+    }
+    try await waitUntil("all blocks have returned") { returned.all.count == Self.count }
+  }
+
+  @Test("blocks of changes with bytes need no other thread of the queue")
+  func changes() async throws {
+    let gallery = try Gallery()
+    try await gallery.shared {
+      let (library, failures) = (PHPhotoLibrary.shared(), Gathered<String>())
+      try await inBlocks {
+        do {
+          try library.performChangesAndWait {
+            let data = Data(UUID().uuidString.utf8)
+            PHAssetCreationRequest.forAsset().addResource(with: .photo, data: data, options: nil)
+          }
+        } catch {
+          failures.append("\(error)")
+        }
+      }
+      #expect(failures.all == [] && assets().count == Self.count)
+    }
+  }
+
+  @Test("synchronous requests for a picture and for its bytes need no other thread of the queue")
+  func pictures() async throws {
+    let gallery = try Gallery()
+    try await gallery.shared {
+      try await PHPhotoLibrary.shared().performChanges {
+        PHAssetCreationRequest.forAsset().addResource(with: .photo, data: Data("photo".utf8), options: nil)
+      }
+      let (asset, texts) = (try #require(assets().lastObject), Gathered<String>())
+      try await inBlocks {
+        let options = PHImageRequestOptions()
+        options.isSynchronous = true
+        PHImageManager.$rendererOfTask.withValue(Copying()) {
+          let manager = PHImageManager.default()
+          manager.requestImage(for: asset, targetSize: .zero, contentMode: .default, options: options) { image, _ in
+            texts.append(image.map { String(decoding: $0.data, as: UTF8.self) } ?? "none")
+          }
+          manager.requestImageDataAndOrientation(for: asset, options: options) { data, _, _, _ in
+            texts.append(data.map { String(decoding: $0, as: UTF8.self) } ?? "none")
+          }
+        }
+      }
+      #expect(texts.all == Array(repeating: "photo", count: 2 * Self.count))
+    }
+  }
+}
