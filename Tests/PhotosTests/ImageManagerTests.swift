@@ -254,6 +254,36 @@ struct ImageManagerTests {
     }
   }
 
+  @Test("the error in a handler's information can be cast to Foundation's class, and the number to any type of numbers")
+  func casts() async throws {
+    let gallery = try Gallery()
+    try await gallery.shared {
+      try await PHImageManager.$rendererOfTask.withValue(InstalledRenderer(searchPath: "/nowhere")) {
+        let (asset, errors, numbers) = (try await photo(gallery), Gathered<[String]>(), Gathered<Int?>())
+        let number = PHImageManager.default().requestImage(
+          for: asset, targetSize: .zero, contentMode: .default, options: nil
+        ) { _, information in
+          let error = information?[PHImageErrorKey] as? NSError
+          errors.append(error.map { ["\($0.domain) \($0.code)", $0.localizedDescription] } ?? [])
+          numbers.append(information?[PHImageResultRequestIDKey] as? Int)
+        }
+        try await waitUntil("the handler is called") { !errors.all.isEmpty && !numbers.all.isEmpty }
+        #expect(errors.all[0].first == "\(PHPhotosErrorDomain) 3306")
+        #expect(errors.all[0].last?.contains("apt-get install") == true)
+        #expect(numbers.all == [Int(number)])
+      }
+    }
+    let missing = PHPhotosError(.missingResource, "The file is gone.")
+    let values: [(Any, PHPhotosError?)] = [
+      (missing as NSError, missing), (NSError(domain: "other", code: 3303), nil),
+      (NSError(domain: PHPhotosErrorDomain, code: 1), nil),
+    ]
+    for (value, error) in values {
+      let cast = value as? PHPhotosError
+      #expect(cast == error)
+    }
+  }
+
   @Test("a cancelled request tells so, once")
   func cancelling() async throws {
     let gallery = try Gallery()

@@ -127,7 +127,9 @@ struct AssetWish: Sendable {
     _ number: PHImageRequestID, isDegraded: Bool = false, error: (any Error)? = nil
   ) -> [AnyHashable: Any] {
     var information: [AnyHashable: Any] = [
-      PHImageResultRequestIDKey: number, PHImageResultIsDegradedKey: isDegraded, PHImageResultIsInCloudKey: false,
+      // As in KeyValues.swift, so that casts to every type of numbers succeed.
+      PHImageResultRequestIDKey: NSNumber(value: number), PHImageResultIsDegradedKey: isDegraded,
+      PHImageResultIsInCloudKey: false,
     ]
     guard let error else { return information }
     if Task.isCancelled || Self.isCancellation(error) {

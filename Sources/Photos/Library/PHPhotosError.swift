@@ -161,6 +161,38 @@ public struct PHPhotosError: CustomNSError, LocalizedError, Hashable, Sendable, 
 
 }
 
+/// Casts to Foundation's class and back. Values of `Any`, such as those of a handler's information, are most often read
+/// by `as? NSError`, which succeeds on Apple's systems for every error, and on Linux for a type that says how.
+extension PHPhotosError: _ObjectiveCBridgeable {
+  /// The error with its domain, number and information.
+  public func _bridgeToObjectiveC() -> NSError {
+    NSError(domain: Self.errorDomain, code: errorCode, userInfo: errorUserInfo)
+  }
+
+  /// Traps for an error of another domain or with a number that has no name.
+  public static func _forceBridgeFromObjectiveC(_ source: NSError, result: inout PHPhotosError?) {
+    if !_conditionallyBridgeFromObjectiveC(source, result: &result) {
+      fatalError("The error \(source.domain) \(source.code) is not a PHPhotosError; cast it with as?.")
+    }
+  }
+
+  /// Nil and false for an error of another domain or with a number that has no name.
+  @discardableResult
+  public static func _conditionallyBridgeFromObjectiveC(_ source: NSError, result: inout PHPhotosError?) -> Bool {
+    result = nil
+    guard source.domain == PHPhotosErrorDomain, let code = Code(rawValue: source.code) else { return false }
+    result = PHPhotosError(code, userInfo: source.userInfo)
+    return true
+  }
+
+  /// As a forced cast; an internal error for nil.
+  public static func _unconditionallyBridgeFromObjectiveC(_ source: NSError?) -> PHPhotosError {
+    var result: PHPhotosError?
+    if let source { _forceBridgeFromObjectiveC(source, result: &result) }
+    return result ?? PHPhotosError(.internalError)
+  }
+}
+
 /// Lets `catch PHPhotosError.userCancelled` match, as Apple's imported errors do.
 public func ~= (code: PHPhotosError.Code, error: any Error) -> Bool { (error as? PHPhotosError)?.code == code }
 
