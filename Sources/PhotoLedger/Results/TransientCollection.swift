@@ -20,6 +20,8 @@ extension PhotoLibrary {
   }
 
   /// Makes a folder in memory (PHCollectionList.transientCollectionList(with:title:)).
+  ///
+  /// Transient collections are left out: a result finds its objects in the library, by their numbers.
   /// - Complexity: O(m) for m collections.
   public func transientFolder(_ collections: [PhotoCollection], title: String?) -> PhotoCollection {
     transient(.folder, distinct(collections.filter { !$0.isTransient }.map(\.row.number)), title)

@@ -196,6 +196,8 @@ open class PHCollectionList: PHCollection, @unchecked Sendable {  // guarded by:
   }
 
   /// A folder in memory (FR-16; Apple: `transientCollectionList(with:title:)`).
+  ///
+  /// Transient collections are left out of it.
   open class func transientCollectionList(with collections: [PHCollection], title: String?) -> PHCollectionList {
     let library = collections.first?.library ?? PHPhotoLibrary.shared()
     let url = library.core.url
