@@ -176,6 +176,17 @@ struct ChangeDetailsTypesTests {
     let details = PHFetchResultChangeDetails<PHAsset>(
       from: Listed([a, b]), to: Listed([c, b]), changedObjects: [b])
     #expect(details.removedIndexes == [0] && details.insertedIndexes == [0] && details.changedIndexes == [1])
+    #expect(details.removedObjects == [a] && details.insertedObjects == [c] && details.changedObjects == [b])
+    let listed = Listed([a, b])
+    var seen: [PHAsset] = []
+    listed.enumerateObjects { object, _, _ in seen.append(object) }
+    listed.enumerateObjects(options: .reverse) { object, _, stop in
+      seen.append(object)
+      stop.pointee = true
+    }
+    #expect(seen == [a, b, b] && listed.objects(at: [1]) == [b])
+    #expect(listed.index(of: b) == 1 && listed.contains(a) && !listed.contains(c))
+    #expect(listed == Listed([a, b]) && listed != Listed([a, c]))
   }
 
   @Test("an object's details: metadata, its end in the trash, and nil when it is untouched (CD-01, CD-21, PH-05)")

@@ -1,7 +1,8 @@
 // A fetch result is the core's, in a class. Which of the core's two kinds it is follows from the class of its objects:
 // `PHFetchResult<PHAsset>` holds assets, that of upload jobs the jobs themselves, every other one collections.
 //
-// Objects are made when they are asked for. Nothing is kept: two calls give two objects that are equal.
+// Objects are made when they are asked for. Nothing is kept: two calls give two objects that are equal. Tests of apps
+// subclass the class and override `count` and `object(at:)`: whatever else such a stand-in gives comes from these two.
 //
 // Swift's generic classes are invariant, and a cast between two of them always fails: on Apple's systems the type of
 // the objects is erased, and `albums as? PHFetchResult<PHCollection>` succeeds. Here a result of a subclass is
@@ -83,7 +84,8 @@ open class PHFetchResult<ObjectType: AnyObject>: NSObject, NSCopying, @unchecked
     if let last = indexes.last, last >= count {
       fatalError("PHFetchResult.objects(at:): position \(last) is outside of a result of \(count) objects.")
     }
-    guard let library else { return [] }
+    // A subclass that has objects of its own.
+    guard let library else { return indexes.map { object(at: $0) } }
     return PHPhotoLibrary.answer("PHFetchResult.objects(at:)") {
       switch content {
       case .assets(let result): try result.objects(at: indexes).map { cast(PHAsset($0, library)) }
@@ -108,6 +110,7 @@ open class PHFetchResult<ObjectType: AnyObject>: NSObject, NSCopying, @unchecked
         try collection.collection.flatMap { try result.index(ofObject: $0) } ?? NSNotFound
       case (.jobs(let jobs), let job as PHAssetResourceUploadJob) where job.isOf(library):
         jobs.firstIndex { $0.identifier == job.localIdentifier } ?? NSNotFound
+      case (.nothing, _): (0..<count).first { Self.isSame(object(at: $0), anObject) } ?? NSNotFound
       default: NSNotFound
       }
     }
@@ -168,14 +171,17 @@ open class PHFetchResult<ObjectType: AnyObject>: NSObject, NSCopying, @unchecked
   /// Whether another result holds the same objects in the same order.
   open override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? PHFetchResult<ObjectType> else { return false }
-    return self === other || count == other.count && identifiers() == other.identifiers()
+    return self === other
+      || count == other.count && objects(at: positions).elementsEqual(other.objects(at: positions), by: Self.isSame)
   }
 
   /// A hash of the number of objects.
   open override var hash: Int { count }
 
-  private func identifiers() -> [String] {
-    objects(at: IndexSet(integersIn: 0..<count)).map { ($0 as? PHObject)?.localIdentifier ?? "" }
+  private var positions: IndexSet { IndexSet(integersIn: 0..<count) }
+
+  private static func isSame(_ one: ObjectType, _ other: ObjectType) -> Bool {
+    one === other || (one as? PHObject)?.isEqual(other) ?? false
   }
 }
 
