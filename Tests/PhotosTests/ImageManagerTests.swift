@@ -406,6 +406,25 @@ struct ImageManagerTests {
     }
   }
 
+  @Test("requests can be overridden by an app's stand-ins", arguments: Language.allCases)
+  func overriding(language: Language) {
+    let (manager, asset, films) = (language.mockedManager, language.mockedAsset, Gathered<URL?>())
+    let film = manager.requestAVAsset(forVideo: asset, options: nil) { film, _, _ in
+      films.append((film as? AVURLAsset)?.url)
+    }
+    #expect(film == 7 && films.all == [URL(fileURLWithPath: "/film.mov")])
+    let live = manager.requestLivePhoto(
+      for: asset, targetSize: .zero, contentMode: .aspectFit, options: nil
+    ) { _, _ in }
+    #expect(live == 8)
+    var isCancelled = false
+    let edit = asset.requestContentEditingInput(with: nil) { _, information in
+      isCancelled = information[PHContentEditingInputCancelledKey] as? Bool == true
+    }
+    let name = asset.value(forKey: "filename") as? String
+    #expect(edit == 9 && isCancelled && name == "IMG_1.HEIC")
+  }
+
   @Test("the information about an editing input never says that its bytes are in a cloud")
   func nothingInCloud() async throws {
     let gallery = try Gallery()

@@ -38,6 +38,14 @@ enum Language: String, CaseIterable, Sendable {
     self == .swift5 ? PhotoKitProgramsSwift5.FilmPlayer() : PhotoKitProgramsSwift6.FilmPlayer()
   }
 
+  var mockedAsset: PHAsset {
+    self == .swift5 ? PhotoKitProgramsSwift5.MockAsset() : PhotoKitProgramsSwift6.MockAsset()
+  }
+
+  var mockedManager: PHCachingImageManager {
+    self == .swift5 ? PhotoKitProgramsSwift5.MockManager() : PhotoKitProgramsSwift6.MockManager()
+  }
+
   var trimmer: any TrimmerProgram {
     self == .swift5 ? PhotoKitProgramsSwift5.VideoTrimmer() : PhotoKitProgramsSwift6.VideoTrimmer()
   }

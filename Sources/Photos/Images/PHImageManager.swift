@@ -282,6 +282,76 @@ open class PHImageManager: NSObject, @unchecked Sendable {  // guarded by: `requ
     }
   }
 
+  /// Gives the film of a video asset: an ``AVURLAsset`` of the library's file
+  /// (Apple: `requestAVAsset(forVideo:options:resultHandler:)`).
+  ///
+  /// The handler is called once, on a thread of the library's; without ffprobe, and for what is no film, with nil and
+  /// the error in the information. The file is the library's own: read it and leave it where it is.
+  @discardableResult
+  @preconcurrency
+  open func requestAVAsset(
+    forVideo asset: PHAsset, options: PHVideoRequestOptions?,
+    resultHandler: @escaping @Sendable (AVAsset?, AVAudioMix?, [AnyHashable: Any]?) -> Void
+  ) -> PHImageRequestID {
+    requestFilm(asset, options) {
+      $0
+    } resultHandler: {
+      resultHandler($0, nil, $1)
+    }
+  }
+
+  /// Gives the film of a video asset, to be played (Apple: `requestPlayerItem(forVideo:options:resultHandler:)`).
+  ///
+  /// As ``requestAVAsset(forVideo:options:resultHandler:)``.
+  @discardableResult
+  @preconcurrency
+  open func requestPlayerItem(
+    forVideo asset: PHAsset, options: PHVideoRequestOptions?,
+    resultHandler: @escaping @Sendable (AVPlayerItem?, [AnyHashable: Any]?) -> Void
+  ) -> PHImageRequestID {
+    requestFilm(asset, options) {
+      AVPlayerItem(asset: $0)
+    } resultHandler: {
+      resultHandler($0, $1)
+    }
+  }
+
+  /// Gives what exports the film of a video asset
+  /// (Apple: `requestExportSession(forVideo:options:exportPreset:resultHandler:)`).
+  ///
+  /// As ``requestAVAsset(forVideo:options:resultHandler:)``; an unknown preset is `requestNotSupportedForAsset`.
+  @discardableResult
+  @preconcurrency
+  open func requestExportSession(
+    forVideo asset: PHAsset, options: PHVideoRequestOptions?, exportPreset: String,
+    resultHandler: @escaping @Sendable (AVAssetExportSession?, [AnyHashable: Any]?) -> Void
+  ) -> PHImageRequestID {
+    requestFilm(asset, options) { film in
+      guard let session = AVAssetExportSession(asset: film, presetName: exportPreset) else {
+        throw PHPhotosError(
+          .requestNotSupportedForAsset,
+          "There is no export preset '\(exportPreset)'; use one of \(AVAssetExportSession.allExportPresets()).")
+      }
+      return session
+    } resultHandler: {
+      resultHandler($0, $1)
+    }
+  }
+
+  /// Gives the Live Photo of an asset
+  /// (Apple: `requestLivePhoto(for:targetSize:contentMode:options:resultHandler:)`).
+  ///
+  /// The handler is called once, on a thread of the library's: with a Live Photo whose size follows from the asset's
+  /// and the mode, or with nil and the error in the information, which has the keys of pictures.
+  @discardableResult
+  @preconcurrency
+  open func requestLivePhoto(
+    for asset: PHAsset, targetSize: CGSize, contentMode: PHImageContentMode, options: PHLivePhotoRequestOptions?,
+    resultHandler: @escaping @Sendable (PHLivePhoto?, [AnyHashable: Any]?) -> Void
+  ) -> PHImageRequestID {
+    livePhoto(of: asset, targetSize, contentMode, options, resultHandler: resultHandler)
+  }
+
   /// Cancels a request; its handler receives the cancellation (Apple: `cancelImageRequest(_:)`).
   open func cancelImageRequest(_ requestID: PHImageRequestID) { requests.cancel(requestID) }
 }

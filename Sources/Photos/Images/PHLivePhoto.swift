@@ -149,15 +149,8 @@ open class PHLivePhotoRequestOptions: NSObject, NSCopying {
 }
 
 extension PHImageManager {
-  /// Gives the Live Photo of an asset
-  /// (Apple: `requestLivePhoto(for:targetSize:contentMode:options:resultHandler:)`).
-  ///
-  /// The handler is called once, on a thread of the library's: with a Live Photo whose size follows from the asset's
-  /// and the mode, or with nil and the error in the information, which has the keys of pictures.
-  @discardableResult
-  @preconcurrency
-  public func requestLivePhoto(
-    for asset: PHAsset, targetSize: CGSize, contentMode: PHImageContentMode, options: PHLivePhotoRequestOptions?,
+  func livePhoto(
+    of asset: PHAsset, _ targetSize: CGSize, _ contentMode: PHImageContentMode, _ options: PHLivePhotoRequestOptions?,
     resultHandler: @escaping @Sendable (PHLivePhoto?, [AnyHashable: Any]?) -> Void
   ) -> PHImageRequestID {
     let wish = AssetWish(

@@ -51,63 +51,8 @@ open class PHVideoRequestOptions: NSObject, NSCopying {
 }
 
 extension PHImageManager {
-  /// Gives the film of a video asset: an ``AVURLAsset`` of the library's file
-  /// (Apple: `requestAVAsset(forVideo:options:resultHandler:)`).
-  ///
-  /// The handler is called once, on a thread of the library's; without ffprobe, and for what is no film, with nil and
-  /// the error in the information. The file is the library's own: read it and leave it where it is.
-  @discardableResult
-  @preconcurrency
-  public func requestAVAsset(
-    forVideo asset: PHAsset, options: PHVideoRequestOptions?,
-    resultHandler: @escaping @Sendable (AVAsset?, AVAudioMix?, [AnyHashable: Any]?) -> Void
-  ) -> PHImageRequestID {
-    requestFilm(asset, options) {
-      $0
-    } resultHandler: {
-      resultHandler($0, nil, $1)
-    }
-  }
-
-  /// Gives the film of a video asset, to be played (Apple: `requestPlayerItem(forVideo:options:resultHandler:)`).
-  ///
-  /// As ``requestAVAsset(forVideo:options:resultHandler:)``.
-  @discardableResult
-  @preconcurrency
-  public func requestPlayerItem(
-    forVideo asset: PHAsset, options: PHVideoRequestOptions?,
-    resultHandler: @escaping @Sendable (AVPlayerItem?, [AnyHashable: Any]?) -> Void
-  ) -> PHImageRequestID {
-    requestFilm(asset, options) {
-      AVPlayerItem(asset: $0)
-    } resultHandler: {
-      resultHandler($0, $1)
-    }
-  }
-
-  /// Gives what exports the film of a video asset
-  /// (Apple: `requestExportSession(forVideo:options:exportPreset:resultHandler:)`).
-  ///
-  /// As ``requestAVAsset(forVideo:options:resultHandler:)``; an unknown preset is `requestNotSupportedForAsset`.
-  @discardableResult
-  @preconcurrency
-  public func requestExportSession(
-    forVideo asset: PHAsset, options: PHVideoRequestOptions?, exportPreset: String,
-    resultHandler: @escaping @Sendable (AVAssetExportSession?, [AnyHashable: Any]?) -> Void
-  ) -> PHImageRequestID {
-    requestFilm(asset, options) { film in
-      guard let session = AVAssetExportSession(asset: film, presetName: exportPreset) else {
-        throw PHPhotosError(
-          .requestNotSupportedForAsset,
-          "There is no export preset '\(exportPreset)'; use one of \(AVAssetExportSession.allExportPresets()).")
-      }
-      return session
-    } resultHandler: {
-      resultHandler($0, $1)
-    }
-  }
-
-  private func requestFilm<Value>(
+  /// Requests a film, and what is made of it.
+  func requestFilm<Value>(
     _ asset: PHAsset, _ options: PHVideoRequestOptions?, _ make: @escaping @Sendable (AVURLAsset) throws -> Value,
     resultHandler handler: @escaping @Sendable (Value?, [AnyHashable: Any]?) -> Void
   ) -> PHImageRequestID {

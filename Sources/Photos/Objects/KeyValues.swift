@@ -6,12 +6,7 @@
 internal import PhotoLedger
 
 extension PHAsset {
-  /// A property by its name (Apple: `value(forKey:)` of `NSObject`).
-  ///
-  /// Besides the public properties: `filename` and `originalFilename`, the name that the first file came with;
-  /// `uniformTypeIdentifier`; `fileSize`, bytes.
-  /// Traps for any other name, as Apple's raises.
-  public func value(forKey key: String) -> Any? {
+  func storedValue(forKey key: String) -> Any? {
     let original = resources.original(originalResourceChoice)
     switch key {
     case "filename", "originalFilename": return original?.originalFilename
@@ -50,12 +45,7 @@ extension PHAsset {
 }
 
 extension PHAssetResource {
-  /// A property by its name (Apple: `value(forKey:)` of `NSObject`).
-  ///
-  /// Besides the public properties: `filename`, the name that the file came with; `fileSize`, bytes;
-  /// `locallyAvailable`, whether the bytes are here; `fileURL` and `privateFileURL`, where they are.
-  /// Traps for any other name, as Apple's raises.
-  public func value(forKey key: String) -> Any? {
+  func storedValue(forKey key: String) -> Any? {
     switch key {
     case "filename", "originalFilename": originalFilename
     case "fileSize", "dataSize": dataSize.map { NSNumber(value: $0) }
@@ -82,11 +72,7 @@ extension PHAssetResource {
 }
 
 extension PHCollection {
-  /// A property by its name (Apple: `value(forKey:)` of `NSObject`).
-  ///
-  /// Besides the public properties of the collection's class: `title`, which is `localizedTitle`.
-  /// Traps for any other name, as Apple's raises.
-  public func value(forKey key: String) -> Any? {
+  func storedValue(forKey key: String) -> Any? {
     switch key {
     case "localIdentifier": return localIdentifier
     case "title", "localizedTitle": return localizedTitle

@@ -87,6 +87,30 @@ open class PHAsset: PHObject, @unchecked Sendable {  // guarded by: holds consta
     }
   }
 
+  /// A property by its name (Apple: `value(forKey:)` of `NSObject`).
+  ///
+  /// Besides the public properties: `filename` and `originalFilename`, the name that the first file came with;
+  /// `uniformTypeIdentifier`; `fileSize`, bytes.
+  /// Traps for any other name, as Apple's raises.
+  open func value(forKey key: String) -> Any? { storedValue(forKey: key) }
+
+  // MARK: Editing
+
+  /// Requests the input of an edit; the handler is called before this returns (AS-09; Apple:
+  /// `requestContentEditingInput(with:completionHandler:)`).
+  @discardableResult
+  open func requestContentEditingInput(
+    with options: PHContentEditingInputRequestOptions?,
+    completionHandler: @escaping (PHContentEditingInput?, [AnyHashable: Any]) -> Void
+  ) -> PHContentEditingInputRequestID {
+    editingInput(options, completionHandler)
+  }
+
+  /// Does nothing: an input is there before its request returns (Apple: `cancelContentEditingInputRequest(_:)`).
+  open func cancelContentEditingInputRequest(_ requestID: PHContentEditingInputRequestID) {}
+
+  // MARK: What is read from the store
+
   private var metadata: ExtendedMetadata? {
     source.map { source in
       PHPhotoLibrary.answer("Reading the metadata of \(source.asset.localIdentifier)") {

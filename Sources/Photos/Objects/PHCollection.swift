@@ -39,6 +39,12 @@ open class PHCollection: PHObject, @unchecked Sendable {  // guarded by: holds c
     }
   }
 
+  /// A property by its name (Apple: `value(forKey:)` of `NSObject`).
+  ///
+  /// Besides the public properties of the collection's class: `title`, which is `localizedTitle`.
+  /// Traps for any other name, as Apple's raises.
+  open func value(forKey key: String) -> Any? { storedValue(forKey: key) }
+
   // MARK: Fetching
 
   /// The albums and folders of a folder, in its order (Apple: `fetchCollections(in:options:)`).

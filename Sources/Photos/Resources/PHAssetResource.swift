@@ -59,6 +59,13 @@ open class PHAssetResource: NSObject, @unchecked Sendable {  // guarded by: hold
     source.map { Int64(clamping: $0.resource.dataSize) } ?? file?.byteCount
   }
 
+  /// A property by its name (Apple: `value(forKey:)` of `NSObject`).
+  ///
+  /// Besides the public properties: `filename`, the name that the file came with; `fileSize`, bytes;
+  /// `locallyAvailable`, whether the bytes are here; `fileURL` and `privateFileURL`, where they are.
+  /// Traps for any other name, as Apple's raises.
+  open func value(forKey key: String) -> Any? { storedValue(forKey: key) }
+
   /// Whether another object is the same file of the same asset.
   open override func isEqual(_ object: Any?) -> Bool {
     guard let other = object as? PHAssetResource else { return false }

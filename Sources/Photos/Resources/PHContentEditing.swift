@@ -208,12 +208,9 @@ final class RenderFolder: Sendable {
 }
 
 extension PHAsset {
-  /// Requests the input of an edit; the handler is called before this returns (AS-09; Apple:
-  /// `requestContentEditingInput(with:completionHandler:)`).
-  @discardableResult
-  public func requestContentEditingInput(
-    with options: PHContentEditingInputRequestOptions?,
-    completionHandler: (PHContentEditingInput?, [AnyHashable: Any]) -> Void
+  func editingInput(
+    _ options: PHContentEditingInputRequestOptions?,
+    _ completionHandler: (PHContentEditingInput?, [AnyHashable: Any]) -> Void
   ) -> PHContentEditingInputRequestID {
     do {
       guard let source else { throw PHPhotosError(.missingResource, "A stand-in for an asset has no content.") }
@@ -234,7 +231,4 @@ extension PHAsset {
     }
     return 1
   }
-
-  /// Does nothing: an input is there before its request returns (Apple: `cancelContentEditingInputRequest(_:)`).
-  public func cancelContentEditingInputRequest(_ requestID: PHContentEditingInputRequestID) {}
 }
