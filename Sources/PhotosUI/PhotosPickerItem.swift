@@ -30,7 +30,7 @@ public struct PhotosPickerItem: Hashable, Sendable {
   ///   importing throws.
   /// - Complexity: O(bytes).
   public func loadTransferable<T: Transferable>(type: T.Type) async throws -> sending T? {
-    try await load(type, nil)?.value as? T
+    try await source?.load(type, nil)?.value as? T
   }
 
   /// The same with a handler, which is called on an arbitrary thread.
@@ -39,22 +39,13 @@ public struct PhotosPickerItem: Hashable, Sendable {
   public func loadTransferable<T: Transferable>(
     type: T.Type, completionHandler: @escaping @Sendable (Result<T?, any Error>) -> Void
   ) -> Progress {
-    .loading { progress in
+    .loading { [source] progress in
       do {
-        completionHandler(.success(try await load(type, progress)?.value as? T))
+        completionHandler(.success(try await source?.load(type, progress)?.value as? T))
       } catch {
         completionHandler(.failure(error))
       }
     }
-  }
-
-  private func load<T: Transferable>(_ type: T.Type, _ progress: Progress?) async throws -> Imported? {
-    for importer in T.transferRepresentation.importers {
-      if let source, source.type(conformingTo: importer.contentType) != nil {
-        return try await importer.value(of: source, progress)
-      }
-    }
-    return nil
   }
 
   /// Whether two items name the same asset by the same pick.

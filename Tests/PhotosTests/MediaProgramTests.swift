@@ -111,6 +111,11 @@ struct MediaProgramTests {
       let (duration, size) = try await trimmer.measure(film)
       #expect(duration == 4.001667 && size == CGSize(width: 320, height: 568), "It was held upright.")
       #expect(film.tracks(withMediaType: .audio).count == 1 && film.isPlayable)
+      let track = try #require(film.tracks(withMediaType: .video).first)
+      let (shown, rate, range) = try await language.tools.shape(of: track)
+      #expect(shown == size && rate == track.nominalFrameRate && range == track.timeRange)
+      let (_, isPlayable, isExportable) = try await film.load(.duration, .isPlayable, .isExportable)
+      #expect(isPlayable && isExportable)
       let old = try #require(await trimmer.oldMeasure(asset))
       #expect(old.0 == duration && old.1 == size)
       let target = folder.place("part.mp4")
@@ -340,6 +345,32 @@ struct PixelPictureTests {
 
 @Suite("Times and kinds")
 struct TimeAndKindTests {
+  @Test("times, places, kinds and dates under the names that apps use", arguments: Language.allCases)
+  func tools(language: Language) async throws {
+    let tools = language.tools
+    let range = CMTimeRange(start: CMTime(value: 2, timescale: 1), duration: CMTime(value: 4, timescale: 1))
+    let middle = try #require(tools.middle(of: range))
+    #expect(middle.start.seconds == 3.5 && middle.duration.seconds == 1)
+    #expect(tools.middle(of: .zero) == nil && !range.containsTime(range.end) && !CMTimeRange.invalid.start.isValid)
+    #expect(tools.coordinate(52.5, 13.4).latitude == 52.5 && tools.coordinate(91, 0).latitude == -180)
+    let folder = URL(fileURLWithPath: "/photos")
+    let targets: [(String, UTType, String)] = [
+      ("a", .jpeg, "a.jpg"), ("a.jpg", .jpeg, "a.jpg"), ("a.jpg", .heic, "a.jpg.heic"), ("a.jpg", .image, "a.jpg"),
+      ("a", .image, "a"),
+    ]
+    for (name, type, target) in targets {
+      #expect(tools.target(named: name, of: type, in: folder).lastPathComponent == target, "\(name) \(type)")
+    }
+    #expect(String(format: "%@", [1, 2] as [Int]) == "[1, 2]", "A list has an encoding, too.")
+    let gallery = try Gallery()
+    try await gallery.images(0..<4)
+    try await gallery.shared {
+      let days = [0.5, 2.5].map { Date(timeIntervalSince1970: $0 * 86_400) }
+      #expect(tools.assets(from: days[0], to: days[1], of: [1]).count == 2)
+      #expect(tools.assets(from: days[0], to: days[1], of: [2]).count == 0)
+    }
+  }
+
   @Test("times are exact fractions of seconds")
   func times() {
     let thirds = CMTime(value: 1, timescale: 3) + CMTime(value: 2, timescale: 3)

@@ -46,6 +46,10 @@ enum Language: String, CaseIterable, Sendable {
     self == .swift5 ? PhotoKitProgramsSwift5.MockManager() : PhotoKitProgramsSwift6.MockManager()
   }
 
+  var tools: any ToolsProgram {
+    self == .swift5 ? PhotoKitProgramsSwift5.MediaTools() : PhotoKitProgramsSwift6.MediaTools()
+  }
+
   var trimmer: any TrimmerProgram {
     self == .swift5 ? PhotoKitProgramsSwift5.VideoTrimmer() : PhotoKitProgramsSwift6.VideoTrimmer()
   }
@@ -213,6 +217,17 @@ protocol PlayerProgram: AnyObject, Sendable {
 
 extension PhotoKitProgramsSwift5.FilmPlayer: PlayerProgram {}
 extension PhotoKitProgramsSwift6.FilmPlayer: PlayerProgram {}
+
+protocol ToolsProgram: Sendable {
+  func assets(from start: Date, to end: Date, of kinds: [Int]) -> PHFetchResult<PHAsset>
+  func middle(of range: CMTimeRange) -> CMTimeRange?
+  func shape(of track: AVAssetTrack) async throws -> (CGSize, Float, CMTimeRange)
+  func coordinate(_ latitude: Double, _ longitude: Double) -> CLLocationCoordinate2D
+  func target(named name: String, of type: UTType, in folder: URL) -> URL
+}
+
+extension PhotoKitProgramsSwift5.MediaTools: ToolsProgram {}
+extension PhotoKitProgramsSwift6.MediaTools: ToolsProgram {}
 
 protocol TrimmerProgram: Sendable {
   func film(of asset: PHAsset) async throws -> AVURLAsset

@@ -151,6 +151,22 @@ struct PickerFlowTests {
     #expect(try answer.get() == nil)
   }
 
+  @Test("the provider of an item loads types of an app's, too, and fails for what the item is not (a.8)")
+  func providers() async throws {
+    let picking = try await PickerLibrary()
+    let provider = try await picking.pickOne(picking.name(2)).itemProvider
+    let bytes = AsyncStream.makeStream(of: Result<Data, any Error>.self)
+    provider.loadTransferable(type: Data.self) { bytes.continuation.yield($0) }
+    var results = bytes.stream.makeAsyncIterator()
+    #expect(try await results.next()?.get() == Data(PickerLibrary.bytes(2).utf8))
+    let movies = AsyncStream.makeStream(of: Result<Movie, any Error>.self)
+    provider.loadTransferable(type: Movie.self) { movies.continuation.yield($0) }
+    var answers = movies.stream.makeAsyncIterator()
+    let answer = try #require(await answers.next())
+    let error = #expect(throws: PHPhotosError.self) { try answer.get() }
+    #expect(error?.code == .invalidResource)
+  }
+
   @Test("items are equal if they are the same item of the same pick, as from tap to tap (PK-05)")
   @MainActor
   func equality() async throws {

@@ -27,7 +27,7 @@ open class AVAsset: NSObject, @unchecked Sendable {  // guarded by: `film` by it
   let file: URL
   private let film = Mutex<Result<FilmDescription, PHPhotosError>?>(nil)
 
-  /// The film in a file.
+  /// The film in a file. Apple's makes an ``AVURLAsset``; call that class's initialiser for one.
   public init(url: URL) { file = url }
 
   init(_ url: URL, _ film: FilmDescription) {
@@ -84,6 +84,14 @@ open class AVAsset: NSObject, @unchecked Sendable {  // guarded by: `film` by it
     _ one: AVAsyncProperty<AVAsset, One>, _ two: AVAsyncProperty<AVAsset, Two>
   ) async throws -> (One, Two) {
     (try await load(one), try await load(two))
+  }
+
+  /// Reads three properties.
+  /// - Throws: `PHPhotosError` if the film cannot be read.
+  public final func load<One: Sendable, Two: Sendable, Three: Sendable>(
+    _ one: AVAsyncProperty<AVAsset, One>, _ two: AVAsyncProperty<AVAsset, Two>, _ three: AVAsyncProperty<AVAsset, Three>
+  ) async throws -> (One, Two, Three) {
+    (try await load(one), try await load(two), try await load(three))
   }
 }
 
@@ -143,6 +151,14 @@ open class AVAssetTrack: NSObject, @unchecked Sendable {  // guarded by: holds c
   ) async throws -> (One, Two) {
     (try one.read(self), try two.read(self))
   }
+
+  /// Gives three properties, which were read with the film.
+  public final func load<One: Sendable, Two: Sendable, Three: Sendable>(
+    _ one: AVAsyncProperty<AVAssetTrack, One>, _ two: AVAsyncProperty<AVAssetTrack, Two>,
+    _ three: AVAsyncProperty<AVAssetTrack, Three>
+  ) async throws -> (One, Two, Three) {
+    (try one.read(self), try two.read(self), try three.read(self))
+  }
 }
 
 /// Names a property that is read asynchronously (stands in for AVFoundation's `AVAsyncProperty`).
@@ -177,6 +193,11 @@ extension AVAsyncProperty where Root == AVAssetTrack, Value == CGSize {
 extension AVAsyncProperty where Root == AVAssetTrack, Value == CGAffineTransform {
   /// How the stored pictures are turned.
   public static var preferredTransform: Self { Self { $0.preferredTransform } }
+}
+
+extension AVAsyncProperty where Root == AVAssetTrack, Value == CMTimeRange {
+  /// From the film's beginning on, as long as the track lasts.
+  public static var timeRange: Self { Self { $0.timeRange } }
 }
 
 extension AVAsyncProperty where Root == AVAssetTrack, Value == Float {

@@ -29,6 +29,16 @@ public struct CLLocationCoordinate2D: Sendable {
   }
 }
 
+/// A place (stands in for Core Location's function).
+public func CLLocationCoordinate2DMake(
+  _ latitude: CLLocationDegrees, _ longitude: CLLocationDegrees
+) -> CLLocationCoordinate2D {
+  CLLocationCoordinate2D(latitude: latitude, longitude: longitude)
+}
+
+/// No place on the earth (stands in for Core Location's constant).
+public let kCLLocationCoordinate2DInvalid = CLLocationCoordinate2D(latitude: -180, longitude: -180)
+
 /// Whether a place is on the earth (stands in for Core Location's function).
 public func CLLocationCoordinate2DIsValid(_ coordinate: CLLocationCoordinate2D) -> Bool {
   Location(latitude: coordinate.latitude, longitude: coordinate.longitude).isValid

@@ -16,6 +16,11 @@ public struct CMTimeFlags: OptionSet, Sendable, Hashable {
   public static let indefinite = CMTimeFlags(rawValue: 16)
 }
 
+/// A number of parts of a second (stands in for Core Media's `CMTimeValue`).
+public typealias CMTimeValue = Int64
+/// The parts of a second that are counted (stands in for Core Media's `CMTimeScale`).
+public typealias CMTimeScale = Int32
+
 /// A time as a fraction of seconds (stands in for Core Media's `CMTime`, which Linux lacks).
 public struct CMTime: Sendable, Hashable, Comparable {
   /// The numerator.
@@ -117,8 +122,16 @@ public struct CMTimeRange: Sendable, Hashable {
   /// A range by its start and its end.
   public init(start: CMTime, end: CMTime) { self.init(start: start, duration: end - start) }
 
+  /// A range at the beginning, without a duration.
+  public static let zero = CMTimeRange(start: .zero, duration: .zero)
+  /// Not a range.
+  public static let invalid = CMTimeRange(start: .invalid, duration: .invalid)
+
   /// When it ends.
   public var end: CMTime { start + duration }
+
+  /// Whether a time is in it; its end is not.
+  public func containsTime(_ time: CMTime) -> Bool { start <= time && time < end }
 }
 
 /// A number of parts of a second (stands in for Core Media's function).
@@ -135,4 +148,20 @@ public func CMTimeGetSeconds(_ time: CMTime) -> Double { time.seconds }
 /// A time range (stands in for Core Media's function).
 public func CMTimeRangeMake(start: CMTime, duration: CMTime) -> CMTimeRange {
   CMTimeRange(start: start, duration: duration)
+}
+
+/// The sum of two times (stands in for Core Media's function).
+public func CMTimeAdd(_ one: CMTime, _ other: CMTime) -> CMTime { one + other }
+
+/// The difference of two times (stands in for Core Media's function).
+public func CMTimeSubtract(_ one: CMTime, _ other: CMTime) -> CMTime { one - other }
+
+/// -1 if the first time is shorter, 1 if it is longer, 0 if both are equal (stands in for Core Media's function).
+public func CMTimeCompare(_ one: CMTime, _ other: CMTime) -> Int32 { one < other ? -1 : one == other ? 0 : 1 }
+
+/// A time several times, rounded in a scale of at least 65,536 parts of a second (stands in for Core Media's function).
+public func CMTimeMultiplyByFloat64(_ time: CMTime, multiplier: Double) -> CMTime {
+  guard time.isNumeric else { return time }
+  let factor = time.timescale < 65_536 ? 65_536 / time.timescale + 1 : 1
+  return CMTime(seconds: time.seconds * multiplier, preferredTimescale: time.timescale * factor)
 }

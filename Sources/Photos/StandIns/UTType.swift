@@ -50,6 +50,9 @@ public struct UTType: Sendable, Hashable, CustomStringConvertible {
     if supertype != .data, !conforms(to: supertype) { return nil }
   }
 
+  /// Nil: kinds of data have no names here.
+  public var localizedDescription: String? { nil }
+
   /// The usual Internet media type; nil if none is known.
   public var preferredMIMEType: String? { UniformType(identifier: identifier).mediaTypeName }
 
@@ -118,6 +121,8 @@ public struct UTType: Sendable, Hashable, CustomStringConvertible {
   public static let text = UTType(known: "public.text")
   /// Text without formatting.
   public static let plainText = UTType(known: "public.plain-text")
+  /// A PDF document.
+  public static let pdf = UTType(known: "com.adobe.pdf")
   /// JSON.
   public static let json = UTType(known: "public.json")
   /// An address.
@@ -146,5 +151,22 @@ extension UTType: Codable {
   public func encode(to encoder: any Encoder) throws {
     var container = encoder.singleValueContainer()
     try container.encode(identifier)
+  }
+}
+
+extension URL {
+  /// The address with the usual ending of a kind of data; as it is if its ending is one of that kind, or if no ending
+  /// of the kind is known (stands in for the member that Uniform Type Identifiers adds).
+  public func appendingPathExtension(for contentType: UTType) -> URL {
+    guard UTType(filenameExtension: pathExtension, conformingTo: contentType) == nil,
+      let ending = contentType.preferredFilenameExtension
+    else { return self }
+    return appendingPathExtension(ending)
+  }
+
+  /// The address of a file in this folder, with an ending of a kind of data (stands in for the member that Uniform Type
+  /// Identifiers adds).
+  public func appendingPathComponent(_ partialName: String, conformingTo contentType: UTType) -> URL {
+    appendingPathComponent(partialName, isDirectory: false).appendingPathExtension(for: contentType)
   }
 }

@@ -171,3 +171,38 @@ extension URL: Transferable {
     }
   }
 }
+
+extension PickedSource {
+  /// The item as a type of the app's; nil if it has no data for any of the type's representations.
+  func load<T: Transferable>(_ wanted: T.Type, _ progress: Progress?) async throws -> Imported? {
+    for importer in T.transferRepresentation.importers where type(conformingTo: importer.contentType) != nil {
+      return try await importer.value(of: self, progress)
+    }
+    return nil
+  }
+}
+
+extension NSItemProvider {
+  /// Loads the item as a type of the app's.
+  /// - Parameters:
+  ///   - type: how it is wanted; of its representations the first counts that the item has data for.
+  ///   - completionHandler: is given the value, or an error: the type's own or a `PHPhotosError`, `invalidResource` for
+  ///     an item without data for any of the representations.
+  /// - Returns: how much is loaded; cancelling it ends the loading with `PHPhotosError.userCancelled`.
+  @discardableResult
+  public func loadTransferable<T: Transferable>(
+    type: T.Type, completionHandler: @escaping @Sendable (Result<T, any Error>) -> Void
+  ) -> Progress {
+    .loading { [source] progress in
+      do {
+        guard let value = try await source.load(type, progress)?.value as? T else {
+          throw PHPhotosError(
+            .invalidResource, "The picked item has no data for \(type), but for \(source.types).")
+        }
+        completionHandler(.success(value))
+      } catch {
+        completionHandler(.failure(error))
+      }
+    }
+  }
+}
