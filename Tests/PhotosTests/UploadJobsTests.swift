@@ -135,6 +135,25 @@ private struct SlowWaitingUploader: PHBackgroundResourceUploadExtension, Sendabl
   }
 }
 
+/// Registers an observer in the library that it is called for.
+private struct ObservingUploader: PHBackgroundResourceUploadJobExtension, Sendable {
+  final class Listener: NSObject, PHPhotoLibraryChangeObserver, Sendable {
+    let calls = Gathered<Bool>()
+    func photoLibraryDidChange(_ changeInstance: PHChange) { calls.append(true) }
+  }
+
+  var listener = Listener()
+  var libraries = Gathered<PHPhotoLibrary>()
+
+  func processJobs() async -> PHBackgroundResourceUploadProcessingResult {
+    PHPhotoLibrary.shared().register(listener)
+    libraries.append(PHPhotoLibrary.shared())
+    return .completed
+  }
+
+  func willTerminate() async { PHPhotoLibrary.shared().unregisterChangeObserver(listener) }
+}
+
 @Suite("Upload jobs", .timeLimit(.minutes(10)))
 struct UploadJobsTests {
   @Test(
@@ -439,6 +458,23 @@ struct UploadJobsTests {
       await host.value
       #expect(steps.all == ["process", "asked to end", "ended with 2 assets", "over"], "\(steps.all)")
     }
+  }
+
+  @Test("an observer that an extension registers is called after the extension has returned, for the same library")
+  func observing() async throws {
+    let gallery = try UploadGallery().gallery
+    let library = try await gallery.shared {
+      try PHPhotoLibrary.shared().setUploadJobExtensionEnabled(true)
+      return PHPhotoLibrary.shared()
+    }
+    let uploader = ObservingUploader()
+    let host = Task.detached { await library.runUploadJobExtension(uploader) }
+    try await waitUntil("the extension was called") { !uploader.libraries.all.isEmpty }
+    try await gallery.images(0..<1)
+    try await waitUntil("its observer is called") { !uploader.listener.calls.all.isEmpty }
+    host.cancel()
+    await host.value
+    #expect(uploader.libraries.all.allSatisfy { $0 === library })
   }
 
   @Test("an upload extension as an app has it backs up what is there and what comes", arguments: Language.allCases)

@@ -211,6 +211,18 @@ open class PHPhotoLibrary: NSObject, @unchecked Sendable {  // guarded by: `core
     return try await $override.withValue(clients.library(library), operation: body)
   }
 
+  /// Runs a function in which ``shared()`` means this library.
+  func asShared<Value>(_ body: () throws -> Value) rethrows -> Value {
+    try Self.$override.withValue(self, operation: body)
+  }
+
+  /// The same for a function that waits.
+  nonisolated(nonsending) func asShared<Value>(
+    _ body: nonisolated(nonsending) () async throws -> Value
+  ) async rethrows -> Value {
+    try await Self.$override.withValue(self, operation: body)
+  }
+
   /// Runs a callback of this library's, in which ``shared()`` means it.
   func whileShared(_ body: () -> Void) {
     let present = Self.override ?? Self.current.withLock { $0?.library }

@@ -65,16 +65,15 @@ extension PHPhotoLibrary {
   public func runUploadJobExtension(_ uploadExtension: some PHBackgroundResourceUploadExtension) async {
     // guarded by: `process` is called once at a time; ending an extension while it works is the protocol's own rule.
     nonisolated(unsafe) let (process, end) = ({ uploadExtension.process() }, { uploadExtension.notifyTermination() })
-    let core = core
-    await UploadExtensionHost(self).run {
+    await UploadExtensionHost(self).run { [self] in
       // The extension may wait for a commit, which no thread of a task may.
       await withCheckedContinuation { continuation in
         DispatchQueue.global().async {
-          continuation.resume(returning: PHPhotoLibrary.withShared(core) { process() })
+          continuation.resume(returning: self.asShared { process() })
         }
       }
-    } terminate: {
-      PHPhotoLibrary.withShared(core) { end() }
+    } terminate: { [self] in
+      asShared { end() }
     }
   }
 
@@ -83,11 +82,10 @@ extension PHPhotoLibrary {
     // guarded by: `processJobs` is called once at a time; see above.
     nonisolated(unsafe) let process = { await uploadExtension.processJobs() }
     nonisolated(unsafe) let end = { await uploadExtension.willTerminate() }  // guarded by: see above
-    let core = core
-    await UploadExtensionHost(self).run {
-      await PHPhotoLibrary.withShared(core) { await process() }
-    } terminate: {
-      await PHPhotoLibrary.withShared(core) { await end() }
+    await UploadExtensionHost(self).run { [self] in
+      await asShared { await process() }
+    } terminate: { [self] in
+      await asShared { await end() }
     }
   }
 }
