@@ -52,6 +52,24 @@ struct ObserverRuleTests {
     }
   }
 
+  @Test("an observer that is unregistered while its next change is prepared is not called any more (OB-04)")
+  func unregisteredMeanwhile() async throws {
+    let small = try SmallLibrary()
+    let first = try await small.change { $0.createAlbum(title: "first") }.commit
+    let last = try await small.change { $0.createAlbum(title: "last") }.commit
+    let keeper = ChangeKeeper()
+    var count = 0
+    // The second change has been prepared when this is asked again.
+    let isWanted = {
+      count += 1
+      return count == 1
+    }
+    try ChangeListener(keeper, client: PhotoLibrary.owner).deliver(
+      after: first - 1, through: last, small.library.store.observation, sharing: SharedSteps(), while: isWanted
+    ) { _ in true }
+    #expect(keeper.changes.all.map(\.commit) == [first])
+  }
+
   @Test("whoever fetches is told of its result's changes without asking for it (FR-17)")
   func implicit() async throws {
     let small = try SmallLibrary()

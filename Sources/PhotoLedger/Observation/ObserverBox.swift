@@ -19,11 +19,13 @@ protocol CommitListener: Sendable {
   /// Delivers the commits after one, up to another.
   /// - Parameters:
   ///   - steps: what the observers that are notified of the last of them share.
+  ///   - isWanted: whether the observer is still registered; asked right before each call, since preparing a change
+  ///     may read the log.
   ///   - advance: called with each commit up to which the observer has been notified; false: it is not to be notified
   ///     of any more.
   func deliver(
     after: UInt64, through: UInt64, _ observation: Observation, sharing steps: SharedSteps,
-    _ advance: (UInt64) -> Bool
+    while isWanted: () -> Bool, _ advance: (UInt64) -> Bool
   ) throws
 }
 
@@ -60,7 +62,8 @@ final class ObserverBox: Sendable {
     address == ObjectIdentifier(observer) && type(of: listener) == kind
   }
 
-  /// Ends the delivery; a call that is running is the last one.
+  /// Ends the delivery; a call that is running, or about to begin on the observer's queue, is the last one. Waiting for
+  /// it would be a deadlock where the observer waits for the calling thread.
   func remove() { state.withLock { $0.isRemoved = true } }
 
   func begin(at commit: UInt64) { state.withLock { ($0.delivered, $0.head) = (commit, commit) } }
@@ -87,7 +90,10 @@ final class ObserverBox: Sendable {
       }
       guard let next, !isAbandoned else { return }
       do {
-        try listener.deliver(after: next.from, through: next.to, observation, sharing: next.steps) { commit in
+        let isWanted = { self.state.withLock { !$0.isRemoved } }
+        try listener.deliver(
+          after: next.from, through: next.to, observation, sharing: next.steps, while: isWanted
+        ) { commit in
           state.withLock { state in
             state.delivered = commit
             return !state.isRemoved
@@ -120,10 +126,11 @@ struct ChangeListener: CommitListener {
 
   func deliver(
     after: UInt64, through: UInt64, _ observation: Observation, sharing steps: SharedSteps,
-    _ advance: (UInt64) -> Bool
+    while isWanted: () -> Bool, _ advance: (UInt64) -> Bool
   ) throws {
     for delta in try pending(observation, after, through) {
       if let change = try observation.change(delta, asSeenBy: client, sharing: steps) {
+        guard isWanted() else { return }
         observer?.photoLibraryDidChange(change)
       }
       guard advance(delta.to) else { return }
@@ -163,9 +170,11 @@ struct HistoryListener: CommitListener {
   var target: AnyObject? { observer }
 
   func deliver(
-    after: UInt64, through: UInt64, _ observation: Observation, sharing _: SharedSteps, _ advance: (UInt64) -> Bool
+    after: UInt64, through: UInt64, _ observation: Observation, sharing _: SharedSteps,
+    while isWanted: () -> Bool, _ advance: (UInt64) -> Bool
   ) throws {
     if let store, try observation.hasCommits(seenBy: client, after: after, through: through) {
+      guard isWanted() else { return }
       observer?.photoLibraryPersistentChangesDidUpdate(PhotoLibrary(store: store, client: client))
     }
     _ = advance(through)
