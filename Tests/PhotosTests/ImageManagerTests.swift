@@ -342,6 +342,29 @@ struct ImageManagerTests {
     }
   }
 
+  @Test("a manager does not cancel what another was asked for: no two requests have one number")
+  func numbers() async throws {
+    let gallery = try Gallery()
+    try await gallery.shared {
+      let drawing = Drawing(waitsForCancellation: true)
+      try await PHImageManager.$rendererOfTask.withValue(drawing) {
+        let (asset, told) = (try await photo(gallery), Gathered<Told>())
+        let managers = [PHCachingImageManager(), PHImageManager.default(), PHCachingImageManager()]
+        let numbers = managers.map { manager in
+          manager.requestImage(for: asset, targetSize: .zero, contentMode: .default, options: nil) {
+            told.append(Told($0?.data, $1))
+          }
+        }
+        #expect(Set(numbers).count == 3)
+        managers[0].cancelImageRequest(numbers[2])
+        #expect(told.all.isEmpty)
+        for (manager, number) in zip(managers, numbers) { manager.cancelImageRequest(number) }
+        try await waitUntil("all are cancelled") { told.all.count == 3 }
+        #expect(told.all.map(\.isCancelled) == [true, true, true])
+      }
+    }
+  }
+
   @Test("bytes are those of the version that is asked for, and an unknown orientation is called so (AS-06, AS-10)")
   func versions() async throws {
     let gallery = try Gallery()

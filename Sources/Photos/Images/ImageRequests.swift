@@ -178,7 +178,6 @@ private enum MainQueue {
 ///     a film, an export   in the request's task
 final class ImageRequests: Sendable {
   private struct State {
-    var last: PHImageRequestID = 0
     var tasks: [PHImageRequestID: Task<Void, Never>] = [:]
   }
 
@@ -188,6 +187,8 @@ final class ImageRequests: Sendable {
   }
 
   private let state = Mutex(State())
+  /// The last number given: one manager does not know the requests of another.
+  private static let last = Mutex<PHImageRequestID>(0)
   private static let executor = QueueExecutor(DispatchQueue(label: "photoledger.images", attributes: .concurrent))
 
   /// Begins a request; a synchronous one has ended when this returns, with its handlers called on the caller's thread.
@@ -221,16 +222,18 @@ final class ImageRequests: Sendable {
     on executor: QueueExecutor = ImageRequests.executor,
     _ body: @escaping @Sendable (PHImageRequestID) async -> Void
   ) -> PHImageRequestID {
+    let number = Self.last.withLock { last in
+      last = last == .max ? 1 : last + 1
+      return last
+    }
     state.withLock { state in
-      state.last = state.last == .max ? 1 : state.last + 1
-      let number = state.last
       // The lock is held until the task is in the table, so that its end finds it there.
       state.tasks[number] = Task.detached(executorPreference: executor) { [self] in
         await body(number)
         self.state.withLock { _ = $0.tasks.removeValue(forKey: number) }
       }
-      return number
     }
+    return number
   }
 
   func cancel(_ number: PHImageRequestID) { state.withLock { $0.tasks[number] }?.cancel() }
