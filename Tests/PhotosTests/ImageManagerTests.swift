@@ -460,6 +460,25 @@ struct ImageManagerTests {
     }
   }
 
+  @Test("a progress handler that stops a request for an editing input cancels it")
+  func stoppingInput() async throws {
+    let gallery = try Gallery()
+    try await gallery.shared {
+      let asset = try await photo(gallery)
+      for stops in [false, true] {
+        let options = PHContentEditingInputRequestOptions()
+        options.progressHandler = { _, stop in stop.pointee = ObjCBool(stops) }
+        var input: PHContentEditingInput?
+        var isCancelled: Bool?
+        asset.requestContentEditingInput(with: options) { found, information in
+          input = found
+          isCancelled = information[PHContentEditingInputCancelledKey] as? Bool
+        }
+        #expect((input == nil) == stops && isCancelled == (stops ? true : nil))
+      }
+    }
+  }
+
   private func edit(_ asset: PHAsset) async throws -> PHAsset {
     var input: PHContentEditingInput?
     asset.requestContentEditingInput(with: nil) { found, _ in input = found }

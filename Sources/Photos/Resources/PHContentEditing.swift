@@ -49,7 +49,7 @@ open class PHContentEditingInputRequestOptions: NSObject {
   open var canHandleAdjustmentData: (PHAdjustmentData) -> Bool = { _ in false }
   /// Every byte is here or nowhere: it makes no difference. Kept for source compatibility.
   open var isNetworkAccessAllowed = false
-  /// Called with 1 when the input is available: nothing is downloaded.
+  /// Called with 1 when the input is available, as nothing is downloaded; setting `stop` cancels the request.
   open var progressHandler: ((Double, UnsafeMutablePointer<ObjCBool>) -> Void)?
   /// No display-size image is made either way. Kept for source compatibility.
   open var skipsDisplaySizeImage = false
@@ -225,7 +225,11 @@ extension PHAsset {
       let made = try PHContentEditingInput(input, library)
       var stop = ObjCBool(false)
       options?.progressHandler?(1, &stop)
-      completionHandler(made, [:])
+      if stop.boolValue {
+        completionHandler(nil, [PHContentEditingInputCancelledKey: true])
+      } else {
+        completionHandler(made, [:])
+      }
     } catch {
       completionHandler(nil, [PHContentEditingInputErrorKey: PHPhotosError.from(error)])
     }
