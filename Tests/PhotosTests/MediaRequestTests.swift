@@ -76,6 +76,40 @@ struct MediaRequestTests {
     #expect(told.all.allSatisfy { $0.information[PHLivePhotoInfoErrorKey] == nil })
   }
 
+  @Test("cancelling the writing of a Live Photo's file is a cancelled request, and leaves no file")
+  func cancelledFile() async throws {
+    let (folder, urls) = (try TemporaryFolder(), try files())
+    let live = await withCheckedContinuation { (continuation: CheckedContinuation<PHLivePhoto?, Never>) in
+      PHLivePhoto.request(
+        withResourceFileURLs: urls, placeholderImage: nil, targetSize: .zero, contentMode: .aspectFit
+      ) { live, _ in
+        continuation.resume(returning: live)
+      }
+    }
+    let resource = try #require(live.flatMap { PHAssetResource.assetResources(for: $0).last })
+    let (target, tasks) = (folder.place("copy.mov"), Gathered<Task<PHPhotosError.Code?, Never>>())
+    let isTaskKnown = DispatchSemaphore(value: 0)
+    let task = Task { () -> PHPhotosError.Code? in
+      let options = PHAssetResourceRequestOptions()
+      options.progressHandler = { _ in
+        // Held up until the task is known; then it ends itself.
+        guard isTaskKnown.wait(timeout: .now() + 180) == .success else { return }
+        isTaskKnown.signal()
+        for task in tasks.all { task.cancel() }
+      }
+      do {
+        try await PHAssetResourceManager.default().writeData(for: resource, toFile: target, options: options)
+        return nil
+      } catch {
+        return (error as? PHPhotosError)?.code
+      }
+    }
+    tasks.append(task)
+    isTaskKnown.signal()
+    #expect(await task.value == .userCancelled)
+    #expect(!FileManager.default.fileExists(atPath: target.path))
+  }
+
   private nonisolated(nonsending) func livePhoto(_ asset: PHAsset, _ options: PHLivePhotoRequestOptions?) async -> Told
   {
     await withCheckedContinuation { continuation in

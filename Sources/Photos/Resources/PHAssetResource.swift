@@ -92,27 +92,34 @@ struct ResourceFile: Sendable {
   /// Its length; nil if it is gone.
   var byteCount: Int64? { (try? url.resourceValues(forKeys: [.fileSizeKey]))?.fileSize.map(Int64.init) }
 
-  /// Hands over the bytes in portions.
-  /// - Throws: `PHPhotosError` if it cannot be read; `CancellationError`.
-  func read(_ progress: PHAssetResourceProgressHandler?, _ handler: (Data) throws -> Void) throws {
+  /// Hands over the bytes in portions, on the calling thread.
+  /// - Throws: `PHPhotosError` if it cannot be read; `userCancelled`, also if the last progress led to it.
+  func read(
+    _ progress: PHAssetResourceProgressHandler?, _ cancellation: Cancellation, _ handler: (Data) throws -> Void
+  ) throws {
+    func checkNotCancelled() throws {
+      guard cancellation.isRequested else { return }
+      throw PHPhotosError(.userCancelled, "The request for \(url.path) was cancelled.")
+    }
     do {
       let handle = try FileHandle(forReadingFrom: url)
       defer { try? handle.close() }  // Nothing was written, so nothing can be lost.
       let count = max(1, byteCount ?? 1)
       var done: Int64 = 0
       while let portion = try handle.read(upToCount: 1 << 20), !portion.isEmpty {
-        try Task.checkCancellation()
+        try checkNotCancelled()
         try handler(portion)
         done += Int64(portion.count)
         progress?(min(1, Double(done) / Double(count)))
       }
+      try checkNotCancelled()
     } catch let error as CocoaError {
       throw PHPhotosError(.missingResource, "The file \(url.path) cannot be read: \(error.localizedDescription)")
     }
   }
 
   /// Writes the bytes to a new file; nothing is left if that fails.
-  func write(to target: URL, _ progress: PHAssetResourceProgressHandler?) throws {
+  func write(to target: URL, _ progress: PHAssetResourceProgressHandler?, _ cancellation: Cancellation) throws {
     guard !FileManager.default.fileExists(atPath: target.path),
       FileManager.default.createFile(atPath: target.path, contents: nil)
     else {
@@ -120,7 +127,7 @@ struct ResourceFile: Sendable {
     }
     do {
       let handle = try FileHandle(forWritingTo: target)
-      try read(progress) { try handle.write(contentsOf: $0) }
+      try read(progress, cancellation) { try handle.write(contentsOf: $0) }
       try handle.close()
     } catch {
       try? FileManager.default.removeItem(at: target)  // The first error is reported.
@@ -177,17 +184,16 @@ open class PHAssetResourceManager: NSObject, @unchecked Sendable {  // guarded b
       let progress = options?.progressHandler
       if let file = resource.file {
         return requests.begin { over in
-          let task = Task {
-            let outcome = Result { try file.read(progress) { handler($0) } }
+          let cancellation = Cancellation()
+          DispatchQueue.global().async {
+            let outcome = Result { try file.read(progress, cancellation) { handler($0) } }
             over()
             switch outcome {
             case .success: completionHandler(nil)
-            case .failure(is CancellationError):
-              completionHandler(PHPhotosError(.userCancelled, "The request for \(file.url.path) was cancelled."))
             case .failure(let error): completionHandler(error)
             }
           }
-          return { task.cancel() }
+          return { cancellation.request() }
         }
       }
       let (file, asset, library) = try Self.source(of: resource)
@@ -218,7 +224,14 @@ open class PHAssetResourceManager: NSObject, @unchecked Sendable {  // guarded b
   ) async throws {
     let progress = options?.progressHandler
     do {
-      if let file = resource.file { return try file.write(to: fileURL, progress) }
+      if let file = resource.file {
+        let cancellation = Cancellation()
+        return try await withTaskCancellationHandler {
+          try await offload { try file.write(to: fileURL, progress, cancellation) }
+        } onCancel: {
+          cancellation.request()
+        }
+      }
       let (file, asset, library) = try Self.source(of: resource)
       try await library.write(
         file, in: asset, to: fileURL, options: ResourceRequestOptions(progressHandler: progress))
