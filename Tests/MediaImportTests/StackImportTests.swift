@@ -163,7 +163,8 @@ struct StackImportTests {
   @Test("a coding and that of an earlier import are a stack with a sidecar between them")
   func sidecarBetweenImports() async throws {
     var files = ShotFiles.pair
-    let later = try #require(files.removeValue(forKey: "a/IMG_1.JPG"))
+    let later = try #require(files["a/IMG_1.JPG"])
+    files["a/IMG_1.JPG"] = nil
     files["a/IMG_1.HEIC.xmp"] = Data("<x/>".utf8)
     let (rig, _, folder) = try await Self.imported(files)
     try folder.write("a/IMG_1.JPG", later)
