@@ -188,7 +188,7 @@
       var record = UploadRecord(
         id: finished, client: PhotoLibrary.owner, name: nil, file: "\(finished).bytes", touched: Date())
       record.result = .refused(status: 422, type: "invalid-resource", detail: "The file is empty.")
-      try Data(record.json.description.utf8).write(to: library.url.appending(path: "server/uploads/\(finished).done"))
+      try Data("\(record.json)".utf8).write(to: library.url.appending(path: "server/uploads/\(finished).done"))
       return (upload.id, finished)
     }
 
