@@ -114,6 +114,8 @@ struct UndoComposition: Sendable {
   private(set) var arrivals: [ObjectNumber: AssetExistence] = [:]
   /// What purged assets were.
   private(set) var departures: [ObjectNumber: AssetExistence] = [:]
+  /// The assets that the commits left as representatives of their bursts, including those that are not wanted.
+  private(set) var representatives: Set<ObjectNumber> = []
   private(set) var collections: [ObjectNumber: CollectionNet] = [:]
   /// Places of assets, in albums and in selections.
   private(set) var places: [ContainerMember: PlaceNet<OrderKey>] = [:]
@@ -156,7 +158,13 @@ struct UndoComposition: Sendable {
     switch event {
     case .assetCreated(let existence): try add(existence, arrives: true, sequence, &rekeyings, t)
     case .assetPurged(let existence): try add(existence, arrives: false, sequence, &rekeyings, t)
-    case .assetsEdited(let edited): for edit in edited.edits where wants(edit.number) { add(edit) }
+    case .assetsEdited(let edited):
+      for edit in edited.edits {
+        if wants(edit.number) { add(edit) }
+        for change in edit.changes where change.field == .representsBurst {
+          noteRepresentative(edit.number, change.new == .bool(true))
+        }
+      }
     case .collectionCreated(let existence) where wants(existence.row.number):
       collections[existence.row.number, default: CollectionNet()].creation = existence.row
     case .collectionEdited(let edited) where wants(edited.number): add(edited)
@@ -199,6 +207,10 @@ struct UndoComposition: Sendable {
     if let replaced = edit.details { arrivals[number]?.details = replaced.new }
   }
 
+  private mutating func noteRepresentative(_ number: ObjectNumber, _ represents: Bool) {
+    if represents { representatives.insert(number) } else { representatives.remove(number) }
+  }
+
   private mutating func add(_ replaced: Replacement<AssetDetails>, of number: ObjectNumber) {
     var net = details[number] ?? DetailsNet()
     let content = Net(old: AssetContent(replaced.old), new: AssetContent(replaced.new))
@@ -221,6 +233,7 @@ struct UndoComposition: Sendable {
     _ existence: AssetExistence, arrives: Bool, _ sequence: UInt64, _ rekeyings: inout Rekeyings, _ t: borrowing T
   ) throws {
     let number = existence.row.number
+    noteRepresentative(number, arrives && existence.row.flags.contains(.representsBurst))
     if wants(number) {
       assets[number, default: AssetNet()].exists.note(Net(old: !arrives, new: arrives))
       if arrives { arrivals[number] = existence } else { departures[number] = existence }

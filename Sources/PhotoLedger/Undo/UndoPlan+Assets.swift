@@ -31,6 +31,7 @@ extension UndoJudge {
         judge(net, of: row, details)
       }
     }
+    try judgeRepresentatives(t)
   }
 
   /// Properties of an asset that was purged since.
@@ -154,7 +155,7 @@ extension UndoJudge {
   private mutating func judge(_ known: UndoComposition.FieldNet, of row: AssetRow, in edit: inout AssetEdit) {
     let (field, current) = (known.field, row[known.field])
     if field == .representsBurst {
-      // The representative of a burst is determined at the end; later choices of others are not conflicts.
+      // The representative of a burst is determined at the end; later choices are not conflicts, and stay.
       if let burst = row.burstIdentifier { plan.bursts.insert(burst) }
       guard verdict(known.net, current) == .stands else { return }
     }
@@ -168,6 +169,47 @@ extension UndoJudge {
         kind, subject, field.name, from: LogValue(current, of: field), to: LogValue(value, of: field))
     }
     if let value { edit.changes.append(AssetChange(field: field, old: current, new: value)) }
+  }
+
+  /// Determines the representatives of bursts: a choice that was made since stays, and nothing else is restored then.
+  private mutating func judgeRepresentatives<T: TransactionReading & ~Copyable>(_ t: borrowing T) throws {
+    if plan.bursts.isEmpty { return }
+    let removed = Set(plan.removals)
+    for burst in plan.bursts {
+      // Neither one that the chosen commits made the representative, nor one that goes.
+      let later = try projections.assets(ofBurst: burst, in: t).first { number in
+        guard !composition.representatives.contains(number), !removed.contains(number) else { return false }
+        return try projections.asset(number, in: t)?.flags.contains(.representsBurst) ?? false
+      }
+      plan.representatives[burst] = later
+    }
+    var restored: [ObjectNumber: String] = [:]
+    for existence in plan.returns where existence.row.flags.contains(.representsBurst) {
+      restored[existence.row.number] = existence.row.burstIdentifier
+    }
+    for (row, edit) in plan.assetEdits {
+      guard let change = edit.changes.first(where: { $0.field == .representsBurst }) else { continue }
+      restored[row.number] = change.new == .bool(true) ? row.burstIdentifier : nil
+    }
+    var dropped: Set<ObjectNumber> = []
+    for (number, burst) in restored.sorted(by: { $0.key < $1.key }) {
+      if plan.representatives[burst] == nil { plan.representatives[burst] = number }
+      if plan.representatives[burst] != number { dropped.insert(number) }
+    }
+    dropRepresentatives(dropped)
+  }
+
+  /// Takes edits out of the plan that would make assets representatives.
+  private mutating func dropRepresentatives(_ dropped: Set<ObjectNumber>) {
+    if dropped.isEmpty { return }
+    var subjects: Set<UndoChange.Subject> = []
+    for index in plan.assetEdits.indices where dropped.contains(plan.assetEdits[index].row.number) {
+      subjects.insert(.asset(plan.assetEdits[index].row.identifier))
+      plan.assetEdits[index].edit.changes.removeAll { $0.field == .representsBurst }
+    }
+    plan.assetEdits.removeAll { $0.edit.changes.isEmpty && $0.edit.details == nil }
+    let property = AssetField.representsBurst.name
+    plan.report.changes.removeAll { $0.property == property && subjects.contains($0.subject) }
   }
 
   /// Judges words and files; gives the details as they become.

@@ -90,6 +90,8 @@ struct UndoPlan {
   var removals: [ObjectNumber] = []
   /// The bursts that lose or get a member, or another representative.
   var bursts: Set<String> = []
+  /// The assets that represent these bursts afterwards, where the undo restores one or other commits chose one since.
+  var representatives: [String: ObjectNumber] = [:]
   /// The stacks that lose or get a member.
   var stacks: Set<LocalIdentifier> = []
 

@@ -75,7 +75,7 @@ extension Decider {
     try takeOut(plan.removals, &t)
     try delete(plan.deletions, &t)
     try giveBack(plan.covers, order.outcome, &t)
-    for burst in plan.bursts.sorted() { try settleBurst(burst, &t) }
+    for burst in plan.bursts.sorted() { try settleBurst(burst, representedBy: plan.representatives[burst], &t) }
     for stack in plan.stacks.sorted(by: { ($0.high, $0.low) < ($1.high, $1.low) }) { try settleStack(stack, &t) }
     if let firstTold = plan.firstTold { try record(.historyShortened(firstTold), &t) }
   }
@@ -234,11 +234,13 @@ extension Decider {
     }
   }
 
-  private mutating func settleBurst(_ burst: String, _ t: inout WriteTransaction) throws {
+  private mutating func settleBurst(
+    _ burst: String, representedBy wanted: ObjectNumber?, _ t: inout WriteTransaction
+  ) throws {
     let members = try projections.assets(ofBurst: burst, in: t)
     let standing = try members.filter { try projections.asset($0, in: t)?.flags.contains(.representsBurst) ?? false }
     guard standing.count != 1 else { return }
-    try setRepresentative(standing.first ?? members.first, among: members, &t)
+    try setRepresentative(wanted ?? standing.first ?? members.first, among: members, &t)
   }
 
   // MARK: Places
