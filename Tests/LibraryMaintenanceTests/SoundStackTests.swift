@@ -23,6 +23,27 @@ struct SoundStackTests {
     #expect(try small.library.verify(scratch: small.temporary.folder.url).isSound)
   }
 
+  @Test("an erasure leaves a client its revisions, though a stack and a favourite were undone in one event")
+  func erased() async throws {
+    // The clock stands, so no edit has a date of modification that is new.
+    let small = try SmallLibrary(.seeded(1, step: 0))
+    let ids = try await small.assets(2)
+    let app = try await small.ruleClient(.limited, [ids[0]])
+    let start = try small.library.currentToken
+    try await small.change { $0.setFavorite(true, for: [ids[0]]) }
+    try await small.change { $0.stack(top: ids[1], others: [ids[0]]) }
+    let beforeUndo = try app.currentToken
+    try small.library.undoAndWait(.commits(after: start))
+    #expect(try app.currentToken != beforeUndo, "The client sees that it is no favourite any more.")
+    try await small.change { $0.deleteAssets([ids[0]]) }
+    try await small.change { $0.purgeAssets([ids[0]]) }
+    try small.library.eraseAssets([ids[0]])
+    let token = try app.currentToken
+    #expect(try small.library.verify(scratch: small.temporary.folder.url).isSound)
+    try small.library.rebuild()
+    #expect(try app.currentToken == token)
+  }
+
   @Test("undoing a stack, an unstacking or a purge brings back exactly what was there")
   func undoing() async throws {
     let small = try SmallLibrary()

@@ -225,9 +225,13 @@ extension Decider {
   }
 
   /// Adds the new modification date to an edit.
+  ///
+  /// A date that stays is named where the edit has nothing beside details, and where it has a stack: after an erasure,
+  /// which keeps dates and stacks, such an edit must not become one of the stack alone, which no limited client sees.
   func noteModification(of row: AssetRow, in edit: inout AssetEdit) {
     let date = FieldValue.date(modificationDate(after: row))
-    guard row[.modificationDate] != date || edit.changes.isEmpty else { return }
+    let namesDate = edit.changes.isEmpty || edit.changes.contains { $0.field == .stack }
+    guard namesDate || row[.modificationDate] != date else { return }
     edit.changes.append(AssetChange(field: .modificationDate, old: row[.modificationDate], new: date))
   }
 
