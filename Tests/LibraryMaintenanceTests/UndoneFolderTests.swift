@@ -82,6 +82,28 @@ struct UndoneFolderTests {
     #expect(report.changes.isEmpty && report.token == nil)
     #expect(report.conflicts.map(\.change.property) == ["deletedDate", "deletedDate", "parent"])
   }
+
+  @Test("an album that was forced out of its deleted folder returns to it when that is undone, and with it later")
+  func forcedOut() async throws {
+    let small = try SmallLibrary()
+    let album = try await small.album("A")
+    let folder = try await small.folder("F", [album.id])
+    let before = try UndoState(ofLibrary: small.library.url.path)
+    let deletion = try small.library.performChangesAndWait { $0.deleteCollections([folder.id]) }
+    let deleted = try UndoState(ofLibrary: small.library.url.path)
+    var selection = UndoSelection.commit(deletion.token)
+    selection.objects = [album.id]
+    let forced = try small.library.undoAndWait(selection, onConflict: .force)
+    #expect(try small.children(nil) == [album.id])
+    let report = try small.library.undoAndWait(.commit(try #require(forced.token)))
+    #expect(report.conflicts.isEmpty && report.changes.map(\.property) == ["deletedDate", "parent"])
+    #expect(try UndoState(ofLibrary: small.library.url.path) == deleted)
+    #expect(try small.library.verify(scratch: small.temporary.folder.url).isSound)
+    let restored = try small.library.undoAndWait(.commit(deletion.token))
+    #expect(restored.conflicts.isEmpty)
+    #expect(try UndoState(ofLibrary: small.library.url.path) == before)
+  }
+
   @Test("a folder of 300 albums comes back with all of them in their order, those that had been moved out included")
   func manyAlbums() async throws {
     let small = try SmallLibrary()

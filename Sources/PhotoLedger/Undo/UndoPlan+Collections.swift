@@ -2,7 +2,8 @@ import Foundation
 import LMDB
 
 // The plan for albums and folders, and their members. A created collection is deleted, and its members keep their
-// positions; a deleted one is restored the same way. No live collection is in a deleted folder.
+// positions; a deleted one is restored the same way. No live collection is in a deleted folder; one that is to be
+// deleted may return to it.
 
 /// The deleted collections that come back.
 private typealias Returning = [ObjectNumber: (edit: CollectionEdited, change: UndoChange)]
@@ -234,7 +235,7 @@ extension UndoJudge {
     if try rekeyings.follow(given, of: number, after: place.last, in: t) != current {
       guard overrides(change, .changedSince) else { return }
     }
-    guard try isLive(base.container, returning, t) else {
+    guard try plan.deletes(number) || isLive(base.container, returning, t) else {
       _ = overrides(
         change, .homeGone, isForcible: false, "The former folder of \(subject(row).phrase) is deleted.")
       return
@@ -266,7 +267,7 @@ extension UndoJudge {
   ) throws -> Bool {
     var dropped: Set<UndoChange.Subject> = []
     for move in plan.folderMoves.all {
-      guard let home = move.place?.container, try !isLive(home, returning, t),
+      guard let home = move.place?.container, !plan.deletes(move.child), try !isLive(home, returning, t),
         let row = try projections.collection(move.child, in: t)
       else { continue }
       plan.folderMoves.remove(move.child)
