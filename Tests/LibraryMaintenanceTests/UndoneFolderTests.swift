@@ -104,6 +104,49 @@ struct UndoneFolderTests {
     #expect(try UndoState(ofLibrary: small.library.url.path) == before)
   }
 
+  /// A folder with an album in an inner folder that was deleted and restored, and then got another album.
+  /// - Returns: the token of the restoration, the three of before and the other album.
+  private func filled(_ small: SmallLibrary) async throws -> (restoration: Token, ids: [LocalIdentifier]) {
+    let (album, other) = (try await small.album("A").id, try await small.album("B").id)
+    var ids = try await chain(small, "F", "G")
+    ids += [album, other]
+    let inner = ids[1]
+    try await small.change { $0.folder(inner).add([album]) }
+    let outer = ids[0]
+    let deletion = try small.library.performChangesAndWait { $0.deleteCollections([outer]) }
+    let restoration = try small.library.undoAndWait(.commit(deletion.token))
+    try await small.change { $0.folder(inner).add([other]) }
+    return (try #require(restoration.token), ids)
+  }
+
+  @Test("the restoration of a folder that got an album since is undone only by force, and the report names the folder")
+  func filledSince() async throws {
+    let small = try SmallLibrary()
+    let (restoration, ids) = try await filled(small)
+    let plan = try small.library.planUndo(.commit(restoration))
+    let name = ids[1].spelled(as: .folder)
+    #expect(plan.isRefused && plan.conflicts.allSatisfy { $0.reason == .changedSince && $0.change.kind == .trash })
+    #expect(
+      plan.conflicts.first?.sentence == "What is in the folder \(name) by now would not be deleted with it.")
+    #expect(throws: LibraryError.self) { try small.library.undoAndWait(.commit(restoration)) }
+    try small.library.undoAndWait(.commit(restoration), onConflict: .force)
+    #expect(try small.children(nil) == [ids[3]])
+    #expect(try small.library.verify(scratch: small.temporary.folder.url).isSound)
+  }
+
+  @Test("a folder that got an album since is skipped with the folder around it; what was restored in it is deleted")
+  func filledAndSkipped() async throws {
+    let small = try SmallLibrary()
+    let (restoration, ids) = try await filled(small)
+    let report = try small.library.undoAndWait(.commit(restoration), onConflict: .skip)
+    #expect(report.changes.map(\.object) == [ids[2].spelled(as: .album)])
+    #expect(report.conflicts.map(\.change.object) == [ids[1], ids[0]].map { $0.spelled(as: .folder) })
+    let (outer, inner) = (try small.now(ids[0]), try small.now(ids[1]))
+    #expect(try small.children(nil) == [ids[0]] && small.children(outer) == [ids[1]])
+    #expect(try small.children(inner) == [ids[3]])
+    #expect(try small.library.verify(scratch: small.temporary.folder.url).isSound)
+  }
+
   @Test("a folder of 300 albums comes back with all of them in their order, those that had been moved out included")
   func manyAlbums() async throws {
     let small = try SmallLibrary()

@@ -36,6 +36,7 @@ extension UndoJudge {
       judgeCover(net, of: row)
       if let edit = try judgeDeletion(net, of: row, t) { returning[number] = edit }
     }
+    try judgeContents(t)
     for (number, net) in nets where net.creation == nil {
       try judgePlace(net, of: number, returning, t)
     }
@@ -132,9 +133,7 @@ extension UndoJudge {
     _ net: UndoComposition.CollectionNet, of row: CollectionRow, _ t: borrowing T
   ) throws -> (edit: CollectionEdited, change: UndoChange)? {
     guard let deletion = net.edits.deletedDate, !deletion.isNothing else { return nil }
-    let change = UndoChange(
-      deletion.base == nil ? .restoration : .trash, subject(row), "deletedDate", from: .optional(row.deletedDate),
-      to: .optional(deletion.base))
+    let change = deletionChange(of: row, to: deletion.base)
     switch verdict(deletion, row.deletedDate) {
     case .already:
       plan.report.alreadyCount += 1
@@ -156,6 +155,37 @@ extension UndoJudge {
     var edited = CollectionEdited(number: row.number)
     edited.deletedDate = Replacement(old: row.deletedDate, new: nil)
     return (edited, change)
+  }
+
+  private func deletionChange(of row: CollectionRow, to date: Date?) -> UndoChange {
+    UndoChange(
+      date == nil ? .restoration : .trash, subject(row), "deletedDate", from: .optional(row.deletedDate),
+      to: .optional(date))
+  }
+
+  /// A restored folder is deleted again only by force if something is in it that would not be deleted with it.
+  private mutating func judgeContents<T: TransactionReading & ~Copyable>(_ t: borrowing T) throws {
+    var folders: [(change: UndoChange, number: ObjectNumber, strangers: [ObjectNumber])] = []
+    for (number, date) in plan.deletions where composition.collections[number]?.creation == nil {
+      guard let row = try projections.collection(number, in: t), row.kind == .folder else { continue }
+      folders.append((deletionChange(of: row, to: date), number, try strangers(in: row, t)))
+    }
+    var kept: Set<UndoChange> = []
+    var isSettled = false
+    while !isSettled {
+      isSettled = true
+      let filled = folders.filter { $0.strangers.contains { !plan.deletes($0) } }
+      folders.removeAll { $0.strangers.contains { !plan.deletes($0) } }
+      for folder in filled {
+        let sentence = "What is in \(folder.change.subject.phrase) by now would not be deleted with it."
+        if overrides(folder.change, .changedSince, sentence) { continue }
+        // So a folder around it is not deleted either.
+        plan.keep(folder.number)
+        kept.insert(folder.change)
+        isSettled = false
+      }
+    }
+    if !kept.isEmpty { plan.report.changes.removeAll { kept.contains($0) } }
   }
 
   /// Restores deleted collections, unless their folder stays deleted, and leaves out the moves that cannot be made.

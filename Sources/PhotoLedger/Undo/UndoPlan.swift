@@ -104,6 +104,12 @@ struct UndoPlan {
     deleted.insert(number)
   }
 
+  /// Takes the deletion of a collection out of the plan.
+  mutating func keep(_ number: ObjectNumber) {
+    deletions.removeAll { $0.number == number }
+    deleted.remove(number)
+  }
+
   /// Whether a collection is to be deleted.
   func deletes(_ number: ObjectNumber) -> Bool { deleted.contains(number) }
 }
