@@ -190,15 +190,28 @@ extension Environment {
     gate.monitor.withLock { Self.mapSize($0.handle) }
   }
 
-  /// Whether a meta page could not be written: every transaction fails until `reopen()`.
+  /// Whether a meta page could not be written: every transaction fails until `reopen()`. Not for use in the body of
+  /// `write`: it would wait for itself.
   public var isPanicked: Bool {
-    gate.monitor.withLock { state in
+    let code = gate.monitor.withLock { state -> Int32? in
       var transaction: OpaquePointer?
-      guard let handle = state.handle else { return false }
+      guard let handle = state.handle else { return nil }
       let code = mdb_txn_begin(handle, nil, UInt32(MDB_RDONLY), &transaction)
       if code == 0 { mdb_txn_abort(transaction) }
-      return code == MDB_PANIC
+      return code
     }
+    return code == MDB_READERS_FULL ? refusesWriter : code == MDB_PANIC
+  }
+
+  /// Whether a write transaction, which takes no reader slot, finds the panic; LMDB looks for a slot first. It may wait
+  /// for the writer of another process, so the gate stays open.
+  private var refusesWriter: Bool {
+    guard let handle = try? gate.enter(.visitor, "mdb_txn_begin", { _, handle in handle }) else { return false }
+    defer { gate.leave(.visitor) }
+    var transaction: OpaquePointer?
+    let code = mdb_txn_begin(handle, nil, 0, &transaction)
+    if code == 0 { mdb_txn_abort(transaction) }
+    return code == MDB_PANIC
   }
 }
 

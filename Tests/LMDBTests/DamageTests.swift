@@ -110,4 +110,39 @@ struct DamageTests {
       }
     }
   }
+
+  @Test("a meta page that cannot be written is an unknown outcome and a panic also where no reader slot is free")
+  func panicWithoutSlots() async throws {
+    try await withTemporaryDirectory { path in
+      await #expect(processExitsWith: .success) { [path = path as String] in
+        crowdDescriptors()
+        let environment = try Environment.open(path: path, options: .with { $0.maxReaders = 2 })
+        let database = try environment.database("d")
+        try environment.write { t in try t.put([1], [1], in: database) }
+        do {
+          let first = try environment.beginRead()
+          let second = try environment.beginRead()
+          guard try code({ _ = try environment.beginRead() }) == .readersFull else { exit(2) }
+          let full = open("/dev/full", O_WRONLY)
+          let targets = dataDescriptors(of: path).filter { fcntl($0, F_GETFL) & O_DSYNC != 0 }
+          guard targets.count == 1 else { exit(3) }
+          dup2(full, targets[0])
+          do {
+            try environment.write { t in try t.put([1], [2], in: database) }
+            exit(4)
+          } catch let error as LMDBError {
+            guard error.outcomeUnknown else { exit(5) }
+          }
+          guard environment.isPanicked else { exit(6) }
+          _ = (first.transactionID, second.transactionID)
+        }
+        // The ended readers keep their slots.
+        guard environment.isPanicked else { exit(7) }
+        try environment.reopen()
+        guard !environment.isPanicked else { exit(8) }
+        try environment.write { t in try t.put([1], [3], in: database) }
+        guard try environment.read({ t in try t.bytes(for: [1], in: database) }) == [3] else { exit(9) }
+      }
+    }
+  }
 }
