@@ -107,6 +107,27 @@ struct FollowedAlbumTests {
     #expect(try small.library.access(to: new.uuidString).map(\.ground) == [.selection])
   }
 
+  @Test("an album that its own limited maker follows has a new date for it when an asset is put into it")
+  func ownAlbum() async throws {
+    let small = try SmallLibrary()
+    let a = try await small.assets(1)
+    let app = try await small.ruleClient(.limited)
+    var made: LocalIdentifier?
+    try await app.performChanges { made = $0.createAlbum(title: "Own") }
+    let id = try #require(made)
+    try await small.change { $0.follow(id, as: Self.name) }
+    for count in 1...2 {
+      if count == 1 {
+        try await app.performChanges { _ = $0.createAsset(.invented(60)) }
+      } else {
+        try await small.change { $0.album(id).add(a) }
+      }
+      let seen = try #require(try app.collection(id.uuidString))
+      #expect(try seen.modificationDate == small.now(id).modificationDate)
+      #expect(seen.estimatedAssetCount == count)
+    }
+  }
+
   @Test("an undo of the following gives the old selection back, and one of a change of the album goes with it")
   func undo() async throws {
     let small = try SmallLibrary()

@@ -127,7 +127,9 @@ extension ModelLibrary {
     collections[container]?.modificationDate = date
     guard let creator = creators[container] else { return }
     if collections[container]?.kind == .album {
-      guard ids.contains(where: { clients[creator]?.selection.contains($0) ?? false }) else { return }
+      let isFollowed = clients[creator]?.album == container && !deleted.contains(container)
+      let joins = isFollowed && ids.contains { members[container]?.contains($0) ?? false }
+      guard joins || ids.contains(where: { clients[creator]?.selection.contains($0) ?? false }) else { return }
       note([container], creator)
     } else {
       let own = ids.filter { creators[$0] == creator }

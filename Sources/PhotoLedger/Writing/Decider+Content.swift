@@ -484,6 +484,12 @@ extension Decider {
     _ places: ArraySlice<Arranged.Place>, in row: CollectionRow, _ t: borrowing WriteTransaction
   ) throws -> Bool {
     guard row.creator != 0 else { return false }
+    // What is put into an album that the client follows is granted to it next.
+    if row.kind == .album, row.deletedDate == nil, places.contains(where: { $0.new != nil }),
+      try projections.client(row.creator, in: t)?.followedAlbum == row.number
+    {
+      return true
+    }
     return try places.contains { place in
       try projections.shows(place.child, isAsset: row.kind != .folder, to: .limited(row.creator), in: t)
     }
