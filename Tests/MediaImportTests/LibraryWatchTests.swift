@@ -458,7 +458,7 @@ private struct ForgettingTarget: ImportTarget {
 }
 
 /// A library and a folder that is watched.
-private final class WatchedLibrary: Sendable {
+final class WatchedLibrary: Sendable {
   let rig: ImportedLibrary
   let folder: TemporaryFolder
   let options: Mutex<LibraryWatch.Options>

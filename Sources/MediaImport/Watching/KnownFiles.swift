@@ -41,6 +41,8 @@ struct KnownFile: Sendable, Hashable {
     case missing
     /// It is no photo or video.
     case left
+    /// It describes other files: a watch found it. No content is known of it.
+    case describes
   }
 }
 
@@ -121,7 +123,7 @@ final class KnownFiles: Sendable {
 
   /// The content of a file whose size and times are what they were when it was read.
   func content(of path: FilePath, _ stamp: SourceStamp) -> FileContent? {
-    guard let file = self[path], file.state == FileState(stamp) else { return nil }
+    guard let file = self[path], file.condition != .describes, file.state == FileState(stamp) else { return nil }
     return FileContent(sha256: file.sha256, sha1: file.sha1, stamp: stamp)
   }
 
@@ -178,6 +180,25 @@ final class KnownFiles: Sendable {
         files.filter { $0.file.condition != .taken || held.contains($0.file.sha256) }.map { ($0.path, $0.file) }, &table
       )
     }
+  }
+
+  /// Records the sidecars of a batch of a watch, so that another watch need not take them again: where one belongs to a
+  /// file that comes later, it is found by its name.
+  /// - Parameter listed: gives what a file was when it was listed.
+  /// - Throws: ``LibraryError`` if it cannot be written.
+  func record(
+    sidecarsAmong outcomes: [FilePath: FileOutcome], readAt began: Date, as listed: (FilePath) -> FileState?
+  ) throws {
+    let sidecars = outcomes.compactMap { path, outcome -> (path: FilePath, file: KnownFile?)? in
+      switch outcome {
+      case .sidecar, .describes, .describesAlbum: break
+      default: return nil
+      }
+      // Adjustment data are not looked for by name, so they come with their photo.
+      guard SidecarSource.endings.contains(path.pathExtension), let state = listed(path) else { return nil }
+      return (path, KnownFile(describing: state, readAt: began))
+    }
+    if !sidecars.isEmpty { try record(sidecars) }
   }
 
   private func append(_ files: [(path: FilePath, file: KnownFile?)], _ table: inout Table) throws {
@@ -353,10 +374,25 @@ extension KnownFile {
   ///   - began: when the reading began, by the clock that file times come from.
   ///   - condition: what became of it.
   init(_ content: FileContent, readAt began: Date, _ condition: Condition) {
-    let state = FileState(content.stamp)
+    self.init(
+      state: Self.settled(FileState(content.stamp), at: began), sha256: content.sha256, sha1: content.sha1,
+      condition: condition)
+  }
+
+  /// A file that describes others.
+  /// - Parameters:
+  ///   - state: what it was when it was found.
+  ///   - began: when the import began to read it.
+  init(describing state: FileState, readAt began: Date) {
+    self.init(
+      state: Self.settled(state, at: began), sha256: [UInt8](repeating: 0, count: 32),
+      sha1: [UInt8](repeating: 0, count: 20), condition: .describes)
+  }
+
+  /// What a file was, if it had been left alone for so long that its times count.
+  private static func settled(_ state: FileState, at began: Date) -> FileState? {
     let nanoseconds = Int64(began.timeIntervalSince1970 * 1e9)
-    let isOld = max(state.modified, state.changed) <= nanoseconds &- Self.settlingNanoseconds
-    self.init(state: isOld ? state : nil, sha256: content.sha256, sha1: content.sha1, condition: condition)
+    return max(state.modified, state.changed) <= nanoseconds &- settlingNanoseconds ? state : nil
   }
 }
 

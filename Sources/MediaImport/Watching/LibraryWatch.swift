@@ -374,7 +374,7 @@ extension WatchRun {
       let importer = MediaImporter(
         target: target, resources: watch.library.store.resources, tool: watch.tool,
         options: watch.options.importing, known: known)
-      let file = report
+      let (file, began) = (report, watch.options.importing.now())
       var summary = try await importer.run(
         files: ((paths + sidecars(of: paths)).map { scanned($0) } + neighbours).sorted { $0.path < $1.path },
         progress: progress,
@@ -402,6 +402,7 @@ extension WatchRun {
         news(.imported(summary))
       }
       try await findAgain(found)
+      try known.record(sidecarsAmong: found, readAt: began) { decider.state(of: $0) }
     }
     decider.receive(.taken(again: again, left: left), at: now)
   }
