@@ -108,23 +108,29 @@ extension ImportRun {
         }
         return Hashed(files: files, results: known, began: began)
       }
-      let (copies, pace) = (copies, pace)
+      let (copies, pace, stop) = (copies, pace, stop)
       let results = try await onThreads(runs, width: width) {
         (run) throws(ImportError) -> [(Int, Result<HashedFile, ImportError>)]? in
         if pace.leaves(run.position) { return nil }
-        return run.files.map { file in
-          (file.index, file.known.map { .success($0) } ?? ImportRun.hashed(file.index, file.file, copies))
+        var results: [(Int, Result<HashedFile, ImportError>)] = []
+        for file in run.files {
+          let result: Result<HashedFile, ImportError> =
+            file.known.map { .success($0) } ?? ImportRun.hashed(file.index, file.file, copies, stop)
+          // What was being read when the import was stopped is not reached, and neither is what belongs to it.
+          if case .failure(let error) = result, error.code == .cancelled { return nil }
+          results.append((file.index, result))
         }
+        return results
       }
       return Hashed(files: files, results: results, began: began)
     }
   }
 
   static func hashed(
-    _ index: Int, _ file: ScannedFile, _ copies: MemberCopies?
+    _ index: Int, _ file: ScannedFile, _ copies: MemberCopies?, _ stop: StopFlag
   ) -> Result<HashedFile, ImportError> {
     do throws(LibraryError) {
-      let content = try FileContent(of: file.bytes(in: copies))
+      let content = try FileContent(of: file.bytes(in: copies)) { stop.isSet }
       return .success(HashedFile(index: index, file, content: content, copies))
     } catch {
       return .failure(ImportError(error, path: file.path))

@@ -131,6 +131,8 @@ struct FileWork: Sendable {
       do throws(ImportError) {
         _ = try place(file)
         return (file.index, outcomes)
+      } catch  where error.code == .cancelled {
+        outcomes[file.index] = .notReached
       } catch {
         guard error.concernsOneFile else { throw error }
         outcomes[file.index] = .skipped(SkipReason(error), error.description)
@@ -142,15 +144,17 @@ struct FileWork: Sendable {
   private func place(_ file: ImportRun.HashedFile) throws(ImportError) -> StoredContent {
     do throws(LibraryError) {
       var stored: StoredContent
+      let isCancelled: @Sendable () -> Bool = { [stop] in stop.isSet }
       if leavesFilesInPlace {
-        stored = try resources.reference(fileAt: file.bytes, expecting: file.content.sha256)
+        stored = try resources.reference(
+          fileAt: file.bytes, expecting: file.content.sha256, isCancelled: isCancelled)
       } else if isDryRun {
-        stored = try resources.examine(fileAt: file.bytes, expecting: file.content.sha256)
+        stored = try resources.examine(fileAt: file.bytes, expecting: file.content.sha256, isCancelled: isCancelled)
       } else if let copy = file.copy {
         try makeDurable(file.bytes)
         stored = try resources.adopt(copy, file.content)
       } else {
-        stored = try resources.store(fileAt: file.path, expecting: file.content.sha256)
+        stored = try resources.store(fileAt: file.path, expecting: file.content.sha256, isCancelled: isCancelled)
       }
       stored.sha1 = file.content.sha1
       return stored

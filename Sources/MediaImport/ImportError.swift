@@ -97,6 +97,7 @@ public struct ImportError: Error, Sendable, Equatable, CustomStringConvertible {
       case .missingResource where path != nil: .vanished
       case .invalidResource where path != nil: .unreadable
       case .resourceChanged where path != nil: .changedWhileRead
+      case .userCancelled where path != nil: .cancelled
       case .notEnoughSpace: .diskFull
       default: .cannotStore
       }

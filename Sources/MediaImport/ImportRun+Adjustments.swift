@@ -10,11 +10,11 @@ extension ImportRun {
   }
 
   private func reading(of index: Int) -> HashedFile.Reading {
-    let (file, known, copies) = (found[index], known(index), catalog.copies)
+    let (file, known, copies, stop) = (found[index], known(index), catalog.copies, stop)
     return { () throws(ImportError) in
       guard file.byteCount <= SmallFile.descriptionLimit else { return nil }
       if let known { return known }
-      return try Self.hashed(index, file, copies).get()
+      return try Self.hashed(index, file, copies, stop).get()
     }
   }
 

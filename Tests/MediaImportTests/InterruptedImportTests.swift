@@ -72,6 +72,36 @@ struct InterruptedImportTests {
     #expect(interrupted > 0, "seed \(seed)")
   }
 
+  @Test("stopped while it reads a long film, it ends at once, with what was read before", arguments: [false, true])
+  func stoppedInFilm(leavesFilesInPlace: Bool) async throws {
+    let folder = try TemporaryFolder()
+    try folder.write("a.jpg", ImportTests.still("a"))
+    try folder.write("b.mov", Data())
+    // A hole of so many bytes takes minutes to hash.
+    let film = try FileHandle(forWritingTo: URL(filePath: "\(folder.path)/b.mov"))
+    try film.truncate(atOffset: 256 << 30)
+    try film.close()
+    var options = Self.options(1)
+    options.leavesFilesInPlace = leavesFilesInPlace
+    let rig = try ImportedLibrary()
+    let running = Mutex<Task<ImportSummary, any Error>?>(nil)
+    let importer = try LibraryImport(into: rig.library, options: options.sharingTool())
+    let task = running.withLock { slot in
+      let task = Task { () throws -> ImportSummary in
+        try await importer.run([folder.asRoot]) { progress in
+          if progress.filesDone == 1 { running.withLock { $0?.cancel() } }
+        }
+      }
+      slot = task
+      return task
+    }
+    let began = ContinuousClock.now
+    let summary = try await task.value
+    #expect(ContinuousClock.now - began < .seconds(30))
+    #expect(summary.wasInterrupted && summary.assetsAdded == 1 && summary.notReached == 1)
+    #expect(try rig.assets().count == 1 && rig.verify().isSound)
+  }
+
   /// What became of each file, without the identifiers of assets.
   private static func kinds(_ outcomes: [String: FileOutcome]) -> [String: String] {
     outcomes.mapValues { outcome in

@@ -216,7 +216,7 @@ struct SourceReading: Sendable {
       (index, file) throws(ImportError) -> (Int, FileContent?) in
       if stop.isSet { return (index, nil) }
       do throws(LibraryError) {
-        return (index, try FileContent(of: file.bytes(in: copies)))
+        return (index, try FileContent(of: file.bytes(in: copies)) { stop.isSet })
       } catch {
         // The import itself meets it again, and reports it.
         return (index, nil)

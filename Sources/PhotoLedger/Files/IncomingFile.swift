@@ -122,9 +122,14 @@ package struct IncomingFile: ~Copyable {
   }
 
   /// Reads the file back from its start and returns its digests.
-  func digests() throws(LibraryError) -> ContentHash {
+  /// - Parameter source: what the file is a clone of, which says whether the reading is to end.
+  func digests(as source: borrowing SourceFile) throws(LibraryError) -> ContentHash {
     var hash = ContentHash()
-    try forEachChunk { (chunk) throws(LibraryError) in hash.update(chunk) }
+    let (path, isCancelled) = (source.path, source.isCancelled)
+    try forEachChunk { (chunk) throws(LibraryError) in
+      if isCancelled() { throw SourceFile.cancelled(path) }
+      hash.update(chunk)
+    }
     return hash
   }
 

@@ -7,11 +7,17 @@ extension ResourceStore {
   /// - Parameters:
   ///   - path: the file.
   ///   - expected: the SHA-256 it had when its metadata was read; nil to accept any.
+  ///   - isCancelled: asked for each MiB, whether the reading is to end; nothing is stored then.
   /// - Throws: ``LibraryError`` `.missingResource`, `.invalidResource`, `.resourceChanged` of the file;
-  ///   `.notEnoughSpace`, `.storage` of the library.
+  ///   `.notEnoughSpace`, `.storage` of the library; `.userCancelled`.
   /// - Complexity: O(bytes); O(1) bytes written where the file system shares blocks.
-  package func store(fileAt path: FilePath, expecting expected: [UInt8]? = nil) throws(LibraryError) -> StoredContent {
-    try store(SourceFile(path), expecting: expected)
+  package func store(
+    fileAt path: FilePath, expecting expected: [UInt8]? = nil,
+    isCancelled: @escaping @Sendable () -> Bool = { false }
+  ) throws(LibraryError) -> StoredContent {
+    var source = try SourceFile(path)
+    source.isCancelled = isCancelled
+    return try store(source, expecting: expected)
   }
 
   /// The same.
@@ -22,7 +28,7 @@ extension ResourceStore {
     let byteCount = UInt64(source.stamp.byteCount)
     if let expected, isThere(expected, byteCount, holding) { return stored(expected, byteCount: byteCount) }
     let incoming = try IncomingFile(in: folder)
-    let hash = try incoming.isClone(of: source) ? try incoming.digests() : try incoming.copy(source)
+    let hash = try incoming.isClone(of: source) ? try incoming.digests(as: source) : try incoming.copy(source)
     let digest = hash.sha256
     try source.checkUnchanged(bytesRead: incoming.byteCount())
     if let expected, digest != expected { throw SourceFile.changed(source.path) }
@@ -60,7 +66,8 @@ extension ResourceStore {
   /// - Parameters:
   ///   - name: the file's name in the library's directory; its bytes are durable, and nothing writes it any more.
   ///   - content: what it holds, by a reading, or by a count of all that its writer wrote.
-  /// - Throws: ``LibraryError`` as ``store(fileAt:expecting:)``, which copies where the file system links no files.
+  /// - Throws: ``LibraryError`` as ``store(fileAt:expecting:isCancelled:)``, which copies where the file system links
+  ///   no files.
   package func adopt(_ name: String, _ content: FileContent) throws(LibraryError) -> StoredContent {
     let byteCount = UInt64(content.byteCount)
     if holds(content.sha256, byteCount: byteCount) {
@@ -105,25 +112,30 @@ extension ResourceStore {
   /// - Parameters:
   ///   - path: its absolute path, which must be text: the log holds it as such.
   ///   - expected: the SHA-256 that it must have.
-  /// - Throws: ``LibraryError`` `.missingResource`, `.invalidResource`, or `.resourceChanged` when it does not hold
-  ///   what was expected.
-  package func reference(fileAt path: FilePath, expecting expected: [UInt8]) throws(LibraryError) -> StoredContent {
+  ///   - isCancelled: asked for each MiB, whether the reading is to end.
+  /// - Throws: ``LibraryError`` `.missingResource`, `.invalidResource`, `.userCancelled`, or `.resourceChanged` when it
+  ///   does not hold what was expected.
+  package func reference(
+    fileAt path: FilePath, expecting expected: [UInt8], isCancelled: @escaping @Sendable () -> Bool = { false }
+  ) throws(LibraryError) -> StoredContent {
     precondition(path.isAbsolute, "A referenced file must be named by its absolute path.")
     guard let text = String(validating: path.bytes, as: UTF8.self) else {
       throw LibraryError(
         .invalidResource, "\(path) cannot be referenced, because its name is not UTF-8; rename it, or import a copy.")
     }
-    let content = try FileContent(of: path)
+    let content = try FileContent(of: path, isCancelled: isCancelled)
     guard content.sha256 == expected else { throw SourceFile.changed(path) }
     return StoredContent(
       sha256: expected, dataSize: UInt64(content.byteCount), storage: .referenced(path: text), sha1: content.sha1)
   }
 
   /// Reads a file and returns what would be stored of it; nothing is stored.
-  /// - Throws: ``LibraryError`` `.missingResource`, `.invalidResource`, or `.resourceChanged` when it does not hold
-  ///   what was expected.
-  package func examine(fileAt path: FilePath, expecting expected: [UInt8]) throws(LibraryError) -> StoredContent {
-    let content = try FileContent(of: path)
+  /// - Throws: ``LibraryError`` `.missingResource`, `.invalidResource`, `.userCancelled`, or `.resourceChanged` when it
+  ///   does not hold what was expected.
+  package func examine(
+    fileAt path: FilePath, expecting expected: [UInt8], isCancelled: @escaping @Sendable () -> Bool = { false }
+  ) throws(LibraryError) -> StoredContent {
+    let content = try FileContent(of: path, isCancelled: isCancelled)
     guard content.sha256 == expected else { throw SourceFile.changed(path) }
     return StoredContent(
       sha256: expected, dataSize: UInt64(content.byteCount), storage: .library, sha1: content.sha1)

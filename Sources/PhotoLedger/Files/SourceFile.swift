@@ -62,6 +62,8 @@ package struct SourceFile: ~Copyable {
   package let path: FilePath
   package let descriptor: Descriptor
   package let stamp: FileStamp
+  /// Asked for each piece of ``forEachChunk(_:)``: whether the reading is to end.
+  package var isCancelled: @Sendable () -> Bool = { false }
 
   /// Opens a regular file; `O_NONBLOCK` keeps a FIFO that took a file's place from hanging the reader.
   package init(_ path: FilePath) throws(LibraryError) {
@@ -107,6 +109,11 @@ package struct SourceFile: ~Copyable {
     guard FileStamp(status) == stamp, bytesRead == stamp.byteCount else { throw Self.changed(path) }
   }
 
+  /// The error of a reading that was to end.
+  static func cancelled(_ path: FilePath) -> LibraryError {
+    LibraryError(.userCancelled, "The reading of \(path) was stopped.")
+  }
+
   package static func changed(_ path: FilePath) -> LibraryError {
     LibraryError(.resourceChanged, "\(path) changed while it was read; try again when its writer has finished.")
   }
@@ -128,10 +135,19 @@ package struct FileContent: Sendable, Equatable {
   }
 
   /// Reads a file to its end.
+  /// - Parameters:
+  ///   - path: the file.
+  ///   - isCancelled: asked for each MiB, whether the reading is to end.
   /// - Throws: ``LibraryError`` `.missingResource`, `.invalidResource` for a file that cannot be read,
-  ///   `.resourceChanged` when its size or times differ at the end.
+  ///   `.resourceChanged` when its size or times differ at the end, `.userCancelled`.
   /// - Complexity: O(bytes), in a fixed buffer.
-  package init(of path: FilePath) throws(LibraryError) { try self.init(of: SourceFile(path)) }
+  package init(
+    of path: FilePath, isCancelled: @escaping @Sendable () -> Bool = { false }
+  ) throws(LibraryError) {
+    var source = try SourceFile(path)
+    source.isCancelled = isCancelled
+    try self.init(of: source)
+  }
 
   /// The same for a file that is open and at its beginning.
   package init(of file: borrowing SourceFile) throws(LibraryError) {
@@ -146,7 +162,7 @@ package struct FileContent: Sendable, Equatable {
 extension SourceFile {
   /// Gives the bytes from the current position to the end, in large pieces.
   /// - Returns: how many there were.
-  /// - Throws: what `body` throws, and `.resourceChanged` for a file that grows while it is read.
+  /// - Throws: what `body` throws, `.resourceChanged` for a file that grows while it is read, and `.userCancelled`.
   package func forEachChunk(
     _ body: (UnsafeRawBufferPointer) throws(LibraryError) -> Void
   ) throws(LibraryError) -> Int64 {
@@ -157,6 +173,7 @@ extension SourceFile {
     defer { buffer.deallocate() }
     var total: Int64 = 0
     while true {
+      if isCancelled() { throw Self.cancelled(path) }
       let count = try read(into: buffer)
       if count == 0 { return total }
       total += Int64(count)
