@@ -273,13 +273,15 @@ enum LibraryCopy {
     }
   }
 
-  /// Proves a library that is being made, whole.
+  /// Proves a library that is being made, whole. The replay is in its folder, on a file system that has room for it.
   static func proved(
     _ folder: String, _ libraryEnvironment: LibraryEnvironment, _ progress: (TaskProgress) -> Bool
   ) throws -> (events: UInt64, chain: String, token: Token) {
     let library = try PhotoLibrary(at: URL(filePath: folder), environment: libraryEnvironment)
     defer { library.close() }
-    let found = try library.verifyStore(progress: progress)
+    let scratch = URL(filePath: "\(folder)/scratch")
+    defer { try? FileManager.default.removeItem(at: scratch) }
+    let found = try library.verifyStore(scratch: scratch, progress: progress)
     if let defect = found.defect {
       throw LibraryError(.corrupted, "The copy failed its verification and was discarded. \(defect.description)")
     }

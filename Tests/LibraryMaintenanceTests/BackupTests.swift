@@ -48,6 +48,20 @@ struct BackupTests {
     try kept.expectSound()
   }
 
+  @Test("a restoration needs no folder for temporary files, and leaves none of its own")
+  func noTemporaryFolder() async throws {
+    let kept = try await KeptLibrary.make()
+    let backup = kept.folder.place("backup")
+    _ = try kept.library.backup(to: backup)
+    let restored = kept.folder.place("restored")
+    await #expect(processExitsWith: .success) { [from = backup.path as String, to = restored.path as String] in
+      // No folder can be made below a file.
+      setenv("TMPDIR", from + "/store/data.mdb", 1)
+      _ = try PhotoLibrary.restore(from: URL(filePath: from), to: URL(filePath: to))
+    }
+    #expect(try Self.names(restored).contains("store") && !Self.names(restored).contains("scratch"))
+  }
+
   @Test("a fork of a restored backup rejects the tokens of commits that were lost, and accepts those from before it")
   func lostCommits() async throws {
     let kept = try await KeptLibrary.make()

@@ -15,7 +15,8 @@ extension Command {
     options: .opening + [hashing, .checkpoint, .json],
     notes: """
       The check runs in a child process, so that a damaged store cannot crash this one. Missing files, and referenced
-      files with other contents, are listed, but do not change the exit status.
+      files with other contents, are listed, but do not change the exit status. It needs space for a second store in
+      the folder for temporary files, which TMPDIR names.
 
       An attacker who can write the library can recompute all of it. Only a checkpoint stored elsewhere reveals that;
       see `checkpoint`.
