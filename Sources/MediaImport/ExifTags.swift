@@ -83,6 +83,7 @@ let exifToolTags = [
   "ContentIdentifier", "MediaGroupUUID", "BurstUUID", "BurstID", "BurstPrimary",
   "CustomRendered", "HDRImageType", "ProjectionType", "UserComment", "MotionPhoto", "MicroVideo", "Author",
   "Title", "ObjectName", "Description", "ImageDescription", "Caption-Abstract", "Subject", "Keywords", "Rating",
+  "Good",
   "HierarchicalSubject", "TagsList", "PersonInImage", "RegionName", "DateCreated",
   "Copyright", "Rights", "CopyrightNotice", "Creator", "Artist", "By-line", "Lens", "FocalLength", "FNumber",
   "ExposureTime", "ISO", "Flash", "Software", "CreatorTool",

@@ -394,6 +394,33 @@ struct LibraryExportTests {
     #expect(try copy.content() == rig.rig.content())
   }
 
+  @Test("a favourite is one again when an export with sidecars is imported")
+  func favorites() async throws {
+    let rig = try ExportRig()
+    try await rig.library.performChanges { block in
+      for name in ["a", "b"] {
+        var creation = AssetCreation(
+          mediaType: .image,
+          resources: [
+            .init(type: .photo, source: .data(TinyMedia.jpeg(.init(comment: name))), originalFilename: "\(name).jpg")
+          ])
+        creation.caption = name
+        creation.isFavorite = name == "a"
+        block.createAsset(creation)
+      }
+    }
+    _ = try await rig.export("{name}") { $0.sidecars = .full }
+    var options = LibraryImport.Options()
+    options.readsSidecars = true
+    let other = try ImportedLibrary()
+    let (summary, _) = try await other.run([FilePath(rig.target)], options)
+    #expect(summary.assetsAdded == 2 && summary.described == 2)
+    for asset in try other.assets() {
+      #expect(try asset.isFavorite == (other.library.extendedMetadata(of: asset).caption == "a"))
+    }
+    #expect(try other.assets().count { $0.isFavorite } == 1)
+  }
+
   @Test("words of the library come into the copies and sidecars, and exiftool reads them", arguments: [false, true])
   func metadata(embeds: Bool) async throws {
     let rig = try ExportRig()

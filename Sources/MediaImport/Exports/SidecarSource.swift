@@ -174,6 +174,8 @@ extension MetadataLayer {
     keywords = Limits.keywords((tags.all("Subject") + tags.all("Keywords")).flatMap(\.texts) + leaves)
     people = Limits.keywords((tags.all("PersonInImage") + tags.all("RegionName")).flatMap(\.texts))
     rating = tags.integer("Rating").flatMap { (0...5).contains($0) ? $0 : nil }
+    // As `XMPPacket` writes a favourite.
+    isFavorite = tags.text("Good", in: ["XMP-xmpDM"])?.lowercased() == "true" ? true : nil
     captureTime = CaptureTime(tags) ?? Self.dateCreated(tags)
     location = Limits.location(Location(tags))
   }
