@@ -104,11 +104,11 @@ extension ImportRun {
       // Without anything to read, no thread is started.
       if runs.allSatisfy({ $0.files.allSatisfy { $0.known != nil } }) {
         let known: HashResults = runs.map { run in
-          stop.isSet ? nil : run.files.compactMap { file in file.known.map { (file.index, .success($0)) } }
+          self.stop.isSet ? nil : run.files.compactMap { file in file.known.map { (file.index, .success($0)) } }
         }
         return Hashed(files: files, results: known, began: began)
       }
-      let (copies, pace, stop) = (copies, pace, stop)
+      let (copies, pace, stop) = (copies, pace, self.stop)
       let results = try await onThreads(runs, width: width) {
         (run) throws(ImportError) -> [(Int, Result<HashedFile, ImportError>)]? in
         if pace.leaves(run.position) { return nil }

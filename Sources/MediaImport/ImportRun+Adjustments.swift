@@ -10,7 +10,7 @@ extension ImportRun {
   }
 
   private func reading(of index: Int) -> HashedFile.Reading {
-    let (file, known, copies, stop) = (found[index], known(index), catalog.copies, stop)
+    let (file, known, copies, stop) = (found[index], known(index), catalog.copies, self.stop)
     return { () throws(ImportError) in
       guard file.byteCount <= SmallFile.descriptionLimit else { return nil }
       if let known { return known }

@@ -12,7 +12,7 @@ final class ImportRun {
   private let resources: ResourceStore
   private let tool: ExifTool
   let options: LibraryImport.Options
-  private let stop: StopFlag
+  let stop: StopFlag
   private let progress: ProgressCounter
   private let report: ReportFiles
   /// Where what was read is noted for later imports.
