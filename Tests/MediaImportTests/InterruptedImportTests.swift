@@ -85,19 +85,18 @@ struct InterruptedImportTests {
     options.leavesFilesInPlace = leavesFilesInPlace
     let rig = try ImportedLibrary()
     let running = Mutex<Task<ImportSummary, any Error>?>(nil)
+    let cancelAfterFirst: @Sendable (ImportProgress) -> Void = { progress in
+      if progress.filesDone == 1 { running.withLock { $0?.cancel() } }
+    }
     let importer = try LibraryImport(into: rig.library, options: options.sharingTool())
     let task = running.withLock { slot in
       let task = Task { () throws -> ImportSummary in
-        try await importer.run([folder.asRoot]) { progress in
-          if progress.filesDone == 1 { running.withLock { $0?.cancel() } }
-        }
+        try await importer.run([folder.asRoot], progress: cancelAfterFirst)
       }
       slot = task
       return task
     }
-    let began = ContinuousClock.now
     let summary = try await task.value
-    #expect(ContinuousClock.now - began < .seconds(30))
     #expect(summary.wasInterrupted && summary.assetsAdded == 1 && summary.notReached == 1)
     #expect(try rig.assets().count == 1 && rig.verify().isSound)
   }
