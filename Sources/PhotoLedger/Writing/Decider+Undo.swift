@@ -1,4 +1,3 @@
-import EventLog
 import Foundation
 import LMDB
 import Synchronization
@@ -36,17 +35,10 @@ package struct UndoOrder: Sendable {
 final class UndoOutcome: Sendable {
   private let report = Mutex(UndoReport())
   private let rejection = Mutex<(any Error)?>(nil)
-  private let tooLong = Mutex(false)
 
   var value: UndoReport {
     get { report.withLock { $0 } }
     set { report.withLock { $0 = newValue } }
-  }
-
-  /// Whether the undo was more than a commit holds.
-  var isTooLong: Bool {
-    get { tooLong.withLock { $0 } }
-    set { tooLong.withLock { $0 = newValue } }
   }
 
   /// The caller's own error, which the writer passes on as one of the library's.
@@ -63,20 +55,8 @@ final class UndoOutcome: Sendable {
 
 extension Decider {
   /// Undoes the current effect of the chosen commits.
-  /// - Throws: ``LibraryError`` `.conflict` if a value was changed since and the policy is `refuse`; `.limitExceeded`
-  ///   if a commit does not hold all of it.
+  /// - Throws: ``LibraryError`` `.conflict` if a value was changed since and the policy is `refuse`.
   mutating func undo(_ order: UndoOrder, _ t: inout WriteTransaction) throws {
-    do {
-      try execute(order, &t)
-    } catch let error as EventLogError where error.code == .tooLarge {
-      order.outcome.isTooLong = true
-      throw LibraryError(
-        .limitExceeded,
-        "The undo is more than a commit holds: \(error.detail). Undo the commits in ranges, the latest first.")
-    }
-  }
-
-  private mutating func execute(_ order: UndoOrder, _ t: inout WriteTransaction) throws {
     var judge = UndoJudge(
       order.composition, order.policy, log: log, projections: projections, resources: resources, mark: library)
     let plan = try judge.judge(t)

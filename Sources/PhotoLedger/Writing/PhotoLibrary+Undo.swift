@@ -47,8 +47,8 @@ extension PhotoLibrary {
   ///   - key: an idempotency key: an undo with a known key has already been executed.
   /// - Returns: the report.
   /// - Throws: as ``planUndo(_:onConflict:)``; `.conflict` if there is a conflict and the policy is `refuse`;
-  ///   `.limitExceeded` if folders would be too deep (FO-02) or a commit does not hold all of it; `.userCancelled` if
-  ///   the confirmation handler rejects it (CB-12).
+  ///   `.limitExceeded` if folders would be too deep (FO-02); `.userCancelled` if the confirmation handler rejects it
+  ///   (CB-12).
   /// - Complexity: as ``planUndo(_:onConflict:)``, and O(k log n) to write.
   @discardableResult
   nonisolated(nonsending) public func undo(
@@ -84,36 +84,6 @@ extension PhotoLibrary {
   ) throws -> UndoReport {
     let (submission, order) = try submission(of: selection, policy, cause, key, accept)
     do { return Self.report(try submission.sendAndWait(), order) } catch { throw order.outcome.rejected ?? error }
-  }
-
-  /// The same, in several commits if one does not hold all of it: the later half of the undone commits first.
-  ///
-  /// An error leaves what was undone before it.
-  /// - Parameter done: receives the report of each commit.
-  /// - Throws: as ``undo(_:onConflict:cause:key:)``; what `done` throws.
-  package func undoInParts(
-    _ selection: UndoSelection, onConflict policy: UndoConflictPolicy, cause: String?,
-    done: (UndoReport) throws -> Void
-  ) throws {
-    var parts = [selection]
-    while let part = parts.popLast() {
-      let (submission, order) = try submission(of: part, policy, cause, nil)
-      let commits = order.composition.commits
-      let receipt: CommitReceipt
-      do {
-        receipt = try submission.sendAndWait()
-      } catch  where order.outcome.isTooLong && commits.count > 1 {
-        let middle = store.core.token(commits[commits.count / 2 - 1])
-        var (earlier, later) = (part, part)
-        earlier.through = middle
-        later.after = middle
-        // Not the commits of this undo, whatever the selection is.
-        later.through = commits.last.map(store.core.token)
-        parts += [earlier, later]
-        continue
-      }
-      try done(Self.report(receipt, order))
-    }
   }
 
   private func submission(

@@ -32,8 +32,7 @@ extension Command {
       assets are removed and their files kept; trashed or deleted objects are restored at every position; a purged \
       asset whose bytes no longer exist is restored as a record, and only with --on-conflict force.
 
-      The undo is a commit like any other: undo --commit with its token undoes it. If one commit does not hold all of \
-      it, several undo it, the latest changes first, and each is printed; not with --key.
+      The undo is a commit like any other: undo --commit with its token undoes it.
       """,
     example: "undo --cause 'nightly scan' --dry-run"
   ) { invocation in
@@ -44,16 +43,10 @@ extension Command {
         try invocation.print(library.planUndo(selection, onConflict: policy), isDry: true)
         return .done
       }
-      let cause = invocation.text("why") ?? "undo"
+      let report: UndoReport
       do {
-        if let key = invocation.text("key") {
-          let report = try library.undoAndWait(selection, onConflict: policy, cause: cause, key: key)
-          try invocation.print(report, isDry: false)
-        } else {
-          try library.undoInParts(selection, onConflict: policy, cause: cause) { report in
-            try invocation.print(report, isDry: false)
-          }
-        }
+        report = try library.undoAndWait(
+          selection, onConflict: policy, cause: invocation.text("why") ?? "undo", key: invocation.text("key"))
       } catch let error as LibraryError where error.code == .conflict {
         let plan = try library.planUndo(selection, onConflict: policy)
         // JSON has all of it; the text output has enough to understand the conflict.
@@ -64,6 +57,7 @@ extension Command {
         }
         throw error
       }
+      try invocation.print(report, isDry: false)
       return .done
     }
   }
