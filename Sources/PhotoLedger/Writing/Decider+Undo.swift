@@ -1,3 +1,4 @@
+import EventLog
 import Foundation
 import LMDB
 import Synchronization
@@ -55,8 +56,24 @@ final class UndoOutcome: Sendable {
 
 extension Decider {
   /// Undoes the current effect of the chosen commits.
-  /// - Throws: ``LibraryError`` `.conflict` if a value was changed since and the policy is `refuse`.
+  /// - Throws: ``LibraryError`` `.conflict` if a value was changed since and the policy is `refuse`; `.limitExceeded`
+  ///   if the undo does not fit into one commit.
   mutating func undo(_ order: UndoOrder, _ t: inout WriteTransaction) throws {
+    do {
+      try execute(order, &t)
+    } catch let error as EventLogError where error.code == .tooLarge && error.sequence == nil {
+      // Not a single event that is too large: that error names the event.
+      throw LibraryError(
+        .limitExceeded,
+        """
+        The undo does not fit into one commit, which has at most \(log.limits.commitEvents) events and \
+        \(log.limits.commitBytes >> 20) MiB; nothing was undone. Undo the commits by ranges, the latest first: `log` \
+        prints their tokens (with --cause those of a cause), and `undo` takes a range with --from and --to.
+        """)
+    }
+  }
+
+  private mutating func execute(_ order: UndoOrder, _ t: inout WriteTransaction) throws {
     var judge = UndoJudge(
       order.composition, order.policy, log: log, projections: projections, resources: resources, mark: library)
     let plan = try judge.judge(t)

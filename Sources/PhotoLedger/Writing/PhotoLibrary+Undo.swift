@@ -47,8 +47,8 @@ extension PhotoLibrary {
   ///   - key: an idempotency key: an undo with a known key has already been executed.
   /// - Returns: the report.
   /// - Throws: as ``planUndo(_:onConflict:)``; `.conflict` if there is a conflict and the policy is `refuse`;
-  ///   `.limitExceeded` if folders would be too deep (FO-02); `.userCancelled` if the confirmation handler rejects it
-  ///   (CB-12).
+  ///   `.limitExceeded` if folders would be too deep (FO-02) or the undo does not fit into one commit; `.userCancelled`
+  ///   if the confirmation handler rejects it (CB-12).
   /// - Complexity: as ``planUndo(_:onConflict:)``, and O(k log n) to write.
   @discardableResult
   nonisolated(nonsending) public func undo(

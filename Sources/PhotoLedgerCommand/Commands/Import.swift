@@ -263,7 +263,10 @@ struct Importing {
     text += collections(summary)
     guard isKept, !summary.isDryRun else { return text }
     text += "  Every file's outcome: \(summary.reportFile)\n"
-    if summary.commits > 0 { text += "  To undo it: \(library.undoCommand(cause: summary.cause))\n" }
+    guard summary.commits > 0 else { return text }
+    text += "  To undo it: \(library.undoCommand(cause: summary.cause))\n"
+    // By far not all of them reach the limit of a commit; the error of the undo says what to do.
+    if summary.assetsAdded > 50_000 { text += "  If that does not fit into one commit, undo it by ranges.\n" }
     return text
   }
 

@@ -32,7 +32,8 @@ extension Command {
       assets are removed and their files kept; trashed or deleted objects are restored at every position; a purged \
       asset whose bytes no longer exist is restored as a record, and only with --on-conflict force.
 
-      The undo is a commit like any other: undo --commit with its token undoes it.
+      The undo is a commit like any other: undo --commit with its token undoes it. What does not fit into one commit \
+      is undone by ranges, the latest first, with --from and --to and the tokens that `log` prints.
       """,
     example: "undo --cause 'nightly scan' --dry-run"
   ) { invocation in
