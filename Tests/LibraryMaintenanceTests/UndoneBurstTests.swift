@@ -9,11 +9,13 @@ import Testing
 
 @Suite("Undo in bursts")
 struct UndoneBurstTests {
-  private func burst(_ small: SmallLibrary) async throws -> [LocalIdentifier] {
+  private func burst(
+    _ small: SmallLibrary, of make: (Int) -> AssetCreation = { .invented($0) }
+  ) async throws -> [LocalIdentifier] {
     var ids: [LocalIdentifier] = []
     try await small.change { block in
       for seed in 0..<3 {
-        var creation = AssetCreation.invented(seed)
+        var creation = make(seed)
         creation.burstIdentifier = "burst"
         ids.append(block.createAsset(creation))
       }
@@ -112,5 +114,21 @@ struct UndoneBurstTests {
       #expect(report.changes.map { $0.object.prefix(36) } == [Substring(ids[former].uuidString)])
       #expect(try representatives(small, ids) == [ids[former]])
     }
+  }
+  @Test("where a purged representative cannot return, the one that took over stays, and the report names no change")
+  func purged() async throws {
+    let small = try SmallLibrary()
+    let ids = try await burst(small) { .photo("photo \($0)") }
+    try await small.change { $0.deleteAssets([ids[0]]) }
+    let purge = try small.library.performChangesAndWait { $0.purgeAssets([ids[0]]) }.token
+    // Files go after the caller has been answered.
+    try await waitUntil("the file is removed") { try small.library.planUndo(.commit(purge)).isRefused }
+    let date = try small.asset(ids[1]).modificationDate
+    let report = try small.library.undoAndWait(.commit(purge), onConflict: .skip)
+    #expect(report.conflicts.map(\.reason) == [.bytesGone])
+    #expect(report.changes.isEmpty && report.token == nil)
+    #expect(try representatives(small, [ids[1], ids[2]]) == [ids[1]])
+    #expect(try small.asset(ids[1]).modificationDate == date && small.library.currentToken == purge)
+    #expect(try isSound(small))
   }
 }

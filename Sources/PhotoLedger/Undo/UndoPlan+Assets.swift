@@ -196,10 +196,16 @@ extension UndoJudge {
       if plan.representatives[burst] == nil { plan.representatives[burst] = number }
       if plan.representatives[burst] != number { dropped.insert(number) }
     }
+    for burst in plan.bursts where plan.representatives[burst] == nil {
+      // None is restored, as the former one was purged: the oldest member takes over, or stays.
+      let oldest = try projections.assets(ofBurst: burst, in: t).first { !removed.contains($0) }
+      guard let oldest, try projections.asset(oldest, in: t)?.flags.contains(.representsBurst) == true else { continue }
+      dropped.insert(oldest)
+    }
     dropRepresentatives(dropped)
   }
 
-  /// Takes edits out of the plan that would make assets representatives.
+  /// Takes edits out of the plan that would change which assets are representatives.
   private mutating func dropRepresentatives(_ dropped: Set<ObjectNumber>) {
     if dropped.isEmpty { return }
     var subjects: Set<UndoChange.Subject> = []
