@@ -115,6 +115,34 @@ struct UndoneBurstTests {
       #expect(try representatives(small, ids) == [ids[former]])
     }
   }
+  @Test("an asset that alone is chosen becomes the representative again if the commit created another in its place")
+  func oneObjectOfCreation() async throws {
+    let small = try SmallLibrary()
+    let ids = try await burst(small)
+    var selection = UndoSelection.commit(try add(small))
+    selection.objects = [ids[0]]
+    let report = try small.library.undoAndWait(selection)
+    #expect(report.changes.map { $0.object.prefix(36) } == [Substring(ids[0].uuidString)])
+    let all = try small.library.fetchAssets(withBurstIdentifier: "burst")
+    #expect(try all.map(\.id) == [ids[0]] && representatives(small, ids) == [ids[0]])
+    #expect(try isSound(small))
+  }
+
+  @Test("an asset that alone is chosen returns from its purge as the representative that it was")
+  func oneObjectOfPurge() async throws {
+    let small = try SmallLibrary()
+    let ids = try await burst(small)
+    try await small.change { $0.deleteAssets([ids[0]]) }
+    var selection = UndoSelection.commit(
+      try small.library.performChangesAndWait { $0.purgeAssets([ids[0]]) }.token)
+    #expect(try representatives(small, [ids[1], ids[2]]) == [ids[1]])
+    selection.objects = [ids[0]]
+    let report = try small.library.undoAndWait(selection)
+    #expect(report.changes.map(\.kind) == [.purge])
+    #expect(try representatives(small, ids) == [ids[0]])
+    #expect(try isSound(small))
+  }
+
   @Test("where a purged representative cannot return, the one that took over stays, and the report names no change")
   func purged() async throws {
     let small = try SmallLibrary()

@@ -143,7 +143,8 @@ struct UndoComposition: Sendable {
 
   // MARK: Taking events in
 
-  /// Takes an event of a chosen commit in; in the order of the log.
+  /// Takes an event of a chosen commit in; in the order of the log. If only some objects are wanted, the representatives
+  /// are noted separately: the wanted objects need not be part of those events.
   /// - Complexity: O(k log n) for k objects of the event.
   mutating func add<T: TransactionReading & ~Copyable>(
     _ event: Event, at sequence: UInt64, of commit: UInt64, _ rekeyings: inout Rekeyings, in t: borrowing T
@@ -155,16 +156,12 @@ struct UndoComposition: Sendable {
       rekeyings.start = sequence - 1
     }
     if commits.last != commit, wanted.map({ !$0.isDisjoint(with: event.touched) }) ?? true { commits.append(commit) }
+    if wanted == nil { noteRepresentatives(of: event) }
     switch event {
     case .assetCreated(let existence): try add(existence, arrives: true, sequence, &rekeyings, t)
     case .assetPurged(let existence): try add(existence, arrives: false, sequence, &rekeyings, t)
     case .assetsEdited(let edited):
-      for edit in edited.edits {
-        if wants(edit.number) { add(edit) }
-        for change in edit.changes where change.field == .representsBurst {
-          noteRepresentative(edit.number, change.new == .bool(true))
-        }
-      }
+      for edit in edited.edits where wants(edit.number) { add(edit) }
     case .collectionCreated(let existence) where wants(existence.row.number):
       collections[existence.row.number, default: CollectionNet()].creation = existence.row
     case .collectionEdited(let edited) where wants(edited.number): add(edited)
@@ -207,6 +204,22 @@ struct UndoComposition: Sendable {
     if let replaced = edit.details { arrivals[number]?.details = replaced.new }
   }
 
+  /// Notes which assets an event of a chosen commit makes representatives; in the order of the log.
+  mutating func noteRepresentatives(of event: Event) {
+    switch event {
+    case .assetCreated(let existence):
+      noteRepresentative(existence.row.number, existence.row.flags.contains(.representsBurst))
+    case .assetPurged(let existence): noteRepresentative(existence.row.number, false)
+    case .assetsEdited(let edited):
+      for edit in edited.edits {
+        for change in edit.changes where change.field == .representsBurst {
+          noteRepresentative(edit.number, change.new == .bool(true))
+        }
+      }
+    default: break
+    }
+  }
+
   private mutating func noteRepresentative(_ number: ObjectNumber, _ represents: Bool) {
     if represents { representatives.insert(number) } else { representatives.remove(number) }
   }
@@ -233,7 +246,6 @@ struct UndoComposition: Sendable {
     _ existence: AssetExistence, arrives: Bool, _ sequence: UInt64, _ rekeyings: inout Rekeyings, _ t: borrowing T
   ) throws {
     let number = existence.row.number
-    noteRepresentative(number, arrives && existence.row.flags.contains(.representsBurst))
     if wants(number) {
       assets[number, default: AssetNet()].exists.note(Net(old: !arrives, new: arrives))
       if arrives { arrivals[number] = existence } else { departures[number] = existence }
@@ -322,5 +334,17 @@ extension UndoComposition.PlaceNet {
   fileprivate mutating func add(_ old: Value?, _ new: Value?, at sequence: UInt64, isContinued: Bool) {
     if !isContinued { (base, found) = (old, sequence) }
     (given, last) = (new, sequence)
+  }
+}
+
+extension Event {
+  /// Whether it makes an asset the representative of its burst, or ends that.
+  var movesRepresentative: Bool {
+    switch self {
+    case .assetCreated(let existence), .assetPurged(let existence): existence.row.flags.contains(.representsBurst)
+    case .assetsEdited(let edited):
+      edited.edits.contains { edit in edit.changes.contains { $0.field == .representsBurst } }
+    default: false
+    }
   }
 }

@@ -158,6 +158,7 @@ extension PhotoLibrary {
       sequences.formUnion(try store.core.projections.history(of: number, after: start, in: t))
     }
     var commit: Commit?
+    var noted: UInt64?
     var isWanted = false
     for sequence in sequences.sorted() {
       guard let record = try store.core.log.event(at: sequence, in: t) else {
@@ -173,6 +174,15 @@ extension PhotoLibrary {
       }
       guard isWanted else { continue }
       let event = try store.core.projections.event(record, in: t)
+      if event.movesRepresentative, let commit, noted != commit.number {
+        // The asset that took over, or gave way, may be in another event than the wanted one.
+        noted = commit.number
+        try store.core.log.read(after: commit.firstSequence - 1, limit: Int(commit.eventCount), in: t) { record in
+          let event = try store.core.projections.event(record, in: t)
+          composition.noteRepresentatives(of: event)
+          return .proceed
+        }
+      }
       try composition.add(event, at: sequence, of: record.commit, &rekeyings, in: t)
     }
   }
