@@ -147,6 +147,40 @@ struct UndoneFolderTests {
     #expect(try small.library.verify(scratch: small.temporary.folder.url).isSound)
   }
 
+  @Test("what others put into a restored folder stays there with it, though the undone commits have moved it within")
+  func movedWithin() async throws {
+    let small = try SmallLibrary()
+    let (album, other) = (try await small.album("A").id, try await small.album("B").id)
+    let folder = try await small.folder("F", [album]).id
+    let deletion = try small.library.performChangesAndWait { $0.deleteCollections([folder]) }
+    try small.library.undoAndWait(.commit(deletion.token), cause: "tidy")
+    try await small.change { $0.folder(folder).add([other]) }
+    try small.library.performChangesAndWait(cause: "tidy") { $0.folder(folder).move(at: [1], to: 0) }
+    let report = try undoTidying(small)
+    #expect(report.conflicts.map(\.reason) == [.changedSince])
+    #expect(report.conflicts.map(\.change.object) == [folder.spelled(as: .folder)])
+    let restored = try small.now(folder)
+    #expect(try small.children(nil) == [folder] && small.children(restored) == [other])
+  }
+
+  @Test("an album that the undone commits created and moved is deleted with its folder, though others moved it, too")
+  func createdAndMoved() async throws {
+    let small = try SmallLibrary()
+    var made: [LocalIdentifier] = []
+    try small.library.performChangesAndWait(cause: "tidy") { block in
+      made = [block.createFolder(title: "F"), block.createAlbum(title: "A"), block.createAlbum(title: "B")]
+      block.folder(made[0]).add([made[1], made[2]])
+    }
+    let folder = made[0]
+    try await small.change { $0.folder(folder).move(at: [1], to: 0) }
+    try small.library.performChangesAndWait(cause: "tidy") { $0.folder(folder).move(at: [0], to: 1) }
+    let before = try small.now(folder)
+    #expect(try small.children(before) == [made[1], made[2]])
+    let report = try small.library.undoAndWait(.cause("tidy"))
+    #expect(report.conflicts.isEmpty && report.changes.allSatisfy { $0.kind == .creation })
+    #expect(try small.library.fetchCollections().isEmpty)
+  }
+
   @Test("a folder of 300 albums comes back with all of them in their order, those that had been moved out included")
   func manyAlbums() async throws {
     let small = try SmallLibrary()

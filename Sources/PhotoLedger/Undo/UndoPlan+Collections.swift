@@ -119,13 +119,19 @@ extension UndoJudge {
     try projections.forEachMember(of: row.number, in: t) { _, child in
       if row.kind == .folder {
         let isLive = try projections.collection(child, in: t)?.deletedDate == nil
-        if isLive, composition.collections[child]?.place?.given?.container != row.number { found.append(child) }
+        if isLive, !wasPut(child, into: row.number) { found.append(child) }
       } else if composition.places[ContainerMember(container: row.number, child: child)]?.given == nil {
         found.append(child)
       }
       return true
     }
     return found
+  }
+
+  /// Whether the chosen commits have put a collection into a folder: created it there, or moved it there from elsewhere.
+  private func wasPut(_ child: ObjectNumber, into folder: ObjectNumber) -> Bool {
+    guard let net = composition.collections[child], net.place?.given?.container == folder else { return false }
+    return net.creation != nil || net.place?.base?.container != folder
   }
 
   /// A deleted collection comes back; one that was brought back is deleted again.
