@@ -127,7 +127,7 @@ struct UndoneFolderTests {
     let name = ids[1].spelled(as: .folder)
     #expect(plan.isRefused && plan.conflicts.allSatisfy { $0.reason == .changedSince && $0.change.kind == .trash })
     #expect(
-      plan.conflicts.first?.sentence == "What is in the folder \(name) by now would not be deleted with it.")
+      plan.conflicts.first?.sentence == "The folder \(name) now contains items that would not be deleted with it.")
     #expect(throws: LibraryError.self) { try small.library.undoAndWait(.commit(restoration)) }
     try small.library.undoAndWait(.commit(restoration), onConflict: .force)
     #expect(try small.children(nil) == [ids[3]])

@@ -111,7 +111,7 @@ package struct SourceFile: ~Copyable {
 
   /// The error of a reading that was to end.
   static func cancelled(_ path: FilePath) -> LibraryError {
-    LibraryError(.userCancelled, "The reading of \(path) was stopped.")
+    LibraryError(.userCancelled, "Reading \(path) was stopped.")
   }
 
   package static func changed(_ path: FilePath) -> LibraryError {

@@ -183,7 +183,8 @@ extension UndoJudge {
       let filled = folders.filter { $0.strangers.contains { !plan.deletes($0) } }
       folders.removeAll { $0.strangers.contains { !plan.deletes($0) } }
       for folder in filled {
-        let sentence = "What is in \(folder.change.subject.phrase) by now would not be deleted with it."
+        let name = folder.change.subject.spelling
+        let sentence = "The folder \(name) now contains items that would not be deleted with it."
         if overrides(folder.change, .changedSince, sentence) { continue }
         // So a folder around it is not deleted either.
         plan.keep(folder.number)
