@@ -143,8 +143,10 @@ struct UndoComposition: Sendable {
 
   // MARK: Taking events in
 
-  /// Takes an event of a chosen commit in; in the order of the log. If only some objects are wanted, the representatives
-  /// are noted separately: the wanted objects need not be part of those events.
+  /// Takes an event of a chosen commit in; in the order of the log.
+  ///
+  /// If only some objects are wanted, representatives are noted separately, by `noteRepresentatives(of:)`: others may
+  /// be in events that the wanted objects are not in.
   /// - Complexity: O(k log n) for k objects of the event.
   mutating func add<T: TransactionReading & ~Copyable>(
     _ event: Event, at sequence: UInt64, of commit: UInt64, _ rekeyings: inout Rekeyings, in t: borrowing T

@@ -128,7 +128,7 @@ extension UndoJudge {
     return found
   }
 
-  /// Whether the chosen commits have put a collection into a folder: created it there, or moved it there from elsewhere.
+  /// Whether the chosen commits have put a collection into a folder: they created it, or moved it from elsewhere.
   private func wasPut(_ child: ObjectNumber, into folder: ObjectNumber) -> Bool {
     guard let net = composition.collections[child], net.place?.given?.container == folder else { return false }
     return net.creation != nil || net.place?.base?.container != folder
