@@ -10,11 +10,12 @@ extension ImportRun {
   }
 
   private func reading(of index: Int) -> HashedFile.Reading {
-    let (file, known, copies, stop) = (found[index], known(index), catalog.copies, self.stop)
+    let (file, known, copies) = (found[index], known(index), catalog.copies)
     return { () throws(ImportError) in
       guard file.byteCount <= SmallFile.descriptionLimit else { return nil }
       if let known { return known }
-      return try Self.hashed(index, file, copies, stop).get()
+      // They are short, so a stop need not end it. It must not: some are read after the commit of their batch.
+      return try Self.hashed(index, file, copies, StopFlag()).get()
     }
   }
 

@@ -365,6 +365,45 @@ struct AppleEditTests {
     #expect(try await rest.run([folder.asRoot]).summary.resourcesAdded == 1)
   }
 
+  @Test("an import that is stopped when all is read settles the adjustment data of known photos, and every file")
+  func stoppedBeforeSettling() async throws {
+    let folder = try TemporaryFolder()
+    for place in ["first", "second"] {
+      try folder.write("\(place)/IMG_1000.JPG", AppleFiles.photo("original"))
+      try folder.write("\(place)/IMG_1000.AAE", AppleFiles.adjustmentData("edit"))
+    }
+    let rig = try ImportedLibrary()
+    _ = try await rig.run([FilePath("\(folder.path)/first")])
+    // It is done last: its metadata are read, when the others are settled or known.
+    try folder.write("second/a.jpg", AppleFiles.photo("new"))
+    let running = Mutex<Task<ImportSummary, any Error>?>(nil)
+    let cancelAfterLast: @Sendable (ImportProgress) -> Void = { progress in
+      if progress.filesDone == 3 { running.withLock { $0?.cancel() } }
+    }
+    let outcomes = Mutex<[String: FileOutcome]>([:])
+    let importer = try LibraryImport(into: rig.library, options: LibraryImport.Options().sharingTool())
+    let task = running.withLock { slot in
+      let task = Task { () throws -> ImportSummary in
+        try await importer.run(
+          [FilePath("\(folder.path)/second")], progress: cancelAfterLast,
+          report: { file in outcomes.withLock { $0[file.path.name] = file.outcome } })
+      }
+      slot = task
+      return task
+    }
+    let summary = try await task.value
+    let known = try #require(try TakeoutImportTests.asset(AppleFiles.photo("original"), rig.library))
+    let added = try #require(try TakeoutImportTests.asset(AppleFiles.photo("new"), rig.library))
+    let expected: [String: FileOutcome] = [
+      "IMG_1000.JPG": .duplicateOfAsset(known.id), "IMG_1000.AAE": .duplicateOfAsset(known.id),
+      "a.jpg": .asset(added.id),
+    ]
+    let reported = outcomes.withLock { $0 }
+    #expect(reported == expected)
+    #expect(summary.assetsAdded == 1 && summary.duplicates == 2 && summary.outcomeCount == 3)
+    #expect(try ImportedLibrary.lines(summary).last?["summary"] != nil)
+  }
+
   @Test(
     "an export of iCloud Photos has them too, in folders and archives",
     .enabled(if: TakeoutImportTests.canUnpack, "bsdtar of libarchive-tools is not installed."),
