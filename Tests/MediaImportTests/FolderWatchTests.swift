@@ -146,6 +146,25 @@ struct FolderWatchTests {
     }
   }
 
+  @Test("known files that listings leave out are looked for twice, and delay no report of a file that is gone")
+  func leftOut() throws {
+    var world = World(seed: 11)
+    for name in ["a/x.jpg", "a/x.THM", "THMBNL/y.jpg"] { world.put(name) }
+    try world.pass(.seconds(20))
+    #expect(world.takeCount == 3)
+    world.leftOut = [World.path("a/x.THM"), World.path("THMBNL/y.jpg")]
+    world.restart()
+    try world.pass(.seconds(60))
+    let (lists, resolves) = (world.listCount, world.resolveCount)
+    #expect(resolves == 2)
+    try world.pass(.seconds(600))
+    #expect(world.listCount == lists && world.resolveCount == resolves)
+    #expect(world.missing.isEmpty && world.takeCount == 3)
+    world.remove("a/x.jpg")
+    try world.pass(.seconds(5))
+    #expect(world.missing == [World.path("a/x.jpg")])
+  }
+
   @Test("files of a folder whose endings are numbers are not all taken at once")
   func manyOfOneName() throws {
     var world = World(seed: 10)
@@ -212,6 +231,10 @@ private struct World {
   /// Files that are gone and were found at other paths.
   private(set) var elsewhere: Set<FilePath> = []
   private(set) var everTaken: Set<FilePath> = []
+  /// Files that are there and that no listing has.
+  var leftOut: Set<FilePath> = []
+  private(set) var listCount = 0
+  private(set) var resolveCount = 0
   private let losesHints: Bool
   private let rules: FolderWatch.Rules
 
@@ -323,7 +346,7 @@ private struct World {
     }
     var found: [[UInt8]: FileState] = [:]
     var folders: [[UInt8]: UInt64] = [:]
-    for (path, state) in files where path.isBelow(folder) {
+    for (path, state) in files where path.isBelow(folder) && !leftOut.contains(path) {
       let rest = path.bytes.dropFirst(folder.bytes.count + 1)
       guard let slash = rest.firstIndex(of: FilePath.slash) else {
         found[Array(rest)] = state
@@ -357,10 +380,13 @@ private struct World {
 
   private mutating func execute(_ action: FolderWatch.Action) throws {
     switch action {
-    case .list(let folder): watch.receive(.listed(folder, listing(folder)), at: now)
+    case .list(let folder):
+      listCount += 1
+      watch.receive(.listed(folder, listing(folder)), at: now)
     case .forget: break
     case .take(let paths): take(paths)
     case .resolve(let paths):
+      resolveCount += 1
       let elsewhere = paths.filter { path in
         (!isMounted || files[path] == nil)
           && taken.contains {

@@ -147,6 +147,8 @@ struct FolderWatch {
     var at: Duration
     /// When it was last looked for elsewhere, in vain.
     var resolved: Duration?
+    /// Whether it was there when it was looked for; its folder was listed again then.
+    var wasThere = false
   }
 
   let rules: Rules
@@ -239,8 +241,7 @@ struct FolderWatch {
         if elsewhere.contains(path) {
           gone[path] = nil
         } else if there.contains(path) {
-          gone[path]?.at = now
-          relist(above: path, now)
+          resolveThere(path, now)
         } else {
           gone[path]?.resolved = now
         }
@@ -248,6 +249,18 @@ struct FolderWatch {
       resolving = []
     case .lost: for folder in folders.keys.sorted() { atOnce.add(folder, at: now) }
     }
+  }
+
+  /// A file that a listing lacked is there: it is listed again. If that listing lacked it, too, listings leave it out,
+  /// as with a name that was not excluded before, and it is forgotten.
+  private mutating func resolveThere(_ path: FilePath, _ now: Duration) {
+    if gone[path]?.wasThere == true {
+      gone[path] = nil
+      return
+    }
+    gone[path]?.at = now
+    gone[path]?.wasThere = true
+    relist(above: path, now)
   }
 
   /// Lists the nearest folder above a path that is known.
