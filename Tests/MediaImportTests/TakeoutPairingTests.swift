@@ -183,6 +183,19 @@ struct TakeoutPairingTests {
     }
   }
 
+  @Test("an edited copy has the JSON of its own folder, though the original is in another folder only")
+  func originalElsewhere() {
+    let items = ["IMG_2.jpg", "IMG_2-edited.jpg", "IMG_2-edited.jpg"].enumerated().map { index, name in
+      TakeoutNames.Item(index: index, name: name, folder: index == 2 ? 1 : 0)
+    }
+    let sidecars = (0..<2).map { TakeoutNames.Sidecar(index: $0, stem: "IMG_2.jpg", title: "IMG_2.jpg", folder: $0) }
+    let found = TakeoutNames(items: items, sidecars: sidecars).matches()
+    #expect(found.mapValues(\.sidecar) == [0: 0, 1: 0, 2: 1])
+    // Without it, that of the original in the other folder.
+    let others = TakeoutNames(items: items, sidecars: Array(sidecars.prefix(1))).matches()
+    #expect(others.mapValues(\.sidecar) == [0: 0, 1: 0, 2: 0])
+  }
+
   // A list of all pairs would have 400,000,000.
 
   @Test("twenty thousand items of one name, from as many folders, have each a JSON of that name")

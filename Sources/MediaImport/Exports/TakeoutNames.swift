@@ -297,11 +297,16 @@ struct TakeoutNames {
   private func original(of item: Item, _ ofItems: SidecarsOfItems) -> Int? {
     for name in Self.originals(of: item.name) {
       // The original itself is best: its JSON is settled. A copy may be of another format, and the original elsewhere.
-      if let sidecar = ofItems.first(of: [Self.stem(name)], nearest: item.folder) { return sidecar }
+      // What is in the item's own folder comes first.
+      let stem = Self.stem(name)
+      if let sidecar = ofItems.first(of: stem, in: item.folder) { return sidecar }
       let (base, number) = Self.splitItem(name).map { ($0.base, Optional($0.number)) } ?? (name, nil)
       let keys = (Self.fullNames(of: base) + Self.cutNames(of: base)).map { Key(base: $0, number: number) }
       let own = keys.lazy.compactMap { firstInFolder[PlacedKey(key: $0, folder: item.folder)] }.first
-      if let sidecar = own ?? keys.lazy.compactMap({ byKey[$0]?.first }).first { return sidecars[sidecar].index }
+      if let own { return sidecars[own].index }
+      if let sidecar = ofItems.first(of: stem, in: nil) { return sidecar }
+      let any = keys.lazy.compactMap { byKey[$0]?.first }.first
+      if let any { return sidecars[any].index }
     }
     return nil
   }
@@ -417,10 +422,14 @@ private struct SidecarsOfItems {
     }
   }
 
+  /// The JSON of the first item of a name.
+  /// - Parameter folder: nil stands for any.
+  func first(of stem: String, in folder: Int?) -> Int? { sidecars[Place(stem: stem, folder: folder)] }
+
   /// The JSON of the first of some names that has one, in a folder if it is there.
   func first(of stems: [String], nearest folder: Int) -> Int? {
     stems.lazy.compactMap { stem in
-      sidecars[Place(stem: stem, folder: folder)] ?? sidecars[Place(stem: stem, folder: nil)]
+      first(of: stem, in: folder) ?? first(of: stem, in: nil)
     }.first
   }
 }
