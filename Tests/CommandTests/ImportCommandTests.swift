@@ -49,6 +49,18 @@ struct ImportCommandTests {
     #expect(try !sandbox.run(["albums"]).output.contains("The sea"))
   }
 
+  @Test("the summary of two Takeouts that are imported together has examples of photos with the same name")
+  func joinedTakeouts() throws {
+    let sandbox = try Sandbox()
+    let parts = try ["ana", "ben"].map { try Self.takeout(in: sandbox.folder.appending(path: $0)) }
+    let alone = try sandbox.run(["import", "takeout", parts[0]])
+    #expect(alone.status == 0 && !alone.output.contains("folders of the same name"), "\(alone.errors)")
+    let joined = try sandbox.run(["import", "takeout"] + parts)
+    #expect(joined.status == 0, "\(joined.errors)")
+    #expect(joined.output.contains("3 × folders of the same name contain items of the same name"), "\(joined.output)")
+    #expect(joined.output.contains("Sea/a.jpg\n"), "\(joined.output)")
+  }
+
   @Test("an import is tried out in a fork, and the library stays as it was")
   func intoFork() throws {
     let sandbox = try Sandbox()

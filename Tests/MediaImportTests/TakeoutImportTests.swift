@@ -142,7 +142,7 @@ struct TakeoutImportTests {
     let rig = try ImportedLibrary()
     let (summary, _) = try await rig.run(people.map { FilePath("\(folder.path)/\($0)") }, of: .takeout)
     #expect(summary.assetsAdded == 4 && summary.described == 2)
-    #expect(summary.rules.contains { $0.rule.hasSuffix("as those of two exports") && $0.count == 2 })
+    #expect(summary.rules.contains { $0.rule == AppliedRule.equalNames && $0.count == 2 })
     for (what, content) in contents {
       let asset = try #require(try rig.library.assets(withContent: content).first)
       let isOfAna = what.hasSuffix("ana")

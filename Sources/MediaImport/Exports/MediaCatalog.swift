@@ -93,6 +93,10 @@ public struct AppliedRule: Sendable, Hashable, Codable {
   public var count: Int
   /// The first files that it was applied to, at most 20.
   public var examples: [String]
+
+  /// The rule that warns of exports of two accounts that are imported together.
+  package static let equalNames =
+    "folders of the same name contain items of the same name, as if two exports were joined"
 }
 
 /// An album of a source and what was done about it.

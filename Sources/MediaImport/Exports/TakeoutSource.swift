@@ -120,9 +120,7 @@ struct TakeoutSource {
   private func noteEqualNames(_ items: [Int], _ output: inout SourceOutput) {
     var first: Set<ArraySlice<UInt8>> = []
     for index in items where !first.insert(files[index].path.nameBytes).inserted {
-      output.rules.note(
-        "several folders of one name have an item of the same name, as those of two exports",
-        files[index].path.description)
+      output.rules.note(AppliedRule.equalNames, files[index].path.description)
     }
   }
 

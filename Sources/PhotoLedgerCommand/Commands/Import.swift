@@ -284,7 +284,7 @@ struct Importing {
     return text
   }
 
-  /// Albums, parts and, of a dry run, the rules with examples.
+  /// Albums, parts and the rules with examples: of a dry run all, else the one that warns of joined exports.
   private static func collections(_ summary: ImportSummary) -> String {
     var text = ""
     let (made, gets) = summary.isDryRun ? ("would be created", "would get") : ("created", "got")
@@ -301,7 +301,8 @@ struct Importing {
         text += "\(TextLayout.grouped(part.describing)) describing, \(TextLayout.grouped(part.leftOut)) skipped\n"
       }
     }
-    for rule in summary.rules where summary.isDryRun {
+    // Joined exports of two accounts show in this rule only.
+    for rule in summary.rules where summary.isDryRun || rule.rule == AppliedRule.equalNames {
       text += "  \(TextLayout.grouped(rule.count)) × \(rule.rule)\n"
       for example in rule.examples { text += "    \(TextLayout.printable(example))\n" }
     }
