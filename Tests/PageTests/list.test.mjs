@@ -234,6 +234,32 @@ test('a commit of unknown outcome is sent under the same key when it is made aga
   assert.ok(!keys().includes(second), 'another commit may have undone it');
 });
 
+for (const [name, make] of /** @type {[string, (client: PhotoLedger) => Promise<any>][]} */ ([
+  ['an undo', (client) => client.undo({ commit: 't1' })],
+  ['a commit with a key of its own', (client) => client.commit([{ op: 'album.create' }], { key: 'own' })],
+])) {
+  test(`a commit of unknown outcome is another one after ${name}, also one made meanwhile`, async (context) => {
+    const receipt = () => Response.json({ commit: 1, token: 't1' });
+    const cuts = [cut, cut, cut, cut, cut];
+    const { client, sent } = answering(...cuts, receipt, receipt, cut, receipt, cut, cut, cut, cut, receipt);
+    const trash = [{ op: 'asset.trash', assets: ['A'] }];
+    await assert.rejects(outcomeOf(context, client.commit(trash)), { type: 'not-reached' });
+    const keys = () => sent.splice(0).map(({ headers }) => headers['Idempotency-Key']);
+    const [first] = keys();
+    await make(client);
+    await client.commit(trash);
+    assert.ok(!keys().includes(first), 'what may have been undone is done anew');
+    context.mock.timers.reset();
+    const late = client.commit(trash);
+    const [second] = keys();
+    await make(client);
+    await assert.rejects(outcomeOf(context, late), { type: 'not-reached' });
+    keys();
+    await client.commit(trash);
+    assert.ok(!keys().includes(second), 'also where its failure was known later');
+  });
+}
+
 test('the bytes of a picture whose answer is cut are read again', async (context) => {
   const { client } = answering(cut, () => new Response('picture'));
   const blob = await outcomeOf(context, readBytes(client, 'http://gallery/x'));

@@ -196,6 +196,8 @@ export class PhotoLedger {
      * @type {{ text: string, key: string, until: number } | null}
      */
     this.unresolved = null;
+    /** How many commits and undos were asked for. */
+    this.turn = 0;
   }
 
   /**
@@ -314,24 +316,24 @@ export class PhotoLedger {
 
   /**
    * Commits a block of changes, or nothing of it. A cut is answered by sending it again under the same key. If the
-   * outcome stays unknown, the same block has that key also if it is what is committed next: it may be in the library.
+   * outcome stays unknown, the same block has that key also if it is what is committed next, with no undo in between, as
+   * it may be in the library.
    * @param {object[]} changes operations as `photoledger apply` reads them
    * @param {{ cause?: string, key?: string }} options
    * @returns {Promise<{ commit: number, token: string, created: string[], isRepetition?: true }>}
    */
   async commit(changes, { cause, key } = {}) {
     const json = cause === undefined ? { changes } : { changes, cause };
+    const former = this.unresolved;
+    const turn = this.nextTurn();
     if (key !== undefined) return this.repeating('/v1/blocks', json, key);
     const text = JSON.stringify(json);
-    const former = this.unresolved;
-    // What was committed in between may have undone the block: it is another one then.
-    this.unresolved = null;
     const own = former?.text === text && Date.now() < former.until ? former.key : randomName();
     try {
       return await this.repeating('/v1/blocks', json, own);
     } catch (error) {
       const isUnknown = error instanceof Problem && error.isPassing;
-      if (isUnknown) this.unresolved = { text, key: own, until: Date.now() + keyLife };
+      if (isUnknown && turn === this.turn) this.unresolved = { text, key: own, until: Date.now() + keyLife };
       throw error;
     }
   }
@@ -343,7 +345,14 @@ export class PhotoLedger {
    */
   undo(request) {
     if (request.plan) return this.ask('POST', '/v1/undo', { json: request });
+    this.nextTurn();
     return this.repeating('/v1/undo', request, randomName());
+  }
+
+  /** Counts a commit or an undo. It may undo the block of unknown outcome: the same changes are another block then. */
+  nextTurn() {
+    this.unresolved = null;
+    return this.turn += 1;
   }
 
   /**
