@@ -328,6 +328,33 @@ test('a press that did not arrive is sent again before the app gets anything', a
   assert.deepEqual([taps, said], [[{ select: 'a' }, { select: 'a' }, { finish: true }], []]);
 });
 
+test('presses behind one that did not arrive are tried once, and Cancel waits for none of them', async (context) => {
+  context.mock.timers.enable({ apis: ['setTimeout'] });
+  const { picked, taps, said, turns } = await picking(({ cancel }) => {
+    if (!cancel) throw new Problem(0, 'not-reached', 'The server was not reached.');
+    return null;
+  });
+  for (const id of ['a', 'b', 'c']) picked.tap(id, true);
+  const withheld = picked.withhold('location', true);
+  withheld.catch(() => {});
+  let given;
+  picked.finish().then((count) => { given = count; });
+  await turns();
+  let isCancelled = false;
+  picked.cancel().then(() => { isCancelled = true; });
+  await turns();
+  assert.ok(isCancelled, 'while the first one is sent again');
+  for (const pause of [250, 500, 1000, 2000]) {
+    context.mock.timers.tick(pause);
+    await turns();
+  }
+  await turns();
+  const attempts = ['a', 'b', 'c'].map((id) => taps.filter(({ select }) => select === id).length);
+  assert.deepEqual([attempts, given, said.length, picked.ids], [[5, 1, 1], null, 3, []]);
+  await assert.rejects(withheld, { type: 'not-reached' });
+  assert.ok(!taps.some(({ finish }) => finish));
+});
+
 test('fingers that come to a pinch or leave it do nothing else', async (context) => {
   const grid = await gridOf(frame(9));
   context.mock.timers.enable({ apis: ['setTimeout'] });

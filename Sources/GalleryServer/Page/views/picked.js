@@ -4,8 +4,9 @@
 // the app may deselect and move while the person picks, and other windows may present the same session.
 //
 //   select, deselect, withhold ──▶ each waits for the one before it ──▶ finish, unless one failed since it was pressed
+//   cancel ──▶ at once
 //
-// The server gives the photos with the end of the session, so nothing that was pressed before may arrive after it.
+// The server gives the photos with the end of the session, so nothing that was pressed before may arrive after `finish`.
 
 import { mapped } from '../model/mapped.js';
 import { t } from '../text/text.js';
@@ -170,12 +171,15 @@ export class Picked extends EventTarget {
   }
 
   /**
-   * Sends a tap that says how something is to be, again if the first attempt did not arrive.
+   * Sends a tap that says how something is to be, again if the first attempt did not arrive. One that waited for a press
+   * that failed is sent once: hundreds may wait, and Add waits for all of them.
    * @param {object} tap
+   * @param {number} failures those known when it was pressed
    */
-  async press(tap) {
+  async press(tap, failures) {
     try {
-      await this.client.repeating(this.path, tap);
+      if (this.failures > failures) await this.client.ask('POST', this.path, { json: tap });
+      else await this.client.repeating(this.path, tap);
     } catch (error) {
       this.failures += 1;
       throw error;
@@ -189,9 +193,10 @@ export class Picked extends EventTarget {
    */
   tap(id, isIn) {
     this.wanted.set(id, isIn);
+    const { failures } = this;
     this.queue(async () => {
       try {
-        await this.press(isIn ? { select: id } : { deselect: id });
+        await this.press(isIn ? { select: id } : { deselect: id }, failures);
         const { selection } = this.presentation;
         const others = selection.filter((one) => one !== id);
         const isThere = others.length < selection.length;
@@ -210,10 +215,11 @@ export class Picked extends EventTarget {
    * @param {boolean} isOut
    */
   withhold(kind, isOut) {
+    const { failures } = this;
     return this.queue(async () => {
       const others = this.presentation.withheld.filter((one) => one !== kind);
       const withheld = isOut ? [...others, kind] : others;
-      await this.press({ withhold: withheld });
+      await this.press({ withhold: withheld }, failures);
       this.presentation = { ...this.presentation, withheld };
     });
   }
@@ -233,9 +239,9 @@ export class Picked extends EventTarget {
     });
   }
 
-  /** Ends the session without giving anything. */
-  cancel() {
-    return this.queue(() => this.client.ask('POST', this.path, { json: { cancel: true } }));
+  /** Ends the session without giving anything: nothing that was pressed before has to arrive. */
+  async cancel() {
+    await this.client.ask('POST', this.path, { json: { cancel: true } });
   }
 
   /**
