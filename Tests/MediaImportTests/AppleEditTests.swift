@@ -381,12 +381,14 @@ struct AppleEditTests {
       if progress.filesDone == 3 { running.withLock { $0?.cancel() } }
     }
     let outcomes = Mutex<[String: FileOutcome]>([:])
+    let note: @Sendable (FileReport) -> Void = { file in
+      outcomes.withLock { $0[file.path.name] = file.outcome }
+    }
     let importer = try LibraryImport(into: rig.library, options: LibraryImport.Options().sharingTool())
+    let second = FilePath("\(folder.path)/second")
     let task = running.withLock { slot in
       let task = Task { () throws -> ImportSummary in
-        try await importer.run(
-          [FilePath("\(folder.path)/second")], progress: cancelAfterLast,
-          report: { file in outcomes.withLock { $0[file.path.name] = file.outcome } })
+        try await importer.run([second], progress: cancelAfterLast, report: note)
       }
       slot = task
       return task
