@@ -143,16 +143,15 @@
       return server.moreRequests.answer(client.name, added: added.map { $0.spelled(as: .asset) })
     }
 
-    /// Takes everything from a client: its keys, what it waits for, its permission, and its unfinished uploads.
+    /// Takes everything from a client: its unfinished uploads, its keys, what it waits for, and its permission.
     /// - Returns: false for a client that the library does not have.
     static func deny(_ client: String, _ server: GalleryServer) throws -> Bool {
       guard try server.library.clients().contains(where: { $0.name == client }) else { return false }
+      // On a disk that the client has filled, the file of the keys needs the room. What cannot be dropped is not a
+      // reason to leave the client its keys.
+      try? server.uploads.forgetAll(of: client)
       // The keys go before the permission: between the two steps nothing can be done with what is left.
-      do { try server.withdrawKeys { $0.client == client } } catch {
-        // On a disk that the client has filled, the file of the keys needs the room.
-        try server.uploads.forgetAll(of: client)
-        try server.withdrawKeys { $0.client == client }
-      }
+      try server.withdrawKeys { $0.client == client }
       server.moreRequests.forget(client)
       server.picking.cancelAll(of: client)
       try server.library.performChangesAndWait(cause: "client withdrawn") { change in
@@ -160,6 +159,7 @@
         change.setAuthorizationStatus(.denied, of: client, for: .addOnly)
       }
       server.watch.wake()
+      // What was begun meanwhile.
       try server.uploads.forgetAll(of: client)
       return true
     }

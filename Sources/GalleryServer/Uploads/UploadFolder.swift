@@ -189,12 +189,9 @@
     }
 
     /// What an earlier server left: unfinished uploads, each cut to what its record promises, and the records of
-    /// finished ones, the oldest first; and the identifiers of those that cannot be read, with the reason: their files
-    /// stay. The rest is removed.
-    /// - Throws: ``LibraryError`` `.libraryOffline` where no more files can be opened; nothing is removed then.
-    func load(
-      olderThan oldest: Date
-    ) throws -> (unfinished: [UploadRecord], finished: [UploadRecord], unreadable: [String: LibraryError]) {
+    /// finished ones, the oldest first. The rest is removed.
+    /// - Throws: ``LibraryError`` if something cannot be read now; nothing of it is removed then.
+    func load(olderThan oldest: Date) throws -> (unfinished: [UploadRecord], finished: [UploadRecord]) {
       let names: [String]
       do { names = try FileManager.default.contentsOfDirectory(atPath: folder.path(of: Self.name)) } catch {
         var problem = Problem(503, "library-offline", "The server cannot list the uploads now; try again later.")
@@ -202,28 +199,22 @@
         throw problem
       }
       let done = Set(names.filter { $0.hasSuffix(".done") }.map { $0.dropLast(5) })
-      var unreadable: [String: LibraryError] = [:]
-      func record(of name: String, where isGood: (UploadRecord) throws -> Bool) throws -> UploadRecord? {
-        do {
-          guard let record = try read(name), record.id == name.dropLast(5), record.touched >= oldest,
-            try isGood(record)
-          else { return nil }
-          return record
-        } catch let error as LibraryError where error.code != .libraryOffline {
-          unreadable[String(name.dropLast(5))] = error
-          return nil
-        }
+      var records: [UploadRecord] = []
+      for name in names where name.hasSuffix(".json") && !done.contains(name.dropLast(5)) {
+        guard let record = try read(name), record.id == name.dropLast(5), record.touched >= oldest, try isCut(record)
+        else { continue }
+        records.append(record)
       }
-      let records = try names.filter { $0.hasSuffix(".json") && !done.contains($0.dropLast(5)) }
-        .compactMap { try record(of: $0, where: isCut) }
-      let finished = try names.filter { $0.hasSuffix(".done") }.compactMap { try record(of: $0) { _ in true } }
+      var finished: [UploadRecord] = []
+      for name in names where name.hasSuffix(".done") {
+        guard let record = try read(name), record.id == name.dropLast(5), record.touched >= oldest else { continue }
+        finished.append(record)
+      }
       var kept: Set = ["lock"]
       for record in records { kept.formUnion(["\(record.id).json", record.file]) }
       for record in finished { kept.insert("\(record.id).done") }
-      for name in names where !kept.contains(name) && unreadable[String(name.prefix { $0 != "." })] == nil {
-        folder.remove(place(name))
-      }
-      return (records, finished.sorted { $0.touched < $1.touched }, unreadable)
+      for name in names where !kept.contains(name) { folder.remove(place(name)) }
+      return (records, finished.sorted { $0.touched < $1.touched })
     }
 
     /// Cuts the bytes of an upload to those that are durable; false if they are not there. The file of a whole upload

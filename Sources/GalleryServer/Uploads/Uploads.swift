@@ -30,8 +30,6 @@
       var uploads: [String: Upload] = [:]
       /// The finished uploads of each client whose answers are kept, the oldest first.
       var finished: [String: [(id: String, touched: Date)]] = [:]
-      /// The uploads whose files cannot be read, with the reason. They stay until a server can read them.
-      var unreadable: [String: LibraryError] = [:]
       var swept = Date.distantPast
       var isClosed = false
     }
@@ -88,7 +86,6 @@
       try Self.check(id)
       return try state.withLock { state in
         _ = try opened(&state)
-        if let reason = state.unreadable[id] { throw reason }
         return state.uploads[id].flatMap { $0.client == client && $0.isResumable ? $0 : nil }
       }
     }
@@ -123,8 +120,7 @@
       let (writing, synchronizing) = settings.withLock { ($0.writing, $0.synchronizing) }
       let folder = try UploadFolder(
         library.store.folder, now: environment.now, writing: writing, synchronizing: synchronizing)
-      let (unfinished, finished, unreadable) = try folder.load(olderThan: oldest)
-      state.unreadable = unreadable
+      let (unfinished, finished) = try folder.load(olderThan: oldest)
       for record in unfinished { state.uploads[record.id] = Upload(record, isResumable: true, in: folder) }
       for record in finished { state.finished[record.client, default: []].append((record.id, record.touched)) }
       for client in Array(state.finished.keys) { dropFinished(of: client, &state, folder) }
@@ -309,7 +305,6 @@
     /// Drops the unfinished uploads of a client, whose bodies are rejected from then on. One that is being finished is
     /// left to its completion, which checks key and permission itself.
     func forgetAll(of client: String) throws {
-      guard hasFolder else { return }
       let uploads = try state.withLock { state in
         _ = try opened(&state)
         return state.uploads.values.filter { $0.client == client && $0.finishing == nil }
