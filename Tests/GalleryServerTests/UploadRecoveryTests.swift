@@ -193,25 +193,46 @@
     }
 
     @Test(
-      "what cannot be opened when a server starts is not removed: its uploads are found once it can be",
+      "what cannot be opened when a server starts is left and named, other uploads go on, and it is found once it can be",
       arguments: ["json", "bytes", "done"])
     func unreadable(_ ending: String) async throws {
       let temporary = try TemporaryLibrary()
       let library = temporary.library
+      let (other, _) = try Self.leave(in: library)
       let (id, finished) = try Self.leave(in: library)
-      let file = library.url.path + "/server/uploads/\(ending == "done" ? finished : id).\(ending)"
+      let unreadable = ending == "done" ? finished : id
+      let file = library.url.path + "/server/uploads/\(unreadable).\(ending)"
       #expect(chmod(file, 0) == 0)
+      let log = Gathered<String>()
       try await withoutPrivileges(below: temporary.folder.url) {
         let uploads = Uploads(library, .system)
+        uploads.report { log.append($0) }
         defer { uploads.close() }
-        #expect(throws: LibraryError.self) { try uploads.unfinished(id, of: PhotoLibrary.owner) }
+        #expect(throws: LibraryError.self) { try uploads.unfinished(unreadable, of: PhotoLibrary.owner) }
+        let upload = try #require(try uploads.unfinished(other, of: PhotoLibrary.owner))
+        var head = UploadHead()
+        head.isLast = false
+        let turn = try upload.begin(at: 3, head, contentLength: nil)
+        try uploads.write([4], of: upload, turn: turn)
+        #expect(try upload.seal(turn: turn, isLast: false).offset == 4)
+        try uploads.forgetAll(of: "another client")
       }
+      #expect(log.all.count == 1 && log.all.first?.contains(unreadable) == true, "\(log.all)")
       #expect(chmod(file, 0o600) == 0)
       let uploads = Uploads(library, .system)
       defer { uploads.close() }
       #expect(try uploads.unfinished(id, of: PhotoLibrary.owner)?.record.offset == 3)
       #expect(try uploads.result(finished, of: PhotoLibrary.owner).response("/").status == 422)
       withExtendedLifetime(temporary) {}
+    }
+
+    @Test("a client that never uploaded has nothing to drop, and no folder is made for that")
+    func nothingToDrop() throws {
+      let temporary = try TemporaryLibrary()
+      let uploads = Uploads(temporary.library, .system)
+      defer { uploads.close() }
+      try uploads.forgetAll(of: "app")
+      #expect(!uploads.hasFolder)
     }
 
     @Test("bytes behind the end of a whole upload are rejected: its file may be the library's already")

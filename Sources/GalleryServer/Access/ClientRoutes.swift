@@ -159,8 +159,8 @@
         change.setAuthorizationStatus(.denied, of: client, for: .addOnly)
       }
       server.watch.wake()
-      // What was begun meanwhile.
-      try server.uploads.forgetAll(of: client)
+      // What was begun meanwhile. What cannot be dropped now is out of reach and has its age; the withdrawal is done.
+      try? server.uploads.forgetAll(of: client)
       return true
     }
   }

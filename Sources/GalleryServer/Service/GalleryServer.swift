@@ -166,6 +166,7 @@
       _ listener: consuming HTTPListener, options: HTTPServerOptions = HTTPServerOptions()
     ) throws -> HTTPAddress {
       tls.store(options.tls != nil, ordering: .relaxed)
+      uploads.report(to: options.log)
       let started = try HTTPServer(listener, application: self, options: options)
       let address = started.address
       try renditions.start()

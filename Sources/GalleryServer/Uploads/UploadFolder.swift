@@ -18,6 +18,9 @@
   // A record is replaced as a whole: written beside, fsynced, renamed, and the folder fsynced, so that after any crash
   // there is the old one or the new one. Bytes without a record are those of a plain request, or of an upload that was
   // cut before it was named; they are removed when a server starts. `done` is written before the rest is removed.
+  //
+  // A record that cannot be read, as one of another user or on a bad sector, is kept with its bytes and named in the
+  // log; the other uploads go on. Where the process or the machine can open no more files, nothing is known of any.
 
   /// The files of uploads.
   final class UploadFolder: Sendable {
@@ -189,9 +192,12 @@
     }
 
     /// What an earlier server left: unfinished uploads, each cut to what its record promises, and the records of
-    /// finished ones, the oldest first. The rest is removed.
-    /// - Throws: ``LibraryError`` if something cannot be read now; nothing of it is removed then.
-    func load(olderThan oldest: Date) throws -> (unfinished: [UploadRecord], finished: [UploadRecord]) {
+    /// finished ones, the oldest first. What cannot be read is left as it is; the rest is removed.
+    /// - Returns: the records, and why others could not be read, by the identifier of the upload.
+    /// - Throws: ``LibraryError``, ``Problem`` if no more files can be opened now; nothing is removed then.
+    func load(
+      olderThan oldest: Date
+    ) throws -> (unfinished: [UploadRecord], finished: [UploadRecord], unreadable: [String: LibraryError]) {
       let names: [String]
       do { names = try FileManager.default.contentsOfDirectory(atPath: folder.path(of: Self.name)) } catch {
         var problem = Problem(503, "library-offline", "The server cannot list the uploads now; try again later.")
@@ -199,23 +205,29 @@
         throw problem
       }
       let done = Set(names.filter { $0.hasSuffix(".done") }.map { $0.dropLast(5) })
-      var records: [UploadRecord] = []
-      for name in names where name.hasSuffix(".json") && !done.contains(name.dropLast(5)) {
-        guard let record = try read(name), record.id == name.dropLast(5), record.touched >= oldest, try isCut(record)
-        else { continue }
-        records.append(record)
-      }
-      var finished: [UploadRecord] = []
-      for name in names where name.hasSuffix(".done") {
-        guard let record = try read(name), record.id == name.dropLast(5), record.touched >= oldest else { continue }
-        finished.append(record)
+      var (records, finished): ([UploadRecord], [UploadRecord]) = ([], [])
+      var unreadable: [String: LibraryError] = [:]
+      for name in names {
+        let isFinished = name.hasSuffix(".done")
+        guard isFinished || name.hasSuffix(".json") && !done.contains(name.dropLast(5)) else { continue }
+        do {
+          guard let record = try read(name), record.id == name.dropLast(5), record.touched >= oldest else { continue }
+          if isFinished { finished.append(record) } else if try isCut(record) { records.append(record) }
+        } catch let error as LibraryError where error.code != .libraryOffline {
+          unreadable[Self.upload(of: name)] = error
+        }
       }
       var kept: Set = ["lock"]
       for record in records { kept.formUnion(["\(record.id).json", record.file]) }
       for record in finished { kept.insert("\(record.id).done") }
-      for name in names where !kept.contains(name) { folder.remove(place(name)) }
-      return (records, finished.sorted { $0.touched < $1.touched })
+      for name in names where !kept.contains(name) && unreadable[Self.upload(of: name)] == nil {
+        folder.remove(place(name))
+      }
+      return (records, finished.sorted { $0.touched < $1.touched }, unreadable)
     }
+
+    /// The identifier of the upload that a file belongs to.
+    private static func upload(of name: String) -> String { String(name.prefix { $0 != "." }) }
 
     /// Cuts the bytes of an upload to those that are durable; false if they are not there. The file of a whole upload
     /// may be the library's already: it is not written, and often cannot be.

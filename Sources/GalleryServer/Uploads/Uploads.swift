@@ -30,6 +30,8 @@
       var uploads: [String: Upload] = [:]
       /// The finished uploads of each client whose answers are kept, the oldest first.
       var finished: [String: [(id: String, touched: Date)]] = [:]
+      /// Why the records of other uploads could not be read.
+      var unreadable: [String: LibraryError] = [:]
       var swept = Date.distantPast
       var isClosed = false
     }
@@ -41,6 +43,8 @@
     private let library: PhotoLibrary
     private let environment: GalleryEnvironment
     private let intake = MediaIntake()
+    /// Receives a sentence for each upload that cannot be read.
+    private let reporting = Mutex<@Sendable (String) -> Void>({ _ in })
     private let settings:
       Mutex<(quota: UploadQuota, writing: UploadFolder.Writing, synchronizing: UploadFolder.Synchronizing)>
 
@@ -62,6 +66,9 @@
       }
     }
 
+    /// Sets what receives a sentence for each upload that cannot be read, before the first request.
+    func report(to log: @escaping @Sendable (String) -> Void) { reporting.withLock { $0 = log } }
+
     /// Whether there is a folder of uploads.
     var hasFolder: Bool { library.store.folder.status(of: UploadFolder.name) != nil }
 
@@ -82,10 +89,12 @@
     // MARK: Finding
 
     /// The upload of an identifier, if it is the client's; nil if it is finished.
+    /// - Throws: ``LibraryError`` if its record cannot be read, so that its client does not send it again.
     func unfinished(_ id: String, of client: String) throws -> Upload? {
       try Self.check(id)
       return try state.withLock { state in
         _ = try opened(&state)
+        if let error = state.unreadable[id] { throw error }
         return state.uploads[id].flatMap { $0.client == client && $0.isResumable ? $0 : nil }
       }
     }
@@ -120,11 +129,17 @@
       let (writing, synchronizing) = settings.withLock { ($0.writing, $0.synchronizing) }
       let folder = try UploadFolder(
         library.store.folder, now: environment.now, writing: writing, synchronizing: synchronizing)
-      let (unfinished, finished) = try folder.load(olderThan: oldest)
+      let (unfinished, finished, unreadable) = try folder.load(olderThan: oldest)
       for record in unfinished { state.uploads[record.id] = Upload(record, isResumable: true, in: folder) }
       for record in finished { state.finished[record.client, default: []].append((record.id, record.touched)) }
       for client in Array(state.finished.keys) { dropFinished(of: client, &state, folder) }
-      (state.folder, state.swept) = (folder, environment.now())
+      (state.folder, state.swept, state.unreadable) = (folder, environment.now(), unreadable)
+      let report = reporting.withLock { $0 }
+      for (id, error) in unreadable.sorted(by: { $0.key < $1.key }) {
+        report(
+          "The upload \(id) in \(UploadFolder.name) is left as it is: \(error.description) Make its files readable and "
+            + "start the server again, or remove them.")
+      }
       return folder
     }
 
@@ -305,6 +320,8 @@
     /// Drops the unfinished uploads of a client, whose bodies are rejected from then on. One that is being finished is
     /// left to its completion, which checks key and permission itself.
     func forgetAll(of client: String) throws {
+      // Where no client has uploaded anything, a full disk has no room for the folder.
+      guard hasFolder else { return }
       let uploads = try state.withLock { state in
         _ = try opened(&state)
         return state.uploads.values.filter { $0.client == client && $0.finishing == nil }
