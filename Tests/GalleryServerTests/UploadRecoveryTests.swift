@@ -226,6 +226,31 @@
       withExtendedLifetime(temporary) {}
     }
 
+    @Test("an upload whose completion fails after its client was withdrawn is dropped, and not before")
+    func completionOfWithdrawn() async throws {
+      let temporary = try TemporaryLibrary()
+      let uploads = Uploads(temporary.library, .system)
+      defer { uploads.close() }
+      let folder = temporary.library.url.path + "/server/uploads"
+      func files() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0 != "lock" }
+      }
+      var head = UploadHead()
+      head.isLast = false
+      let upload = try uploads.create(head, contentLength: nil, for: "app")
+      let (held, end) = AsyncStream<Void>.makeStream()
+      let completion = upload.finish {
+        for await _ in held {}
+        upload.unfinish()
+        return Problem.notFound.response
+      }
+      try uploads.forgetAll(of: "app")
+      #expect(try files().count == 2)
+      end.finish()
+      _ = await completion.value
+      try await waitUntil("the upload is dropped") { try files().isEmpty && uploads.figures.count == 0 }
+    }
+
     @Test("a client that never uploaded has nothing to drop, and no folder is made for that")
     func nothingToDrop() throws {
       let temporary = try TemporaryLibrary()

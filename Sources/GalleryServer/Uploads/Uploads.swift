@@ -318,15 +318,24 @@
     }
 
     /// Drops the unfinished uploads of a client, whose bodies are rejected from then on. One that is being finished is
-    /// left to its completion, which checks key and permission itself.
+    /// left to its completion, which checks key and permission itself, and dropped if that leaves it unfinished.
     func forgetAll(of client: String) throws {
       // Where no client has uploaded anything, a full disk has no room for the folder.
       guard hasFolder else { return }
       let uploads = try state.withLock { state in
         _ = try opened(&state)
-        return state.uploads.values.filter { $0.client == client && $0.finishing == nil }
+        return state.uploads.values.filter { $0.client == client }
       }
-      for upload in uploads { forget(upload) }
+      for upload in uploads {
+        guard let finishing = upload.finishing else {
+          forget(upload)
+          continue
+        }
+        Task.detached { [self] in
+          _ = await finishing.value
+          try? await offload { [self] in forget(upload) }
+        }
+      }
     }
 
     /// Removes the record of a finished upload; its asset stays.
