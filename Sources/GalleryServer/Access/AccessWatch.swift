@@ -285,6 +285,13 @@
       guard let key else { return }
       guard server.keyring.client(ofGoodKey: key.name) == key.client else { throw .signInRequired }
     }
+
+    /// Why a body was not taken: that its key is good no more, if that is so. The upload of a client that was withdrawn
+    /// is gone, which is not what its request is to be answered with.
+    func refusal(of error: any Error) -> Problem {
+      do throws(Problem) { try checkIsStillGood() } catch { return error }
+      return Problem(error)
+    }
   }
 
   extension HTTPPlan {

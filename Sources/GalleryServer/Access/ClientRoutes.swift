@@ -147,11 +147,13 @@
     /// - Returns: false for a client that the library does not have.
     static func deny(_ client: String, _ server: GalleryServer) throws -> Bool {
       guard try server.library.clients().contains(where: { $0.name == client }) else { return false }
-      // On a disk that the client has filled, the file of the keys needs the room. What cannot be dropped is not a
-      // reason to leave the client its keys.
-      try? server.uploads.forgetAll(of: client)
-      // The keys go before the permission: between the two steps nothing can be done with what is left.
-      try server.withdrawKeys { $0.client == client }
+      // The keys go before the permission: between the two steps nothing can be done with what is left. They also go
+      // before the uploads, of which a good key would begin others.
+      do { try server.withdrawKeys { $0.client == client } } catch {
+        // On a disk that the client has filled, the file of the keys needs the room.
+        try? server.uploads.forgetAll(of: client)
+        try server.withdrawKeys { $0.client == client }
+      }
       server.moreRequests.forget(client)
       server.picking.cancelAll(of: client)
       try server.library.performChangesAndWait(cause: "client withdrawn") { change in
@@ -159,7 +161,7 @@
         change.setAuthorizationStatus(.denied, of: client, for: .addOnly)
       }
       server.watch.wake()
-      // What was begun meanwhile. What cannot be dropped now is out of reach and has its age; the withdrawal is done.
+      // What cannot be dropped now is out of reach, and goes by its age.
       try? server.uploads.forgetAll(of: client)
       return true
     }

@@ -95,7 +95,7 @@
         // The rest is dropped as it comes, and takes no room and no place meanwhile.
         place.leave()
         await forget()
-        return Problem(error).responseToUploader
+        return call.refusal(of: error).responseToUploader
       }
     }
 
@@ -144,7 +144,7 @@
         }
       } catch {
         await forget()
-        return Problem(error).responseToUploader
+        return call.refusal(of: error).responseToUploader
       }
     }
 

@@ -242,7 +242,7 @@
         // The rest is dropped as it comes, and takes no room and no place meanwhile.
         place.leave()
         if !upload.isResumable { try? await offload { [upload, uploads] in uploads.forget(upload) } }
-        return Problem(error).response
+        return call.refusal(of: error).response
       }
     }
 
@@ -261,9 +261,7 @@
           Headers.common + place + UploadRoutes.progress(record, uploads.quota) + [("Cache-Control", "no-store")])
       } catch {
         if !upload.isResumable { try? await offload { [upload, uploads] in uploads.forget(upload) } }
-        // An upload of a client that was withdrawn is gone, which is not what its request is to be answered with.
-        do throws(Problem) { try call.checkIsStillGood() } catch { return error.response }
-        return Problem(error).response
+        return call.refusal(of: error).response
       }
     }
 
