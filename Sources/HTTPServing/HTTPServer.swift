@@ -64,8 +64,8 @@
     public var idleSeconds = 60
     /// How many seconds a client has for a whole head, and then for a body that is gathered.
     public var requestSeconds = 30.0
-    /// How many bytes all bodies together may have that are gathered in memory, and four times what those of one holder
-    /// may have, see ``HTTPSender/holder``; more are answered with 503.
+    /// How many bytes all bodies together may have that are gathered in memory; more are answered with 503. The bodies of
+    /// one holder, see ``HTTPSender/holder``, may have a quarter of it, and those of all holders three quarters.
     public var gatheredBytes = 128 << 20
     /// How many seconds a client has for each 32 KiB of a response, or for what waits if that is less. A stream with a
     /// heartbeat is left out.
@@ -331,7 +331,9 @@
     /// - Parameter holder: whose body it is; nil: it counts among those of all.
     /// - Returns: false if the bodies of the holder, or all of them together, may have no more.
     func reserve(_ count: Int, for holder: String?) -> Bool {
-      guard gathered.add(count, ordering: .relaxed).newValue <= options.gatheredBytes else {
+      // A quarter is left to bodies without a holder, however many holders come together.
+      let most = holder == nil ? options.gatheredBytes : options.gatheredBytes / 4 * 3
+      guard gathered.add(count, ordering: .relaxed).newValue <= most else {
         gathered.subtract(count, ordering: .relaxed)
         return false
       }

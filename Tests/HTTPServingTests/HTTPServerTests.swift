@@ -287,6 +287,18 @@
       }
     }
 
+    @Test("bodies of many holders leave a quarter of the memory to those that have none")
+    func crowdedByHolders() async throws {
+      try await serving({ $0.gatheredBytes = 1000 }) { _, _, server in
+        for number in 0..<3 { #expect(server.reserve(250, for: "holder \(number)")) }
+        #expect(!server.reserve(1, for: "another holder"))
+        #expect(server.reserve(250, for: nil))
+        #expect(!server.reserve(1, for: nil))
+        for number in 0..<3 { server.release(250, for: "holder \(number)") }
+        server.release(250, for: nil)
+      }
+    }
+
     @Test("a rejection of the application that says when to come back is not given another time")
     func comeBack() async throws {
       var options = HTTPServerOptions()
