@@ -33,7 +33,7 @@ test('German has a phrase for each type of problem of the server, and for what t
   const { components } = JSON.parse(readFileSync(new URL('../Service/openapi.json', page), 'utf8'));
   const types = components.schemas.ProblemType.enum.map((type) => type.split(':').pop());
   const named = Object.keys(german).filter((name) => name.startsWith('problem.')).map((name) => name.slice(8));
-  assert.deepEqual(named.sort(), [...types, 'not-reached', 'other', 'other-session', 'unknown'].sort());
+  assert.deepEqual(named.sort(), [...types, 'missing-files', 'not-reached', 'other', 'other-session', 'unknown'].sort());
 });
 
 test('a problem is said in the reader’s language, which quotes the server’s where it names something', async () => {

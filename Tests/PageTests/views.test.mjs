@@ -1632,6 +1632,43 @@ test('a download leaves the page as it is', async (context) => {
   assert.deepEqual([saved, document.body.querySelectorAll('a').length], [[['/v1/downloads/x', true]], 0]);
 });
 
+test('a download says how many files are missing, and goes on without their photos', async (context) => {
+  const { run } = await load('views/actions.js');
+  const { click } = Element.prototype;
+  context.after(() => { Element.prototype.click = click; });
+  const [asked, saved] = [[], []];
+  Element.prototype.click = function () {
+    if (this.hasAttribute('download')) saved.push(this.getAttribute('href'));
+    else click.call(this);
+  };
+  const [lost, all] = [['b', 'd'], ['a', 'b', 'c', 'd']];
+  const app = frame(1, async (method, path, { json }) => {
+    asked.push(json.assets);
+    const named = json.assets.filter((id) => lost.includes(id)).slice(0, 1);
+    if (named.length > 0) throw new Problem(404, 'missing-resource', 'Files are missing.', 0, named);
+    return { url: '/v1/downloads/x' };
+  });
+  /** Answers the dialog by one of its buttons; gives what it says. */
+  const answer = async (name) => {
+    for (let turn = 0; turn < 20; turn += 1) await settled();
+    const dialog = document.body.querySelector('dialog');
+    const said = dialog.querySelector('p').textContent;
+    [...dialog.querySelectorAll('.dialog-actions button')].find((button) => button.textContent === name).click();
+    return said;
+  };
+  const going = run(app, 'download', all, {});
+  // The server names one at a time here.
+  assert.equal(await answer('Download'), 'The file of 1 of 4 photos is missing. Download the others?');
+  assert.equal(await answer('Download'), 'The files of 2 of 4 photos are missing. Download the others?');
+  assert.equal(await going, true);
+  assert.deepEqual([asked, saved], [[all, ['a', 'c', 'd'], ['a', 'c']], ['/v1/downloads/x']]);
+  const left = run(app, 'download', all, {});
+  await answer('Cancel');
+  assert.deepEqual([await left, saved.length, app.failures], [false, 1, []]);
+  assert.equal(await run(app, 'download', ['b'], {}), false);
+  assert.deepEqual(app.failures.map((error) => error.message), ['The file of this photo is missing.']);
+});
+
 test('an undo that finds nothing to undo says so', async () => {
   const app = new App(new PhotoLedger(), { scopes: [] }, { first: { open: async () => ({}) } });
   const said = [];

@@ -185,8 +185,7 @@
       guard missing.isEmpty else {
         var problem = Problem(
           404, "missing-resource",
-          "Files of these assets are missing or have another size; leave out those that 'assets' names, at most "
-            + "\(namedLimit) of them.")
+          "Files of some assets are missing or have another size; 'assets' names up to \(namedLimit) of them.")
         problem.members = [JSON.Member("assets", .list(missing.map { .text($0) }))]
         throw problem
       }

@@ -16,13 +16,15 @@ export class Problem extends Error {
    * @param {string} type the last part of the problem's type, such as `not-found`
    * @param {string} detail a sentence
    * @param {number} retryAfter seconds until another attempt makes sense; 0 if the server does not say
+   * @param {string[]} assets the assets that are the reason, as far as the server names them
    */
-  constructor(status, type, detail, retryAfter = 0) {
+  constructor(status, type, detail, retryAfter = 0, assets = []) {
     super(detail);
     this.name = 'Problem';
     this.status = status;
     this.type = type;
     this.retryAfter = retryAfter;
+    this.assets = assets;
   }
 
   /** Whether the same request may succeed later: the server was not reached, is busy or is stopping. */
@@ -233,7 +235,7 @@ export class PhotoLedger {
     const type = typeof problem?.type === 'string' ? String(problem.type).split(':').pop() : 'unknown';
     throw new Problem(
       answer.status, type ?? 'unknown', problem?.detail ?? `The server answered with status ${answer.status}.`,
-      Number(answer.headers.get('Retry-After') ?? 0));
+      Number(answer.headers.get('Retry-After') ?? 0), Array.isArray(problem?.assets) ? problem.assets : []);
   }
 
   /**

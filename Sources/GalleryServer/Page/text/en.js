@@ -1152,6 +1152,12 @@ export default {
   'share.empty': 'No photos here yet.',
   'share.emptyUpload': 'No photos here yet. Add the first ones.',
   'share.upload': 'Add photos and videos:',
+  'download.missing': 'Files are missing',
+  'download.leaveOut': {
+    one: 'The file of {count} of {total} photos is missing. Download the others?',
+    other: 'The files of {count} of {total} photos are missing. Download the others?',
+  },
+  'download.allMissing': { one: 'The file of this photo is missing.', other: 'The files of these photos are missing.' },
   'share.downloading': 'Preparing the download…',
   'share.downloadAll': 'Download all',
   'share.downloadSelected': { one: 'Download {count}', other: 'Download {count}' },

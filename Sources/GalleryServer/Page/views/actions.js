@@ -6,7 +6,7 @@
 import { downloadLimit } from '../client/photoledger.js';
 import { Selection } from '../model/selection.js';
 import { t } from '../text/text.js';
-import { showDialog } from './dialog.js';
+import { preparedDownload, showDialog } from './dialog.js';
 import { fill, h } from './dom.js';
 import { icon } from './icons.js';
 import { later } from './later.js';
@@ -111,7 +111,8 @@ export const actions = {
     label: 'action.download', icon: 'download', scope: 'originals', limit: downloadLimit,
     run: async (app, ids) => {
       try {
-        const download = await app.client.ask('POST', '/v1/downloads', { json: { assets: ids } });
+        const download = await preparedDownload(app.client, ids);
+        if (!download) return false;
         // The page stays, whatever is answered.
         const anchor = h('a', { href: download.url, download: true, hidden: true });
         document.body.append(anchor);

@@ -1,5 +1,6 @@
 // Dialogs: the browser's own `dialog`, which keeps the focus inside, closes on Escape, and gives it back.
 
+import { Problem } from '../client/photoledger.js';
 import { t } from '../text/text.js';
 import { fill, h, uniqueName } from './dom.js';
 import { icon } from './icons.js';
@@ -59,4 +60,30 @@ export async function confirmed(title, sentence, action, { isGrave = false } = {
       h('button', { class: 'button', onclick: () => close(false) }, t('action.cancel')),
       h('button', { class: isGrave ? 'button grave' : 'button main', onclick: () => close(true) }, action)),
   ]) === true;
+}
+
+/**
+ * Has an archive of originals prepared. Where files are missing, asks whether to leave out their photos, once more
+ * if the server then names further ones.
+ * @param {Pick<import('../client/photoledger.js').PhotoLedger, 'ask'>} client
+ * @param {string[]} ids
+ * @returns {Promise<{ url: string } | null>} null if the rest is not wanted
+ * @throws {Problem}
+ */
+export async function preparedDownload(client, ids) {
+  let left = ids;
+  for (;;) {
+    try {
+      return await client.ask('POST', '/v1/downloads', { json: { assets: left } });
+    } catch (error) {
+      if (!(error instanceof Problem) || error.type !== 'missing-resource') throw error;
+      const missing = new Set(error.assets);
+      const rest = left.filter((id) => !missing.has(id));
+      if (rest.length === left.length) throw error;
+      if (rest.length === 0) throw new Problem(404, 'missing-files', t('download.allMissing', { count: ids.length }));
+      const sentence = t('download.leaveOut', { count: ids.length - rest.length, total: ids.length });
+      if (!await confirmed(t('download.missing'), sentence, t('action.download'))) return null;
+      left = rest;
+    }
+  }
 }

@@ -11,6 +11,7 @@ import { PhotoLedger, Problem, downloadLimit } from '../client/photoledger.js';
 import { readBytes } from '../client/pictures.js';
 import { Uploads } from '../model/uploads.js';
 import { isolated, t } from '../text/text.js';
+import { preparedDownload } from './dialog.js';
 import { fill, h } from './dom.js';
 import { takeDrops } from './dropped.js';
 import { Grid } from './grid.js';
@@ -149,8 +150,8 @@ async function download(guest, ids, title) {
       const { sha256, originalFilename } = resources[0];
       save(await readBytes(client, client.resourceURL(ids[0], sha256)), originalFilename || 'photo');
     } else {
-      const made = await client.ask('POST', '/v1/downloads', { json: { assets: ids } });
-      save(await readBytes(client, client.base + made.url), `${title.slice(0, 80)}.zip`);
+      const made = await preparedDownload(client, ids);
+      if (made) save(await readBytes(client, client.base + made.url), `${title.slice(0, 80)}.zip`);
     }
   } catch (error) {
     notices.show(reason(error), { isError: true });
