@@ -177,6 +177,22 @@
       }
     }
 
+    @Test("a body that a client still sends when it is denied access is answered with 403, and its rest is not written")
+    func uploadOfDenied() async throws {
+      try await TestGallery.serving { gallery in
+        try await gallery.library.performChanges { $0.setAuthorizationStatus(.authorized, of: "app", for: .addOnly) }
+        let key = try gallery.key(of: "app").secret
+        let fields = ["Upload-Complete: ?0", "Upload-Draft-Interop-Version: 8", "Content-Length: \(1 << 21)"]
+        let begun = try Begun(gallery, "POST", "/v1/uploads?name=a.jpg", key: key, fields)
+        begun.client.send([UInt8](repeating: 7, count: 1 << 20))
+        try await waitUntil("the first half has been written") { gallery.server.uploads.figures.bytes == 1 << 20 }
+        try await gallery.library.performChanges { $0.setAuthorizationStatus(.denied, of: "app", for: .addOnly) }
+        let answer = try begun.answer(String(repeating: "b", count: 1 << 20))
+        #expect(answer.status == 403, "\(answer)")
+        #expect(gallery.server.uploads.figures.bytes == 1 << 20)
+      }
+    }
+
     @Test("what needs no key is answered all the same: signing in with a cookie that is good no more")
     func signsIn() async throws {
       try await TestGallery.serving { gallery in

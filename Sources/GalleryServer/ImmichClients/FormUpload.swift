@@ -88,6 +88,8 @@
         // What a withdrawn key still sends does not fill the disk.
         try call.checkIsStillGood()
         try await offload { [self] in
+          // A client that is denied access keeps its key.
+          try UploadRoutes.checkMayAdd(try call.library())
           for piece in try read(bytes) { try state.withLock { try take(piece, &$0) } }
         }
         return nil

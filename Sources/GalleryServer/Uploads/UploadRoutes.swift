@@ -236,7 +236,11 @@
       do {
         // What a withdrawn key still sends does not fill the disk.
         try call.checkIsStillGood()
-        try await offload { [upload, turn, uploads] in try uploads.write(bytes, of: upload, turn: turn) }
+        try await offload { [call, upload, turn, uploads] in
+          // A client that is denied access keeps its key.
+          try UploadRoutes.checkMayAdd(try call.library())
+          try uploads.write(bytes, of: upload, turn: turn)
+        }
         return nil
       } catch {
         // The rest is dropped as it comes, and takes no room and no place meanwhile.
