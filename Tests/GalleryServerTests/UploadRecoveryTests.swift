@@ -193,7 +193,7 @@
     }
 
     @Test(
-      "what cannot be opened when a server starts is left and named, other uploads go on, and it is found once it can be",
+      "what cannot be opened when a server starts is left and named, the others go on, and it is found once it can be",
       arguments: ["json", "bytes", "done"])
     func unreadable(_ ending: String) async throws {
       let temporary = try TemporaryLibrary()

@@ -15,7 +15,8 @@
   // An archive has the originals of every asset that was chosen, or it is no archive. What the client may see is asked
   // of all assets before the first byte, and again of each when its turn comes, as is whether its key is good: an asset
   // that is out of sight before is answered with 404, and one that leaves meanwhile ends the connection without the
-  // archive's directory. The same holds for files: those that are missing before are named in the answer.
+  // archive's directory. The files are looked at once, when they are chosen: the answer names assets whose files are
+  // missing then. One that goes missing later ends the connection, and the log names its asset.
   //
   // What is held is bounded, for each client and in all. A client that chooses more loses its own oldest. Where all
   // hold too much, the oldest of the client that holds most leaves; so one that holds little keeps it, whatever others
@@ -145,7 +146,7 @@
         ]
         return .respond { request in
           do {
-            try await offload { try checkCanBeSent(assets, in: library) }
+            try await offload { try checkAreSeen(assets, in: library) }
           } catch { return Problem(error).response }
           let stream = HTTPStream()
           if request.method != "HEAD" {
