@@ -97,8 +97,8 @@ extension Invocation {
         let listener = try listener()
         // Behind a proxy all connections come from one address, and on this machine from its own programs.
         let isOpen = !listener.address.isLoopback && access.trustedProxies.isEmpty
-        options.connectionLimitOfAddress = isOpen ? 1_000 : 0
         options.connectionLimit = Self.connectionLimit(atMost: options.connectionLimit)
+        options.connectionLimitOfAddress = isOpen ? min(1_000, max(1, options.connectionLimit / 4)) : 0
         address = try server.start(listener, options: options)
       } catch let error as HTTPServerError where error.isMalformedAddress {
         throw UsageError(error.description)
@@ -111,8 +111,8 @@ extension Invocation {
 
     /// Raises the limit of files that this process may have open, and leaves a third of them to files.
     ///
-    /// Shells and systemd start programs with 1,024, which half as many visitors with a feed and a picture use up. It is
-    /// not raised without bound, since some programs close every number up to the limit when they start.
+    /// Shells and systemd start programs with 1,024, which 512 visitors use up, each with a feed and a picture. It is not
+    /// raised without bound, since some programs close every number up to the limit when they start.
     /// - Returns: how many connections the rest is enough for.
     private static func connectionLimit(atMost most: Int) -> Int {
       let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
