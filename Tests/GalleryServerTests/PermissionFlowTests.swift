@@ -169,6 +169,9 @@
         // As `photoledger client authorize` does, by the library's own call.
         try await gallery.library.performChanges { $0.setAuthorizationStatus(.denied, of: app.client) }
         #expect(try gallery.waiting().isEmpty && gallery.session(app.key)["more"] is NSNull)
+        // It does not come back when the client is limited again.
+        try await gallery.library.performChanges { $0.setAuthorizationStatus(.limited, of: app.client) }
+        #expect(try gallery.waiting().isEmpty && gallery.session(app.key)["more"] is NSNull)
         var album = ids[0]
         try await gallery.library.performChanges { change in
           album = change.createAlbum(title: "Shared")

@@ -73,7 +73,10 @@
         let clients = Dictionary(try library.clients().map { ($0.name, $0) }, uniquingKeysWith: { $1 })
         rows += waiting.compactMap { waiting -> JSON? in
           // A client that is not limited any more, as another process may have it, has nothing to be added to.
-          guard let client = clients[waiting.client], client.status(for: .readWrite) == .limited else { return nil }
+          guard let client = clients[waiting.client], client.status(for: .readWrite) == .limited else {
+            call.server.moreRequests.forget(waiting.client)
+            return nil
+          }
           return row(client, "more", client.usageDescription(for: .readWrite), waiting.date)
         }
       }

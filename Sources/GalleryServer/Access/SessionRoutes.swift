@@ -109,7 +109,8 @@
       let isOwner = library.client == PhotoLibrary.owner
       let waiting = isOwner ? [] : try library.accessRequests(of: library.client)
       let status = try library.authorizationStatus(for: .readWrite)
-      // A request for more ends with the limited access that it was made with.
+      // A request for more ends with the limited access that it was made with, also where another process ended that.
+      if status != .limited { call.server.moreRequests.forget(library.client) }
       let more = status == .limited ? call.server.moreRequests.request(of: library.client) : nil
       return [
         "client": .text(key.client), "person": JSON(key.person?.name),
