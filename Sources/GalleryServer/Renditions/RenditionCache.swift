@@ -70,23 +70,25 @@
     private let now: @Sendable () -> Date
     /// Guarded by its lock, which is held while a record is read or written.
     private let state: Mutex<State>
-    /// nil if another process has the cache, or if it cannot be locked.
+    /// nil if another process has the cache, or if there are no locks.
     private let lock: FileLock?
 
     /// Opens the cache, or a passing one if another process has it.
-    /// - Throws: ``GalleryError`` if its folder cannot be made.
+    /// - Throws: ``GalleryError`` if its folder cannot be made, or if it is not known whether another process has it.
     init(in parent: URL, budget: UInt64, now: @escaping @Sendable () -> Date) throws {
       (self.budget, self.now) = (budget, now)
       var parent = parent
       do {
         try FileManager.default.createDirectory(
           at: parent, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        let taken = Self.takeLock(parent.appending(path: "lock").path)
+        let taken = try Self.takeLock(parent.appending(path: "lock").path)
         lock = taken.lock
         if taken.isOthers { parent = parent.appending(path: "passing-\(getpid())") }
         strangers = lock != nil ? Self.takeStrangersAside(in: parent) : []
         folder = parent.appending(path: RenditionRecipe.revision, directoryHint: .isDirectory)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+      } catch let error as GalleryError {
+        throw error
       } catch {
         throw GalleryError(
           "The folder of renditions \(parent.path) cannot be created: \(error.localizedDescription)")
@@ -101,14 +103,23 @@
 
     deinit { state.withLock { _ = close($0.descriptor) } }
 
-    /// Locks the cache. A lock that cannot be opened, or a file system without locks, is not another process.
-    private static func takeLock(_ path: String) -> (lock: FileLock?, isOthers: Bool) {
+    /// Why a cache without a lock is no other process's: what is in the lock's place is no file, or the file system has
+    /// no locks.
+    private static let lockless: Set<Int32> = [EISDIR, ENOENT, ENOLCK, ENOSYS, EOPNOTSUPP, EINVAL]
+
+    /// Locks the cache.
+    /// - Throws: ``GalleryError`` if it is not known whether another process has it: this process can open no more files,
+    ///   or may not open that of another user.
+    private static func takeLock(_ path: String) throws -> (lock: FileLock?, isOthers: Bool) {
+      var code: Int32 = 0
       do {
-        let lock = try FileLock(open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)) { code in
-          GalleryError("The file \(path) cannot be locked: \(String(cString: strerror(code))).")
+        let lock = try FileLock(open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)) { (failure: Int32) -> GalleryError in
+          code = failure
+          return GalleryError("The file \(path) cannot be locked: \(String(cString: strerror(failure))).")
         }
         return (lock, lock == nil)
       } catch {
+        guard lockless.contains(code) else { throw error }
         return (nil, false)
       }
     }
