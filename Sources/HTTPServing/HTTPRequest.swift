@@ -119,8 +119,8 @@
       set { state.withLock { $0.name = newValue } }
     }
 
-    /// Whose bodies are counted together among those that are gathered in memory; nil: those of all, without a bound of
-    /// their own. It is set while the request is planned.
+    /// Whose bodies are counted together among those that are gathered in memory; nil for a body that only counts
+    /// towards the total. It is set while the request is planned.
     public var holder: String? {
       get { state.withLock { $0.holder } }
       set { state.withLock { $0.holder = newValue } }

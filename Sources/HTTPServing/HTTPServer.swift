@@ -328,7 +328,7 @@
     func leave() { requests.subtract(1, ordering: .releasing) }
 
     /// Takes room for a piece of a body that is gathered in memory.
-    /// - Parameter holder: whose body it is; nil: it counts among those of all.
+    /// - Parameter holder: whose body it is; nil for one that only counts towards the total.
     /// - Returns: false if the bodies of the holder, or all of them together, may have no more.
     func reserve(_ count: Int, for holder: String?) -> Bool {
       // A quarter is left to bodies without a holder, however many holders come together.

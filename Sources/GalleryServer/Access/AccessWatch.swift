@@ -75,7 +75,7 @@
     var generation: UInt64 { state.withLock { $0.generation } }
     /// How many polls and streams a key may have at once; each holds a connection.
     static let limitOfKey = 64
-    /// How many the keys of a share link may have together: each opening of the link makes a key.
+    /// How many all keys of a share link may have in total: each opening of the link makes a key.
     static let limitOfShare = 512
 
     /// The names under which a poll or a stream of a key is counted; the name of a key has no colon.

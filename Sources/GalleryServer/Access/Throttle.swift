@@ -144,7 +144,7 @@
     /// How many feeds a key may have open at once, and how many of its polls of changes may wait; each holds a
     /// connection and its fetches.
     public var feedsOfKey = 64
-    /// How many requests the keys of a share link may make at once, all together: each opening of a link makes a key.
+    /// How many requests all keys of a share link may make at once in total: each opening of a link makes a key.
     public var shareBurst = 10_000.0
     /// How many more they may make each second.
     public var sharePerSecond = 1_000.0
