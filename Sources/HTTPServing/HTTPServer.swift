@@ -64,8 +64,8 @@
     public var idleSeconds = 60
     /// How many seconds a client has for a whole head, and then for a body that is gathered.
     public var requestSeconds = 30.0
-    /// How many bytes all bodies together may have that are gathered in memory; more are answered with 503. The bodies of
-    /// one holder, see ``HTTPSender/holder``, may have a quarter of it, and those of all holders three quarters.
+    /// How many bytes all bodies together may have that are gathered in memory; more are answered with 503. The bodies
+    /// of one holder (see ``HTTPSender/holder``) may have a quarter of it, and those of all holders three quarters.
     public var gatheredBytes = 128 << 20
     /// How many seconds a client has for each 32 KiB of a response, or for what waits if that is less. A stream with a
     /// heartbeat is left out.

@@ -94,6 +94,21 @@
   struct FailedRenditionTests {
     private let hash: [UInt8] = Array(repeating: 7, count: 32)
 
+    @Test("a lock of which it is not known whether another process has it leaves the pictures as they are")
+    func unknownLock() throws {
+      let temporary = try TemporaryFolder()
+      let parent = temporary.place("renditions")
+      try FileManager.default.createDirectory(at: parent, withIntermediateDirectories: true)
+      // A link to itself cannot be opened, by root either.
+      try #require(symlink("lock", parent.appending(path: "lock").path) == 0)
+      let error = #expect(throws: GalleryError.self) {
+        try RenditionCache(in: parent, budget: 10_000, now: { Date(timeIntervalSince1970: 1) })
+      }
+      #expect(error?.description.contains("cannot be locked") == true)
+      #expect(try FileManager.default.contentsOfDirectory(atPath: parent.path) == ["lock"])
+      withExtendedLifetime(temporary) {}
+    }
+
     @Test("what was killed counts as failed after some attempts, with the same programs and across restarts")
     func attempts() throws {
       let temporary = try TemporaryLibrary(.seeded(1))

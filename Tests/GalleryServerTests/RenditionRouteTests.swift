@@ -380,21 +380,6 @@
       #expect(try Data(contentsOf: records).allSatisfy { $0 == 0 })
     }
 
-    @Test("a lock of which it is not known whether another process has it leaves the pictures as they are")
-    func unknownLock() throws {
-      let temporary = try TemporaryFolder()
-      let parent = temporary.place("renditions")
-      try FileManager.default.createDirectory(at: parent, withIntermediateDirectories: true)
-      // A link to itself cannot be opened, by root either.
-      try #require(symlink("lock", parent.appending(path: "lock").path) == 0)
-      let error = #expect(throws: GalleryError.self) {
-        try RenditionCache(in: parent, budget: 10_000, now: { Date(timeIntervalSince1970: 1) })
-      }
-      #expect(error?.description.contains("cannot be locked") == true)
-      #expect(try FileManager.default.contentsOfDirectory(atPath: parent.path) == ["lock"])
-      withExtendedLifetime(temporary) {}
-    }
-
     @Test("a folder in the place of the lock is not another process: the pictures that were made are used")
     func lockless() throws {
       let temporary = try TemporaryFolder()

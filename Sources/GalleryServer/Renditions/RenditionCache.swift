@@ -108,8 +108,8 @@
     private static let lockless: Set<Int32> = [EISDIR, ENOENT, ENOLCK, ENOSYS, EOPNOTSUPP, EINVAL]
 
     /// Locks the cache.
-    /// - Throws: ``GalleryError`` if it is not known whether another process has it: this process can open no more files,
-    ///   or may not open that of another user.
+    /// - Throws: ``GalleryError`` if it is not known whether another process has it: this process can open no more
+    ///   files, or may not open that of another user.
     private static func takeLock(_ path: String) throws -> (lock: FileLock?, isOthers: Bool) {
       var code: Int32 = 0
       do {

@@ -111,8 +111,8 @@ extension Invocation {
 
     /// Raises the limit of files that this process may have open, and leaves a third of them to files.
     ///
-    /// Shells and systemd start programs with 1,024, which 512 visitors use up, each with a feed and a picture. It is not
-    /// raised without bound, since some programs close every number up to the limit when they start.
+    /// Shells and systemd start programs with 1,024, which 512 visitors use up, each with a feed and a picture. It is
+    /// not raised without bound, since some programs close every number up to the limit when they start.
     /// - Returns: how many connections the rest is enough for.
     private static func connectionLimit(atMost most: Int) -> Int {
       let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
