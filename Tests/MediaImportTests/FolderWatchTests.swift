@@ -146,6 +146,30 @@ struct FolderWatchTests {
     }
   }
 
+  @Test("a unit of which a file changes while it waits to be taken is taken whole, when it is quiet again")
+  func changedWhileReady() {
+    var watch = FolderWatch(roots: [World.root], known: [], rules: FolderWatch.Rules())
+    func listing(_ sizeOfJPEG: Int64) -> FolderWatch.Event {
+      func state(_ size: Int64) -> FileState { FileState(byteCount: size, modified: size, changed: size) }
+      let entries = [Array("b.ARW".utf8): state(1), Array("b.JPG".utf8): state(sizeOfJPEG)]
+      return .listed(World.root, .entries(files: entries, folders: [:], isEmpty: false))
+    }
+    var actions = [watch.next(at: .zero)]
+    watch.receive(listing(1), at: .zero)
+    // The folder is listed twice at the end of the quiet time: the first listing makes both files ready.
+    watch.receive(.changed(World.root), at: .milliseconds(800))
+    actions.append(watch.next(at: .seconds(1)))
+    watch.receive(listing(1), at: .seconds(1))
+    actions.append(watch.next(at: .seconds(1)))
+    watch.receive(listing(2), at: .seconds(1))
+    actions.append(watch.next(at: .seconds(1)))
+    actions.append(watch.next(at: .seconds(2)))
+    watch.receive(listing(2), at: .seconds(2))
+    actions.append(watch.next(at: .seconds(2)))
+    let list = FolderWatch.Action.list(World.root)
+    #expect(actions == [list, list, list, nil, list, .take([World.path("b.ARW"), World.path("b.JPG")])])
+  }
+
   @Test("known files that listings leave out are looked for twice, and delay no report of a file that is gone")
   func leftOut() throws {
     var world = World(seed: 11)

@@ -451,7 +451,7 @@ struct FolderWatch {
   mutating func next(at now: Duration) -> Action? {
     if isOver { return nil }
     if let action = actions.popFirst() { return action }
-    if readyCount >= rules.batchCount { return take() }
+    while readyCount >= rules.batchCount { if let action = take() { return action } }
     if let folder = nextFolder(now) { return .list(folder) }
     while !ready.isEmpty { if let action = take() { return action } }
     return rules.tracksMissing ? judge(now) : nil
@@ -469,19 +469,27 @@ struct FolderWatch {
   /// Takes what is ready and still what it was, by whole units.
   private mutating func take() -> Action? {
     var batch: [FilePath] = []
-    var unitCount = 0
+    var (unitCount, count) = (0, 0)
     while unitCount < ready.count, batch.count < rules.batchCount {
-      batch += ready[unitCount]
+      let unit = ready[unitCount]
       unitCount += 1
+      count += unit.count
+      if unit.contains(where: { file($0).map { $0.since != nil && !$0.isReady } ?? false }) {
+        // One changed since. Its folder is listed again when it may be quiet, and makes all of them ready.
+        for path in unit { folders[FilePath(bytes: path.folderBytes)]?.files[Array(path.nameBytes)]?.isReady = false }
+      } else {
+        batch += unit
+      }
     }
     ready.removeFirst(unitCount)
-    readyCount -= batch.count
+    readyCount -= count
     var seen: Set<FilePath> = []
-    taking = batch.filter { path in
-      guard seen.insert(path).inserted else { return false }
-      return folders[FilePath(bytes: path.folderBytes)]?.files[Array(path.nameBytes)]?.isReady == true
-    }
+    taking = batch.filter { seen.insert($0).inserted && file($0)?.isReady == true }
     return taking.isEmpty ? nil : .take(taking)
+  }
+
+  private func file(_ path: FilePath) -> File? {
+    folders[FilePath(bytes: path.folderBytes)]?.files[Array(path.nameBytes)]
   }
 
   /// The files of a root that are gone, and when they are judged: when no more have gone for the grace, or some have
