@@ -183,7 +183,7 @@ final class KnownFiles: Sendable {
   }
 
   /// Records the sidecars of a batch of a watch, so that another watch need not take them again: where one belongs to a
-  /// file that comes later, it is found by its name.
+  /// file that comes into its folder later, it is found by its name.
   /// - Parameter listed: gives what a file was when it was listed.
   /// - Throws: ``LibraryError`` if it cannot be written.
   func record(

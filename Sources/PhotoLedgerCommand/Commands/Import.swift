@@ -246,7 +246,7 @@ struct Importing {
       (summary.resourcesAdded, "joined another as its video, RAW or edit"),
       (summary.stacks, summary.isDryRun ? "stacks would be made" : "stacks made"),
       (summary.duplicates, "duplicates"),
-      (summary.duplicatesInTrash, "of the duplicates are in the trash; `photoledger restore` brings assets back"),
+      (summary.duplicatesInTrash, "duplicates in the trash; `photoledger restore` brings assets back"),
       (summary.restored, summary.isDryRun ? "lost files of the library would be restored" : "lost files restored"),
       (summary.sidecars, "describe other files"), (summary.notReached, "not reached"),
     ]

@@ -48,8 +48,11 @@ open class PHFetchResult<ObjectType: AnyObject>: NSObject, NSCopying, @unchecked
   /// The object at a position; traps past the end (FR-02).
   /// - Complexity: O(log n).
   open func object(at index: Int) -> ObjectType {
-    guard let library, index >= 0, index < count else {
+    guard index >= 0, index < count else {
       fatalError("PHFetchResult.object(at:): position \(index) is outside of a result of \(count) objects.")
+    }
+    guard let library else {
+      fatalError("PHFetchResult.object(at:): a subclass that overrides count has to override object(at:), too.")
     }
     do {
       switch content {
