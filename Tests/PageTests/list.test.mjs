@@ -214,6 +214,14 @@ test('a commit whose answer is cut or not the server’s is sent again under the
   await assert.rejects(other.ask('GET', '/v1/session'), { status: 502, message: 'The answer is not JSON.' });
 });
 
+test('a proxy that says with a date when to come back is not asked again without a pause', async () => {
+  const retryAfter = async (value) => {
+    const { client } = answering(() => new Response('', { status: 503, headers: { 'Retry-After': value } }));
+    return client.ask('GET', '/v1/session').then(() => assert.fail(), (error) => error.retryAfter);
+  };
+  assert.deepEqual([await retryAfter('Wed, 21 Oct 2026 07:28:00 GMT'), await retryAfter('7')], [0, 7]);
+});
+
 test('a commit of unknown outcome is sent under the same key when it is made again next', async (context) => {
   const receipt = () => Response.json({ commit: 1, token: 't1' });
   const cuts = [cut, cut, cut, cut, cut];

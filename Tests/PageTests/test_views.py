@@ -145,15 +145,14 @@ class ViewTests(unittest.TestCase):
         browser = Browser(width=375, height=667, scale=2, phone=True)
         self.addCleanup(browser.close)
         self.open(browser, "timeline", "/#/photos", ".tile[data-id]")
-        browser.driver.execute_async_script("""
+        # Measured at once: a notice goes by itself.
+        edges = browser.driver.execute_async_script("""
             const done = arguments[0];
             import(document.querySelector('script[type=module]').src).then(({ app: { notices } }) => {
               notices.show('Donaudampfschifffahrtsgesellschaftskapitän renamed', { action: 'Rückgängig' });
-              done();
+              done([...document.querySelectorAll('.notice button')].map((one) => one.getBoundingClientRect())
+                .map(({ left, right }) => [left, innerWidth - right]));
             });""")
-        edges = browser.js("""
-            return [...document.querySelectorAll('.notice button')].map((one) => one.getBoundingClientRect())
-              .map(({ left, right }) => [left, innerWidth - right]);""")
         self.assertEqual(len(edges), 2)
         for edge in edges:
             self.assertGreaterEqual(min(edge), 0, edges)

@@ -162,6 +162,12 @@ export function items(columns) {
   }));
 }
 
+/**
+ * The seconds of a `Retry-After`; 0 without one, and for a date, which proxies may send.
+ * @param {string | null} field
+ */
+export const secondsOf = (field) => Number(field) || 0;
+
 /** No answer came. */
 export const notReached = () => new Problem(0, 'not-reached', 'The server was not reached.');
 
@@ -235,7 +241,7 @@ export class PhotoLedger {
     const type = typeof problem?.type === 'string' ? String(problem.type).split(':').pop() : 'unknown';
     throw new Problem(
       answer.status, type ?? 'unknown', problem?.detail ?? `The server answered with status ${answer.status}.`,
-      Number(answer.headers.get('Retry-After') ?? 0), Array.isArray(problem?.assets) ? problem.assets : []);
+      secondsOf(answer.headers.get('Retry-After')), Array.isArray(problem?.assets) ? problem.assets : []);
   }
 
   /**

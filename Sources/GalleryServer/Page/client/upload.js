@@ -11,7 +11,7 @@
 //
 // Rejected: one request for a small file. A client that only adds would make a second asset when it sends it again.
 
-import { Problem, notReached } from './photoledger.js';
+import { Problem, notReached, secondsOf } from './photoledger.js';
 
 /** @typedef {import('./photoledger.js').PhotoLedger} PhotoLedger */
 
@@ -142,7 +142,7 @@ function patch(client, path, part, fields, { signal, onProgress }) {
         else {
           reject(new Problem(request.status, String(json?.type ?? 'unknown').split(':').pop() ?? '',
             json?.detail ?? `The server answered with status ${request.status}.`,
-            Number(request.getResponseHeader('Retry-After') ?? 0)));
+            secondsOf(request.getResponseHeader('Retry-After'))));
         }
       } catch {
         // What stands in front of the server answered in its place, as proxies do while the server is gone.

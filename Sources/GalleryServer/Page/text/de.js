@@ -26,15 +26,16 @@ export default {
   'session.ended': 'Die Anmeldung ist beendet. Was hier noch nicht fertig ist, wartet bis zur nächsten.',
   'session.other': 'In diesem Browser ist jetzt ein anderes Konto angemeldet. Was hier noch nicht fertig ist, '
     + 'wartet, bis sich das Konto dieser Seite wieder anmeldet.',
+  'session.refused': 'In diesem Browser ist jetzt ein anderes Konto angemeldet; deshalb wurde nichts geändert.',
   'update.sentence': 'Die Galerie wurde aktualisiert. Diese Seite muss neu geladen werden.',
-  'update.part': 'Ein Teil dieser Seite konnte nicht geladen werden. Sie muss neu geladen werden.',
+  'update.part': 'Ein Teil der Seite ließ sich nicht laden. Bitte lade sie neu.',
   'update.reload': 'Neu laden',
   'error.title': 'Das hat nicht geklappt',
   'action.close': 'Schließen',
   'action.cancel': 'Abbrechen',
   'action.undo': 'Rückgängig',
   'action.retry': 'Erneut versuchen',
-  'form.mayBeMade': '{reason} Vielleicht wurde es trotzdem erstellt: Sieh unter „{view}“ nach, '
+  'form.mayBeMade': '{reason} Vielleicht hat es trotzdem geklappt: Sieh unter „{view}“ nach, '
     + 'bevor du es noch einmal versuchst.',
   'notice.undone': 'Rückgängig gemacht',
   'notice.partly': 'Ein Teil davon wurde vor dem Fehler ausgeführt.',

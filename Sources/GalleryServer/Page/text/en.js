@@ -26,15 +26,16 @@ export default {
   'session.ended': 'You are signed out. Unfinished work on this page waits until you sign in again.',
   'session.other': 'This browser is now signed in with another account. Unfinished work on this page waits until '
     + 'its own account signs in again.',
+  'session.refused': 'This browser is now signed in with another account, so nothing was changed.',
   'update.sentence': 'The gallery was updated. Reload this page to continue.',
-  'update.part': 'A part of this page could not be loaded. Reload the page to continue.',
+  'update.part': 'Part of this page could not be loaded. Reload the page to continue.',
   'update.reload': 'Reload',
   'error.title': 'Something went wrong',
   'action.close': 'Close',
   'action.cancel': 'Cancel',
   'action.undo': 'Undo',
   'action.retry': 'Try again',
-  'form.mayBeMade': '{reason} It may have been created nevertheless: look under “{view}” before you try '
+  'form.mayBeMade': '{reason} It may have been created anyway: look under “{view}” before you try '
     + 'again.',
   'notice.undone': 'Undone',
   'notice.partly': 'Some of the changes were made before the error.',

@@ -102,7 +102,7 @@ export class App extends EventTarget {
     this.client = client;
     const { response } = client;
     client.response = async (method, path, options) => {
-      if (this.isReplaced && method !== 'GET') throw new Problem(403, 'other-session', t('session.other'));
+      if (this.isReplaced && method !== 'GET') throw new Problem(403, 'other-session', t('session.refused'));
       return response.call(client, method, path, options);
     };
     this.session = session;

@@ -50,7 +50,9 @@ export async function make(app, path, json, view) {
   try {
     return await app.client.ask('POST', path, { json });
   } catch (error) {
-    const isOpen = error instanceof Problem && error.isPassing && error.status !== 429;
+    // A refusal of the server itself made nothing, and one that does not know says so.
+    const isOpen = error instanceof Problem && ([0, 502, 504].includes(error.status)
+      || error.status === 503 && ['unknown', 'interrupted'].includes(error.type));
     if (!isOpen) throw error;
     throw new Error(t('form.mayBeMade', { reason: messageOf(error), view: t(view) }), { cause: error });
   }

@@ -22,7 +22,8 @@ export async function changePassword(app, person) {
       await app.client.ask('PUT', `/v1/people/${encodeURIComponent(person)}/password`,
         { json: { old: old.value, password: password.value } });
     } catch (error) {
-      throw error instanceof Problem && error.status === 403 ? new Error(t('account.password.wrong')) : error;
+      const isWrong = error instanceof Problem && error.status === 403 && error.type !== 'other-session';
+      throw isWrong ? new Error(t('account.password.wrong')) : error;
     }
     return true;
   });
