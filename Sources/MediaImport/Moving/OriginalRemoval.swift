@@ -22,7 +22,9 @@ internal import PhotoLedger
 // A read lease (fcntl, F_SETLEASE) is granted only while no program has the file open for writing, mapped files
 // included. While it is held, an attempt to open the file for writing waits and ends the lease, which is looked at
 // before the removal. The kernel's notice would be SIGIO, which ends a process; SIGURG, which is ignored, takes its
-// place. Where there are no leases (some network file systems, files of other users), originals stay.
+// place. Where there are no leases (some network file systems, files of other users), originals stay. A program that
+// has closed a file may have copies of its descriptor for a moment: in a child that it is starting, until that begins
+// its own program. So a refused lease is asked for again for half a second.
 //
 // Between the last look and `unlink` another program can give the name to another file, or begin to wait for the lease:
 // some microseconds, for which Linux has no remedy. A purge meanwhile is as one that comes after the removal.
@@ -191,16 +193,21 @@ struct OriginalRemoval: Sendable {
       .unreadable, "whether a folder above it is that of a library cannot be seen: \(LibraryError.reason(code)).")
   }
 
+  /// How often a lease is asked for while something has the file open for writing, ten milliseconds apart.
+  private static let leaseAttempts = 50
+
   /// Takes a read lease, which goes with the descriptor.
   private func takeLease(on file: borrowing SourceFile) throws(Kept) {
     let number = file.descriptor.number
-    guard fcntl(number, Lease.setSignal, SIGURG) == 0, fcntl(number, Lease.set, Int32(F_RDLCK)) == 0 else {
+    for attempt in 1...Self.leaseAttempts {
+      guard fcntl(number, Lease.setSignal, SIGURG) != 0 || fcntl(number, Lease.set, Int32(F_RDLCK)) != 0 else { return }
       guard errno == EAGAIN else {
         throw Kept(
           .writersUnknown, "the system does not say whether a program is writing it: \(LibraryError.reason(errno)).")
       }
-      throw Kept(.beingWritten, "a program has it open for writing.")
+      if attempt < Self.leaseAttempts { usleep(10_000) }
     }
+    throw Kept(.beingWritten, "a program has it open for writing.")
   }
 
   /// Checks that a name still leads to the file that was read, and that no program waits to write it.
