@@ -1,6 +1,10 @@
 // The floor of the server's rows: libmicrohttpd alone, with the threads and flags of the library's server, answering
 // bytes that are there already.
 //
+//   floor-server [--field NAME VALUE]... FILE...
+//
+// Each file is answered with the fields, so that the answer has the head of the server's besides its bytes.
+//
 //   GET /N       the bytes of the Nth file: from memory up to 1 MiB, by its descriptor above
 //   GET /stream  an open response, suspended until there is a message
 //   GET /waits   how many of those are suspended
@@ -25,7 +29,8 @@
 #include <unistd.h>
 
 struct content {
-  char *bytes;
+  // The response that is sent each time; null: one is made for each request.
+  struct MHD_Response *made;
   size_t count;
   int descriptor;
 };
@@ -40,6 +45,8 @@ struct stream {
 static struct content contents[16];
 static int content_count;
 static struct stream *streams;
+static const char *fields[32][2];
+static int field_count;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char message[1500];
 static unsigned message_number;
@@ -99,6 +106,13 @@ static enum MHD_Result queue(struct MHD_Connection *connection, struct MHD_Respo
   return result;
 }
 
+static int add_fields(struct MHD_Response *response) {
+  if (!response) return 0;
+  for (int i = 0; i < field_count; i++)
+    if (MHD_add_response_header(response, fields[i][0], fields[i][1]) != MHD_YES) return 0;
+  return 1;
+}
+
 static enum MHD_Result answer(void *context, struct MHD_Connection *connection, const char *url, const char *method,
                               const char *version, const char *upload, size_t *upload_count, void **request) {
   (void)context, (void)method, (void)version, (void)upload, (void)upload_count;
@@ -125,9 +139,9 @@ static enum MHD_Result answer(void *context, struct MHD_Connection *connection, 
   int number = atoi(url + 1);
   if (number < 0 || number >= content_count) return MHD_NO;
   struct content *content = &contents[number];
-  if (content->bytes)
-    return queue(connection, MHD_create_response_from_buffer(content->count, content->bytes, MHD_RESPMEM_PERSISTENT));
-  return queue(connection, MHD_create_response_from_fd64(content->count, dup(content->descriptor)));
+  if (content->made) return MHD_queue_response(connection, 200, content->made);
+  struct MHD_Response *response = MHD_create_response_from_fd64(content->count, dup(content->descriptor));
+  return add_fields(response) ? queue(connection, response) : MHD_NO;
 }
 
 int main(int count, char **words) {
@@ -136,14 +150,21 @@ int main(int count, char **words) {
     limit.rlim_cur = limit.rlim_max;
     setrlimit(RLIMIT_NOFILE, &limit);
   }
-  for (int i = 1; i < count && content_count < 16; i++) {
+  int i = 1;
+  for (; i + 2 < count && field_count < 32 && !strcmp(words[i], "--field"); i += 3) {
+    fields[field_count][0] = words[i + 1];
+    fields[field_count++][1] = words[i + 2];
+  }
+  for (; i < count && content_count < 16; i++) {
     struct content content = {0, 0, open(words[i], O_RDONLY | O_CLOEXEC)};
     struct stat status;
     if (content.descriptor < 0 || fstat(content.descriptor, &status)) return 1;
     content.count = (size_t)status.st_size;
     if (content.count <= 1 << 20 && content.count > 0) {
-      content.bytes = malloc(content.count);
-      if (!content.bytes || read(content.descriptor, content.bytes, content.count) != status.st_size) return 1;
+      char *bytes = malloc(content.count);
+      if (!bytes || read(content.descriptor, bytes, content.count) != status.st_size) return 1;
+      content.made = MHD_create_response_from_buffer(content.count, bytes, MHD_RESPMEM_MUST_FREE);
+      if (!add_fields(content.made)) return 1;
     }
     contents[content_count++] = content;
   }

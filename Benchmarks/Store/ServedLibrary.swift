@@ -74,6 +74,16 @@
 
     func url(_ path: String) -> String { "http://127.0.0.1:\(port)\(path)" }
 
+    /// The fields of the head of an answer, but for those that libmicrohttpd makes itself.
+    func fields(_ path: String) throws -> [(name: String, value: String)] {
+      let head = try Exchange.headAndContent(port, "GET", path, nil, key).head
+      return head.split(separator: "\r\n").dropFirst().compactMap { line in
+        let parts = line.split(separator: ":", maxSplits: 1)
+        guard parts.count == 2, !["Date", "Content-Length", "Connection"].contains(parts[0]) else { return nil }
+        return (String(parts[0]), String(parts[1].drop { $0 == " " }))
+      }
+    }
+
     func bytes(_ method: String, _ path: String, body: String? = nil) throws -> Data {
       try Exchange.bytes(port, method, path, body, key)
     }
@@ -96,8 +106,9 @@
 
   /// The floor of the server.
   final class FloorServer: ServingProcess {
-    init(_ program: String, _ files: [String]) throws {
-      try super.init([program] + files)
+    /// - Parameter fields: what each answer has in its head.
+    init(_ program: String, _ files: [String], fields: [(name: String, value: String)] = []) throws {
+      try super.init([program] + fields.flatMap { ["--field", $0.name, $0.value] } + files)
       guard let port = UInt16(try firstLine()) else { throw WrongAnswer(description: "The floor did not start.") }
       self.port = port
     }
@@ -194,6 +205,12 @@
     /// The content of an answer.
     static func bytes(_ port: UInt16, _ method: String, _ path: String, _ body: String?, _ key: String?) throws -> Data
     {
+      try headAndContent(port, method, path, body, key).content
+    }
+
+    static func headAndContent(
+      _ port: UInt16, _ method: String, _ path: String, _ body: String?, _ key: String?
+    ) throws -> (head: String, content: Data) {
       let descriptor = try connected(port)
       defer { close(descriptor) }
       var head = "\(method) \(path) HTTP/1.1\r\nHost: a\r\nConnection: close\r\n"
@@ -207,7 +224,7 @@
       guard answer.starts(with: Data("HTTP/1.1 2".utf8)) else {
         throw WrongAnswer(description: "\(path): \(String(decoding: answer.prefix(300), as: UTF8.self))")
       }
-      return answer[end.upperBound...]
+      return (String(decoding: answer[..<end.lowerBound], as: UTF8.self), answer[end.upperBound...])
     }
   }
 

@@ -6,7 +6,8 @@ import PhotoLedger
 /// S30 to S33: the server, as a process that clients reach over TCP.
 ///
 /// The floor is a program of a hundred lines over libmicrohttpd ([floor.c](../FloorServer/floor.c)) that answers the
-/// very same bytes. `wrk` sends the requests; it shares the machine with the server, as the floor's does.
+/// very same bytes, with the same head, to the same requests. `wrk` sends them; it shares the machine with the server, as
+/// the floor's does.
 enum Serving {
   /// What is asked for, and what part of the floor's requests a second it should reach.
   private struct Question {
@@ -81,7 +82,7 @@ enum Serving {
         let file = stage.path("answer")
         defer { stage.remove(file) }
         try server.bytes("GET", question.path).write(to: file)
-        let base = try FloorServer(floor, [file.path])
+        let base = try FloorServer(floor, [file.path], fields: server.fields(question.path))
         defer { base.stop() }
         let turns = try turns(wrk, question, server, base)
         add(question.name, turns, question.goal, stage, &report)
@@ -179,7 +180,7 @@ enum Serving {
           throw WrongAnswer(description: "\(path) answers \(answer.count) bytes, which are not those of the file.")
         }
         try answer.write(to: file)
-        let base = try FloorServer(floor, [file.path])
+        let base = try FloorServer(floor, [file.path], fields: server.fields(path))
         defer { base.stop() }
         let question = Question(
           name: served.name, path: path, goal: .atMost(1 / 0.85), connections: answer.count > 1 << 20 ? 8 : 32)
@@ -193,7 +194,7 @@ enum Serving {
       _ wrk: String, _ question: Question, _ server: ServedLibrary, _ base: FloorServer
     ) throws -> [Turn] {
       try (0..<3).map { _ in
-        let floor = try Load(wrk, base.url(0), nil, connections: question.connections)
+        let floor = try Load(wrk, base.url(0), server.key, connections: question.connections)
         return (try Load(wrk, server.url(question.path), server.key, connections: question.connections), floor)
       }
     }
