@@ -91,7 +91,7 @@ extension Invocation {
         try text("page").map { try PageFiles(folder: directory($0, "--page"), isLive: true) } ?? PageFiles.ofProgram()
       // Picked items are converted, and places taken out of them, by the programs that there are.
       try library.setRepresentationConverter(ExternalConverter())
-      let server = try GalleryServer(library, access: access, renditions: renditions, page: page, log: log.write)
+      let server = try GalleryServer(library, access: access, renditions: renditions, page: page, log: log.add)
       let address: HTTPAddress
       do {
         let listener = try listener()
@@ -107,6 +107,7 @@ extension Invocation {
       try announce(origin, server.ownerLink(at: origin), address, isEncrypted: options.tls != nil)
       try announceLinks(of: server, origin, served: options.tls?.certificate, until: interruption)
       try waiting { await server.stop() }
+      log.finish()
     }
 
     /// Raises the limit of files that this process may have open, and leaves a third of them to files.
@@ -226,46 +227,6 @@ extension Invocation {
         let text = String(data: data, encoding: .utf8), text.contains("-----BEGIN ")
       else { throw UsageError("\(name) needs a PEM file; '\(path)' is not one that can be read.") }
       return text
-    }
-  }
-
-  /// Writes a line for each request to standard error.
-  private struct ServerLog: Sendable {
-    let printsJSON: Bool
-
-    func write(_ line: GalleryLogLine) {
-      let milliseconds = (line.seconds * 1_000_000).rounded() / 1000
-      if printsJSON {
-        var bytes = JSONBytes(capacity: 512)
-        bytes.beginObject()
-        bytes.key("date")
-        bytes.date(line.date)
-        bytes.key("peer")
-        bytes.text(line.peer)
-        bytes.key("client")
-        bytes.text(line.client)
-        bytes.key("method")
-        bytes.text(line.method)
-        bytes.key("path")
-        bytes.text(line.path)
-        bytes.key("status")
-        if let status = line.status { bytes.integer(Int64(status)) } else { bytes.null() }
-        bytes.key("milliseconds")
-        bytes.number(milliseconds)
-        if let note = line.note {
-          bytes.key("note")
-          bytes.text(note)
-        }
-        bytes.endObject()
-        bytes.endLine()
-        bytes.withUnsafeBytes { Output.complain($0) }
-      } else {
-        let status = line.status.map(String.init) ?? "---"
-        Output.complain(
-          TextLayout.printable(
-            "\(DateText.wallTime(line.date))Z \(line.peer) \(line.client ?? "-") \(line.method) \(line.path) \(status) "
-              + "\(milliseconds) ms\(line.note.map { ": \($0)" } ?? "")") + "\n")
-      }
     }
   }
 #endif

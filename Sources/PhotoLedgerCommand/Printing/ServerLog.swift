@@ -1,0 +1,131 @@
+#if Gallery
+  import Dispatch
+  import GalleryServer
+  import LibraryJSON
+  import PhotoLedger
+  import Synchronization
+
+  // The server's lines on standard error, one for each request.
+  //
+  //   thread of a connection ─▶ waiting lines ─┬─ the first of them: a writing is due in some milliseconds
+  //                                            └─ as many as there are by then go out in one call
+  //
+  // A line that each request wrote itself would cost it a call of the kernel, and a reader that is slow or asleep, such
+  // as a stopped terminal or a full pipe, would stop the threads that serve all connections.
+  //
+  // Invariant: lines come out whole and in the order in which their requests ended. At most `limit` bytes wait; what
+  // comes then is left out, and how many lines that were is said as soon as there is room.
+
+  /// Writes a line for each request to standard error.
+  final class ServerLog: Sendable {
+    private struct State {
+      var lines: [UInt8] = []
+      var leftOut = 0
+      /// Whether a writing is due.
+      var isDue = false
+    }
+
+    /// How many bytes may wait for a reader: some hundred thousand lines.
+    static let limit = 16 << 20
+    private let printsJSON: Bool
+    private let limit: Int
+    private let write: @Sendable (UnsafeRawBufferPointer) -> Void
+    private let state = Mutex(State())
+    private let queue = DispatchQueue(label: "photoledger.server-log")
+
+    /// - Parameters:
+    ///   - printsJSON: whether a line is a JSON object.
+    ///   - limit: how many bytes may wait.
+    ///   - write: writes bytes, and may wait for that.
+    init(
+      printsJSON: Bool, limit: Int = ServerLog.limit,
+      write: @escaping @Sendable (UnsafeRawBufferPointer) -> Void = { Output.complain($0) }
+    ) {
+      (self.printsJSON, self.limit, self.write) = (printsJSON, limit, write)
+    }
+
+    /// Adds the line of a request; waits for no reader.
+    func add(_ line: GalleryLogLine) {
+      if printsJSON {
+        var bytes = JSONBytes(capacity: 512)
+        bytes.add(line)
+        bytes.withUnsafeBytes { add($0) }
+      } else {
+        var text = line.text
+        text.withUTF8 { add(UnsafeRawBufferPointer($0)) }
+      }
+    }
+
+    private func add(_ line: UnsafeRawBufferPointer) {
+      let isFirst = state.withLock { state in
+        if state.lines.count + line.count > limit { state.leftOut += 1 } else { state.lines.append(contentsOf: line) }
+        defer { state.isDue = true }
+        return !state.isDue
+      }
+      if isFirst { queue.asyncAfter(deadline: .now() + .milliseconds(50)) { [self] in writeLines() } }
+    }
+
+    private func writeLines() {
+      let (lines, leftOut) = state.withLock { state in
+        defer { state = State() }
+        return (state.lines, state.leftOut)
+      }
+      if !lines.isEmpty { lines.withUnsafeBytes { write($0) } }
+      if leftOut > 0 {
+        var sentence =
+          "photoledger: The lines of \(leftOut) requests are missing here: standard error was not read for too long.\n"
+        sentence.withUTF8 { write(UnsafeRawBufferPointer($0)) }
+      }
+    }
+
+    /// Writes what waits, for which a reader has two seconds.
+    func finish() {
+      let isWritten = DispatchSemaphore(value: 0)
+      queue.async { [self] in
+        writeLines()
+        isWritten.signal()
+      }
+      _ = isWritten.wait(timeout: .now() + .seconds(2))
+    }
+  }
+
+  extension GalleryLogLine {
+    /// In milliseconds, to the microsecond.
+    fileprivate var milliseconds: Double { (seconds * 1_000_000).rounded() / 1000 }
+
+    /// For a person.
+    fileprivate var text: String {
+      let status = status.map(String.init) ?? "---"
+      return TextLayout.printable(
+        "\(DateText.wallTime(date))Z \(peer) \(client ?? "-") \(method) \(path) \(status) "
+          + "\(milliseconds) ms\(note.map { ": \($0)" } ?? "")") + "\n"
+    }
+  }
+
+  extension JSONBytes {
+    /// For a program.
+    fileprivate mutating func add(_ line: GalleryLogLine) {
+      beginObject()
+      key("date")
+      date(line.date)
+      key("peer")
+      text(line.peer)
+      key("client")
+      text(line.client)
+      key("method")
+      text(line.method)
+      key("path")
+      text(line.path)
+      key("status")
+      if let status = line.status { integer(Int64(status)) } else { null() }
+      key("milliseconds")
+      number(line.milliseconds)
+      if let note = line.note {
+        key("note")
+        text(note)
+      }
+      endObject()
+      endLine()
+    }
+  }
+#endif
