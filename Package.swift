@@ -197,7 +197,9 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "CommandTests",
-      dependencies: ["PhotoLedgerCommand", "LibraryMaintenance", "LibraryJSON", "EventLog", "LMDB", "TestSupport"],
+      dependencies: [
+        "PhotoLedgerCommand", "GalleryServer", "LibraryMaintenance", "LibraryJSON", "EventLog", "LMDB", "TestSupport",
+      ],
       swiftSettings: strict),
     // Programs as iOS authors write them: the same files, compiled in both language modes without the package's rules.
     .target(

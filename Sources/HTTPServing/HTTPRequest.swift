@@ -4,46 +4,62 @@
   import Synchronization
 
   /// The head of a request, and its body once that was gathered.
+  ///
+  /// Copies share the head, which never changes.
   public struct HTTPRequest: Sendable {
+    private final class Head: Sendable {
+      let method: String
+      let target: HTTPTarget
+      let fields: HTTPFields
+      let peer: String
+      let sender = HTTPSender()
+      let refusal: String?
+
+      init(_ method: String, _ target: HTTPTarget, _ fields: HTTPFields, peer: String, refusal: String? = nil) {
+        (self.method, self.target, self.fields, self.peer, self.refusal) = (method, target, fields, peer, refusal)
+      }
+    }
+
+    private let head: Head
     /// The method, as the client wrote it: methods are case-sensitive (RFC 9110, 9.1).
-    public let method: String
+    public var method: String { head.method }
     /// What is asked for; empty where the client's target cannot be decoded.
-    public let target: HTTPTarget
+    public var target: HTTPTarget { head.target }
     /// The fields of the head.
-    public let fields: HTTPFields
+    public var fields: HTTPFields { head.fields }
     /// The numeric address of the peer, without its port; a proxy's where there is one. Empty if it is unknown.
-    public let peer: String
+    public var peer: String { head.peer }
     /// The whole body; empty until it was gathered.
     public internal(set) var body: [UInt8] = []
     /// Who sent the request, once the application knows.
-    public let sender = HTTPSender()
+    public var sender: HTTPSender { head.sender }
     /// Why the request is rejected without asking the application, if it is malformed.
-    let refusal: String?
+    var refusal: String? { head.refusal }
 
     /// A request without a connection, for tests of an application.
     public init(method: String, target: HTTPTarget, fields: HTTPFields = [], body: [UInt8] = [], peer: String = "") {
-      (self.method, self.target, self.fields, self.peer, self.body) = (method, target, fields, peer, body)
-      refusal = nil
+      head = Head(method, target, fields, peer: peer)
+      self.body = body
     }
 
-    init(_ connection: OpaquePointer, _ method: String, target path: String) {
-      self.method = method
-      fields = HTTPFields(headOf: connection)
-      peer = ConnectionWatch.connection(connection)?.peer ?? ""
-      var (decoded, reason) = (HTTPTarget(), String?.none)
+    /// The head of a request that libmicrohttpd has read.
+    /// - Parameter path: the target without its query, ended by a zero.
+    init(_ connection: OpaquePointer, _ method: String, target path: UnsafePointer<CChar>, known: KnownHeads) {
+      let peer = ConnectionWatch.connection(connection)?.peer ?? ""
+      // The length of a body is its own, so heads of uploads seldom come again.
+      let read = method == "GET" || method == "HEAD" ? known.fields(of: connection) : ReadFields(connection)
       do throws(HTTPServerError) {
-        decoded = try HTTPTarget(path: path, query: HTTPFields(queryOf: connection))
-        try Self.checkFraming(fields)
+        let target = try known.target(of: connection, path)
+        head = Head(method, target, read.fields, peer: peer, refusal: read.refusal)
       } catch {
-        reason = error.description
+        head = Head(method, HTTPTarget(), read.fields, peer: peer, refusal: error.description)
       }
-      (target, refusal) = (decoded, reason)
     }
 
     /// Rejects a head whose body could end elsewhere for a proxy in front (RFC 9112, 6.3): libmicrohttpd takes the
     /// first of two lengths, and a proxy perhaps the second. So is a length that libmicrohttpd counts to and an `Int`
     /// does not: a body would come that `hasBody` knows nothing of, without a deadline.
-    private static func checkFraming(_ fields: HTTPFields) throws(HTTPServerError) {
+    fileprivate static func checkFraming(_ fields: HTTPFields) throws(HTTPServerError) {
       // Most requests have no body, and one host.
       var (bodies, hosts) = (0, 0)
       for (name, _) in fields.pairs {
@@ -85,9 +101,14 @@
     }
 
     /// The values of the cookies that the client sent, by name; the first of a name counts (RFC 6265).
+    public var cookies: [String: String] { fields.cookies }
+  }
+
+  extension HTTPFields {
+    /// The values of the cookies among them, by name; the first of a name counts (RFC 6265).
     public var cookies: [String: String] {
       var cookies: [String: String] = [:]
-      for pair in fields.all("cookie").flatMap({ $0.split(separator: ";") }) {
+      for pair in all("cookie").flatMap({ $0.split(separator: ";") }) {
         let parts = pair.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2 else { continue }
         let name = parts[0].trimmingCharacters(in: .whitespaces)
@@ -152,9 +173,26 @@
     }
   }
 
+  /// The fields of a head, and why it is rejected for them.
+  struct ReadFields: Sendable {
+    let fields: HTTPFields
+    let refusal: String?
+
+    init(_ connection: OpaquePointer) {
+      fields = HTTPFields(headOf: connection)
+      do throws(HTTPServerError) {
+        try HTTPRequest.checkFraming(fields)
+        refusal = nil
+      } catch { refusal = error.description }
+    }
+  }
+
   /// Names with values, in their order; names are compared without regard to ASCII case.
   public struct HTTPFields: Sendable, ExpressibleByArrayLiteral {
-    private var entries: [(name: String, value: String)] = []
+    private typealias Entries = [(name: String, value: String)]
+    private let entries: Entries
+    /// What the application works out from the fields alone; copies of the fields share it.
+    public let note = HTTPNote()
 
     /// Fields from pairs of name and value.
     public init(_ pairs: [(String, String)]) { entries = pairs.map { ($0.lowercased(), $1) } }
@@ -163,26 +201,30 @@
     public init(arrayLiteral elements: (String, String)...) { self.init(elements) }
 
     /// The fields of a head, with the ASCII letters of their names in lower case.
-    init(headOf connection: OpaquePointer) {
+    fileprivate init(headOf connection: OpaquePointer) {
+      var entries: Entries = []
       entries.reserveCapacity(8)
-      withUnsafeMutablePointer(to: &self) { list in
+      withUnsafeMutablePointer(to: &entries) { entries in
         _ = MHD_get_connection_values_n(
           connection, MHD_ValueKind.HEADER_KIND,
           { list, _, name, nameCount, value, valueCount in
             HTTPFields.append(list, name, nameCount, value, valueCount, isHead: true)
-          }, list)
+          }, entries)
       }
+      self.entries = entries
     }
 
     /// The pairs of a query as they were written; the case of their names counts.
     init(queryOf connection: OpaquePointer) {
-      withUnsafeMutablePointer(to: &self) { list in
+      var entries: Entries = []
+      withUnsafeMutablePointer(to: &entries) { entries in
         _ = MHD_get_connection_values_n(
           connection, MHD_ValueKind.GET_ARGUMENT_KIND,
           { list, _, name, nameCount, value, valueCount in
             HTTPFields.append(list, name, nameCount, value, valueCount, isHead: false)
-          }, list)
+          }, entries)
       }
+      self.entries = entries
     }
 
     private static func append(
@@ -192,7 +234,7 @@
       guard let list, let name else { return MHD_Result.NO }
       let key = UnsafeRawBufferPointer(start: name, count: nameCount)
       let text = UnsafeRawBufferPointer(start: value, count: value == nil ? 0 : valueCount)
-      list.assumingMemoryBound(to: HTTPFields.self).pointee.entries.append(
+      list.assumingMemoryBound(to: Entries.self).pointee.append(
         (isHead ? lowercased(key) : String(decoding: key, as: UTF8.self), String(decoding: text, as: UTF8.self)))
       return MHD_Result.YES
     }
@@ -227,6 +269,8 @@
     public let segments: [String]
     /// The decoded query.
     public let query: HTTPFields
+    /// What the application works out from the target alone; copies of the target share it.
+    public let note = HTTPNote()
 
     init() { (path, segments, query) = ("", [], []) }
 

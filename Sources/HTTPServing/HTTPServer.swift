@@ -166,6 +166,7 @@
     private let options: HTTPServerOptions
     let connections: ConnectionWatch
     let departures: DepartureWatch
+    fileprivate let known = KnownHeads()
     private let heartbeat = Mutex<[Task<Void, Never>]>([])
     /// The address on which the server listens.
     public let address: HTTPAddress
@@ -438,7 +439,7 @@
     guard let context, let connection, let target, let method, let pieceCount, let request else { return MHD_Result.NO }
     guard let known = request.pointee else {
       let server = Unmanaged<HTTPServer>.fromOpaque(context).takeUnretainedValue()
-      let head = HTTPRequest(connection, String(cString: method), target: String(cString: target))
+      let head = HTTPRequest(connection, String(cString: method), target: target, known: server.known)
       let isHTTP11 = version.map { strcmp($0, "HTTP/1.1") == 0 } ?? false
       let exchange = Exchange(server, connection, head, isHTTP11: isHTTP11)
       server.enter()

@@ -3,6 +3,7 @@
   @testable import GalleryServer
   import HTTPServing
   import PhotoLedger
+  import Synchronization
   import TestSupport
   import Testing
 
@@ -413,14 +414,29 @@
       }
     }
 
+    /// A clock of which each look is a tick of its own, unless it stands.
+    private final class Ticks: Sendable {
+      private let count = Atomic<UInt64>(1)
+      private let stands: Bool
+      init(stands: Bool = false) { self.stands = stands }
+
+      func goesOn() { count.add(1, ordering: .relaxed) }
+
+      var now: UInt64 {
+        if !stands { goesOn() }
+        return count.load(ordering: .relaxed)
+      }
+    }
+
     /// Asks for one file, of which nothing else than the test closes or forgets anything.
     private struct Asking {
       let gallery: TestGallery
-      let files = OpenFiles()
+      let files: OpenFiles
       let path: String
 
-      init(_ gallery: TestGallery) throws {
+      init(_ gallery: TestGallery, _ ticks: Ticks = Ticks()) throws {
         self.gallery = gallery
+        files = OpenFiles { ticks.now }
         path = gallery.temporary.folder.place("a").path
         try Data("bytes".utf8).write(to: URL(filePath: path))
       }
@@ -432,6 +448,7 @@
           fields: HTTPFields(fields + [("authorization", "Bearer \(key ?? gallery.owner)")]))
         let key = try gallery.server.keyring.key(of: request)
         let call = Call(request: request, parameters: [], key: key, server: gallery.server)
+        if let key, try files.decided(request, key, in: gallery.library) != nil { return false }
         var isDecided = false
         let response = try files.answer(call) {
           isDecided = true
@@ -443,7 +460,7 @@
       }
     }
 
-    @Test("what was decided for a request is good for equal ones of its client, until an event is added or a sweep")
+    @Test("what was decided for a request is good for equal ones of its key, until something is committed or a sweep")
     func decisions() async throws {
       try await TestGallery.serving { gallery in
         let asking = try Asking(gallery)
@@ -462,6 +479,19 @@
         #expect(asking.files.decisionCount == 0)
         #expect(try asking.decides() && asking.decides(key: app) && !asking.decides())
         try Data("BYTES".utf8).write(to: URL(filePath: asking.path), options: .atomic)
+        #expect(try asking.decides() && !asking.decides())
+      }
+    }
+
+    @Test("a file that was seen unchanged in a tick of the clock is looked at again in the next one")
+    func ticks() async throws {
+      try await TestGallery.serving { gallery in
+        let ticks = Ticks(stands: true)
+        let asking = try Asking(gallery, ticks)
+        #expect(try asking.decides() && !asking.decides())
+        try Data("BYTES".utf8).write(to: URL(filePath: asking.path), options: .atomic)
+        #expect(try !asking.decides())
+        ticks.goesOn()
         #expect(try asking.decides() && !asking.decides())
       }
     }

@@ -127,22 +127,15 @@
     /// another scheme are no key: a browser sends those that a proxy asked it for along with each request.
     /// - Throws: ``Problem`` 401 for a key that is unknown, withdrawn or expired.
     func key(of request: HTTPRequest) throws(Problem) -> Key? {
-      if let field = request.fields["authorization"] {
-        // The name of a scheme has no case (RFC 9110, 11.1); the 32 makes capitals small.
-        let scheme = field.utf8.prefix { $0 != 0x20 }
-        if scheme.elementsEqual("bearer".utf8, by: { $0 | 32 == $1 }) {
-          return try key(hash: Self.hash(field.utf8.dropFirst(scheme.count + 1)))
-        }
-      }
-      if readsAPIKeyField, let secret = request.fields["x-api-key"] { return try key(secret: secret) }
+      let known = request.knownFields
+      if let hash = known.bearer { return try key(hash: hash) }
+      if readsAPIKeyField, let hash = known.apiKey { return try key(hash: hash) }
       if let key = try proxied(request) { return key }
-      guard let cookie = request.cookies[Self.cookie] else { return nil }
-      var key = try key(secret: cookie)
+      guard let hash = known.cookie else { return nil }
+      var key = try key(hash: hash)
       key.isAmbient = true
       return key
     }
-
-    private func key(secret: String) throws(Problem) -> Key { try key(hash: Self.hash(secret.utf8)) }
 
     private func key(hash: String) throws(Problem) -> Key {
       guard let key = keys.read({ $0.byHash[hash] }), isGood(key) else { throw .signInRequired }
@@ -167,6 +160,7 @@
 
     /// Whether a request came from a proxy whose fields may be believed.
     func isTrusted(_ request: HTTPRequest) -> Bool {
+      if trustedProxies.isEmpty { return false }
       let peer = request.peer.hasPrefix("::ffff:") ? String(request.peer.dropFirst(7)) : request.peer
       return !peer.isEmpty && trustedProxies.contains(peer)
     }
@@ -339,7 +333,8 @@
 
     static func hash(_ secret: String) -> String { hash(secret.utf8) }
 
-    private static func hash(_ bytes: some Collection<UInt8>) -> String {
+    /// The SHA-256 of bytes, in hexadecimal digits.
+    static func hash(_ bytes: some Collection<UInt8>) -> String {
       bytes.withContiguousStorageIfAvailable { hash(UnsafeRawBufferPointer($0)) } ?? hash(Array(bytes))
     }
 

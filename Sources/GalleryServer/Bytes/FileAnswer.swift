@@ -21,7 +21,7 @@
     /// - Throws: ``Problem`` if the file is missing or has another size.
     func response(_ request: HTTPRequest) throws -> HTTPResponse {
       // Nearly every picture of a grid is asked for whole, by a client that has nothing of it.
-      let isWhole = request.wantsWhole
+      let isWhole = request.knownFields.wantsWhole
       if isWhole, let made = files?.made(path, look, size: size) { return HTTPResponse(made) }
       let tag = "\"\(look.tag)\""
       let fields =
@@ -113,9 +113,6 @@
   }
 
   extension HTTPRequest {
-    /// Whether all of a file is asked for, by a client that has nothing of it.
-    var wantsWhole: Bool { !fields.pairs.contains { $0.name == "range" || $0.name == "if-none-match" } }
-
     /// The answer from a file of which the client does not hold all: the whole, or the part that is asked for.
     /// - Parameters:
     ///   - tag: the tag of the content, with its quotation marks.

@@ -22,60 +22,118 @@
   // A small file is kept as the response that it is sent in, so that sending it again reads and builds nothing. The
   // response is part of what is kept of the file, and goes with it: it is sent only after the same `fstat`.
   //
-  //   (client, path of the request) ─▶ which response, and the last event when that was decided
+  //   (key, path of the request) ─▶ which response, and the last transaction when that was decided
   //
-  // Which file a path means, and whether a client may have it, depends on the log alone, which holds permissions too.
-  // So what was decided once is good for the same client and the same path until an event is added, by whichever
-  // process. The end of the log is read before the decision: what an event changed meanwhile is decided again. A sweep
-  // forgets the decisions, so that those who count uses are asked every few seconds.
+  // Which file a path means, and whether a key opens it, depends on the key and on the log alone, which holds
+  // permissions too. So what was decided once is good for the same key and the same path until something is committed,
+  // by whichever process. A decision has the number of a snapshot that is at least as old as what it was decided by,
+  // and is good while that is the number of LMDB's last commit. A sweep forgets the decisions, so that those who count
+  // uses are asked every few seconds. The server looks for a decision before it looks for a route, and asks for the
+  // file's state once a tick of the kernel's clock: a picture that is asked for again costs little more than
+  // libmicrohttpd.
   //
   // Rejected: the bytes of larger files in memory (the kernel keeps them once, for all processes); files outside the
   // library (a disk with an open file cannot be unmounted).
 
   /// Descriptors of recently sent files.
   final class OpenFiles: Sendable {
-    private struct Kept {
+    /// A file that is open.
+    private final class Kept: Sendable {
       let file: HTTPFile
       let status: stat
-      var lastUse: UInt64
-      /// The response that it was last sent in, whole, and what is asked of it beside its bytes.
-      var made: (look: FileLook, response: HTTPMadeResponse, number: UInt64)?
-    }
+      private let use = Atomic<UInt64>(0)
+      private let look = Atomic<UInt64>(0)
+      private let sent = Mutex<Made?>(nil)
 
-    /// What a client asks for, whole and without a query.
-    struct Question: Hashable, Sendable {
-      let client: String
-      let path: String
+      init(_ file: HTTPFile, _ status: stat) { (self.file, self.status) = (file, status) }
 
-      /// The longest path that is remembered; slashes that count as nothing make one path as long as a head may be.
-      static let pathLimit = 512
+      /// When it was last used, by the number of the use.
+      var lastUse: UInt64 {
+        get { use.load(ordering: .relaxed) }
+        set { use.store(newValue, ordering: .relaxed) }
+      }
 
-      /// The question of a request; nil for one whose answer depends on more than that, or that is too long.
-      init?(_ call: Call) {
-        guard let client = call.key?.client, call.request.target.query.pairs.isEmpty, call.request.wantsWhole,
-          call.request.target.path.utf8.count <= Self.pathLimit
-        else { return nil }
-        (self.client, path) = (client, call.request.target.path)
+      /// The response that it was last sent in, whole.
+      var made: Made? {
+        get { sent.withLock { $0 } }
+        set { sent.withLock { $0 = newValue } }
+      }
+
+      /// Whether it was seen to be as it was opened in this tick of a clock.
+      func isUnchanged(inTick tick: UInt64) -> Bool {
+        if look.load(ordering: .relaxed) == tick { return true }
+        guard isUnchanged else { return false }
+        look.store(tick, ordering: .relaxed)
+        return true
+      }
+
+      /// Whether it is as it was opened.
+      var isUnchanged: Bool {
+        var now = stat()
+        return fstat(file.descriptor, &now) == 0 && now.st_nlink > 0 && now.st_size == status.st_size
+          && now.st_ctim.tv_sec == status.st_ctim.tv_sec && now.st_ctim.tv_nsec == status.st_ctim.tv_nsec
       }
     }
 
-    /// The response that a question is answered with: that of the number, of the file at a path.
-    private struct Decision {
+    /// A response in which a file was sent whole, and what is asked of it beside its bytes.
+    private final class Made: Sendable {
+      let look: FileLook
+      let response: HTTPMadeResponse
+      init(_ look: FileLook, _ response: HTTPMadeResponse) { (self.look, self.response) = (look, response) }
+    }
+
+    /// What a client asks for, whole and without a query.
+    private struct Question: Hashable, Sendable {
+      let key: String
       let path: String
-      let number: UInt64
-      let sequence: UInt64
+      private let pathHash: Int
+
+      /// The question of a request; nil for one whose answer depends on more than that, or that is too long.
+      init?(_ request: HTTPRequest, _ key: Keyring.Key) {
+        guard request.method == "GET", request.target.query.pairs.isEmpty, request.knownFields.wantsWhole,
+          request.target.path.utf8.count <= OpenFiles.pathLimit
+        else { return nil }
+        (self.key, path, pathHash) = (key.name, request.target.path, request.knownTarget.pathHash)
+      }
+
+      func hash(into hasher: inout Hasher) {
+        hasher.combine(key)
+        hasher.combine(pathHash)
+      }
+    }
+
+    /// The response that a question is answered with, while the file is kept that it was made from.
+    private struct Decision {
+      weak var kept: Kept?
+      let made: Made
+      let transaction: UInt64
     }
 
     private struct State {
       var kept: [String: Kept] = [:]
-      var clock: UInt64 = 0
       var decisions: [Question: Decision] = [:]
     }
 
     static let limit = 128
     /// How many decisions are remembered, about 200 bytes each, and at most three times that.
     static let decisionLimit = 2048
+    /// The longest path that is remembered; slashes that count as nothing make one path as long as a head may be.
+    static let pathLimit = 512
     private let state = Mutex(State())
+    private let tick: @Sendable () -> UInt64
+    /// Counts uses, so that the file is known whose last use is longest ago.
+    private let clock = Atomic<UInt64>(0)
+
+    /// - Parameter tick: the time by a clock whose steps are so short that a change of a file within one may as well
+    ///   have come after the response.
+    init(tick: @escaping @Sendable () -> UInt64 = OpenFiles.kernelTick) { self.tick = tick }
+
+    /// The kernel's tick, which is 1 to 10 milliseconds long and is read without asking it.
+    private static let kernelTick: @Sendable () -> UInt64 = {
+      var time = timespec()
+      clock_gettime(CLOCK_MONOTONIC_COARSE, &time)
+      return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+    }
 
     /// How many descriptors are kept.
     var count: Int { state.withLock { $0.kept.count } }
@@ -87,10 +145,12 @@
     ///   - size: in bytes.
     /// - Throws: ``Problem`` 404 if it is missing, 500 if it has another size.
     func file(_ path: String, in folder: LibraryFolder? = nil, size: UInt64) throws(Problem) -> HTTPFile {
-      if let known = used(path), UInt64(known.status.st_size) == size, Self.isUnchanged(known) { return known.file }
+      if let known = used(path), UInt64(known.status.st_size) == size, known.isUnchanged { return known.file }
       let opened = try? FileAnswer.open(path, in: folder, size: size)
+      let kept = opened.map { Kept($0.file, $0.status) }
+      if let kept { use(kept) }
       state.withLock { state in
-        state.kept[path] = opened.map { Kept(file: $0.file, status: $0.status, lastUse: state.clock) }
+        state.kept[path] = kept
         guard state.kept.count > Self.limit, let oldest = state.kept.min(by: { $0.value.lastUse < $1.value.lastUse })
         else { return }
         state.kept[oldest.key] = nil
@@ -101,68 +161,68 @@
 
     /// What is kept of a path, which is used now.
     private func used(_ path: String) -> Kept? {
-      state.withLock { state in
-        state.clock += 1
-        return Self.use(&state.kept[path], at: state.clock)
-      }
+      let known = state.withLock { $0.kept[path] }
+      if let known { use(known) }
+      return known
     }
 
-    private static func use(_ kept: inout Kept?, at clock: UInt64) -> Kept? {
-      kept?.lastUse = clock
-      return kept
+    private func use(_ kept: Kept) {
+      kept.lastUse = clock.add(1, ordering: .relaxed).newValue
     }
 
     /// The response in which a whole file was last sent, if it was sent in that look, and is as it was.
     func made(_ path: String, _ look: FileLook, size: UInt64) -> HTTPMadeResponse? {
       guard size <= HTTPResponse.copiedSize, let known = used(path), let made = known.made, made.look == look,
-        UInt64(known.status.st_size) == size, Self.isUnchanged(known)
+        UInt64(known.status.st_size) == size, known.isUnchanged
       else { return nil }
       return made.response
     }
 
     /// Keeps the response in which a whole file is sent.
     func keep(_ response: HTTPMadeResponse, _ look: FileLook, of file: HTTPFile, at path: String) {
-      state.withLock { state in
-        state.clock += 1
-        if state.kept[path]?.file === file { state.kept[path]?.made = (look, response, state.clock) }
-      }
+      let known = state.withLock { $0.kept[path] }
+      if let known, known.file === file { known.made = Made(look, response) }
     }
+
+    /// How many responses are kept.
+    var madeCount: Int { state.withLock { $0.kept.values.count { $0.made != nil } } }
 
     // MARK: Decisions
 
-    /// Answers a request from what was decided for an equal one, if no event has been added since.
-    /// - Parameter decide: the answer, which depends on the log, the path and the client only; nil if it takes longer.
+    /// The answer to a request that was decided for an equal one of the same key, if nothing has been committed since.
+    /// - Throws: ``LibraryError`` if the library is closed.
+    func decided(
+      _ request: HTTPRequest, _ key: Keyring.Key, in library: PhotoLibrary
+    ) throws -> HTTPMadeResponse? {
+      guard let question = Question(request, key), let decision = state.withLock({ $0.decisions[question] }),
+        let kept = decision.kept, kept.made === decision.made, try library.lastTransaction == decision.transaction,
+        !library.as(key.client).canAskPerson, kept.isUnchanged(inTick: tick())
+      else { return nil }
+      use(kept)
+      return decision.made.response
+    }
+
+    /// Decides a request, and remembers the answer for those that are equal.
+    /// - Parameter decide: the answer, which depends on the log, the path and the key only; nil if it takes longer.
     /// - Returns: the answer; nil if it takes longer, or if a person is to be asked.
     func answer(_ call: Call, deciding decide: () throws -> HTTPResponse?) throws -> HTTPResponse? {
       let library = try call.library()
       if library.canAskPerson { return nil }
-      guard let question = Question(call) else { return try decide() }
-      let sequence = try library.lastSequence
-      if let made = made(question, at: sequence) { return HTTPResponse(made) }
+      guard let key = call.key, let question = Question(call.request, key) else { return try decide() }
+      // Before the decision: what is committed meanwhile is decided again. A snapshot's number, and not that of the last
+      // commit: for a moment within a commit, that one is ahead of what a reading sees.
+      let transaction = try library.currentTransaction
       guard let response = try decide() else { return nil }
-      if case .made(let made) = response.content { remember(made, as: question, at: sequence) }
+      if case .made(let made) = response.content { remember(made, as: question, at: transaction) }
       return response
     }
 
-    private func made(_ question: Question, at sequence: UInt64) -> HTTPMadeResponse? {
-      let known = state.withLock { state -> Kept? in
-        guard let decision = state.decisions[question], decision.sequence == sequence,
-          state.kept[decision.path]?.made?.number == decision.number
-        else { return nil }
-        state.clock += 1
-        return Self.use(&state.kept[decision.path], at: state.clock)
-      }
-      guard let known, Self.isUnchanged(known) else { return nil }
-      return known.made?.response
-    }
-
-    private func remember(_ made: HTTPMadeResponse, as question: Question, at sequence: UInt64) {
+    private func remember(_ response: HTTPMadeResponse, as question: Question, at transaction: UInt64) {
       state.withLock { state in
-        guard let (path, kept) = state.kept.first(where: { $0.value.made?.response === made }),
-          let number = kept.made?.number
+        guard let kept = state.kept.values.first(where: { $0.made?.response === response }), let made = kept.made
         else { return }
         if state.decisions.count >= Self.decisionLimit { state.decisions = [:] }
-        state.decisions[question] = Decision(path: path, number: number, sequence: sequence)
+        state.decisions[question] = Decision(kept: kept, made: made, transaction: transaction)
       }
     }
 
@@ -171,24 +231,14 @@
 
     // MARK: Sweeping
 
-    /// How many responses are kept.
-    var madeCount: Int { state.withLock { $0.kept.values.count { $0.made != nil } } }
-
     /// Closes what is not as it was opened, and forgets what was decided.
     func sweep() {
       state.withLock { $0.decisions = [:] }
-      for (path, kept) in state.withLock({ $0.kept }) where !Self.isUnchanged(kept) {
+      for (path, kept) in state.withLock({ $0.kept }) where !kept.isUnchanged {
         state.withLock { state in
-          if state.kept[path]?.file === kept.file { state.kept[path] = nil }
+          if state.kept[path] === kept { state.kept[path] = nil }
         }
       }
-    }
-
-    private static func isUnchanged(_ kept: Kept) -> Bool {
-      var now = stat()
-      let then = kept.status
-      return fstat(kept.file.descriptor, &now) == 0 && now.st_nlink > 0 && now.st_size == then.st_size
-        && now.st_ctim.tv_sec == then.st_ctim.tv_sec && now.st_ctim.tv_nsec == then.st_ctim.tv_nsec
     }
   }
 #endif

@@ -210,6 +210,7 @@
       do {
         try request.checkMarks()
         let key = try admit(request)
+        if let key, let made = try files.decided(request, key, in: library) { return .answer(HTTPResponse(made)) }
         let (route, parameters) = try Router.route(request, withImmichClients: access.allowsImmichClients)
         try route.check(key, request)
         let call = Call(request: request, parameters: parameters, key: key, server: self)
@@ -330,11 +331,7 @@
   extension HTTPRequest {
     /// Rejects a head with too many marks on a character, before anything is compared with its texts.
     fileprivate func checkMarks() throws(Problem) {
-      var isBounded = target.segments.allSatisfy(\.isBoundedInMarks)
-      for list in [fields.pairs, target.query.pairs] where isBounded {
-        isBounded = list.allSatisfy { $0.name.isBoundedInMarks && $0.value.isBoundedInMarks }
-      }
-      guard isBounded else {
+      guard knownFields.isBounded, knownTarget.isBounded else {
         throw .malformed("A character in the request's head has more than \(String.markLimit) combining marks.")
       }
     }

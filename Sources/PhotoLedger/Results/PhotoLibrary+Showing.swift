@@ -25,6 +25,18 @@ extension PhotoLibrary {
     get throws { try store.reading { t in try store.core.log.head(t).sequence } }
   }
 
+  /// The number of the last transaction that was committed, by whichever process; asking is cheap.
+  package var lastTransaction: UInt64 {
+    get throws {
+      do { return try store.core.environment.lastTransactionID() } catch { throw LibraryError(error) }
+    }
+  }
+
+  /// The number of the transaction that a reading which begins now sees, at the least.
+  package var currentTransaction: UInt64 {
+    get throws { try store.reading { $0.transactionID } }
+  }
+
   /// The number of the last event of a state; 0 for the state before the first. For a client with full access.
   /// - Throws: ``LibraryError`` `.accessDenied`; `.invalidToken` for a token of another library or client, or of a
   ///   state that the library does not have.
