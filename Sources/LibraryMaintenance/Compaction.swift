@@ -97,7 +97,7 @@ extension PhotoLibrary {
     let library = try PhotoLibrary(at: url)
     let refusal = Result {
       if sweepsResources { try library.checkAllEventsAreRead() }
-      try library.dropSnapshotsFromBeforeErasures()
+      try library.dropOutdatedSnapshots()
     }
     library.close()
     // At once, also after a failure: a thread that still holds the store while it ends would block the next compaction.

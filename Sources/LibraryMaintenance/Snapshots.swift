@@ -94,11 +94,12 @@ extension PhotoLibrary {
     }
   }
 
-  /// Removes snapshots that were made before an erasure, which was then cut short, and those that cannot be read.
-  package func dropSnapshotsFromBeforeErasures() throws {
-    let made = try store.snapshots.reading { opened, t in try opened.erasedCount(t) } ?? nil
-    let erased = try store.reading { t in try SnapshotStore.Opened.erasedCount(of: store.core.log, t) }
-    if made != erased { try dropSnapshots() }
+  /// Removes snapshots that were made while other events were erased or quarantined, as before an erasure that was then
+  /// cut short, and those that cannot be read.
+  package func dropOutdatedSnapshots() throws {
+    let made = try store.snapshots.reading { opened, t in try opened.withdrawn(t) } ?? nil
+    let withdrawn = try store.reading { t in try WithdrawnEvents(of: store.core, t) }
+    if made != withdrawn { try dropSnapshots() }
   }
 
   private func summary(of opened: SnapshotStore.Opened) throws -> SnapshotSummary {
@@ -133,14 +134,13 @@ private struct SnapshotMaker {
     let known = try opened.environment.read { s in try opened.spacing(s) }
     let spacing = wanted ?? known ?? UInt64(PhotoLibrary.defaultSnapshotSpacing)
     try core.environment.read { t in
-      let erased = try SnapshotStore.Opened.erasedCount(of: core.log, t)
-      try forgetOthers(spacing, erased, t)
+      let made = Made(spacing: spacing, withdrawn: try WithdrawnEvents(of: core, t))
+      try forgetOthers(made, t)
       let (last, count) = try opened.environment.read { s in
         let count = try opened.count(s)
         return (try count == 0 ? nil : opened.range(0, count - 1, s), count)
       }
       let missing = try places(after: last, count, spacing, t)
-      let made = Made(spacing: spacing, erased: erased)
       try writeStates(of: missing, made, t, progress)
       try write(made) { w in for range in missing { try put(range, &w) } }
       try join(made, progress)
@@ -150,13 +150,13 @@ private struct SnapshotMaker {
   /// The common properties of all ranges.
   private struct Made {
     var spacing: UInt64
-    var erased: UInt64
+    var withdrawn: WithdrawnEvents
   }
 
   /// Drops ranges of another spacing, and those of another history.
-  private func forgetOthers(_ spacing: UInt64, _ erased: UInt64, _ t: borrowing StoreReading) throws {
+  private func forgetOthers(_ made: Made, _ t: borrowing StoreReading) throws {
     let isGood = try opened.environment.read { s in
-      guard try opened.spacing(s) == spacing, try opened.erasedCount(s) == erased else { return false }
+      guard try opened.spacing(s) == made.spacing, try opened.withdrawn(s) == made.withdrawn else { return false }
       let count = try opened.count(s)
       guard count > 0 else { return true }
       guard let last = try opened.range(0, count - 1, s), let event = try core.log.event(at: last.end, in: t) else {
@@ -165,13 +165,13 @@ private struct SnapshotMaker {
       return event.chain == last.chain
     }
     if isGood { return }
-    try opened.environment.write { w in try opened.begin(spacing: spacing, erased: erased, &w) }
+    try opened.environment.write { w in try opened.begin(spacing: made.spacing, withdrawn: made.withdrawn, &w) }
   }
 
-  /// Writes, unless another process has begun to make snapshots of another spacing, or after an erasure.
+  /// Writes, unless another process has begun to make snapshots of another spacing, or after an erasure or a rebuild.
   private func write(_ made: Made, _ body: (inout WriteTransaction) throws -> Void) throws {
     try opened.environment.write { w in
-      guard try opened.spacing(w) == made.spacing, try opened.erasedCount(w) == made.erased else {
+      guard try opened.spacing(w) == made.spacing, try opened.withdrawn(w) == made.withdrawn else {
         throw LibraryError(
           .operationInterrupted,
           "Another process makes snapshots with another spacing, or of a later state; try again when it has ended.")

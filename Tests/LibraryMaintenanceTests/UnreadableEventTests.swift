@@ -202,6 +202,27 @@ struct UnreadableEventTests {
     #expect(Self.failure { try library.rebuild() }?.code == .corrupted)
   }
 
+  @Test("snapshots that were made while an event was quarantined are not used once it is applied, and are made again")
+  func outdatedSnapshots() throws {
+    let scene = try Scene { asset in
+      ("asset.liked", 0, .map([.init(.unsigned(0), .unsigned(asset)), .init(.unsigned(1), .bool(true))]))
+    }
+    let library = scene.library
+    try library.rebuild(unreadableEvents: .quarantine)
+    #expect(try library.makeSnapshots(spacing: 1).lastSequence == scene.sequence)
+    try Event.$upcaster.withValue(Self.invented) {
+      try library.rebuild()
+      let now = try library.fetchAssets(where: #Predicate { $0.isFavorite })
+      #expect(now.map(\.id) == [scene.asset])
+      for _ in 1...2 {
+        let view = try library.at(sequence: scene.sequence - 1)
+        let before = try view.fetchAssets(where: #Predicate { $0.isFavorite })
+        #expect(before.isEmpty)
+        #expect(try library.makeSnapshots().lastSequence == scene.sequence)
+      }
+    }
+  }
+
   @Test("steps are taken one after the other, and a missing or refusing one is told")
   func steps() throws {
     let upcaster = EventUpcaster(steps: [

@@ -14,7 +14,7 @@ extension StoreCore {
   func past(at sequence: UInt64, _ t: borrowing StoreReading) throws -> StateOverlay {
     let head = try log.head(t).sequence
     let past = try snapshots?.reading { opened, s -> StateOverlay? in
-      let way = try opened.way(from: sequence, to: head, log, s, t)
+      let way = try opened.way(from: sequence, to: head, self, s, t)
       guard let first = way.first, let last = way.last else { return nil }
       var reader = Rewind(self, to: sequence)
       try reader.goBack(over: (last.end + 1)..<(head + 1), in: t)
@@ -143,7 +143,7 @@ extension LibraryStore {
     guard later.count > Self.historyLimit else { return nil }
     let head = try core.log.head(t).sequence
     return try snapshots.reading { opened, s in
-      let way = try opened.way(from: sequence, to: head, core.log, s, t)
+      let way = try opened.way(from: sequence, to: head, core, s, t)
       return way.isEmpty ? nil : try body(opened, s, way)
     } ?? nil
   }

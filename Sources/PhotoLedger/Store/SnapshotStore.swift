@@ -26,8 +26,9 @@ import Synchronization
 //
 // Invariant: the entries of a joined range are exactly the objects up to its beginning that its events touched, in
 // the state of its beginning, and no others. The last covered event is recorded with its chain value, which identifies
-// all events before it: ranges of another history are not used. Nor are those of a log with fewer erased payloads,
-// whose number is recorded: an interrupted erasure may have left them.
+// all events before it: ranges of another history are not used. The number of erased payloads and the quarantined
+// events are recorded, too, and ranges are used only while both are the same: an interrupted erasure may have left
+// rows with what was erased, and an event that changed nothing while it was quarantined has no rows in its range.
 //
 // They are stored in a separate LMDB store beside the library's, are made on request and never by a commit, and can be
 // dropped at any time: no answer depends on them. Unreadable files (truncated by a full disk, damaged) are treated as
@@ -44,6 +45,7 @@ import Synchronization
 //               level (8) index (8) 5 container (8) child (8)          order key (8), or nothing
 //   settings    "spacing", "format"                                    spacing (8), format of the entries (8)
 //               "erased"                                               how many payloads had been erased (8)
+//               "aside"                                                the quarantined events (8 each), ascending
 
 /// Where the snapshots of a library lie.
 package final class SnapshotStore: Sendable {
@@ -167,12 +169,32 @@ package struct LogRange: Equatable, Sendable {
   package init(level: UInt64, index: UInt64) { (self.level, self.index) = (level, index) }
 }
 
+/// The events that say less than when they were appended, or nothing, at a state of a store.
+package struct WithdrawnEvents: Equatable, Sendable {
+  /// How many payloads were erased; each erasure erases some.
+  let erasedCount: UInt64
+  /// The quarantined events, ascending.
+  let quarantined: [UInt64]
+
+  /// Those of a store.
+  /// - Complexity: O(q) for q quarantined events.
+  package init(of core: StoreCore, _ t: borrowing StoreReading) throws {
+    erasedCount = UInt64(try t.count(of: core.log.redactions.database))
+    quarantined = try core.projections.quarantined(in: t).map(\.sequence)
+  }
+
+  fileprivate init(erasedCount: UInt64, quarantined: [UInt64]) {
+    (self.erasedCount, self.quarantined) = (erasedCount, quarantined)
+  }
+}
+
 extension SnapshotStore.Opened {
   private static let spacingName = Array("spacing".utf8)
   private static let formatName = Array("format".utf8)
-  /// Raised whenever the encoding of a row or an entry changes: older snapshots are then rebuilt.
-  private static let format: UInt64 = 2
+  /// Raised whenever the encoding of a row, an entry or the settings changes: older snapshots are then rebuilt.
+  private static let format: UInt64 = 3
   private static let erasedName = Array("erased".utf8)
+  private static let asideName = Array("aside".utf8)
 
   /// The spacing that was chosen; nil where nothing was made, or by a program that wrote other rows.
   package func spacing(_ t: borrowing some TransactionReading & ~Copyable) throws -> UInt64? {
@@ -183,27 +205,24 @@ extension SnapshotStore.Opened {
     return try spacing.place(at: 0)
   }
 
-  /// How many payloads the log had lost when the first of them was made; nil where nothing was made.
-  package func erasedCount(_ t: borrowing some TransactionReading & ~Copyable) throws -> UInt64? {
-    guard try spacing(t) != nil, let count = try t.value(for: Self.erasedName.span.bytes, in: settings) else {
-      return nil
-    }
-    return try count.number(at: 0)
+  /// The withdrawn events of the library when the first of them was made; nil where nothing was made.
+  package func withdrawn(_ t: borrowing some TransactionReading & ~Copyable) throws -> WithdrawnEvents? {
+    guard try spacing(t) != nil, let count = try t.value(for: Self.erasedName.span.bytes, in: settings),
+      let aside = try t.bytes(for: Self.asideName.span.bytes, in: settings)
+    else { return nil }
+    let quarantined = try stride(from: 0, to: aside.count, by: 8).map { try aside.span.bytes.number(at: $0) }
+    return WithdrawnEvents(erasedCount: try count.number(at: 0), quarantined: quarantined)
   }
 
-  /// How many payloads were erased from a log; each erasure erases some.
-  package static func erasedCount(
-    of log: EventLog, _ store: borrowing some TransactionReading & ~Copyable
-  ) throws -> UInt64 { UInt64(try store.count(of: log.redactions.database)) }
-
   /// Drops everything, and chooses a spacing.
-  package func begin(spacing: UInt64, erased: UInt64, _ w: inout WriteTransaction) throws {
+  package func begin(spacing: UInt64, withdrawn: WithdrawnEvents, _ w: inout WriteTransaction) throws {
     for database in [ranges, states, settings] { try w.clear(database) }
-    for (name, value) in [
-      (Self.spacingName, spacing), (Self.formatName, Self.format), (Self.erasedName, erased),
+    for (name, values) in [
+      (Self.spacingName, [spacing]), (Self.formatName, [Self.format]), (Self.erasedName, [withdrawn.erasedCount]),
+      (Self.asideName, withdrawn.quarantined),
     ] {
-      let bytes: InlineArray<1, UInt64> = [value.bigEndian]
-      try w.put(name.span.bytes, bytes.span.bytes, in: settings)
+      let words = values.map(\.bigEndian)
+      try w.put(name.span.bytes, words.span.bytes, in: settings)
     }
   }
 
@@ -237,17 +256,17 @@ extension SnapshotStore.Opened {
   }
 
   /// The ranges from the first boundary at or after a moment to the last at or before a head, newest last; empty if
-  /// there are none, or if they are of another history.
+  /// there are none, or if they are of another history or were made while other events were erased or quarantined.
   /// - Complexity: O(log² s) in ranges.
   func way(
-    from sequence: UInt64, to head: UInt64, _ log: EventLog, _ t: borrowing ReadTransaction,
+    from sequence: UInt64, to head: UInt64, _ core: StoreCore, _ t: borrowing ReadTransaction,
     _ store: borrowing StoreReading
   ) throws -> [LogRange] {
-    guard try erasedCount(t) == Self.erasedCount(of: log, store) else { return [] }
+    guard try withdrawn(t) == WithdrawnEvents(of: core, store) else { return [] }
     let count = try count(t)
     let last = try prefixCount(count, t) { $0.end <= head }
     let first = try prefixCount(last, t) { $0.start < sequence }
-    guard first < last, let end = try range(0, last - 1, t), let event = try log.event(at: end.end, in: store),
+    guard first < last, let end = try range(0, last - 1, t), let event = try core.log.event(at: end.end, in: store),
       event.chain == end.chain
     else { return [] }
     var way: [LogRange] = []
