@@ -109,4 +109,25 @@ public struct RedactionTable: Sendable {
     }
     return last
   }
+
+  /// The last event that a range of the log needs, so that it brings what stands for each of its erased payloads.
+  ///
+  /// - Parameters:
+  ///   - sequence: the last event before the range.
+  ///   - last: the last event of the range, which is returned if the range needs no later one.
+  ///   - t: the transaction.
+  /// - Throws: `corrupted`.
+  /// - Complexity: O(log n + r) for r erased payloads of the range.
+  public func end(
+    after sequence: UInt64, through last: UInt64, in t: borrowing some TransactionReading & ~Copyable
+  ) throws(LMDBError) -> UInt64 {
+    var end = last
+    try t.forEach(in: database, from: sequence + 1) { (erased, row) throws(LMDBError) in
+      guard erased <= end else { return .stop }
+      guard row.byteCount >= Self.headByteCount else { return .proceed }
+      end = max(end, UInt64(bigEndian: row.unsafeLoadUnaligned(as: UInt64.self)))
+      return .proceed
+    }
+    return end
+  }
 }

@@ -13,15 +13,22 @@ public import PhotoLedger
 // that; a follower imports all lines in one transaction, or none.
 
 extension PhotoLibrary {
-  /// Writes the log, or what follows a state, as JSON lines; the same log is the same text.
+  /// Writes the log, or a range of it, as JSON lines; the same range of the same log is the same text.
+  ///
+  /// Ranges can be exported and imported one after the other: each starts after the state that the import of the one
+  /// before it returns. If data of a range was erased after its end, the range goes on to the first state at which it
+  /// has the replacements of all that was erased in it.
   /// - Parameters:
   ///   - token: the state after which to begin; nil: from the beginning.
+  ///   - last: the state with which to end, or a later one, as described; nil: the last one.
   ///   - write: is given each line without its line end.
-  /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner, `.invalidToken`, `.corrupted`; what
-  ///   `write` throws.
+  /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner, `.invalidToken`, `.malformedRequest`
+  ///   for a range that ends before it begins, `.corrupted`; what `write` throws.
   /// - Complexity: O(bytes) of the events.
-  public func exportLog(after token: Token? = nil, _ write: (String) throws -> Void) throws {
-    try exportLines(after: token) { bytes in
+  public func exportLog(
+    after token: Token? = nil, through last: Token? = nil, _ write: (String) throws -> Void
+  ) throws {
+    try exportLines(after: token, through: last) { bytes in
       let lines = bytes.withUnsafeBytes { $0.split(separator: 0x0A).map { String(decoding: $0, as: UTF8.self) } }
       for line in lines { try write(line) }
     }
@@ -36,29 +43,58 @@ extension PhotoLibrary {
   private static let exportParts: UInt64 = 8
 
   /// The same, many lines at a time, which several cores have written.
-  package func exportLines(after token: Token? = nil, _ write: (borrowing JSONBytes) throws -> Void) throws {
+  package func exportLines(
+    after token: Token? = nil, through last: Token? = nil, _ write: (borrowing JSONBytes) throws -> Void
+  ) throws {
     try checkIsNow("export the log")
     try checkIsOwner("export the log")
     try MadeAhead.run { give in
-      try self.writeLog(after: token, give)
+      try self.writeLog(after: token, through: last, give)
     } _: { (lines: WrittenLines) in
       try write(lines.bytes)
       return true
     }
   }
 
-  private func writeLog(after token: Token?, _ give: (WrittenLines) -> Bool) throws {
+  /// The end of the log with a commit.
+  private func head(with number: UInt64, _ t: borrowing StoreReading) throws -> EventLog.Head {
+    if number == 0 { return .empty }
+    guard let commit = try store.core.log.commit(number, in: t) else {
+      throw LibraryError(.corrupted, "The log has no row for commit \(number); run `verify`.")
+    }
+    return EventLog.Head(sequence: commit.lastSequence, commit: number, chain: commit.chain)
+  }
+
+  /// The end of a range: a replay of the range needs the replacements of all payloads that were erased in it.
+  private func end(
+    of range: Token, after start: EventLog.Head, _ t: borrowing StoreReading
+  ) throws -> EventLog.Head {
+    let log = store.core.log
+    var head = try self.head(with: try store.commit(of: range, for: client, t), t)
+    guard head.sequence >= start.sequence else {
+      throw LibraryError(
+        .malformedRequest, "The range ends with commit \(head.commit), before it starts after commit \(start.commit).")
+    }
+    var checked = start.sequence
+    while true {
+      let needed = try log.redactions.end(after: checked, through: head.sequence, in: t)
+      guard needed > head.sequence else { return head }
+      guard let carrier = try log.event(at: needed, in: t) else {
+        throw LibraryError(.corrupted, "The log lacks event \(needed); run `verify`, then `rebuild`.")
+      }
+      // The rest of its commit may have been erased, too.
+      checked = needed
+      head = try self.head(with: carrier.commit, t)
+    }
+  }
+
+  private func writeLog(
+    after token: Token?, through last: Token?, _ give: (WrittenLines) -> Bool
+  ) throws {
     try store.reading { t in
       let log = store.core.log
-      let commit = try token.map { try store.commit(of: $0, for: client, t) } ?? 0
-      var after = EventLog.Head.empty
-      if commit > 0 {
-        guard let last = try log.commit(commit, in: t) else {
-          throw LibraryError(.corrupted, "The log has no row for commit \(commit); run `verify`.")
-        }
-        after = EventLog.Head(sequence: last.lastSequence, commit: commit, chain: last.chain)
-      }
-      let head = try log.head(t)
+      let after = try self.head(with: try token.map { try store.commit(of: $0, for: client, t) } ?? 0, t)
+      let head = try last.map { try self.end(of: $0, after: after, t) } ?? log.head(t)
       let heading = LogHeading(library: store.core.identifier, after: after, head: head)
       let first = WrittenLines { bytes in
         bytes.write(heading)

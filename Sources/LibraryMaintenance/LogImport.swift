@@ -247,7 +247,11 @@ struct LogImport {
     let batch = try self.batch(lines, upTo: Self.followerBytes)
     guard try lines.line() == nil else {
       throw LibraryError(
-        .limitExceeded, "At most \(Self.followerBytes) bytes can be imported at once; export a shorter range.")
+        .limitExceeded,
+        """
+        At most \(Self.followerBytes) bytes can be imported at once; export ranges that end earlier (`export --to`), \
+        and import them one after the other.
+        """)
     }
     return try core.environment.write { t in
       let head = try core.log.head(t)

@@ -83,6 +83,7 @@ struct MaintenanceCommandTests {
     #expect(imported.status == 0 && imported.lines == [token], "\(imported.errors)")
     #expect(try sandbox.run(["export", "--library", again]).output == exported.output)
     #expect(try sandbox.run(["favorite", sandbox.identifiers()[0]]).status == 0)
+    #expect(try sandbox.run(["export", "--to", token]).output == exported.output)
     let rest = try sandbox.run(["export", "--after", token])
     let appended = try sandbox.run(["import-log", "--append", "--library", again], input: rest.output)
     #expect(appended.status == 0, "\(appended.errors)")

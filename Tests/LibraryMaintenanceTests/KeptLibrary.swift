@@ -148,9 +148,9 @@ final class KeptLibrary {
 
 /// The log as JSON lines, as the tests pass them on.
 enum LogText {
-  static func lines(_ library: PhotoLibrary, after token: Token? = nil) throws -> [String] {
+  static func lines(_ library: PhotoLibrary, after token: Token? = nil, through last: Token? = nil) throws -> [String] {
     var lines: [String] = []
-    try library.exportLog(after: token) { lines.append($0) }
+    try library.exportLog(after: token, through: last) { lines.append($0) }
     return lines
   }
 

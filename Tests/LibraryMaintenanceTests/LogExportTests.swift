@@ -103,6 +103,56 @@ struct LogExportTests {
     #expect(again?.code == .conflict)
   }
 
+  @Test("a library is exported and imported in ranges, one after the other, and becomes the same")
+  func ranges() async throws {
+    let kept = try await KeptLibrary.make()
+    let library = kept.library
+    let core = library.store.core
+    let tokens = try (1...kept.head().commit).map { core.token($0) }
+    let place = kept.folder.place("follower")
+    let first = try LogText.lines(library, through: tokens[0])
+    #expect(try PhotoLibrary.importLog(to: place, next: LogText.source(first)) == tokens[0])
+    let follower = try PhotoLibrary(at: place)
+    defer { follower.close() }
+    let second = try LogText.lines(library, after: tokens[0], through: tokens[1])
+    let third = try LogText.lines(library, after: tokens[1], through: tokens[2])
+    for bad in [third, Array(second.dropLast()), second + third.dropFirst()] {
+      #expect(throws: LibraryError.self) { try follower.appendLog(next: LogText.source(bad)) }
+      #expect(try follower.currentToken == tokens[0])
+    }
+    for (start, end) in zip(tokens, tokens.dropFirst()) {
+      let range = try LogText.lines(library, after: start, through: end)
+      #expect(try follower.appendLog(next: LogText.source(range)) == end)
+    }
+    #expect(try StoreDump(Environment.store(ofLibrary: place.path)).difference(from: kept.dump()) == nil)
+    let empty = try LogText.lines(library, after: tokens[1], through: tokens[1])
+    #expect(empty.count == 1)
+    let backward = #expect(throws: LibraryError.self) {
+      try LogText.lines(library, after: tokens[1], through: tokens[0])
+    }
+    #expect(backward?.code == .malformedRequest)
+  }
+
+  @Test("a range in which data was erased later ends with what stands for it, and the next one continues there")
+  func rangeWithErasure() async throws {
+    let kept = try await KeptLibrary.make()
+    let library = kept.library
+    let end = try library.currentToken
+    try library.eraseAssets([kept.secret])
+    try library.eraseAssets([kept.other])
+    let erased = try library.currentToken
+    try await kept.small.change { $0.setFavorite(true, for: [kept.twin]) }
+    let place = kept.folder.place("follower")
+    let first = try LogText.lines(library, through: end)
+    #expect(try PhotoLibrary.importLog(to: place, next: LogText.source(first)) == erased)
+    let follower = try PhotoLibrary(at: place)
+    defer { follower.close() }
+    let rest = try LogText.lines(library, after: erased, through: library.currentToken)
+    #expect(try follower.appendLog(next: LogText.source(rest)) == library.currentToken)
+    #expect(try StoreDump(Environment.store(ofLibrary: place.path)).difference(from: kept.dump()) == nil)
+    #expect(try follower.verify(scratch: kept.folder.url).isSound)
+  }
+
   /// A follower of a library as it is, and the path that its file of an asset has.
   private static func follower(of kept: KeptLibrary) throws -> (library: PhotoLibrary, start: Token, file: String) {
     let start = try kept.library.currentToken

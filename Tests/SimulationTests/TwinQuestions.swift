@@ -378,7 +378,7 @@ enum TwinQuestions {
     .each("undoAndWait(_:onConflict:cause:key:)", undoings) { "\(try $0.view.undoAndWait($1))" },
     TwinQuestion("backup(to:resources:progress:)") { "\(try $0.view.backup(to: nowhere))" },
     TwinQuestion("fork(to:progress:)") { "\(try $0.view.fork(to: nowhere))" },
-    TwinQuestion("exportLog(after:_:)") { twin in
+    TwinQuestion("exportLog(after:through:_:)") { twin in
       var lines: [String] = []
       try twin.view.exportLog { lines.append($0) }
       return lines.joined(separator: " ")

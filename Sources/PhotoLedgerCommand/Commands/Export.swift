@@ -6,16 +6,24 @@ import PhotoLedger
 extension Command {
   static let exportLog = Command(
     words: ["export"], summary: "write the log as JSON lines, with complete records",
-    options: .opening + [Option("after", "TOKEN", "only events after the state of a token")],
+    options: .opening + [
+      Option("after", "TOKEN", "only events after the state of a token"),
+      Option("to", "TOKEN", "only events up to the state of a token; see below"),
+    ],
     notes: """
       The first line has the start and the end of the log; each further line is one event with its header, hashes,
       salt and payload. The same log yields the same text, byte for byte.
+
+      With --to, ranges can be exported and imported one after the other: pass the token that `import-log` prints to
+      --after of the next one. If data of a range was erased after its end, it goes on to the state at which it has
+      the replacements of all erased data.
       """,
     example: "export > library.log"
   ) { invocation in
-    let token = try invocation.text("after").map { try Token($0) }
+    let start = try invocation.text("after").map { try Token($0) }
+    let end = try invocation.text("to").map { try Token($0) }
     return try invocation.withLibrary { library in
-      try library.exportLines(after: token) { try invocation.output.write($0) }
+      try library.exportLines(after: start, through: end) { try invocation.output.write($0) }
       return .done
     }
   }
