@@ -175,8 +175,8 @@ extension PhotoLibrary {
   /// - Returns: the state afterwards.
   /// - Throws: as ``importLog(to:environment:next:progress:)``; `.conflict` if the library is another one or ends
   ///   elsewhere, `.storage` if a file of an erased asset cannot be removed, `.accessUserDenied` for any client but the
-  ///   owner.
-  /// - Complexity: O(bytes), and O(k log n) for k events.
+  ///   owner, `.limitExceeded` for more than 1 GiB, which ``exportLog(after:through:_:)`` divides into ranges.
+  /// - Complexity: O(bytes), and O(k log n) for k events of the lines, and of the assets that they erase.
   @discardableResult
   public func appendLog(
     next: @escaping () throws -> [UInt8]?, progress: (TaskProgress) -> Bool = { _ in true }

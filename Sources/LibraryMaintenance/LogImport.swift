@@ -266,9 +266,6 @@ struct LogImport {
       var importer = try core.log.importer(in: t)
       try append(batch, &importer, lines, &t)
       guard importer.head == heading.head else { throw cut(at: importer.head, lines) }
-      if batch.events.contains(where: { $0.payload == nil || $0.type == AssetErased.type }) {
-        try core.deriveRedactions(&t)
-      }
       let taken = try apply(batch.events, &t, progress)
       try remove(taken.erasedFiles, from: resources, t)
       return taken
@@ -288,7 +285,7 @@ struct LogImport {
     var found: [LocalIdentifier] = []
     for sequence in erasures {
       guard case .assetErased(let erased) = try event(at: sequence, t).event else { continue }
-      found += try identifiers(of: erased, t)
+      found += try identifiers(of: erased.numbers, t)
     }
     return distinct(found)
   }
@@ -313,52 +310,40 @@ struct LogImport {
   private func apply(
     _ events: [EventCopy], _ t: inout WriteTransaction, _ progress: (TaskProgress) -> Bool
   ) throws -> Taken {
-    var first = events.first?.sequence ?? 1
-    var taken = try erase(events, &t)
-    if events.contains(where: { $0.payload == nil || $0.type == AssetErased.type }) {
-      // The rows of an erased asset are here still those of before; they become what the log gives now.
-      for database in core.projections.all { try t.clear(database) }
-      first = 1
-    }
+    var taken = try erase(&t)
     let last = events.last?.sequence ?? 0
-    var sequence = first
-    while sequence <= last {
-      let (event, commit) = try self.event(at: sequence, t)
-      try core.projections.apply(event, sequence: sequence, commit: commit, in: &t)
+    for copy in events {
+      let (event, commit) = try self.event(at: copy.sequence, t)
+      try core.projections.apply(event, sequence: copy.sequence, commit: commit, in: &t)
       // What an undo takes out keeps its files, so that it can return.
-      if sequence >= events[0].sequence, case .assetPurged(let existence) = event, !existence.isByUndo {
+      if case .assetPurged(let existence) = event, !existence.isByUndo {
         taken.orphans += try core.erasable(existence.row.number, t).resources.ownContents
       }
-      guard progress(TaskProgress(phase: "replay", done: sequence, total: last)) else {
+      guard progress(TaskProgress(phase: "replay", done: copy.sequence, total: last)) else {
         throw LibraryError(.userCancelled, "The log import was stopped; nothing was changed.")
       }
-      sequence += 1
     }
     taken.orphans = distinct(taken.orphans)
     return taken
   }
 
-  /// Takes out of this log what the events that came in erase, and gives the assets with the files that it named.
-  private func erase(_ events: [EventCopy], _ t: inout WriteTransaction) throws -> Taken {
+  /// Erases from this log and its rows what the events that came in erase, and gives the assets with the files that the
+  /// log named.
+  private func erase(_ t: inout WriteTransaction) throws -> Taken {
     var taken = Taken()
-    var erasures: [AssetErased] = []
-    for copy in events where copy.type == AssetErased.type {
-      guard case .assetErased(let erased) = try self.event(at: copy.sequence, t).event else { continue }
-      erasures.append(erased)
-    }
+    let last = heading.after.sequence
+    let erasures = try core.erasures(after: last, t)
     // Of all of them before any payload goes: one may name files of several assets.
-    for erased in erasures {
-      for number in erased.numbers { taken.erasedFiles += try core.erasable(number, t).resources }
-      taken.erased += try identifiers(of: erased, t)
-    }
-    for redaction in erasures.flatMap(\.redactions) { try core.log.erasePayload(of: redaction.sequence, in: &t) }
+    for number in erasures.numbers { taken.erasedFiles += try core.erasable(number, t).resources }
+    try core.applyErasures(erasures, through: last, in: &t)
+    taken.erased = try identifiers(of: erasures.numbers, t)
     return taken
   }
 
   private func identifiers<T: TransactionReading & ~Copyable>(
-    of erased: AssetErased, _ t: borrowing T
+    of numbers: [ObjectNumber], _ t: borrowing T
   ) throws -> [LocalIdentifier] {
-    try erased.numbers.compactMap { number in
+    try numbers.compactMap { number in
       guard case .assetCreated(let existence) = try event(at: number, t).event else { return nil }
       return existence.row.identifier
     }
@@ -370,6 +355,6 @@ struct LogImport {
     guard let record = try core.log.event(at: sequence, in: t) else {
       throw LibraryError(.corrupted, "Event \(sequence) was imported but is missing.")
     }
-    return (try Event(record), record.commit)
+    return (try core.projections.event(record, in: t), record.commit)
   }
 }

@@ -183,6 +183,62 @@ struct LogExportTests {
     #expect(try StoreDump(Environment.store(ofLibrary: follower.url.path)).difference(from: kept.dump()) == nil)
   }
 
+  @Test("an erasure changes the rows of the erased assets in a follower, and its log is not replayed")
+  func erasureWithoutReplay() async throws {
+    let kept = try await KeptLibrary.make()
+    try await kept.small.change { $0.stack(top: kept.twin, others: [kept.other]) }
+    let (follower, start, _) = try Self.follower(of: kept)
+    defer { follower.close() }
+    // Changes that the follower imports without what they said of the erased assets.
+    try await kept.small.change { block in
+      block.setHidden(true, for: [kept.secret, kept.other])
+      var changes = AssetChanges()
+      changes.caption = .set("Zanzibar again")
+      block.edit([kept.secret, kept.twin], changes)
+    }
+    try kept.library.eraseAssets([kept.secret])
+    try kept.library.eraseAssets([kept.other])
+    let lines = try LogText.lines(kept.library, after: start)
+    var applied: [UInt64] = []
+    try follower.appendLog(next: LogText.source(lines)) { progress in
+      applied.append(progress.done)
+      return true
+    }
+    #expect(applied.count == lines.count - 1)
+    #expect(try StoreDump(Environment.store(ofLibrary: follower.url.path)).difference(from: kept.dump()) == nil)
+    #expect(try follower.verify(scratch: kept.folder.url).isSound)
+  }
+
+  @Test("an erasure that leaves something else of an event than the event without the erased assets is not imported")
+  func foreignReplacement() async throws {
+    let kept = try await KeptLibrary.make()
+    let (follower, start, _) = try Self.follower(of: kept)
+    defer { follower.close() }
+    let core = kept.library.store.core
+    let found = try core.environment.read { t in try core.assetNumber(kept.twin, t) }
+    let number = try #require(found)
+    let left = try core.environment.read { t -> Event in
+      guard let record = try core.log.event(at: number, in: t), case .assetCreated(var existence) = try Event(record)
+      else { throw Divergence("Event \(number) creates no asset.") }
+      existence.details = AssetDetails()
+      return .assetCreated(existence)
+    }
+    let redaction = AssetErased.Redaction(sequence: number, version: left.version, payload: left.payload())
+    let erasure = Event.assetErased(AssetErased(numbers: [number], redactions: [redaction]))
+    try core.environment.write { t in
+      let information = CommitInformation(time: 1_760_000_000_000_000, client: "owner", cause: "x", process: "other")
+      var appender = try core.log.begin(information, in: &t)
+      _ = try appender.append(
+        type: erasure.type, version: erasure.version, payload: erasure.payload(), salt: Salt(1, 2), in: &t)
+      _ = try appender.finish(in: &t)
+    }
+    let lines = try LogText.lines(kept.library, after: start)
+    let dump = try StoreDump(Environment.store(ofLibrary: follower.url.path))
+    let error = #expect(throws: LibraryError.self) { try follower.appendLog(next: LogText.source(lines)) }
+    #expect(error?.code == .corrupted && error?.description.contains("event \(number)") == true)
+    #expect(try StoreDump(Environment.store(ofLibrary: follower.url.path)).difference(from: dump) == nil)
+  }
+
   @Test("lines that are taken in again, as after a kill, erase what an erasure left beside the store, and are refused")
   func erasureCutShort() async throws {
     let kept = try await KeptLibrary.make()

@@ -155,6 +155,31 @@ struct UnreadableEventTests {
     #expect(FileManager.default.fileExists(atPath: file.path))
   }
 
+  @Test("a follower with a quarantined event imports an erasure, and the event remains quarantined")
+  func followerImportsErasure() throws {
+    let scene = try Scene(Poison.unknownType.event)
+    let url = scene.made.url
+    try scene.library.rebuild(unreadableEvents: .quarantine)
+    scene.library.close()
+    try LMDB.Environment.store(ofLibrary: url.path).close()
+    let place = scene.made.folder.place("follower")
+    let store = place.appending(path: "store")
+    try FileManager.default.createDirectory(at: store, withIntermediateDirectories: true)
+    try FileManager.default.copyItem(
+      at: url.appending(path: "store/data.mdb"), to: store.appending(path: "data.mdb"))
+    let source = try PhotoLibrary(at: url)
+    defer { source.close() }
+    let follower = try PhotoLibrary(at: place)
+    defer { follower.close() }
+    let start = try source.currentToken
+    try source.eraseAssets([scene.asset])
+    try follower.appendLog(next: LogText.source(try LogText.lines(source, after: start)))
+    #expect(try follower.statistics().quarantinedCount == 1)
+    let dumps = try [place, url].map { try StoreDump(LMDB.Environment.store(ofLibrary: $0.path)) }
+    #expect(dumps[0].difference(from: dumps[1]) == nil)
+    #expect(try follower.verify(scratch: scene.made.folder.url).isSound)
+  }
+
   // MARK: Older versions
 
   /// A step that turns an invented older edit, `{0: asset, 1: is favourite}`, into one of today.

@@ -156,6 +156,26 @@ extension Projections {
     try t.delete(number, in: assets)
   }
 
+  /// Replaces the rows of an asset by those of an asset without files and words, as a replay gives them once its events
+  /// say no more than an erasure leaves of them.
+  /// - Parameter left: what is left of its row.
+  /// - Complexity: O(k log n) for k files and words of the asset.
+  package func eraseRows(leaving left: AssetRow, in t: inout WriteTransaction) throws {
+    let number = left.number
+    guard let (row, stood) = try standingAsset(number, in: t), let known = try details(number, in: t) else {
+      throw corruption("the rows of asset \(number)")
+    }
+    for (index, name) in indexKeys(of: AssetExistence(row: row, details: known)) {
+      let key = hashKey(name, number)
+      try t.delete(key.span.bytes, in: index)
+    }
+    try reorder(number, from: stood, to: try put(left, &t), &t)
+    try restack(number, from: row.stack, to: left.stack, &t)
+    for resource in known.resources { try forget(resource, of: number, keeping: [], &t) }
+    try reindex(number, from: known, to: AssetDetails(), &t)
+    try put(AssetDetails(), number, &t)
+  }
+
   private func edit(_ edited: AssetsEdited, knowing rows: [EditedRow]?, _ t: inout WriteTransaction) throws {
     for (index, edit) in edited.edits.enumerated() {
       let decided = rows?[index]

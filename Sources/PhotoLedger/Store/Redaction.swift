@@ -239,23 +239,34 @@ extension StoreCore {
   }
 
   private func redactionRows<T: TransactionReading & ~Copyable>(_ t: borrowing T) throws -> [UInt64: [UInt8]] {
+    try erasures(after: 0, t).replacements.mapValues { carrier, redaction in
+      RedactionTable.row(redaction.payload, version: redaction.version, broughtBy: carrier)
+    }
+  }
+
+  /// What the events after a place erase, read from themselves alone.
+  /// - Complexity: O(n) in events after the place, and in replacements.
+  package func erasures<T: TransactionReading & ~Copyable>(
+    after sequence: UInt64, _ t: borrowing T
+  ) throws -> LogErasures {
     var bringing: [UInt64] = []
-    try log.read(after: 0, in: t) { record in
+    try log.read(after: sequence, in: t) { record in
       if record.type == AssetErased.type { bringing.append(record.sequence) }
       if record.sequence % Projections.reportInterval == 0 { t.letGoOfPages() }
       return .proceed
     }
-    var derived: [UInt64: (carrier: UInt64, redaction: AssetErased.Redaction)] = [:]
+    var found = LogErasures()
     for carrier in bringing.reversed() {
-      // The table itself is being checked, so it is not used.
-      for redaction in try brought(by: carrier, derived[carrier]?.redaction, t).redactions
-      where derived[redaction.sequence] == nil && redaction.sequence < carrier {
-        derived[redaction.sequence] = (carrier, redaction)
+      // The table may be wrong, or lack them yet, so it is not used.
+      let erased = try brought(by: carrier, found.replacements[carrier]?.redaction, t)
+      found.numbers += erased.numbers.reversed()
+      for redaction in erased.redactions
+      where found.replacements[redaction.sequence] == nil && redaction.sequence < carrier {
+        found.replacements[redaction.sequence] = (carrier, redaction)
       }
     }
-    return derived.mapValues { carrier, redaction in
-      RedactionTable.row(redaction.payload, version: redaction.version, broughtBy: carrier)
-    }
+    found.numbers = distinct(found.numbers.reversed())
+    return found
   }
 
   /// The payload of an event that carries replacements; if it was itself erased, its replacement from a later one.
@@ -284,6 +295,79 @@ extension StoreCore {
     guard try t.count(of: log.redactions.database) == rows.count else { return false }
     for (sequence, row) in rows where try t.bytes(for: sequence, in: log.redactions.database) != row { return false }
     return true
+  }
+}
+
+// MARK: - Erasures of imported events
+
+// A library that follows another one imports events that erase what its own earlier events say. Its rows are those of
+// before, while the imported events continue from rows without the erased data. A replay of the redacted log would give
+// those; but it differs only in the rows of the erased assets, if each replacement is its event without their data and
+// nothing else. So that is checked, and those rows alone are changed.
+
+/// What events of a part of the log erase of earlier ones.
+package struct LogErasures {
+  /// The erased assets, in the order of the erasures.
+  package fileprivate(set) var numbers: [ObjectNumber] = []
+  /// The newest replacement of each event that they bring one for.
+  fileprivate var replacements: [UInt64: (carrier: UInt64, redaction: AssetErased.Redaction)] = [:]
+}
+
+extension StoreCore {
+  /// Applies the erasures of imported events to the log and to the rows of the erased assets, before the imported
+  /// events themselves are applied.
+  /// - Parameter last: the last event that was applied.
+  /// - Throws: ``LibraryError`` `.corrupted` if a replacement is not what the erasure leaves of the event.
+  /// - Complexity: O(k log n) for k events of the assets, and for the replacements.
+  package func applyErasures(
+    _ erasures: LogErasures, through last: UInt64, in t: inout WriteTransaction
+  ) throws {
+    try check(erasures, through: last, t)
+    for (sequence, (carrier, redaction)) in erasures.replacements.sorted(by: { $0.key < $1.key }) {
+      try log.redactions.put(
+        sequence, redaction.payload, version: redaction.version, broughtBy: carrier, in: &t)
+      try log.erasePayload(of: sequence, in: &t)
+    }
+    for number in erasures.numbers {
+      try projections.forgetFormerFiles(of: number, &t)
+      guard let row = try projections.asset(number, in: t) else { continue }
+      try projections.eraseRows(leaving: row.redacted, in: &t)
+    }
+  }
+
+  private func check(_ erasures: LogErasures, through last: UInt64, _ t: borrowing WriteTransaction) throws {
+    let numbers = Set(erasures.numbers)
+    var touched = Set(erasures.replacements.keys)
+    for number in numbers { touched.formUnion(try projections.history(of: number, in: t)) }
+    for sequence in touched.sorted() where sequence <= last {
+      // No row has anything of a quarantined event.
+      if try projections.reasonAside(sequence, in: t) != nil { continue }
+      guard let record = try log.event(at: sequence, in: t) else {
+        throw LibraryError(.corrupted, "The log lacks event \(sequence); run `verify`.")
+      }
+      let type = record.type
+      let known = try Event(record)
+      var (replaced, left) = (known, erasures.redacted(known, erasing: numbers))
+      if let redaction = erasures.replacements[sequence]?.redaction {
+        let (given, own) = (redaction.payload, left.payload())
+        replaced = try Event(type: type, version: redaction.version, sequence: sequence, payload: given.span.bytes)
+        // As it is read from the log, too.
+        left = try Event(type: left.type, version: left.version, sequence: sequence, payload: own.span.bytes)
+      }
+      guard replaced == left else {
+        throw LibraryError(
+          .corrupted, "The replacement of event \(sequence) is not what the erasure leaves of the event.")
+      }
+    }
+  }
+}
+
+extension LogErasures {
+  /// What is left of an event; one that carries replacements leaves newer ones to the events that bring them.
+  fileprivate func redacted(_ event: Event, erasing numbers: Set<ObjectNumber>) -> Event {
+    guard case .assetErased(var erased) = event else { return event.redacted(of: numbers) }
+    erased.redactions.removeAll { replacements[$0.sequence] != nil }
+    return .assetErased(erased)
   }
 }
 
