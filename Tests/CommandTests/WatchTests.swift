@@ -107,6 +107,43 @@ struct WatchTests {
     #expect(try sandbox.run(["watch", "--until", tokens[1]]).lines.count == 1)
   }
 
+  @Test("a feed in a fork ends at a token from either side of the fork, whichever of the two marks is larger")
+  func untilInFork() throws {
+    let sandbox = try Sandbox()
+    let assets = try sandbox.makeAssets(2)
+    let before = try sandbox.run(["history", "token"]).lines[0]
+    #expect(try sandbox.run(["album", "create", "Sea"]).status == 0)
+    let untouched = try sandbox.run(["history", "token"]).lines[0]
+    var orders: Set<Bool> = []
+    // Marks are random, so a fork with a smaller one and a fork with a larger one come soon.
+    for attempt in 1...64 where orders.count < 2 {
+      let fork = sandbox.folder.appending(path: "fork-\(attempt)").path
+      #expect(try sandbox.run(["fork", fork]).status == 0)
+      let run = { (words: [String]) in try sandbox.run(words + ["--library", fork]) }
+      let middle = try run(["favorite", assets[0]]).lines[0]
+      let now = try run(["favorite", assets[1]]).lines[0]
+      guard orders.insert(now < before).inserted else { continue }
+      for (words, ends) in [
+        (["--since", before, "--until", now], [middle, now]), (["--since", before, "--until", middle], [middle]),
+        (["--since", before, "--until", untouched], []), (["--since", middle, "--until", now], [now]),
+        (["--until", before], []),
+      ] as [([String], [String])] {
+        let result = try run(["watch"] + words)
+        #expect(result.status == 0 && result.lines.count == 1 + ends.count, "\(words): \(result)")
+        #expect(try result.objects().dropFirst().map { $0["after"] as? String } == ends, "\(words)")
+      }
+      #expect(try run(["album", "create", "Land"]).status == 0)
+      // What ends the feed touches no asset, and no later line may follow it.
+      let silent = try run(["history", "token"]).lines[0]
+      let last = try run(["unfavorite", assets[0]]).lines[0]
+      let feed = try run(["watch", "--since", untouched, "--until", silent, "--no-initial"])
+      #expect(feed.status == 0, "\(feed)")
+      #expect(try feed.objects().dropFirst().map { $0["after"] as? String } == [middle, now])
+      #expect(try sandbox.run(["watch", "--until", last]).errors.contains(last), "A token of the fork alone.")
+    }
+    #expect(orders.count == 2, "No two forks had marks on either side of their origin's.")
+  }
+
   @Test("a feed without its first list is refused where an erasure has made that list unknown")
   func erasedSince() throws {
     let sandbox = try Sandbox()

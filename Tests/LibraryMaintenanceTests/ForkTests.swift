@@ -69,6 +69,15 @@ struct ForkTests {
     defer { second.close() }
     #expect(try second.fetchPersistentChanges(since: own).count == 1)
     #expect(Set([past, own, firsts, nested.token].map(\.library)).count == 3)
+    let states = [past, own, try second.currentToken]
+    for (here, state) in states.enumerated() {
+      for (there, other) in states.enumerated() {
+        let order: ComparisonResult =
+          here == there ? .orderedSame : here < there ? .orderedAscending : .orderedDescending
+        #expect(try second.order(of: state, to: other) == order)
+      }
+    }
+    #expect(throws: LibraryError.self) { try second.order(of: past, to: firsts) }
   }
 
   @Test("an undo in a fork names each commit by a token that is good there, from before the fork and after it")

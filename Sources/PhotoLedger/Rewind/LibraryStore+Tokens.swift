@@ -16,9 +16,7 @@ extension LibraryStore {
   package func commit(
     of token: Token, for client: String, at moment: Moment? = nil, _ t: borrowing StoreReading
   ) throws -> UInt64 {
-    guard token.library == (token.view == nil ? core.mark(of: token.position) : core.mark) else {
-      throw LibraryError(.invalidToken, "The token \(token) belongs to another library.")
-    }
+    try checkLibrary(of: token)
     let permission = try permission(of: client, at: moment, t)
     if permission.access == .none { throw permission.refusal(client, "read the history") }
     return try commit(of: token, for: client, permission, at: moment, t)
@@ -46,6 +44,14 @@ extension LibraryStore {
       try commit <= head(at: moment, t).commit
     else { throw unreached }
     return commit
+  }
+
+  /// - Throws: ``LibraryError`` `.invalidToken` for a token without the mark of the library in which its state was
+  ///   reached: a state before a fork bears that of the origin.
+  func checkLibrary(of token: Token) throws(LibraryError) {
+    guard token.library == (token.view == nil ? core.mark(of: token.position) : core.mark) else {
+      throw LibraryError(.invalidToken, "The token \(token) belongs to another library.")
+    }
   }
 
   /// The last commit at which a client saw everything, up to an event; 0 if it never did.

@@ -1,6 +1,7 @@
 import Foundation
 import LibraryJSON
 import PhotoLedger
+import Synchronization
 
 // The feed of a result, for programs: one line for each commit that touches it.
 //
@@ -69,30 +70,34 @@ private struct Watch {
   private static let identifiersMax = 1000
 
   func run(_ result: FetchResult<Asset>, _ interruption: Interruption) throws {
-    if let until, !until.isComparable(to: result.token) {
-      throw LibraryError(.invalidToken, "The token \(until) belongs to another library, or to another client's view.")
-    }
+    let isAtEnd = try order(of: result.token) != .orderedAscending
     try begin(result)
-    if hasReached(result.token) { return }
-    let end = EndObserver { if hasReached($0) { interruption.request() } }
+    if isAtEnd { return }
+    let end = EndObserver(interruption) { try order(of: $0) != .orderedAscending }
     try library.register(end)
-    if try hasReached(library.currentToken) { interruption.request() }
+    end.note(try library.currentToken)
     try waitingUntilSignalled(interruption) {
       var previous = result.token
       for try await details in library.changes(to: result, composingBeyond: .max) {
         if interruption.isSignalled { return }
         let after = details.fetchResultAfterChanges.token
-        if let until, after > until { return }
+        let place = try order(of: after)
+        if place == .orderedDescending { return }
         try output.line(line(details, since: previous))
         try output.flush()
-        if hasReached(after) { return }
+        if place == .orderedSame { return }
         previous = after
       }
     }
     library.unregisterChangeObserver(end)
+    try end.check()
   }
 
-  @Sendable private func hasReached(_ token: Token) -> Bool { until.map { token >= $0 } ?? false }
+  /// How a state lies to the one that ends the feed; before it if there is none.
+  private func order(of state: Token) throws -> ComparisonResult {
+    guard let until else { return .orderedAscending }
+    return try library.order(of: state, to: until)
+  }
 
   /// Prints what the result is: a line, and for what that leaves out further ones.
   private func begin(_ result: FetchResult<Asset>) throws {
@@ -153,9 +158,30 @@ private struct Watch {
   }
 }
 
-/// Reports the commits that the library has reached.
+/// Requests the end of a feed when the library has reached the state that ends it.
 private final class EndObserver: PhotoLibraryChangeObserver {
-  private let reached: @Sendable (Token) -> Void
-  init(_ reached: @escaping @Sendable (Token) -> Void) { self.reached = reached }
-  func photoLibraryDidChange(_ change: LibraryChange) { reached(change.token) }
+  private let interruption: Interruption
+  private let isEnd: @Sendable (Token) throws -> Bool
+  private let failure = Mutex<(any Error)?>(nil)
+
+  init(_ interruption: Interruption, at isEnd: @escaping @Sendable (Token) throws -> Bool) {
+    (self.interruption, self.isEnd) = (interruption, isEnd)
+  }
+
+  func photoLibraryDidChange(_ change: LibraryChange) { note(change.token) }
+
+  /// Takes notice of a state; an end that cannot be compared with it ends the feed, too.
+  func note(_ state: Token) {
+    do {
+      if try isEnd(state) { interruption.request() }
+    } catch {
+      failure.withLock { $0 = error }
+      interruption.request()
+    }
+  }
+
+  /// - Throws: why a state could not be compared with the end.
+  func check() throws {
+    if let error = failure.withLock({ $0 }) { throw error }
+  }
 }
