@@ -11,7 +11,7 @@ public struct LogFilter: Sendable {
   public var objects: [LocalIdentifier] = []
   /// Only events of a client.
   public var client: String?
-  /// Only events of a cause.
+  /// Only events of a cause; a commit without one has no cause, and not the empty one.
   public var cause: String?
   /// Only events whose type begins with this.
   public var typePrefix: String?

@@ -231,6 +231,26 @@ struct BadInputTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: sandbox.folder.path) == ["library"])
   }
 
+  @Test("a cause that no commit can have is wrong usage, such as the empty one of a variable that is not set")
+  func emptyCauses() throws {
+    let sandbox = try Sandbox()
+    let asset = try sandbox.makeAssets(1)[0]
+    let head = try sandbox.run(["history", "token"]).output
+    for words in [
+      ["undo", "--cause"], ["undo", "--dry-run", "--cause"], ["undo", "--all", "--why"], ["log", "--cause"],
+      ["history", asset, "--cause"], ["erase", asset, "--yes", "--cause"], ["metadata", "read", "--cause"],
+      ["shift", asset, "--by", "+01:00", "--cause"], ["import", ".", "--cause"],
+    ] {
+      let result = try sandbox.run(words + [""])
+      #expect(result.status == 2 && result.output.isEmpty, "\(words): \(result)")
+      let option = try #require(words.last)
+      #expect(result.errors.contains("\(option) needs 1 to 1024 bytes; this one has 0."), "\(words): \(result)")
+    }
+    let long = try sandbox.run(["erase", asset, "--yes", "--cause", String(repeating: "c", count: 1025)])
+    #expect(long.status == 2 && long.errors.contains("this one has 1025."), "\(long)")
+    #expect(try sandbox.run(["history", "token"]).output == head)
+  }
+
   @Test(
     "a damaged store takes neither the check nor a rebuild down with it, whatever the runtime does when it faults",
     arguments: ["verify", "rebuild"], [[:], ["SWIFT_BACKTRACE": "enable=yes"]])

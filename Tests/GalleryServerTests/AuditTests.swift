@@ -130,6 +130,7 @@
           #expect(try gallery.lines("/v1/log?\(query)") == wanted, "\(query)")
         }
         #expect(cases.filter { !$0.1.isEmpty }.count >= 5)
+        #expect(try gallery.ask("GET", "/v1/log?cause=").status == 400)
       }
     }
 
@@ -439,7 +440,8 @@
       "a body that does not describe an undo is a problem",
       arguments: [
         "{}", "[]", "{", #"{"all":true,"cause":"x"}"#, #"{"commit":"t1-0000000000000000-1","from":"t1-1"}"#,
-        #"{"cause":3}"#, #"{"cause":"a","colour":1}"#, #"{"cause":"a","onConflict":"maybe"}"#,
+        #"{"cause":3}"#, #"{"cause":""}"#, #"{"cause":"a","why":""}"#, #"{"cause":"a","colour":1}"#,
+        #"{"cause":"a","onConflict":"maybe"}"#,
         #"{"commit":"x"}"#, #"{"commit":"t1-0000000000000000-1"}"#,
       ])
     func malformed(_ body: String) async throws {

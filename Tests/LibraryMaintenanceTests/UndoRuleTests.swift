@@ -54,6 +54,23 @@ struct UndoRuleTests {
     #expect(try members(album).isEmpty && library.as("app").fetchAssets().isEmpty)
   }
 
+  @Test("an empty cause chooses no commit, in an undo as in the log, though there are commits without a cause")
+  func emptyCause() throws {
+    let id = try made.create(1)[0]
+    try library.performChangesAndWait(cause: nil) { $0.setFavorite(true, for: [id]) }
+    #expect(try library.planUndo(UndoSelection()).changes.count > 0)
+    let plan = try library.planUndo(.cause(""))
+    #expect(plan.commits.isEmpty && plan.changes.isEmpty)
+    var filter = LogFilter()
+    filter.cause = ""
+    var count = 0
+    try library.forEachLogEntry(filter) { _ in
+      count += 1
+      return true
+    }
+    #expect(count == 0)
+  }
+
   @Test("a scan that trashed everything is taken back by its cause, with every place in every album (AS-14)")
   func scan() async throws {
     let ids = try made.create(700)

@@ -165,6 +165,7 @@
       var filter = LogFilter()
       filter.client = try query("client")
       filter.cause = try query("cause")
+      if filter.cause == "" { throw Problem.malformed("'cause' is empty; pass the cause of commits, or leave it out.") }
       filter.kinds = try LogFilter.kinds(request.target.query.all("kind"))
       filter.from = try instant("from")
       filter.to = try instant("to")

@@ -34,7 +34,7 @@
       selection.commit = try read("commit", \.textValue, "a token").map { try Token($0) }
       selection.after = try read("from", \.textValue, "a token").map { try Token($0) }
       selection.through = try read("to", \.textValue, "a token").map { try Token($0) }
-      selection.cause = try read("cause", \.textValue, "text")
+      selection.cause = try read("cause", Self.words, "text that is not empty")
       selection.client = try read("client", \.textValue, "the name of a client")
       selection.kinds = try LogFilter.kinds(try read("kinds", \.textsValue, "a list of kinds of events") ?? [])
       selection.since = try read("since", \.instantValue, "an instant such as 2024-05-31T18:30:00Z")
@@ -46,12 +46,18 @@
       policy =
         try read("onConflict", { $0.textValue.flatMap { UndoConflictPolicy(rawValue: $0) } }, Self.policies)
         ?? .refuse
-      cause = try read("why", \.textValue, "text") ?? "undo"
+      cause = try read("why", Self.words, "text that is not empty") ?? "undo"
       isPlan = try read("plan", \.boolValue, "true or false") ?? false
       try check(isEverything: try read("all", \.boolValue, "true or false") ?? false)
     }
 
     private static let policies = "refuse, skip or force"
+
+    /// A text with something in it: an empty cause stands for none, which chooses no commit.
+    private static func words(_ json: JSON) -> String? {
+      guard let text = json.textValue, !text.isEmpty else { return nil }
+      return text
+    }
 
     private func check(isEverything: Bool) throws {
       if selection.commit != nil, selection.after != nil || selection.through != nil {

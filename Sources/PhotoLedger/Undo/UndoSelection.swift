@@ -10,7 +10,7 @@ public struct UndoSelection: Sendable, Hashable {
   public var after: Token?
   /// Only commits up to this state, its own included.
   public var through: Token?
-  /// Only commits of a cause, spelled exactly so.
+  /// Only commits of a cause, spelled exactly so; a commit without one has no cause, and not the empty one.
   public var cause: String?
   /// Only commits of a client.
   public var client: String?

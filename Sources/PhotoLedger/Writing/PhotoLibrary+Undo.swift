@@ -191,19 +191,18 @@ extension PhotoLibrary {
   private func isChosen(
     _ commit: Commit, by selection: UndoSelection, _ t: borrowing StoreReading
   ) throws -> Bool {
-    let information = commit.information
-    let date = Date(microseconds: information.time)
-    guard selection.client ?? information.client == information.client,
-      selection.cause ?? information.cause == information.cause, selection.since ?? date <= date
+    let summary = CommitSummary(commit)
+    guard selection.client ?? summary.client == summary.client,
+      selection.cause == nil || selection.cause == summary.cause, selection.since ?? summary.date <= summary.date
     else { return false }
-    if let end = selection.until, date >= end { return false }
-    guard client == Self.owner || information.client == client else {
+    if let end = selection.until, summary.date >= end { return false }
+    guard client == Self.owner || summary.client == client else {
       if selection.commit == nil { return false }
       throw LibraryError(
         .accessUserDenied,
         """
         The client '\(client)' may undo its own commits only; the commit \(store.token(commit.number)) was made by \
-        '\(information.client)', and only the library's owner may undo it.
+        '\(summary.client)', and only the library's owner may undo it.
         """)
     }
     return try selection.kinds.isEmpty || hasEvent(of: selection.kinds, commit, t)

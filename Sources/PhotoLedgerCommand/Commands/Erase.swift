@@ -6,11 +6,12 @@ import PhotoLedger
 extension Command {
   private static let confirmed = Option("yes", "do not ask for confirmation")
   private static let dryRun = Option.dryRun("only print what would be erased")
+  private static let cause = Option("cause", "TEXT", "the reason, which the log keeps")
 
   static let erase = Command(
     words: ["erase"], summary: "permanently erase assets: their files, and their data in the log",
     operands: [Operand("ASSET", .several, "identifiers of assets, purged ones included")],
-    options: .opening + [confirmed, dryRun, Option("cause", "TEXT", "the reason, which the log keeps"), .json],
+    options: .opening + [confirmed, dryRun, cause, .json],
     notes: """
       This cannot be undone. Prints what will be erased, and asks at the terminal unless --yes is given. The
       identifier and the headers of commits (client, cause and key) remain in the log. A file that another asset has,
@@ -25,6 +26,7 @@ extension Command {
       }
       return identifier
     }
+    let cause = try invocation.cause()
     return try invocation.withLibrary { library in
       let preview = try library.erasurePreview(of: assets)
       if invocation.has(dryRun) {
@@ -40,7 +42,7 @@ extension Command {
           return .failed
         }
       }
-      let report = try library.eraseAssets(assets, cause: invocation.text("cause"))
+      let report = try library.eraseAssets(assets, cause: cause)
       for asset in report.assets { try invocation.print(asset) }
       try invocation.print(report)
       return .done

@@ -154,7 +154,7 @@ extension Invocation {
     of export: MediaExport, into library: PhotoLibrary, _ options: LibraryImport.Options, _ interruption: Interruption
   ) throws -> ExitStatus {
     let summary = try Importing(library: library, interruption: interruption, options: options)
-      .run(operands, of: export, cause: text("cause"))
+      .run(operands, of: export, cause: cause())
     let unprovedCount = summary.moved?.kept[KeepReason.copyUnproved.rawValue] ?? 0
     let isComplete = !summary.wasInterrupted && summary.lostCount == 0 && unprovedCount == 0
     let status = try output.finish(with: isComplete ? .done : .failed) {

@@ -55,9 +55,7 @@ extension Invocation {
       guard first <= last else { throw UsageError("--from is after --until; no photo can match.") }
       options.dates = first...last
     }
-    if let cause = text("cause"), !(1...1024).contains(cause.utf8.count) {
-      throw UsageError("--cause needs 1 to 1024 bytes; this one has \(cause.utf8.count).")
-    }
+    _ = try cause()
     return options
   }
 

@@ -18,7 +18,7 @@ extension Invocation {
     return try withLibraryOfImport(isCreating: text("no-create") == nil, isKept: true) { library in
       var options = LibraryWatch.Options()
       (options.importing, options.acceptsMissing) = (importing, acceptsMissing)
-      options.cause = text("cause")
+      options.cause = try cause()
       let watch = try LibraryWatch(of: library, options: options)
       let (folders, output, printsJSON) = (operands.map { FilePath($0) }, output, printsJSON)
       let line = SharedProgressBar()

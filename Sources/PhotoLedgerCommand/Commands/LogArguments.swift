@@ -25,7 +25,7 @@ extension Invocation {
     var filter = LogFilter()
     filter.after = try text("after").map { try Token($0) }
     filter.client = text("client")
-    filter.cause = text("cause")
+    filter.cause = try cause()
     filter.kinds = try eventKinds()
     filter.from = try instant("from", inDay: 0)
     filter.to = try instant("to", inDay: 86_400)

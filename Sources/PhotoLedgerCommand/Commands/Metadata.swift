@@ -54,6 +54,7 @@ private struct MetadataPrinting: Sendable {
   let interruption: Interruption
 
   func run(_ library: PhotoLibrary, _ options: MetadataReading.Options) throws -> ExitStatus {
+    let cause = try invocation.cause()
     let reading = try MetadataReading(of: library, options: options)
     let assets = try chosen(library)
     let total = assets.reduce(0) { $0 + $1.count }
@@ -61,7 +62,7 @@ private struct MetadataPrinting: Sendable {
     defer { bar.clear() }
     let printer = LinePrinter(invocation.output)
     let summary = try waiting(interruption) { [invocation] in
-      try await reading.run(assets, cause: invocation.text("cause")) { done in
+      try await reading.run(assets, cause: cause) { done in
         bar.show("reading metadata", done: done, total: total)
       } report: { report in
         if invocation.printsJSON {

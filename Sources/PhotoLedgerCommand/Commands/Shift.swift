@@ -65,6 +65,7 @@ private struct ShiftRequest {
   private let seconds: Int
   private let from: Date?
   private let until: Date?
+  private let cause: String
 
   init(_ invocation: Invocation) throws {
     guard let text = invocation.text("by") else { throw UsageError("'shift' needs --by.") }
@@ -72,6 +73,7 @@ private struct ShiftRequest {
       throw UsageError("--by needs ±HH:MM, ±HH:MM:SS or a number of seconds other than 0; got '\(text.prefix(80))'.")
     }
     self.seconds = seconds
+    cause = try invocation.cause() ?? "shift"
     from = try Self.wallTime("from", "T00:00:00", invocation)
     until = try Self.wallTime("until", "T23:59:59.999999", invocation)
     if let from, let until, from > until { throw UsageError("--from is after --until; no asset can match.") }
@@ -143,7 +145,7 @@ private struct ShiftRequest {
       let identifiers = JSON.list(chosen.assets.map { .text($0.id.uuidString) })
       var line = ChangeLine(
         [["op": "asset.edit", "assets": identifiers, "dateShift": .integer(Int64(seconds))]],
-        cause: invocation.text("cause") ?? "shift", command: "shift")
+        cause: cause, command: "shift")
       line.key = invocation.text("key")
       receipt = try line.perform(on: library)
     }

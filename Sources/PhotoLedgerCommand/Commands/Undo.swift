@@ -39,6 +39,7 @@ extension Command {
   ) { invocation in
     let selection = try invocation.undoSelection(isEverything: invocation.has(everything))
     let policy = try invocation.conflictPolicy()
+    let cause = try invocation.cause("why") ?? "undo"
     return try invocation.withLibrary { library in
       if invocation.has(dryRun) {
         try invocation.print(library.planUndo(selection, onConflict: policy), isDry: true)
@@ -46,8 +47,7 @@ extension Command {
       }
       let report: UndoReport
       do {
-        report = try library.undoAndWait(
-          selection, onConflict: policy, cause: invocation.text("why") ?? "undo", key: invocation.text("key"))
+        report = try library.undoAndWait(selection, onConflict: policy, cause: cause, key: invocation.text("key"))
       } catch let error as LibraryError where error.code == .conflict {
         let plan = try library.planUndo(selection, onConflict: policy)
         // JSON has all of it; the text output has enough to understand the conflict.
@@ -80,7 +80,7 @@ extension Invocation {
     selection.commit = try text("commit").map { try Token($0) }
     selection.after = try text("from").map { try Token($0) }
     selection.through = try text("to").map { try Token($0) }
-    selection.cause = text("cause")
+    selection.cause = try cause()
     selection.client = text("client")
     selection.kinds = try eventKinds()
     selection.since = try instant("since", inDay: 0)

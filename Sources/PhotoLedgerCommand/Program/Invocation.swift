@@ -94,6 +94,17 @@ struct Invocation: Sendable {
     return number
   }
 
+  /// A cause that an option names, of the commits to make or of those to choose.
+  /// - Throws: ``UsageError`` for one that no commit can have. An empty one stands for no cause, and chooses no commit:
+  ///   a variable of a script that is not set must do neither.
+  func cause(_ name: String = "cause") throws -> String? {
+    guard let text = text(name) else { return nil }
+    guard (1...1024).contains(text.utf8.count) else {
+      throw UsageError("--\(name) needs 1 to 1024 bytes; this one has \(text.utf8.count).")
+    }
+    return text
+  }
+
   /// A path that the command line gives.
   /// - Parameters:
   ///   - text: the path.
