@@ -225,6 +225,16 @@ struct MaintenanceCommandTests {
     #expect(unknown.status == 1 && unknown.errors.contains("never had"))
   }
 
+  @Test("every commit of an erasure has the word of the command as its cause, unless another is given")
+  func causeOfErasure() throws {
+    let sandbox = try Sandbox()
+    let asset = try sandbox.makeAssets(1)[0]
+    #expect(try sandbox.run(["erase", asset, "--yes"]).status == 0)
+    let events = try sandbox.run(["log", "--json", "--reverse", "--limit", "3"]).objects()
+    #expect(events.map { $0["type"] as? String } == ["asset.erased", "asset.purged", "assets.trashed"])
+    #expect(events.map { $0["cause"] as? String } == ["erase", "erase", "erase"])
+  }
+
   @Test("a library that another process has open is not compacted")
   func inUse() throws {
     let sandbox = try Sandbox()

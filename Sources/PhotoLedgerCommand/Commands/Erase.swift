@@ -6,7 +6,7 @@ import PhotoLedger
 extension Command {
   private static let confirmed = Option("yes", "do not ask for confirmation")
   private static let dryRun = Option.dryRun("only print what would be erased")
-  private static let cause = Option("cause", "TEXT", "the reason, which the log keeps")
+  private static let cause = Option("cause", "TEXT", "the reason, which the log keeps; default 'erase'")
 
   static let erase = Command(
     words: ["erase"], summary: "permanently erase assets: their files, and their data in the log",
@@ -26,7 +26,7 @@ extension Command {
       }
       return identifier
     }
-    let cause = try invocation.cause()
+    let cause = try invocation.cause() ?? "erase"
     return try invocation.withLibrary { library in
       let preview = try library.erasurePreview(of: assets)
       if invocation.has(dryRun) {
