@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <linux/fs.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
@@ -77,6 +78,11 @@ void *psys_shared_mapping(const void *address, ptrdiff_t *bytes) {
 }
 
 int psys_set_pipe_size(int descriptor, int size) { return fcntl(descriptor, F_SETPIPE_SZ, size) < 0 ? errno : 0; }
+
+int psys_ignores(int number) {
+  struct sigaction current;
+  return sigaction(number, NULL, &current) == 0 && current.sa_handler == SIG_IGN;
+}
 
 int64_t psys_file_pages_resident(int64_t *own) {
   *own = 0;

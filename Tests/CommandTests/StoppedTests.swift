@@ -83,6 +83,27 @@ struct StoppedTests {
     #expect(text.contains("did not end within 5 s") && !text.contains("within 10 s"), "\(text)")
   }
 
+  @Test("a signal that was ignored when a command started, as by nohup, does not end it", .timeLimit(.minutes(3)))
+  func ignoredAtStart() throws {
+    let sandbox = try Sandbox()
+    let asset = try sandbox.makeAssets(1)[0]
+    // The shell becomes the program, which so has what the shell ignores.
+    let child = try ChildRun(
+      URL(filePath: "/bin/sh"), ["-c", #"trap '' HUP INT; exec "$0" "$@""#, programURL.path, "watch"],
+      environment: ProcessInfo.processInfo.environment.merging(["PHOTOLEDGER_LIBRARY": sandbox.library]) { $1 },
+      directory: sandbox.folder)
+    let lines = LineQueue()
+    lines.fill(from: child.output)
+    _ = try lines.next()
+    for number in [SIGHUP, SIGINT, SIGHUP, SIGINT] { kill(child.identifier, number) }
+    for command in ["favorite", "unfavorite"] {
+      let token = try sandbox.run([command, asset]).lines[0]
+      #expect(try jsonObject(lines.next())["after"] as? String == token)
+    }
+    kill(child.identifier, SIGTERM)
+    #expect(child.end() == .status(0))
+  }
+
   @Test("where the child of an import into a library is killed, the command says what the library has")
   func killedImport() async throws {
     let sandbox = try Sandbox()

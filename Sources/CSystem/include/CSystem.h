@@ -138,6 +138,9 @@ void *psys_shared_mapping(const void *address, ptrdiff_t *bytes);
 /// descriptor is not a pipe, EPERM above the limit of the system.
 int psys_set_pipe_size(int descriptor, int size);
 
+/// Whether a signal is ignored (SIG_IGN of sigaction(2)), as nohup(1) and shells leave it to what they start.
+int psys_ignores(int number);
+
 /// How many bytes of files are mapped into this process and in memory (proc_pid_statm(5)); -1 if that is not known.
 /// `own` becomes how many of its other pages are in memory: what it has allocated; 0 if that is not known.
 int64_t psys_file_pages_resident(int64_t *own);

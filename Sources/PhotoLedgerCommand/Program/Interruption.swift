@@ -1,3 +1,4 @@
+import CSystem
 import Foundation
 import Synchronization
 
@@ -10,9 +11,13 @@ import Synchronization
 ///
 /// SIGUSR1 asks for something else, which the command says (`onUserSignal`); one that says nothing passes it over.
 ///
-/// The signals are blocked in the thread that makes this, and so in every thread made later; one thread waits for them.
-/// So it is made first, before a library is opened. Handlers run on that thread, in ordinary code, not in a signal
-/// handler.
+/// A signal that was ignored when the program began stays ignored: `nohup` ignores SIGHUP, and a shell without job
+/// control SIGINT for its background jobs. It must not be blocked, since the kernel keeps a blocked signal for
+/// `sigwait` even if it is ignored.
+///
+/// The other signals are blocked in the thread that makes this, and so in every thread made later; one thread waits
+/// for them. So it is made first, before a library is opened. Handlers run on that thread, in ordinary code, not in a
+/// signal handler.
 final class Interruption: Sendable {
   private struct State {
     var isRequested = false
@@ -44,7 +49,7 @@ final class Interruption: Sendable {
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     var signals = sigset_t()
     sigemptyset(&signals)
-    for number in [SIGINT, SIGTERM, SIGHUP, SIGUSR1] { sigaddset(&signals, number) }
+    for number in [SIGINT, SIGTERM, SIGHUP, SIGUSR1] where psys_ignores(number) == 0 { sigaddset(&signals, number) }
     pthread_sigmask(SIG_BLOCK, &signals, nil)
     let awaited = signals
     let thread = Thread { [self] in
