@@ -1,3 +1,3 @@
 import Foundation
 
-exit(Program.run(Array(CommandLine.arguments.dropFirst())))
+exit(Program.run(Program.arguments))

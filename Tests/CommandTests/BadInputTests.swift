@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("Bad input")
@@ -249,6 +250,22 @@ struct BadInputTests {
     let long = try sandbox.run(["erase", asset, "--yes", "--cause", String(repeating: "c", count: 1025)])
     #expect(long.status == 2 && long.errors.contains("this one has 1025."), "\(long)")
     #expect(try sandbox.run(["history", "token"]).output == head)
+  }
+
+  @Test("an argument or a variable that is not UTF-8 is refused, since its text would name another file")
+  func notUTF8() throws {
+    let sandbox = try Sandbox()
+    for (line, sentence) in [
+      (#""$0" backup --library "$1" "$2"/$'copy\xff'"#, "Argument 4 is not UTF-8"),
+      (#""$0" init "$2"/$'new\xff'"#, "Argument 2 is not UTF-8"),
+      (#"PHOTOLEDGER_LIBRARY="$2"/$'new\xff' "$0" init"#, "PHOTOLEDGER_LIBRARY is not UTF-8"),
+      (#"PHOTOLEDGER_LIBRARY= XDG_DATA_HOME="$2"/$'new\xff' "$0" init"#, "XDG_DATA_HOME is not UTF-8"),
+    ] {
+      let (text, end) = try ChildRun.of(
+        ["timeout", "60", "bash", "-c", line, programURL.path, sandbox.library, sandbox.folder.path])
+      #expect(end == .status(2) && text.contains(sentence), "\(line): \(text)")
+    }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: sandbox.folder.path) == ["library"])
   }
 
   @Test(

@@ -12,7 +12,7 @@ extension Command {
       throw UsageError("'init' takes PATH or --library, not both.")
     }
     let path = invocation.operands.first ?? invocation.text("library")
-    let location = try LibraryLocation(option: path, environment: ProcessInfo.processInfo.environment)
+    let location = try LibraryLocation(option: path)
     let library = try location.create()
     defer { library.close() }
     let token = try library.currentToken.description

@@ -68,7 +68,7 @@ extension PhotoLibrary {
   /// The command line that undoes all commits of a cause, for the shell of this process: it names the library unless a
   /// command finds it there by itself.
   func undoCommand(cause: String) -> String {
-    let location = try? LibraryLocation(option: nil, environment: ProcessInfo.processInfo.environment)
+    let location = try? LibraryLocation(option: nil)
     let place = location?.url.path == url.path ? "" : " --library \(TextLayout.shellWord(url.path))"
     return "photoledger undo --cause \(TextLayout.shellWord(cause))\(place)"
   }

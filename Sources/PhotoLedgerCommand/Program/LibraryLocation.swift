@@ -29,25 +29,34 @@ struct LibraryLocation: Equatable {
   /// The place of the standard directory, for the help.
   static let standardPath = "~/.local/share/\(standardDirectory) (or in XDG_DATA_HOME)"
 
-  /// - Parameters:
-  ///   - option: the value of `--library`; nil if it is not given.
-  ///   - environment: the environment variables of the process.
-  /// - Throws: ``UsageError`` for an empty option, and if there is no home folder to look in.
-  init(option: String?, environment: [String: String]) throws {
+  /// - Parameter option: the value of `--library`; nil if it is not given.
+  /// - Throws: ``UsageError`` for an empty option, for a variable that is not UTF-8, and if there is no home folder to
+  ///   look in.
+  init(option: String?) throws {
     if let option {
       guard !option.isEmpty else { throw UsageError("--library needs a path; '' is empty.") }
       (url, source) = (URL(filePath: option, directoryHint: .isDirectory), .option)
-    } else if let path = environment["PHOTOLEDGER_LIBRARY"], !path.isEmpty {
+    } else if let path = try Self.variable("PHOTOLEDGER_LIBRARY"), !path.isEmpty {
       (url, source) = (URL(filePath: path, directoryHint: .isDirectory), .variable)
     } else {
-      let folder = try Self.dataFolder(environment)
+      let folder = try Self.dataFolder()
       (url, source) = (URL(filePath: "\(folder)/\(Self.standardDirectory)", directoryHint: .isDirectory), .standard)
     }
   }
 
-  private static func dataFolder(_ environment: [String: String]) throws -> String {
-    if let folder = environment["XDG_DATA_HOME"], folder.hasPrefix("/") { return folder }
-    let home = environment["HOME"].flatMap { $0.isEmpty ? nil : $0 } ?? NSHomeDirectory()
+  /// A variable of the process.
+  /// - Throws: ``UsageError`` for bytes that are not UTF-8: the text of them would name another directory.
+  private static func variable(_ name: String) throws -> String? {
+    guard let bytes = getenv(name) else { return nil }
+    guard let text = String(validatingCString: UnsafePointer(bytes)) else {
+      throw UsageError("\(name) is not UTF-8; rename the directory that it names, or pass --library PATH.")
+    }
+    return text
+  }
+
+  private static func dataFolder() throws -> String {
+    if let folder = try variable("XDG_DATA_HOME"), folder.hasPrefix("/") { return folder }
+    let home = try variable("HOME").flatMap { $0.isEmpty ? nil : $0 } ?? NSHomeDirectory()
     guard home.hasPrefix("/") else {
       throw UsageError(
         "No library is named, and '\(home)' is not a home folder; pass --library PATH, or set PHOTOLEDGER_LIBRARY.")
@@ -87,9 +96,9 @@ struct LibraryLocation: Equatable {
 
 extension Invocation {
   /// Where the library is or will be.
-  /// - Throws: as ``LibraryLocation/init(option:environment:)``.
+  /// - Throws: as ``LibraryLocation/init(option:)``.
   func libraryLocation() throws -> LibraryLocation {
-    try LibraryLocation(option: text("library"), environment: ProcessInfo.processInfo.environment)
+    try LibraryLocation(option: text("library"))
   }
 
   /// Where the library is, for a command that needs one.

@@ -8,14 +8,29 @@ enum Program {
   /// The version, as the changelog's newest heading has it.
   static let version = "0.1.0"
 
+  /// The arguments of the process without the program's own name; nil for one that is not UTF-8.
+  ///
+  /// `CommandLine.arguments` replaces such bytes, and the path that it makes of them names another file.
+  static var arguments: [String?] {
+    (1..<max(1, Int(CommandLine.argc))).map { index in
+      CommandLine.unsafeArgv[index].flatMap { String(validatingCString: UnsafePointer($0)) }
+    }
+  }
+
   /// Runs a command line without the program's own name.
+  /// - Parameter arguments: what the command line has, nil for what is not UTF-8.
   /// - Returns: the exit status.
-  static func run(_ words: [String]) -> Int32 {
+  static func run(_ arguments: [String?]) -> Int32 {
     StandardDescriptors.replaceClosed()
     // A reader that goes away is a write that fails, not the end of the process.
     signal(SIGPIPE, SIG_IGN)
     let output = Output(descriptor: STDOUT_FILENO)
+    let words = arguments.compactMap { $0 }
     do {
+      if let index = arguments.firstIndex(where: { $0 == nil }) {
+        throw UsageError(
+          "Argument \(index + 1) is not UTF-8; rename the file that it names, or pass a folder above it.")
+      }
       return try output.finish(with: try dispatch(words, output)) { try output.flush() }.rawValue
     } catch is OutputClosed {
       // A command that prints what there is until its reader has seen enough, and so has no other status.
