@@ -49,8 +49,14 @@ package enum DateText {
     return bytes.text()
   }
 
-  /// A date and a time of day to the minute, for people.
+  /// A wall time to the minute, for people.
   package static func minute(_ date: Date) -> String { text { $0.minute(date) } }
+
+  /// An instant to the second, for people: in UTC, with its letter, as options read it.
+  package static func second(_ date: Date) -> String {
+    let whole = Date(timeIntervalSince1970: date.timeIntervalSince1970.rounded(.down))
+    return instant(whole).replacing("T", with: " ")
+  }
 }
 
 /// Reads the parts of a date from the front of a text.

@@ -98,6 +98,25 @@ struct AuditCommandTests {
     #expect(wrong.status == 1 && wrong.output.isEmpty && wrong.errors.contains("'nonsense' is not a valid identifier"))
   }
 
+  @Test("times are printed in UTC with its letter, wherever the program runs, and options read them")
+  func zone() throws {
+    let scene = try Scene()
+    let events = try scene.sandbox.run(["log", "--json"]).objects()
+    let dates = try events.map { event in
+      String(try #require(event["date"] as? String).prefix(19)).replacing("T", with: " ") + "Z"
+    }
+    for words in [
+      ["log"], ["history"], ["history", scene.album], ["blame", scene.album], ["access", "--client", Scene.client],
+      ["client", "list"],
+    ] {
+      let output = try scene.sandbox.run(words, ["TZ": "America/Los_Angeles"]).output
+      let printed = output.matches(of: #/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(Z?)/#).map { String($0.output.0) }
+      #expect(!printed.isEmpty && Set(dates).isSuperset(of: printed), "\(words): \(output)")
+    }
+    let all = try scene.sandbox.run(["log", "--from", dates[0], "--json"])
+    #expect(try all.status == 0 && all.objects().count == events.count, "\(all)")
+  }
+
   @Test("blame names who put each member in, and with --former who took it out")
   func blame() throws {
     let scene = try Scene()

@@ -34,7 +34,10 @@ struct ShiftCommandTests {
     let dry = try sandbox.run(words + ["--dry-run"])
     #expect(dry.status == 0 && dry.lines.count == 3, "\(dry)")
     #expect(dry.lines[0].hasPrefix("2024-03-31T12:00:00 → 2024-03-31T10:30:00  IMG_1.jpg"))
+    #expect(dry.lines[1].hasPrefix("2024-04-01T09:00:00.25Z → 2024-04-01T07:30:00.25Z  IMG_2.jpg"))
     #expect(dry.lines[2] == "2 assets would be shifted.")
+    let listed = try sandbox.run(["ls"]).lines.dropFirst().map { String($0.dropFirst(4).prefix(17)) }
+    #expect(listed == ["2024-03-30 23:30 ", "2024-03-31 12:00 ", "2024-04-01 09:00Z", "no date          "])
     #expect(try Self.dates(sandbox) == before, "A dry run changes nothing.")
 
     let run = try sandbox.run(words)

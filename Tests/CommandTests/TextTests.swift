@@ -18,6 +18,16 @@ struct TextTests {
   }
 
   @Test(
+    "an instant is printed to the second, in UTC, and read again",
+    arguments: [
+      (1_717_173_000.999, "2024-05-31 16:30:00Z"), (-0.5, "1969-12-31 23:59:59Z"), (0, "1970-01-01 00:00:00Z"),
+    ] as [(Double, String)])
+  func seconds(seconds: Double, text: String) throws {
+    #expect(DateText.second(Date(timeIntervalSince1970: seconds)) == text)
+    #expect(try #require(WrittenDate(text)).date == Date(timeIntervalSince1970: seconds.rounded(.down)))
+  }
+
+  @Test(
     "what is no date is not read",
     arguments: [
       "", "2024-05-31", "2024-13-01T00:00:00Z", "2023-02-29T00:00:00Z", "2024-05-31T24:00:00Z", "2024-05-31T18:30:00",

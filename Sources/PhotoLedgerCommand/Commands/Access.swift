@@ -15,7 +15,8 @@ extension Command {
     ],
     notes: """
       The owner has access to everything and is not listed. Other clients have full access, or access to a selection, \
-      to objects that they created, or to picked assets. Reads are not recorded: this is what could be seen.
+      to objects that they created, or to picked assets. Reads are not recorded: this is what could be seen. \
+      Times are printed in UTC.
       """,
     example: "access 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F --at 2024-05-31T18:30:00Z"
   ) { invocation in

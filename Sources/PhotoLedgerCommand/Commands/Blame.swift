@@ -11,7 +11,7 @@ extension Command {
   static let blame = Command(
     words: ["blame"], summary: "print the commit that added each member of an album or folder",
     operands: [Operand("ALBUM", "the identifier of an album or folder, which may be deleted")],
-    options: .looking + [former, .json],
+    options: .looking + [former, .json], notes: "Times are printed in UTC.",
     example: "blame 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F --former"
   ) { invocation in
     let album = invocation.operands[0]

@@ -95,7 +95,8 @@ extension Command {
     words: ["client", "list"], summary: "list the clients of the library, and their permissions",
     options: .looking + [.json],
     notes: """
-      The kind of access is full, limited, addOnly, picked (only picked assets, without permission) or none.
+      The kind of access is full, limited, addOnly, picked (only picked assets, without permission) or none. Times are
+      in UTC.
       """,
     example: "client list"
   ) { invocation in
@@ -189,7 +190,7 @@ extension Command {
     let statuses = AccessLevel.allCases.reversed().map { "\($0) \(client.status(for: $0))" }
     let selected = client.selectionCount == 0 ? [] : ["\(TextLayout.grouped(client.selectionCount)) selected"]
     let picks = client.pickCount == 0 ? [] : [TextLayout.counted(client.pickCount, "pick")]
-    let date = DateText.minute(client.registeredDate)
+    let date = DateText.second(client.registeredDate)
     var text =
       TextLayout.fitted(client.name, 32) + "  "
       + terminal.styled(TextLayout.fitted(client.accessKind.rawValue, 8), .heading) + "  "

@@ -99,8 +99,7 @@ extension Command {
   private static func print(_ change: PersistentChange, _ invocation: Invocation) throws {
     if invocation.printsJSON { return try invocation.output.line(JSON(change)) }
     let terminal = invocation.output.terminal
-    let date = DateText.wallTime(change.commit.date).prefix(19).replacing("T", with: " ")
-    let heading = TextLayout.printable("\(date)  \(change.commit.client)")
+    let heading = TextLayout.printable(change.commit.line)
     try invocation.output.line(
       terminal.styled(heading, .heading) + "  " + terminal.styled(change.changeToken.description, .faint))
     if let cause = change.commit.cause { try invocation.output.line("  (" + TextLayout.printable(cause) + ")") }

@@ -15,7 +15,7 @@ extension Command {
 
   static let kindNote = """
     A kind is a type of event such as assets.trashed, its object (assets) or its action (trashed); \
-    a date is an instant, 2024-05-31T18:30:00Z, or a day in UTC, 2024-05-31.
+    a date is an instant, 2024-05-31T18:30:00Z, or a day in UTC, 2024-05-31. Times are printed in UTC.
     """
 }
 

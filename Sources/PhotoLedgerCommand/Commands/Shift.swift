@@ -159,9 +159,11 @@ private struct ShiftRequest {
         try invocation.output.line(json(asset))
       } else {
         let name = try library.resources(of: asset).first?.originalFilename ?? ""
+        let isWallTime = asset.localCreationDate != nil
         let before = asset.localCreationDate ?? asset.creationDate ?? .distantPast
-        let dates = "\(DateText.wallTime(before)) → \(DateText.wallTime(moved(before)))"
-        try invocation.output.line(TextLayout.printable("\(dates)  \(name)  \(asset.id.uuidString)"))
+        let dates = [before, moved(before)].map { isWallTime ? DateText.wallTime($0) : DateText.instant($0) }
+        let line = "\(dates.joined(separator: " → "))  \(name)  \(asset.id.uuidString)"
+        try invocation.output.line(TextLayout.printable(line))
       }
     }
     try report(chosen, nil, invocation, isDry: true)

@@ -3,8 +3,10 @@ import PhotoLedger
 
 // The table of `ls`, for people:
 //
-//     ♥   2024-05-31 18:30  4032×3024  IMG_0001.HEIC  1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F
+//     ♥   2024-05-31 18:30   4032×3024  IMG_0001.HEIC  1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F
 //     └── marks: ♥ favourite, ◌ hidden, ◉ Live Photo
+//
+// The time is that of the camera's clock; one that is known as an instant alone is in UTC, with a Z.
 //
 // It is printed as it is read, however long it is, so the widths are fixed. The identifier stands last and is never
 // cut, because every other command wants it; the file name gives way on a narrow screen, and takes what is left on a
@@ -14,12 +16,14 @@ import PhotoLedger
 struct AssetTable {
   let terminal: Terminal
 
-  private static let fixedWidth = 3 + 1 + 16 + 2 + 9 + 2 + 2 + 36
+  /// A time to the minute, and the letter of UTC.
+  private static let timeWidth = 17
+  private static let fixedWidth = 3 + 1 + timeWidth + 2 + 9 + 2 + 2 + 36
 
   private var nameWidth: Int { max(8, (terminal.width ?? 110) - Self.fixedWidth) }
 
   var heading: String {
-    let line = "    taken             size       \(TextLayout.fitted("name", nameWidth))  identifier"
+    let line = "    taken              size       \(TextLayout.fitted("name", nameWidth))  identifier"
     return terminal.styled(line, .heading)
   }
 
@@ -38,15 +42,17 @@ struct AssetTable {
     }
     bytes.raw(" ")
     if let taken = asset.localCreationDate ?? asset.creationDate {
+      let zone = asset.localCreationDate == nil ? "Z" : " "
       let start = bytes.count
       bytes.minute(taken)
-      if bytes.count - start != 16 {
+      bytes.raw(zone)
+      if bytes.count - start != Self.timeWidth {
         // A year of more or fewer than four digits.
         bytes.removeAll(from: start)
-        TextLayout.write(DateText.minute(taken), fittedTo: 16, to: &bytes)
+        TextLayout.write(DateText.minute(taken) + zone, fittedTo: Self.timeWidth, to: &bytes)
       }
     } else {
-      TextLayout.write("no date", fittedTo: 16, to: &bytes)
+      TextLayout.write("no date", fittedTo: Self.timeWidth, to: &bytes)
     }
     bytes.raw("  ")
     TextLayout.write(Self.size(of: asset), fittedTo: 9, to: &bytes)

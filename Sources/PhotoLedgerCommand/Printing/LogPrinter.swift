@@ -37,7 +37,7 @@ struct LogPrinter {
 
 extension CommitSummary {
   /// When and who, for people.
-  var line: String { "\(DateText.wallTime(date).prefix(19).replacing("T", with: " "))  \(client)" }
+  var line: String { "\(DateText.second(date))  \(client)" }
 }
 
 extension AuditOrigin {

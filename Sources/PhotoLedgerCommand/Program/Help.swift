@@ -18,6 +18,7 @@ enum Help {
       The library is the one that --library PATH names, or PHOTOLEDGER_LIBRARY, else
       \(LibraryLocation.standardPath).
       `import FOLDER` creates it if it does not exist yet.
+      Times are in UTC and end with Z; a time of a camera's clock has no zone.
       `photoledger COMMAND --help` describes a command, `photoledger --version` prints the version.
       Exit status: 0 success, 1 failure, 2 wrong usage, 128 + N ended by signal N.
 
