@@ -160,11 +160,13 @@ struct AuditCommandTests {
     for (words, status, sentence) in [
       ([], 2, "needs either an identifier or --client"), ([scene.assets[0], "--client", "x"], 2, "needs either"),
       ([scene.assets[0], "--at", "noon"], 2, "got 'noon'"), ([scene.assets[0], "--at", "9999"], 1, "no event 9999"),
-      (["--client", "nobody"], 1, "has no client 'nobody'"),
+      (["--client", "nobody"], 1, "has no client 'nobody'"), (["--client", ""], 1, "has no client ''"),
       ([scene.assets[0], "--as", Scene.client], 1, "only the library's owner may"),
     ] as [([String], Int32, String)] {
       let result = try scene.sandbox.run(["access"] + words)
       #expect(result.status == status && result.errors.contains(sentence), "\(words): \(result.errors)")
     }
+    let selection = try scene.sandbox.run(["client", "selection", ""])
+    #expect(selection.status == 1 && selection.errors.contains("has no client ''"), "\(selection.errors)")
   }
 }

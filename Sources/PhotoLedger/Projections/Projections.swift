@@ -244,9 +244,9 @@ extension Projections {
     return try ClientRow(number: number, encoded: value)
   }
 
-  /// The client with a name; nil if the library never heard of it.
+  /// The client with a name; nil if the library never heard of it, as of an empty name, which is no key of LMDB's.
   package func client(named name: String, in t: borrowing some Reading) throws -> ClientRow? {
-    guard let value = try t.bytes(for: Array(name.utf8), in: clientNames) else { return nil }
+    guard !name.isEmpty, let value = try t.bytes(for: Array(name.utf8), in: clientNames) else { return nil }
     guard value.count == 8 else { throw corruption("the client '\(name)'") }
     let number = try value.span.bytes.place(at: 0)
     guard let row = try client(number, in: t) else { throw corruption("client \(number)") }
