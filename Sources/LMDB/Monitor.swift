@@ -3,15 +3,16 @@ import Glibc
 /// A value behind a lock that threads can also wait on.
 ///
 /// `Synchronization.Mutex` has no condition variable, and the gate of an environment is a condition: "no transaction
-/// is open". Hence the pthread pair.
+/// is open". So is the queue of a library's writer. Hence the pthread pair.
 ///
 /// Guarded by `mutex`: `value`. The two pthread objects have fixed addresses for the life of the monitor.
-final class Monitor<Value>: @unchecked Sendable {
+package final class Monitor<Value>: @unchecked Sendable {
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
   private var value: Value
 
-  init(_ value: Value) {
+  /// Guards a value.
+  package init(_ value: Value) {
     self.value = value
     pthread_mutex_init(mutex, nil)
     var attributes = pthread_condattr_t()
@@ -29,14 +30,17 @@ final class Monitor<Value>: @unchecked Sendable {
   }
 
   /// Runs `body` with the value, alone.
-  func withLock<R: ~Copyable, E: Error>(_ body: (inout Value) throws(E) -> R) throws(E) -> R {
+  package func withLock<R: ~Copyable, E: Error>(_ body: (inout Value) throws(E) -> R) throws(E) -> R {
     pthread_mutex_lock(mutex)
     defer { pthread_mutex_unlock(mutex) }
     return try body(&value)
   }
 
   /// Runs `attempt` with the value, alone, again after each `broadcast`, until it gives a result or time is up.
-  func wait<R, E: Error>(
+  ///
+  /// The limit counts as ``monotonicSeconds(coarse:)`` does, so no step of the wall clock changes it, and no year of
+  /// that clock is out of range, as one after 2262 is for Foundation's `NSCondition`.
+  package func wait<R, E: Error>(
     untilSeconds deadline: Double = .infinity, _ attempt: (inout Value) throws(E) -> R?
   ) throws(E) -> R? {
     pthread_mutex_lock(mutex)
@@ -53,11 +57,11 @@ final class Monitor<Value>: @unchecked Sendable {
   }
 
   /// Makes every waiting thread look again.
-  func broadcast() { pthread_cond_broadcast(condition) }
+  package func broadcast() { pthread_cond_broadcast(condition) }
 }
 
 /// Seconds of the monotonic clock, for deadlines and ages; never part of anything stored.
-func monotonicSeconds(coarse: Bool = false) -> Double {
+package func monotonicSeconds(coarse: Bool = false) -> Double {
   var time = timespec()
   clock_gettime(coarse ? CLOCK_MONOTONIC_COARSE : CLOCK_MONOTONIC, &time)
   return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9

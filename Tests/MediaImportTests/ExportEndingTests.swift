@@ -178,6 +178,22 @@ struct ExportEndingTests {
     #expect(summary.unwanted.isEmpty && FileManager.default.fileExists(atPath: victim.description))
   }
 
+  @Test("a time after 2262, which nanoseconds in 64 bits do not reach, ends nothing")
+  func lateTimes() throws {
+    let folder = try MediaImportTests.TemporaryFolder()
+    let path = try folder.write("late.jpg", Data("late".utf8)).description
+    let seconds = 10_413_792_000
+    var times = [timespec(tv_sec: seconds, tv_nsec: 1), timespec(tv_sec: seconds, tv_nsec: 1)]
+    #expect(utimensat(AT_FDCWD, path, &times, 0) == 0)
+    let stamp = try #require(FileStamp(of: path))
+    times[1].tv_nsec = 2
+    #expect(utimensat(AT_FDCWD, path, &times, 0) == 0)
+    #expect(try #require(FileStamp(of: path)) != stamp)
+    // The clock of the reader has passed that year, too.
+    let state = FileState(byteCount: 4, modified: 1, changed: 1)
+    #expect(KnownFile(describing: state, readAt: Date(timeIntervalSince1970: Double(seconds))).state == state)
+  }
+
   private static func line(_ path: String) -> JournalLine {
     JournalLine(
       path: path, asset: "asset", kind: "photo", content: "x", stamp: FileStamp(byteCount: 1, modified: 2))

@@ -221,7 +221,7 @@ extension Rule {
     check: { source in
       let makers = [
         "Date()", "Date.now", "UUID()", "SystemRandomNumberGenerator", ".random(in", "ContinuousClock", "clock_gettime",
-        "ProcessInfo",
+        "ProcessInfo", "Date(timeIntervalSinceNow",
       ]
       return source.code.indices.flatMap { index in
         makers.filter { source.code[index].holdsWord($0) }.map { Finding(source, index, "uses \($0)") }

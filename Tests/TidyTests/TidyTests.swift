@@ -170,6 +170,7 @@ struct RuleTests {
     Case(
       rule: .passedIn, path: "Sources/PhotoLedger/A.swift", contents: "optionalDate()\na = \"\\(Date())\" + \"UUID()\"",
       line: 2),
+    Case(rule: .passedIn, path: "Sources/PhotoLedger/A.swift", contents: "a(Date(timeIntervalSinceNow: 60))", line: 1),
     Case(rule: .passedIn, path: "Sources/PhotoLedger/LibraryEnvironment.swift", contents: "Date()", line: nil),
     Case(rule: .fileLength, path: "A.swift", contents: String(repeating: "let a = 1\n", count: 600), line: 1),
     Case(

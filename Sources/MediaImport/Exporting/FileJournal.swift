@@ -23,7 +23,7 @@ internal import PhotoLedger
 /// The attributes by which a file is recognised as the one that was written.
 struct FileStamp: Sendable, Hashable {
   let byteCount: Int64
-  /// When it was last changed, nanoseconds since 1970.
+  /// When it was last changed, nanoseconds since 1970; after the year 2262 they wrap around.
   let modified: Int64
 
   init(byteCount: Int64, modified: Int64) { (self.byteCount, self.modified) = (byteCount, modified) }
@@ -33,7 +33,7 @@ struct FileStamp: Sendable, Hashable {
     var status = stat()
     guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
     byteCount = Int64(status.st_size)
-    modified = Int64(status.st_mtim.tv_sec) * 1_000_000_000 + Int64(status.st_mtim.tv_nsec)
+    modified = Int64(status.st_mtim.tv_sec) &* 1_000_000_000 &+ Int64(status.st_mtim.tv_nsec)
   }
 }
 

@@ -391,7 +391,7 @@ extension KnownFile {
 
   /// What a file was, if it had been left alone for so long that its times count.
   private static func settled(_ state: FileState, at began: Date) -> FileState? {
-    let nanoseconds = Int64(began.timeIntervalSince1970 * 1e9)
+    let nanoseconds = Int64(min(began.timeIntervalSince1970 * 1e9, 9e18))
     return max(state.modified, state.changed) <= nanoseconds &- settlingNanoseconds ? state : nil
   }
 }

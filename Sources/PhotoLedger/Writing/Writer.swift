@@ -15,7 +15,7 @@ import LMDB
 // of every rule).
 
 /// Queues change blocks and handles them on a thread of its own.
-final class Writer: StorePart, @unchecked Sendable {  // guarded by `condition`: queue, isClosing, isFinished, thread
+final class Writer: StorePart {
   struct Job: Sendable {
     var requests: [ChangeRequest]
     var client: String
@@ -39,14 +39,17 @@ final class Writer: StorePart, @unchecked Sendable {  // guarded by `condition`:
 
   static var closing: ClosingStage { .writer }
 
-  private let condition = NSCondition()
-  private var queue: [Job] = []
-  private var isClosing = false
+  private struct State {
+    var queue: [Job] = []
+    var isClosing = false
+    var isFinished = false
+    var thread: Thread?
+  }
+
+  private let state = Monitor(State())
   private let core: StoreCore
   private let resources: ResourceStore
   private let effects: PostCommitEffects
-  private var isFinished = false
-  private var thread: Thread?
 
   /// How often an idle writer frees the reader slots of processes that died: until then they pin pages.
   static let readerCheckSeconds = 60.0
@@ -62,54 +65,52 @@ final class Writer: StorePart, @unchecked Sendable {  // guarded by `condition`:
     let thread = Thread { [self] in run() }
     thread.name = "ledger-writer"  // Linux allows 15 bytes.
     thread.stackSize = 2 << 20
-    self.thread = thread
+    state.withLock { $0.thread = thread }
     thread.start()
   }
 
   /// Queues a block; its answer comes on the writer's thread.
   func enqueue(_ job: Job) {
-    condition.lock()
-    guard !isClosing else {
-      condition.unlock()
+    let isQueued = state.withLock { state in
+      if !state.isClosing { state.queue.append(job) }
+      return !state.isClosing
+    }
+    guard isQueued else {
       job.answer(.failure(LibraryError(.closed, "The library was closed; open it again to change it.")))
       return
     }
-    queue.append(job)
-    condition.signal()
-    condition.unlock()
+    state.broadcast()
   }
 
   /// Executes the queued blocks, then ends the thread; called on the thread itself, it does not wait for that.
   func close() {
-    condition.lock()
-    defer { condition.unlock() }
-    isClosing = true
-    condition.broadcast()
-    while !isFinished, Thread.current !== thread { condition.wait() }
+    state.withLock { $0.isClosing = true }
+    state.broadcast()
+    _ = state.wait { (state) -> Bool? in state.isFinished || Thread.current === state.thread ? true : nil }
   }
 
   // MARK: The thread
 
   private func run() {
     while let group = nextGroup() { if group.isEmpty { freeReaders() } else { handle(group[...]) } }
-    condition.lock()
-    isFinished = true
-    thread = nil  // It holds this writer, and so the store.
-    condition.broadcast()
-    condition.unlock()
+    state.withLock { state in
+      state.isFinished = true
+      state.thread = nil  // It holds this writer, and so the store.
+    }
+    state.broadcast()
   }
 
   /// The blocks that wait; none after a minute without work, nil at the end.
   private func nextGroup() -> [Job]? {
-    condition.lock()
-    defer { condition.unlock() }
-    while queue.isEmpty {
-      if isClosing { return nil }
-      if !condition.wait(until: Date(timeIntervalSinceNow: Self.readerCheckSeconds)) { return [] }
+    let deadline = monotonicSeconds() + Self.readerCheckSeconds
+    let found = state.wait(untilSeconds: deadline) { (state) -> [Job]?? in
+      if state.queue.isEmpty { return state.isClosing ? .some(nil) : .none }
+      let group = Array(state.queue.prefix(Self.groupLimit))
+      state.queue.removeFirst(group.count)
+      return group
     }
-    let group = Array(queue.prefix(Self.groupLimit))
-    queue.removeFirst(group.count)
-    return group
+    guard let found else { return [] }
+    return found
   }
 
   private func handle(_ group: ArraySlice<Job>) {
