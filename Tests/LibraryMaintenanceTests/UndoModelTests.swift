@@ -153,6 +153,19 @@ struct UndoModelTests {
     }
   }
 
+  /// Chooses commits by their cause, by a range, or none of them, by a range that ends where it begins.
+  private static func choose(
+    seed: UInt64, of tokens: [Token], _ random: inout SeededGenerator
+  ) -> (selection: UndoSelection, chosen: Set<Int>) {
+    if seed % 3 == 0 {
+      let cause = random.int(0..<3)
+      return (.cause("cause \(cause)"), Set(tokens.indices.filter { $0 % 3 == cause }))
+    }
+    let first = random.int(0..<tokens.count)
+    let last = seed % 3 == 1 ? random.int(first..<tokens.count) : first
+    return (.commits(after: tokens[first], through: tokens[last]), Set((first + 1)..<(last + 1)))
+  }
+
   @Test(
     "undoing any commits leaves what the others wrote; what they overwrote is a conflict",
     arguments: 1...20 as ClosedRange<UInt64>)
@@ -174,8 +187,7 @@ struct UndoModelTests {
       }
       tokens.append(receipt.token)
     }
-    let cause = random.int(0..<3)
-    let chosen = Set((0..<12).filter { $0 % 3 == cause })
+    let (selection, chosen) = Self.choose(seed: seed, of: tokens, &random)
     let policy: UndoConflictPolicy = random.one(of: [.skip, .force])
     let conflicts = tracks.filter { track in
       guard let final = track.writes.lastIndex(where: { chosen.contains($0.commit) }) else { return false }
@@ -183,10 +195,11 @@ struct UndoModelTests {
     }
     if !conflicts.isEmpty {
       let before = try made.library.currentToken
-      #expect(throws: LibraryError.self) { try made.library.undoAndWait(.cause("cause \(cause)")) }
+      #expect(throws: LibraryError.self) { try made.library.undoAndWait(selection) }
       #expect(try made.library.currentToken == before, "A refused undo leaves nothing.")
     }
-    let report = try made.library.undoAndWait(.cause("cause \(cause)"), onConflict: policy)
+    let report = try made.library.undoAndWait(selection, onConflict: policy)
+    #expect(report.commits == chosen.sorted().map { tokens[$0] }, "seed \(seed)")
     #expect(report.conflicts.count == conflicts.count && report.conflicts.allSatisfy { $0.reason == .changedSince })
     for (id, track) in zip(ids, tracks) {
       let asset = try #require(try made.library.asset(id.uuidString))

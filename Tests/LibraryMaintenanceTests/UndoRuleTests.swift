@@ -515,6 +515,20 @@ struct UndoRuleTests {
     #expect(throws: LibraryError.self) { try library.planUndo(unknown) }
   }
 
+  @Test("a range that ends where it begins undoes nothing, neither in the whole library nor of one asset")
+  func emptyRange() throws {
+    let ids = try made.create(1)
+    let token = try library.currentToken
+    try library.performChangesAndWait { $0.deleteAssets(ids) }
+    for objects in [[], ids] {
+      var selection = UndoSelection.commits(after: token, through: token)
+      selection.objects = objects
+      let report = try library.undoAndWait(selection)
+      #expect(report.commits.isEmpty && report.changes.isEmpty && report.token == nil)
+    }
+    #expect(try trashed() == 1)
+  }
+
   @Test("where the told history begins goes back with the commit that shortened it (PH-06)")
   func history() throws {
     _ = try made.create(1)

@@ -130,8 +130,7 @@ extension PhotoLibrary {
       var rekeyings = Rekeyings(log: store.core.log, projections: store.core.projections)
       let range = try range(of: selection, t)
       if selection.objects.isEmpty {
-        for commit in try store.core.log.commits(after: range.lowerBound - 1, in: t) {
-          guard commit.number <= range.upperBound else { break }
+        for commit in try store.core.log.commits(after: range.lowerBound - 1, limit: range.count, in: t) {
           guard try isChosen(commit, by: selection, t) else { continue }
           try store.core.log.read(after: commit.firstSequence - 1, limit: Int(commit.eventCount), in: t) { record in
             let event = try store.core.projections.event(record, in: t)
@@ -149,7 +148,7 @@ extension PhotoLibrary {
 
   /// Takes in what concerns some objects, by their own histories.
   private func compose(
-    _ composition: inout UndoComposition, _ rekeyings: inout Rekeyings, _ range: ClosedRange<UInt64>,
+    _ composition: inout UndoComposition, _ rekeyings: inout Rekeyings, _ range: Range<UInt64>,
     _ selection: UndoSelection, _ t: borrowing StoreReading
   ) throws {
     let start = range.lowerBound == 1 ? 0 : try store.sequence(ofCommit: range.lowerBound - 1, t)
@@ -164,7 +163,7 @@ extension PhotoLibrary {
       guard let record = try store.core.log.event(at: sequence, in: t) else {
         throw LibraryError(.corrupted, "The log lacks event \(sequence); run `verify`.")
       }
-      guard record.commit <= range.upperBound else { return }
+      guard record.commit < range.upperBound else { return }
       if record.commit != commit?.number {
         guard let found = try store.core.log.commit(record.commit, in: t) else {
           throw LibraryError(.corrupted, "The log has no row for commit \(record.commit); run `verify`.")
@@ -219,8 +218,8 @@ extension PhotoLibrary {
     return isFound
   }
 
-  /// The commits between the tokens of a selection, without that of the library's creation.
-  private func range(of selection: UndoSelection, _ t: borrowing StoreReading) throws -> ClosedRange<UInt64> {
+  /// The commits between the tokens of a selection; none if both name one state.
+  private func range(of selection: UndoSelection, _ t: borrowing StoreReading) throws -> Range<UInt64> {
     let head = try store.core.log.head(t).commit
     if let token = selection.commit {
       guard selection.after == nil, selection.through == nil else {
@@ -231,14 +230,14 @@ extension PhotoLibrary {
       guard number > 0 else {
         throw LibraryError(.invalidToken, "The token \(token) names the state before the first commit.")
       }
-      return number...number
+      return number..<(number + 1)
     }
     let after = try selection.after.map { try store.commit(of: $0, for: client, t) } ?? 0
     let through = try selection.through.map { try store.commit(of: $0, for: client, t) } ?? head
     guard after <= through else {
       throw LibraryError(.malformedRequest, "The range of commits ends before it starts; exchange the two tokens.")
     }
-    return (after + 1)...max(through, after + 1)
+    return (after + 1)..<(through + 1)
   }
 
   private func numbers(
