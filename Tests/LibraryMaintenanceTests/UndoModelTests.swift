@@ -137,6 +137,106 @@ struct UndoModelTests {
     #expect(Set(changed.map(\.offset)).isSubset(of: Set(told.changedIndexes ?? [])), "\(place)")
   }
 
+  // MARK: Places
+
+  /// An album of assets or a folder of albums, some of which are in it.
+  private final class Shelf {
+    let made: TemporaryLibrary
+    let isFolder: Bool
+    private let all: [LocalIdentifier]
+    private let home: LocalIdentifier
+    private var random: SeededGenerator
+
+    init(seed: UInt64, isFolder: Bool) throws {
+      let made = try TemporaryLibrary(.seeded(seed))
+      var ids = try isFolder ? [] : made.create(14)
+      var home: LocalIdentifier?
+      try made.library.performChangesAndWait { block in
+        if isFolder { ids = (0..<14).map { block.createAlbum(title: "album \($0)") } }
+        home = isFolder ? block.createFolder(title: "shelf") : block.createAlbum(title: "shelf")
+      }
+      self.isFolder = isFolder
+      self.made = made
+      self.home = try #require(home)
+      all = ids
+      random = SeededGenerator(seed: seed)
+      try change { $0.add(Array(ids.prefix(6))) }
+    }
+
+    func members() throws -> [LocalIdentifier] {
+      if !isFolder { return try made.members(home).map(\.id) }
+      return try made.library.fetchCollections(in: try made.collection(home)).map(\.id)
+    }
+
+    private func change(_ edit: (ContentEditor) -> Void) throws {
+      try made.library.performChangesAndWait { edit(isFolder ? $0.folder(home) : $0.album(home)) }
+    }
+
+    func draw(_ count: Int, of ids: some Sequence<LocalIdentifier>) -> [LocalIdentifier] {
+      random.some(count, of: Array(ids))
+    }
+
+    /// A position after which some members stand.
+    func spot() throws -> Int {
+      let count = try members().count
+      return random.int(0..<(count - 3))
+    }
+
+    /// Halves the gap after a position until hardly a key in it is free.
+    func narrow(after spot: Int) throws {
+      try change { editor in
+        for _ in 0..<30 { editor.move(at: IndexSet(integer: spot + 2), to: spot + 1) }
+      }
+    }
+
+    /// Puts in some that are outside, one by one.
+    func insert(_ count: Int, after spot: Int, butNot gone: [LocalIdentifier] = []) throws {
+      let inside = Set(try members() + gone)
+      let new = draw(count, of: all.filter { !inside.contains($0) })
+      try change { editor in
+        for id in new { editor.insert([id], at: spot + random.int(1..<3)) }
+      }
+    }
+
+    func takeOut(_ ids: [LocalIdentifier]) throws -> Token {
+      try made.library.performChangesAndWait { block in
+        if isFolder { block.folder(nil).add(ids) } else { block.album(home).remove(ids) }
+      }.token
+    }
+  }
+
+  @Test(
+    "members that return stand among the others as before, however narrow the gaps are and whatever is in them now",
+    arguments: [false, true])
+  func places(isFolder: Bool) throws {
+    var rekeyedCount = 0
+    for seed in 1...20 as ClosedRange<UInt64> {
+      let shelf = try Shelf(seed: seed, isFolder: isFolder)
+      for round in 0..<10 {
+        let spot = try shelf.spot()
+        try shelf.narrow(after: spot)
+        try shelf.insert(4, after: spot)
+        let before = try shelf.members()
+        let gone = shelf.draw(5, of: before[(spot + 1)...].prefix(6))
+        let token = try shelf.takeOut(gone)
+        try shelf.insert(3, after: spot, butNot: gone)
+        var filter = LogFilter()
+        filter.after = try shelf.made.library.currentToken
+        filter.typePrefix = "content.spread"
+        try shelf.made.library.undoAndWait(.commit(token))
+        let after = try shelf.members()
+        #expect(after.filter { before.contains($0) } == before, "seed \(seed), round \(round)")
+        try shelf.made.library.forEachLogEntry(filter) { _ in
+          rekeyedCount += 1
+          return true
+        }
+        _ = try shelf.takeOut(shelf.draw(after.count - 6, of: after))
+      }
+      #expect(try shelf.made.library.verify(scratch: shelf.made.folder.url).isSound)
+    }
+    #expect(rekeyedCount > 0, "No undo had to make room, which is what is tested.")
+  }
+
   // MARK: Any commits
 
   /// A property that got a value of its own by each commit that set it.

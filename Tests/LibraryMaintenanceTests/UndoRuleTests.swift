@@ -307,6 +307,10 @@ struct UndoRuleTests {
       let mapped = (10...10 * count).map { rekeying.map($0) }
       #expect(zip(mapped, mapped.dropFirst()).allSatisfy { $0 < $1 }, "\(count) members")
     }
+    // In a gap that is narrower now, a key beside a member stays beside it.
+    let members: [(child: ObjectNumber, old: UInt64, new: UInt64)] = [(101, 10, 20_000), (102, 1 << 40, 24_096)]
+    let narrowed = Rekeyings.Rekeying(last: 1, commit: 1, members: members)
+    #expect(narrowed.map(11) == 20_001 && narrowed.map((1 << 40) - 1) == 24_095)
   }
 
   @Test("undoing a grant withdraws it, and undoing a decision takes it back: both arrive as removals (AU-04)")
@@ -341,6 +345,36 @@ struct UndoRuleTests {
     try library.performChangesAndWait { $0.album(album).insert([ids[3]], at: 1) }
     try library.undoAndWait(.commit(removed.token))
     #expect(try members(album) == [ids[0], ids[1], ids[3], ids[2]])
+    #expect(try library.verify(scratch: made.folder.url).defect == nil)
+  }
+
+  @Test("members come back to their places, though making room for the first gives all of them other keys")
+  func rekeyedByUndo() throws {
+    let ids = try made.create(37)
+    let album = try made.album([ids[0], ids[1]])
+    // Each right before the last member, until the keys of the last three are neighbours.
+    for (index, id) in ids[2..<34].enumerated() {
+      try library.performChangesAndWait { $0.album(album).insert([id], at: index + 1) }
+    }
+    let removed = try library.performChangesAndWait { $0.album(album).remove([ids[32], ids[33]]) }
+    // Two take their keys, and a third the one before.
+    for (id, index) in [(ids[34], 31), (ids[35], 32), (ids[36], 31)] {
+      try library.performChangesAndWait { $0.album(album).insert([id], at: index) }
+    }
+    let before = try library.currentToken
+    try library.undoAndWait(.commit(removed.token))
+    let end = [ids[36], ids[32], ids[34], ids[33], ids[35], ids[1]]
+    let expected: [LocalIdentifier] = [ids[0]] + ids[2..<32] + end
+    #expect(try members(album) == expected)
+    var filter = LogFilter()
+    filter.after = before
+    filter.typePrefix = "content.spread"
+    var rekeyedCount = 0
+    try library.forEachLogEntry(filter) { _ in
+      rekeyedCount += 1
+      return true
+    }
+    #expect(rekeyedCount == 1, "The undo had to make room.")
     #expect(try library.verify(scratch: made.folder.url).defect == nil)
   }
 

@@ -181,6 +181,24 @@ struct UndoneFolderTests {
     #expect(try small.library.fetchCollections().isEmpty)
   }
 
+  @Test("albums return to a folder in their order, though another has the place of the last one by now")
+  func takenPlace() async throws {
+    let small = try SmallLibrary()
+    var made: [LocalIdentifier] = []
+    for title in ["first", "last", "late", "early", "middle", "other"] { made.append(try await small.album(title).id) }
+    let ids = made
+    let folder = try await small.folder("F", [ids[0], ids[1]]).id
+    try await small.change { $0.folder(folder).insert([ids[2]], at: 1) }
+    try await small.change { $0.folder(folder).insert([ids[3], ids[4]], at: 1) }
+    let moved = try small.library.performChangesAndWait { $0.folder(nil).add([ids[2], ids[3], ids[4]]) }
+    // The middle of the gap is the very key that was given up.
+    try await small.change { $0.folder(folder).insert([ids[5]], at: 1) }
+    let report = try small.library.undoAndWait(.commit(moved.token))
+    #expect(report.conflicts.isEmpty)
+    let filled = try small.now(folder)
+    #expect(try small.children(filled) == [ids[0], ids[3], ids[4], ids[2], ids[5], ids[1]])
+  }
+
   @Test("a folder of 300 albums comes back with all of them in their order, those that had been moved out included")
   func manyAlbums() async throws {
     let small = try SmallLibrary()

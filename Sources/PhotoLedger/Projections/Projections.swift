@@ -355,6 +355,16 @@ extension Projections {
     }
   }
 
+  /// The member that has a key; nil if the key is free.
+  func member(at key: OrderKey, of container: ObjectNumber, in t: borrowing some Reading) throws -> ObjectNumber? {
+    var found: ObjectNumber?
+    try forEachMember(of: container, from: key, in: t) { standing, child in
+      if standing == key { found = child }
+      return false
+    }
+    return found
+  }
+
   /// The assets with a resource of the given content, oldest first.
   package func assets(withContent sha256: [UInt8], in t: borrowing some Reading) throws -> [ObjectNumber] {
     try assets(under: sha256, of: content, in: t)

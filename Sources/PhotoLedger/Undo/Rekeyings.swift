@@ -11,7 +11,11 @@ import LMDB
 //
 // A rekeying (`content.spread` in the log) moves members and keeps their order, and its event names every key before
 // and after. So an unused key is moved with its neighbours: to the same relative position between their new keys as
-// between the old ones. The map is monotone, so former keys keep their order among each other.
+// between the old ones. The map is monotone, so former keys keep their order among each other; where it makes several
+// keys one, the former keys say which is first (`UndoPlan.Placement`).
+//
+// An undo may rekey members itself, to make room for one that it puts back. It maps the keys of its plan for the others
+// in the same way (Decider+Undo.swift).
 
 /// The rekeyings of containers since an event, read on demand.
 struct Rekeyings {
@@ -51,8 +55,11 @@ struct Rekeyings {
       let upper = members[place]
       if key == upper.old { return upper.new }
       let lower = members[place - 1]
-      let share = (upper.new - lower.new).multipliedFullWidth(by: key - lower.old)
-      return lower.new + (upper.old - lower.old).dividingFullWidth(share).quotient
+      let product = (upper.new - lower.new).multipliedFullWidth(by: key - lower.old)
+      let share = lower.new + (upper.old - lower.old).dividingFullWidth(product).quotient
+      // Where the gap is narrower than it was, a key beside a member stays beside it, and apart from it.
+      let (least, most) = (lower.new + min(key - lower.old, beside), upper.new - min(upper.old - key, beside))
+      return max(least, min(most, share))
     }
   }
 

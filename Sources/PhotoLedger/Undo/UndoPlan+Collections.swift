@@ -210,6 +210,15 @@ extension UndoJudge {
       plan.collectionEdits.append(entry.edit)
       plan.report.changes.append(entry.change)
     }
+    var coming: [ObjectNumber: [UndoPlan.Placement]] = [:]
+    for move in plan.folderMoves.all {
+      if let place = move.place { coming[place.container, default: []].append(move.placement) }
+    }
+    for (folder, placements) in coming {
+      for placement in try separated(placements, in: folder, t) {
+        plan.folderMoves.setKey(placement.key, of: placement.child)
+      }
+    }
   }
 
   /// Leaves collections deleted whose folder stays deleted, or moves them to the end of the top level.
@@ -277,7 +286,7 @@ extension UndoJudge {
         change, .homeGone, isForcible: false, "The former folder of \(subject(row).phrase) is deleted.")
       return
     }
-    plan.folderMoves.append(UndoPlan.FolderMove(child: number, place: target))
+    plan.folderMoves.append(UndoPlan.FolderMove(child: number, place: target, former: base.key))
     plan.report.changes.append(change)
   }
 
@@ -360,6 +369,31 @@ extension UndoJudge {
       if identifier == nil, composition.assets[member.child]?.exists?.given == false { continue }
       try judge(net, of: member, identifier, t)
     }
+    for (container, placements) in plan.placements {
+      plan.placements[container] = try separated(placements, in: container, t)
+    }
+  }
+
+  /// Gives each of several members of one container a key of its own.
+  ///
+  /// Rekeyings may have put former keys together. They are moved apart in the order that they had, up to a key that a
+  /// member has: those that want this one are all put before that member.
+  private func separated<T: TransactionReading & ~Copyable>(
+    _ placements: [UndoPlan.Placement], in container: ObjectNumber, _ t: borrowing T
+  ) throws -> [UndoPlan.Placement] {
+    var placements = placements
+    let order = placements.indices.sorted { placements[$0].rank < placements[$1].rank }
+    var last: OrderKey?
+    for index in order {
+      guard var key = placements[index].key else { continue }
+      if let last, key <= last {
+        let isFree = try projections.member(at: last, of: container, in: t) == nil
+        key = isFree ? OrderKey(rawValue: last.rawValue + 1) : last
+        placements[index].key = key
+      }
+      last = key
+    }
+    return placements
   }
 
   private mutating func judge<T: TransactionReading & ~Copyable>(
@@ -391,7 +425,8 @@ extension UndoJudge {
       let sentence = "The position of \(subject.phrase) in \(home.phrase) was changed since."
       guard overrides(change, .changedSince, sentence) else { return }
     }
-    plan.placements[member.container, default: []].append(UndoPlan.Placement(child: member.child, key: target))
+    let placement = UndoPlan.Placement(child: member.child, key: target, former: net.base)
+    plan.placements[member.container, default: []].append(placement)
     let comesWithAsset = composition.assets[member.child]?.exists?.given == false && current == nil
     if !comesWithAsset { plan.report.changes.append(change) }
   }

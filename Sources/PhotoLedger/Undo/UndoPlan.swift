@@ -28,6 +28,11 @@ struct UndoPlan {
     var child: ObjectNumber
     /// The place that it had, among the keys of now; nil: it goes.
     var key: OrderKey?
+    /// The key of that place in the log: the order of those that rekeyings have given one key.
+    var former: OrderKey?
+
+    /// The order in which members are put into a container.
+    var rank: (UInt64, UInt64, ObjectNumber) { (key?.rawValue ?? 0, former?.rawValue ?? 0, child) }
   }
 
   /// A collection that goes back to where it hung.
@@ -35,9 +40,13 @@ struct UndoPlan {
     var child: ObjectNumber
     /// Nil: to the end of the top level.
     var place: ContainerPlace?
+    /// As that of a ``Placement``.
+    var former: OrderKey?
+
+    var placement: Placement { Placement(child: child, key: place?.key, former: former) }
   }
 
-  /// Moves of collections, at most one of each, in the order in which they are made.
+  /// Moves of collections, at most one of each, in the order in which they were planned.
   struct FolderMoves {
     /// Nil where a move was removed.
     private var moves: [FolderMove?] = []
@@ -47,6 +56,11 @@ struct UndoPlan {
 
     /// The move of a collection.
     subscript(child: ObjectNumber) -> FolderMove? { indexes[child].flatMap { moves[$0] } }
+
+    /// Changes the key of a planned move.
+    mutating func setKey(_ key: OrderKey?, of child: ObjectNumber) {
+      if let key, let index = indexes[child] { moves[index]?.place?.key = key }
+    }
 
     /// Adds a move, in place of another one of the same collection.
     mutating func append(_ move: FolderMove) {

@@ -523,6 +523,9 @@ extension Decider {
       let kept = keys[..<split] + keys[(split + count)...]
       let places = zip(window, kept).map { Arranged.Place(child: $0.child, old: $0.key, new: $1) }
       try arrange(container, .rekeyed, places, &t)
+      let members = zip(window, kept).map { (child: $0.child, old: $0.key.rawValue, new: $1.rawValue) }
+      let rekeying = Rekeyings.Rekeying(last: nextNumber - 1, commit: appender.commit, members: members)
+      rekeyings?[container, default: []].append(rekeying)
       return Array(keys[split..<(split + count)])
     }
   }

@@ -81,6 +81,7 @@ extension Decider {
     try order.outcome.accept(plan.report, by: order.accept)
     order.outcome.value = plan.report
     if plan.isEmpty { return }
+    rekeyings = [:]
     for edited in plan.clientEdits { try record(.clientEdited(edited), &t) }
     try bringBack(plan.collectionEdits, &t)
     let placed = try bringBack(plan.returns, plan.placements, &t)
@@ -135,7 +136,18 @@ extension Decider {
   private mutating func hang(_ moves: [UndoPlan.FolderMove], _ t: inout WriteTransaction) throws {
     var formerLevels: [Int] = []
     for move in moves { formerLevels.append(try levels(above: move.child, t)) }
-    for move in moves { try hang(move, &t) }
+    // As members of albums: first those whose keys are free, then the others in the order of the keys.
+    var waiting: [UndoPlan.FolderMove] = []
+    for move in moves {
+      guard let place = move.place else { continue }
+      if try projections.member(at: place.key, of: place.container, in: t) == nil {
+        try hang(move, &t)
+      } else {
+        waiting.append(move)
+      }
+    }
+    for move in waiting.sorted(by: { $0.placement.rank < $1.placement.rank }) { try hang(move, &t) }
+    for move in moves where move.place == nil { try hang(move, &t) }
     for (move, former) in zip(moves, formerLevels) {
       if let place = move.place { try checkNesting(of: move.child, in: place.container, former: former, t) }
     }
@@ -205,7 +217,7 @@ extension Decider {
     for var existence in returns {
       let number = existence.row.number
       let places = (wanted[number] ?? []).sorted { $0.container < $1.container }
-      existence.places = try places.filter { try holder(of: $0.key, in: $0.container, t) == nil }
+      existence.places = try places.filter { try projections.member(at: $0.key, of: $0.container, in: t) == nil }
       for place in existence.places { placed.insert(.init(container: place.container, child: number)) }
       try record(.assetCreated(existence), &t)
     }
@@ -284,7 +296,9 @@ extension Decider {
     let prompt = coming.filter { !waiting.contains($0.child) }
     try arrange(container, .moved, prompt.filter { $0.old != nil }, &t)
     try arrange(container, .inserted, prompt.filter { $0.old == nil }, &t)
-    for place in coming where waiting.contains(place.child) { try squeeze(place, in: container, &t) }
+    // In the order of their keys: each comes before the holder of its key, and behind those with smaller keys.
+    let late = placements.filter { waiting.contains($0.child) }
+    for placement in late.sorted(by: { $0.rank < $1.rank }) { try squeeze(placement, in: container, &t) }
   }
 
   /// The members whose keys are taken by one that stays, by another of them, or by one that has to wait itself.
@@ -298,7 +312,7 @@ extension Decider {
     var wanting: [ObjectNumber: ObjectNumber] = [:]
     for place in coming {
       guard let key = place.new else { continue }
-      let holder = try holder(of: key, in: container, t)
+      let holder = try projections.member(at: key, of: container, in: t)
       if !taken.insert(key).inserted || holder.map({ !going.contains($0) }) ?? false { waiting.insert(place.child) }
       if let holder { wanting[holder] = place.child }
     }
@@ -311,33 +325,24 @@ extension Decider {
 
   /// Puts a member where its key is taken: before the one that has it.
   private mutating func squeeze(
-    _ place: Arranged.Place, in container: ObjectNumber, _ t: inout WriteTransaction
+    _ placement: UndoPlan.Placement, in container: ObjectNumber, _ t: inout WriteTransaction
   ) throws {
-    guard let key = place.new else { return }
-    let wanted = try freeKey(at: key, in: container, for: place.child, &t)
-    let current = try projections.key(of: place.child, in: container, t)
+    guard let key = placement.key else { return }
+    let wanted = try freeKey(at: key, in: container, for: placement.child, &t)
+    let current = try projections.key(of: placement.child, in: container, t)
     guard current != wanted else { return }
     let verb: Arranged.Verb = current == nil ? .inserted : .moved
-    try arrange(container, verb, [.init(child: place.child, old: current, new: wanted)], &t)
+    try arrange(container, verb, [.init(child: placement.child, old: current, new: wanted)], &t)
   }
 
-  /// A key, or if another holds it one directly before that.
+  /// A key of the plan, or if another member holds it one directly before that.
   private mutating func freeKey(
-    at key: OrderKey, in container: ObjectNumber, for child: ObjectNumber, _ t: inout WriteTransaction
+    at planned: OrderKey, in container: ObjectNumber, for child: ObjectNumber, _ t: inout WriteTransaction
   ) throws -> OrderKey {
-    guard let holder = try holder(of: key, in: container, t), holder != child else { return key }
+    // Making room for an earlier one may have rekeyed the members around it.
+    let moved = (rekeyings?[container] ?? []).reduce(planned.rawValue) { $1.map($0) }
+    let key = OrderKey(rawValue: moved)
+    guard let holder = try projections.member(at: key, of: container, in: t), holder != child else { return key }
     return try makeRoom(in: container, before: holder, count: 1, &t)[0]
-  }
-
-  /// The member that has a key; nil if it is free.
-  private func holder(
-    of key: OrderKey, in container: ObjectNumber, _ t: borrowing WriteTransaction
-  ) throws -> ObjectNumber? {
-    var found: ObjectNumber?
-    try projections.forEachMember(of: container, from: key, in: t) { standing, child in
-      if standing == key { found = child }
-      return false
-    }
-    return found
   }
 }

@@ -54,6 +54,8 @@ struct Decider: ~Copyable {
   var orphans: [[UInt8]] = []
   /// What the block has listed to find members by position.
   var shownMembers = ShownMembers()
+  /// The rekeyings of containers since an undo was planned, whose keys are of before them; nil in other blocks.
+  var rekeyings: [ObjectNumber: [Rekeyings.Rekeying]]?
 
   init(
     core: StoreCore, resources: ResourceStore, date: Date, client: String, permission: Permission, hidesTrash: Bool,
