@@ -378,6 +378,25 @@ struct UndoRuleTests {
     #expect(try library.verify(scratch: made.folder.url).defect == nil)
   }
 
+  @Test("the writer reads only those events of an album that were committed since the undo was prepared")
+  func readBefore() throws {
+    let ids = try made.create(6)
+    let album = try made.album(ids)
+    let removed = try library.performChangesAndWait { $0.album(album).remove([ids[5]]) }
+    for index in 0..<20 { try library.performChangesAndWait { $0.album(album).move(at: [index % 3], to: 3) } }
+    let composition = try library.composition(of: .commit(removed.token))
+    #expect(composition.rekeyings.readCount == 21)
+    for sinceCount in 0..<3 {
+      if sinceCount > 0 { try library.performChangesAndWait { $0.album(album).move(at: [0], to: 3) } }
+      let store = library.store
+      var judge = UndoJudge(
+        composition, .refuse, projections: store.core.projections, resources: store.resources, mark: store.core.mark)
+      let report = try store.reading { t in try judge.judge(t).report }
+      #expect(report.changes.count == 1 && report.conflicts.isEmpty)
+      #expect(judge.composition.rekeyings.readCount == 21 + sinceCount)
+    }
+  }
+
   @Test("a pick stays with who was given it, and a client stays known; the report says so")
   func kept() throws {
     let id = try made.create(.invented(1))

@@ -18,20 +18,35 @@ import LMDB
 // in the same way (Decider+Undo.swift).
 
 /// The rekeyings of containers since an event, read on demand.
-struct Rekeyings {
+///
+/// What was read in one transaction is kept for a later one, which reads only the events since: the history of a
+/// container is read before the writer's transaction, for which all other writers wait.
+struct Rekeyings: Sendable {
   let log: EventLog
   let projections: Projections
   /// Rekeyings up to this event are not needed.
   var start: UInt64 = 0
-  private var known: [ObjectNumber: [Rekeying]] = [:]
+  /// The last event of the state that is read.
+  var head: UInt64
+  /// How many events were read; for tests.
+  private(set) var readCount = 0
+  private var known: [ObjectNumber: Known] = [:]
 
-  init(log: EventLog, projections: Projections) {
+  /// The rekeyings of a container up to an event.
+  private struct Known {
+    var rekeyings: [Rekeying] = []
+    var last: UInt64
+  }
+
+  /// - Parameter head: the last event of the state that is read.
+  init(log: EventLog, projections: Projections, head: UInt64) {
     self.log = log
     self.projections = projections
+    self.head = head
   }
 
   /// One rekeying, of one event or of several that followed each other.
-  struct Rekeying {
+  struct Rekeying: Sendable {
     var last: UInt64
     var commit: UInt64
     /// The members with their keys, in the order of both.
@@ -83,14 +98,24 @@ struct Rekeyings {
     return OrderKey(rawValue: rekeyings.reduce(place.key.rawValue) { $1.last > sequence ? $1.map($0) : $0 })
   }
 
-  private mutating func rekeyings<T: TransactionReading & ~Copyable>(
+  /// The rekeyings of a container, oldest first.
+  /// - Complexity: O(1) if they have been read; otherwise O(k log n) for k events of the container since the last
+  ///   reading, or since the start. A selection, or a pick, is not rekeyed, and its events are not read.
+  @discardableResult
+  mutating func rekeyings<T: TransactionReading & ~Copyable>(
     of container: ObjectNumber, in t: borrowing T
   ) throws -> [Rekeying] {
-    if let found = known[container] { return found }
-    var found: [Rekeying] = []
-    for sequence in try projections.history(of: container, after: start, in: t) {
+    let read = known[container] ?? Known(last: start)
+    guard read.last < head else { return read.rekeyings }
+    var found = read.rekeyings
+    var history: [UInt64] = []
+    if try projections.collection(container, in: t) != nil {
+      history = try projections.history(of: container, after: read.last, through: head, in: t)
+    }
+    readCount += history.count
+    for sequence in history {
       guard let record = try log.event(at: sequence, in: t), record.type == "content.spread",
-        case .arranged(let arranged) = try Event(record)
+        case .arranged(let arranged) = try projections.event(record, in: t)
       else { continue }
       let members = arranged.places.compactMap { place -> (child: ObjectNumber, old: UInt64, new: UInt64)? in
         guard let old = place.old, let new = place.new else { return nil }
@@ -105,7 +130,7 @@ struct Rekeyings {
         found.append(Rekeying(last: sequence, commit: record.commit, members: members))
       }
     }
-    known[container] = found
+    known[container] = Known(rekeyings: found, last: head)
     return found
   }
 }

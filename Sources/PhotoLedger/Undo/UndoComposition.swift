@@ -128,8 +128,10 @@ struct UndoComposition: Sendable {
   private(set) var erasedCount = 0
   /// The commits of which something was taken in, ascending.
   private(set) var commits: [UInt64] = []
-  /// The events before the first chosen one: earlier rekeyings are irrelevant.
-  private(set) var start: UInt64?
+  /// The rekeyings since the first chosen event.
+  var rekeyings: Rekeyings
+  /// Whether an event was taken in.
+  private var hasBegun = false
 
   /// The objects that alone are wanted; nil: all.
   private let wanted: Set<ObjectNumber>?
@@ -137,7 +139,7 @@ struct UndoComposition: Sendable {
   /// The folders between which each collection was moved.
   private var folders: [ObjectNumber: Set<ObjectNumber>] = [:]
 
-  init(of wanted: Set<ObjectNumber>?) { self.wanted = wanted }
+  init(of wanted: Set<ObjectNumber>?, _ rekeyings: Rekeyings) { (self.wanted, self.rekeyings) = (wanted, rekeyings) }
 
   private func wants(_ number: ObjectNumber) -> Bool { wanted?.contains(number) ?? true }
 
@@ -149,25 +151,22 @@ struct UndoComposition: Sendable {
   /// be in events that the wanted objects are not in.
   /// - Complexity: O(k log n) for k objects of the event.
   mutating func add<T: TransactionReading & ~Copyable>(
-    _ event: Event, at sequence: UInt64, of commit: UInt64, _ rekeyings: inout Rekeyings, in t: borrowing T
+    _ event: Event, at sequence: UInt64, of commit: UInt64, in t: borrowing T
   ) throws {
     if case .libraryCreated = event { return }
     if case .nothingChanged = event { return }
-    if start == nil {
-      start = sequence - 1
-      rekeyings.start = sequence - 1
-    }
+    if !hasBegun { (hasBegun, rekeyings.start) = (true, sequence - 1) }
     if commits.last != commit, wanted.map({ !$0.isDisjoint(with: event.touched) }) ?? true { commits.append(commit) }
     if wanted == nil { noteRepresentatives(of: event) }
     switch event {
-    case .assetCreated(let existence): try add(existence, arrives: true, sequence, &rekeyings, t)
-    case .assetPurged(let existence): try add(existence, arrives: false, sequence, &rekeyings, t)
+    case .assetCreated(let existence): try add(existence, arrives: true, sequence, t)
+    case .assetPurged(let existence): try add(existence, arrives: false, sequence, t)
     case .assetsEdited(let edited):
       for edit in edited.edits where wants(edit.number) { add(edit) }
     case .collectionCreated(let existence) where wants(existence.row.number):
       collections[existence.row.number, default: CollectionNet()].creation = existence.row
     case .collectionEdited(let edited) where wants(edited.number): add(edited)
-    case .arranged(let arranged): try add(arranged, sequence, &rekeyings, t)
+    case .arranged(let arranged): try add(arranged, sequence, t)
     case .clientRegistered(let row) where wants(row.number): registered.append(row)
     case .clientEdited(let edited) where wants(edited.number): add(edited)
     case .pickRecorded(let row) where wants(row.number) || wants(row.client): picks.append(row)
@@ -180,11 +179,33 @@ struct UndoComposition: Sendable {
   }
 
   /// Ends the taking in: collections that were moved elsewhere than the wanted folders are left out.
-  mutating func finish() {
-    guard wanted != nil else { return }
-    for (number, folders) in folders where !wants(number) && !folders.contains(where: wants) {
-      collections[number]?.place = nil
+  ///
+  /// The rekeyings of all containers are read here, so that the writer has to read only what was committed since.
+  /// - Complexity: O(c + k log n) for c containers with k events since the first chosen one.
+  mutating func finish<T: TransactionReading & ~Copyable>(in t: borrowing T) throws {
+    if wanted != nil {
+      for (number, folders) in folders where !wants(number) && !folders.contains(where: wants) {
+        collections[number]?.place = nil
+      }
     }
+    var containers = Set(judgedPlaces.map { $0.member.container })
+    for net in collections.values where net.creation == nil {
+      guard let place = net.place, place.base != place.given else { continue }
+      for case let end? in [place.base, place.given] { containers.insert(end.container) }
+    }
+    for container in containers { try rekeyings.rekeyings(of: container, in: t) }
+  }
+
+  /// The places of assets that are judged: what was created goes with its places, or stays with them.
+  var judgedPlaces: [(member: ContainerMember, net: PlaceNet<OrderKey>)] {
+    var judged: [(member: ContainerMember, net: PlaceNet<OrderKey>)] = []
+    for (member, net) in places {
+      guard net.base != net.given, assets[member.child]?.exists?.base != false,
+        collections[member.container]?.creation == nil
+      else { continue }
+      judged.append((member, net))
+    }
+    return judged.sorted { ($0.member.container, $0.member.child) < ($1.member.container, $1.member.child) }
   }
 
   private mutating func add(_ edit: AssetEdit) {
@@ -245,7 +266,7 @@ struct UndoComposition: Sendable {
   }
 
   private mutating func add<T: TransactionReading & ~Copyable>(
-    _ existence: AssetExistence, arrives: Bool, _ sequence: UInt64, _ rekeyings: inout Rekeyings, _ t: borrowing T
+    _ existence: AssetExistence, arrives: Bool, _ sequence: UInt64, _ t: borrowing T
   ) throws {
     let number = existence.row.number
     if wants(number) {
@@ -253,9 +274,9 @@ struct UndoComposition: Sendable {
       if arrives { arrivals[number] = existence } else { departures[number] = existence }
     }
     for place in existence.places where wants(number) || wants(place.container) {
-      guard try kind(of: place.container, rekeyings, t) != .folder else { continue }
+      guard try kind(of: place.container, t) != .folder else { continue }
       let change = Arranged.Place(child: number, old: arrives ? nil : place.key, new: arrives ? place.key : nil)
-      try add(change, in: place.container, sequence, &rekeyings, t)
+      try add(change, in: place.container, sequence, t)
     }
   }
 
@@ -277,7 +298,7 @@ struct UndoComposition: Sendable {
   // MARK: Places
 
   private mutating func kind<T: TransactionReading & ~Copyable>(
-    of container: ObjectNumber, _ rekeyings: Rekeyings, _ t: borrowing T
+    of container: ObjectNumber, _ t: borrowing T
   ) throws -> PhotoCollection.Kind? {
     if let known = kinds[container] { return known }
     let kind = try rekeyings.projections.collection(container, in: t)?.kind
@@ -286,13 +307,13 @@ struct UndoComposition: Sendable {
   }
 
   private mutating func add<T: TransactionReading & ~Copyable>(
-    _ arranged: Arranged, _ sequence: UInt64, _ rekeyings: inout Rekeyings, _ t: borrowing T
+    _ arranged: Arranged, _ sequence: UInt64, _ t: borrowing T
   ) throws {
     if arranged.verb == .picked || arranged.verb == .rekeyed { return }
     let container = arranged.container
-    guard try kind(of: container, rekeyings, t) == .folder else {
+    guard try kind(of: container, t) == .folder else {
       for place in arranged.places where wants(container) || wants(place.child) {
-        try add(place, in: container, sequence, &rekeyings, t)
+        try add(place, in: container, sequence, t)
       }
       return
     }
@@ -314,8 +335,7 @@ struct UndoComposition: Sendable {
   }
 
   private mutating func add<T: TransactionReading & ~Copyable>(
-    _ place: Arranged.Place, in container: ObjectNumber, _ sequence: UInt64, _ rekeyings: inout Rekeyings,
-    _ t: borrowing T
+    _ place: Arranged.Place, in container: ObjectNumber, _ sequence: UInt64, _ t: borrowing T
   ) throws {
     let member = ContainerMember(container: container, child: place.child)
     guard var known = places[member] else {

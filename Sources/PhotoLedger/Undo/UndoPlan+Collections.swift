@@ -266,10 +266,11 @@ extension UndoJudge {
   ) throws {
     guard let place = net.place, let base = place.base, let given = place.given, base != given,
       let row = try projections.collection(number, in: t),
-      let key = try projections.key(of: number, in: row.parent, t)
+      let currentKey = try projections.key(of: number, in: row.parent, t)
     else { return }
-    let current = ContainerPlace(container: row.parent, key: key)
-    let target = ContainerPlace(container: base.container, key: try rekeyings.map(base, after: place.found, in: t))
+    let current = ContainerPlace(container: row.parent, key: currentKey)
+    let key = try composition.rekeyings.map(base, after: place.found, in: t)
+    let target = ContainerPlace(container: base.container, key: key)
     guard current != target else {
       plan.report.alreadyCount += 1
       return
@@ -278,7 +279,7 @@ extension UndoJudge {
     let change = UndoChange(
       .membership, subject(row), in: home, "parent", from: .text(try self.home(of: row.parent, t).spelling),
       to: .text(home.spelling))
-    if try rekeyings.follow(given, of: number, after: place.last, in: t) != current {
+    if try composition.rekeyings.follow(given, of: number, after: place.last, in: t) != current {
       guard overrides(change, .changedSince) else { return }
     }
     guard try plan.deletes(number) || isLive(base.container, returning, t) else {
@@ -355,13 +356,7 @@ extension UndoJudge {
 
   mutating func judgePlaces<T: TransactionReading & ~Copyable>(_ t: borrowing T) throws {
     let returned = Dictionary(uniqueKeysWithValues: plan.returns.map { ($0.row.number, $0.row.identifier) })
-    let members = composition.places.keys.sorted { ($0.container, $0.child) < ($1.container, $1.child) }
-    for member in members {
-      guard let net = composition.places[member], net.base != net.given,
-        // What was created goes with its places, or stays with them.
-        composition.assets[member.child]?.exists?.base != false,
-        composition.collections[member.container]?.creation == nil
-      else { continue }
+    for (member, net) in composition.judgedPlaces {
       let identifier = try returned[member.child] ?? projections.asset(member.child, in: t)?.identifier
       // A selection that follows an album goes with the album's members.
       if try willFollow(member.container, t) { continue }
@@ -402,11 +397,11 @@ extension UndoJudge {
   ) throws {
     let current = try projections.key(of: member.child, in: member.container, t)
     let target = try net.base.map {
-      try rekeyings.map(ContainerPlace(container: member.container, key: $0), after: net.found, in: t)
+      try composition.rekeyings.map(ContainerPlace(container: member.container, key: $0), after: net.found, in: t)
     }
     let given = try net.given.map {
       let place = ContainerPlace(container: member.container, key: $0)
-      return try rekeyings.follow(place, of: member.child, after: net.last, in: t).key
+      return try composition.rekeyings.follow(place, of: member.child, after: net.last, in: t).key
     }
     guard current != target else {
       plan.report.alreadyCount += 1

@@ -130,12 +130,11 @@ struct UndoPlan {
 
 /// Judges what of chosen commits still stands.
 struct UndoJudge {
-  let composition: UndoComposition
+  var composition: UndoComposition
   let policy: UndoConflictPolicy
   let projections: Projections
   let resources: ResourceStore
   let mark: UInt64
-  var rekeyings: Rekeyings
   var plan = UndoPlan()
   /// The subjects of containers that were looked up.
   var homes: [ObjectNumber: UndoChange.Subject] = [:]
@@ -144,22 +143,20 @@ struct UndoJudge {
 
   /// - Parameter mark: the mark of the library, for its tokens.
   init(
-    _ composition: UndoComposition, _ policy: UndoConflictPolicy, log: EventLog, projections: Projections,
-    resources: ResourceStore, mark: UInt64
+    _ composition: UndoComposition, _ policy: UndoConflictPolicy, projections: Projections, resources: ResourceStore,
+    mark: UInt64
   ) {
     self.composition = composition
     self.policy = policy
     self.resources = resources
     self.projections = projections
     self.mark = mark
-    rekeyings = Rekeyings(log: log, projections: projections)
-    rekeyings.start = composition.start ?? 0
   }
 
   /// Judges everything as a transaction sees it.
-  /// - Complexity: O(k log n) for k properties of the composition, and the events since of each album that something
-  ///   is put into again.
+  /// - Complexity: O(k log n) for k properties of the composition and of the containers' events since it was made.
   mutating func judge<T: TransactionReading & ~Copyable>(_ t: borrowing T) throws -> UndoPlan {
+    composition.rekeyings.head = try composition.rekeyings.log.head(t).sequence
     // Commits from before a fork are named as in the library that it was made from.
     let forks = try projections.forks(in: t)
     plan.report.commits = composition.commits.map { commit in

@@ -75,7 +75,7 @@ extension Decider {
 
   private mutating func execute(_ order: UndoOrder, _ t: inout WriteTransaction) throws {
     var judge = UndoJudge(
-      order.composition, order.policy, log: log, projections: projections, resources: resources, mark: library)
+      order.composition, order.policy, projections: projections, resources: resources, mark: library)
     let plan = try judge.judge(t)
     if let refusal = plan.report.refusal { throw refusal }
     try order.outcome.accept(plan.report, by: order.accept)

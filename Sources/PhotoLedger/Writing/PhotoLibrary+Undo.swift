@@ -24,7 +24,8 @@ extension PhotoLibrary {
   /// - Returns: the report that ``undo(_:onConflict:cause:key:)`` would return now.
   /// - Throws: ``LibraryError``: `.accessUserDenied` for a client without full access, and for another client's commit
   ///   unless called by the owner; `.invalidToken`, `.identifierNotFound`; the store's errors.
-  /// - Complexity: O(c + k log n) for c commits in the range of the selection and k properties that they touched.
+  /// - Complexity: O(c + k log n) for c commits in the range of the selection and k properties that they touched, and
+  ///   for the later events of the albums, folders and selections whose members they changed.
   public func planUndo(_ selection: UndoSelection, onConflict policy: UndoConflictPolicy = .refuse) throws -> UndoReport
   {
     let composition = try composition(of: selection)
@@ -113,43 +114,44 @@ extension PhotoLibrary {
   private func judged(_ composition: UndoComposition, _ policy: UndoConflictPolicy) throws -> UndoReport {
     try store.reading { t in
       var judge = UndoJudge(
-        composition, policy, log: store.core.log, projections: store.core.projections, resources: store.resources,
-        mark: store.core.mark)
+        composition, policy, projections: store.core.projections, resources: store.resources, mark: store.core.mark)
       return try judge.judge(t).report
     }
   }
 
   // MARK: Choosing
 
-  private func composition(of selection: UndoSelection) throws -> UndoComposition {
+  /// What the chosen commits came to, as this client may undo them.
+  func composition(of selection: UndoSelection) throws -> UndoComposition {
     try checkIsNow("undo commits")
     try store.prompting.askIfNeeded(for: client, in: store)
     return try store.reading { t in
       try checkSeesEverything("undo commits", t)
-      var composition = UndoComposition(of: try numbers(of: selection.objects, t))
-      var rekeyings = Rekeyings(log: store.core.log, projections: store.core.projections)
+      let (log, projections) = (store.core.log, store.core.projections)
+      let rekeyings = Rekeyings(log: log, projections: projections, head: try log.head(t).sequence)
+      var composition = UndoComposition(of: try numbers(of: selection.objects, t), rekeyings)
       let range = try range(of: selection, t)
       if selection.objects.isEmpty {
-        for commit in try store.core.log.commits(after: range.lowerBound - 1, limit: range.count, in: t) {
+        for commit in try log.commits(after: range.lowerBound - 1, limit: range.count, in: t) {
           guard try isChosen(commit, by: selection, t) else { continue }
-          try store.core.log.read(after: commit.firstSequence - 1, limit: Int(commit.eventCount), in: t) { record in
-            let event = try store.core.projections.event(record, in: t)
-            try composition.add(event, at: record.sequence, of: commit.number, &rekeyings, in: t)
+          try log.read(after: commit.firstSequence - 1, limit: Int(commit.eventCount), in: t) { record in
+            let event = try projections.event(record, in: t)
+            try composition.add(event, at: record.sequence, of: commit.number, in: t)
             return .proceed
           }
         }
       } else {
-        try compose(&composition, &rekeyings, range, selection, t)
+        try compose(&composition, range, selection, t)
       }
-      composition.finish()
+      try composition.finish(in: t)
       return composition
     }
   }
 
   /// Takes in what concerns some objects, by their own histories.
   private func compose(
-    _ composition: inout UndoComposition, _ rekeyings: inout Rekeyings, _ range: Range<UInt64>,
-    _ selection: UndoSelection, _ t: borrowing StoreReading
+    _ composition: inout UndoComposition, _ range: Range<UInt64>, _ selection: UndoSelection,
+    _ t: borrowing StoreReading
   ) throws {
     let start = range.lowerBound == 1 ? 0 : try store.sequence(ofCommit: range.lowerBound - 1, t)
     var sequences: Set<UInt64> = []
@@ -182,7 +184,7 @@ extension PhotoLibrary {
           return .proceed
         }
       }
-      try composition.add(event, at: sequence, of: record.commit, &rekeyings, in: t)
+      try composition.add(event, at: sequence, of: record.commit, in: t)
     }
   }
 
