@@ -212,18 +212,6 @@ struct UndoRuleTests {
     return changes
   }
 
-  /// Does something the first time that it is asked.
-  private final class Racer: ChangeConfirmation {
-    private let body: @Sendable () -> Void
-    private let count = Gathered<Int>()
-    init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-    func confirm(_ proposal: ChangeProposal) -> Bool {
-      count.append(1)
-      if count.all.count == 1 { body() }
-      return true
-    }
-  }
-
   @Test("an album that others filled since is no longer a creation to take back; forced, it goes with its members")
   func filledAlbum() throws {
     let ids = try made.create(2)

@@ -31,6 +31,20 @@ package final class ScriptedPrompt: PermissionPrompt {
   }
 }
 
+/// A confirmation handler that confirms everything, and does something the first time that it is asked.
+package final class Racer: ChangeConfirmation {
+  private let body: @Sendable () -> Void
+  private let count = Gathered<Int>()
+
+  package init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+
+  package func confirm(_ proposal: ChangeProposal) -> Bool {
+    count.append(1)
+    if count.all.count == 1 { body() }
+    return true
+  }
+}
+
 extension SmallLibrary {
   /// The library as a client sees it that has a permission and, if it is limited, a selection.
   package func ruleClient(

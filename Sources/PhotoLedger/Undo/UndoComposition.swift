@@ -12,10 +12,19 @@ import LMDB
 //     title   base C, given D                                           43 found C, so 42 changed it in between
 //
 // An event says what it replaced. So a change by a commit that was not chosen shows as a value that the next chosen
-// event found and no chosen event had given; `base` is then that value. Nothing but the chosen commits is read.
+// event found and no chosen event had given; `base` is then that value. Of other commits, only rekeyings and followed
+// selections are read.
 //
 // Existence is a property like the others: a creation makes it true, a purge false. A position in an album is one too;
 // rekeying (`spread`) is not a change by a client and is followed, not reverted.
+//
+// A selection that a chosen commit made follow an album changes with each later commit that changes the album. Without
+// the chosen commit these would not have touched it. So their changes of the selection, and nothing else of them, are
+// composed as if they were chosen; what is granted or withdrawn by hand after the following has ended is not:
+//
+//     log         41* client follows A   42 A loses w, gets x   43 client follows nothing   44 z is granted
+//     selection   s w → w y              w y → x y              x y                         x y → x y z
+//     undone      s w z
 //
 // Rejected: composing inverse events (`Event.inverse`). They name counts and dates that later commits have changed, and
 // rules such as the single representative of a burst would have to be repaired afterwards.
@@ -108,6 +117,18 @@ struct UndoComposition: Sendable {
     var followedAlbum: Net<ObjectNumber?>?
   }
 
+  /// What is known of a selection that the chosen commits have made follow an album.
+  private struct Following: Sendable {
+    /// The client's events up to this one are taken in.
+    var last: UInt64
+    /// Whether a chosen commit has made it follow an album by then.
+    var hasBegun = false
+    /// Whether it follows an album then.
+    var isFollowing = false
+    /// Whether another commit has made it follow an album since a chosen one did.
+    var isResettled = false
+  }
+
   private(set) var assets: [ObjectNumber: AssetNet] = [:]
   private(set) var details: [ObjectNumber: DetailsNet] = [:]
   /// What created assets were left as.
@@ -120,6 +141,8 @@ struct UndoComposition: Sendable {
   /// Places of assets, in albums and in selections.
   private(set) var places: [ContainerMember: PlaceNet<OrderKey>] = [:]
   private(set) var clients: [ObjectNumber: ClientNet] = [:]
+  /// By client.
+  private var followings: [ObjectNumber: Following] = [:]
   private(set) var firstTold: Net<UInt64>?
   /// The recorded picks and clients; neither is undone.
   private(set) var picks: [PickRow] = []
@@ -180,9 +203,16 @@ struct UndoComposition: Sendable {
 
   /// Ends the taking in: collections that were moved elsewhere than the wanted folders are left out.
   ///
-  /// The rekeyings of all containers are read here, so that the writer has to read only what was committed since.
+  /// The rekeyings of all containers are read here, and selections that follow an album, so that the writer has to read
+  /// only what was committed since.
   /// - Complexity: O(c + k log n) for c containers with k events since the first chosen one.
   mutating func finish<T: TransactionReading & ~Copyable>(in t: borrowing T) throws {
+    if !followings.isEmpty {
+      // They are taken in anew, together with what other commits changed in between.
+      places = places.filter { followings[$0.key.container] == nil }
+      for client in followings.keys { followings[client] = Following(last: rekeyings.start) }
+      try readSelections(in: t)
+    }
     if wanted != nil {
       for (number, folders) in folders where !wants(number) && !folders.contains(where: wants) {
         collections[number]?.place = nil
@@ -275,9 +305,12 @@ struct UndoComposition: Sendable {
     }
     for place in existence.places where wants(number) || wants(place.container) {
       guard try kind(of: place.container, t) != .folder else { continue }
-      let change = Arranged.Place(child: number, old: arrives ? nil : place.key, new: arrives ? place.key : nil)
-      try add(change, in: place.container, sequence, t)
+      try add(Self.change(of: number, arrives: arrives, at: place), in: place.container, sequence, t)
     }
+  }
+
+  private static func change(of child: ObjectNumber, arrives: Bool, at place: ContainerPlace) -> Arranged.Place {
+    Arranged.Place(child: child, old: arrives ? nil : place.key, new: arrives ? place.key : nil)
   }
 
   private mutating func add(_ edited: CollectionEdited) {
@@ -293,6 +326,64 @@ struct UndoComposition: Sendable {
     net.preventsLimitedAlert.note(edited.preventsLimitedAlert)
     net.followedAlbum.note(edited.followedAlbum)
     clients[edited.number] = net
+    if edited.followedAlbum?.new != nil { followings[edited.number] = Following(last: rekeyings.start) }
+  }
+
+  // MARK: Selections
+
+  /// Whether a commit that was not chosen has made a selection follow an album since a chosen one did.
+  func isResettled(_ client: ObjectNumber) -> Bool { followings[client]?.isResettled ?? false }
+
+  /// Takes in the events since the last reading, of selections that the chosen commits have made follow an album.
+  /// - Complexity: O(k log n) for k events of these clients.
+  mutating func readSelections<T: TransactionReading & ~Copyable>(in t: borrowing T) throws {
+    let (log, projections) = (rekeyings.log, rekeyings.projections)
+    for (client, known) in followings {
+      var following = known
+      for sequence in try projections.history(of: client, after: known.last, through: rekeyings.head, in: t) {
+        guard let record = try log.event(at: sequence, in: t) else {
+          throw LibraryError(.corrupted, "The log lacks event \(sequence); run `verify`.")
+        }
+        let isChosen = hasChosen(record.commit)
+        try add(try projections.event(record, in: t), of: client, &following, isChosen, sequence, t)
+      }
+      following.last = rekeyings.head
+      followings[client] = following
+    }
+  }
+
+  private func hasChosen(_ commit: UInt64) -> Bool {
+    let place = commits.lowerBound { $0 < commit }
+    return place < commits.count && commits[place] == commit
+  }
+
+  private mutating func add<T: TransactionReading & ~Copyable>(
+    _ event: Event, of client: ObjectNumber, _ following: inout Following, _ isChosen: Bool, _ sequence: UInt64,
+    _ t: borrowing T
+  ) throws {
+    switch event {
+    case .clientEdited(let edited):
+      guard let followed = edited.followedAlbum else { return }
+      following.isFollowing = followed.new != nil
+      guard followed.new != nil else { return }
+      if isChosen {
+        // What another following made of the selection in between does not depend on the chosen commits.
+        if following.isResettled { places = places.filter { $0.key.container != client } }
+        (following.hasBegun, following.isResettled) = (true, false)
+      } else if following.hasBegun {
+        following.isResettled = true
+      }
+    case .arranged(let arranged) where arranged.container == client:
+      guard isChosen || following.hasBegun && following.isFollowing else { return }
+      for place in arranged.places { try add(place, in: client, sequence, t) }
+    case .assetCreated(let existence), .assetPurged(let existence):
+      guard isChosen else { return }
+      let arrives = if case .assetCreated = event { true } else { false }
+      for place in existence.places where place.container == client {
+        try add(Self.change(of: existence.row.number, arrives: arrives, at: place), in: client, sequence, t)
+      }
+    default: break
+    }
   }
 
   // MARK: Places

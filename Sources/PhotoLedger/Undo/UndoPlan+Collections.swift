@@ -359,7 +359,7 @@ extension UndoJudge {
     for (member, net) in composition.judgedPlaces {
       let identifier = try returned[member.child] ?? projections.asset(member.child, in: t)?.identifier
       // A selection that follows an album goes with the album's members.
-      if try willFollow(member.container, t) { continue }
+      if try isWhole(member.container, t) { continue }
       // Its restoration was decided, and reported, with the asset.
       if identifier == nil, composition.assets[member.child]?.exists?.given == false { continue }
       try judge(net, of: member, identifier, t)
@@ -416,7 +416,8 @@ extension UndoJudge {
         change, .goneSince, isForcible: false, "A member of \(home.phrase) has been removed since.")
       return
     }
-    if current != given {
+    // A following that others began has made the whole selection, also what it left as it was.
+    if current != given || composition.isResettled(member.container) {
       let sentence = "The position of \(subject.phrase) in \(home.phrase) was changed since."
       guard overrides(change, .changedSince, sentence) else { return }
     }

@@ -140,6 +140,8 @@ struct UndoJudge {
   var homes: [ObjectNumber: UndoChange.Subject] = [:]
   /// What becomes of the albums that clients follow.
   private var follows: [ObjectNumber: Replacement<ObjectNumber?>] = [:]
+  /// The clients whose selection stays as it is, since another commit has changed what it follows.
+  private var keptSelections: Set<ObjectNumber> = []
 
   /// - Parameter mark: the mark of the library, for its tokens.
   init(
@@ -157,6 +159,7 @@ struct UndoJudge {
   /// - Complexity: O(k log n) for k properties of the composition and of the containers' events since it was made.
   mutating func judge<T: TransactionReading & ~Copyable>(_ t: borrowing T) throws -> UndoPlan {
     composition.rekeyings.head = try composition.rekeyings.log.head(t).sequence
+    try composition.readSelections(in: t)
     // Commits from before a fork are named as in the library that it was made from.
     let forks = try projections.forks(in: t)
     plan.report.commits = composition.commits.map { commit in
@@ -224,7 +227,11 @@ struct UndoJudge {
       let album = judged(net.followedAlbum, row.followedAlbum) { _ in
         UndoChange(.permission, .client(row.name), "followedAlbum", from: from, to: base)
       }
-      if let album { follows[number] = Replacement(old: row.followedAlbum, new: album) }
+      if let album {
+        follows[number] = Replacement(old: row.followedAlbum, new: album)
+      } else if let followed = net.followedAlbum, verdict(followed, row.followedAlbum) == .changed {
+        keptSelections.insert(number)
+      }
     }
   }
 
@@ -235,8 +242,10 @@ struct UndoJudge {
     return .text(row.identifier.uuidString)
   }
 
-  /// Whether the selection of a client is an album once the undo is done.
-  func willFollow<T: TransactionReading & ~Copyable>(_ client: ObjectNumber, _ t: borrowing T) throws -> Bool {
+  /// Whether the members of a container are not judged one by one: those of a selection that is an album once the undo
+  /// is done, or that stays as it is.
+  func isWhole<T: TransactionReading & ~Copyable>(_ client: ObjectNumber, _ t: borrowing T) throws -> Bool {
+    if keptSelections.contains(client) { return true }
     if let planned = follows[client] { return planned.new != nil }
     return try projections.client(client, in: t)?.followedAlbum != nil
   }

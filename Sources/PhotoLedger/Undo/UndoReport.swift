@@ -79,7 +79,8 @@ public struct UndoChange: Sendable, Hashable {
 public struct UndoConflict: Sendable, Hashable {
   /// Why it does not simply go back.
   public enum Reason: String, Sendable, Hashable, CaseIterable, Codable {
-    /// It has another value than the undone commits gave it.
+    /// It has another value than the undone commits gave it, or belongs to a selection that another commit has made
+    /// follow an album.
     case changedSince
     /// A required object no longer exists: an asset was purged, or its identifier is in use.
     case goneSince
