@@ -367,6 +367,26 @@ struct LibraryExportTests {
     #expect(try rig.files() == before)
   }
 
+  @Test("the current version of a Live Photo has its film, unless an edit rendered the still alone", arguments: 0..<3)
+  func livePhotos(renderCount: Int) async throws {
+    let rig = try ExportRig()
+    func draft(_ type: ResourceType, _ name: String) -> ResourceDraft {
+      let bytes = name.hasSuffix("MOV") ? TinyMedia.movie() : TinyMedia.jpeg(.init(comment: name))
+      return ResourceDraft(type: type, source: .data(bytes), originalFilename: name)
+    }
+    let files = [draft(.photo, "IMG_1.JPG"), draft(.pairedVideo, "IMG_1.MOV")]
+    let renders = [draft(.fullSizePhoto, "E.JPG"), draft(.fullSizePairedVideo, "E.MOV")].prefix(renderCount)
+    try await rig.library.performChanges { block in
+      let asset = block.createAsset(AssetCreation(mediaType: .image, resources: files))
+      guard !renders.isEmpty else { return }
+      let recipe = AdjustmentData(formatIdentifier: "a", formatVersion: "1", data: Data([1]))
+      block.editContent(of: asset, ContentEdit(adjustmentData: recipe, rendered: Array(renders)))
+    }
+    let summary = try await rig.export("{name}") { $0.versions = .current }
+    let endings = try rig.files().keys.map { $0.suffix(4).uppercased() }.sorted()
+    #expect(summary.isComplete && endings == (renderCount == 1 ? [".JPG"] : [".JPG", ".MOV"]))
+  }
+
   @Test("a file whose bytes are damaged in the library is not exported, and named")
   func damaged() async throws {
     var random = SeededGenerator(seed: 11)

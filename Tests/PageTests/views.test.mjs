@@ -433,6 +433,22 @@ test('a film whose rendition is refused plays from its original, whichever is le
   }
 });
 
+test('a Live Photo plays the film that belongs to its version, and an edit of the still alone plays none', async () => {
+  const { Picture } = await load('views/viewer-picture.js');
+  const [still, film, render, cut] = ['photo', 'pairedVideo', 'fullSizePhoto', 'fullSizePairedVideo']
+    .map((type) => ({ type, sha256: type, originalFilename: type }));
+  for (const [shown, mediaSubtypes, resources, played] of [
+    [still, ['photoLive'], [still, film], film], [still, [], [still], undefined],
+    [render, ['photoLive'], [still, film, render, cut], cut], [render, [], [still, film, render], undefined],
+    [render, ['photoLive'], [still, film, render], film],
+  ]) {
+    const picture = new Picture(frame());
+    picture.show(item('l', { sha256: shown.sha256 }));
+    picture.setAsset({ resources, mediaSubtypes });
+    assert.equal(picture.liveResource?.type, played?.type);
+  }
+});
+
 test('a film that plays from neither says so, and is not tried for ever', async () => {
   const { picture, film, asset, asked } = await filmOf((path) => {
     if (path.includes('/renditions/')) throw refusal();

@@ -139,8 +139,10 @@ struct EditRuleTests {
         .video: "film", .fullSizeVideo: "B", .adjustmentData: "two", .adjustmentBaseVideo: "A",
       ])
     let live = try await room.make(.image, [Darkroom.draft(.photo, "still"), Darkroom.draft(.pairedVideo, "moving")])
-    let half = Darkroom.edit("half", [Darkroom.draft(.fullSizePhoto, "C")])
-    #expect(try await room.small.refusal { $0.editContent(of: live, half) } == .invalidResource)
+    for half in [[Darkroom.draft(.fullSizePairedVideo, "D")], []] {
+      #expect(
+        try await room.small.refusal { $0.editContent(of: live, Darkroom.edit("half", half)) } == .invalidResource)
+    }
     func both(_ still: String, _ moving: String) -> [ResourceDraft] {
       [Darkroom.draft(.fullSizePhoto, still), Darkroom.draft(.fullSizePairedVideo, moving)]
     }
@@ -151,6 +153,42 @@ struct EditRuleTests {
         .photo: "still", .pairedVideo: "moving", .fullSizePhoto: "E", .fullSizePairedVideo: "F",
         .adjustmentData: "two", .adjustmentBasePhoto: "C", .adjustmentBasePairedVideo: "D",
       ])
+  }
+
+  @Test("an edit of a Live Photo's still alone makes it a still, until it is reverted or both are edited (LP-01)")
+  func editedStill() async throws {
+    let room = try Darkroom()
+    let files = [Darkroom.draft(.photo, "still"), Darkroom.draft(.pairedVideo, "moving")]
+    let live = try await room.make(.image, files)
+    func shown() throws -> (MediaSubtypes, PlaybackStyle, film: ResourceType?) {
+      let asset = try room.small.asset(live)
+      let film = try room.small.library.resources(of: asset).shownPairedVideo(asset)
+      return (asset.mediaSubtypes, asset.playbackStyle, film?.type)
+    }
+    let (motion, still) = ((MediaSubtypes.photoLive, PlaybackStyle.livePhoto), (MediaSubtypes(), PlaybackStyle.image))
+    #expect(try shown() == (motion.0, motion.1, .pairedVideo))
+    try await room.edit(live, Darkroom.edit("one"))
+    #expect(try shown() == (still.0, still.1, nil))
+    #expect(try room.files(live)[.pairedVideo] == "moving")
+    #expect(try room.small.smartMembers(.smartAlbumLivePhotos).isEmpty)
+    let again = try room.small.library.editingInput(for: room.small.asset(live)) { _ in true }
+    #expect(again.resources.map(\.type) == [.photo, .pairedVideo])
+    try await room.edit(live, Darkroom.edit("two", base: .rendered))
+    #expect(try shown() == (still.0, still.1, nil))
+    try await room.small.library.performChanges { $0.revertContent(of: live) }
+    #expect(try shown() == (motion.0, motion.1, .pairedVideo))
+    #expect(try room.small.smartMembers(.smartAlbumLivePhotos) == [live])
+    try await room.edit(live, Darkroom.edit("three"))
+    let both = [Darkroom.draft(.fullSizePhoto, "A"), Darkroom.draft(.fullSizePairedVideo, "B")]
+    try await room.edit(live, Darkroom.edit("four", both))
+    #expect(try shown() == (motion.0, motion.1, .fullSizePairedVideo))
+    // A Live Photo whose video is elsewhere stays what it was said to be.
+    var creation = AssetCreation(mediaType: .image, resources: [files[0]])
+    creation.mediaSubtypes = .photoLive
+    let made = try await room.small.library.performChanges { $0.createAsset(creation) }
+    let alone = try #require(LocalIdentifier(made.created[0]))
+    try await room.edit(alone, Darkroom.edit("five"))
+    #expect(try room.small.asset(alone).mediaSubtypes == .photoLive)
   }
 
   @Test("a still with a paired video is a Live Photo, also when the video comes later (LP-01)")

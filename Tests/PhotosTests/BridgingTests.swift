@@ -125,6 +125,46 @@ struct BridgingTests {
     }
   }
 
+  @Test("a program that renders stills makes a still of a Live Photo, which reverting brings back (LP-01)")
+  func editedLivePhoto() async throws {
+    let gallery = try Gallery()
+    try await gallery.shared {
+      try await library().performChanges {
+        let request = PHAssetCreationRequest.forAsset()
+        request.addResource(with: .photo, data: Data("still".utf8), options: nil)
+        request.addResource(with: .pairedVideo, data: Data("film".utf8), options: nil)
+      }
+      let live = try #require(assets().lastObject)
+      try await library().performChanges {
+        live.requestContentEditingInput(with: nil) { input, _ in
+          guard let input, input.fullSizeImageURL != nil else {
+            Issue.record("There is nothing to edit.")
+            return
+          }
+          let output = PHContentEditingOutput(contentEditingInput: input)
+          output.adjustmentData = PHAdjustmentData(formatIdentifier: "a", formatVersion: "1", data: Data([1]))
+          #expect((try? Data("edited".utf8).write(to: output.renderedContentURL)) != nil)
+          PHAssetChangeRequest(for: live).contentEditingOutput = output
+        }
+      }
+      let still = try #require(assets().lastObject)
+      #expect(!still.mediaSubtypes.contains(.photoLive) && still.playbackStyle == .image && still.hasAdjustments)
+      #expect(Set(files(still)) == [.photo, .pairedVideo, .fullSizePhoto, .adjustmentData])
+      let code: PHPhotosError.Code? = await withCheckedContinuation { continuation in
+        PHImageManager.default().requestLivePhoto(
+          for: still, targetSize: .zero, contentMode: .aspectFit, options: nil
+        ) { live, information in
+          #expect(live == nil)
+          continuation.resume(returning: (information?[PHImageErrorKey] as? PHPhotosError)?.code)
+        }
+      }
+      #expect(code == .requestNotSupportedForAsset)
+      try await library().performChanges { PHAssetChangeRequest(for: still).revertAssetContentToOriginal() }
+      let reverted = try #require(assets().lastObject)
+      #expect(reverted.mediaSubtypes.contains(.photoLive) && reverted.playbackStyle == .livePhoto)
+    }
+  }
+
   @Test("the output of a film that is being created has the URL of a film (AS-04)")
   func outputOfCreatedFilm() async throws {
     let (gallery, folder) = (try Gallery(), try TemporaryFolder())

@@ -117,8 +117,7 @@
     /// The resource that moves: a film, or the film of a Live Photo; nil where nothing does.
     static func played(_ asset: Asset, in library: PhotoLibrary) throws -> AssetResource? {
       guard asset.mediaType == .image else { return asset.mediaType == .video ? try shown(asset, in: library) : nil }
-      let resources = try library.resources(of: asset)
-      return resources.first { $0.type == .fullSizePairedVideo } ?? resources.first { $0.type == .pairedVideo }
+      return try library.resources(of: asset).shownPairedVideo(asset)
     }
 
     /// What there is of a content.

@@ -105,7 +105,7 @@ struct ExportPlan {
     var chosen: [Chosen] = []
     var endings: Set<String> = []
     for resource in resources {
-      if let reason = Self.reasonToLeave(resource, edits, isPair, options) {
+      if let reason = Self.reasonToLeave(resource, subject, edits, isPair, options) {
         left.append(
           ExportedFile(
             asset: subject.asset.localIdentifier, kind: resource.type.name, path: nil, outcome: .left, message: reason))
@@ -138,16 +138,17 @@ struct ExportPlan {
 
   /// Why a file is left out; nil for one that is taken.
   private static func reasonToLeave(
-    _ resource: AssetResource, _ edits: [AssetResource], _ isPair: Bool, _ options: ExportOptions
+    _ resource: AssetResource, _ subject: ExportSubject, _ edits: [AssetResource], _ isPair: Bool,
+    _ options: ExportOptions
   ) -> String? {
     let type = resource.type
     guard resource.isOriginal || isEdit(type) else { return "It is adjustment data." }
     if isPairedVideo(type), !options.takesPairedVideos { return "The videos of Live Photos are not wanted." }
     if isEdit(type) { return options.versions == .originals ? "Edited files are not wanted." : nil }
     if options.versions == .current, !edits.isEmpty {
-      // A film that the edit left as it was is still what the asset shows.
-      let isReplaced = type != .pairedVideo || edits.contains { $0.type == .fullSizePairedVideo }
-      if isReplaced { return "It is replaced by an edited file." }
+      // A film that the edit left as it was is still what a Live Photo shows.
+      let film = subject.details.resources.shownPairedVideo(subject.asset)
+      if film?.type != type { return "It is replaced by an edited file." }
     }
     if isPair, options.raw == .compressed, resource.isRaw { return "The RAW files of pairs are not wanted." }
     if isPair, options.raw == .raw, isCompressed(resource) { return "The compressed files of pairs are not wanted." }

@@ -168,6 +168,14 @@ extension Collection where Element: ResourceRole {
     return first { $0.type == rendered } ?? original(isRaw ? .raw : .compressed)
   }
 
+  /// The video that an asset's picture is shown with (LP-01); nil for a still, such as a Live Photo of which an edit
+  /// rendered the still alone.
+  package func shownPairedVideo(_ asset: Asset) -> Element? {
+    if let rendered = first(where: { $0.type == .fullSizePairedVideo }) { return rendered }
+    if contains(where: { $0.type == .fullSizePhoto }), !asset.mediaSubtypes.contains(.photoLive) { return nil }
+    return first { $0.type == .pairedVideo }
+  }
+
   /// The original that an asset shows (AS-16).
   package func original(_ choice: OriginalResourceChoice) -> Element? {
     let primary = first { $0.type == .photo || $0.type == .video || $0.type == .audio }

@@ -57,6 +57,8 @@ public struct ContentEdit: Sendable {
   public var adjustmentData: AdjustmentData
   /// The rendered files, with the orientation baked in (AS-10): ``ResourceType/fullSizePhoto`` for an image, with
   /// ``ResourceType/fullSizePairedVideo`` for a Live Photo, ``ResourceType/fullSizeVideo`` for a video.
+  ///
+  /// A Live Photo of which the still alone is rendered is a still until the edit is reverted (LP-01).
   public var rendered: [ResourceDraft]
   /// What the edit began from: that of the input.
   public var base: EditingBase

@@ -38,6 +38,7 @@ extension Decider {
     want(.adjustmentTimestamp, .date(date), of: row, in: &edit)
     let sides = (request.edit.pixelWidth ?? Int(row.pixelWidth), request.edit.pixelHeight ?? Int(row.pixelHeight))
     wantShape(sides.0, sides.1, request.edit.duration ?? row.duration, of: row, in: &edit)
+    wantLive(new.resources, of: row, in: &edit)
     noteModification(of: row, in: &edit)
     try record([(row, edit)], .edited, &t)
   }
@@ -73,6 +74,7 @@ extension Decider {
       let size = choice.flatMap { old.resources.size(of: $0, changing: row) } ?? (shape.pixelWidth, shape.pixelHeight)
       wantShape(Int(size.width), Int(size.height), shape.duration, of: row, in: &edit)
     }
+    if new.resources != old.resources { wantLive(new.resources, of: row, in: &edit) }
     guard !edit.changes.isEmpty || edit.details != nil else { return }
     noteModification(of: row, in: &edit)
     try record([(row, edit)], .edited, &t)
@@ -91,24 +93,44 @@ extension Decider {
     want(.duration, .double(duration + 0), of: row, in: &edit)
   }
 
+  /// An edit of the still alone makes a Live Photo a still; an edit of both files, or reverting, makes it one again
+  /// (LP-01). Where the video is not in the library, what was said about the asset stays.
+  private func wantLive(_ resources: [AssetResource], of row: AssetRow, in edit: inout AssetEdit) {
+    guard resources.hasPairedVideo else { return }
+    let isLive =
+      resources.contains { $0.type == .fullSizePairedVideo }
+      || !resources.contains { $0.type == .fullSizePhoto }
+    let subtypes = isLive ? row.mediaSubtypes.union(.photoLive) : row.mediaSubtypes.subtracting(.photoLive)
+    want(.mediaSubtypes, .integer(Int64(subtypes.rawValue)), of: row, in: &edit)
+    let (former, next): (PlaybackStyle, PlaybackStyle) = isLive ? (.image, .livePhoto) : (.livePhoto, .image)
+    if row.playbackStyle == former { want(.playbackStyle, .integer(Int64(next.rawValue)), of: row, in: &edit) }
+  }
+
+  /// Checks the types of an edit's rendered files (LP-01).
+  private func checkRendered(_ types: [ResourceType], of row: AssetRow, _ details: AssetDetails) throws {
+    let wanted: [Set<ResourceType>]
+    switch row.mediaType {
+    case .image where row.mediaSubtypes.contains(.photoLive) || details.resources.hasPairedVideo:
+      wanted = [[.fullSizePhoto], [.fullSizePhoto, .fullSizePairedVideo]]
+    case .image: wanted = [[.fullSizePhoto]]
+    case .video: wanted = [[.fullSizeVideo]]
+    case .audio, .unknown:
+      throw LibraryError(.requestNotSupportedForAsset, "The content of a sound recording cannot be edited.")
+    }
+    guard wanted.contains(Set(types)), Set(types).count == types.count else {
+      let asset = wanted.count == 1 ? "this asset" : "a Live Photo"
+      let renders = wanted.map { $0.map(\.name).sorted(by: >).joined(separator: " with a ") }
+      throw LibraryError(
+        .invalidResource, "An edit of \(asset) needs exactly a rendered \(renders.joined(separator: ", or a ")).")
+    }
+  }
+
   /// Whether an edit has what an edit needs (AS-04, LP-01).
   private func check(
     _ edit: ContentEdit, _ added: [AssetResource], of row: AssetRow, _ details: AssetDetails
   ) throws {
-    let wanted: Set<ResourceType>
-    switch row.mediaType {
-    case .image where row.mediaSubtypes.contains(.photoLive): wanted = [.fullSizePhoto, .fullSizePairedVideo]
-    case .image: wanted = [.fullSizePhoto]
-    case .video: wanted = [.fullSizeVideo]
-    case .audio, .unknown:
-      throw LibraryError(.requestNotSupportedForAsset, "The content of a sound recording cannot be edited.")
-    }
     // The recipe is the last of the files (ContentEditRequest); another among the rendered ones would stay beside it.
-    let rendered = added.dropLast().map(\.type)
-    guard Set(rendered) == wanted, rendered.count == wanted.count else {
-      let names = wanted.map(\.name).sorted().joined(separator: " and ")
-      throw LibraryError(.invalidResource, "An edit of this asset needs exactly a rendered \(names).")
-    }
+    try checkRendered(added.dropLast().map(\.type), of: row, details)
     guard let recipe = added.last, recipe.dataSize > 0 else {
       throw LibraryError(.invalidResource, "An edit needs adjustment data of at least one byte.")
     }

@@ -12,7 +12,7 @@ extension Command {
       Option("format-version", "V", "the version of that format"),
       Option("adjustment", "FILE", "the adjustment data"),
       Option("rendered", "FILE", "the photo or video as edited"),
-      Option("rendered-video", "FILE", "the video of a Live Photo as edited"),
+      Option("rendered-video", "FILE", "the video of a Live Photo as edited; without it, the photo is a still"),
       Option("base", "BASE", "the base printed by `edit input`: unedited (the default) or rendered"),
       Option("width", "N", "the width of the result in pixels, if changed"),
       Option("height", "N", "the height of the result in pixels, if changed"),

@@ -62,12 +62,15 @@ struct AssetWish: Sendable {
   func pair() throws -> (still: AssetResource, video: AssetResource, library: PHPhotoLibrary) {
     let (asset, (still, core)) = (try asset(), try resource())
     let resources = try core.resources(of: asset)
-    let rendered = isCurrent ? resources.first { $0.type == .fullSizePairedVideo } : nil
-    guard let video = rendered ?? resources.first(where: { $0.type == .pairedVideo }), let library = source.library
-    else {
+    let paired = isCurrent ? resources.shownPairedVideo(asset) : resources.first { $0.type == .pairedVideo }
+    guard let video = paired, let library = source.library else {
+      let isStill = resources.contains { $0.type == .pairedVideo }
       throw PHPhotosError(
         .requestNotSupportedForAsset,
-        "The asset \(asset.localIdentifier) is not a Live Photo: it has no paired video (LP-01).")
+        """
+        The asset \(asset.localIdentifier) is not a Live Photo: \
+        \(isStill ? "its edit is a still; the original is one" : "it has no paired video") (LP-01).
+        """)
     }
     return (still, video, library)
   }

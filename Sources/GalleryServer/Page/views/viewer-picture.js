@@ -81,10 +81,11 @@ export class Picture {
   /** The film of a Live Photo that goes with what is shown; null if there is none to play. */
   get liveResource() {
     if (!this.asset || this.asset.isLivePhotoVideoPlaybackEnabled === false || !this.readsOriginals) return null;
-    const { resources } = this.asset;
-    const isEdited = this.shown?.type === 'fullSizePhoto';
-    return resources.find((/** @type {any} */ one) => one.type === (isEdited ? 'fullSizePairedVideo' : 'pairedVideo'))
-      ?? resources.find((/** @type {any} */ one) => one.type === 'pairedVideo') ?? null;
+    const { resources, mediaSubtypes } = this.asset;
+    const of = (/** @type {string} */ type) => resources.find((/** @type {any} */ one) => one.type === type) ?? null;
+    if (this.shown?.type !== 'fullSizePhoto') return of('pairedVideo');
+    // An edit of the still alone shows a still.
+    return of('fullSizePairedVideo') ?? (mediaSubtypes.includes('photoLive') ? of('pairedVideo') : null);
   }
 
   /**
