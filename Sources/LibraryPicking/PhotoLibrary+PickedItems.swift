@@ -86,9 +86,9 @@ extension PhotoLibrary {
   public func pickedItem(_ token: String) throws -> PickedItem {
     let token = try ItemToken(token)
     let (_, resources, withheld) = try store.reading { t in try picked(token, t) }
+    var conversions = Conversions(converter())
     return PickedItem(
-      token: token,
-      types: Rendition.types(of: resources, as: token.form.representation, canConvert: converter() != nil),
+      token: token, types: Rendition.types(of: resources, as: token.form.representation, &conversions),
       withheld: withheld)
   }
 
@@ -217,13 +217,15 @@ extension PhotoLibrary {
     of resources: [AssetResource], _ item: PickedItem, _ options: PickedItemOptions
   ) throws -> Rendition {
     let representation = options.representation ?? item.preferredRepresentation
-    let had = Rendition.all(of: resources, as: representation, canConvert: converter() != nil)
+    var conversions = Conversions(converter())
+    let had = Rendition.all(of: resources, as: representation, &conversions)
     guard let type = options.contentType else {
       if let first = had.first { return first }
       throw LibraryError(.requestNotSupportedForAsset, "The picked asset has no photo, video or sound to load.")
     }
     // A type that needs a converter is reported as such, not as unknown.
-    let all = had + Rendition.all(of: resources, as: representation, canConvert: true)
+    let compatible = Rendition.all(of: resources, as: .compatible, &conversions)
+    let all = had + (representation == .automatic ? compatible : [])
     guard let found = all.first(where: { $0.type == type }) else {
       let types = distinct(all.map(\.type)).joined(separator: ", ")
       throw LibraryError(

@@ -125,8 +125,9 @@ extension LibraryStore {
   private func entries(
     _ tokens: [(LocalIdentifier, ItemToken)], _ form: ItemForm
   ) throws -> [LocalIdentifier: PickedEntry] {
-    let canConvert = installed((any RepresentationConverter).self).current != nil
+    let converter = installed((any RepresentationConverter).self).current
     return try reading { t in
+      var conversions = Conversions(converter)
       var entries: [LocalIdentifier: PickedEntry] = [:]
       for (identifier, token) in tokens {
         guard let row = try core.projections.asset(withIdentifier: identifier, in: t) else { continue }
@@ -134,7 +135,7 @@ extension LibraryStore {
         entries[identifier] = PickedEntry(
           identifier: identifier, number: row.number, token: token.description,
           contentTypes: Rendition.types(
-            of: resources.currentVersion(row.originalResourceChoice), as: form.representation, canConvert: canConvert),
+            of: resources.currentVersion(row.originalResourceChoice), as: form.representation, &conversions),
           withheld: form.metadataOptions)
       }
       return entries

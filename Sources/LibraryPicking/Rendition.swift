@@ -29,22 +29,28 @@ struct Rendition: Hashable, Sendable {
   /// - Parameters:
   ///   - resources: the still or video, and the video of a Live Photo.
   ///   - representation: what is wanted.
-  ///   - canConvert: whether a converter is installed; only the automatic form depends on it.
+  ///   - conversions: what can be converted; only the automatic form depends on it.
   static func all(
-    of resources: [AssetResource], as representation: AssetRepresentation, canConvert: Bool
+    of resources: [AssetResource], as representation: AssetRepresentation, _ conversions: inout Conversions
   ) -> [Rendition] {
     switch representation {
-    case .current: resources.map(stored)
-    case .compatible: resources.map(compatible)
-    case .automatic: canConvert ? resources.map(compatible) + resources.map(stored) : resources.map(stored)
+    case .current: return resources.map(stored)
+    case .compatible: return resources.map(compatible)
+    case .automatic:
+      var best: [Rendition] = []
+      for resource in resources {
+        let wanted = compatible(resource)
+        best.append(conversions.canMake(wanted) ? wanted : stored(resource))
+      }
+      return best + resources.map(stored)
     }
   }
 
   /// The types of the renditions, each once.
   static func types(
-    of resources: [AssetResource], as representation: AssetRepresentation, canConvert: Bool
+    of resources: [AssetResource], as representation: AssetRepresentation, _ conversions: inout Conversions
   ) -> [String] {
-    distinct(all(of: resources, as: representation, canConvert: canConvert).map(\.type))
+    distinct(all(of: resources, as: representation, &conversions).map(\.type))
   }
 
   private static func stored(_ resource: AssetResource) -> Rendition {
@@ -68,6 +74,25 @@ struct Rendition: Hashable, Sendable {
   private static let compatibleImages: Set<String> = ["public.jpeg", "public.png", "com.compuserve.gif"]
   /// Files whose form nearly every program reads, if it reads what is in them.
   private static let compatibleMovies: Set<String> = ["public.mpeg-4", "com.apple.quicktime-movie"]
+}
+
+/// What an installed converter can make; it is asked once for each pair of types.
+struct Conversions {
+  private let converter: (any RepresentationConverter)?
+  /// Its answers, by the types of source and target.
+  private var answers: [[String]: Bool] = [:]
+
+  init(_ converter: (any RepresentationConverter)?) { self.converter = converter }
+
+  mutating func canMake(_ rendition: Rendition) -> Bool {
+    if rendition.encoding == .stored { return true }
+    guard let converter else { return false }
+    let types = [rendition.resource.uniformTypeIdentifier, rendition.type]
+    if let answer = answers[types] { return answer }
+    let answer = converter.canConvert(types[0], to: types[1])
+    answers[types] = answer
+    return answer
+  }
 }
 
 extension [AssetResource] {

@@ -16,10 +16,25 @@ public protocol RepresentationConverter: Sendable {
   /// - Throws: an error if it cannot be determined.
   func isCompatible(_ file: URL, type: String) throws -> Bool
 
+  /// Whether files of a type can be converted to another one on this machine; without an implementation, all can.
+  ///
+  /// Decides what the representation ``AssetRepresentation/automatic`` is: a file that cannot be converted is loaded as
+  /// it is stored. Equal types ask whether the encoding of such a video can be determined, and changed where it has to
+  /// be. For ``AssetRepresentation/compatible`` it is not asked: ``convert(_:)`` fails and says what is missing.
+  /// - Parameters:
+  ///   - sourceType: the uniform type identifier of the stored file.
+  ///   - targetType: the uniform type identifier of what is to be made.
+  func canConvert(_ sourceType: String, to targetType: String) -> Bool
+
   /// Writes another representation of a file, completely or not at all.
   /// - Parameter conversion: the conversion.
   /// - Throws: an error that names a missing program.
   func convert(_ conversion: RepresentationConversion) throws
+}
+
+extension RepresentationConverter {
+  /// Yes: a program that is missing is found out when it is needed.
+  public func canConvert(_ sourceType: String, to targetType: String) -> Bool { true }
 }
 
 /// What a ``RepresentationConverter`` is to make.
@@ -52,10 +67,18 @@ public struct RepresentationConversion: Sendable {
 
 extension PhotoLibrary {
   /// Installs what converts picked items and takes metadata out of them; nil: nothing, and what needs it fails (PK-07).
+  ///
+  /// The module `Photos` installs MediaImport's `ExternalConverter` where nothing was chosen here before; passing nil is
+  /// a choice.
   /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner.
   public func setRepresentationConverter(_ converter: (any RepresentationConverter)?) throws {
     try checkIsOwner("install a representation converter")
     store.installed((any RepresentationConverter).self).install(converter)
+  }
+
+  /// Installs a converter if nothing was chosen before.
+  package func setDefaultRepresentationConverter(_ converter: any RepresentationConverter) {
+    store.installed((any RepresentationConverter).self).installDefault(converter)
   }
 }
 
@@ -140,13 +163,17 @@ extension LibraryError {
   }
 
   static func withoutConverter(_ rendition: Rendition, _ name: String) -> LibraryError {
-    let what = rendition.encoding == .stored ? "Removing metadata from" : "Converting"
-    let to = rendition.encoding == .stored ? "" : " to \(rendition.type)"
+    let what =
+      switch rendition.encoding {
+      case .stored: "Removing metadata from the \(name)"
+      case .ifIncompatible: "Checking whether the \(name) is widely playable, as \(rendition.type) is to be,"
+      case .converted: "Converting the \(name) to \(rendition.type)"
+      }
     return LibraryError(
       .converterMissing,
       """
-      \(what) the \(name)\(to) needs a converter, and none is installed: the library's owner installs one with \
-      setRepresentationConverter, such as MediaImport's ExternalConverter, which uses exiftool, vips and ffmpeg.
+      \(what) needs a converter, and none is installed: the library's owner installs a RepresentationConverter with \
+      setRepresentationConverter. The module Photos, `pick load` and `serve` use one that runs exiftool, vips and ffmpeg.
       """)
   }
 }

@@ -58,6 +58,12 @@ public struct ExternalConverter: RepresentationConverter {
     return !encodings.isEmpty && encodings.allSatisfy { ["avc1", "avc3"].contains($0) }
   }
 
+  /// Whether a program that encodes the type is installed, and for films of one type exiftool, which finds the encoding.
+  public func canConvert(_ sourceType: String, to targetType: String) -> Bool {
+    guard Self.tools(sourceType, targetType).contains(where: { programs.find($0.program) != nil }) else { return false }
+    return sourceType != targetType || programs.find("exiftool") != nil
+  }
+
   /// Encodes with the first program that is installed, and takes metadata out with exiftool.
   /// - Throws: ``ImportError``: `toolMissing` with the names of programs to install; `toolFailed`, `toolTimeout`.
   public func convert(_ conversion: RepresentationConversion) throws {
@@ -117,13 +123,17 @@ public struct ExternalConverter: RepresentationConverter {
     }
   ]
 
+  /// The programs that encode a type as another, the preferred one first.
+  private static func tools(_ sourceType: String, _ targetType: String) -> [Tool] {
+    let isHighEfficiency = ["public.heic", "public.heif", "public.heics", "public.heifs", "public.avif"]
+      .contains(sourceType)
+    return isHighEfficiency ? highEfficiencyImages : targetType == "public.jpeg" ? images : movies
+  }
+
   private func encode(
     _ conversion: RepresentationConversion, _ source: String, to target: String, _ run: ToolRun
   ) throws {
-    let isImage = conversion.targetType == "public.jpeg"
-    let isHighEfficiency = ["public.heic", "public.heif", "public.heics", "public.heifs", "public.avif"]
-      .contains(conversion.sourceType)
-    let tools = isHighEfficiency ? Self.highEfficiencyImages : isImage ? Self.images : Self.movies
+    let tools = Self.tools(conversion.sourceType, conversion.targetType)
     for tool in tools {
       guard let program = programs.find(tool.program) else { continue }
       _ = try run.output(of: program, tool.arguments(source, target))
@@ -133,7 +143,7 @@ public struct ExternalConverter: RepresentationConverter {
       return
     }
     let names = tools.map(\.program).joined(separator: ", ")
-    let package = isImage ? "libvips-tools" : "ffmpeg"
+    let package = conversion.targetType == "public.jpeg" ? "libvips-tools" : "ffmpeg"
     throw ImportError(
       .toolMissing, path: tools[0].program,
       "converting \(conversion.sourceType) needs \(tools.count > 1 ? "one of " : "")\(names), and "

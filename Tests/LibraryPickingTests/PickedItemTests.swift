@@ -405,9 +405,41 @@ struct PickedItemTests {
     jpeg.contentType = "public.jpeg"
     for options in [Self.options(.compatible), jpeg] {
       let error = await #expect(throws: LibraryError.self) { _ = try await picking.app.load(item, options: options) }
-      #expect(error?.code == .converterMissing && error?.description.contains("ExternalConverter") == true)
+      #expect(error?.code == .converterMissing && error?.description.contains("setRepresentationConverter") == true)
     }
+    let film = try await picking.add([PickingLibrary.draft(.video, "film", "a.mov")], .video)
+    let movie = try #require(try await picking.pick([film.uuidString]).first)
+    #expect(try await picking.app.load(movie) == Data("film".utf8))
+    let error = await #expect(throws: LibraryError.self) {
+      _ = try await picking.app.load(movie, options: Self.options(.compatible))
+    }
+    #expect(error?.code == .converterMissing && error?.description.contains("widely playable") == true)
     #expect(await picking.code { try picking.app.setRepresentationConverter(nil) } == .accessUserDenied)
+  }
+
+  @Test("what the converter has no program for is loaded as it is stored, and compatible is its error (PK-07)")
+  func unableConverter() async throws {
+    struct ImagesOnly: RepresentationConverter {
+      struct NoProgram: Error, CustomStringConvertible { let description = "install ffmpeg" }
+      func canConvert(_ sourceType: String, to targetType: String) -> Bool { targetType == "public.jpeg" }
+      func isCompatible(_ file: URL, type: String) throws -> Bool { throw NoProgram() }
+      func convert(_ conversion: RepresentationConversion) throws {
+        try Data("made".utf8).write(to: conversion.target)
+      }
+    }
+    let picking = try await PickingLibrary(0)
+    try picking.library.setRepresentationConverter(ImagesOnly())
+    let files = [PickingLibrary.draft(.photo, "still", "a.heic"), PickingLibrary.draft(.pairedVideo, "film", "a.mov")]
+    let live = try await picking.add(files)
+    let item = try #require(try await picking.pick([live.uuidString]).first)
+    #expect(item.supportedContentTypes == ["public.jpeg", "com.apple.quicktime-movie", "public.heic"])
+    #expect(try await picking.app.load(item) == Data("made".utf8))
+    var film = PickedItemOptions()
+    film.contentType = "com.apple.quicktime-movie"
+    #expect(try await picking.app.load(item, options: film) == Data("film".utf8))
+    film.representation = .compatible
+    let error = await #expect(throws: LibraryError.self) { _ = try await picking.app.load(item, options: film) }
+    #expect(error?.code == .conversionFailed && error?.description.contains("install ffmpeg") == true)
   }
 
   @Test("a converter that fails, or makes nothing, gives nothing and leaves nothing (PK-07)")

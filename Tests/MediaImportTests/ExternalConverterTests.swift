@@ -155,6 +155,23 @@ struct ExternalConverterTests {
     #expect(words.joined(separator: " ") == arguments)
   }
 
+  @Test(
+    "it can convert what a program is installed for (PK-07)",
+    arguments: [
+      ([], []), (["vips"], ["heic", "tiff"]), (["heif-convert"], ["heic"]), (["ffmpeg"], ["avi"]),
+      (["ffmpeg", "exiftool"], ["avi", "mov"]), (["exiftool"], []),
+    ] as [([String], [String])])
+  func canConvert(names: [String], expected: [String]) throws {
+    let folder = try TemporaryFolder()
+    for name in names { _ = try Self.program(name, "exit 1", in: folder) }
+    let converter = ExternalConverter(searchPath: folder.path + "/bin")
+    let conversions = [
+      ("heic", "public.heic", "public.jpeg"), ("tiff", "public.tiff", "public.jpeg"),
+      ("avi", "public.avi", "public.mpeg-4"), ("mov", "com.apple.quicktime-movie", "com.apple.quicktime-movie"),
+    ]
+    #expect(conversions.filter { converter.canConvert($0.1, to: $0.2) }.map(\.0) == expected)
+  }
+
   @Test("a converted file goes through exiftool before it is handed out (PK-07)")
   func encodedAndStripped() async throws {
     let folder = try TemporaryFolder()

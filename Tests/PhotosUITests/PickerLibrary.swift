@@ -13,10 +13,12 @@ final class PickerLibrary: Sendable {
 
   static let client = "com.example.app"
 
-  init(_ count: Int = 5) async throws {
+  /// - Parameter convertsAsPhotos: whether the programs convert that `Photos` installs; otherwise nothing does.
+  init(_ count: Int = 5, convertsAsPhotos: Bool = false) async throws {
     temporary = try TemporaryLibrary()
     // The bytes of its photos are text.
     try temporary.library.setMediaProbe(nil)
+    if !convertsAsPhotos { try temporary.library.setRepresentationConverter(nil) }
     photos = try await temporary.library.performChanges { block in
       for index in 0..<count { block.createAsset(Self.creation([Self.draft(.photo, Self.bytes(index), "a.jpg")])) }
     }.created

@@ -209,6 +209,21 @@ struct PickerRuleTests {
     #expect(try await provider.file("public.image") { $0.pathExtension } == expected[0].preferredFilenameExtension)
   }
 
+  @Test("what was picked is converted by the machine's programs, unless the owner chose before (PK-07)")
+  func defaultConverter() async throws {
+    let picking = try await PickerLibrary(0, convertsAsPhotos: true)
+    let photo = try await picking.add([PickerLibrary.draft(.photo, "photo", "a.heic")])
+    var configuration = picking.configuration()
+    configuration.preferredAssetRepresentationMode = .compatible
+    let provider = try await picking.pickOne(photo, configuration).itemProvider
+    // The bytes are no picture: whichever program is installed, or none, cannot convert them.
+    let error = await failure { _ = try await provider.data("public.jpeg") }
+    #expect(error?.description.contains("cannot be converted to public.jpeg") == true, "\(error as Any)")
+    try picking.library.setRepresentationConverter(TellingConverter())
+    _ = PHPhotoLibrary(core: picking.app)
+    #expect(try await provider.data("public.jpeg") == Data("public.jpeg of photo, without 0".utf8))
+  }
+
   @Test("without a converter, compatible bytes that have to be made are an error that says so (PK-07)")
   func converterMissing() async throws {
     let picking = try await PickerLibrary(0)

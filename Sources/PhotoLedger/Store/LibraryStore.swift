@@ -130,13 +130,24 @@ package final class LibraryStore: Sendable {
 /// Something that a process installs in an opened library, such as what converts pictures.
 package final class Installed<Value: Sendable>: StorePart {
   package static var closing: ClosingStage { .followers }
-  private let value = Mutex<Value?>(nil)
+
+  private struct State {
+    var value: Value?
+    var isChosen = false
+  }
+
+  private let state = Mutex(State())
 
   /// What is installed; nil: nothing.
-  package var current: Value? { value.withLock { $0 } }
+  package var current: Value? { state.withLock { $0.value } }
 
   /// Installs something in place of what was there; nil: nothing.
-  package func install(_ new: Value?) { value.withLock { $0 = new } }
+  package func install(_ new: Value?) { state.withLock { $0 = State(value: new, isChosen: true) } }
+
+  /// Installs something if nothing was chosen before; nil was a choice, too.
+  package func installDefault(_ new: Value) {
+    state.withLock { if !$0.isChosen { $0 = State(value: new, isChosen: true) } }
+  }
 
   package func close() {}
 }

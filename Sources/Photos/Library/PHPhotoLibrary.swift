@@ -15,13 +15,15 @@
 //
 // New files are examined by exiftool (MediaImport's `ExternalProbe`), unless the library's owner chose before what
 // examines them: `setMediaProbe(nil)` on the core library, before it is passed to `bootstrap`, is the way to use it
-// without.
+// without. What was picked is converted by programs of the machine (`ExternalConverter`), unless the owner chose before
+// with `setRepresentationConverter`.
 //
 // The store of a relinquished library stays open as long as an object of it is referred to: a result is pinned to its
 // commit and `object(at:)` has no way to fail. Rejected: closing it, which would end the process at the next read.
 
 @_exported import Foundation
 @_exported import FoundationNetworking
+internal import LibraryPicking
 internal import LibraryUploads
 internal import MediaImport
 public import PhotoLedger
@@ -41,6 +43,7 @@ open class PHPhotoLibrary: NSObject, @unchecked Sendable {  // guarded by: `core
   init(core: PhotoLibrary, among clients: ClientTable?) {
     (self.core, self.clients) = (core, clients)
     core.setDefaultMediaProbe(ExternalProbe.shared)
+    core.setDefaultRepresentationConverter(ExternalConverter())
     super.init()
     core.startUploads(over: URLSessionTransport.shared)
   }
@@ -93,7 +96,8 @@ open class PHPhotoLibrary: NSObject, @unchecked Sendable {  // guarded by: `core
   /// Sets ``shared()`` to an open library of a client, for a program that also uses the core.
   ///
   /// New files are examined by exiftool unless ``PhotoLibrary/setMediaProbe(_:whenUnavailable:)`` chose otherwise
-  /// before.
+  /// before, and what was picked is converted by exiftool, vips and ffmpeg unless
+  /// ``PhotoLibrary/setRepresentationConverter(_:)`` did.
   public static func bootstrap(_ library: PhotoLibrary) {
     let former = current.withLock { current -> ClientTable? in
       if let known = current, known.library.core.isOfSameLibrary(as: library) {
