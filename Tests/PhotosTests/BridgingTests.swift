@@ -125,6 +125,38 @@ struct BridgingTests {
     }
   }
 
+  @Test(
+    "the photo that an edit begins with is the one that is shown, also if it is the alternate (AS-09, AS-16)",
+    arguments: [
+      (.jpeg, .rawImage, nil, .jpeg), (.jpeg, .rawImage, .raw, .rawImage), (.rawImage, .jpeg, nil, .jpeg),
+      (.rawImage, .jpeg, .raw, .rawImage),
+    ] as [(UTType, UTType, PHAsset.OriginalResourceChoice?, UTType)])
+  func editedPair(
+    photo: UTType, alternate: UTType, choice: PHAsset.OriginalResourceChoice?, shown: UTType
+  ) async throws {
+    let gallery = try Gallery()
+    try await gallery.shared {
+      try await library().performChanges {
+        let request = PHAssetCreationRequest.forAsset()
+        for (role, type) in [(PHAssetResourceType.photo, photo), (.alternatePhoto, alternate)] {
+          let options = PHAssetResourceCreationOptions()
+          options.contentType = type
+          request.addResource(with: role, data: Data(type.identifier.utf8), options: options)
+        }
+      }
+      let pair = try #require(assets().lastObject)
+      if let choice {
+        try await library().performChanges { PHAssetChangeRequest(for: pair).revertAssetContent(to: choice) }
+      }
+      let bytes = Gathered<Data>()
+      pair.requestContentEditingInput(with: nil) { input, _ in
+        guard let url = input?.fullSizeImageURL, let read = try? Data(contentsOf: url) else { return }
+        bytes.append(read)
+      }
+      #expect(bytes.all == [Data(shown.identifier.utf8)])
+    }
+  }
+
   @Test("a program that renders stills makes a still of a Live Photo, which reverting brings back (LP-01)")
   func editedLivePhoto() async throws {
     let gallery = try Gallery()

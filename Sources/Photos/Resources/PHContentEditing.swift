@@ -90,7 +90,7 @@ public final class PHContentEditingInput: NSObject, Sendable {
     func url(_ types: Set<ResourceType>) throws -> URL? {
       try input.resources.first { types.contains($0.type) }.map { try library.url(of: $0, in: asset) }
     }
-    fullSizeImageURL = try url([.photo, .fullSizePhoto, .adjustmentBasePhoto])
+    fullSizeImageURL = try url([.photo, .alternatePhoto, .fullSizePhoto, .adjustmentBasePhoto])
     let turn = try fullSizeImageURL.flatMap { try PHImageManager.currentRenderer.orientation(ofFileAt: $0) }
     fullSizeImageOrientation = Int32(turn?.rawValue ?? 1)
     videoURL = try url([
