@@ -25,7 +25,11 @@ struct ResourceDraftTests {
     let resource = try Self.onlyResource(library)
     #expect(resource.dataSize == 100_000 && resource.sha256 == Array(data).sha256 && resource.storage == .library)
     #expect(try Data(contentsOf: library.url(of: resource)) == data)
-    #expect(resource.originalFilename == (isFromFile ? "IMG_7.HEIC" : "photo"))
+    if isFromFile {
+      #expect(resource.originalFilename == "IMG_7.HEIC")
+    } else {
+      #expect(resource.originalFilename.wholeMatch(of: /IMG_\d{12}/) != nil, "\(resource.originalFilename)")
+    }
     #expect(resource.uniformTypeIdentifier == (isFromFile ? "public.heic" : "public.image"))
     #expect(access(path.description, F_OK) == 0)
   }
@@ -45,6 +49,40 @@ struct ResourceDraftTests {
     let draft = ResourceDraft(
       type: type, source: .data(Data("x".utf8)), originalFilename: name, uniformTypeIdentifier: given)
     #expect(try store.stage(draft, &staging, MediaProbing()).resource.uniformTypeIdentifier == expected)
+  }
+
+  @Test("bytes without a name are called as by a camera, each of an asset otherwise, and by a seed alike (AS-12)")
+  func generatedNames() async throws {
+    func draft(_ type: ResourceType, _ text: String, _ uniformType: String?) -> ResourceDraft {
+      ResourceDraft(type: type, source: .data(Data(text.utf8)), uniformTypeIdentifier: uniformType)
+    }
+    let raw = "com.adobe.raw-image"
+    let files = [
+      draft(.photo, "a", "public.heic"), draft(.pairedVideo, "b", "com.apple.quicktime-movie"),
+      draft(.alternatePhoto, "c", raw), draft(.alternatePhoto, "d", raw), draft(.alternatePhoto, "e", "public.heic"),
+    ]
+    let creation = AssetCreation(mediaType: .image, resources: files)
+    let more = [draft(.alternatePhoto, "f", raw), draft(.alternatePhoto, "c", raw)]
+    func names(_ seed: UInt64) async throws -> [[String]] {
+      let made = try TemporaryLibrary(.seeded(seed))
+      let ids = try await made.library.performChanges { block in
+        for _ in 0..<2 { block.createAsset(creation) }
+      }.created.compactMap { LocalIdentifier($0) }
+      try await made.library.performChanges { $0.addResources(more, to: ids[0]) }
+      let token = try made.library.currentToken
+      try await made.library.performChanges { $0.addResources(more, to: ids[0]) }
+      #expect(try made.library.currentToken == token, "The bytes are there already.")
+      return try ids.map { id in
+        let asset = try #require(try made.library.asset(id.uuidString))
+        return try made.library.resources(of: asset).map(\.originalFilename)
+      }
+    }
+    let assets = try await names(1)
+    let stems = assets.map { String($0[0].prefix(16)) }
+    let endings = [".HEIC", ".MOV", ".DNG", "_2.DNG", "_2.HEIC"]
+    #expect(assets[0] == (endings + ["_3.DNG"]).map { stems[0] + $0 } && assets[1] == endings.map { stems[1] + $0 })
+    #expect(stems[0] != stems[1] && stems.allSatisfy { $0.wholeMatch(of: /IMG_\d{12}/) != nil })
+    #expect(try await names(1) == assets)
   }
 
   @Test("a file that is moved is gone after success, and still there after a failure (CB-08)")

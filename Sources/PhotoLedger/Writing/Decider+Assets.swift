@@ -9,7 +9,7 @@ extension Decider {
   ) throws {
     try checkIsFree(identifier, t)
     var creation = creation
-    let resources = try creation.resources.map { try stored($0) }
+    let resources = try creation.resources.map { try stored($0) }.named(for: identifier, beside: [])
     try ResourceCombination.check(resources.map(\.type), of: creation.mediaType)
     try check(creation)
     if creation.isDatedByAddition, creation.creationDate == nil, creation.localCreationDate == nil {
@@ -253,7 +253,8 @@ extension Decider {
     let details = try details(of: row, t)
     let retyped = details.resources.filter { types[$0.type] != nil }
     let kept = details.resources.filter { types[$0.type] == nil }
-    var added = try drafts.map { try stored($0) }.filter { !details.resources.contains($0) }
+    let missing = try drafts.map { try stored($0) }.filter { !details.resources.have($0) }
+    var added = missing.named(for: identifier, beside: details.resources)
     try checkDuration(changes.duration ?? row.duration, of: changes.mediaType ?? row.mediaType)
     if added.isEmpty, retyped.isEmpty { return try self.edit([identifier], changes, &t) }
     added += retyped.map { resource in

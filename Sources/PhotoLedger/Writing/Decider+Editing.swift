@@ -9,7 +9,7 @@ extension Decider {
   ) throws {
     let row = try editableAsset(identifier, t)
     let old = try details(of: row, t)
-    let added = try request.drafts.map { try stored($0) }
+    let added = try request.drafts.map { try stored($0) }.named(for: identifier, beside: old.resources)
     try check(request.edit, added, of: row, old)
 
     var new = old

@@ -57,16 +57,18 @@ extension ResourceStore {
         staging.moved.append(MovedFile(path: source.path, stamp: source.stamp, sha256: content.sha256))
       }
     }
+    // Without a name the decider gives it one (GeneratedNames.swift).
+    let label = name ?? draft.type.name
     var resource = AssetResource(
-      type: draft.type, originalFilename: name ?? draft.type.name,
+      type: draft.type, originalFilename: name ?? "",
       uniformTypeIdentifier: draft.uniformType(named: name).identifier,
       dataSize: content.dataSize, sha256: content.sha256, storage: content.storage, sha1: content.sha1)
     // Recorded before it is examined, so that a rejected file is found and removed.
     staging.stored.append(resource)
     guard isExamined else { return StagedDraft(resource: resource) }
     let found: MediaFinding? =
-      if let known { try known.get() } else { try finding(in: content, named: resource.originalFilename, probing) }
-    guard let facts = try draft.facts(of: found, named: resource.originalFilename) else {
+      if let known { try known.get() } else { try finding(in: content, named: label, probing) }
+    guard let facts = try draft.facts(of: found, named: label) else {
       try draft.checkMedium(named: name)
       return StagedDraft(resource: resource)
     }

@@ -230,7 +230,7 @@ open class PHAssetCreationRequest: PHAssetChangeRequest {
 
 /// How a file is taken in (Apple: `PHAssetResourceCreationOptions`).
 open class PHAssetResourceCreationOptions: NSObject, NSCopying {
-  /// Its name; the file's own if nil (AS-12).
+  /// Its name; if nil the file's own, or for bytes one such as `IMG_104423316607.HEIC` (AS-12).
   open var originalFilename: String?
   /// Its kind of data; inferred if nil (AS-12).
   open var uniformTypeIdentifier: String?
