@@ -91,7 +91,7 @@ extension PhotoLibrary {
   public func fetchPersistentChanges(
     since token: Token, limit: Int = 1000, showsTrash: Bool = true
   ) throws -> [PersistentChange] {
-    precondition(limit > 0, "A limit of persistent changes is at least 1.")
+    requireCorrectUse(limit > 0, "A limit of persistent changes is at least 1.")
     try askIfNeeded()
     return try store.reading { t in
       let start = try store.commit(of: token, for: client, at: moment, t)
@@ -116,7 +116,7 @@ extension PhotoLibrary {
   package func latestPersistentChanges(
     through last: Token?, since: Token?, limit: Int
   ) throws -> (changes: [PersistentChange], next: Token?) {
-    precondition(limit > 0, "A limit of persistent changes is at least 1.")
+    requireCorrectUse(limit > 0, "A limit of persistent changes is at least 1.")
     try askIfNeeded()
     return try store.reading { t in
       let permission = try permission(t)

@@ -24,7 +24,7 @@ extension PhotoLibrary {
   public func forEachLogEntry(
     _ filter: LogFilter = LogFilter(), newestFirst: Bool = false, limit: Int? = nil, _ body: (LogEntry) throws -> Bool
   ) throws {
-    precondition(limit ?? 0 >= 0, "A log cannot be limited to \(limit ?? 0) events; pass nil for all.")
+    requireCorrectUse(limit ?? 0 >= 0, "A log cannot be limited to \(limit ?? 0) events; pass nil for all.")
     var rest = limit ?? .max
     // Not made ahead: many readers stop soon.
     try makeLogPieces(filter, newestFirst: newestFirst, limit: limit, atOnce: 8) { read in

@@ -31,7 +31,7 @@ extension Rule {
   static let all: [Rule] = [
     lineLength, noReminders, noForcedTry, guardedState, noFoundationBelow, arrows, arrowsOfTests, logKnowsNoPhoto,
     onlyOneTouchesLMDB, locksOfFiles, locksOfTests,
-    documented, fieldsOfComments, passedIn, fileLength, knownRoom, prose,
+    documented, fieldsOfComments, passedIn, fileLength, knownRoom, prose, sentencesOfTraps,
   ]
 
   private static func inSources(_ path: String) -> Bool { path.hasPrefix("Sources/") || path.hasPrefix("Migrations/") }

@@ -180,6 +180,14 @@ struct RuleTests {
     Case(rule: .knownRoom, path: "Sources/PhotoLedger/Events/A.swift", contents: "", line: nil),
     Case(rule: .prose, path: "Sources/A/A.swift", contents: "let told = 1\n// A reader is\n// told of it.", line: 2),
     Case(rule: .prose, path: "Sources/A/A.swift", contents: "let a = \"nobody\"\n// Untold, is toldest.", line: nil),
+    Case(
+      rule: .sentencesOfTraps, path: "Sources/PhotoLedger/Store/A.swift",
+      contents: "public init(\n  a: Int\n) {\n  let b = a\n  precondition(b > 0)\n}", line: 5),
+    Case(
+      rule: .sentencesOfTraps, path: "Sources/PhotoLedger/Store/A.swift",
+      contents: "public func a() {}\nfunc b() { precondition(c) }\npublic func d() { preconditionFailure() }", line: nil
+    ),
+    Case(rule: .sentencesOfTraps, path: "Sources/Photos/A.swift", contents: "func a() { precondition(b) }", line: 1),
     Case(rule: .documented, path: "Sources/A/A.swift", contents: "  @inlinable public func a() {}", line: 1),
     Case(rule: .documented, path: "Sources/A/A.swift", contents: "/// A.\npublic enum A {\n  case b\n}", line: 3),
     Case(rule: .documented, path: "Sources/A/A.swift", contents: "/// A.\npublic protocol A {\n  func b()\n}", line: 3),

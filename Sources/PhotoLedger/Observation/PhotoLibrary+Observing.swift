@@ -7,7 +7,7 @@ extension PhotoLibrary {
   public func changes<Element>(
     to result: FetchResult<Element>, composingBeyond backlogLimit: Int = 8
   ) -> ResultChanges<Element> {
-    precondition(backlogLimit >= 0, "A backlog limit must be 0 or more commits.")
+    requireCorrectUse(backlogLimit >= 0, "A backlog limit must be 0 or more commits.")
     return ResultChanges(held: result, backlogLimit: backlogLimit)
   }
 

@@ -63,7 +63,8 @@ final class WakeUp: Sendable {
   /// The result if it is available at once; otherwise the continuation is stored.
   private func answer(orKeep continuation: UnsafeContinuation<Bool, any Error>) -> Result<Bool, any Error>? {
     state.withLock { state in
-      precondition(state.waiting == nil, "Two tasks await the changes of one iterator; create an iterator for each.")
+      requireCorrectUse(
+        state.waiting == nil, "Two tasks await the changes of one iterator; create an iterator for each.")
       if state.isRung {
         state.isRung = false
         return .success(true)

@@ -45,7 +45,7 @@ public struct ChangeDetails<Element: Hashable & Sendable>: Sendable {
   public init(from before: FetchResult<Element>, to after: FetchResult<Element>, changedObjects: [Element] = [])
   where Element: Identifiable, Element.ID == LocalIdentifier {
     let (old, new) = before.reading { (try before.core, try after.core) }
-    precondition(old.library == new.library, "Results of two libraries have no objects in common.")
+    requireCorrectUse(old.library == new.library, "Results of two libraries have no objects in common.")
     let changed = Set(changedObjects.map(\.id))
     let numbers = new.numbers
     let changedNumbers = changed.isEmpty ? [] : Set(zip(numbers, after).filter { changed.contains($0.1.id) }.map(\.0))

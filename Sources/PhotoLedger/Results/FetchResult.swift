@@ -57,7 +57,7 @@ public struct FetchResult<Element: Hashable & Sendable>: Sendable {
 
   func objects(at positions: [Int]) throws -> [Element] {
     for position in positions {
-      precondition(
+      requireCorrectUse(
         position >= 0 && position < state.shown.count,
         "Position \(position) is past the end of a fetch result of \(state.shown.count) objects.")
     }

@@ -173,7 +173,7 @@ extension PhotoLibrary {
   /// - Throws: ``LibraryError`` if the store cannot be read.
   /// - Complexity: O(m log n) for m assets found.
   public func assets(withContent sha256: [UInt8]) throws -> [Asset] {
-    precondition(sha256.count == 32, "A SHA-256 has 32 bytes.")
+    requireCorrectUse(sha256.count == 32, "A SHA-256 has 32 bytes.")
     return try seen { t in try store.assets(withContent: sha256, at: moment, t) }
   }
 
@@ -211,7 +211,7 @@ extension PhotoLibrary {
   /// - Throws: ``LibraryError`` if the store cannot be read.
   /// - Complexity: O(m log n) for m assets found.
   public func assets(withSHA1 sha1: [UInt8]) throws -> [Asset] {
-    precondition(sha1.count == 20, "A SHA-1 has 20 bytes.")
+    requireCorrectUse(sha1.count == 20, "A SHA-1 has 20 bytes.")
     return try seen { t in try store.assets(withSHA1: sha1, at: moment, t) }
   }
 

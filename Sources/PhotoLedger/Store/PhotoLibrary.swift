@@ -29,7 +29,7 @@ public final class PhotoLibrary: Sendable {
   /// The same library as another client sees it, or, under the same name, with an order of blocks of its own.
   /// - Parameter client: a name such as `com.example.gallery`, 1 to 256 bytes, none of them zero.
   public func `as`(_ client: String) -> PhotoLibrary {
-    precondition(
+    requireCorrectUse(
       (1...256).contains(client.utf8.count) && !client.utf8.contains(0),
       "A client's name must have 1 to 256 bytes, none of them zero.")
     return PhotoLibrary(store: store, client: client, moment: moment)

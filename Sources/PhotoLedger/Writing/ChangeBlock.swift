@@ -29,13 +29,18 @@ public final class ChangeBlock {
   package func close() { isOpen = false }
 
   package func add(_ request: ChangeRequest) {
-    precondition(isOpen, "A change block was used after performChanges had returned; use it inside the block (CB-02).")
+    requireOpen()
     requests.append(request)
   }
 
   package func add(_ errand: some BlockErrand) {
-    precondition(isOpen, "A change block was used after performChanges had returned; use it inside the block (CB-02).")
+    requireOpen()
     errands.append(errand)
+  }
+
+  private func requireOpen() {
+    requireCorrectUse(
+      isOpen, "A change block was used after performChanges had returned; use it inside the block (CB-02).")
   }
 
   private func newIdentifier() -> LocalIdentifier {
@@ -60,11 +65,11 @@ public final class ChangeBlock {
   ///
   /// The creation stays at its place among the requests. Traps for an asset that this block does not create.
   package func revise(_ asset: LocalIdentifier, _ body: (inout AssetCreation) -> Void) {
-    precondition(
+    requireCorrectUse(
       isOpen, "A creation was changed after performChanges had returned; change it inside the block (CB-02).")
     let place = requests.lastIndex { if case .createAsset(_, asset) = $0 { true } else { false } }
     guard let place, case .createAsset(var creation, _) = requests[place] else {
-      preconditionFailure("The asset \(asset.uuidString) is not created by this block.")
+      fatalError("The asset \(asset.uuidString) is not created by this block.")
     }
     body(&creation)
     requests[place] = .createAsset(creation, as: asset)

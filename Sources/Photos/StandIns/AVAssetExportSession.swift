@@ -217,8 +217,9 @@ open class AVAssetExportSession: NSObject, @unchecked Sendable {  // guarded by:
 
   private func begin() throws -> FilmExport {
     try state.withLock { state in
-      precondition(
-        state.status == .unknown, "An AVAssetExportSession exports once; create another one for another file.")
+      guard state.status == .unknown else {
+        fatalError("An AVAssetExportSession exports once; create another one for another file.")
+      }
       state.status = .exporting
       guard let target = state.outputURL, target.isFileURL else {
         throw PHPhotosError(.internalError, "AVAssetExportSession.outputURL is not set to a file; set it first.")
