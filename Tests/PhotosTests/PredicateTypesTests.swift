@@ -135,6 +135,55 @@ struct PredicateTypesTests {
     }
   }
 
+  /// Stand-ins as tests of apps write them.
+  private final class Film: PHAsset, @unchecked Sendable {  // guarded by: holds constants only
+    private let seconds: TimeInterval
+    private let name: String
+    init(_ seconds: TimeInterval, _ name: String = "") {
+      (self.seconds, self.name) = (seconds, name)
+      super.init()
+    }
+    override var localIdentifier: String { name }
+    override var mediaType: PHAssetMediaType { .video }
+    override var duration: TimeInterval { seconds }
+    override var isFavorite: Bool { seconds > 60 }
+    override var hasAdjustments: Bool { true }
+    override var creationDate: Date? { seconds > 60 ? nil : Date(timeIntervalSince1970: seconds) }
+  }
+
+  private final class Named: PHAssetCollection, @unchecked Sendable {  // guarded by: holds a constant only
+    private let title: String
+    init(_ title: String) {
+      self.title = title
+      super.init()
+    }
+    override var localizedTitle: String? { title }
+    override var estimatedAssetCount: Int { title.count }
+  }
+
+  @Test("a stand-in satisfies predicates, and is sorted, by what it overrides (FR-09, FR-10)")
+  func standIns() {
+    let identifier = UUID().uuidString
+    let films = [Film(90), Film(8, identifier + "/L0/001"), Film(20)]
+    for (predicate, expected) in [
+      (NSPredicate(format: "isFavorite == YES"), [90]), (NSPredicate(format: "isFavorite == NO"), [8, 20]),
+      (NSPredicate(format: "mediaType == %d AND duration < 30", PHAssetMediaType.video.rawValue), [8, 20]),
+      (NSPredicate(format: "hasAdjustments == YES AND rating == 0 AND burstIdentifier == nil"), [90, 8, 20]),
+      (NSPredicate(format: "creationDate == nil"), [90]),
+    ] as [(NSPredicate, [TimeInterval])] {
+      #expect(films.filter { predicate.evaluate(with: $0) }.map(\.duration) == expected)
+    }
+    #expect(NSPredicate(format: "localIdentifier == %@", identifier).evaluate(with: films[1]))
+    #expect(
+      NSPredicate(format: "SELF IN %@", [films[1]]).evaluate(with: films[1]) && films[1].localIdentifier != identifier)
+    let ascending = NSSortDescriptor(key: "duration", ascending: true)
+    let order = films.sorted { ascending.compare($0, to: $1) == .orderedAscending }
+    #expect(order.map(\.duration) == [8, 20, 90])
+    let albums = [Named("Sea"), Named("Alps")]
+    #expect(albums.filter { NSPredicate(format: "title BEGINSWITH %@", "A").evaluate(with: $0) } == [albums[1]])
+    #expect(albums.filter { NSPredicate(format: "estimatedAssetCount == 3").evaluate(with: $0) } == [albums[0]])
+  }
+
   @Test("objects and copies of options go into predicates and fetches (FR-10, FR-12)")
   func objects() async throws {
     let gallery = try Gallery()

@@ -10,6 +10,7 @@ enum Trap: String, CaseIterable, Codable, Sendable {
   case pastEnd, negative, positionsPastEnd, placeholderOfChange, noReason, predicateInCompound
   case pathWithoutOrder, pathOfIdentifier, pathOfAlbums, foundationsPath
   case unknownValue, unknownResourceValue
+  case predicateOfText, predicateOfNothing, namelessStandIn, standInWithoutKey
 
   /// What the sentence says.
   var words: [String] {
@@ -41,6 +42,10 @@ enum Trap: String, CaseIterable, Codable, Sendable {
     case .unknownValue: ["PHAsset.value(forKey:)", "colour"]
     case .unknownResourceValue: ["PHAssetResource.value(forKey:)", "colour"]
     case .noReason: ["PHPhotoLibrary.requestAuthorization(for:)"]
+    case .predicateOfText: ["NSPredicate.evaluate(with:)", "isFavorite == YES", "String", "assets and collections"]
+    case .predicateOfNothing: ["NSPredicate.evaluate(with:)", "nil", "assets and collections"]
+    case .namelessStandIn: ["NSPredicate.evaluate(with:)", "PHAsset", "UUID"]
+    case .standInWithoutKey: ["NSPredicate.evaluate(with:)", "PHAsset", "trashedDate"]
     }
   }
 
@@ -80,6 +85,10 @@ enum Trap: String, CaseIterable, Codable, Sendable {
         _ = PHAssetCollectionChangeRequest(for: sea)?.placeholderForCreatedAssetCollection
       }
     case .unknownValue: _ = assets().object(at: 0).value(forKey: "colour")
+    case .predicateOfText: _ = NSPredicate(format: "isFavorite == YES").evaluate(with: "text")
+    case .predicateOfNothing: _ = NSPredicate(format: "isFavorite == YES").evaluate(with: nil)
+    case .namelessStandIn: _ = NSPredicate(format: "localIdentifier == 'x'").evaluate(with: PHAsset())
+    case .standInWithoutKey: _ = NSPredicate(format: "trashedDate == nil").evaluate(with: PHAsset())
     case .unknownResourceValue: _ = PHAssetResource().value(forKey: "colour")
     case .pastEnd: _ = assets()[2]
     case .negative: _ = assets().object(at: -1)

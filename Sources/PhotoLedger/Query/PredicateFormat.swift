@@ -35,6 +35,14 @@ extension Condition {
     self = try parser.parse().normalized()
   }
 
+  /// The same as it is written, not in normal form, which drops what decides nothing.
+  package init(
+    asWritten format: String, arguments: [PredicateArgument], for entity: Entity
+  ) throws(FetchError) {
+    var parser = PredicateParser(format, arguments, entity)
+    self = try parser.parse()
+  }
+
   /// Reads the query of a smart album, which may be older than the bound of texts.
   /// - Throws: as ``init(format:arguments:for:)``.
   init(stored format: String) throws(FetchError) {

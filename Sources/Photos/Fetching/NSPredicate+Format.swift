@@ -34,7 +34,8 @@ extension NSPredicate {
   /// A predicate in PhotoKit's grammar (a.9, FR-10; Apple: `NSPredicate(format:_:)`).
   ///
   /// Traps with a sentence that shows format and place if the format cannot be read. Keys are checked by the fetch,
-  /// which knows the class of objects.
+  /// which knows the class of objects. `evaluate(with:)` takes assets and collections, and an app's stand-ins of them,
+  /// whose overridden properties count; it traps for anything else.
   public convenience init(format predicateFormat: String, _ arguments: Any...) {
     self.init(format: predicateFormat, argumentArray: arguments)
   }
@@ -113,22 +114,28 @@ extension Condition {
       "A fetch cannot follow '\(predicate)'; use NSPredicate(format:) and compounds of such predicates.")
   }
 
-  /// Whether an object satisfies a format; what is no object of the library satisfies none.
+  /// Whether an object satisfies a format; a stand-in does by what it overrides.
   fileprivate static func holds(_ format: String, _ arguments: [Any], for object: Any?) throws -> Bool {
+    let arguments = try arguments.map { try PredicateArgument($0) }
     switch object {
     case let asset as PHAsset:
-      guard let row = asset.asset?.row else { return false }
-      let condition = try Condition(format, arguments, for: .asset)
+      let condition = try Condition(asWritten: format, arguments: arguments, for: .asset)
+      try asset.checkComparable { condition.asks(for: $0) }
       guard !condition.asksForDetails else {
         throw LibraryError(
           .unsupportedPredicate,
           "A value of an asset does not hold what '\(condition)' asks for; fetch with the predicate.")
       }
-      return condition.evaluator(for: AssetRow.self)(row)
+      return condition.evaluator(for: AssetRow.self)(asset.comparedRow)
     case let collection as PHCollection:
-      guard let row = collection.collection?.row else { return false }
-      return try Condition(format, arguments, for: .collection).evaluator(for: CollectionRow.self)(row)
-    default: return false
+      let condition = try Condition(asWritten: format, arguments: arguments, for: .collection)
+      try collection.checkComparable { condition.asks(for: $0) }
+      return condition.evaluator(for: CollectionRow.self)(collection.comparedRow)
+    default:
+      let what = object.map { "an object of the type \(type(of: $0))" } ?? "nil"
+      throw LibraryError(
+        .unsupportedPredicate,
+        "'\(format)' cannot be evaluated for \(what): with Photos, a predicate is about assets and collections.")
     }
   }
 }

@@ -142,13 +142,15 @@ extension SortTerm {
     }
     switch (one, other) {
     case (let one as PHAsset, let other as PHAsset):
-      guard let one = one.asset, let other = other.asset else { return .orderedSame }
-      let keys = SortKeyEncoder<AssetRow>([try SortTerm(key ?? "", for: .asset)])
-      return result(keys.bytes(for: one.row), keys.bytes(for: other.row))
+      let term = try SortTerm(key ?? "", for: .asset)
+      for object in [one, other] { try object.checkComparable { $0 == term.key } }
+      let keys = SortKeyEncoder<AssetRow>([term])
+      return result(keys.bytes(for: one.comparedRow), keys.bytes(for: other.comparedRow))
     case (let one as PHCollection, let other as PHCollection):
-      guard let one = one.collection, let other = other.collection else { return .orderedSame }
-      let keys = SortKeyEncoder<CollectionRow>([try SortTerm(key ?? "", for: .collection)])
-      return result(keys.bytes(for: one.row), keys.bytes(for: other.row))
+      let term = try SortTerm(key ?? "", for: .collection)
+      for object in [one, other] { try object.checkComparable { $0 == term.key } }
+      let keys = SortKeyEncoder<CollectionRow>([term])
+      return result(keys.bytes(for: one.comparedRow), keys.bytes(for: other.comparedRow))
     default:
       throw LibraryError(
         .unsupportedSort, "Objects of the type \(type(of: one)) have no key '\(key ?? "nil")' to be compared by.")

@@ -1,0 +1,73 @@
+// Predicates and sort descriptors that are applied to objects, instead of to a fetch, read the rows of the core. A
+// stand-in of an app's tests has none, so it is given one of the properties that it overrides: then the predicate of a
+// fetch filters stand-ins as it filters assets. What such a row cannot hold is an error, and never a silent false.
+
+internal import PhotoLedger
+
+extension PHAsset {
+  /// The row that is compared.
+  var comparedRow: AssetRow {
+    if let asset { return asset.row }
+    var row = AssetRow(
+      number: 0, identifier: identifier ?? LocalIdentifier(high: 0, low: 0), addedDate: addedDate ?? .never)
+    (row.mediaType, row.playbackStyle) = (mediaType, playbackStyle)
+    row.mediaSubtypes = MediaSubtypes(rawValue: UInt32(truncatingIfNeeded: mediaSubtypes.rawValue))
+    row.sourceType = SourceTypes(rawValue: UInt8(truncatingIfNeeded: sourceType.rawValue))
+    (row.pixelWidth, row.pixelHeight) = (UInt32(clamping: pixelWidth), UInt32(clamping: pixelHeight))
+    (row.creationDate, row.modificationDate, row.duration) = (creationDate, modificationDate, duration)
+    row.location = location.map { Location($0) }
+    if isFavorite { row.flags.insert(.favorite) }
+    if isHidden { row.flags.insert(.hidden) }
+    if representsBurst { row.flags.insert(.representsBurst) }
+    row.burstIdentifier = burstIdentifier
+    row.burstSelection = BurstSelectionTypes(rawValue: UInt8(truncatingIfNeeded: burstSelectionTypes.rawValue))
+    row.rating = rating
+    row.adjustmentsState = hasAdjustments && adjustmentsState == .none ? .userAdjusted : adjustmentsState
+    row.adjustmentDate = adjustmentTimestamp
+    (row.playbackVariation, row.originalResourceChoice) = (playbackVariation, originalResourceChoice)
+    return row
+  }
+}
+
+extension PHCollection {
+  /// The row that is compared.
+  var comparedRow: CollectionRow {
+    if let collection { return collection.row }
+    let count = (self as? PHAssetCollection)?.estimatedAssetCount ?? 0
+    var row = CollectionRow(
+      number: 0, identifier: identifier ?? LocalIdentifier(high: 0, low: 0),
+      kind: count == NSNotFound ? .smartAlbum : .album, title: localizedTitle, date: .never)
+    row.modificationDate = modificationDate ?? .never
+    row.assetCount = count
+    return row
+  }
+}
+
+extension PHObject {
+  /// Checks that the row of a stand-in holds what it is asked for.
+  /// - Parameter asks: whether a key is asked for.
+  func checkComparable(_ asks: (PropertyKey) -> Bool) throws {
+    guard origin == nil else { return }
+    if asks(.localIdentifier), identifier == nil {
+      throw LibraryError(
+        .unsupportedPredicate,
+        """
+        The stand-in \(type(of: self)) has the local identifier '\(localIdentifier)'; to be compared it has to begin \
+        with a UUID.
+        """)
+    }
+    let absent: [PropertyKey] =
+      self is PHAsset
+      ? [.localCreationDate, .trashedDate, .isRaw, .isSelfPortrait, .timeZoneOffset]
+      : [.kind, .albumSubtype, .creationDate, .startDate, .endDate, .canContainAssets, .canContainCollections]
+    if let key = absent.first(where: asks) {
+      throw LibraryError(
+        .unsupportedPredicate, "The stand-in \(type(of: self)) cannot be asked for '\(key.rawValue)'; fetch objects.")
+    }
+  }
+}
+
+extension Date {
+  /// What a row holds where there is no date.
+  fileprivate static let never = Date(timeIntervalSinceReferenceDate: .nan)
+}
