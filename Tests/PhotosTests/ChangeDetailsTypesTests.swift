@@ -161,17 +161,40 @@ struct ChangeDetailsTypesTests {
     }
   }
 
+  /// A stand-in for a result, as tests of apps write it.
+  private final class Listed: PHFetchResult<PHAsset>, @unchecked Sendable {  // guarded by: holds a constant only
+    private let list: [PHAsset]
+    init(_ list: [PHAsset]) {
+      self.list = list
+      super.init()
+    }
+    override var count: Int { list.count }
+    override func object(at index: Int) -> PHAsset { list[index] }
+  }
+
+  @Test("a stand-in counts its objects, and keeps them under another type and in a transient album (FR-04, FR-16)")
+  func convertedStandIns() async throws {
+    final class Film: PHAsset, @unchecked Sendable {  // guarded by: has no state
+      override var mediaType: PHAssetMediaType { .video }
+    }
+    let (photo, film) = (PHAsset(), Film())
+    let listed = Listed([photo, film])
+    #expect(listed.countOfAssets(with: .video) == 1 && listed.countOfAssets(with: .image) == 0)
+    let objects = PHFetchResult<PHObject>(listed)
+    #expect(objects.count == 2 && objects[1] === film && objects.objects(at: [0, 1]) == [photo, film])
+    #expect(objects.index(of: film) == 1 && objects.countOfAssets(with: .video) == 1 && objects.lastObject === film)
+    #expect(PHFetchResult<PHObject>(Listed([])).firstObject == nil)
+    let gallery = try Gallery()
+    let ids = try await gallery.images(0..<3)
+    try await gallery.shared {
+      let own = Listed(try [ids[2], ids[0]].map { try asset($0) })
+      let album = PHAssetCollection.transientAssetCollection(withAssetFetchResult: own, title: "Own")
+      #expect(Set(PHAsset.fetchAssets(in: album, options: nil).names) == [ids[2], ids[0]])
+    }
+  }
+
   @Test("stand-ins of an app's own are compared by their objects (CD-20)")
   func ownStandIns() {
-    final class Listed: PHFetchResult<PHAsset>, @unchecked Sendable {  // guarded by: holds a constant only
-      private let list: [PHAsset]
-      init(_ list: [PHAsset]) {
-        self.list = list
-        super.init()
-      }
-      override var count: Int { list.count }
-      override func object(at index: Int) -> PHAsset { list[index] }
-    }
     let (a, b, c) = (PHAsset(), PHAsset(), PHAsset())
     let details = PHFetchResultChangeDetails<PHAsset>(
       from: Listed([a, b]), to: Listed([c, b]), changedObjects: [b])

@@ -54,7 +54,7 @@ open class PHChange: NSObject, @unchecked Sendable {  // guarded by: holds const
           PHFetchResultChangeDetails(
             object, PHFetchResult(.collections(details.fetchResultAfterChanges), library), .collections(details))
         }
-      case .jobs, .nothing: nil
+      case .jobs, .other, .nothing: nil
       }
     }
   }

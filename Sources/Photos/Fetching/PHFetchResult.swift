@@ -16,7 +16,15 @@ enum FetchedContent: Sendable {
   case assets(FetchResult<Asset>)
   case collections(FetchResult<PhotoCollection>)
   case jobs([UploadJob])
+  /// A stand-in under another type.
+  case other(any ObjectList)
   case nothing
+}
+
+/// A result of whichever type, as one of its conversions reads it.
+protocol ObjectList: AnyObject, Sendable {
+  var count: Int { get }
+  func anyObject(at index: Int) -> AnyObject
 }
 
 /// A list of objects as it was at one commit, and stays (FR-01; Apple: `PHFetchResult`).
@@ -41,6 +49,7 @@ open class PHFetchResult<ObjectType: AnyObject>: NSObject, NSCopying, @unchecked
     case .assets(let result): result.count
     case .collections(let result): result.count
     case .jobs(let jobs): jobs.count
+    case .other(let list): list.count
     case .nothing: 0
     }
   }
@@ -51,6 +60,7 @@ open class PHFetchResult<ObjectType: AnyObject>: NSObject, NSCopying, @unchecked
     guard index >= 0, index < count else {
       fatalError("PHFetchResult.object(at:): position \(index) is outside of a result of \(count) objects.")
     }
+    if case .other(let list) = content { return cast(list.anyObject(at: index)) }
     guard let library else {
       fatalError("PHFetchResult.object(at:): a subclass that overrides count has to override object(at:), too.")
     }
@@ -59,16 +69,17 @@ open class PHFetchResult<ObjectType: AnyObject>: NSObject, NSCopying, @unchecked
       case .assets(let result): return cast(PHAsset(try result.object(at: index), library))
       case .collections(let result): return cast(PHObject.of(try result.object(at: index), in: library))
       case .jobs(let jobs): return cast(PHAssetResourceUploadJob(jobs[index], library))
-      case .nothing: fatalError("An empty result has no object at \(index).")
+      case .other, .nothing: fatalError("An empty result has no object at \(index).")
       }
     } catch {
       PHPhotoLibrary.unanswerable("PHFetchResult.object(at:)", error)
     }
   }
 
-  private func cast(_ object: PHObject) -> ObjectType {
+  private func cast(_ object: AnyObject) -> ObjectType {
     guard let object = object as? ObjectType else {
-      fatalError("A result of \(ObjectType.self) holds \(type(of: object)) \(object.localIdentifier).")
+      let name = (object as? PHObject)?.localIdentifier ?? ""
+      fatalError("A result of \(ObjectType.self) holds \(type(of: object)) \(name).")
     }
     return object
   }
@@ -94,7 +105,7 @@ open class PHFetchResult<ObjectType: AnyObject>: NSObject, NSCopying, @unchecked
       case .assets(let result): try result.objects(at: indexes).map { cast(PHAsset($0, library)) }
       case .collections(let result): try result.objects(at: indexes).map { cast(PHObject.of($0, in: library)) }
       case .jobs(let jobs): indexes.map { cast(PHAssetResourceUploadJob(jobs[$0], library)) }
-      case .nothing: []
+      case .other, .nothing: indexes.map { object(at: $0) }
       }
     }
   }
@@ -113,7 +124,7 @@ open class PHFetchResult<ObjectType: AnyObject>: NSObject, NSCopying, @unchecked
         try collection.collection.flatMap { try result.index(ofObject: $0) } ?? NSNotFound
       case (.jobs(let jobs), let job as PHAssetResourceUploadJob) where job.isOf(library):
         jobs.firstIndex { $0.identifier == job.localIdentifier } ?? NSNotFound
-      case (.nothing, _): (0..<count).first { Self.isSame(object(at: $0), anObject) } ?? NSNotFound
+      case (.other, _), (.nothing, _): (0..<count).first { Self.isSame(object(at: $0), anObject) } ?? NSNotFound
       default: NSNotFound
       }
     }
@@ -127,9 +138,12 @@ open class PHFetchResult<ObjectType: AnyObject>: NSObject, NSCopying, @unchecked
 
   /// How many assets of a type there are; 0 for collections (FR-04).
   open func countOfAssets(with mediaType: PHAssetMediaType) -> Int {
-    guard case .assets(let result) = content else { return 0 }
-    return PHPhotoLibrary.answer("PHFetchResult.countOfAssets(with:)") {
-      try result.countOfAssets(with: mediaType)
+    PHPhotoLibrary.answer("PHFetchResult.countOfAssets(with:)") {
+      switch content {
+      case .assets(let result): try result.countOfAssets(with: mediaType)
+      case .other, .nothing: (0..<count).count(where: { (object(at: $0) as? PHAsset)?.mediaType == mediaType })
+      case .collections, .jobs: 0
+      }
     }
   }
 
@@ -181,6 +195,9 @@ open class PHFetchResult<ObjectType: AnyObject>: NSObject, NSCopying, @unchecked
   /// A hash of the number of objects.
   open override var hash: Int { count }
 
+  /// What the same result under another type reads: a stand-in has objects of its own.
+  fileprivate var converted: Content { library == nil ? .other(self) : content }
+
   private var positions: IndexSet { IndexSet(integersIn: 0..<count) }
 
   private static func isSame(_ one: ObjectType, _ other: ObjectType) -> Bool {
@@ -192,14 +209,18 @@ extension PHFetchResult where ObjectType == PHCollection {
   /// The same result of albums or folders as one of collections, for which Apple's clients write
   /// `albums as? PHFetchResult<PHCollection>`.
   /// - Complexity: O(1).
-  public convenience init(_ result: PHFetchResult<some PHCollection>) { self.init(result.content, result.library) }
+  public convenience init(_ result: PHFetchResult<some PHCollection>) { self.init(result.converted, result.library) }
 }
 
 extension PHFetchResult where ObjectType == PHObject {
   /// The same result of any objects as one of their common class, for which Apple's clients write
   /// `result as? PHFetchResult<PHObject>`.
   /// - Complexity: O(1).
-  public convenience init(_ result: PHFetchResult<some PHObject>) { self.init(result.content, result.library) }
+  public convenience init(_ result: PHFetchResult<some PHObject>) { self.init(result.converted, result.library) }
+}
+
+extension PHFetchResult: ObjectList {
+  func anyObject(at index: Int) -> AnyObject { object(at: index) }
 }
 
 /// What can be walked through: arrays, `NSArray` and fetch results (Apple: `NSFastEnumeration`, which Linux lacks).

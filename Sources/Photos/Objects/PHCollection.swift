@@ -143,7 +143,7 @@ open class PHAssetCollection: PHCollection, @unchecked Sendable {  // guarded by
   ) -> PHAssetCollection {
     let library = fetchResult.library ?? PHPhotoLibrary.shared()
     guard case .assets(let assets) = fetchResult.content else {
-      return transientAssetCollection(with: [], title: title)
+      return transientAssetCollection(with: (0..<fetchResult.count).map { fetchResult.object(at: $0) }, title: title)
     }
     return PHAssetCollection(library.core.transientAlbum(assets, title: title), library)
   }
@@ -218,7 +218,7 @@ open class PHCollectionList: PHCollection, @unchecked Sendable {  // guarded by:
   ) -> PHCollectionList {
     let library = fetchResult.library ?? PHPhotoLibrary.shared()
     guard case .collections(let collections) = fetchResult.content else {
-      return transientCollectionList(with: [], title: title)
+      return transientCollectionList(with: (0..<fetchResult.count).map { fetchResult.object(at: $0) }, title: title)
     }
     return PHCollectionList(library.core.transientFolder(collections, title: title), library)
   }
