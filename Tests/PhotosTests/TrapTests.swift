@@ -10,12 +10,13 @@ enum Trap: String, CaseIterable, Codable, Sendable {
   case pastEnd, negative, positionsPastEnd, placeholderOfChange, noReason, predicateInCompound
   case pathWithoutOrder, pathOfIdentifier, pathOfAlbums, foundationsPath
   case unknownValue, unknownResourceValue
-  case predicateOfText, predicateOfNothing, namelessStandIn, standInWithoutKey
+  case predicateOfText, predicateOfNothing, namelessStandIn, standInWithoutKey, longClient
 
   /// What the sentence says.
   var words: [String] {
     switch self {
     case .noLibrary: ["PHPhotoLibrary.shared() has no library", "bootstrap"]
+    case .longClient: ["PHPhotoLibrary.shared()", "PHOTOLEDGER_CLIENT", "300"]
     case .assetRequest: ["PHAssetChangeRequest(for:)", "outside of a change block"]
     case .creationRequest: ["PHAssetCreationRequest.forAsset()", "outside of a change block"]
     case .deletion: ["PHAssetChangeRequest.deleteAssets(_:)", "outside of a change block"]
@@ -55,6 +56,12 @@ enum Trap: String, CaseIterable, Codable, Sendable {
       _ = PHPhotoLibrary.shared()
       return
     }
+    if self == .longClient {
+      setenv("PHOTOLEDGER_LIBRARY", "/no/such/library", 1)
+      setenv("PHOTOLEDGER_CLIENT", String(repeating: "c", count: 300), 1)
+      _ = PHPhotoLibrary.shared()
+      return
+    }
     let gallery = try Gallery()
     try await gallery.images(0..<2)
     try await gallery.library.performChanges { $0.register(client: "com.example.silent") }
@@ -64,7 +71,7 @@ enum Trap: String, CaseIterable, Codable, Sendable {
 
   private func misuse() async throws {
     switch self {
-    case .noLibrary: break
+    case .noLibrary, .longClient: break
     case .noReason: await PHPhotoLibrary.requestAuthorization(for: .readWrite)
     case .assetRequest: _ = PHAssetChangeRequest(for: assets().object(at: 0))
     case .creationRequest: PHAssetCreationRequest.forAsset()
@@ -138,6 +145,17 @@ struct TrapTests {
     }
     let text = String(decoding: result?.standardErrorContent ?? [], as: UTF8.self)
     for word in trap.words { #expect(text.contains(word), "\(word) is not in: \(text)") }
+  }
+
+  @Test("the environment names library and client; an empty client is the owner", arguments: ["", "com.example.app"])
+  func environment(client: String) async throws {
+    await #expect(processExitsWith: .success) { [client] in
+      let gallery = try Gallery()
+      setenv("PHOTOLEDGER_LIBRARY", gallery.library.url.path, 1)
+      setenv("PHOTOLEDGER_CLIENT", client, 1)
+      let expected: PHAuthorizationStatus = client.isEmpty ? .authorized : .notDetermined
+      try #require(PHPhotoLibrary.authorizationStatus(for: .readWrite) == expected)
+    }
   }
 
   @Test("after another bootstrap the old objects answer with errors, and old results can be read")

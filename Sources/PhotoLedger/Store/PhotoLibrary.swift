@@ -29,10 +29,13 @@ public final class PhotoLibrary: Sendable {
   /// The same library as another client sees it, or, under the same name, with an order of blocks of its own.
   /// - Parameter client: a name such as `com.example.gallery`, 1 to 256 bytes, none of them zero.
   public func `as`(_ client: String) -> PhotoLibrary {
-    requireCorrectUse(
-      (1...256).contains(client.utf8.count) && !client.utf8.contains(0),
-      "A client's name must have 1 to 256 bytes, none of them zero.")
+    requireCorrectUse(Self.isClientName(client), "A client's name must have 1 to 256 bytes, none of them zero.")
     return PhotoLibrary(store: store, client: client, moment: moment)
+  }
+
+  /// Whether a text can name a client.
+  package static func isClientName(_ text: String) -> Bool {
+    (1...256).contains(text.utf8.count) && !text.utf8.contains(0)
   }
 
   /// Whether another view, of whichever client or moment, is of the same opened library.

@@ -119,7 +119,7 @@ open class PHPhotoLibrary: NSObject, @unchecked Sendable {  // guarded by: `core
   /// `withClient(named:_:)` around the call (Apple: `PHPhotoLibrary.shared()`).
   ///
   /// Without a call of `bootstrap` the environment variables `PHOTOLEDGER_LIBRARY` and `PHOTOLEDGER_CLIENT` name
-  /// library and client. Traps with a sentence if neither names a library that can be opened.
+  /// library and client; without the second one, or if it is empty, the client is the owner. Traps with a sentence if neither names a library that can be opened.
   open class func shared() -> PHPhotoLibrary {
     if let override { return override }
     return current.withLock { current in
@@ -132,9 +132,15 @@ open class PHPhotoLibrary: NSObject, @unchecked Sendable {  // guarded by: `core
           PHOTOLEDGER_LIBRARY.
           """)
       }
+      // An empty variable is that of a configuration that leaves it open.
+      let client = variables["PHOTOLEDGER_CLIENT"].flatMap { $0.isEmpty ? nil : $0 }
+      if let client, !PhotoLibrary.isClientName(client) {
+        fatalError(
+          "PHPhotoLibrary.shared(): PHOTOLEDGER_CLIENT must have at most 256 bytes; it has \(client.utf8.count).")
+      }
       do {
         let library = try PhotoLibrary(at: URL(filePath: path))
-        let made = Current(variables["PHOTOLEDGER_CLIENT"].map { library.as($0) } ?? library)
+        let made = Current(client.map { library.as($0) } ?? library)
         current = made
         return made.library
       } catch {
