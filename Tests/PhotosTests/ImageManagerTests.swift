@@ -460,6 +460,28 @@ struct ImageManagerTests {
     }
   }
 
+  @Test(
+    "a progress handler is called as pictures are made, and stops a request before the next one",
+    arguments: [(nil, [0, 0.5, 1], [false, true]), (0, [0], []), (0.5, [0, 0.5], [false])]
+      as [(Double?, [Double], [Bool])])
+  func stoppingPictures(end: Double?, expected: [Double], begun: [Bool]) async throws {
+    let gallery = try Gallery()
+    let renderer = Drawing()
+    try await gallery.shared {
+      try await PHImageManager.$rendererOfTask.withValue(renderer) {
+        let shares = Gathered<Double>()
+        let options = PHImageRequestOptions()
+        options.progressHandler = { share, _, stop, _ in
+          shares.append(share)
+          if share == end { stop.pointee = true }
+        }
+        let told = try await picture(try await photo(gallery), options, times: end == 0 ? 1 : 2)
+        #expect(shares.all == expected && renderer.begun.all == begun)
+        #expect(told.last?.isCancelled == (end != nil) && (told.last?.text == nil) == (end != nil))
+      }
+    }
+  }
+
   @Test("a progress handler that stops a request for an editing input cancels it")
   func stoppingInput() async throws {
     let gallery = try Gallery()

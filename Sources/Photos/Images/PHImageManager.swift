@@ -131,7 +131,8 @@ open class PHImageRequestOptions: NSObject, NSCopying {
   open var isNetworkAccessAllowed = false
   /// Whether the handler is called once, before the request returns.
   open var isSynchronous = false
-  /// Called with the fraction of the bytes read; setting `stop` cancels the request.
+  /// Called with the fraction of the bytes read, or before each picture is made and after the last one with the fraction
+  /// of the pictures; setting `stop` cancels the request.
   open var progressHandler: PHAssetImageProgressHandler?
 
   /// Options for the current version, something soon.
@@ -268,12 +269,15 @@ open class PHImageManager: NSObject, @unchecked Sendable {  // guarded by: `requ
         let url = try library.url(of: resource, in: try wish.asset())
         let type = UTType(importedAs: resource.uniformTypeIdentifier)
         let hasPreview = isWhole || InstalledRenderer.hasPreview(for: targetSize) || !(renderer is InstalledRenderer)
-        for isExact in wish.deliveries where isExact || hasPreview || wish.deliveries.count == 1 {
+        let steps = wish.deliveries.filter { $0 || hasPreview || wish.deliveries.count == 1 }
+        for (index, isExact) in steps.enumerated() {
+          try wish.report(Double(index) / Double(steps.count), number)
           let rendering = PHImageRendering(
             url: url, type: type, size: isWhole ? nil : targetSize, contentMode: contentMode,
             resizeMode: wish.resizeMode, normalizedCropRect: wish.cropRect, isExact: isExact)
           let image = try await Self.turns.run { try await renderer.image(rendering) }
           try Task.checkCancellation()
+          if index + 1 == steps.count { try wish.report(1, number) }
           deliver(RequestAnswer(wish.information(number, isDegraded: !isExact && hasPreview), image))
         }
       } catch {
