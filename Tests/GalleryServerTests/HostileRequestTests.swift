@@ -55,6 +55,20 @@
       }
     }
 
+    @Test("a head with too many marks is charged to its address, whatever key it shows")
+    func chargedMarks() async throws {
+      var access = GalleryAccess()
+      (access.limits.peerBurst, access.limits.peerPerSecond) = (3, 0.25)
+      try await TestGallery.serving(access: access) { gallery in
+        let spelled = "a" + String(repeating: "%CC%80%CC%A3", count: 100)
+        // One request signed the owner in.
+        for status in [400, 400, 429] {
+          #expect(try gallery.ask("GET", "/v1/session?\(spelled)=1").status == status)
+        }
+        #expect(try gallery.ask("GET", "/v1/session").status == 200)
+      }
+    }
+
     @Test("the table of who asked is bounded, and an IPv6 site counts as one")
     func bounded() {
       let clock = TestClock()

@@ -136,6 +136,17 @@
     }
 
     @Test(
+      "a head is rejected in which the method or the name of a field is not ASCII, before the application compares it",
+      arguments: ["G\u{C9}T / HTTP/1.1\r\nHost: a\r\n", "GET / HTTP/1.1\r\nHost: a\r\nX-\u{C9}: 1\r\n"])
+    func names(_ head: String) async throws {
+      try await serving({ _ in }) { port, _ in
+        let client = try RawClient(port: port)
+        client.send(head + "Connection: close\r\n\r\n")
+        #expect(client.readToEnd().hasPrefix("HTTP/1.1 400"))
+      }
+    }
+
+    @Test(
       "what two servers could read differently is not answered as if it were plain",
       arguments: [
         "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd",

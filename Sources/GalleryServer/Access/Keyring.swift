@@ -167,10 +167,11 @@
 
     /// The address that a request is counted under: the peer's, or what a trusted proxy names last.
     func peer(of request: HTTPRequest) -> String {
-      guard isTrusted(request), let hop = request.fields.all("x-forwarded-for").last?.split(separator: ",").last else {
-        return request.peer
-      }
-      return String(decoding: hop.trimmingCharacters(in: .whitespaces).utf8.prefix(64), as: UTF8.self)
+      // By bytes: this is asked for a request that was refused for its marks, too.
+      guard isTrusted(request), let field = request.fields.all("x-forwarded-for").last,
+        let hop = field.utf8.split(separator: UInt8(ascii: ",")).last
+      else { return request.peer }
+      return String(decoding: Substring(hop).trimmingCharacters(in: .whitespaces).utf8.prefix(64), as: UTF8.self)
     }
 
     /// Whether a key may still be used.

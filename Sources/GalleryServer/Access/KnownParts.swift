@@ -6,7 +6,7 @@
   // What the fields of a head, and a path, say by themselves. It is worked out once for the many requests that bring the
   // same ones (KnownHeads.swift), so nothing here depends on the library, on the keys there are, or on time.
 
-  /// What the fields of a head say.
+  /// What the fields of a head say; of one that has too many marks, only that.
   final class KnownFields: Sendable {
     /// Whether no character has too many combining marks.
     let isBounded: Bool
@@ -21,6 +21,11 @@
 
     fileprivate init(_ fields: HTTPFields) {
       isBounded = fields.isBounded
+      // Names of cookies are hashed.
+      guard isBounded else {
+        (wantsWhole, bearer, apiKey, cookie) = (false, nil, nil, nil)
+        return
+      }
       wantsWhole = !fields.pairs.contains { $0.name == "range" || $0.name == "if-none-match" }
       bearer = fields["authorization"].flatMap { field in
         // The name of a scheme has no case (RFC 9110, 11.1); the 32 makes capitals small.
@@ -37,12 +42,12 @@
   final class KnownTarget: Sendable {
     /// Whether no character has too many combining marks.
     let isBounded: Bool
-    /// A hash of the path.
+    /// A hash of the path; 0 where a character has too many.
     let pathHash: Int
 
     fileprivate init(_ target: HTTPTarget) {
       isBounded = target.segments.allSatisfy(\.isBoundedInMarks) && target.query.isBounded
-      pathHash = target.path.hashValue
+      pathHash = isBounded ? target.path.hashValue : 0
     }
   }
 

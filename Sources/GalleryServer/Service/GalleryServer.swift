@@ -208,7 +208,7 @@
     /// Finds the route and the key of a request, and has the route plan the answer.
     public func plan(_ request: HTTPRequest) -> HTTPPlan {
       do {
-        try request.checkMarks()
+        try checkMarks(request)
         let key = try admit(request)
         if let key, let made = try files.decided(request, key, in: library) { return .answer(HTTPResponse(made)) }
         let (route, parameters) = try Router.route(request, withImmichClients: access.allowsImmichClients)
@@ -229,11 +229,7 @@
       var refusal: Problem?
       do throws(Problem) { key = try keyring.key(of: request) } catch { refusal = error }
       guard let key else {
-        if !isOfPage(request.target) {
-          let peer = Throttle.name(ofPeer: keyring.peer(of: request))
-          request.sender.holder = "address \(peer)"
-          try throttles.peers.charge(peer)
-        }
+        if !isOfPage(request.target) { try chargePeer(of: request) }
         if let refusal, refusal.status != 401 { throw refusal }
         return nil
       }
@@ -246,6 +242,22 @@
       return key
     }
 
+    /// Charges a request to its peer.
+    /// - Throws: ``Problem`` 429 for one too many.
+    private func chargePeer(of request: HTTPRequest) throws(Problem) {
+      let peer = Throttle.name(ofPeer: keyring.peer(of: request))
+      request.sender.holder = "address \(peer)"
+      try throttles.peers.charge(peer)
+    }
+
+    /// Rejects a head with too many marks on a character, before anything is compared with its texts, a key included:
+    /// the request is its peer's.
+    private func checkMarks(_ request: HTTPRequest) throws(Problem) {
+      if request.knownFields.isBounded, request.knownTarget.isBounded { return }
+      try chargePeer(of: request)
+      throw .malformed("A character in the request's head has more than \(String.markLimit) combining marks.")
+    }
+
     /// Whether a request is for a file of the page, which is sent from memory at the cost of a refusal.
     ///
     /// A document names some forty of them, and without one the page does not start: a dozen guests of one house who
@@ -256,7 +268,8 @@
 
     /// A problem document, in the form that the client of a path reads.
     func response(of problem: Problem, to request: HTTPRequest) -> HTTPResponse {
-      let isUploader = access.allowsImmichClients && ImmichClientRoutes.has(request.target)
+      let isUploader =
+        access.allowsImmichClients && request.knownTarget.isBounded && ImmichClientRoutes.has(request.target)
       return isUploader ? problem.responseToUploader : problem.response
     }
 
@@ -324,15 +337,6 @@
       for (name, _) in request.target.query.pairs where !names.contains(name) {
         throw .malformed(
           "The query has no parameter '\(name.prefix(40))' here; it has \(names.sorted().joined(separator: ", ")).")
-      }
-    }
-  }
-
-  extension HTTPRequest {
-    /// Rejects a head with too many marks on a character, before anything is compared with its texts.
-    fileprivate func checkMarks() throws(Problem) {
-      guard knownFields.isBounded, knownTarget.isBounded else {
-        throw .malformed("A character in the request's head has more than \(String.markLimit) combining marks.")
       }
     }
   }
