@@ -28,7 +28,7 @@ extension PhotoLibrary {
   ///   throws.
   /// - Complexity: O(c) for c clients, and one read for each event of an undecided one, from its newest to its request.
   package func accessRequests(of name: String? = nil) throws -> [AccessRequest] {
-    if name == nil || name != client { try checkIsOwner("list requests for permission") }
+    if name?.exact != client.exact { try checkIsOwner("list requests for permission") }
     return try store.reading { t in
       var rows: [ClientRow] = []
       if let name {

@@ -48,7 +48,7 @@ public struct LogFilter: Sendable {
   var asksAboutCommits: Bool { client != nil || cause != nil || from != nil || to != nil }
 
   func wants(_ commit: CommitSummary) -> Bool {
-    if let client, client != commit.client { return false }
+    if let client, client.exact != commit.client.exact { return false }
     if let cause, cause != commit.cause { return false }
     if let from, commit.date < from { return false }
     if let to, commit.date >= to { return false }

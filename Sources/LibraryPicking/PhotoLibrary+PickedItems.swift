@@ -156,7 +156,7 @@ extension PhotoLibrary {
       return .proceed
     }
     guard let pick = picks.first, let row = try projections.pick(pick, in: t),
-      try projections.client(row.client, in: t)?.name == client
+      try projections.client(row.client, in: t)?.name.exact == client.exact
     else { throw notGiven }
     var found: ObjectNumber?
     try projections.forEachMember(of: pick, from: key, in: t) { place, number in

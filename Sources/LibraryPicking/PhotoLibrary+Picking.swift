@@ -39,8 +39,8 @@ extension PhotoLibrary {
   /// - Complexity: O(m) for m sessions.
   public func pickingSessions() throws -> [PickingSession] {
     let access = try store.reading { t in try store.core.projections.permission(of: client, in: t).access }
-    return store.picking.all.filter { access == .full || $0.client == client }.map { core in
-      PickingSession(core: core, library: core.client == client ? self : self.as(core.client))
+    return store.picking.all.filter { access == .full || $0.client.exact == client.exact }.map { core in
+      PickingSession(core: core, library: core.client.exact == client.exact ? self : self.as(core.client))
     }
   }
 

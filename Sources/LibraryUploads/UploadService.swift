@@ -80,8 +80,8 @@ final class Uploads: StorePart {
     var transport: (any UploadTransport)?
     var environment = UploadEnvironment.system
     var isExpensive: (@Sendable () -> Bool)?
-    var services: [String: UploadService] = [:]
-    var listeners: [String: [@Sendable () -> Bool]] = [:]
+    var services: [ExactText: UploadService] = [:]
+    var listeners: [ExactText: [@Sendable () -> Bool]] = [:]
     var isClosed = false
   }
 
@@ -106,29 +106,29 @@ final class Uploads: StorePart {
   func wake(_ client: String, of store: LibraryStore) {
     let service = state.withLock { state -> UploadService? in
       guard state.transport != nil, !state.isClosed else { return nil }
-      if let known = state.services[client] { return known }
+      if let known = state.services[client.exact] { return known }
       let made = UploadService(client, store, self)
-      state.services[client] = made
+      state.services[client.exact] = made
       return made
     }
     service?.wake()
   }
 
-  func halt(_ client: String) { state.withLock { $0.services[client] }?.stop() }
+  func halt(_ client: String) { state.withLock { $0.services[client.exact] }?.stop() }
 
   func withdraw(_ jobs: [UploadJob], of client: String) {
-    guard let service = state.withLock({ $0.services[client] }) else { return }
+    guard let service = state.withLock({ $0.services[client.exact] }) else { return }
     for job in jobs { service.cancel(job) }
   }
 
   func listen(_ client: String, _ handler: @escaping @Sendable () -> Bool) {
-    state.withLock { $0.listeners[client, default: []].append(handler) }
+    state.withLock { $0.listeners[client.exact, default: []].append(handler) }
   }
 
   func notifyEnd(of client: String) {
-    let listeners = state.withLock { state in state.listeners.updateValue([], forKey: client) ?? [] }
+    let listeners = state.withLock { state in state.listeners.updateValue([], forKey: client.exact) ?? [] }
     let rest = listeners.filter { $0() }
-    state.withLock { $0.listeners[client, default: []].insert(contentsOf: rest, at: 0) }
+    state.withLock { $0.listeners[client.exact, default: []].insert(contentsOf: rest, at: 0) }
   }
 
   func close() {

@@ -29,8 +29,8 @@
               for renditions in 0..<2 {
                 names.append(
                   EncodedMessages.Name(
-                    client: client, fetch: fetch, before: tokens[before], after: tokens[after], sections: sections,
-                    renditions: renditions))
+                    client: client.exact, fetch: fetch, before: tokens[before], after: tokens[after],
+                    sections: sections, renditions: renditions))
               }
             }
           }

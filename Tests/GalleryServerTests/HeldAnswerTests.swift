@@ -18,7 +18,7 @@
     private static func question(
       _ client: String, token: String = "t", fetch: String = "f"
     ) -> EncodedAnswers.Question {
-      EncodedAnswers.Question(client: client, fetch: fetch, token: token, form: "month")
+      EncodedAnswers.Question(client: client.exact, fetch: fetch, token: token, form: "month")
     }
 
     @Test("an encoded answer is given to its client, for its token, at its end of the log only")

@@ -34,6 +34,7 @@
       }
       try json.checkKeys(["name", "usage", "addUsage", "asks"])
       let said = try json.clientName("name")
+      try ClientRow.check(newName: said)
       guard said.utf8.count <= 128 else { throw Problem.malformed("'name' has more than 128 bytes.") }
       var registration = ClientRegistration()
       registration.readWriteUsageDescription = try json.text("usage", atMost: 1000)
@@ -70,10 +71,10 @@
       }
       let waiting = call.server.moreRequests.waiting
       if !waiting.isEmpty {
-        let clients = Dictionary(try library.clients().map { ($0.name, $0) }, uniquingKeysWith: { $1 })
+        let clients = Dictionary(try library.clients().map { ($0.name.exact, $0) }, uniquingKeysWith: { $1 })
         rows += waiting.compactMap { waiting -> JSON? in
           // A client that is not limited any more, as another process may have it, has nothing to be added to.
-          guard let client = clients[waiting.client], client.status(for: .readWrite) == .limited else {
+          guard let client = clients[waiting.client.exact], client.status(for: .readWrite) == .limited else {
             call.server.moreRequests.forget(waiting.client)
             return nil
           }
@@ -94,7 +95,7 @@
       try json.checkKeys(["level", "decision", "assets"])
       let server = call.server
       let client = call.parameters[0]
-      let known = try server.library.clients().first { $0.name == client }
+      let known = try server.library.clients().first { $0.name.exact == client.exact }
       guard let known else { throw Problem.notFound }
       let assets = try json.assets("assets", in: server.library)
       if json["level"] == "more" {
@@ -105,8 +106,8 @@
         try decide(known, try json.level(), json["decision"]?.textValue, assets, server)
       }
       server.watch.wake()
-      return .json(
-        JSON(try server.library.clients().first { $0.name == client } ?? known), [("Cache-Control", "no-store")])
+      let answered = try server.library.clients().first { $0.name.exact == client.exact }
+      return .json(JSON(answered ?? known), [("Cache-Control", "no-store")])
     }
 
     private static func decide(
@@ -149,13 +150,13 @@
     /// Takes everything from a client: its unfinished uploads, its keys, what it waits for, and its permission.
     /// - Returns: false for a client that the library does not have.
     static func deny(_ client: String, _ server: GalleryServer) throws -> Bool {
-      guard try server.library.clients().contains(where: { $0.name == client }) else { return false }
+      guard try server.library.clients().contains(where: { $0.name.exact == client.exact }) else { return false }
       // The keys go before the permission: between the two steps nothing can be done with what is left. They also go
       // before the uploads, of which a good key would begin others.
-      do { try server.withdrawKeys { $0.client == client } } catch {
+      do { try server.withdrawKeys { $0.client.exact == client.exact } } catch {
         // On a disk that the client has filled, the file of the keys needs the room.
         try? server.uploads.forgetAll(of: client)
-        try server.withdrawKeys { $0.client == client }
+        try server.withdrawKeys { $0.client.exact == client.exact }
       }
       server.moreRequests.forget(client)
       server.picking.cancelAll(of: client)

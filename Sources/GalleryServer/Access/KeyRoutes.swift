@@ -48,6 +48,7 @@
         let json = try JSONReader.read(body)
         try json.checkKeys(["client", "label", "days", "scopes"])
         let client = try json.clientName("client")
+        try call.server.library.checkName(ofClient: client)
         let days = try json.whole("days", in: 1...3650) ?? 30
         let names = try json.texts("scopes") ?? Scope.usual.sorted().map(\.rawValue)
         let scopes = names.compactMap(Scope.init(rawValue:))

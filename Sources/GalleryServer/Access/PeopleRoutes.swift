@@ -27,8 +27,9 @@
           throw Problem.malformed(
             "'password' is \(password.kind); pass text, or omit it for a person signed in by a proxy.")
         }
-        let person = try call.server.people.add(
-          name, client: try json.clientName("client"), password: password.textValue)
+        let client = try json.clientName("client")
+        try call.server.library.checkName(ofClient: client)
+        let person = try call.server.people.add(name, client: client, password: password.textValue)
         return .json(describe(person), status: 201, [("Cache-Control", "no-store")])
       },
       .reading("DELETE", "/v1/people/{person}", .owner) { call in

@@ -124,9 +124,9 @@
 
     /// The session of the path, for the client that began it.
     private static func own(_ call: Call) throws -> Pickings.Entry {
-      guard let entry = call.server.picking.entry(call.parameters[0]), entry.session.client == call.key?.client else {
-        throw Problem.notFound
-      }
+      guard let entry = call.server.picking.entry(call.parameters[0]),
+        entry.session.client.exact == call.key?.client.exact
+      else { throw Problem.notFound }
       return entry
     }
 

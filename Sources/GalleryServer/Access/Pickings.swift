@@ -33,7 +33,7 @@
 
     /// How many copies of picked items there are, by the client that reads them: a copy has no name and takes its room
     /// until the response is over.
-    private let copies = Mutex<[String: Int]>([:])
+    private let copies = Mutex<[ExactText: Int]>([:])
     private let entries = Mutex<[String: Entry]>([:])
     private let now: @Sendable () -> Date
 
@@ -49,7 +49,7 @@
     ) throws(Problem) {
       let date = now()
       let isFull = entries.withLock { entries in
-        let own = entries.values.count { $0.session.client == session.client }
+        let own = entries.values.count { $0.session.client.exact == session.client.exact }
         guard entries.count < Self.limit, own < Self.limitOfClient else { return true }
         entries[session.id] = Entry(
           session: session, expires: date.addingTimeInterval(seconds), origins: origins)
@@ -76,6 +76,7 @@
     func copying<Value: Sendable>(
       for client: String, until sender: HTTPSender, _ copy: @Sendable () async throws -> Value
     ) async throws -> Value {
+      let client = client.exact
       let isIn = copies.withLock { copies in
         guard copies.values.reduce(0, +) < Self.copyLimit, copies[client, default: 0] < Self.copyLimitOfClient else {
           return false
@@ -113,7 +114,7 @@
     /// Cancels what is open of a client, or of all.
     func cancelAll(of client: String? = nil) {
       let gone = entries.withLock { entries in
-        let gone = entries.filter { client == nil || $0.value.session.client == client }
+        let gone = entries.filter { client == nil || $0.value.session.client.exact == client?.exact }
         for id in gone.keys { entries[id] = nil }
         return gone.values
       }

@@ -28,18 +28,19 @@
     }
 
     private static let limit = 1_000
-    private let requests = Mutex<[String: Request]>([:])
+    private let requests = Mutex<[ExactText: Request]>([:])
 
-    func request(of client: String) -> Request? { requests.withLock { $0[client] } }
+    func request(of client: String) -> Request? { requests.withLock { $0[client.exact] } }
 
     /// The clients that wait, with the instants of their requests.
     var waiting: [(client: String, date: Date)] {
-      requests.withLock { $0.filter { $0.value.added == nil }.map { ($0.key, $0.value.date) } }
+      requests.withLock { $0.filter { $0.value.added == nil }.map { ($0.key.text, $0.value.date) } }
         .sorted { ($0.1, $0.0) < ($1.1, $1.0) }
     }
 
     /// Begins to wait; a request that waits already goes on.
     func ask(_ client: String, at date: Date) throws(Problem) {
+      let client = client.exact
       let isFull = requests.withLock { requests in
         if let request = requests[client], request.added == nil { return false }
         if requests[client] == nil, requests.count >= Self.limit {
@@ -58,13 +59,13 @@
     /// - Returns: whether one waited.
     func answer(_ client: String, added: [String]) -> Bool {
       requests.withLock { requests in
-        guard requests[client]?.added == nil, requests[client] != nil else { return false }
-        requests[client]?.added = added
+        guard requests[client.exact]?.added == nil, requests[client.exact] != nil else { return false }
+        requests[client.exact]?.added = added
         return true
       }
     }
 
-    func forget(_ client: String) { requests.withLock { $0[client] = nil } }
+    func forget(_ client: String) { requests.withLock { $0[client.exact] = nil } }
   }
 
   /// What a client learns of itself and asks for.
@@ -91,7 +92,7 @@
           guard try library.authorizationStatus(for: .readWrite) == .limited else {
             throw Problem(409, "conflict", "Only a client with limited access can request more assets.")
           }
-          let client = try call.server.library.clients().first { $0.name == library.client }
+          let client = try call.server.library.clients().first { $0.name.exact == library.client.exact }
           guard client?.followedAlbum == nil else {
             throw Problem(
               409, "conflict", "What this client sees follows an album; the owner adds assets to the album instead.")

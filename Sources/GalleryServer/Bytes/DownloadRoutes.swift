@@ -28,7 +28,7 @@
   /// The downloads that were asked for.
   final class Downloads: Sendable {
     private struct Download {
-      let client: String
+      let client: ExactText
       let assets: [String]
       let expires: Date
       /// Counts up.
@@ -72,7 +72,7 @@
         state.last += 1
         state.held = state.held.filter { $0.value.expires > now }
         state.held[name] = Download(
-          client: client, assets: assets, expires: now.addingTimeInterval(Self.seconds), number: state.last)
+          client: client.exact, assets: assets, expires: now.addingTimeInterval(Self.seconds), number: state.last)
         for bound in Self.bounds { Self.trim(&state.held, to: bound, keeping: name) }
       }
       return name
@@ -83,7 +83,7 @@
     private static func trim(_ held: inout [String: Download], to bound: Bound, keeping name: String) {
       guard let client = held[name]?.client else { return }
       while true {
-        var sizes: [String: Int] = [:]
+        var sizes: [ExactText: Int] = [:]
         for download in held.values { sizes[download.client, default: 0] += bound.size(download) }
         let isOwnTooMuch = sizes[client, default: 0] > bound.ofClient
         guard isOwnTooMuch || sizes.values.reduce(0, +) > bound.ofAll else { return }
@@ -100,7 +100,9 @@
     func assets(_ name: String, for client: String) -> [String]? {
       let now = environment.now()
       return state.withLock { state in
-        guard let download = state.held[name], download.client == client, download.expires > now else { return nil }
+        guard let download = state.held[name], download.client == client.exact, download.expires > now else {
+          return nil
+        }
         return download.assets
       }
     }

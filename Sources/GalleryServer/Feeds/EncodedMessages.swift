@@ -18,7 +18,7 @@
   final class EncodedMessages: Sendable {
     /// What a message says.
     struct Name: Hashable, Sendable {
-      let client: String
+      let client: ExactText
       let fetch: FetchRequest
       let before: Token
       let after: Token

@@ -117,7 +117,7 @@
     /// The library as a fetch looks at it, see ``Call/library(of:)``; one object for all fetches of the key's client.
     private func view(_ fetch: FetchRequest) throws -> PhotoLibrary {
       let library = try fetch.view(of: whole, for: holder)
-      return library.client == renditions.library.client ? renditions.library : library
+      return library.client.exact == renditions.library.client.exact ? renditions.library : library
     }
 
     /// Begins to follow the fetches of the cursor.
@@ -260,7 +260,7 @@
         return try await send("state", Message.state(after, of: fetch).description, one, after.token)
       }
       let name = EncodedMessages.Name(
-        client: library.client, fetch: fetch, before: change.tokenBefore, after: after.token,
+        client: library.client.exact, fetch: fetch, before: change.tokenBefore, after: after.token,
         sections: sections?.tag, renditions: renditions.renditions.revision)
       let message = try messages.message(name) { try change.json(of: fetch, sections: sections, renditions) }
       try await send("change", message.text, one, after.token, alone: message.cursor)

@@ -1,5 +1,6 @@
 #if Gallery
   import HTTPServing
+  import PhotoLedger
   import Synchronization
 
   // Answers that many ask for and that take long to make: the sections of a fetch, and windows as columns.
@@ -28,7 +29,7 @@
   final class EncodedAnswers: Sendable {
     /// What was asked, by whom.
     struct Question: Hashable, Sendable {
-      let client: String
+      let client: ExactText
       let fetch: String
       let token: String
       let form: String

@@ -223,7 +223,7 @@
     /// The library as the fetch looks at it: as the client of the key, or for the owner as the client that it names.
     /// - Parameter library: the owner's view.
     func view(of library: PhotoLibrary, for key: Keyring.Key) throws(Problem) -> PhotoLibrary {
-      guard let client = selectionOf, client != key.client else { return library.as(key.client) }
+      guard let client = selectionOf, client.exact != key.client.exact else { return library.as(key.client) }
       guard key.client == PhotoLibrary.owner, key.scopes.contains(.owner) else {
         throw Problem(403, "access-denied", "Only the library's owner may ask for what another client sees.")
       }
@@ -232,7 +232,7 @@
 
     /// Refuses the view of any client but the one that the fetch names, from wherever it is called.
     private func checkView(_ library: PhotoLibrary) throws(Problem) {
-      guard selectionOf == nil || selectionOf == library.client else {
+      guard selectionOf == nil || selectionOf?.exact == library.client.exact else {
         throw Problem(403, "access-denied", "What another client sees is not to be asked for here.")
       }
     }

@@ -76,7 +76,7 @@
         guard let token = try call.query("token"), try call.query("at") == nil else { return nil }
         let library = try call.library(of: call.server.fetches.request(named: call.parameters[0]))
         let question = EncodedAnswers.Question(
-          client: library.client, fetch: call.parameters[0], token: token, form: choice.tag)
+          client: library.client.exact, fetch: call.parameters[0], token: token, form: choice.tag)
         guard let answer = call.server.encoded.answer(question, at: try library.lastSequence) else { return nil }
         try Fetches.checkMayRead(library)
         return call.unchanged(answer.tag) ?? .json(answer.bytes, Self.fields(tag: answer.tag))
@@ -92,7 +92,7 @@
         let bytes = WrittenDocument(try sections(of: result, choice)).bytes
         let tag = known ?? bytes.withUnsafeBytes { result.tag(choice.tag, of: $0) }
         let question = EncodedAnswers.Question(
-          client: library.client, fetch: call.parameters[0], token: result.token.description, form: choice.tag)
+          client: library.client.exact, fetch: call.parameters[0], token: result.token.description, form: choice.tag)
         call.server.encoded.keep(.init(tag: tag, bytes: bytes), of: question, at: sequence)
         return call.unchanged(tag) ?? .json(bytes, Self.fields(tag: tag))
       },
@@ -315,7 +315,8 @@
 
     private func question(_ call: Call, _ library: PhotoLibrary) throws -> EncodedAnswers.Question {
       EncodedAnswers.Question(
-        client: library.client, fetch: call.parameters[0], token: token?.description ?? "", form: "\(start)-\(count)")
+        client: library.client.exact, fetch: call.parameters[0], token: token?.description ?? "",
+        form: "\(start)-\(count)")
     }
 
     /// The positions of a result that it shows.

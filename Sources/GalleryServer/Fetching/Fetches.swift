@@ -9,7 +9,7 @@
   /// keys; the client that holds most loses first, so that one with many long lists pushes out its own.
   final class Fetches: Sendable {
     private struct Name: Hashable {
-      let client: String
+      let client: ExactText
       let fetch: FetchRequest
       let token: Token
     }
@@ -20,7 +20,7 @@
 
       /// The results that are too many beside a new one: of the client that holds most, what was not used for longest.
       mutating func dropExcess(over byteLimit: Int, sparing name: Name) -> [FetchResult<Asset>] {
-        var sizes: [String: Int] = [:]
+        var sizes: [ExactText: Int] = [:]
         for (other, one) in held where other != name { sizes[other.client, default: 0] += one.byteCount }
         var (total, dropped) = (held.values.reduce(0) { $0 + $1.byteCount }, [FetchResult<Asset>]())
         while held.count > Fetches.limit || total > byteLimit {
@@ -76,8 +76,8 @@
       state.withLock { state in
         state.clock += 1
         let clock = state.clock
-        state.held[Name(client: client, fetch: fetch, token: token)]?.lastUse = clock
-        return state.held[Name(client: client, fetch: fetch, token: token)]?.result
+        state.held[Name(client: client.exact, fetch: fetch, token: token)]?.lastUse = clock
+        return state.held[Name(client: client.exact, fetch: fetch, token: token)]?.result
       }
     }
 
@@ -95,7 +95,7 @@
 
     /// Keeps a result at its token.
     func hold(_ result: FetchResult<Asset>, of fetch: FetchRequest, for client: String) {
-      let name = Name(client: client, fetch: fetch, token: result.token)
+      let name = Name(client: client.exact, fetch: fetch, token: result.token)
       let byteCount = Self.byteCount(of: result.keyCount, fetch)
       // What is dropped is freed after the lock: a long list takes a while.
       _ = state.withLock { state in

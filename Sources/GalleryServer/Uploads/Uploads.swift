@@ -29,7 +29,7 @@
       var folder: UploadFolder?
       var uploads: [String: Upload] = [:]
       /// The finished uploads of each client whose answers are kept, the oldest first.
-      var finished: [String: [(id: String, touched: Date)]] = [:]
+      var finished: [ExactText: [(id: String, touched: Date)]] = [:]
       /// Why the records of other uploads could not be read.
       var unreadable: [String: LibraryError] = [:]
       var swept = Date.distantPast
@@ -39,7 +39,7 @@
     /// Guarded by its lock, which is held while the disk works; only threads that may wait take it.
     private let state = Mutex(State())
     /// How many bodies are being received, by client. Any thread takes its lock: nothing waits for the disk under it.
-    private let active = Mutex<[String: Int]>([:])
+    private let active = Mutex<[ExactText: Int]>([:])
     private let library: PhotoLibrary
     private let environment: GalleryEnvironment
     private let intake = MediaIntake()
@@ -95,7 +95,7 @@
       return try state.withLock { state in
         _ = try opened(&state)
         if let error = state.unreadable[id] { throw error }
-        return state.uploads[id].flatMap { $0.client == client && $0.isResumable ? $0 : nil }
+        return state.uploads[id].flatMap { $0.client.exact == client.exact && $0.isResumable ? $0 : nil }
       }
     }
 
@@ -104,7 +104,7 @@
     func result(_ id: String, of client: String) throws -> UploadResult {
       try Self.check(id)
       let folder = try state.withLock { try opened(&$0) }
-      guard let record = try folder.finished(id), record.client == client, let result = record.result,
+      guard let record = try folder.finished(id), record.client.exact == client.exact, let result = record.result,
         record.touched >= oldest
       else { throw Problem.notFound }
       return result
@@ -131,7 +131,7 @@
         library.store.folder, now: environment.now, writing: writing, synchronizing: synchronizing)
       let (unfinished, finished, unreadable) = try folder.load(olderThan: oldest)
       for record in unfinished { state.uploads[record.id] = Upload(record, isResumable: true, in: folder) }
-      for record in finished { state.finished[record.client, default: []].append((record.id, record.touched)) }
+      for record in finished { state.finished[record.client.exact, default: []].append((record.id, record.touched)) }
       for client in Array(state.finished.keys) { dropFinished(of: client, &state, folder) }
       (state.folder, state.swept, state.unreadable) = (folder, environment.now(), unreadable)
       let report = reporting.withLock { $0 }
@@ -195,7 +195,7 @@
     private func check(
       _ state: State, _ record: UploadRecord, _ quota: UploadQuota, expecting most: UInt64
     ) throws(Problem) {
-      let own = state.uploads.values.filter { $0.client == record.client }
+      let own = state.uploads.values.filter { $0.client.exact == record.client.exact }
       let bytes = own.reduce(most) { $0 + $1.reserved }
       guard own.count < quota.count, bytes <= quota.bytes else {
         throw Self.tooMany(
@@ -250,7 +250,7 @@
     private func room(
       for end: UInt64, of upload: Upload, _ state: State, _ quota: UploadQuota
     ) throws(Problem) -> UInt64 {
-      let others = state.uploads.values.filter { $0.client == upload.client && $0.id != upload.id }
+      let others = state.uploads.values.filter { $0.client.exact == upload.client.exact && $0.id != upload.id }
         .reduce(0) { $0 + $1.reserved }
       guard others <= quota.bytes, end <= quota.bytes - others else {
         throw Self.tooMany(
@@ -276,7 +276,7 @@
     }
 
     /// Removes the records of finished uploads of a client that are too old, and the oldest of those that are too many.
-    private func dropFinished(of client: String, _ state: inout State, _ folder: UploadFolder) {
+    private func dropFinished(of client: ExactText, _ state: inout State, _ folder: UploadFolder) {
       guard let all = state.finished[client] else { return }
       let oldest = oldest
       let kept = all.suffix(quota.finished).drop { $0.touched < oldest }
@@ -288,7 +288,7 @@
     /// - Returns: its place, to be given back when nothing is received any more.
     /// - Throws: ``Problem`` 503 if there are too many, of this client or of all.
     func enter(for client: String) throws(Problem) -> UploadPlace {
-      let quota = quota
+      let (quota, client) = (quota, client.exact)
       let refusal = active.withLock { active -> String? in
         let own = active[client] ?? 0
         guard own < quota.activeOfClient else { return "The server receives \(own) uploads of this client now" }
@@ -324,7 +324,7 @@
       guard hasFolder else { return }
       let uploads = try state.withLock { state in
         _ = try opened(&state)
-        return state.uploads.values.filter { $0.client == client }
+        return state.uploads.values.filter { $0.client.exact == client.exact }
       }
       for upload in uploads {
         guard let finishing = upload.finishing else {
@@ -343,7 +343,7 @@
       try Self.check(id)
       try state.withLock { state in
         try opened(&state).removeFinished(id)
-        state.finished[client]?.removeAll { $0.id == id }
+        state.finished[client.exact]?.removeAll { $0.id == id }
       }
     }
 
@@ -388,8 +388,8 @@
         let (folder, id, touched) = (try state.withLock { try opened(&$0) }, record.id, record.touched)
         try folder.finish(record)
         state.withLock { state in
-          state.finished[upload.client, default: []].append((id, touched))
-          dropFinished(of: upload.client, &state, folder)
+          state.finished[upload.client.exact, default: []].append((id, touched))
+          dropFinished(of: upload.client.exact, &state, folder)
         }
       }
       forget(upload)

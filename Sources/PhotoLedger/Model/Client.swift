@@ -105,6 +105,16 @@ package struct ClientRow: Equatable, Hashable, Sendable {
     }
   }
 
+  /// - Throws: ``LibraryError`` for a name that no client can have, or none that the library does not have yet: two
+  ///   spellings of one name would look alike in every list, and be two clients.
+  package static func check(newName name: String) throws {
+    try check(name: name)
+    guard name.isComposed else {
+      throw LibraryError(
+        .malformedRequest, "The client's name '\(name)' is not in Unicode's composed form (NFC); pass it composed.")
+    }
+  }
+
   package subscript(level: AccessLevel) -> Level {
     get { level == .readWrite ? readWrite : addOnly }
     set { if level == .readWrite { readWrite = newValue } else { addOnly = newValue } }

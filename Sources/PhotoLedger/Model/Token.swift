@@ -106,7 +106,7 @@ public struct CommitSummary: Sendable, Hashable {
 
   /// What a client that does not see everything may know of a commit.
   package func redacted(for client: String, as ordinal: UInt64) -> CommitSummary {
-    let isOwn = self.client == client
+    let isOwn = self.client.exact == client.exact
     return CommitSummary(
       number: ordinal, date: date, client: isOwn ? client : "", process: isOwn ? process : "",
       cause: isOwn ? cause : nil, key: isOwn ? key : nil, causation: nil, firstSequence: 0, eventCount: 0)

@@ -40,13 +40,13 @@ final class SharedStep: Sendable {
   func view(like held: ResultState, in store: LibraryStore) throws -> StepView {
     let (index, first) = try ways.withLock { ways in
       if let index = ways.firstIndex(where: { $0[0].state.isShown(like: held) }) {
-        return (index, ways[index].first { $0.state.client == held.client } ?? ways[index][0])
+        return (index, ways[index].first { $0.state.client.exact == held.client.exact } ?? ways[index][0])
       }
       let view = try StepView(of: step, like: held, in: store)
       if ways.count < Self.wayLimit { ways.append([view]) }
       return (ways.count, view)
     }
-    guard first.state.client != held.client else { return first }
+    guard first.state.client.exact != held.client.exact else { return first }
     // Not under the lock: a token is read from the store, and clients may be many.
     let view = try StepView(first, to: step, like: held, in: store)
     ways.withLock { ways in

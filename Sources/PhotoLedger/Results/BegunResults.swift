@@ -40,7 +40,7 @@ final class BegunResults: StorePart {
   ) -> ResultState? {
     state.withLock { state in
       state.results[query]?.lazy.compactMap(\.state).first { result in
-        result.commit == commit && result.client == client
+        result.commit == commit && result.client.exact == client.exact
           && result.isShown(in: window, wantsIncrementalChanges: wantsIncrementalChanges)
       }
     }
@@ -68,7 +68,7 @@ final class BegunResults: StorePart {
   /// Makes what a client holds, in the background.
   func makeAhead(for client: String, in store: LibraryStore) {
     let results = state.withLock { state in state.results.values.joined().map { $0 } }
-    for held in results where held.state?.client == client {
+    for held in results where held.state?.client.exact == client.exact {
       queue.async { [weak store] in
         guard let store, let result = held.state, result.begun != nil else { return }
         // What fails here fails again where the result is needed, and is thrown there.

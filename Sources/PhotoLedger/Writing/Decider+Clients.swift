@@ -33,7 +33,7 @@ extension Decider {
   private func checkPermission(for change: ChangeRequest.ClientChange, of name: String) throws {
     if client == PhotoLibrary.owner { return }
     switch change {
-    case .register where name == client, .request where name == client: return
+    case .register where name.exact == client.exact, .request where name.exact == client.exact: return
     default:
       throw LibraryError(
         .accessUserDenied, "The client '\(client)' may not change permissions; only the library's owner may.")
@@ -67,6 +67,7 @@ extension Decider {
   }
 
   private mutating func register(_ name: String, _ t: inout WriteTransaction) throws -> ClientRow {
+    try ClientRow.check(newName: name)
     let row = ClientRow(number: nextNumber, name: name, registeredDate: date)
     try record(.clientRegistered(row), &t)
     return row

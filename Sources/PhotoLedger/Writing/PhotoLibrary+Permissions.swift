@@ -96,6 +96,16 @@ extension PhotoLibrary {
     }
   }
 
+  /// Checks a name under which something is to be kept for a client, whether or not the library knows the client yet.
+  /// - Throws: ``LibraryError`` `.malformedRequest` or `.limitExceeded` for a name that no new client can have, unless
+  ///   the library has a client of that name; what the store throws.
+  /// - Complexity: O(log n).
+  package func checkName(ofClient name: String) throws {
+    try ClientRow.check(name: name)
+    if try store.reading({ t in try store.core.projections.client(named: name, in: t) != nil }) { return }
+    try ClientRow.check(newName: name)
+  }
+
   /// The error for a client that the library never heard of.
   package static func unknownClient(_ name: String) -> LibraryError {
     LibraryError(.identifierNotFound, "The library has no client '\(name)'; `client list` lists them.")

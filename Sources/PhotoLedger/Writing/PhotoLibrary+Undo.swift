@@ -193,11 +193,12 @@ extension PhotoLibrary {
     _ commit: Commit, by selection: UndoSelection, _ t: borrowing StoreReading
   ) throws -> Bool {
     let summary = CommitSummary(commit)
-    guard selection.client ?? summary.client == summary.client,
-      selection.cause == nil || selection.cause == summary.cause, selection.since ?? summary.date <= summary.date
+    guard (selection.client ?? summary.client).exact == summary.client.exact,
+      selection.cause == nil || selection.cause?.exact == summary.cause?.exact,
+      selection.since ?? summary.date <= summary.date
     else { return false }
     if let end = selection.until, summary.date >= end { return false }
-    guard client == Self.owner || summary.client == client else {
+    guard client == Self.owner || summary.client.exact == client.exact else {
       if selection.commit == nil { return false }
       throw LibraryError(
         .accessUserDenied,

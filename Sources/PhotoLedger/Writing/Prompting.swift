@@ -47,7 +47,7 @@ final class Prompting: StorePart, AccessAsking {
   private struct State {
     var prompt: (any PermissionPrompt)?
     /// The limited clients that have been offered more since the library was opened.
-    var reminded: Set<String> = []
+    var reminded: Set<ExactText> = []
   }
 
   private let state = Mutex(State())
@@ -66,7 +66,7 @@ final class Prompting: StorePart, AccessAsking {
     case .notDetermined where row?.addOnly.status ?? .notDetermined == .notDetermined:
       _ = try ask(about: client, for: .readWrite, prompt, in: store)
     case .limited where row?.preventsLimitedAlert == false && row?.followedAlbum == nil:
-      guard state.withLock({ $0.reminded.insert(client).inserted }) else { return }
+      guard state.withLock({ $0.reminded.insert(client.exact).inserted }) else { return }
       _ = try offerMore(to: client, in: store)
     default: break
     }
@@ -93,7 +93,7 @@ final class Prompting: StorePart, AccessAsking {
       let changes = try decision.map { try Self.changes(for: $0, level) } ?? []
       guard !changes.isEmpty else { return }
       // A client that was just prompted is not prompted again at once.
-      state.withLock { _ = $0.reminded.insert(client) }
+      state.withLock { _ = $0.reminded.insert(client.exact) }
       _ = try store.perform(changes.map { .client(named: client, $0) }, cause: "permission prompt")
     }
   }

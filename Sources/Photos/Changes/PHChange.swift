@@ -18,7 +18,7 @@ open class PHChange: NSObject, @unchecked Sendable {  // guarded by: holds const
   /// results (PH-05).
   open func changeDetails<T: PHObject>(for object: T) -> PHObjectChangeDetails<T>? {
     guard let source, let origin = object.origin, object.isOf(source.library),
-      origin.core.client == source.library.core.client
+      origin.core.client.exact == source.library.core.client.exact
     else { return nil }
     if let asset = (object as? PHAsset)?.asset {
       guard asset.commit < source.change.commit else { return nil }

@@ -5,7 +5,7 @@ import Synchronization
 final class ClientTable: Sendable {
   /// A client, and the moment of its view, if it is not the current state.
   private struct Key: Hashable {
-    let client: String
+    let client: ExactText
     let commit: UInt64?
   }
 
@@ -20,7 +20,7 @@ final class ClientTable: Sendable {
 
   /// The object of the client that a view of the library belongs to: always the same one for the same opening.
   func library(_ core: PhotoLibrary) -> PHPhotoLibrary {
-    let key = Key(client: core.client, commit: core.momentCommit)
+    let key = Key(client: core.client.exact, commit: core.momentCommit)
     let (library, isGivenUp) = state.withLock { state in
       if let known = state.libraries[key] {
         if known.core.store === core.store { return (known, false) }

@@ -90,7 +90,7 @@ open class PHPhotoLibrary: NSObject, @unchecked Sendable {  // guarded by: `core
     {
       library = known
     }
-    bootstrap(client == library.client ? library : library.as(client))
+    bootstrap(client.exact == library.client.exact ? library : library.as(client))
   }
 
   /// Sets ``shared()`` to an open library of a client, for a program that also uses the core.

@@ -1,0 +1,80 @@
+#if Gallery
+  import Foundation
+  @testable import GalleryServer
+  import HTTPServing
+  import LibraryJSON
+  import PhotoLedger
+  import TestSupport
+  import Testing
+
+  @Suite("Names in two spellings")
+  struct SpelledNameTests {
+    /// One name in two spellings.
+    private static let (composed, decomposed) = ("zo\u{EB}", "zoe\u{308}")
+
+    /// A gallery with two limited clients whose names differ in spelling alone, of which each sees a photo.
+    private static func serving(_ body: (TestGallery, [LocalIdentifier]) async throws -> Void) async throws {
+      try await TestGallery.serving { gallery in
+        let assets = try await gallery.makeAssets(2)
+        try gallery.library.registerFormer(client: decomposed)
+        try await gallery.library.performChanges { change in
+          change.register(client: composed, .described)
+          for (client, asset) in [(composed, assets[0]), (decomposed, assets[1])] {
+            change.setAuthorizationStatus(.limited, of: client)
+            change.grant([asset], to: client)
+          }
+        }
+        try await body(gallery, assets)
+      }
+    }
+
+    @Test("what is held and encoded for a client is not given to one whose name differs in spelling alone")
+    func caches() async throws {
+      try await Self.serving { gallery, assets in
+        let one = try gallery.key(of: Self.composed).secret
+        let other = try gallery.key(of: Self.decomposed).secret
+        let (fetch, token, count) = try gallery.fetch(key: one)
+        #expect(count == 1)
+        let targets = ["items?form=columns&token=\(token)", "items?token=\(token)", "sections?token=\(token)"]
+        // A window is kept when it is asked for a second time.
+        for target in targets + targets {
+          #expect(try gallery.ask("GET", "/v1/fetches/\(fetch)/\(target)", key: one).status == 200, "\(target)")
+          #expect(try gallery.ask("GET", "/v1/fetches/\(fetch)/\(target)", key: other).status == 400, "\(target)")
+        }
+        #expect(try gallery.fetch(key: other).count == 1)
+        let path = "/v1/assets/\(assets[0].uuidString)"
+        #expect(try gallery.ask("GET", path, key: one).status == 200)
+        #expect(try gallery.ask("GET", path, key: other).status == 404)
+      }
+    }
+
+    @Test("denying a client leaves the keys of one alone whose name differs in spelling")
+    func denied() async throws {
+      try await Self.serving { gallery, _ in
+        let one = try gallery.key(of: Self.composed).secret
+        let other = try gallery.key(of: Self.decomposed).secret
+        let spelled = try #require(Self.decomposed.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
+        #expect(try gallery.ask("DELETE", "/v1/clients/\(spelled)").status == 204)
+        #expect(try gallery.ask("GET", "/v1/session", key: one).status == 200)
+        #expect(try gallery.ask("GET", "/v1/session", key: other).status == 401)
+        let statuses = try gallery.library.clients().map { $0.status(for: .readWrite) }
+        #expect(statuses == [.denied, .limited])
+      }
+    }
+
+    @Test("a name that is not composed is refused for a key, a person and an app, unless the library has its client")
+    func new() async throws {
+      try await Self.serving { gallery, _ in
+        for (name, status) in [("re\u{301}ne", 400), (Self.decomposed, 201), ("r\u{E9}ne", 201)] {
+          #expect(try gallery.ask("POST", "/v1/keys", json: ["client": name]).status == status, "\(name)")
+          let person: [String: Any] = ["name": "person \(name.utf8.count) \(status)", "client": name]
+          #expect(try gallery.ask("POST", "/v1/people", json: person).status == status, "\(name)")
+        }
+        for (name, status) in [(Self.decomposed, 400), (Self.composed, 201)] {
+          let app = ["name": name, "usage": "To show photos."]
+          #expect(try gallery.ask("POST", "/v1/clients", json: app, key: nil).status == status, "\(name)")
+        }
+      }
+    }
+  }
+#endif
