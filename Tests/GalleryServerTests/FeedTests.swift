@@ -54,6 +54,26 @@
       }
     }
 
+    @Test("fetches that differ in Unicode spelling alone are followed as two, under their names, and resumed as two")
+    func spellings() async throws {
+      try await TestGallery.serving { gallery in
+        let ids = try await gallery.makeAssets(3)
+        let fetches = try ["caf\u{E9}", "cafe\u{301}"].map { word in
+          try gallery.fetch(["where": "NOT originalFilename CONTAINS '\(word)'"])
+        }
+        let names = Set(fetches.map { $0.name })
+        let query = fetches.map { "fetch=\($0.name)&after=\($0.token)" }.joined(separator: "&")
+        var cursor: String?
+        for id in ids {
+          let client = try FeedClient(gallery, query, after: cursor)
+          try await gallery.library.performChanges { $0.setFavorite(true, for: [id]) }
+          let changes = try (0..<2).map { _ in try #require(try client.next()) }
+          #expect(names.count == 2 && Set(changes.compactMap { $0.data["fetch"] as? String }) == names)
+          cursor = changes.last?.id
+        }
+      }
+    }
+
     @Test("one stream carries several fetches, and its cursor holds how far each was told")
     func several() async throws {
       try await TestGallery.serving { gallery in

@@ -12,6 +12,9 @@
   // order of `members`, what is not asked left out; so equal questions have equal names, and share what is cached by
   // name. A smart album with a limit in days counts back from the day that the name holds, so a name at a token is one
   // list, on whichever day it is read.
+  //
+  // Invariant: two fetches are equal if their names are. Swift would take a predicate in two Unicode spellings for one;
+  // their names differ, by which clients tell the messages of a feed apart.
 
   /// What a fetch of assets asks for, or of albums and folders, or of the log.
   struct FetchRequest: Hashable, Sendable {
@@ -30,33 +33,39 @@
     }
 
     /// Whether it asks for the log instead of assets.
-    var isLog = false
+    private(set) var isLog = false
     /// Which collections instead of assets: `all`, `top` or the identifier of a folder.
-    var collections: String?
+    private(set) var collections: String?
     /// The client whose view is asked for; nil: that of the key. For the owner, see ``Call/library(of:)``.
-    var selectionOf: String?
+    private(set) var selectionOf: String?
     /// A predicate in PhotoKit's format.
-    var predicate: String?
+    private(set) var predicate: String?
     /// Words to find assets by.
-    var search: String?
+    private(set) var search: String?
     /// Sort terms such as `creationDate:desc`, the outermost first.
-    var sort: [String] = []
+    private(set) var sort: [String] = []
     /// The identifier of an album or smart album.
-    var album: String?
+    private(set) var album: String?
     /// The name of one of the library's own smart albums, as PhotoKit spells the subtype.
-    var smartAlbum: String?
+    private(set) var smartAlbum: String?
     /// The day in UTC, by its beginning, from which a smart album counts back that has a limit in days.
-    var day: Date?
-    var isShowingHidden = false
-    var isShowingTrash = false
-    var isShowingAllBursts = false
-    var isShowingAllStacks = false
+    private(set) var day: Date?
+    private(set) var isShowingHidden = false
+    private(set) var isShowingTrash = false
+    private(set) var isShowingAllBursts = false
+    private(set) var isShowingAllStacks = false
     /// Only these; empty: all. In the order of their raw values, each once.
-    var mediaTypes: [MediaType] = []
+    private(set) var mediaTypes: [MediaType] = []
     /// Only what comes from these; empty: as the library has it.
-    var sources: SourceTypes = []
-    var limit = 0
-    var offset = 0
+    private(set) var sources: SourceTypes = []
+    private(set) var limit = 0
+    private(set) var offset = 0
+    /// The name of the fetch, which says all of the above.
+    private(set) var name = ""
+
+    static func == (one: FetchRequest, other: FetchRequest) -> Bool { one.name == other.name }
+
+    func hash(into hasher: inout Hasher) { hasher.combine(name) }
 
     static let nameLimit = 2048
     static let keys = [
@@ -115,6 +124,7 @@
           "'\(other.key)' is about assets; a fetch of collections has \(Self.collectionKeys.joined(separator: ", ")).")
       }
       guard sort.count <= 8 else { throw .malformed("'sort' has \(sort.count) terms; pass at most 8.") }
+      name = spelled
     }
 
     /// Reads a name.
@@ -169,8 +179,7 @@
     /// What the fetch is a list of.
     var subject: Subject { isLog ? .log : collections == nil ? .assets : .collections }
 
-    /// The name of the fetch.
-    var name: String { Keyring.spelled(Array(JSON.object(members).description.utf8)) }
+    private var spelled: String { Keyring.spelled(Array(JSON.object(members).description.utf8)) }
 
     /// Fetches from the current library or an as-of view.
     /// - Parameters:
@@ -218,6 +227,7 @@
       else { return }
       let days = (library.today.timeIntervalSince1970 / 86_400).rounded(.down)
       day = Date(timeIntervalSince1970: days * 86_400)
+      name = spelled
     }
 
     /// The library as the fetch looks at it: as the client of the key, or for the owner as the client that it names.
