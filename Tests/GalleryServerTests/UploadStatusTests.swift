@@ -94,6 +94,26 @@
       }
     }
 
+    @Test(
+      "an upload stops where the disk has its reserve left, with or without a length, and goes on when there is room",
+      arguments: [[], ["Upload-Length: 5000"]] as [[String]])
+    func reserve(_ length: [String]) async throws {
+      try await TestGallery.serving { gallery in
+        let data = photo("reserve", 5_000)
+        let begun = try gallery.send("POST", "/v1/uploads", data.prefix(10), ["Upload-Complete: ?0"] + length)
+        let place = try #require(begun.interim?.fields["location"])
+        var quota = UploadQuota()
+        for (reserve, offset) in [(.max, "10"), (0, "4000")] as [(UInt64, String)] {
+          quota.reserve = reserve
+          gallery.server.uploads.set(quota: quota)
+          let fields = ["Upload-Complete: ?0", "Upload-Offset: 10", Self.part]
+          let answer = try gallery.send("PATCH", place, data[10..<4_000], fields).answer
+          #expect((answer.status == 507) == (reserve > 0), "\(answer)")
+          #expect(try gallery.ask("HEAD", place).fields["upload-offset"] == offset)
+        }
+      }
+    }
+
     @Test("a part that finds no room, too many others or its end is answered as described")
     func bounded() async throws {
       try await TestGallery.serving { gallery in

@@ -40,6 +40,8 @@
       var digests: ContentHash?
       /// Up to where the kernel was asked to write them out.
       var writtenOut: UInt64 = 0
+      /// Up to where the turn may write before the disk is asked for room again.
+      var hasRoomUpTo: UInt64 = 0
       /// How many bytes the request that writes may bring, as far as it said.
       var expected: UInt64
       /// The latest turn.
@@ -92,6 +94,7 @@
         // What an earlier request announced does not come any more, whatever becomes of this one.
         let isFirst = state.turn == 0
         if !isFirst { state.expected = 0 }
+        state.hasRoomUpTo = 0
         state.turn += 1
         try settle(&state)
         guard offset == state.record.offset else { throw Self.mismatch(state.record.offset) }
@@ -126,7 +129,8 @@
     }
 
     /// Writes bytes behind those that are there.
-    /// - Throws: ``Problem`` 409 for a turn that is over, 413 beyond the announced length or the quota, 507.
+    /// - Throws: ``Problem`` 409 for a turn that is over, 413 beyond the announced length or the quota; ``LibraryError``
+    ///   `.notEnoughSpace` where the disk has its reserve left.
     func write(_ bytes: [UInt8], turn: Int, _ quota: UploadQuota) throws {
       try state.withLock { state in
         guard state.turn == turn else { throw Self.overtaken }
@@ -135,6 +139,10 @@
         guard end <= state.record.length ?? quota.fileSize else {
           throw quota.excess(
             "The body exceeds \(state.record.length ?? quota.fileSize) bytes, the maximum of this upload.")
+        }
+        if end > state.hasRoomUpTo {
+          try folder.checkRoom(for: UInt64(bytes.count), keeping: quota.reserve)
+          state.hasRoomUpTo = end + Self.writtenUnasked
         }
         do {
           state.written += UInt64(try folder.write(bytes, to: state.descriptor, at: state.written, state.record.file))
@@ -166,6 +174,10 @@
     }
 
     private static let givenBack: UInt64 = 1 << 18
+
+    /// How much is written until the disk is asked for room again: of all bodies that are received at once, a part of
+    /// its reserve.
+    private static let writtenUnasked: UInt64 = 1 << 18
 
     /// The disk works while further bytes come, so that the sync at the end finds little to do.
     private static let writtenOutAtATime: UInt64 = 1 << 20

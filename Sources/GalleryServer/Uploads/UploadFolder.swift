@@ -122,6 +122,18 @@
       return UInt64(status.f_bavail) * UInt64(status.f_frsize)
     }
 
+    /// Whether the disk has room for more bytes beside its reserve.
+    func hasRoom(for bytes: UInt64, keeping reserve: UInt64) -> Bool {
+      let room = room
+      return room >= reserve && room - reserve >= bytes
+    }
+
+    /// Checks that the disk has room for more bytes beside its reserve.
+    /// - Throws: ``LibraryError`` `.notEnoughSpace`.
+    func checkRoom(for bytes: UInt64, keeping reserve: UInt64) throws {
+      guard hasRoom(for: bytes, keeping: reserve) else { throw Self.failure("write", ENOSPC) }
+    }
+
     // MARK: Records
 
     /// Replaces the record of an upload.
