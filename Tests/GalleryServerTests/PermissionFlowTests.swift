@@ -230,6 +230,17 @@
       }
     }
 
+    @Test(
+      "an app cannot register under a name that looks like a share link's or the owner's",
+      arguments: ["share", "Share", "share#vw20GrSht2Wc", "#", "owner", "OWNER"])
+    func disguised(_ name: String) async throws {
+      try await TestGallery.serving { gallery in
+        let app = ["name": name, "usage": "Grandma", "asks": "readWrite"]
+        #expect(try gallery.ask("POST", "/v1/clients", json: app, key: nil).status == 400)
+        #expect(try gallery.library.clients().isEmpty)
+      }
+    }
+
     @Test("an app cannot register as another one, without a reason, too often, or where that is turned off")
     func registers() async throws {
       try await TestGallery.serving { gallery in

@@ -1756,12 +1756,26 @@ test('requests that are said again stay as they are, and the one that has the fo
   // Its request is answered: the focus goes to no other one.
   said('three');
   assert.equal(document.activeElement, document.body);
-  // A share link's title may be learned later.
-  const { noteClients } = await load('views/client-names.js');
-  said('share#1');
-  noteClients([{ name: 'share#1', usageDescription: { readWrite: 'For the club' } }]);
-  said('share#1');
-  assert.match(lines()[0].textContent, /For the club/);
+  // A share link's title may be learned later; an app that is called as one is none.
+  const lists = {
+    '/v1/shares': { shares: [{ client: 'share#1' }] },
+    '/v1/clients': { clients: ['share#1', 'share#2'].map((name) => ({ name,
+      usageDescription: { readWrite: 'For the club' }, authorizationStatus: { readWrite: 'notDetermined' } })) },
+  };
+  let learn = () => {};
+  const learned = new Promise((resolve) => { learn = () => resolve(undefined); });
+  app.client.ask = async (method, path) => {
+    await learned;
+    return lists[path];
+  };
+  said('share#1', 'share#2');
+  const asks = () => lines().map((one) => one.querySelector('p').textContent);
+  assert.match(asks()[0], /share#1/, 'what is not known yet is called by its whole name');
+  learn();
+  await settled();
+  assert.match(asks()[0], /Share link: For the club/);
+  assert.match(asks()[1], /share#2/);
+  assert.deepEqual(app.failures, []);
   said();
   assert.deepEqual(names(), []);
   app.requests.watched.close();

@@ -27,6 +27,9 @@
 
     // MARK: The app
 
+    /// The names by which people know others than apps.
+    private static let reserved = ["share", PhotoLibrary.owner]
+
     private static func register(_ call: Call, _ json: JSON) throws -> HTTPResponse {
       let server = call.server
       guard server.access.allowsRegistration else {
@@ -35,6 +38,10 @@
       try json.checkKeys(["name", "usage", "addUsage", "asks"])
       let said = try json.clientName("name")
       try ClientRow.check(newName: said)
+      // `#` divides what the app says from the random letters, and share links have such names, too.
+      guard !said.utf8.contains(UInt8(ascii: "#")), !reserved.contains(said.lowercased()) else {
+        throw Problem.malformed("'name' has no '#', and is none of \(reserved.joined(separator: ", ")).")
+      }
       guard said.utf8.count <= 128 else { throw Problem.malformed("'name' has more than 128 bytes.") }
       var registration = ClientRegistration()
       registration.readWriteUsageDescription = try json.text("usage", atMost: 1000)

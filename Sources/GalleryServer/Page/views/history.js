@@ -12,7 +12,7 @@ import { messageOf } from '../model/failures.js';
 import { sightings, LogReader } from '../model/log.js';
 import { instant, isolated, t } from '../text/text.js';
 import { App } from './app.js';
-import { clientName, clientsIn, learnNames, noteClients } from './client-names.js';
+import { clientName, clientsIn, learnNames, readClients } from './client-names.js';
 import { fill, h } from './dom.js';
 import { icon } from './icons.js';
 import { eventSentence } from './log-sentences.js';
@@ -170,8 +170,7 @@ class HistoryView {
   async suggest(place) {
     if (!this.app.isOwner || place.childElementCount > 1) return;
     try {
-      const { clients } = await this.app.client.ask('GET', '/v1/clients', { signal: this.abort.signal });
-      noteClients(clients);
+      const clients = await readClients(this.app, this.abort.signal);
       place.append(...clients.map((/** @type {{ name: string }} */ { name }) =>
         h('option', { value: name, label: clientName(name) === name ? null : clientName(name) })));
     } catch (error) {

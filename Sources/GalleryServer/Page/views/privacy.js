@@ -9,7 +9,7 @@ import { fill, h } from './dom.js';
 import { field, formDialog, make } from './forms.js';
 import { icon } from './icons.js';
 import { clientDetails } from './privacy-client.js';
-import { clientName, noteClients } from './client-names.js';
+import { askerName, isShareLink, readClients } from './client-names.js';
 import { drawRequests, requestLine } from './requests.js';
 import { secretDialog } from './secret.js';
 
@@ -71,8 +71,8 @@ class PrivacyView {
 
   async load() {
     this.showWaiting();
-    const { clients } = await this.app.client.ask('GET', '/v1/clients', { signal: this.abort.signal });
-    noteClients(clients);
+    const clients = await readClients(this.app, this.abort.signal);
+    this.showWaiting();
     this.show(clients);
   }
 
@@ -105,7 +105,7 @@ class PrivacyView {
   /** @param {Client} client */
   card(client) {
     const { name, authorizationStatus: status, usageDescription: usage } = client;
-    const title = clientName(name);
+    const title = askerName(name);
     const select = h('select', { 'data-focus': `status ${name}`, 'aria-label': t('privacy.mayRead', { name: title }),
       onchange: async () => {
       const chosen = select.value;
@@ -129,8 +129,8 @@ class PrivacyView {
       h('h3', { dir: 'auto' }, title), title === name ? null : h('p', { class: 'soft client-name', dir: 'auto' }, name),
       h('p', null, this.access(client), ' ', h('span', { class: 'soft' },
         t('privacy.since', { date: instant(client.registeredDate) }))),
-      usage.readWrite && !name.startsWith('share#') ? h('p', { class: 'usage', dir: 'auto' }, t('said.name', { name: usage.readWrite }))
-        : null,
+      usage.readWrite && !isShareLink(name)
+        ? h('p', { class: 'usage', dir: 'auto' }, t('said.name', { name: usage.readWrite })) : null,
       usage.addOnly ? h('p', { class: 'usage', dir: 'auto' }, t('privacy.addUsage', { usage: usage.addOnly })) : null,
       h('div', { class: 'entry-actions' }, h('label', { class: 'inline-field' }, t('privacy.may'), select),
         h('label', { class: 'choice' }, adds, h('span', null, t('privacy.mayAdd'))),
@@ -156,7 +156,7 @@ class PrivacyView {
    */
   async decide({ name }, level, status) {
     const done = await this.app.commit([{ op: 'client.authorize', client: name, status, level }],
-      t(`privacy.done.${level}`, { name: clientName(name), status: t(`status.${status}`) }), { cause: 'privacy page' });
+      t(`privacy.done.${level}`, { name: askerName(name), status: t(`status.${status}`) }), { cause: 'privacy page' });
     if (done) await this.reload();
     return done !== null;
   }

@@ -9,7 +9,7 @@
 import { Watched } from '../client/watched.js';
 import { instant, t } from '../text/text.js';
 import { choosePhotos } from './chooser.js';
-import { clientName } from './client-names.js';
+import { askerName, learnNames } from './client-names.js';
 import { showDialog } from './dialog.js';
 import { fill, h } from './dom.js';
 import { icon } from './icons.js';
@@ -45,8 +45,19 @@ export class Requests extends EventTarget {
       this.waiting = this.watched.state?.requests ?? [];
       this.show();
       this.dispatchEvent(new Event('change'));
+      void this.learn();
     });
     app.watch(this.watched);
+  }
+
+  /** Learns the titles of the share links that ask, and draws them. */
+  async learn() {
+    try {
+      await learnNames(this.app, this.waiting.map(({ client }) => client));
+      this.show();
+    } catch (error) {
+      this.app.notices.fail(error);
+    }
   }
 
   show() {
@@ -66,7 +77,7 @@ export class Requests extends EventTarget {
  * @param {() => (Node | false)[]} draw
  */
 export function drawRequests(place, requests, draw) {
-  const drawn = JSON.stringify([requests, requests.map(({ client }) => clientName(client))]);
+  const drawn = JSON.stringify([requests, requests.map(({ client }) => askerName(client))]);
   if (place.dataset.drawn === drawn) return;
   place.dataset.drawn = drawn;
   const { activeElement } = document;
@@ -84,7 +95,7 @@ export function drawRequests(place, requests, draw) {
  * @param {AccessRequest} request
  */
 export function requestLine(app, request) {
-  const name = clientName(request.client);
+  const name = askerName(request.client);
   return h('div', { class: 'request', 'data-client': request.client }, icon('privacy'),
     h('p', { dir: 'auto' }, t(`request.asks.${request.level}`, { name })),
     h('button', { class: 'button main', 'aria-label': t('request.answerTo', { name }),
@@ -99,7 +110,7 @@ export function requestLine(app, request) {
  */
 async function answer(app, request) {
   const { client, level, usage, date } = request;
-  const name = clientName(client);
+  const name = askerName(client);
   const choices = { readWrite: ['allow', 'limit', 'deny'], addOnly: ['allow', 'deny'],
     more: ['more', 'nothing'] }[level];
   const decision = await showDialog(t(`request.title.${level}`, { name }), (close) => [
@@ -130,7 +141,7 @@ async function answer(app, request) {
  * @param {'limit' | 'more'} decision
  */
 async function choose(app, { client, level }, decision) {
-  const name = clientName(client);
+  const name = askerName(client);
   const ids = await choosePhotos(app, t('request.choose', { name }), t('request.choose.sentence', { name }),
     t('request.choose.act'));
   if (!ids) return;
@@ -152,7 +163,7 @@ async function choose(app, { client, level }, decision) {
 async function giveMore(app, client, ids) {
   const assets = ids.slice(0, moreLimit);
   await app.client.ask('POST', `/v1/clients/${encodeURIComponent(client)}/answer`, { json: { level: 'more', assets } });
-  const name = clientName(client);
+  const name = askerName(client);
   if (assets.length === 0) {
     app.notices.show(t('request.done.nothing', { name }));
     return;
