@@ -35,6 +35,12 @@
       public let name: String
       /// What the client calls the file, as it was sent; nil for a plain field.
       public let filename: String?
+
+      /// Whether two parts are announced by the same bytes: a file name may have more marks than can be compared.
+      public static func == (one: Part, other: Part) -> Bool {
+        one.name.utf8.elementsEqual(other.name.utf8)
+          && one.filename.map { Array($0.utf8) } == other.filename.map { Array($0.utf8) }
+      }
     }
 
     /// Something that came.
@@ -66,6 +72,8 @@
     /// How much of a body may be something else than content.
     static let framingLimit = 128 << 10
     static let partLimit = 64
+    /// The most bytes of a part's name: it is compared and hashed, which takes long for thousands of marks.
+    static let nameLimit = 100
 
     /// Guarded by its lock; so is what `collected` points to.
     private let state: Mutex<State>
@@ -186,6 +194,9 @@
       if offset == 0 {
         guard let name else { return refuse("A part of the form has no name.") }
         guard let text = String(validatingCString: name) else { return refuse("The name of a part is not UTF-8.") }
+        guard text.utf8.count <= nameLimit else {
+          return refuse("The name of a part has more than \(nameLimit) bytes.")
+        }
         let file = filename.map { String(validatingCString: $0) }
         if let file, file == nil { return refuse("The file name of the part '\(text.prefix(40))' is not UTF-8.") }
         let part = Part(name: text, filename: file ?? nil)

@@ -103,6 +103,21 @@
       }
     }
 
+    @Test("a form with more marks on a character than can be compared is refused: in a file name, and in a field")
+    func marks() async throws {
+      try await Self.uploading { gallery, uploader in
+        let marks = "a" + String(repeating: "\u{300}\u{323}", count: 100)
+        let forms = [
+          UploadForm(photo("m"), named: marks), UploadForm(photo("m"), named: "m.jpg", ["visibility": marks]),
+        ]
+        for form in forms {
+          let text = try Self.send(form, uploader).readToEnd()
+          try Self.check(text, 400, "/api/assets")
+          #expect(text.contains("marks") && gallery.leftovers.isEmpty)
+        }
+      }
+    }
+
     @Test("a long form that is refused in the middle is answered at its end")
     func inTheMiddle() async throws {
       try await Self.uploading { gallery, uploader in

@@ -180,7 +180,7 @@
       }
     }
 
-    @Test("too many parts, names that are no text, and parts without one are rejected")
+    @Test("too many parts, names that are no text or too long to be compared, and parts without one are rejected")
     func parts() async throws {
       try await serving { address, _ in
         let many = spelled((0...MultipartForm.partLimit).map { ModelPart(name: "p\($0)", content: [1]) }, "bo")
@@ -188,7 +188,9 @@
         let broken =
           Array("--bo\r\nContent-Disposition: form-data; name=\"".utf8) + [0xC3, 0x28]
           + Array("\"\r\n\r\n1\r\n--bo--\r\n".utf8)
-        for body in [many, nameless, broken] {
+        let name = "a" + String(repeating: "\u{300}\u{323}", count: 25)
+        let long = spelled([ModelPart(name: name, content: [1])], "bo")
+        for body in [many, nameless, broken, long] {
           let client = try RawClient(port: address.port)
           client.send(Array(head("multipart/form-data; boundary=bo", body.count).utf8) + body)
           #expect(client.readToEnd().hasPrefix("HTTP/1.1 400"))

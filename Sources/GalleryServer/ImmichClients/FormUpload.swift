@@ -130,8 +130,16 @@
       guard let filename = part.filename else {
         throw Problem.malformed("'assetData' of the form must be a file, with a file name.")
       }
+      try Self.checkMarks(filename, "The file name of 'assetData'")
       uploads.name(upload, try UploadHead.name(filename))
       return try upload.begin(at: 0, UploadHead(), contentLength: nil)
+    }
+
+    /// Rejects a text that takes long to compare.
+    private static func checkMarks(_ text: String, _ what: String) throws(Problem) {
+      guard text.isBoundedInMarks else {
+        throw .malformed("\(what) has more than \(String.markLimit) combining marks on a character.")
+      }
     }
 
     // MARK: The end
@@ -168,6 +176,7 @@
         guard let text = String(validating: bytes, as: UTF8.self) else {
           throw .malformed("'\(name)' of the form is not UTF-8.")
         }
+        try checkMarks(text, "'\(name)' of the form")
         return text
       }
       var beside = Uploads.Beside()
