@@ -21,19 +21,27 @@ package struct JSONReader {
 
   private let bytes: [UInt8]
   private let form: Form
+  private let valueLimit: Int
+  private var valueCount = 0
   private var position = 0
   private static let greatestDepth = 64
 
   /// Reads a text that is one value.
-  package static func read(_ bytes: [UInt8], _ form: Form = .strict) throws(JSONError) -> JSON {
-    var reader = JSONReader(bytes: bytes, form: form)
+  /// - Parameter valueLimit: the most values, those within others included: a list of lists takes thirty times as much
+  ///   memory as its text.
+  package static func read(
+    _ bytes: [UInt8], _ form: Form = .strict, valueLimit: Int = .max
+  ) throws(JSONError) -> JSON {
+    var reader = JSONReader(bytes, form, valueLimit)
     let value = try reader.value(depth: 0)
     reader.skipBlanks()
     guard reader.position == bytes.count else { throw reader.error("expected the end of the line") }
     return value
   }
 
-  private init(bytes: [UInt8], form: Form) { (self.bytes, self.form) = (bytes, form) }
+  private init(_ bytes: [UInt8], _ form: Form, _ valueLimit: Int) {
+    (self.bytes, self.form, self.valueLimit) = (bytes, form, valueLimit)
+  }
 
   private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
 
@@ -52,6 +60,8 @@ package struct JSONReader {
   private mutating func value(depth: Int) throws(JSONError) -> JSON {
     guard depth < Self.greatestDepth else { throw error("values may be nested \(Self.greatestDepth) deep") }
     skipBlanks()
+    valueCount += 1
+    guard valueCount <= valueLimit else { throw error("there may be \(valueLimit) values at most") }
     switch next {
     case UInt8(ascii: "{"): return try object(depth)
     case UInt8(ascii: "["): return try list(depth)

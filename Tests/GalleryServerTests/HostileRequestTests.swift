@@ -2,6 +2,7 @@
   import Foundation
   @testable import GalleryServer
   import HTTPServing
+  import LibraryJSON
   import PhotoLedger
   import TestSupport
   import Testing
@@ -236,6 +237,20 @@
           let statuses = status == 413 ? [413, 400, 404] : [status, 404]
           #expect(statuses.contains(answer.status), "\(route.method) \(path): \(answer)")
         }
+      }
+    }
+
+    @Test(
+      "a large body of many small values, which take far more memory than their text, is not read to its end",
+      arguments: ["/v1/downloads", "/v1/blocks"])
+    func values(_ path: String) async throws {
+      try await TestGallery.serving { gallery in
+        let body = #"{"assets":["# + String(repeating: "[1],", count: JSON.valueLimit / 2) + "1]}"
+        let client = try RawClient(port: gallery.address.port)
+        let fields = ["Content-Type: application/json", "Content-Length: \(body.utf8.count)", "Connection: close"]
+        client.send(try gallery.head("POST", path, fields) + body)
+        let answer = TestGallery.checked("POST", path, try #require(TestGallery.parsed(client.readToEnd())))
+        #expect(answer.status == 400 && answer.body.contains("400000 values"), "\(answer)")
       }
     }
 

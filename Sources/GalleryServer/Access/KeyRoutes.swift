@@ -234,6 +234,9 @@
       return name
     }
 
+    /// The most values of a large body: four times as many as a download names assets.
+    static let valueLimit = 400_000
+
     /// The most assets of a body, and the largest body that names so many by their longest spelling.
     static let assetLimit = 10_000
     static let assetsByteLimit = 1 << 20

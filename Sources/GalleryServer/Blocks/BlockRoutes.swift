@@ -48,7 +48,7 @@
     ]
 
     private static func read(_ body: [UInt8], _ key: String?) throws -> ChangeLine {
-      var line = try ChangeLine(body)
+      var line = try ChangeLine(body, valueLimit: JSON.valueLimit)
       if let key, let other = line.key, key != other {
         throw Problem.malformed("The field Idempotency-Key and 'key' of the body differ; pass one of them.")
       }

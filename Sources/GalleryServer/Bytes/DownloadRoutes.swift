@@ -115,7 +115,7 @@
         "POST", "/v1/downloads", limit: 8 << 20, checking: { call in try Fetches.checkMayRead(try call.library()) }
       ) { call, body in
         try call.checkQuery([])
-        let json = try JSONReader.read(body)
+        let json = try JSONReader.read(body, valueLimit: JSON.valueLimit)
         guard let list = json["assets"]?.listValue, (1...Downloads.assetLimit).contains(list.count) else {
           throw Problem.malformed("The body needs 'assets', a list of 1 to \(Downloads.assetLimit) identifiers.")
         }

@@ -77,7 +77,7 @@
         return .gather(limit: 1 << 20) { request in
           do {
             let (status, json) = try await offload {
-              let body = try JSONReader.read(request.body)
+              let body = try JSONReader.read(request.body, valueLimit: JSON.valueLimit)
               guard body.objectValue != nil else { throw Problem.malformed("The body must be a JSON object.") }
               return try answer(call, body)
             }

@@ -15,9 +15,10 @@ package struct ChangeLine: Sendable {
   }
 
   /// Reads a line.
+  /// - Parameter valueLimit: the most values of the line.
   /// - Throws: ``JSONError`` for what is no JSON, ``LibraryError`` `.malformedRequest` for what is no change block.
-  package init(_ bytes: [UInt8]) throws {
-    guard let members = try JSONReader.read(bytes).objectValue else {
+  package init(_ bytes: [UInt8], valueLimit: Int = .max) throws {
+    guard let members = try JSONReader.read(bytes, valueLimit: valueLimit).objectValue else {
       throw LibraryError(.malformedRequest, "A line is an object such as {\"changes\":[…]}.")
     }
     var fields = OperationFields(members, place: "The line")
