@@ -109,6 +109,29 @@
       withExtendedLifetime(temporary) {}
     }
 
+    @Test("what is missing is made in idle time as soon as the cache can be opened, and why it could not is said once")
+    func openedLater() async throws {
+      let temporary = try TemporaryLibrary(.seeded(1))
+      let parent = temporary.library.url.appending(path: "renditions")
+      let lock = parent.appending(path: "lock")
+      try FileManager.default.createDirectory(at: parent, withIntermediateDirectories: true)
+      try #require(symlink("lock", lock.path) == 0)
+      var options = RenditionOptions()
+      options.fillsIdleTime = true
+      let renditions = Renditions(
+        temporary.library, options, now: { Date(timeIntervalSince1970: 1) }, ready: { _ in })
+      let (said, waits) = (Gathered<String>(), Gathered<Double>())
+      let sleep: @Sendable (Double) async throws -> Void = { seconds in
+        waits.append(seconds)
+        if waits.all.count == 3 { try FileManager.default.removeItem(at: lock) }
+      }
+      try renditions.start(sleep: sleep) { said.append($0) }
+      try await waitUntil("the cache is open") { renditions.isAtHand }
+      await renditions.stop()
+      #expect(said.all.count == 1 && said.all.first?.contains("cannot be locked") == true, "\(said.all)")
+      #expect(waits.all == [60, 120, 240])
+    }
+
     @Test("what was killed counts as failed after some attempts, with the same programs and across restarts")
     func attempts() throws {
       let temporary = try TemporaryLibrary(.seeded(1))

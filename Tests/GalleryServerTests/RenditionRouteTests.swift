@@ -294,7 +294,7 @@
       let renditions = Renditions(temporary.library, options, now: { Date(timeIntervalSince1970: 1) }) {
         heard.append($0)
       }
-      try renditions.start()
+      try renditions.start(sleep: GalleryEnvironment.system.sleep) { Issue.record("\($0)") }
       try await waitUntil("all pictures are made") { heard.all.count == 4 }
       await renditions.stop()
       #expect(try heard.all == names.map { Array(try Data(contentsOf: sample("orientation/\($0).jpg"))).sha256 })

@@ -326,32 +326,61 @@
 
     // MARK: Idle time
 
+    /// How long the making of what is missing waits after its first failure, and at most, in seconds.
+    private static let (firstWait, longestWait) = (60.0, 3600.0)
+
     /// Begins to follow erasures, and to make what is missing if the options say so.
+    /// - Parameters:
+    ///   - sleep: waits for a number of seconds.
+    ///   - report: receives a sentence when what is missing cannot be made; it is tried again later.
     /// - Throws: ``LibraryError`` if the library cannot be followed.
-    func start() throws {
+    func start(
+      sleep: @escaping @Sendable (Double) async throws -> Void, report: @escaping @Sendable (String) -> Void
+    ) throws {
       try library.register(self)
       guard options.fillsIdleTime else { return }
-      let task = Task.detached { [self] in
-        do {
-          let (cache, renderer, queue) = try await offload { [self] in try parts() }
-          guard renderer.makesPictures else { return }
-          var options = FetchOptions()
-          options.sort = [try SortTerm("creationDate:desc", for: .asset)]
-          // A client that is limited to its selection is shown what lies beneath the top of a stack.
-          (options.includeHiddenAssets, options.includeAllStackAssets) = (true, true)
-          let result = try await offload { [library, options] in try library.fetchAssets(options) }
-          async let scan: Void = scan(result, cache, queue)
-          for try await change in library.changes(to: result) {
-            let indexes = (change.insertedIndexes ?? []).union(change.changedIndexes ?? [])
-            try await fill(try change.fetchResultAfterChanges.objects(at: indexes), cache, queue)
+      let task = Task<Void, Never>.detached { [self] in
+        var (wait, said) = (Self.firstWait, "")
+        while true {
+          do {
+            try await fillIdleTime()
+            return
+          } catch {
+            // The library is closing: there is nothing to fill any more.
+            if Task.isCancelled || error is CancellationError || (error as? LibraryError)?.code == .closed { return }
+            let sentence = "Pictures that are missing are not made in idle time for now: \(error)"
+            if sentence != said { report(sentence) }
+            said = sentence
           }
-          try await scan
-        } catch {
-          // The library is closing: there is nothing to fill any more.
-          return
+          do { try await sleep(wait) } catch { return }
+          wait = min(2 * wait, Self.longestWait)
         }
       }
       state.withLock { $0.filler = task }
+    }
+
+    /// Makes what is missing and what is added, until the library closes.
+    private func fillIdleTime() async throws {
+      let (cache, renderer, queue) = try await offload { [self] in try parts() }
+      guard renderer.makesPictures else { return }
+      var options = FetchOptions()
+      options.sort = [try SortTerm("creationDate:desc", for: .asset)]
+      // A client that is limited to its selection is shown what lies beneath the top of a stack.
+      (options.includeHiddenAssets, options.includeAllStackAssets) = (true, true)
+      let result = try await offload { [library, options] in try library.fetchAssets(options) }
+      try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask { [self] in try await scan(result, cache, queue) }
+        group.addTask { [self] in try await follow(result, cache, queue) }
+        // An error of either ends both.
+        for try await _ in group {}
+      }
+    }
+
+    private func follow(_ result: FetchResult<Asset>, _ cache: RenditionCache, _ queue: RenditionQueue) async throws {
+      for try await change in library.changes(to: result) {
+        let indexes = (change.insertedIndexes ?? []).union(change.changedIndexes ?? [])
+        try await fill(try change.fetchResultAfterChanges.objects(at: indexes), cache, queue)
+      }
     }
 
     private func scan(_ result: FetchResult<Asset>, _ cache: RenditionCache, _ queue: RenditionQueue) async throws {

@@ -169,7 +169,7 @@
       uploads.report(to: options.log)
       let started = try HTTPServer(listener, application: self, options: options)
       let address = started.address
-      try renditions.start()
+      try renditions.start(sleep: environment.sleep, report: options.log)
       // A server that was killed may have left bodies that fill the disk. What fails is tried again by a request.
       if uploads.hasFolder { Task.detached { [uploads] in try? await offload { try uploads.open() } } }
       server.withLock { $0 = started }
