@@ -276,10 +276,12 @@
         return found
       }
       guard let smartAlbum else { return nil }
-      guard let subtype = AlbumSubtype.named.first(where: { $0.isSmart && $0.name == smartAlbum }),
-        let found = try library.fetchCollections(with: .smartAlbum, subtype: subtype).firstObject
-      else { throw Problem.notFound }
-      return found
+      guard let subtype = AlbumSubtype.named.first(where: { $0.isSmart && $0.name == smartAlbum }) else {
+        throw Problem.notFound
+      }
+      let albums = try library.fetchCollections(with: .smartAlbum, subtype: subtype)
+      guard albums.count > 0 else { throw Problem.notFound }
+      return try albums.object(at: 0)
     }
   }
 #endif

@@ -39,7 +39,8 @@
     private static func describe(stack top: LocalIdentifier, in library: PhotoLibrary) throws -> JSON {
       var options = ListingRoutes.everything(isTrash: false)
       options.condition = .comparison(.stack, .equal, .identifier(top))
-      let members = try library.fetchAssets(options).map { ["id": .text($0.id.uuidString)] as JSON }
+      let stacked = try library.fetchAssets(options)
+      let members = try stacked.objects(at: 0..<stacked.count).map { ["id": .text($0.id.uuidString)] as JSON }
       let id = JSON.text(top.uuidString)
       return ["id": id, "primaryAssetId": id, "assets": .list(members)]
     }
@@ -50,7 +51,8 @@
       ImmichClientRoutes.reading("GET", "/api/albums") { call in
         try call.checkQuery([])
         guard let library = try call.listedLibrary() else { return [] }
-        return .list(Array(try library.fetchCollections(with: .album)).map { .object(describe($0)) })
+        let albums = try library.fetchCollections(with: .album)
+        return .list(try albums.objects(at: 0..<albums.count).map { .object(describe($0)) })
       },
       ImmichClientRoutes.reading("GET", "/api/albums/{album}") { call in
         try call.checkQuery(["withoutAssets"])
@@ -110,8 +112,9 @@
 
     /// The members of an album, those in the trash included: they keep their places.
     private static func members(of album: PhotoCollection, in library: PhotoLibrary) throws -> [LocalIdentifier] {
-      try [false, true].flatMap { isTrash in
-        try library.fetchAssets(ListingRoutes.everything(isTrash: isTrash), in: album).map(\.id)
+      try [false, true].flatMap { isTrash -> [LocalIdentifier] in
+        let members = try library.fetchAssets(ListingRoutes.everything(isTrash: isTrash), in: album)
+        return try members.objects(at: 0..<members.count).map(\.id)
       }
     }
 
