@@ -166,7 +166,7 @@ struct AuditCommandTests {
       let result = try scene.sandbox.run(["access"] + words)
       #expect(result.status == status && result.errors.contains(sentence), "\(words): \(result.errors)")
     }
-    let selection = try scene.sandbox.run(["client", "selection", ""])
-    #expect(selection.status == 1 && selection.errors.contains("has no client ''"), "\(selection.errors)")
+    let unnamed = try scene.sandbox.run(["client", "selection", ""])
+    #expect(unnamed.status == 1 && unnamed.errors.contains("has no client ''"), "\(unnamed.errors)")
   }
 }
