@@ -205,6 +205,7 @@ export function makeDocument() {
   const events = new EventTarget();
   globalThis.addEventListener = events.addEventListener.bind(events);
   globalThis.removeEventListener = events.removeEventListener.bind(events);
+  globalThis.dispatchEvent = events.dispatchEvent.bind(events);
   Object.defineProperty(globalThis, 'navigator', { value: { languages: ['en-GB'] }, configurable: true });
   const kinds = { HTMLImageElement: ['img'], HTMLVideoElement: ['video'], HTMLMediaElement: ['audio', 'video'] };
   for (const [name, tags] of Object.entries(kinds)) {

@@ -136,6 +136,35 @@ class ShareTests(PageTest):
         wait(lambda: self.browser.js("return saved.length") == 2, "the archive is saved")
         self.assertEqual(self.browser.js("return saved[1]"), "Sea.zip")
 
+    def test_a_picture_that_is_dragged_aside_is_not_uploaded(self):
+        self.visit(self.share(self.newest[:2], upload=True))
+        self.wait_tiles(self.newest[:2])
+        self.browser.one(".tile[data-index='0']").click()
+        wait(lambda: self.browser.js("return document.querySelector('.guest-stage img')?.naturalWidth > 0"), "the picture is shown")
+        self.browser.js("""window.seen = [];
+            for (const name of ['dragstart', 'dragover', 'dragend', 'drop', 'pointerup']) {
+              addEventListener(name, () => seen.push(name), true);
+            }""")
+        x, y = self.browser.js("""const box = document.querySelector('.guest-stage img').getBoundingClientRect();
+            return [box.x + box.width / 2, box.y + box.height / 2];""")
+
+        def drag():
+            for kind, way in [("mousePressed", 0), ("mouseMoved", 15), ("mouseMoved", 40), ("mouseMoved", 60), ("mouseReleased", 60)]:
+                self.browser.driver.execute_cdp_cmd("Input.dispatchMouseEvent", {
+                    "type": kind, "x": x - way, "y": y, "button": "left", "clickCount": 1,
+                    "buttons": 0 if kind == "mouseReleased" else 1})
+
+        drag()
+        wait(lambda: self.browser.js("return seen.includes('pointerup')"), "the mouse is released")
+        self.assertEqual(self.browser.js("return seen.splice(0)"), ["pointerup"], "no drag begins")
+        # The browser would give any other picture as a file.
+        self.browser.js("document.querySelector('.guest-stage img').draggable = true")
+        drag()
+        wait(lambda: self.browser.js("return seen.includes('dragend')"), "the drag ends")
+        self.assertIn("dragover", self.browser.js("return seen"))
+        self.assertEqual(self.browser.all(".upload-row, .drop-veil"), [])
+        self.assertEqual(len(self.gallery.assets()), len(self.newest))
+
     def test_back_closes_a_photo_and_stays_on_the_page(self):
         self.visit(self.share(self.newest[:2]))
         self.wait_tiles(self.newest[:2])

@@ -873,6 +873,41 @@ test('a drag in a shared photo goes to the next one, and moves it while it is en
   grid.close();
 });
 
+test('a picture that the page shows is not dragged, and one that is dragged is not uploaded', async () => {
+  const { openGuestViewer } = await load('views/guest-viewer.js');
+  const { takeDrops } = await load('views/dropped.js');
+  const { thumb } = await load('views/thumbs.js');
+  const app = frame(1);
+  const grid = await gridOf(app);
+  const dialog = openGuestViewer(grid, 0);
+  await settled();
+  for (const place of [dialog.querySelector('.guest-stage'), thumb(app, item('a'))]) {
+    assert.equal(place.querySelector('img').getAttribute('draggable'), 'false');
+  }
+  dialog.close();
+  await settled();
+  grid.close();
+  // A browser gives a dragged picture as a file, whichever picture it is.
+  const taken = [];
+  const end = takeDrops('Drop', ({ chosen }) => taken.push(...chosen.map(({ file }) => file)));
+  const drag = async (types, ...names) => {
+    const items = [{ kind: 'file', getAsFile: () => 'photo.jpg' }];
+    const dataTransfer = { types, items, setData: (type) => { types.push(type); } };
+    const seen = [];
+    for (const name of names) {
+      dispatchEvent(Object.assign(new Event(name, { cancelable: true }), { dataTransfer }));
+      seen.push(document.body.children.some((one) => one.className === 'drop-veil'));
+      await settled();
+    }
+    return seen;
+  };
+  assert.deepEqual(await drag(['Files'], 'dragstart', 'dragenter', 'dragover', 'drop'), [false, false, false, false]);
+  assert.deepEqual(taken, []);
+  assert.deepEqual(await drag(['Files'], 'dragenter', 'dragover', 'drop'), [true, true, false]);
+  assert.deepEqual(taken, ['photo.jpg']);
+  end();
+});
+
 test('Back closes a shared photo, and closing it takes its entry out of the history', async (context) => {
   const { openGuestViewer } = await load('views/guest-viewer.js');
   const grid = await gridOf(frame(3));

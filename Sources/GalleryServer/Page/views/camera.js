@@ -256,7 +256,7 @@ class Camera {
     const url = URL.createObjectURL(file);
     const isFilm = file.type.startsWith('video/');
     const shown = isFilm ? h('video', { src: url, controls: true, playsinline: true, 'aria-label': t('camera.taken') })
-      : h('img', { src: url, alt: t('camera.taken') });
+      : h('img', { src: url, alt: t('camera.taken'), draggable: 'false' });
     const again = () => {
       URL.revokeObjectURL(url);
       // The camera may be starting already.

@@ -110,8 +110,12 @@ async function walkEntry(entry, folder, found) {
   }
 }
 
+/** A type of what is dragged out of a page of the gallery. */
+const ownType = 'application/x-photoledger';
+
 /**
- * Takes drops of files on a whole page, and shows meanwhile that it does.
+ * Takes drops of files on a whole page, and shows meanwhile that it does. Browsers give a picture of the page that is
+ * dragged as a file, too: what a page shows is marked at the beginning of its drag, and no page takes it.
  * @param {string} sentence
  * @param {Take} take
  * @returns {() => void} ends it
@@ -121,9 +125,15 @@ export function takeDrops(sentence, take) {
   veil.className = 'drop-veil';
   veil.textContent = sentence;
   const hasFiles = (/** @type {DragEvent} */ event) => event.dataTransfer?.types.includes('Files') ?? false;
+  const mark = (/** @type {DragEvent} */ event) => event.dataTransfer?.setData(ownType, ownType);
+  const isOwn = (/** @type {DragEvent} */ event) => event.dataTransfer?.types.includes(ownType) ?? false;
   const over = (/** @type {DragEvent} */ event) => {
     if (!hasFiles(event)) return;
     event.preventDefault();
+    if (isOwn(event)) {
+      if (event.dataTransfer) event.dataTransfer.dropEffect = 'none';
+      return;
+    }
     if (!veil.isConnected) document.body.append(veil);
   };
   const leave = (/** @type {DragEvent} */ event) => { if (!event.relatedTarget) veil.remove(); };
@@ -131,14 +141,17 @@ export function takeDrops(sentence, take) {
     veil.remove();
     if (!hasFiles(event) || !event.dataTransfer) return;
     event.preventDefault();
+    if (isOwn(event)) return;
     dropped(event.dataTransfer, take);
   };
+  addEventListener('dragstart', mark);
   addEventListener('dragenter', over);
   addEventListener('dragover', over);
   addEventListener('dragleave', leave);
   addEventListener('drop', drop);
   return () => {
     veil.remove();
+    removeEventListener('dragstart', mark);
     removeEventListener('dragenter', over);
     removeEventListener('dragover', over);
     removeEventListener('dragleave', leave);

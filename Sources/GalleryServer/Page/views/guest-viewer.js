@@ -116,7 +116,7 @@ export function openGuestViewer(grid, start, { onDownload } = {}) {
     const url = client.renditionURL(item, isFilm ? 'play' : 'large');
     const name = spoken(item);
     const element = isFilm ? h('video', { controls: true, playsinline: true, 'aria-label': name })
-      : h('img', { alt: name });
+      : h('img', { alt: name, draggable: 'false' });
     const state = h('p', { class: 'guest-state', role: 'status' }, t('state.loading'));
     shown = element;
     element.addEventListener(isFilm ? 'loadeddata' : 'load', () => state.remove());

@@ -19,7 +19,7 @@ const namesAtOnce = 32;
 export function thumb(app, item) {
   const url = item.rendition === 'failed' ? null : app.client.renditionURL(item, 'small');
   const image = url && h('img', {
-    src: url, alt: spoken(item), loading: 'lazy', decoding: 'async',
+    src: url, alt: spoken(item), loading: 'lazy', decoding: 'async', draggable: 'false',
     onerror: (/** @type {Event} */ event) => {
       const gone = /** @type {HTMLElement} */ (event.currentTarget);
       gone.replaceWith(missing(item));
