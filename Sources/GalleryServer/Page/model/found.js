@@ -27,6 +27,8 @@ import { Problem } from '../client/photoledger.js';
 /**
  * @typedef {object} Entry
  * @property {string} id
+ * @property {string | null} creationDate
+ * @property {string | null} localCreationDate
  * @property {number} month of the wall time, or of the reader's time where the camera wrote none; 0 without a date
  * @property {number} width
  * @property {number} height
@@ -53,9 +55,10 @@ let names = 0;
  */
 function entryOf(record, test) {
   const { localIdentifier: id, pixelWidth: width, pixelHeight: height } = record;
-  const { creationDate: date, localCreationDate: wall } = record;
-  const month = wall ? Number(wall.slice(5, 7)) : date ? new Date(date).getMonth() + 1 : 0;
-  return { id, month, width, height, isMatch: test({ month }) };
+  const { creationDate, localCreationDate } = record;
+  const month = localCreationDate ? Number(localCreationDate.slice(5, 7))
+    : creationDate ? new Date(creationDate).getMonth() + 1 : 0;
+  return { id, creationDate, localCreationDate, month, width, height, isMatch: test({ month }) };
 }
 
 /**
@@ -413,6 +416,34 @@ export class Found extends EventTarget {
     return new Response(bytes.buffer);
   }
 
+  /**
+   * Answers a question after this list.
+   * @param {string} part what follows the path of the fetch
+   * @param {Record<string, any>} [query]
+   * @returns {any} undefined if it is not one of those that are asked of it
+   */
+  answer(part, query = {}) {
+    switch (part) {
+      case '': return this.state();
+      case '/changes': {
+        const former = this.states.get(query.after);
+        return former ? this.change(query.after, difference(former, this.found)) : this.state();
+      }
+      case '/index': {
+        const index = this.at(query.token).findIndex(({ id }) => id === query.asset);
+        return { token: query.token, index: index < 0 ? null : index };
+      }
+      case '/items': {
+        const { token, start, count } = query;
+        // Of the whole records only the dates are kept, which are what is asked for.
+        return { token, items: this.at(token).slice(start, start + count).map(
+          ({ id: localIdentifier, creationDate, localCreationDate }) =>
+            ({ localIdentifier, creationDate, localCreationDate })) };
+      }
+      default: return undefined;
+    }
+  }
+
   /** The app that grids of this list are given. */
   standIn() {
     const { client, feed } = this.real;
@@ -427,12 +458,9 @@ export class Found extends EventTarget {
       response: async (/** @type {string} */ method, /** @type {string} */ asked, /** @type {any} */ options) =>
         asked === `${path}/shapes` ? this.shapes(options.query.token, options.query.start, options.query.count)
           : client.response(method, asked, options),
-      ask: async (/** @type {string} */ method, /** @type {string} */ asked, /** @type {any} */ options) => {
-        if (asked === path) return this.state();
-        if (asked !== `${path}/changes`) return client.ask(method, asked, options);
-        const former = this.states.get(options.query.after);
-        return former ? this.change(options.query.after, difference(former, this.found)) : this.state();
-      },
+      ask: async (/** @type {string} */ method, /** @type {string} */ asked, /** @type {any} */ options) =>
+        (asked.startsWith(path) ? this.answer(asked.slice(path.length), options?.query) : undefined)
+          ?? client.ask(method, asked, options),
     });
     const following = {
       get isOpen() { return feed.isOpen; },
