@@ -66,3 +66,24 @@ test('the dates of the results of a search by month are shifted', async () => {
   assert.deepEqual([(await where('a2021')).index, (await where('gone')).index], [2, null]);
   found.close();
 });
+
+test('a film that has only an instant gets no clock when its date is shifted and no time zone is chosen', async () => {
+  const { app, commits } = library([record('film', '2031-07-01T10:00:00Z'),
+    record('photo', '2031-07-01T12:00:00+02:00', '2031-07-01T12:00:00')]);
+  const list = { fetch: 'f', token: 't' };
+  let { set, submit, after } = await dialogFor(app, list, ['film', 'photo']);
+  set('hours', '1');
+  assert.match(after(), /\b07:00:00$/, 'the reader’s time, without a time zone');
+  await submit();
+  assert.deepEqual(commits.pop(), [
+    { op: 'asset.edit', assets: ['film'], creationDate: '2031-07-01T11:00:00Z', localCreationDate: null,
+      timeZoneOffset: null },
+    { op: 'asset.edit', assets: ['photo'], creationDate: '2031-07-01T11:00:00Z',
+      localCreationDate: '2031-07-01T13:00:00', timeZoneOffset: 7200 },
+  ]);
+  ({ set, submit, after } = await dialogFor(app, list, ['film']));
+  set('zone', '32400');
+  assert.match(after(), /06:00:00 UTC\+09:00$/);
+  await submit();
+  assert.deepEqual(commits.pop()[0].localCreationDate, '2031-07-01T06:00:00', 'a time zone was chosen');
+});

@@ -4,7 +4,7 @@
 //   wall      18:30:00            the clock on the wall, kept here as if it were UTC
 //   offset    +02:00              null if the camera wrote none; the library then takes the wall time for UTC
 //
-// Invariant: what `edited` gives has all three, so that the server has nothing to guess.
+// Invariant: what `edited` and `editedInstant` give has all three, so that the server has nothing to guess.
 
 /** @typedef {{ instant: number, wall: number, offset: number | null }} When milliseconds, NaN if undated; seconds */
 
@@ -78,6 +78,16 @@ export function edited(wall, offset) {
   const [instant, local] = [stamp(wall - (offset ?? 0) * 1000), stamp(wall)];
   return instant === null || local === null
     ? null : { creationDate: `${instant}Z`, localCreationDate: local, timeZoneOffset: offset };
+}
+
+/**
+ * The fields of an edit that gives a photo an instant without a clock, as films have it; null if it cannot be written.
+ * @param {number} instant
+ * @returns {{ creationDate: string, localCreationDate: null, timeZoneOffset: null } | null}
+ */
+export function editedInstant(instant) {
+  const text = stamp(instant);
+  return text === null ? null : { creationDate: `${text}Z`, localCreationDate: null, timeZoneOffset: null };
 }
 
 /** The offsets that are in use somewhere, in seconds. */

@@ -3,7 +3,7 @@
 // The dates differ, so the block has one edit for each photo. What comes of the first photo is shown before anything
 // is done.
 
-import { edited, offsetText, whenRead } from '../model/wall-time.js';
+import { edited, editedInstant, offsetText, whenRead } from '../model/wall-time.js';
 import { locale, t } from '../text/text.js';
 import { showDialog } from './dialog.js';
 import { fill, h } from './dom.js';
@@ -11,7 +11,8 @@ import { offsetChoice } from './viewer-forms.js';
 
 /** @typedef {import('./app.js').App} App */
 /** @typedef {import('./grid.js').Grid} Grid */
-/** @typedef {{ localIdentifier: string, creationDate: string | null, localCreationDate: string | null }} Dated */
+/** @typedef {{ creationDate: string | null, localCreationDate: string | null }} Dates */
+/** @typedef {Dates & { localIdentifier: string }} Dated */
 
 /** How many assets a window holds, and how many are asked for one by one at a time. */
 const windowSize = 1000;
@@ -57,12 +58,14 @@ async function datesOf(app, ids, grid) {
 
 /**
  * The fields of the edit that shifts an asset; null if the date cannot be written, undefined if nothing is to be done.
+ * Where there is only an instant, that alone is shifted unless a time zone is chosen: the clock is the reader's.
  * @param {Dated} asset
  * @param {Shift} shift
  */
 function shifted(asset, { by, offset, keepsClock }) {
   const before = whenRead(asset);
   if (Number.isNaN(before.wall)) return undefined;
+  if (before.isReaders && offset === undefined) return by === 0 ? undefined : editedInstant(before.instant + by);
   const to = offset === undefined ? before.offset : offset;
   const turn = keepsClock ? 0 : ((to ?? 0) - (before.offset ?? 0)) * 1000;
   if (by === 0 && turn === 0 && to === before.offset) return undefined;
@@ -70,11 +73,12 @@ function shifted(asset, { by, offset, keepsClock }) {
 }
 
 /**
- * A wall time with its offset.
- * @param {number} wall
- * @param {number | null} offset
+ * The wall time of an asset with its offset, or by the reader's clock without one.
+ * @param {Dates & { timeZoneOffset?: number | null }} asset an edit has its offset beside its dates
  */
-function words(wall, offset) {
+function words(asset) {
+  const { wall, offset: read, isReaders } = whenRead(asset);
+  const offset = isReaders ? null : asset.timeZoneOffset ?? read;
   const format = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' });
   return `${format.format(wall)} ${offset === null ? '' : `UTC${offsetText(offset)}`}`.trim();
 }
@@ -142,13 +146,10 @@ function dialogContent(dated, total, close) {
     const all = isValid() ? dated.map((asset) => shifted(asset, shift)) : [null];
     const changes = all.filter((fields) => fields);
     submit.disabled = changes.length === 0 || all.includes(null);
-    const first = whenRead(dated[0]);
-    fill(before, t('dates.before', { date: words(first.wall, first.offset) }));
+    fill(before, t('dates.before', { date: words(dated[0]) }));
     const fields = all[0];
     fill(after, all.includes(null) ? t('date.invalid')
-      : !fields ? t('dates.unchanged') : t('dates.after', {
-        date: words(Date.parse(`${fields.localCreationDate}Z`), fields.timeZoneOffset),
-      }));
+      : !fields ? t('dates.unchanged') : t('dates.after', { date: words(fields) }));
   };
   preview();
   return [h('form', { method: 'dialog', onsubmit: (/** @type {Event} */ event) => {
