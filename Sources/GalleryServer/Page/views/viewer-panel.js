@@ -75,10 +75,10 @@ export class Panel {
      */
     this.drawn = {};
     /**
-     * Which forms are open.
-     * @type {Set<string>}
+     * Which forms are open, each with what names this opening of it.
+     * @type {Map<string, object>}
      */
-    this.open = new Set();
+    this.open = new Map();
     this.titles = new AlbumTitles(this.app, viewer.at);
     this.abort = new AbortController();
     this.isClosed = false;
@@ -210,7 +210,7 @@ export class Panel {
    * @param {boolean} isOpen
    */
   setOpen(name, isOpen) {
-    if (isOpen) this.open.add(name);
+    if (isOpen) this.open.set(name, {});
     else this.open.delete(name);
     if (!this.asset) return;
     const section = this.sections[name];
@@ -339,10 +339,12 @@ export class Panel {
 
   /** @param {string} name */
   formOptions(name) {
+    const opening = this.open.get(name);
     return {
       save: (/** @type {Record<string, unknown>} */ fields, /** @type {string} */ done) =>
         this.viewer.edit(fields, done),
-      close: () => this.setOpen(name, false),
+      // The answer may come when the form of another photo is open, or this one for the second time.
+      close: () => { if (this.open.get(name) === opening) this.setOpen(name, false); },
     };
   }
 
