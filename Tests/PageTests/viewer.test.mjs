@@ -54,3 +54,41 @@ test('a late answer for one photo closes no form of another, nor one that was op
   await settled();
   assert.equal(formsIn(panel, 'place').length, 0, 'its own answer closes it');
 });
+
+test('a keyword that is being written stays when the photo gets others', async (context) => {
+  const { panel, answers } = panelOf(context);
+  const photo = (...keywords) => panel.show(described('one', { keywords }));
+  photo('sea');
+  const [form] = formsIn(panel, 'keywords');
+  const input = form.querySelector('input');
+  input.focus();
+  input.value = 'Summer party at grandm';
+  photo('sea', 'tagged');
+  assert.match(panel.sections.keywords.textContent, /tagged/);
+  assert.deepEqual(formsIn(panel, 'keywords'), [form]);
+  assert.deepEqual([form.querySelector('input'), document.activeElement, input.value],
+    [input, input, 'Summer party at grandm']);
+  // The answer to one that was added leaves the next one, which is written already.
+  const add = (word) => {
+    input.value = word;
+    form.dispatchEvent(new Event('submit', { cancelable: true }));
+  };
+  add('storm');
+  input.value = 'light';
+  answers.pop()(true);
+  await settled();
+  assert.equal(input.value, 'light');
+  add('light');
+  answers.pop()(true);
+  await settled();
+  assert.equal(input.value, '');
+  // What the photo has by now is not added again.
+  photo('sea', 'light');
+  add('light');
+  assert.deepEqual([answers.length, input.value], [0, '']);
+  // The field of another photo is empty.
+  input.value = 'left';
+  panel.clear();
+  panel.show(described('two'));
+  assert.equal(formsIn(panel, 'keywords')[0].querySelector('input').value, '');
+});

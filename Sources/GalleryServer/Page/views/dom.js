@@ -42,6 +42,21 @@ export function fill(element, ...children) {
 }
 
 /**
+ * Puts other children in place of an element's. Those that stay are not taken out, so they keep the focus, what is
+ * written in them, and a choice that is open.
+ * @param {Element} element
+ * @param {...(Node | null | undefined | false)} children
+ */
+export function arrange(element, ...children) {
+  const wanted = new Set(children.flatMap((one) => one instanceof Node ? [one] : []));
+  for (const one of [...element.childNodes]) if (!wanted.has(one)) one.remove();
+  [...wanted].forEach((one, at) => {
+    const there = element.childNodes[at] ?? null;
+    if (there !== one) element.insertBefore(one, there);
+  });
+}
+
+/**
  * Until the browser has nothing to draw, at most a fifth of a second.
  * @returns {Promise<void>}
  */

@@ -16,7 +16,7 @@ import { instant, number, size, t } from '../text/text.js';
 import { actions, isAllowed } from './actions.js';
 import { App } from './app.js';
 import { learnNames } from './client-names.js';
-import { fill, h, uniqueName } from './dom.js';
+import { arrange, fill, h, uniqueName } from './dom.js';
 import { icon } from './icons.js';
 import { clock } from './tile.js';
 import { undoDialog } from './undo.js';
@@ -107,6 +107,7 @@ export class Panel {
     this.asset = null;
     this.drawn = {};
     this.open.clear();
+    this.keywordForm = null;
     this.problem.hidden = true;
     const sections = Object.values(this.sections);
     const hadFocus = sections.some((section) => section.contains(document.activeElement));
@@ -186,7 +187,7 @@ export class Panel {
    * Draws a section if it shows something else than before.
    * @param {string} name
    * @param {unknown} key what it shows
-   * @param {() => (Node | string | null | false)[]} content
+   * @param {() => (Node | null | false)[]} content
    */
   draw(name, key, content) {
     const section = this.sections[name];
@@ -196,8 +197,8 @@ export class Panel {
     this.drawn[name] = text;
     const focused = section.contains(document.activeElement)
       ? /** @type {HTMLElement} */ (document.activeElement).dataset.keep : null;
-    fill(section, ...content());
-    if (focused === null) return;
+    arrange(section, ...content());
+    if (focused === null || section.contains(document.activeElement)) return;
     const again = [...section.querySelectorAll('[data-keep]')].find((one) =>
       /** @type {HTMLElement} */ (one).dataset.keep === focused);
     const next = again ?? section.querySelector('button, input, a, textarea') ?? this.element;
@@ -371,13 +372,6 @@ export class Panel {
   /** @param {any} asset */
   drawKeywords(asset) {
     this.draw('keywords', asset.keywords, () => {
-      const input = h('input', { type: 'text', maxlength: 200, required: true, 'data-keep': 'keyword',
-        autocomplete: 'off', dir: 'auto' });
-      const add = async () => {
-        const word = input.value.trim();
-        if (word === '' || asset.keywords.includes(word)) input.value = '';
-        else if (await this.viewer.edit({ addedKeywords: [word] }, t('done.keywordAdded', { word }))) input.value = '';
-      };
       const chips = asset.keywords.map((/** @type {string} */ word) =>
         h('li', { class: 'viewer-chip' }, h('span', { dir: 'auto' }, word),
         this.canChange && h('button', {
@@ -388,16 +382,36 @@ export class Panel {
       return [h('h3', null, t('viewer.keywords')),
         chips.length > 0 ? h('ul', { class: 'viewer-chips' }, ...chips) : !this.canChange
           && h('p', { class: 'soft' }, t('value.none')),
-        this.canChange && h('form', { class: 'viewer-row', onsubmit: (/** @type {Event} */ event) => {
-          event.preventDefault();
-          add();
-        }, onkeydown: (/** @type {KeyboardEvent} */ event) => {
-          if (event.key !== 'Escape' || input.value === '') return;
-          event.preventDefault();
-          input.value = '';
-        } }, h('label', { class: 'viewer-grow' }, h('span', { class: 'visually-hidden' }, t('keywords.new')), input),
-        h('button', { class: 'button', type: 'submit' }, t('keywords.add')))];
+        this.canChange && (this.keywordForm ??= this.formForKeyword())];
     });
+  }
+
+  /**
+   * The form that adds a keyword, the same one for as long as the photo is shown: what is being written in it stays,
+   * whatever was committed meanwhile.
+   * @type {HTMLElement | null}
+   */
+  keywordForm = null;
+
+  formForKeyword() {
+    const input = h('input', { type: 'text', maxlength: 200, required: true, 'data-keep': 'keyword',
+      autocomplete: 'off', dir: 'auto' });
+    const add = async () => {
+      const word = input.value.trim();
+      const isNew = word !== '' && !this.asset?.keywords.includes(word);
+      if (isNew && !await this.viewer.edit({ addedKeywords: [word] }, t('done.keywordAdded', { word }))) return;
+      // The next one may be written already.
+      if (input.value.trim() === word) input.value = '';
+    };
+    return h('form', { class: 'viewer-row', onsubmit: (/** @type {Event} */ event) => {
+      event.preventDefault();
+      add();
+    }, onkeydown: (/** @type {KeyboardEvent} */ event) => {
+      if (event.key !== 'Escape' || input.value === '') return;
+      event.preventDefault();
+      input.value = '';
+    } }, h('label', { class: 'viewer-grow' }, h('span', { class: 'visually-hidden' }, t('keywords.new')), input),
+    h('button', { class: 'button', type: 'submit' }, t('keywords.add')));
   }
 
   /** @param {any} asset */
