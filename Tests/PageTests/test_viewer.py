@@ -407,6 +407,13 @@ class ViewerTests(ViewerTest):
     def test_what_is_committed_elsewhere_arrives_and_takes_no_text_away(self):
         identifier = self.open_at(5)
         self.panel()
+        keyword = self.browser.one(self.section("keywords") + " input")
+        keyword.send_keys("half a wo")
+        self.gallery.commit({"op": "asset.edit", "assets": [short(identifier)], "addedKeywords": ["near"]})
+        self.wait_text("near", ".viewer-chips")
+        self.press("rd")
+        self.assertEqual(keyword.get_property("value"), "half a word")
+        self.press(Keys.ESCAPE)
         self.browser.one(self.section("caption") + " textarea").send_keys("half a sent")
         self.gallery.commit({"op": "asset.edit", "assets": [short(identifier)], "caption": "another", "addedKeywords": ["far"]},
                             {"op": "album.create", "title": "Elsewhere", "as": "$a"},

@@ -398,10 +398,11 @@ export class Panel {
       autocomplete: 'off', dir: 'auto' });
     const add = async () => {
       const word = input.value.trim();
-      const isNew = word !== '' && !this.asset?.keywords.includes(word);
-      if (isNew && !await this.viewer.edit({ addedKeywords: [word] }, t('done.keywordAdded', { word }))) return;
-      // The next one may be written already.
-      if (input.value.trim() === word) input.value = '';
+      // The next one may be written before the answer.
+      input.value = '';
+      if (word === '' || this.asset?.keywords.includes(word)) return;
+      const isDone = await this.viewer.edit({ addedKeywords: [word] }, t('done.keywordAdded', { word }));
+      if (!isDone && input.value === '') input.value = word;
     };
     return h('form', { class: 'viewer-row', onsubmit: (/** @type {Event} */ event) => {
       event.preventDefault();
