@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import test from 'node:test';
 
-import { document, frame, load, settled } from './frame.mjs';
+import { document, frame, keyOn, load, settled, viewerAt } from './frame.mjs';
 
 const { Panel } = await load('views/viewer-panel.js');
 
@@ -92,4 +92,84 @@ test('a keyword that is being written stays when the photo gets others', async (
   panel.clear();
   panel.show(described('two'));
   assert.equal(formsIn(panel, 'keywords')[0].querySelector('input').value, '');
+});
+
+/** A viewer whose commits and questions are answered when the test says so, and what is committed. */
+async function slowViewer(context) {
+  const viewer = await viewerAt(context, 0);
+  const [commits, answers] = [[], []];
+  viewer.app.commit = ([operation]) => new Promise((resolve) => {
+    commits.push(operation);
+    answers.push(resolve);
+  });
+  let know = () => {};
+  viewer.ask = () => new Promise((resolve) => { know = resolve; });
+  const press = (key) => viewer.dialog.dispatchEvent(keyOn(viewer.stage, key));
+  const answer = async (value) => {
+    answers.shift()(value);
+    await settled();
+  };
+  const isHearted = () => viewer.bar.favorite.getAttribute('aria-pressed') === 'true';
+  return { viewer, commits, press, answer, isHearted, known: async () => {
+    know();
+    await settled();
+  } };
+}
+
+test('a photo is moved to the trash once however often that is pressed before the answer', async (context) => {
+  const { viewer, commits, press, answer, known } = await slowViewer(context);
+  for (let count = 0; count < 3; count += 1) press('Delete');
+  assert.deepEqual(commits.splice(0), [{ op: 'asset.trash', assets: ['a0'] }]);
+  await answer({});
+  press('Delete');
+  assert.deepEqual(commits, [], 'it is not known yet that it is in the trash');
+  viewer.asset = { trashedDate: '2026-01-01T00:00:00Z' };
+  await known();
+  press('Delete');
+  assert.deepEqual(commits, []);
+  // It was restored, and can be moved again, also after a failure. The next photo waits for none of that.
+  viewer.asset = { trashedDate: null };
+  for (let count = 0; count < 2; count += 1) {
+    press('Delete');
+    await answer(null);
+    await known();
+  }
+  assert.equal(commits.splice(0).length, 2);
+  press('Delete');
+  await viewer.showIndex(1);
+  press('Delete');
+  assert.deepEqual(commits.map(({ assets }) => assets[0]), ['a0', 'a1']);
+});
+
+test('a second press of the heart takes the first back, whether the first was answered or not', async (context) => {
+  const { viewer, commits, press, answer, isHearted } = await slowViewer(context);
+  const sent = () => commits.splice(0).map(({ isFavorite }) => isFavorite);
+  press('f');
+  assert.deepEqual([sent(), isHearted()], [[true], true], 'the heart is seen at once');
+  press('f');
+  assert.deepEqual([sent(), isHearted()], [[], false], 'one after the other');
+  await answer({});
+  assert.deepEqual(sent(), [false]);
+  press('f');
+  press('f');
+  await answer({});
+  assert.deepEqual([sent(), isHearted()], [[], false], 'two more presses change nothing');
+  // The answer comes before the list says it.
+  press('f');
+  await answer({});
+  press('f');
+  assert.deepEqual([sent(), isHearted()], [[true, false], false]);
+  await answer({});
+  press('f');
+  await answer(null);
+  assert.deepEqual([sent(), isHearted()], [[true], false], 'what failed is not shown');
+  // What the list says later counts, whoever did it.
+  press('f');
+  await answer({});
+  viewer.list.item = () => ({ ...viewer.item, isFavorite: false });
+  viewer.refresh();
+  assert.equal(isHearted(), false);
+  press('f');
+  assert.deepEqual(sent(), [true, true]);
+  await answer({});
 });

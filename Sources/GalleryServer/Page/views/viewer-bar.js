@@ -107,7 +107,7 @@ export class Bar {
     const { shown, asset, picture, app, canChange } = this.viewer;
     if (!shown) return;
     this.showPosition();
-    this.favorite.setAttribute('aria-pressed', String(shown.isFavorite));
+    this.favorite.setAttribute('aria-pressed', String(this.viewer.isFavorite));
     this.live.hidden = picture.liveResource === null || shown.mediaType !== 1;
     this.trash.hidden = !canChange || (asset !== null && asset.trashedDate !== null);
     const file = picture.shown;

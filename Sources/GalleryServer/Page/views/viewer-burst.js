@@ -60,6 +60,7 @@ export class Burst {
     if (preview) {
       // It is of what is offered already, and no list follows it.
       preview.isFavorite = asset.isFavorite;
+      this.viewer.heard();
       return;
     }
     const group = asset.burstIdentifier ?? asset.stack;

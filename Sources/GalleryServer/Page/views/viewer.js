@@ -111,6 +111,17 @@ export class Viewer {
      * @type {string | null}
      */
     this.leaving = null;
+    /**
+     * The commands that take an asset out of the list, from the press until it is known what came of them: a second
+     * press of the same does nothing.
+     * @type {Set<string>}
+     */
+    this.underway = new Set();
+    /**
+     * What the heart was pressed to; null once the item says it. A press turns that over, also before the answer.
+     * @type {{ id: string, isFavorite: boolean, isSending: boolean } | null}
+     */
+    this.wish = null;
     this.direction = 1;
     /** @type {HTMLImageElement[]} */
     this.ahead = [];
@@ -167,6 +178,12 @@ export class Viewer {
     return this.burst.preview ?? this.item;
   }
 
+  /** Whether the asset on the screen is a favourite, or is about to be one. */
+  get isFavorite() {
+    const { shown, wish } = this;
+    return wish && wish.id === shown?.id ? wish.isFavorite : shown?.isFavorite ?? false;
+  }
+
   followPointers() {
     const { picture } = this;
     new Gestures(this.middle, {
@@ -212,6 +229,7 @@ export class Viewer {
     if (item === this.item) return true;
     const before = this.item;
     this.item = item;
+    this.heard();
     if (this.message.textContent === t('viewer.notLoaded')) this.tell('');
     if (!this.burst.preview) this.picture.show(item);
     if (isOther) this.arrived(item);
@@ -256,6 +274,9 @@ export class Viewer {
       this.ask();
     }, wait);
   }
+
+  /** Until what the server knew after the last commit is there. */
+  asked = Promise.resolve();
 
   /** Asks for what the server knows of the asset on the screen. */
   async ask() {
@@ -437,14 +458,36 @@ export class Viewer {
       return await this.app.commit(operations, done) !== null;
     } finally {
       this.dialog.removeAttribute('aria-busy');
-      this.ask();
+      this.asked = this.ask();
     }
   }
 
-  toggleFavorite() {
-    if (!this.shown) return;
-    const isFavorite = !this.shown.isFavorite;
-    this.edit({ isFavorite }, t(isFavorite ? 'done.favorite' : 'done.unfavorite', { count: 1 }));
+  /** What is shown is newer than what the heart was pressed to, unless that is still on its way. */
+  heard() {
+    if (!this.wish?.isSending) this.wish = null;
+  }
+
+  /** Turns over whether the asset on the screen is a favourite. What is wished last is sent last. */
+  async toggleFavorite() {
+    const { shown } = this;
+    if (!shown || !this.canChange) return;
+    const former = this.wish?.id === shown.id ? this.wish : null;
+    const wish = former ?? { id: shown.id, isFavorite: shown.isFavorite, isSending: false };
+    wish.isFavorite = !wish.isFavorite;
+    this.wish = wish;
+    this.bar.show();
+    if (wish.isSending) return;
+    wish.isSending = true;
+    let isDone = true;
+    for (let sent = !wish.isFavorite; isDone && sent !== wish.isFavorite;) {
+      sent = wish.isFavorite;
+      isDone = await this.commit([{ op: 'asset.edit', assets: [short(shown.id)], isFavorite: sent }],
+        t(sent ? 'done.favorite' : 'done.unfavorite', { count: 1 }));
+    }
+    wish.isSending = false;
+    if (this.wish !== wish || (isDone && this.shown?.isFavorite !== wish.isFavorite)) return;
+    this.wish = null;
+    this.bar.show();
   }
 
   async trash() {
@@ -458,15 +501,21 @@ export class Viewer {
    * @param {string} done
    */
   async leave(operation, done) {
+    const name = JSON.stringify(operation);
+    if (this.underway.has(name)) return;
+    this.underway.add(name);
     const { preview } = this.burst;
-    if (preview) {
+    const id = preview ? null : this.item?.id ?? null;
+    if (!preview) this.leaving = id;
+    try {
+      const isDone = await this.commit([operation], done);
       // The list shows another picture of the burst, which stays.
-      if (await this.commit([operation], done)) this.burst.lose(preview);
-      return;
+      if (preview && isDone) this.burst.lose(preview);
+      if (!preview && !isDone && this.leaving === id) this.leaving = null;
+      await this.asked;
+    } finally {
+      this.underway.delete(name);
     }
-    const id = this.item?.id ?? null;
-    this.leaving = id;
-    if (!await this.commit([operation], done) && this.leaving === id) this.leaving = null;
   }
 
   /** Asks for an album and adds the asset to it. */
