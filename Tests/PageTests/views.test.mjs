@@ -438,6 +438,34 @@ test('on a large screen every press of larger and smaller that is offered change
   grid.close();
 });
 
+test('two fingers on a touchpad change the size of the pictures by their way, and a wheel by one for each notch',
+  async (context) => {
+    const grid = await gridOf(frame(3));
+    context.after(() => grid.close());
+    const steps = [];
+    grid.zoom = (step) => steps.push(step);
+    let now = 0;
+    const turn = (deltaY, { pause = 16, deltaMode = 0 } = {}) => {
+      const event = Object.assign(new Event('wheel', { cancelable: true }),
+        { ctrlKey: true, deltaY, deltaMode, clientX: 0, clientY: 0 });
+      Object.defineProperty(event, 'timeStamp', { value: now += pause });
+      grid.scroll.dispatchEvent(event);
+      assert.ok(event.defaultPrevented);
+      return steps.splice(0);
+    };
+    const fingers = (deltaY, count) => Array.from({ length: count }, () => turn(deltaY)).flat();
+    assert.deepEqual(fingers(2, 19), []);
+    assert.deepEqual(fingers(2, 1), [1]);
+    assert.deepEqual(fingers(2, 30), [1]);
+    // The other way begins anew, and so does what comes after a rest.
+    assert.deepEqual(fingers(-10, 3), []);
+    assert.deepEqual(fingers(-10, 1), [-1]);
+    assert.deepEqual([...fingers(-10, 3), ...turn(-10, { pause: 300 })], []);
+    for (const notch of [[120, {}], [3, { deltaMode: 1 }], [-100, { pause: 900 }]]) {
+      assert.deepEqual(turn(...notch), [Math.sign(notch[0])]);
+    }
+  });
+
 test('Escape clears a selection and leaves the dialog around it, which the next one dismisses', async () => {
   const grid = await gridOf(frame(3));
   const escape = () => {

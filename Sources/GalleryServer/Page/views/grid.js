@@ -19,6 +19,7 @@ import { Selection } from '../model/selection.js';
 import { t } from '../text/text.js';
 import { h, idle, uniqueName } from './dom.js';
 import { Dragging } from './dragging.js';
+import { WheelSteps } from './gestures.js';
 import { Scrubber, monthName } from './scrubber.js';
 import { Tile, forgetRefused } from './tile.js';
 
@@ -176,10 +177,12 @@ export class Grid extends EventTarget {
     this.selection.addEventListener('change', () => this.drawSoon());
     this.scroll.addEventListener('keydown', (event) => this.key(event));
     this.scroll.addEventListener('focus', () => this.drawSoon());
+    const wheel = new WheelSteps();
     this.scroll.addEventListener('wheel', (event) => {
       if (!event.ctrlKey) return;
       event.preventDefault();
-      this.zoom(Math.sign(event.deltaY), this.indexAt(event.clientX, event.clientY));
+      const step = wheel.take(event);
+      if (step !== 0) this.zoom(step, this.indexAt(event.clientX, event.clientY));
     }, { passive: false });
     this.observer = new ResizeObserver(() => this.measure());
     this.observer.observe(this.scroll);
