@@ -272,6 +272,38 @@ test('a file whose upload the server has no more is sent once more as a new one,
   assert.deepEqual([count, entry.state], [4, 'refused'], 'it was sent again, as a new upload');
 });
 
+test('a file that is cancelled while it is hashed keeps no other waiting', async (context) => {
+  const { Hasher } = await import(new URL('client/upload.js', page));
+  const { uploads, ended } = queue({ [hash('photo')]: { asset: 'one', isTrashed: false } });
+  uploads.hasher = new Hasher();
+  const workers = [];
+  context.after(() => { delete globalThis.Worker; });
+  // A worker reads one file after the other, and a film has no end here.
+  globalThis.Worker = class {
+    constructor() { workers.push(this); }
+
+    postMessage({ id, file: { name } }) {
+      this.isBusy ||= name === 'film';
+      if (!this.isBusy) queueMicrotask(() => this.onmessage({ data: { id, sha256: hash(name) } }));
+    }
+
+    terminate() { this.isOver = true; }
+  };
+  const end = ended();
+  await uploads.add([{ file: file('film') }]);
+  await uploads.add([{ file: file('photo') }]);
+  const [film, photo] = uploads.entries;
+  assert.deepEqual([film.state, photo.state], ['hashing', 'queued']);
+  await uploads.cancel([film]);
+  await end;
+  assert.deepEqual([uploads.entries, photo.state], [[photo], 'there']);
+  assert.deepEqual(workers.map(({ isOver = false }) => isOver), [true, false]);
+  // What only waits takes nothing from what is being hashed.
+  await uploads.add([{ file: file('film') }, { file: file('photo') }]);
+  await uploads.cancel(uploads.entries.slice(-1));
+  assert.deepEqual([uploads.entries.at(-1).state, workers.length], ['hashing', 2]);
+});
+
 test('the files of a large folder are handed over while it is still read', async () => {
   const { dropped } = await import(new URL('views/dropped.js', page));
   const taken = [];

@@ -300,8 +300,11 @@ export class Hasher {
     });
   }
 
-  close() {
+  /** Gives up what is being hashed: a worker reads a file to its end, so the next file has another one. */
+  cancel() {
     this.worker?.terminate();
     this.worker = null;
+    for (const { reject } of this.waiting.values()) reject(new DOMException('Aborted', 'AbortError'));
+    this.waiting.clear();
   }
 }

@@ -218,6 +218,7 @@ export class Uploads extends EventTarget {
     this.entries = this.entries.filter((entry) => !gone.has(entry));
     this.batch = this.batch.filter((entry) => !gone.has(entry));
     for (const entry of entries) entry.abort?.abort();
+    if (entries.some((entry) => entry.state === 'hashing')) this.hasher.cancel();
     this.changed();
     await this.store?.remove(entries.map((entry) => entry.id)).catch((error) => this.cannotKeep(error));
     for (const { place, asset } of entries) {
