@@ -5,7 +5,7 @@
 
 import { instant, t } from '../text/text.js';
 import { App } from './app.js';
-import { fill, h } from './dom.js';
+import { arrange, h } from './dom.js';
 import { field, formDialog, make } from './forms.js';
 import { icon } from './icons.js';
 import { clientDetails } from './privacy-client.js';
@@ -51,6 +51,20 @@ class PrivacyView {
      * @type {Set<string>}
      */
     this.opened = new Set();
+    /**
+     * The cards of clients, each with what it shows.
+     * @type {Map<string, { drawn: string, element: HTMLElement }>}
+     */
+    this.cards = new Map();
+    /**
+     * The lists of cards, by kind of access.
+     * @type {Map<string, { section: HTMLElement, list: HTMLElement }>}
+     */
+    this.kinds = new Map(accessKinds.map((kind) => {
+      const list = h('ul', { class: 'entries' });
+      return [kind, { list, section: h('section', null, h('h2', null, t(`privacy.kind.${kind}`)), list) }];
+    }));
+    this.none = h('p', { class: 'empty' }, t('privacy.none'));
     this.element = h('section', { class: 'view privacy' },
       h('header', { class: 'view-head' }, h('h1', null, t('nav.privacy')), this.count,
         h('div', { class: 'view-actions' },
@@ -76,7 +90,12 @@ class PrivacyView {
     this.show(clients);
   }
 
-  async reload() {
+  /**
+   * Reads the clients again.
+   * @param {string} [client] one whose card is drawn anew though its record may be the same: its keys are another thing
+   */
+  async reload(client) {
+    if (client !== undefined) this.cards.delete(client);
     try {
       await this.load();
     } catch (error) {
@@ -84,18 +103,29 @@ class PrivacyView {
     }
   }
 
-  /** @param {Client[]} clients */
+  /**
+   * Shows clients. A card whose client is as before stays, with what was chosen in it.
+   * @param {Client[]} clients
+   */
   show(clients) {
     this.count.textContent = t('privacy.count', { count: clients.length });
     const focused = document.activeElement instanceof HTMLElement && this.list.contains(document.activeElement)
       ? document.activeElement.dataset.focus : undefined;
-    const groups = accessKinds.map((kind) =>
-      /** @type {const} */ ([kind, clients.filter((one) => one.accessKind === kind)]));
-    fill(this.list, ...groups.filter(([, found]) => found.length > 0).map(([kind, found]) => h('section', null,
-      h('h2', null, t(`privacy.kind.${kind}`)), h('ul', { class: 'entries' }, ...found.map((one) => this.card(one))))),
-    clients.length === 0 && h('p', { class: 'empty' }, t('privacy.none')));
+    const { cards } = this;
+    this.cards = new Map(clients.map((client) => {
+      const { name } = client;
+      const drawn = JSON.stringify([client, clientName(name)]);
+      const known = cards.get(name);
+      return [name, known?.drawn === drawn ? known : { drawn, element: this.card(client) }];
+    }));
+    for (const [kind, { list }] of this.kinds) {
+      const found = clients.filter((one) => one.accessKind === kind);
+      arrange(list, ...found.map(({ name }) => this.cards.get(name)?.element));
+    }
+    arrange(this.list, ...[...this.kinds.values()].map(({ list, section }) => list.hasChildNodes() && section),
+      clients.length === 0 && this.none);
     // Whoever changed something with the keyboard goes on there.
-    if (focused) {
+    if (focused && !this.list.contains(document.activeElement)) {
       for (const one of this.list.querySelectorAll('[data-focus]')) {
         if (one instanceof HTMLElement && one.dataset.focus === focused) one.focus();
       }
@@ -122,7 +152,7 @@ class PrivacyView {
       if (!details.open) this.opened.delete(name);
       else if (body.childElementCount === 0) {
         this.opened.add(name);
-        clientDetails(this.app, client, body, this.abort.signal, () => this.reload());
+        clientDetails(this.app, client, body, this.abort.signal, () => this.reload(name));
       }
     } }, h('summary', { 'data-focus': `details ${name}` }, t('privacy.details')), body);
     return h('li', { class: 'entry client', 'data-client': name },

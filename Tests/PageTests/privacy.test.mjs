@@ -1,0 +1,92 @@
+// The privacy page: what is chosen on it stays when it is told of something else.
+
+import assert from 'node:assert/strict';
+import test from 'node:test';
+
+import { document, frame, load, settled } from './frame.mjs';
+
+const { open } = await load('views/privacy.js');
+
+/** A client as the server lists it. */
+const client = (name, more = {}) => ({
+  name, accessKind: 'limited', authorizationStatus: { readWrite: 'limited', addOnly: 'notDetermined' },
+  usageDescription: { readWrite: null, addOnly: null }, selectionCount: 2, pickCount: 0,
+  registeredDate: '2026-01-01T00:00:00Z', ...more,
+});
+
+/** The page over clients, which a request of an app has it read again. */
+async function page(context) {
+  const state = { clients: [client('television'), client('frame')], keys: [{ name: 'k', client: 'television',
+    label: 'Remote', created: '2026-01-01T00:00:00Z', expires: '2027-01-01T00:00:00Z' }] };
+  const selection = ['a0', 'a1'].map((object) => ({ ground: 'selection', object, to: null,
+    from: { token: 't', date: '2026-01-01T00:00:00Z' } }));
+  const app = frame(2, async (method, path) => {
+    if (method === 'DELETE') state.keys = [];
+    return { clients: state.clients, keys: state.keys, shares: [], records: selection, next: null };
+  });
+  const turns = async () => { for (let turn = 0; turn < 20; turn += 1) await settled(); };
+  app.requests = Object.assign(new EventTarget(), { waiting: [] });
+  const view = await open(app);
+  document.body.replaceChildren(view.element);
+  context.after(() => view.close());
+  const card = (name) => view.element.querySelector(`[data-client="${name}"]`);
+  return {
+    state, card, turns,
+    titles: () => view.element.querySelectorAll('.client').map((one) => one.dataset.client),
+    details: async (name) => {
+      const details = card(name).querySelector('details');
+      details.open = true;
+      details.dispatchEvent(new Event('toggle'));
+      await turns();
+    },
+    say: async () => {
+      app.requests.dispatchEvent(new Event('change'));
+      await turns();
+    },
+  };
+}
+
+test('what is chosen and what has the focus stay when an app asks for access, and when the requests are said again',
+  async (context) => {
+    const { state, card, titles, details, say } = await page(context);
+    await details('television');
+    const box = card('television').querySelector('input[value="a0"]');
+    box.checked = true;
+    box.dispatchEvent(new Event('change'));
+    const narrow = card('television').querySelector('[data-act="narrow"]');
+    assert.equal(narrow.disabled, false);
+    const former = card('television');
+    const select = card('frame').querySelector('select');
+    select.focus();
+    await say();
+    state.clients = [client('asks', { accessKind: 'none' }), client('new'), ...state.clients];
+    await say();
+    assert.deepEqual(titles(), ['new', 'television', 'frame', 'asks']);
+    assert.deepEqual([card('television') === former, box.isConnected, box.checked, narrow.disabled],
+      [true, true, true, false]);
+    assert.equal(document.activeElement, select);
+    // A client that has changed is drawn as it is now, and the keyboard stays at its control.
+    state.clients = [client('television'), client('frame', { selectionCount: 3 })];
+    await say();
+    assert.deepEqual(titles(), ['television', 'frame']);
+    assert.match(card('frame').textContent, /3 photos/);
+    assert.notEqual(document.activeElement, select);
+    assert.equal(document.activeElement, card('frame').querySelector('select'));
+    state.clients = [];
+    await say();
+    assert.deepEqual(titles(), []);
+  });
+
+test('a key that is withdrawn leaves its client’s card though the client is as before', async (context) => {
+  const { card, details, turns } = await page(context);
+  await details('television');
+  const withdraw = () => card('television').querySelectorAll('button')
+    .find((one) => one.getAttribute('aria-label')?.includes('Remote'));
+  const other = card('frame');
+  withdraw().click();
+  await turns();
+  // A browser says that the details of the new card are open.
+  await details('television');
+  assert.equal(withdraw(), undefined);
+  assert.equal(card('frame'), other);
+});
