@@ -165,6 +165,34 @@ class ShareTests(PageTest):
         self.assertEqual(self.browser.all(".upload-row, .drop-veil"), [])
         self.assertEqual(len(self.gallery.assets()), len(self.newest))
 
+    def test_everything_is_downloaded_once_however_often_that_is_pressed(self):
+        made = self.browser.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": """
+            window.saved = [];
+            window.asked = [];
+            window.held = null;
+            const send = window.fetch;
+            window.fetch = async (url, options) => {
+              asked.push(`${options?.method} ${new URL(url, location.href).pathname}`);
+              await held;
+              return send(url, options);
+            };
+            HTMLAnchorElement.prototype.click = function () { saved.push(this.download); };"""})
+        self.addCleanup(self.browser.driver.execute_cdp_cmd, "Page.removeScriptToEvaluateOnNewDocument", made)
+        self.visit(self.share(self.newest[:3], originals=True))
+        self.wait_tiles(self.newest[:3])
+        self.browser.js("window.held = new Promise((resolve) => { window.letGo = resolve; })")
+        button = "document.querySelectorAll('.view-actions .button')[1]"
+        self.browser.js(f"{button}.click(); {button}.click()")
+        # It is said before the identifiers are read.
+        self.browser.wait_text("Preparing the download", ".notice")
+        self.browser.js("letGo(); window.held = null")
+        wait(lambda: self.browser.js("return saved.length > 0"), "the archive is saved")
+        wait(lambda: not self.browser.all(".notice"), "it is done")
+        self.assertEqual(self.browser.js("return asked.filter((one) => one === 'POST /v1/downloads').length"), 1)
+        self.assertEqual(self.browser.js("return saved"), ["Sea.zip"])
+        self.browser.js(f"{button}.click()")
+        wait(lambda: self.browser.js("return saved.length") == 2, "it can be downloaded again")
+
     def test_back_closes_a_photo_and_stays_on_the_page(self):
         self.visit(self.share(self.newest[:2]))
         self.wait_tiles(self.newest[:2])

@@ -57,6 +57,21 @@ export function arrange(element, ...children) {
 }
 
 /**
+ * Does what a button is for once however often it is pressed before that has ended.
+ * @param {Element} button
+ * @param {() => Promise<unknown>} action
+ */
+export async function once(button, action) {
+  if (button.hasAttribute('aria-busy')) return;
+  button.setAttribute('aria-busy', 'true');
+  try {
+    await action();
+  } finally {
+    button.removeAttribute('aria-busy');
+  }
+}
+
+/**
  * Until the browser has nothing to draw, at most a fifth of a second.
  * @returns {Promise<void>}
  */

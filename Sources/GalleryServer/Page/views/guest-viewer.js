@@ -7,7 +7,7 @@
 import { clearSource, setSource } from '../client/pictures.js';
 import { mapped } from '../model/mapped.js';
 import { t } from '../text/text.js';
-import { fill, h } from './dom.js';
+import { fill, h, once } from './dom.js';
 import { icon } from './icons.js';
 import { spoken } from './tile.js';
 
@@ -61,12 +61,8 @@ export function openGuestViewer(grid, start, { onDownload } = {}) {
     h('button', { class: `icon-button ${place}`, 'aria-label': t(label), onclick }, icon(name));
   const back = button('back', 'guest.previous', () => go(index - 1), 'guest-back');
   const next = button('forward', 'guest.next', () => go(index + 1), 'guest-next');
-  const save = button('download', 'action.download', async () => {
-    // A film takes a while, and a second press would read it again.
-    if (!id || save.hasAttribute('aria-busy')) return;
-    save.setAttribute('aria-busy', 'true');
-    await onDownload?.(id).finally(() => save.removeAttribute('aria-busy'));
-  });
+  // A film takes a while, and a second press would read it again.
+  const save = button('download', 'action.download', () => { once(save, async () => id && onDownload?.(id)); });
   /** @type {HTMLDialogElement} */
   const dialog = h('dialog', { class: 'guest-viewer', 'aria-label': t('guest.viewer') }, offline, stage, back, next,
     h('div', { class: 'guest-bar' }, onDownload && save,

@@ -12,7 +12,7 @@ import { readBytes } from '../client/pictures.js';
 import { Uploads } from '../model/uploads.js';
 import { isolated, t } from '../text/text.js';
 import { preparedDownload } from './dialog.js';
-import { fill, h } from './dom.js';
+import { fill, h, once } from './dom.js';
 import { takeDrops } from './dropped.js';
 import { Grid } from './grid.js';
 import { openGuestViewer } from './guest-viewer.js';
@@ -134,17 +134,18 @@ function save(blob, name) {
 /**
  * Downloads originals: the file itself of one that has one, else an archive.
  * @param {Guest} guest
- * @param {string[]} ids
+ * @param {() => Promise<string[]>} identify gives the identifiers, which takes a while if there are many
  * @param {string} title
  */
-async function download(guest, ids, title) {
+async function download(guest, identify, title) {
   const { client, notices } = guest;
-  if (ids.length > downloadLimit) {
-    notices.show(t('action.tooMany', { count: downloadLimit }), { isError: true });
-    return;
-  }
   const done = notices.show(t('share.downloading'), { seconds: 3600 });
   try {
+    const ids = await identify();
+    if (ids.length > downloadLimit) {
+      notices.show(t('action.tooMany', { count: downloadLimit }), { isError: true });
+      return;
+    }
     const resources = ids.length === 1 ? (await client.asset(ids[0])).resources : [];
     if (resources.length === 1) {
       const { sha256, originalFilename } = resources[0];
@@ -182,25 +183,18 @@ async function showShare(visit) {
   document.title = `${isolated(title)} – ${t('app.name')}`;
 
   const count = h('p', { class: 'count', 'aria-live': 'polite' });
-  const all = h('button', { class: 'button', onclick: async () => {
+  const everything = async () => {
     const { fetch, token, count: total } = grid.list;
     const ids = [];
-    try {
-      for (let at = 0; at < total; at += 1000) {
-        ids.push(...(await client.window(fetch, token, at, 1000)).items.map((item) => item.id));
-      }
-      await download(guest, ids, title);
-    } catch (error) {
-      guest.notices.fail(error);
+    for (let at = 0; at < total; at += 1000) {
+      ids.push(...(await client.window(fetch, token, at, 1000)).items.map((item) => item.id));
     }
-  } }, icon('download'), t('share.downloadAll'));
-  const selected = h('button', { class: 'button main', hidden: true, onclick: async () => {
-    try {
-      await download(guest, await grid.selectedIdentifiers(), title);
-    } catch (error) {
-      guest.notices.fail(error);
-    }
-  } });
+    return ids;
+  };
+  const all = h('button', { class: 'button', onclick: () => once(all, () => download(guest, everything, title)) },
+    icon('download'), t('share.downloadAll'));
+  const selected = h('button', { class: 'button main', hidden: true,
+    onclick: () => once(selected, () => download(guest, () => grid.selectedIdentifiers(), title)) });
   const larger = h('button', { class: 'icon-button', 'aria-label': t('grid.larger'), onclick: () => grid.zoom(-1) },
     icon('plus'));
   const smaller = h('button', { class: 'icon-button', 'aria-label': t('grid.smaller'), onclick: () => grid.zoom(1) },
@@ -225,7 +219,7 @@ async function showShare(visit) {
   grid.selection.addEventListener('change', draw);
   grid.addEventListener('open', (event) => {
     viewer = openGuestViewer(grid, /** @type {import('./grid.js').OpenEvent} */ (event).index,
-      mayDownload ? { onDownload: (id) => download(guest, [id], title) } : {});
+      mayDownload ? { onDownload: (id) => download(guest, async () => [id], title) } : {});
   });
   draw();
   guest.show(h('section', { class: 'view with-grid', 'aria-label': title }, head, upload?.element, empty,
