@@ -113,6 +113,32 @@ test('a fetch that was refused is followed again from its state of now', async (
   mock.timers.reset();
 });
 
+test('a feed that is left follows nothing and leaves no listener behind', async (context) => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  context.after(() => mock.timers.reset());
+  const { Feed } = await import(new URL('client/feed.js', page));
+  const signals = [];
+  for (const target of [document, globalThis]) {
+    const { addEventListener } = target;
+    context.after(() => { target.addEventListener = addEventListener; });
+    target.addEventListener = (name, listener, options) => signals.push(options?.signal);
+  }
+  const feed = new Feed({ key: null, base: '', ask: async () => ({}) });
+  const seen = [];
+  feed.follow('f', 't0', { onChange: () => seen.push('change'), onState: () => seen.push('state') });
+  const [stream] = feed.streams;
+  const source = sources.at(-1);
+  const { length } = sources;
+  // It is cut, and its next attempt waits for an answer.
+  source.onerror();
+  feed.leave();
+  assert.deepEqual([signals.length, signals.every((one) => one?.aborted)], [4, true]);
+  await new Promise((resolve) => setImmediate(resolve));
+  mock.timers.tick(60_000);
+  source.say('change', { fetch: 'f', before: 't0', after: 't1' });
+  assert.deepEqual([seen, sources.length, stream.source], [[], length, null]);
+});
+
 test('fetches with long names are spread over streams that the server takes', async () => {
   const { Feed } = await import(new URL('client/feed.js', page));
   const before = sources.length;

@@ -272,6 +272,27 @@ class ShareTests(PageTest):
         self.gallery.ask("DELETE", f"/v1/shares/{share['name']}")
         self.browser.wait_text("This link has ended", "h1")
 
+    def listeners(self):
+        """How many listeners the window and the document have, of each event."""
+        found = {}
+        for target in ("window", "document"):
+            evaluate = {"expression": target, "objectGroup": "listeners"}
+            name = self.browser.driver.execute_cdp_cmd("Runtime.evaluate", evaluate)["result"]["objectId"]
+            heard = self.browser.driver.execute_cdp_cmd("DOMDebugger.getEventListeners", {"objectId": name})["listeners"]
+            for one in heard:
+                found[target, one["type"]] = found.get((target, one["type"]), 0) + 1
+        return found
+
+    def test_a_visit_leaves_no_listener_to_the_next(self):
+        self.visit(self.share(self.newest[:1], upload=True))
+        self.wait_tiles(self.newest[:1])
+        before = self.listeners()
+        self.assertIn(("document", "visibilitychange"), before)
+        self.end_visit()
+        self.wait_next_visit()
+        self.wait_tiles(self.newest[:1])
+        wait(lambda: self.listeners() == before, lambda: f"{before} are heard, not {self.listeners()}")
+
     def test_the_password_of_a_link_that_is_open_for_longer_than_a_visit_is_asked_for_again(self):
         self.visit(self.share(self.newest[:1], password="correct horse"))
         self.browser.one("input[type=password]").send_keys("correct horse\n")

@@ -56,29 +56,33 @@ export class Feed extends EventTarget {
     this.port = null;
     /** @type {Stream[]} */
     this.streams = [];
+    /** Ends the listeners. */
+    this.leaving = new AbortController();
+    const { signal } = this.leaving;
     // A worker has the cookie but not the key of a program.
     if (!client.key && 'SharedWorker' in globalThis) {
       const worker = new SharedWorker(new URL('./hub.js', import.meta.url), { type: 'module', name: 'photoledger-feed' });
       this.port = worker.port;
       this.port.onmessage = ({ data }) => this.take(data);
       this.port.start();
-      setInterval(() => this.port?.postMessage({ kind: 'here' }), beat);
-      addEventListener('pagehide', () => this.port?.postMessage({ kind: 'close' }));
+      const beats = setInterval(() => this.port?.postMessage({ kind: 'here' }), beat);
+      signal.addEventListener('abort', () => clearInterval(beats));
+      addEventListener('pagehide', () => this.port?.postMessage({ kind: 'close' }), { signal });
       // A page that comes back from the browser's cache has left the hub.
-      addEventListener('pageshow', (event) => { if (event.persisted) location.reload(); });
+      addEventListener('pageshow', (event) => { if (event.persisted) location.reload(); }, { signal });
     }
     // Browsers keep connections of pages that were left, and have six for a server.
-    addEventListener('pagehide', () => { for (const stream of this.streams) stream.close(); });
-    addEventListener('pageshow', (event) => { if (event.persisted) this.wake(); });
+    addEventListener('pagehide', () => { for (const stream of this.streams) stream.close(); }, { signal });
+    addEventListener('pageshow', (event) => { if (event.persisted) this.wake(); }, { signal });
     this.hiddenSince = 0;
     this.isResting = false;
     /** Whether the streams rested and none is open again yet. */
     this.hasRested = false;
     /** @type {ReturnType<typeof setTimeout> | undefined} */
     this.resting = undefined;
-    document.addEventListener('visibilitychange', () => this.visibilityChanged());
+    document.addEventListener('visibilitychange', () => this.visibilityChanged(), { signal });
     if (document.hidden) this.visibilityChanged();
-    addEventListener('online', () => this.wake());
+    addEventListener('online', () => this.wake(), { signal });
   }
 
   /**
@@ -241,6 +245,20 @@ export class Feed extends EventTarget {
   rest() {
     this.isResting = true;
     for (const stream of this.streams) stream.rest();
+  }
+
+  /** Stops following for ever, so that the page holds nothing of who followed. */
+  leave() {
+    this.leaving.abort();
+    clearTimeout(this.resting);
+    for (const { timer } of this.refused.values()) clearTimeout(timer);
+    this.followers.clear();
+    this.port?.postMessage({ kind: 'close' });
+    this.port?.close();
+    for (const stream of this.streams) {
+      stream.fetches.clear();
+      stream.close();
+    }
   }
 
   /** Opens the stream anew. */

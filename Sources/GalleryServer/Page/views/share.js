@@ -169,6 +169,9 @@ async function showShare(visit) {
   const title = visit.label;
   const grid = await Grid.open(guest.app, {
     question: { sort: ['creationDate:desc'] }, isPlain: !mayDownload, label: title,
+  }).catch((error) => {
+    guest.feed.leave();
+    throw error;
   });
   /** @type {HTMLDialogElement | null} */
   let viewer = null;
@@ -177,6 +180,7 @@ async function showShare(visit) {
     viewer?.close();
     upload?.end();
     grid.close();
+    guest.feed.leave();
     keepVisit(null);
     openLink();
   }, { once: true });
