@@ -1858,6 +1858,39 @@ test('duplicates are followed and read again after a failure, which is not shown
     view.close();
   });
 
+test('duplicates that may not be followed say so once, also while they are read', async (context) => {
+  const say = streams(context);
+  const { open } = await load('views/duplicates.js');
+  context.mock.timers.enable({ apis: ['setTimeout'] });
+  const app = Object.assign(frame(0, async () => ({ groups: [], next: null, collections: [] })), { watch: () => {} });
+  let isRefused = true;
+  let attempts = 0;
+  app.client.openFetch = async () => {
+    attempts += 1;
+    if (isRefused) throw new Problem(403, 'access-denied', 'Not yours.');
+    return { fetch: 'f', token: 't', count: 0 };
+  };
+  const view = await open(app);
+  const problem = view.element.querySelector('.problem');
+  const after = async (time) => {
+    context.mock.timers.tick(time);
+    for (let turn = 0; turn < 20; turn += 1) await settled();
+  };
+  await after(0);
+  const [said] = problem.childNodes;
+  for (let done = 1; done <= 3; done += 1) {
+    say({ state: 'ready', search: 's', done, total: 3, groups: 1, compared: 1, problem: null });
+    await after(4000);
+    assert.deepEqual([problem.hidden, problem.textContent], [false, 'Not yours.']);
+    assert.equal(problem.childNodes[0], said);
+  }
+  assert.equal(attempts, 4);
+  isRefused = false;
+  await after(4000);
+  assert.equal(problem.hidden, true);
+  view.close();
+});
+
 test('looking back is led along after following has failed', async (context) => {
   const { open } = await load('views/moment.js');
   const app = frame(0, async () => ({ records: [] }));

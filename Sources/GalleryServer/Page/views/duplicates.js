@@ -16,7 +16,7 @@ import { number, size, t } from '../text/text.js';
 import { short } from './actions.js';
 import { titleOf } from './album-cards.js';
 import { App } from './app.js';
-import { fill, h, uniqueName } from './dom.js';
+import { arrange, fill, h, uniqueName } from './dom.js';
 import { icon } from './icons.js';
 import { itemsOf, thumb } from './thumbs.js';
 import { dateInWords } from './viewer-forms.js';
@@ -70,8 +70,12 @@ class DuplicatesView {
     /** Whether something was committed since a reading after a commit began, and whether such a reading goes on. */
     this.hasNews = false;
     this.isLedOn = false;
-    /** Whether the problem that is shown is that of a reading, which the next one ends. */
-    this.isOfReading = false;
+    /**
+     * What failed with the problem that is shown: it is over when that succeeds, and what a person asked for when they
+     * ask again.
+     * @type {'following' | 'reading' | 'command'}
+     */
+    this.failed = 'command';
     /** @type {() => void} */
     this.end = () => {};
     /**
@@ -97,19 +101,23 @@ class DuplicatesView {
     app.watch(this.watched, this.abort.signal);
   }
 
-  /** Follows what is committed; where that fails, after a while. */
-  async follow() {
+  /**
+   * Follows what is committed; where that fails, after a while.
+   * @param {boolean} [isAgain] whether it failed before, which was said
+   */
+  async follow(isAgain = false) {
     try {
       const { fetch, token } = await this.app.client.openFetch({ hidden: true, allBursts: true });
       if (this.abort.signal.aborted) return;
       const changed = () => { this.readOn(); };
       this.end = this.app.feed.follow(fetch, token, { onChange: changed, onState: changed });
+      this.succeeded('following');
       // What was committed since the groups were read.
       changed();
     } catch (error) {
       if (this.abort.signal.aborted) return;
-      this.fail(error, true);
-      this.following = setTimeout(() => this.follow(), retryPause);
+      if (!isAgain) this.fail(error, 'following');
+      this.following = setTimeout(() => this.follow(true), retryPause);
     }
   }
 
@@ -121,14 +129,22 @@ class DuplicatesView {
   }
 
   /**
+   * Shows why something failed. What is shown already is not said again.
    * @param {unknown} error
-   * @param {boolean} isOfReading whether it is over as soon as the groups are read
+   * @param {DuplicatesView['failed']} failed
    */
-  fail(error, isOfReading = false) {
+  fail(error, failed = 'command') {
     if (this.abort.signal.aborted) return;
-    this.isOfReading = isOfReading;
+    this.failed = failed;
+    const words = messageOf(error);
+    if (!this.problem.hidden && this.problem.textContent === words) return;
     this.problem.hidden = false;
-    this.problem.textContent = messageOf(error);
+    this.problem.textContent = words;
+  }
+
+  /** @param {DuplicatesView['failed']} what */
+  succeeded(what) {
+    if (this.failed === what) this.problem.hidden = true;
   }
 
   /** Begins a search, or stops the one that is going on. */
@@ -201,10 +217,10 @@ class DuplicatesView {
       while (this.isBehind && !this.abort.signal.aborted) {
         this.isBehind = false;
         await this.readOnce();
-        if (this.isOfReading) this.problem.hidden = true;
+        this.succeeded('reading');
       }
     } catch (error) {
-      this.fail(error, true);
+      this.fail(error, 'reading');
       const isPassing = error instanceof Problem && error.isPassing && !this.abort.signal.aborted;
       if (isPassing) this.retrying = setTimeout(() => this.read(), retryPause);
     } finally {
@@ -258,15 +274,10 @@ class DuplicatesView {
     const lost = [...this.drawn.values()].findIndex((one) => one.contains(document.activeElement));
     const elements = [...drawn.values()];
     this.drawn = drawn;
-    if (elements.length !== this.list.childElementCount || elements.some((one, at) => one !== this.list.children[at])) {
-      const { activeElement } = document;
-      this.list.replaceChildren(...elements);
+    arrange(this.list, ...elements);
+    if (lost >= 0 && !this.list.contains(document.activeElement)) {
       // The next group has the place of one that was merged.
-      const next = elements[Math.min(lost, elements.length - 1)]?.querySelector('button') ?? this.heading;
-      if (lost >= 0) {
-        const kept = activeElement instanceof HTMLElement && activeElement.isConnected ? activeElement : next;
-        /** @type {HTMLElement} */ (kept).focus();
-      }
+      (elements[Math.min(lost, elements.length - 1)]?.querySelector('button') ?? this.heading).focus();
     }
     this.more.hidden = !hasMore;
   }
