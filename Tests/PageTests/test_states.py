@@ -33,11 +33,13 @@ class BeginningTests(PageTest):
         failing = self.browser.driver.execute_cdp_cmd("Page.addScriptToEvaluateOnNewDocument", {"source": """
             const send = window.fetch;
             window.isFailing = true;
+            window.attempts = 0;
             window.later = window.setTimeout;
             // Nothing is tried by itself where the button is to be pressed.
             if (location.hash === '#/albums') window.setTimeout = () => 0;
             window.fetch = async (url, options) => {
               const isSession = new URL(url, location.href).pathname === '/v1/session';
+              if (isSession) window.attempts += 1;
               return isSession && window.isFailing ? new Response('', { status: 503 }) : send(url, options);
             };"""})
         self.addCleanup(self.browser.driver.execute_cdp_cmd, "Page.removeScriptToEvaluateOnNewDocument", failing)
@@ -49,6 +51,9 @@ class BeginningTests(PageTest):
         self.browser.driver.get("about:blank")
         self.browser.sign_in(self.gallery, path="/#/albums")
         self.browser.wait_text("503", ".failure")
+        self.browser.js("window.held = document.querySelector('.failure .button'); held.focus()")
+        wait(lambda: self.browser.js("held.click(); return attempts > 3"), "it was tried again")
+        self.assertTrue(self.browser.js("return document.activeElement === held"), "the button keeps the focus")
         self.browser.js("window.isFailing = false; window.setTimeout = window.later")
         self.browser.click(".failure .button")
         self.browser.wait_text("Albums", "main h1")

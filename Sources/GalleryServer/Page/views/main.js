@@ -4,7 +4,7 @@ import { PhotoLedger, Problem, signInAddress } from '../client/photoledger.js';
 import { messageOf } from '../model/failures.js';
 import { t } from '../text/text.js';
 import { App } from './app.js';
-import { fill, h } from './dom.js';
+import { arrange, h } from './dom.js';
 import { later } from './later.js';
 
 /** @typedef {import('./app.js').Address} Address */
@@ -67,6 +67,12 @@ let isBeginning = false;
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let nextAttempt;
 
+/** Why it could not begin. */
+const sentence = h('p');
+/** What is shown then: the same at each attempt, so that the button keeps the focus, and nothing is read aloud again. */
+const failure = h('div', { class: 'failure', role: 'alert' }, h('h1', null, t('error.title')), sentence,
+  h('button', { class: 'button main', onclick: () => begin() }, t('action.retry')));
+
 /** Signs on and starts the frame; tries it again by itself if that may help, as a screen on a wall has no keyboard. */
 async function begin() {
   if (isBeginning) return;
@@ -92,8 +98,9 @@ async function begin() {
       location.assign(signInAddress(location));
       return;
     }
-    fill(place, h('div', { class: 'failure', role: 'alert' }, h('h1', null, t('error.title')),
-      h('p', null, messageOf(error)), h('button', { class: 'button main', onclick: begin }, t('action.retry'))));
+    const words = messageOf(error);
+    if (sentence.textContent !== words) sentence.textContent = words;
+    arrange(place, failure);
     if (!(error instanceof Problem && error.isPassing)) return;
     const pause = Math.min(longestPause, 2000 * 2 ** attempts);
     nextAttempt = setTimeout(begin, Math.max(error.retryAfter * 1000, pause));
