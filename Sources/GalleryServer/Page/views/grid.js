@@ -19,9 +19,9 @@ import { Selection } from '../model/selection.js';
 import { t } from '../text/text.js';
 import { h, idle, uniqueName } from './dom.js';
 import { Dragging } from './dragging.js';
-import { WheelSteps } from './gestures.js';
 import { Scrubber, monthName } from './scrubber.js';
 import { Tile, forgetRefused } from './tile.js';
+import { WheelSteps } from './wheel.js';
 
 /** @typedef {import('../client/photoledger.js').Item} Item */
 /** @typedef {import('../model/blocks.js').Cell} Cell */
