@@ -1,4 +1,4 @@
-// The privacy page: what is chosen on it stays when it is told of something else.
+// The privacy page: what is chosen on it stays when a message concerns something else.
 
 import assert from 'node:assert/strict';
 import test from 'node:test';

@@ -163,7 +163,7 @@ test('a second press of the heart takes the first back, whether the first was an
   press('f');
   await answer(null);
   assert.deepEqual([sent(), isHearted()], [[true], false], 'what failed is not shown');
-  // What the list says later counts, whoever did it.
+  // What the list says later counts, also if another client did it.
   press('f');
   await answer({});
   viewer.list.item = () => ({ ...viewer.item, isFavorite: false });
