@@ -1,4 +1,5 @@
 import CountedTree
+import EventLog
 import Foundation
 import LMDB
 

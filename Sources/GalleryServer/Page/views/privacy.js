@@ -114,7 +114,7 @@ class PrivacyView {
     const { cards } = this;
     this.cards = new Map(clients.map((client) => {
       const { name } = client;
-      const drawn = JSON.stringify([client, clientName(name)]);
+      const drawn = JSON.stringify([client, askerName(name)]);
       const known = cards.get(name);
       return [name, known?.drawn === drawn ? known : { drawn, element: this.card(client) }];
     }));
