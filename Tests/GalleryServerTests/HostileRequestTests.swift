@@ -64,7 +64,8 @@
         let spelled = "a" + String(repeating: "%CC%80%CC%A3", count: 100)
         // One request signed the owner in.
         for status in [400, 400, 429] {
-          #expect(try gallery.ask("GET", "/v1/session?\(spelled)=1").status == status)
+          let answer = try gallery.ask("GET", "/v1/session?\(spelled)=1")
+          #expect(answer.status == status)
         }
         #expect(try gallery.ask("GET", "/v1/session").status == 200)
       }

@@ -67,7 +67,8 @@
       try await Self.serving { gallery, _ in
         let names = [("re\u{301}ne", 400), (Self.decomposed, 201), ("r\u{E9}ne", 201)]
         for (index, (name, status)) in names.enumerated() {
-          #expect(try gallery.ask("POST", "/v1/keys", json: ["client": name]).status == status, "\(name)")
+          let key = try gallery.ask("POST", "/v1/keys", json: ["client": name])
+          #expect(key.status == status, "\(name)")
           let person: [String: Any] = ["name": "person \(index)", "client": name]
           #expect(try gallery.ask("POST", "/v1/people", json: person).status == status, "\(name)")
         }
