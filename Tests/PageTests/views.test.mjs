@@ -1724,6 +1724,13 @@ test('requests that are said again stay as they are, and the one that has the fo
   await settled();
   assert.match(asks()[0], /Share link: For the club/);
   assert.match(asks()[1], /share#2/);
+  // An app that is called as the page calls the link.
+  said('share#1', 'Share link: For the club#QX7R');
+  assert.match(asks()[0], /Share link: For the club[^#]*would/);
+  assert.match(asks()[1], /Share link: For the club#QX7R/);
+  said('share#3');
+  await settled();
+  assert.match(asks()[0], /share#3/, 'what no list has is called by its whole name');
   assert.deepEqual(app.failures, []);
   said();
   assert.deepEqual(names(), []);

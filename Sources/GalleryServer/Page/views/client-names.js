@@ -5,15 +5,16 @@
 //   frames#QX7R  ─▶ frames
 //
 // A name proves nothing, so where it matters the whole name stands beside it. An app of an earlier server may be called
-// as a share link is: only what the server lists as one, or what was denied since it was withdrawn, has a title, and
-// what asks for something is called by its whole name until then.
+// as a share link is: only what the server lists as one, or what was denied since it was withdrawn, has a title. What
+// asks for something is called by its whole name unless it has a title: without its end, an app could be called as a
+// titled link is.
 
 import { t } from '../text/text.js';
 
 /** @typedef {{ readWrite: string | null }} Usage */
 /** @typedef {{ name: string, usageDescription: Usage, authorizationStatus: { readWrite: string } }} NamedClient */
 
-/** @type {Map<string, string>} what those are called that may be share links */
+/** @type {Map<string, string | null>} what those are called that may be share links; null: no list has it */
 const links = new Map();
 const isLink = (/** @type {string} */ client) => client.startsWith('share#');
 
@@ -28,7 +29,7 @@ export const clientName = (client) => isLink(client) ? links.get(client) ?? t('c
  * What people read in place of the name of a client that asks for something.
  * @param {string} client
  */
-export const askerName = (client) => isLink(client) ? links.get(client) ?? client : clientName(client);
+export const askerName = (client) => links.get(client) ?? client;
 
 /**
  * Whether a client is known to be a share link, whose usage description is the title.
@@ -72,7 +73,7 @@ export async function learnNames(app, clients, signal) {
   if (unknown.length === 0 || !app.isOwner) return;
   await readClients(app, signal);
   // What the list does not have either is not asked for again.
-  for (const one of unknown) if (one && !links.has(one)) links.set(one, t('client.link'));
+  for (const one of unknown) if (one && !links.has(one)) links.set(one, null);
 }
 
 /**
