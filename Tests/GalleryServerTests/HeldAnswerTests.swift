@@ -428,6 +428,9 @@
       }
     }
 
+    /// A response that a decision has, unless nothing keeps it any more.
+    private struct Remembered { weak var response: HTTPMadeResponse? }
+
     /// Asks for one file, of which nothing else than the test closes or forgets anything.
     private struct Asking {
       let gallery: TestGallery
@@ -441,11 +444,22 @@
         try Data("bytes".utf8).write(to: URL(filePath: path))
       }
 
-      /// Whether the answer to a request had to be decided.
-      func decides(_ target: String = "/a", key: String? = nil, _ fields: [(String, String)] = []) throws -> Bool {
-        let request = HTTPRequest(
+      private func request(_ target: String, key: String?, _ fields: [(String, String)] = []) throws -> HTTPRequest {
+        HTTPRequest(
           method: "GET", target: try HTTPTarget(target),
           fields: HTTPFields(fields + [("authorization", "Bearer \(key ?? gallery.owner)")]))
+      }
+
+      /// What was decided for a request of the owner.
+      func remembered(_ target: String = "/a") throws -> Remembered {
+        let request = try self.request(target, key: nil)
+        guard let key = try gallery.server.keyring.key(of: request) else { return Remembered() }
+        return Remembered(response: try files.decided(request, key, in: gallery.library))
+      }
+
+      /// Whether the answer to a request had to be decided.
+      func decides(_ target: String = "/a", key: String? = nil, _ fields: [(String, String)] = []) throws -> Bool {
+        let request = try self.request(target, key: key, fields)
         let key = try gallery.server.keyring.key(of: request)
         let call = Call(request: request, parameters: [], key: key, server: gallery.server)
         if let key, try files.decided(request, key, in: gallery.library) != nil { return false }
@@ -504,6 +518,24 @@
         #expect(try asking.decides(short) && !asking.decides(short))
         #expect(try asking.decides(long) && asking.decides(long))
         #expect(asking.files.decisionCount == 1)
+      }
+    }
+
+    @Test("a decision keeps no response of a file that is no longer kept in memory")
+    func droppedResponses() async throws {
+      try await TestGallery.serving { gallery in
+        let asking = try Asking(gallery)
+        #expect(try asking.decides())
+        let remembered = try asking.remembered()
+        let isThere = remembered.response != nil
+        for number in 0..<OpenFiles.limit {
+          let other = gallery.temporary.folder.place("other\(number)").path
+          try Data("bytes".utf8).write(to: URL(filePath: other))
+          _ = try asking.files.file(other, size: 5)
+        }
+        let isGone = remembered.response == nil
+        #expect(isThere && isGone && asking.files.decisionCount == 1)
+        #expect(try asking.decides() && !asking.decides())
       }
     }
 

@@ -102,10 +102,11 @@
       }
     }
 
-    /// The response that a question is answered with, while the file is kept that it was made from.
+    /// The response that a question is answered with, while the file is kept that it was made from. Both are held
+    /// weakly: of what is no longer kept, a decision keeps nothing in memory.
     private struct Decision {
       weak var kept: Kept?
-      let made: Made
+      weak var made: Made?
       let transaction: UInt64
     }
 
@@ -195,11 +196,12 @@
       _ request: HTTPRequest, _ key: Keyring.Key, in library: PhotoLibrary
     ) throws -> HTTPMadeResponse? {
       guard let question = Question(request, key), let decision = state.withLock({ $0.decisions[question] }),
-        let kept = decision.kept, kept.made === decision.made, try library.lastTransaction == decision.transaction,
-        !library.as(key.client).canAskPerson, kept.isUnchanged(inTick: tick())
+        let kept = decision.kept, let made = decision.made, kept.made === made,
+        try library.lastTransaction == decision.transaction, !library.as(key.client).canAskPerson,
+        kept.isUnchanged(inTick: tick())
       else { return nil }
       use(kept)
-      return decision.made.response
+      return made.response
     }
 
     /// Decides a request, and remembers the answer for those that are equal.
