@@ -48,6 +48,24 @@
       }
     }
 
+    @Test("a poll of what two clients see, whose names differ in spelling alone, leads each to a state of its own")
+    func poll() async throws {
+      try await Self.serving { gallery, assets in
+        let fetches = try [Self.composed, Self.decomposed].map { try gallery.fetch(["selectionOf": $0]) }
+        #expect(fetches.allSatisfy { $0.count == 1 })
+        try await gallery.library.performChanges { change in
+          change.grant([assets[1]], to: Self.composed)
+          change.grant([assets[0]], to: Self.decomposed)
+        }
+        let query = fetches.map { "fetch=\($0.name)&after=\($0.token)" }.joined(separator: "&")
+        let poll = try gallery.ask("GET", "/v1/changes?\(query)").json()
+        let messages = try #require(poll["messages"] as? [[String: Any]], "\(poll)")
+        let names = messages.compactMap { $0["fetch"] as? String }
+        #expect(names == fetches.map { $0.name }, "\(poll)")
+        #expect(messages.allSatisfy { $0["status"] == nil }, "\(poll)")
+      }
+    }
+
     @Test("denying a client leaves the keys of one alone whose name differs in spelling")
     func denied() async throws {
       try await Self.serving { gallery, _ in

@@ -40,13 +40,13 @@
     }
 
     func read() throws -> Answer {
-      var (answer, states) = (Answer(messages: [], cursor: cursor, results: []), [String: Token]())
+      var (answer, states) = (Answer(messages: [], cursor: cursor, results: []), [ExactText: Token]())
       for (fetch, token) in cursor.tokens {
         do {
           let library = try view(fetch)
           // All fetches of a view are led to one state of it.
-          let now = try states[library.client] ?? library.currentToken
-          states[library.client] = now
+          let now = try states[library.client.exact] ?? library.currentToken
+          states[library.client.exact] = now
           try read(fetch, as: fetch.list, from: token, to: now, library, &answer)
         } catch {
           let problem = Problem(error)
