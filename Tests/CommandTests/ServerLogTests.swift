@@ -64,7 +64,25 @@
       let shown = lines.dropFirst().dropLast().count
       #expect(lines.first?.contains("/first") == true && shown > 1 && shown < 40)
       for (number, line) in lines.dropFirst().dropLast().enumerated() { #expect(line.contains("\"/\(number)\"")) }
-      #expect(lines.last?.contains("The lines of \(1000 - shown) requests are missing here") == true)
+      #expect(lines.last?.contains("\(1000 - shown) lines missing here") == true)
+    }
+
+    @Test("a sentence for the operator waits for no reader either, and comes out whole between the lines")
+    func sentences() async throws {
+      let reader = Reader()
+      let log = ServerLog(printsJSON: true, write: reader.read)
+      log.add(Self.line("/first"))
+      try await waitUntil("the first line is being written") { reader.writes > 0 }
+      // The reader holds the first line.
+      log.say("server: a\u{1B}b")
+      log.add(Self.line("/last"))
+      #expect(reader.lines.isEmpty)
+      reader.mayGoOn()
+      log.finish()
+      try await waitUntil("all is written") { reader.lines.count >= 3 }
+      let lines = reader.lines
+      #expect(lines.count == 3 && lines[0].contains("\"/first\"") && lines[2].contains("\"/last\""))
+      #expect(lines[1].hasPrefix("photoledger: server: a") && !lines[1].contains("\u{1B}"))
     }
   }
 #endif

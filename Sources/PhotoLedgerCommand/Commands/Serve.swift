@@ -83,7 +83,8 @@ extension Invocation {
       var options = HTTPServerOptions()
       options.tls = try tls()
       let log = ServerLog(printsJSON: printsJSON)
-      options.log = { Output.notice("server: \($0)") }
+      defer { log.finish() }
+      options.log = { log.say("server: \($0)") }
       var renditions = RenditionOptions()
       renditions.fillsIdleTime = !has(Command.onRequest)
       let access = try galleryAccess()
@@ -104,10 +105,9 @@ extension Invocation {
         throw UsageError(error.description)
       }
       let origin = "\(options.tls == nil ? "http" : "https")://\(address)"
-      try announce(origin, server.ownerLink(at: origin), address, isEncrypted: options.tls != nil)
-      try announceLinks(of: server, origin, served: options.tls?.certificate, until: interruption)
+      try announce(origin, server.ownerLink(at: origin), address, isEncrypted: options.tls != nil, log)
+      try announceLinks(of: server, origin, served: options.tls?.certificate, log, until: interruption)
       try waiting { await server.stop() }
-      log.finish()
     }
 
     /// Raises the limit of files that this process may have open, and leaves a third of them to files.
@@ -145,7 +145,8 @@ extension Invocation {
     /// Prints a new link for each SIGUSR1 until the process is asked to stop, and looks then, and once an hour, whether
     /// the certificate was renewed.
     private func announceLinks(
-      of server: GalleryServer, _ origin: String, served certificate: String?, until interruption: Interruption
+      of server: GalleryServer, _ origin: String, served certificate: String?, _ log: ServerLog,
+      until interruption: Interruption
     ) throws {
       var certificate = certificate
       let wake = DispatchSemaphore(value: 0)
@@ -154,7 +155,7 @@ extension Invocation {
       while true {
         let isAsked = wake.wait(timeout: .now() + 3600) == .success
         if interruption.isRequested { return }
-        noteRenewal(of: &certificate)
+        noteRenewal(of: &certificate, log)
         guard isAsked else { continue }
         let link = server.ownerLink(at: origin)
         if printsJSON {
@@ -167,12 +168,12 @@ extension Invocation {
     }
 
     /// Says, once for each change, that the file of the certificate has another one than the server was started with.
-    private func noteRenewal(of known: inout String?) {
+    private func noteRenewal(of known: inout String?, _ log: ServerLog) {
       guard known != nil, let path = text("tls-certificate"), let now = try? pem(path, "--tls-certificate"),
         now != known
       else { return }
       known = now
-      Output.notice(
+      log.say(
         "The certificate in \(path) has changed since the start; restart the server, which still uses the former one.")
     }
 
@@ -199,7 +200,9 @@ extension Invocation {
       return spelled.hasPrefix("::ffff:") ? String(spelled.dropFirst(7)) : spelled
     }
 
-    private func announce(_ origin: String, _ link: String, _ address: HTTPAddress, isEncrypted: Bool) throws {
+    private func announce(
+      _ origin: String, _ link: String, _ address: HTTPAddress, isEncrypted: Bool, _ log: ServerLog
+    ) throws {
       if printsJSON {
         try output.line(["address": .text(origin), "link": .text(link)])
       } else {
@@ -207,7 +210,7 @@ extension Invocation {
       }
       try output.flush()
       if !isEncrypted, !address.isLoopback {
-        Output.notice(
+        log.say(
           "Other machines reach \(address) and nothing is encrypted; pass --tls-certificate and --tls-key, or listen "
             + "on 127.0.0.1 behind a proxy that has them.")
       }

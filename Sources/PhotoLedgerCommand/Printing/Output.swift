@@ -139,12 +139,15 @@ final class Output: Sendable {
     _ = poll(&polled, 1, -1)
   }
 
-  /// Prints a message on standard error; a terminal shows it without breaking words. The names in it may come from
-  /// anywhere.
-  static func notice(_ sentence: String) {
+  /// Prints a message on standard error.
+  static func notice(_ sentence: String) { complain(noticeText(sentence)) }
+
+  /// The lines of a message on standard error; a terminal shows them without breaking words. The names in it may come
+  /// from anywhere.
+  static func noticeText(_ sentence: String) -> String {
     let width = Terminal(descriptor: STDERR_FILENO).width
     let text = "photoledger: \(TextLayout.printable(sentence))"
-    complain((width.map { text.wrapped(at: $0) } ?? text) + "\n")
+    return (width.map { text.wrapped(at: $0) } ?? text) + "\n"
   }
 
   /// Does what is not worth a failure; if it fails, a sentence says what that means and why.

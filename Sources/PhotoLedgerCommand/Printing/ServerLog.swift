@@ -5,18 +5,21 @@
   import PhotoLedger
   import Synchronization
 
-  // The server's lines on standard error, one for each request.
+  // The server's lines on standard error: one for each request, and sentences for the operator.
   //
   //   thread of a connection ─▶ waiting lines ─┬─ the first of them: a writing is due in some milliseconds
   //                                            └─ as many as there are by then go out in one call
   //
   // A line that each request wrote itself would cost it a call of the kernel, and a reader that is slow or asleep, such
-  // as a stopped terminal or a full pipe, would stop the threads that serve all connections.
+  // as a stopped terminal or a full pipe, would stop the threads that serve all connections. The sentences of the
+  // running server go the same way: libmicrohttpd logs on the threads of connections, and the kernel takes a large
+  // write to a full pipe in parts, between which another thread's line would land.
   //
-  // Invariant: lines come out whole and in the order in which their requests ended. At most `limit` bytes wait; what
-  // comes then is left out, and how many lines that were is said as soon as there is room.
+  // Invariant: lines come out whole and in the order in which they were added, those of requests as these ended. At
+  // most `limit` bytes wait, beside as many that are being written; what comes then is left out, and how many lines
+  // that were is said as soon as there is room.
 
-  /// Writes a line for each request to standard error.
+  /// Writes a line for each request, and sentences for the operator, to standard error.
   final class ServerLog: Sendable {
     private struct State {
       var lines: [UInt8] = []
@@ -56,6 +59,12 @@
       }
     }
 
+    /// Adds a sentence for the operator; waits for no reader.
+    func say(_ sentence: String) {
+      var text = Output.noticeText(sentence)
+      text.withUTF8 { add(UnsafeRawBufferPointer($0)) }
+    }
+
     private func add(_ line: UnsafeRawBufferPointer) {
       let isFirst = state.withLock { state in
         if state.lines.count + line.count > limit { state.leftOut += 1 } else { state.lines.append(contentsOf: line) }
@@ -72,8 +81,8 @@
       }
       if !lines.isEmpty { lines.withUnsafeBytes { write($0) } }
       if leftOut > 0 {
-        var sentence =
-          "photoledger: The lines of \(leftOut) requests are missing here: standard error was not read for too long.\n"
+        var sentence = Output.noticeText(
+          "\(TextLayout.counted(leftOut, "line")) missing here: standard error was not read for too long.")
         sentence.withUTF8 { write(UnsafeRawBufferPointer($0)) }
       }
     }
