@@ -88,6 +88,50 @@
       #expect(try await outcome(second) == "failed")
       await second.stop()
     }
+
+    /// Adds a photo of a day, whose bytes no other one has.
+    private func add(_ day: Double, to temporary: TemporaryLibrary) async throws -> Asset {
+      let bytes = TinyMedia.jpeg(TinyMedia.Photo(comment: "day \(day)"))
+      var id: LocalIdentifier?
+      try await temporary.library.performChanges { change in
+        var creation = AssetCreation(
+          mediaType: .image,
+          resources: [ResourceDraft(type: .photo, source: .data(bytes), originalFilename: "a.jpg")])
+        creation.creationDate = Date(timeIntervalSince1970: day * 86_400)
+        id = change.createAsset(creation)
+      }
+      let created = try #require(id)
+      return try #require(try temporary.library.asset(created.uuidString))
+    }
+
+    @Test("an asset that cannot be read keeps neither older photos nor photos that are added from their turn")
+    func unreadableAsset() async throws {
+      let (temporary, programs) = (try TemporaryLibrary(.seeded(3)), try Programs())
+      // That a photo has failed shows that it had its turn.
+      try programs.put("exit 1")
+      let older = try await add(1, to: temporary)
+      try temporary.library.damageDetails(of: try await add(2, to: temporary))
+      var options = RenditionOptions()
+      (options.fillsIdleTime, options.searchPath) = (true, programs.searchPath)
+      let renditions = Renditions(
+        temporary.library, options, now: { Date(timeIntervalSince1970: 1) }, ready: { _ in })
+      let (said, waits) = (Gathered<String>(), Gathered<Double>())
+      // Waits until the renditions are stopped.
+      let sleep: @Sendable (Double) async throws -> Void = { seconds in
+        waits.append(seconds)
+        try await Task.sleep(for: .seconds(86_400))
+      }
+      func waitForTurn(of asset: Asset) async throws {
+        let resource = try #require(try Renditions.shown(asset, in: temporary.library))
+        try await waitUntil("a photo has its turn") { renditions.record(resource.sha256).state == .failed }
+      }
+      try renditions.start(sleep: sleep) { said.append($0) }
+      try await waitForTurn(of: older)
+      try await waitUntil("the next attempt is waited for") { !waits.all.isEmpty }
+      try await waitForTurn(of: try await add(3, to: temporary))
+      await renditions.stop()
+      #expect(waits.all == [60] && said.all.count == 1, "\(said.all)")
+    }
   }
 
   @Suite("Failed renditions")
@@ -109,8 +153,10 @@
       withExtendedLifetime(temporary) {}
     }
 
-    @Test("what is missing is made in idle time as soon as the cache can be opened, and why it could not is said once")
-    func openedLater() async throws {
+    @Test(
+      "what is missing is made as soon as the cache can be opened; a failure is said once, and anew after a long time",
+      arguments: [(0.0, [60.0, 120, 240], 1), (7_200.0, [60.0, 60, 60], 3)])
+    func openedLater(_ step: Double, _ expected: [Double], _ count: Int) async throws {
       let temporary = try TemporaryLibrary(.seeded(1))
       let parent = temporary.library.url.appending(path: "renditions")
       let lock = parent.appending(path: "lock")
@@ -118,8 +164,12 @@
       try #require(symlink("lock", lock.path) == 0)
       var options = RenditionOptions()
       options.fillsIdleTime = true
-      let renditions = Renditions(
-        temporary.library, options, now: { Date(timeIntervalSince1970: 1) }, ready: { _ in })
+      let looks = Gathered<Bool>()
+      let now: @Sendable () -> Date = {
+        looks.append(true)
+        return Date(timeIntervalSince1970: step * Double(looks.all.count))
+      }
+      let renditions = Renditions(temporary.library, options, now: now, ready: { _ in })
       let (said, waits) = (Gathered<String>(), Gathered<Double>())
       let sleep: @Sendable (Double) async throws -> Void = { seconds in
         waits.append(seconds)
@@ -128,8 +178,8 @@
       try renditions.start(sleep: sleep) { said.append($0) }
       try await waitUntil("the cache is open") { renditions.isAtHand }
       await renditions.stop()
-      #expect(said.all.count == 1 && said.all.first?.contains("cannot be locked") == true, "\(said.all)")
-      #expect(waits.all == [60, 120, 240])
+      #expect(said.all.count == count && said.all.allSatisfy { $0.contains("cannot be locked") }, "\(said.all)")
+      #expect(waits.all == expected)
     }
 
     @Test("what was killed counts as failed after some attempts, with the same programs and across restarts")

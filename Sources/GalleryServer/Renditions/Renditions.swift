@@ -340,27 +340,44 @@
       try library.register(self)
       guard options.fillsIdleTime else { return }
       let task = Task<Void, Never>.detached { [self] in
-        var (wait, said) = (Self.firstWait, "")
-        while true {
-          do {
-            try await fillIdleTime()
-            return
-          } catch {
-            // The library is closing: there is nothing to fill any more.
-            if Task.isCancelled || error is CancellationError || (error as? LibraryError)?.code == .closed { return }
-            let sentence = "Pictures that are missing are not made in idle time for now: \(error)"
-            if sentence != said { report(sentence) }
-            said = sentence
-          }
-          do { try await sleep(wait) } catch { return }
-          wait = min(2 * wait, Self.longestWait)
-        }
+        await retry(sleep, report) { [self] in try await fillIdleTime(sleep, report) }
       }
       state.withLock { $0.filler = task }
     }
 
+    /// Repeats work that fails, at first after a minute and then less often, until it ends or the library closes. What
+    /// fails after an attempt that lasted longer than the longest wait is a new failure.
+    private func retry(
+      _ sleep: @escaping @Sendable (Double) async throws -> Void, _ report: @escaping @Sendable (String) -> Void,
+      _ work: @escaping @Sendable () async throws -> Void
+    ) async {
+      var (wait, said) = (Self.firstWait, "")
+      while true {
+        let begin = now()
+        do {
+          try await work()
+          return
+        } catch {
+          if Self.endsFilling(error) { return }
+          if now().timeIntervalSince(begin) > Self.longestWait { (wait, said) = (Self.firstWait, "") }
+          let sentence = "Pictures that are missing are not made in idle time for now: \(error)"
+          if sentence != said { report(sentence) }
+          said = sentence
+        }
+        do { try await sleep(wait) } catch { return }
+        wait = min(2 * wait, Self.longestWait)
+      }
+    }
+
+    /// Whether the library is closing: there is nothing to fill any more.
+    private static func endsFilling(_ error: any Error) -> Bool {
+      Task.isCancelled || error is CancellationError || (error as? LibraryError)?.code == .closed
+    }
+
     /// Makes what is missing and what is added, until the library closes.
-    private func fillIdleTime() async throws {
+    private func fillIdleTime(
+      _ sleep: @escaping @Sendable (Double) async throws -> Void, _ report: @escaping @Sendable (String) -> Void
+    ) async throws {
       let (cache, renderer, queue) = try await offload { [self] in try parts() }
       guard renderer.makesPictures else { return }
       var options = FetchOptions()
@@ -369,9 +386,12 @@
       (options.includeHiddenAssets, options.includeAllStackAssets) = (true, true)
       let result = try await offload { [library, options] in try library.fetchAssets(options) }
       try await withThrowingTaskGroup(of: Void.self) { group in
-        group.addTask { [self] in try await scan(result, cache, queue) }
+        // What is there is tried again by itself: what is added meanwhile gets its pictures.
+        group.addTask { [self] in
+          await retry(sleep, report) { [self] in try await scan(result, cache, queue) }
+        }
         group.addTask { [self] in try await follow(result, cache, queue) }
-        // An error of either ends both.
+        // An error of following ends both.
         for try await _ in group {}
       }
     }
@@ -384,22 +404,38 @@
     }
 
     private func scan(_ result: FetchResult<Asset>, _ cache: RenditionCache, _ queue: RenditionQueue) async throws {
+      var failure: (any Error)?
       for start in stride(from: 0, to: result.count, by: 256) {
         try Task.checkCancellation()
-        let assets = try await offload { try result.objects(at: start..<min(start + 256, result.count)) }
-        try await fill(assets, cache, queue)
+        do {
+          let assets = try await offload { try result.objects(at: start..<min(start + 256, result.count)) }
+          try await fill(assets, cache, queue)
+        } catch {
+          if Self.endsFilling(error) { throw error }
+          failure = failure ?? error
+        }
       }
+      if let failure { throw failure }
     }
 
+    /// Has the pictures of assets made; one that cannot be read does not keep those of the others from being made.
+    /// - Throws: the first error, when all assets have been looked at.
     private func fill(_ assets: [Asset], _ cache: RenditionCache, _ queue: RenditionQueue) async throws {
+      var failure: (any Error)?
       for asset in assets {
         try Task.checkCancellation()
-        guard let resource = try Self.shown(asset, in: library) else { continue }
-        let name = RenditionJob.Name(hash: resource.sha256, isPlay: false)
-        // What was evicted is made when it is asked for: filling would throw out what is looked at.
-        guard settled(name, cache) == nil, cache.record(name.hash).placeholder.isEmpty else { continue }
-        await queue.fill(RenditionJob(name: name) { [library] in try library.url(of: resource, in: asset) })
+        do {
+          guard let resource = try Self.shown(asset, in: library) else { continue }
+          let name = RenditionJob.Name(hash: resource.sha256, isPlay: false)
+          // What was evicted is made when it is asked for: filling would throw out what is looked at.
+          guard settled(name, cache) == nil, cache.record(name.hash).placeholder.isEmpty else { continue }
+          await queue.fill(RenditionJob(name: name) { [library] in try library.url(of: resource, in: asset) })
+        } catch {
+          if Self.endsFilling(error) { throw error }
+          failure = failure ?? error
+        }
       }
+      if let failure { throw failure }
     }
 
     /// Ends what is being made and returns when no program runs any more.
