@@ -30,10 +30,14 @@ extension LibraryStore {
     let place = moment == nil ? "this library has not reached" : "did not exist yet at the selected state"
     let unreached = LibraryError(.invalidToken, "The token \(token) names a state that \(place).")
     guard let view = token.view else {
-      let limit =
-        permission.access == .full
-        ? try head(at: moment, t).commit : try lastFullCommit(permission, through: moment?.sequence ?? Self.now, t)
-      guard token.position <= limit else { throw unreached }
+      if permission.access == .full {
+        guard try token.position <= head(at: moment, t).commit else { throw unreached }
+      } else if try token.position > lastFullCommit(permission, through: moment?.sequence ?? Self.now, t) {
+        // One sentence for every position, so that it says nothing about the number of commits.
+        throw LibraryError(
+          .invalidToken,
+          "The token \(token) belongs to another client's view, or names a state that this client has not seen.")
+      }
       return token.position
     }
     guard view == Token.view(of: client), let number = permission.client else {
