@@ -6,8 +6,8 @@ import PhotoLedger
 /// S30 to S33: the server, as a process that clients reach over TCP.
 ///
 /// The floor is a program of a hundred lines over libmicrohttpd ([floor.c](../FloorServer/floor.c)) that answers the
-/// very same bytes, with the same head, to the same requests. `wrk` sends them; it shares the machine with the server, as
-/// the floor's does.
+/// very same bytes, with the same head, to the same requests. `wrk` sends them; it shares the machine with the server,
+/// as the floor's does.
 enum Serving {
   /// What is asked for, and what part of the floor's requests a second it should reach.
   private struct Question {

@@ -68,8 +68,8 @@ public struct RepresentationConversion: Sendable {
 extension PhotoLibrary {
   /// Installs what converts picked items and takes metadata out of them; nil: nothing, and what needs it fails (PK-07).
   ///
-  /// The module `Photos` installs MediaImport's `ExternalConverter` where nothing was chosen here before; passing nil is
-  /// a choice.
+  /// The module `Photos` installs MediaImport's `ExternalConverter` where nothing was chosen here before; passing nil
+  /// is a choice.
   /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner.
   public func setRepresentationConverter(_ converter: (any RepresentationConverter)?) throws {
     try checkIsOwner("install a representation converter")
@@ -173,7 +173,8 @@ extension LibraryError {
       .converterMissing,
       """
       \(what) needs a converter, and none is installed: the library's owner installs a RepresentationConverter with \
-      setRepresentationConverter. The module Photos, `pick load` and `serve` use one that runs exiftool, vips and ffmpeg.
+      setRepresentationConverter. The module Photos, `pick load` and `serve` use one that runs exiftool, vips and \
+      ffmpeg.
       """)
   }
 }

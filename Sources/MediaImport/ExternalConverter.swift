@@ -58,7 +58,8 @@ public struct ExternalConverter: RepresentationConverter {
     return !encodings.isEmpty && encodings.allSatisfy { ["avc1", "avc3"].contains($0) }
   }
 
-  /// Whether a program that encodes the type is installed, and for films of one type exiftool, which finds the encoding.
+  /// Whether a program that encodes the type is installed, and for films of one type exiftool, which finds the
+  /// encoding.
   public func canConvert(_ sourceType: String, to targetType: String) -> Bool {
     guard Self.tools(sourceType, targetType).contains(where: { programs.find($0.program) != nil }) else { return false }
     return sourceType != targetType || programs.find("exiftool") != nil

@@ -1,8 +1,8 @@
 import Foundation
 
-// A public call that is used incorrectly ends the process, and says why. `precondition` says it in debug builds only, in
-// which most servers are not built; so what programs reach directly uses `requireCorrectUse`, or `fatalError`. Inside
-// the library `precondition` is right: there it guards against a defect of the library itself.
+// A public call that is used incorrectly ends the process, and says why. `precondition` says it in debug builds only,
+// in which most servers are not built; so what programs reach directly uses `requireCorrectUse`, or `fatalError`.
+// Inside the library `precondition` is right: there it guards against a defect of the library itself.
 
 extension Rule {
   /// The modules that programs import, apart from those with Apple's names.

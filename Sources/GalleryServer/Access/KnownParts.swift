@@ -3,8 +3,8 @@
   import HTTPServing
   import LibraryJSON
 
-  // What the fields of a head, and a path, say by themselves. It is worked out once for the many requests that bring the
-  // same ones (KnownHeads.swift), so nothing here depends on the library, on the keys there are, or on time.
+  // What the fields of a head, and a path, say by themselves. It is worked out once for the many requests that bring
+  // the same ones (KnownHeads.swift), so nothing here depends on the library, on the keys there are, or on time.
 
   /// What the fields of a head say; of one that has too many marks, only that.
   final class KnownFields: Sendable {

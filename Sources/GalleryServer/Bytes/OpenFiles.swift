@@ -211,8 +211,8 @@
       let library = try call.library()
       if library.canAskPerson { return nil }
       guard let key = call.key, let question = Question(call.request, key) else { return try decide() }
-      // Before the decision: what is committed meanwhile is decided again. A snapshot's number, and not that of the last
-      // commit: for a moment within a commit, that one is ahead of what a reading sees.
+      // Before the decision: what is committed meanwhile is decided again. A snapshot's number, and not that of the
+      // last commit: for a moment within a commit, that one is ahead of what a reading sees.
       let transaction = try library.currentTransaction
       guard let response = try decide() else { return nil }
       if case .made(let made) = response.content { remember(made, as: question, at: transaction) }

@@ -129,8 +129,8 @@
     }
 
     /// Writes bytes behind those that are there.
-    /// - Throws: ``Problem`` 409 for a turn that is over, 413 beyond the announced length or the quota; ``LibraryError``
-    ///   `.notEnoughSpace` where the disk has its reserve left.
+    /// - Throws: ``Problem`` 409 for a turn that is over, 413 beyond the announced length or the quota;
+    ///   ``LibraryError`` `.notEnoughSpace` where the disk has its reserve left.
     func write(_ bytes: [UInt8], turn: Int, _ quota: UploadQuota) throws {
       try state.withLock { state in
         guard state.turn == turn else { throw Self.overtaken }

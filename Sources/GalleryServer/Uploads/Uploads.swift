@@ -165,8 +165,8 @@
         sweep(&state, folder)
         try check(state, record, quota, expecting: expected ?? 0)
         // A part of an upload that can be resumed takes what room there is, up to the reserve, as what comes is written
-        // (`Upload.write`). Rejected: counting what other uploads announced, as one that never comes would keep the disk
-        // from all clients.
+        // (`Upload.write`). Rejected: counting what other uploads announced, as one that never comes would keep the
+        // disk from all clients.
         guard folder.hasRoom(for: length ?? most ?? 0, keeping: quota.reserve) else {
           throw Problem(
             507, "not-enough-space", "The server's disk has not enough space for this file; try again later.")

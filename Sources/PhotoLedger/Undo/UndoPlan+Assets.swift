@@ -124,7 +124,8 @@ extension UndoJudge {
 
   /// Whether the log says of an asset that it was erased.
   private func isErased<T: TransactionReading & ~Copyable>(_ number: ObjectNumber, _ t: borrowing T) throws -> Bool {
-    guard let record = try composition.rekeyings.log.event(at: number, in: t), case .assetCreated(let existence) = try Event(record)
+    guard let record = try composition.rekeyings.log.event(at: number, in: t),
+      case .assetCreated(let existence) = try Event(record)
     else { return false }
     return existence.row.isErased
   }

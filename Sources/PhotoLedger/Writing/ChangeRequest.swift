@@ -248,8 +248,8 @@ public struct ResourceDraft: Sendable {
   public var type: ResourceType
   /// Where the bytes come from.
   public var source: Source
-  /// The name to remember, at most 1,024 bytes; nil: the file's own name, or for bytes one as a camera gives it, such as
-  /// `IMG_104423316607.HEIC` (AS-12).
+  /// The name to remember, at most 1,024 bytes; nil: the file's own name, or for bytes one as a camera gives it, such
+  /// as `IMG_104423316607.HEIC` (AS-12).
   public var originalFilename: String?
   /// The kind of data, at most 1,024 bytes; nil: what the bytes are, or without a probe inferred from the file name,
   /// then from the type (AS-12).

@@ -131,8 +131,8 @@ open class PHImageRequestOptions: NSObject, NSCopying {
   open var isNetworkAccessAllowed = false
   /// Whether the handler is called once, before the request returns.
   open var isSynchronous = false
-  /// Called with the fraction of the bytes read, or before each picture is made and after the last one with the fraction
-  /// of the pictures; setting `stop` cancels the request.
+  /// Called with the fraction of the bytes read, or before each picture is made and after the last one with the
+  /// fraction of the pictures; setting `stop` cancels the request.
   open var progressHandler: PHAssetImageProgressHandler?
 
   /// Options for the current version, something soon.

@@ -119,7 +119,8 @@ open class PHPhotoLibrary: NSObject, @unchecked Sendable {  // guarded by: `core
   /// `withClient(named:_:)` around the call (Apple: `PHPhotoLibrary.shared()`).
   ///
   /// Without a call of `bootstrap` the environment variables `PHOTOLEDGER_LIBRARY` and `PHOTOLEDGER_CLIENT` name
-  /// library and client; without the second one, or if it is empty, the client is the owner. Traps with a sentence if neither names a library that can be opened.
+  /// library and client; without the second one, or if it is empty, the client is the owner. Traps with a sentence if
+  /// neither names a library that can be opened.
   open class func shared() -> PHPhotoLibrary {
     if let override { return override }
     return current.withLock { current in
