@@ -122,7 +122,7 @@ extension PhotoLibrary {
     return (
       Asset(
         row: row, seenBy: try permission(t).access, commit: try moment?.commit ?? store.core.log.head(t).commit),
-      resources.currentVersion(row.originalResourceChoice), withheld
+      resources.currentVersion(of: row), withheld
     )
   }
 

@@ -135,7 +135,7 @@ extension LibraryStore {
         entries[identifier] = PickedEntry(
           identifier: identifier, number: row.number, token: token.description,
           contentTypes: Rendition.types(
-            of: resources.currentVersion(row.originalResourceChoice), as: form.representation, &conversions),
+            of: resources.currentVersion(of: row), as: form.representation, &conversions),
           withheld: form.metadataOptions)
       }
       return entries

@@ -97,12 +97,9 @@ struct Conversions {
 
 extension [AssetResource] {
   /// The files of the current version of an asset: the render of an edited one, otherwise the chosen original (AS-16),
-  /// and for a Live Photo the video that goes with it.
-  func currentVersion(_ choice: OriginalResourceChoice) -> [AssetResource] {
-    let rendered = filter { ResourceType.rendered.contains($0.type) }
-    if let main = rendered.first(where: { $0.type != .fullSizePairedVideo }) {
-      return [main] + rendered.filter { $0.type == .fullSizePairedVideo }
-    }
-    return [original(choice)].compactMap(\.self) + filter { $0.type == .pairedVideo }
+  /// and for a Live Photo the video that is shown with it (LP-01).
+  func currentVersion(of row: AssetRow) -> [AssetResource] {
+    let rendered = first { ResourceType.rendered.contains($0.type) && $0.type != .fullSizePairedVideo }
+    return [rendered ?? original(row.originalResourceChoice), shownPairedVideo(row)].compactMap(\.self)
   }
 }

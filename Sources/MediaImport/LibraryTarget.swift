@@ -314,8 +314,6 @@ struct LibraryTarget: ImportTarget {
 
   private func completing(_ still: Asset, adding said: StatedFacts) throws -> AssetChanges {
     var changes = AssetChanges()
-    changes.mediaSubtypes = still.mediaSubtypes.union(.photoLive)
-    changes.playbackStyle = .livePhoto
     changes.complete(still, with: said)
     try takeWords(said, of: still, into: &changes)
     return changes

@@ -168,6 +168,34 @@ struct PickedItemTests {
     #expect(try await picking.app.load(items[2]) == Data("before".utf8), "An item is of the asset, not of one version.")
   }
 
+  @Test("an edited Live Photo has the film that it is shown with, and none while it is a still (LP-01, PK-07)")
+  func editedLivePhoto() async throws {
+    let picking = try await PickingLibrary(0)
+    let live = try await picking.add([
+      PickingLibrary.draft(.photo, "still", "a.heic"), PickingLibrary.draft(.pairedVideo, "movie", "a.mov"),
+    ])
+    try await picking.library.performChanges { block in
+      block.editContent(
+        of: live,
+        ContentEdit(
+          adjustmentData: AdjustmentData(formatIdentifier: "x", formatVersion: "1", data: Data([1])),
+          rendered: [PickingLibrary.draft(.fullSizePhoto, "after", "a.jpg")]))
+    }
+    let still = try #require(try await picking.pick([live.uuidString]).first)
+    #expect(still.supportedContentTypes == ["public.jpeg"])
+    // Logs of former versions have such assets, too.
+    try await picking.library.performChanges { block in
+      var changes = AssetChanges()
+      changes.mediaSubtypes = .photoLive
+      block.edit([live], changes)
+    }
+    let item = try #require(try await picking.pick([live.uuidString]).first)
+    #expect(item.supportedContentTypes == ["public.jpeg", "com.apple.quicktime-movie"])
+    var options = PickedItemOptions()
+    options.contentType = "com.apple.quicktime-movie"
+    #expect(try await picking.app.load(item, options: options) == Data("movie".utf8))
+  }
+
   /// A converter that writes what it was asked for.
   private final class Scribe: RepresentationConverter {
     let asked = Gathered<String>()

@@ -207,6 +207,29 @@ struct EditRuleTests {
     #expect(try room.small.smartMembers(.smartAlbumLivePhotos) == [atOnce, later])
   }
 
+  @Test("a film that is added after an edit of the still alone is shown once the edit is reverted (LP-01)")
+  func videoAfterEdit() async throws {
+    let room = try Darkroom()
+    let plain = try await room.photo()
+    var creation = AssetCreation(mediaType: .image, resources: [Darkroom.draft(.photo, "still")])
+    creation.mediaSubtypes = .photoLive
+    let made = try await room.small.library.performChanges { $0.createAsset(creation) }
+    let said = try #require(LocalIdentifier(made.created[0]))
+    for id in [plain, said] {
+      try await room.edit(id, Darkroom.edit("one"))
+      try await room.small.library.performChanges {
+        $0.addResources([Darkroom.draft(.pairedVideo, "moving")], to: id)
+      }
+      let edited = try room.small.asset(id)
+      #expect(edited.mediaSubtypes == [] && edited.playbackStyle == .image)
+      #expect(try room.small.library.resources(of: edited).shownPairedVideo(edited) == nil)
+      try await room.small.library.performChanges { $0.revertContent(of: id) }
+      let reverted = try room.small.asset(id)
+      #expect(reverted.mediaSubtypes == .photoLive && reverted.playbackStyle == .livePhoto)
+      #expect(try room.small.library.resources(of: reverted).shownPairedVideo(reverted)?.type == .pairedVideo)
+    }
+  }
+
   @Test("a purge removes every file that the asset ever had, edits of its own block included", arguments: [1, 2, 3])
   func purged(blockCount: Int) async throws {
     let room = try Darkroom()

@@ -170,9 +170,12 @@ extension Collection where Element: ResourceRole {
 
   /// The video that an asset's picture is shown with (LP-01); nil for a still, such as a Live Photo of which an edit
   /// rendered the still alone.
-  package func shownPairedVideo(_ asset: Asset) -> Element? {
+  package func shownPairedVideo(_ asset: Asset) -> Element? { shownPairedVideo(asset.row) }
+
+  /// The video that the picture of a row's asset is shown with.
+  package func shownPairedVideo(_ row: AssetRow) -> Element? {
     if let rendered = first(where: { $0.type == .fullSizePairedVideo }) { return rendered }
-    if contains(where: { $0.type == .fullSizePhoto }), !asset.mediaSubtypes.contains(.photoLive) { return nil }
+    if contains(where: { $0.type == .fullSizePhoto }), !row.mediaSubtypes.contains(.photoLive) { return nil }
     return first { $0.type == .pairedVideo }
   }
 

@@ -95,7 +95,8 @@ public final class ChangeBlock {
     edit(assets, changes)
   }
 
-  /// Adds files to an existing asset, such as the video that makes a still a Live Photo (LP-01).
+  /// Adds files to an existing asset, such as the video that makes a still a Live Photo (LP-01); an edited still
+  /// becomes one when its edit is reverted.
   /// - Parameters:
   ///   - resources: the files.
   ///   - asset: the asset they belong to.

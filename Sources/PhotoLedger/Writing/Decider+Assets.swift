@@ -265,11 +265,7 @@ extension Decider {
     let resources = kept + added
     try ResourceCombination.check(resources.map(\.type), of: changes.mediaType ?? row.mediaType)
     var changes = changes
-    let subtypes = changes.mediaSubtypes ?? row.mediaSubtypes
-    if added.hasPairedVideo, !subtypes.contains(.photoLive) {
-      changes.mediaSubtypes = subtypes.union(.photoLive)
-      changes.playbackStyle = changes.playbackStyle ?? .livePhoto
-    }
+    if added.hasPairedVideo { setLive(resources, of: row, in: &changes) }
     var edit = try self.edit(of: row, changes, t)
     if edit.changes.isEmpty { noteModification(of: row, in: &edit) }
     setResources(resources, of: row, details, in: &edit)

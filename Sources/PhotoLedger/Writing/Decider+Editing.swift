@@ -97,13 +97,32 @@ extension Decider {
   /// (LP-01). Where the video is not in the library, what was said about the asset stays.
   private func wantLive(_ resources: [AssetResource], of row: AssetRow, in edit: inout AssetEdit) {
     guard resources.hasPairedVideo else { return }
-    let isLive =
-      resources.contains { $0.type == .fullSizePairedVideo }
-      || !resources.contains { $0.type == .fullSizePhoto }
+    let isLive = Self.isLive(resources)
     let subtypes = isLive ? row.mediaSubtypes.union(.photoLive) : row.mediaSubtypes.subtracting(.photoLive)
     want(.mediaSubtypes, .integer(Int64(subtypes.rawValue)), of: row, in: &edit)
     let (former, next): (PlaybackStyle, PlaybackStyle) = isLive ? (.image, .livePhoto) : (.livePhoto, .image)
     if row.playbackStyle == former { want(.playbackStyle, .integer(Int64(next.rawValue)), of: row, in: &edit) }
+  }
+
+  /// Adds to the changes of an asset that gets a paired video what its files make it: a Live Photo, or, where its still
+  /// alone was edited before, a still (LP-01).
+  func setLive(_ resources: [AssetResource], of row: AssetRow, in changes: inout AssetChanges) {
+    let subtypes = changes.mediaSubtypes ?? row.mediaSubtypes
+    let style = changes.playbackStyle ?? row.playbackStyle
+    if Self.isLive(resources) {
+      changes.mediaSubtypes = subtypes.union(.photoLive)
+      if style == .image || !subtypes.contains(.photoLive) {
+        changes.playbackStyle = changes.playbackStyle ?? .livePhoto
+      }
+    } else {
+      changes.mediaSubtypes = subtypes.subtracting(.photoLive)
+      if style == .livePhoto { changes.playbackStyle = .image }
+    }
+  }
+
+  /// Whether the video of files that have a paired one is shown with the still.
+  private static func isLive(_ resources: [AssetResource]) -> Bool {
+    resources.contains { $0.type == .fullSizePairedVideo } || !resources.contains { $0.type == .fullSizePhoto }
   }
 
   /// Checks the types of an edit's rendered files (LP-01).
