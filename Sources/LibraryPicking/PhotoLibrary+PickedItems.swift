@@ -200,6 +200,18 @@ extension PhotoLibrary {
       rendition.resource, in: asset, ResourceRequestOptions(progressHandler: options.progressHandler), cancellation)
     // The item comes from the client; the user's restrictions are in the log.
     let removed = item.metadataOptions.union(options.metadataOptions).union(withheld)
+    do throws(LibraryError) {
+      return try open(rendition, removing: removed, request)
+    } catch {
+      guard error.code == .conversionFailed, let stored = rendition.fallback else { throw error }
+      return try open(stored, removing: removed, request)
+    }
+  }
+
+  /// Opens the bytes of a file in a form, without the metadata that is not handed out.
+  private func open(
+    _ rendition: Rendition, removing removed: PickerMetadataOptions, _ request: ResourceRequest
+  ) throws(LibraryError) -> OpenResource {
     if rendition.encoding == .stored, removed.isEmpty { return try store.resources.openFile(request) }
     guard let converter = converter() else {
       // Checked first, so that a missing file is not reported as a missing program.

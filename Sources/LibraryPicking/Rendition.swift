@@ -8,6 +8,9 @@ import PhotoLedger
 //     otherwise; for a Live …quicktime-movie  as stored    as stored if it is H.264  as compatible
 //     Photo its video too   public.mp3        as stored    as stored                 as stored
 //
+// If examining or encoding an automatic video of an unchanged type fails, its stored bytes are handed out. A failed
+// conversion to another type is an error: that type was announced, and the stored type can be requested.
+//
 // The content type does not determine the encoding of a video, and the library parses no videos. So the installed
 // converter determines whether a QuickTime or MPEG-4 file is compatible.
 
@@ -18,12 +21,17 @@ struct Rendition: Hashable, Sendable {
     case stored
     /// Unless the converter finds that they are compatible as they are.
     case ifIncompatible
+    /// The same, and also as stored if the converter fails.
+    case ifPossible
     case converted
   }
 
   let resource: AssetResource
   let type: String
-  let encoding: Encoding
+  private(set) var encoding: Encoding
+
+  /// What is handed out if the converter fails; nil: the failure is an error.
+  var fallback: Rendition? { encoding == .ifPossible ? Self.stored(resource) : nil }
 
   /// The renditions of a current version, the preferred one first; of equal types the first counts.
   /// - Parameters:
@@ -39,7 +47,8 @@ struct Rendition: Hashable, Sendable {
     case .automatic:
       var best: [Rendition] = []
       for resource in resources {
-        let wanted = compatible(resource)
+        var wanted = compatible(resource)
+        if wanted.encoding == .ifIncompatible { wanted.encoding = .ifPossible }
         best.append(conversions.canMake(wanted) ? wanted : stored(resource))
       }
       return best + resources.map(stored)

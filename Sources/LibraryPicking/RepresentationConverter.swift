@@ -114,7 +114,7 @@ struct ConversionWork: ~Copyable {
     switch rendition.encoding {
     case .stored: false
     case .converted: true
-    case .ifIncompatible:
+    case .ifIncompatible, .ifPossible:
       try asking { try !converter.isCompatible(source.url, type: request.resource.uniformTypeIdentifier) }
     }
   }
@@ -166,7 +166,8 @@ extension LibraryError {
     let what =
       switch rendition.encoding {
       case .stored: "Removing metadata from the \(name)"
-      case .ifIncompatible: "Checking whether the \(name) is widely playable, as \(rendition.type) is to be,"
+      case .ifIncompatible, .ifPossible:
+        "Checking whether the \(name) is widely playable, as \(rendition.type) is to be,"
       case .converted: "Converting the \(name) to \(rendition.type)"
       }
     return LibraryError(

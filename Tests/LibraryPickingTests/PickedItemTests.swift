@@ -274,6 +274,30 @@ struct PickedItemTests {
     #expect(try picking.leftovers.isEmpty)
   }
 
+  @Test("an automatic film that cannot be encoded is handed out as stored, and a photo by its stored type (PK-07)")
+  func failedAutomaticConversion() async throws {
+    struct Refusal: Error {}
+    let picking = try await PickingLibrary(0)
+    try picking.library.setRepresentationConverter(Scribe(compatible: false, failure: Refusal()))
+    let film = try await picking.add([PickingLibrary.draft(.video, "hevc", "a.mov")], .video)
+    let movie = try #require(try await picking.pick([film.uuidString]).first)
+    #expect(try await picking.app.load(movie) == Data("hevc".utf8))
+    // Metadata that is left out is in the stored bytes, too.
+    var stripped = PickedItemOptions()
+    stripped.metadataOptions = .removeLocation
+    for options in [Self.options(.compatible), stripped] {
+      #expect(await picking.code { _ = try await picking.app.load(movie, options: options) } == .conversionFailed)
+    }
+    let still = try await picking.add([PickingLibrary.draft(.photo, "still", "a.heic")])
+    let photo = try #require(try await picking.pick([still.uuidString]).first)
+    #expect(photo.supportedContentTypes == ["public.jpeg", "public.heic"])
+    #expect(await picking.code { _ = try await picking.app.load(photo) } == .conversionFailed)
+    var stored = PickedItemOptions()
+    stored.contentType = "public.heic"
+    #expect(try await picking.app.load(photo, options: stored) == Data("still".utf8))
+    #expect(try picking.leftovers.isEmpty)
+  }
+
   @Test("what must not be handed out is taken out, or nothing is handed out (a.8)")
   func stripping() async throws {
     let picking = try await PickingLibrary(1)
