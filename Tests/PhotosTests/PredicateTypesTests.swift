@@ -184,6 +184,28 @@ struct PredicateTypesTests {
     #expect(albums.filter { NSPredicate(format: "estimatedAssetCount == 3").evaluate(with: $0) } == [albums[0]])
   }
 
+  /// A moment, as tests of apps write it.
+  private final class Trip: PHAssetCollection, @unchecked Sendable {  // guarded by: holds a constant only
+    private let day: TimeInterval?
+    init(_ day: TimeInterval?) {
+      self.day = day
+      super.init()
+    }
+    override var startDate: Date? { day.map { Date(timeIntervalSince1970: $0 * 86_400) } }
+    override var endDate: Date? { day.map { Date(timeIntervalSince1970: -$0) } }
+  }
+
+  @Test("stand-ins of collections are sorted by the dates that they override, those without a date first (FR-09)")
+  func datedStandIns() {
+    let trips: [PHCollection] = [Trip(3), Trip(nil), Trip(1), PHAssetCollection(), PHCollectionList()]
+    func order(_ descriptor: NSSortDescriptor) -> [Int] {
+      trips.indices.sorted { descriptor.compare(trips[$0], to: trips[$1]) == .orderedAscending }
+    }
+    #expect(order(NSSortDescriptor(key: "startDate", ascending: true)) == [1, 3, 4, 2, 0])
+    #expect(order(NSSortDescriptor(keyPath: \PHAssetCollection.endDate, ascending: true)) == [1, 3, 4, 0, 2])
+    #expect(order(NSSortDescriptor(key: "startDate", ascending: false)) == [0, 2, 1, 3, 4])
+  }
+
   @Test("objects and copies of options go into predicates and fetches (FR-10, FR-12)")
   func objects() async throws {
     let gallery = try Gallery()

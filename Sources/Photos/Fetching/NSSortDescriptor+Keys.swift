@@ -27,7 +27,8 @@ extension PHObject {
 extension NSSortDescriptor {
   /// An order by a key of PhotoKit's (a.9; Apple: `NSSortDescriptor(key:ascending:)`).
   ///
-  /// Also sorts arrays of assets and of collections; comparing anything else traps.
+  /// Also sorts arrays of assets and of collections, and of an app's stand-ins of them; comparing anything else traps,
+  /// as does an order of stand-ins by `canContainAssets`, `canContainCollections` or `albumSubtype`.
   public convenience init(key: String?, ascending: Bool) {
     // The comparison is by the ascending order; Foundation turns it over.
     self.init(keyPath: \PHObject.comparedHere, ascending: ascending) { one, other in
@@ -148,6 +149,9 @@ extension SortTerm {
       return result(keys.bytes(for: one.comparedRow), keys.bytes(for: other.comparedRow))
     case (let one as PHCollection, let other as PHCollection):
       let term = try SortTerm(key ?? "", for: .collection)
+      if let place = one.place(by: term.key), let otherPlace = other.place(by: term.key) {
+        return place == otherPlace ? .orderedSame : place < otherPlace ? .orderedAscending : .orderedDescending
+      }
       for object in [one, other] { try object.checkComparable { $0 == term.key } }
       let keys = SortKeyEncoder<CollectionRow>([term])
       return result(keys.bytes(for: one.comparedRow), keys.bytes(for: other.comparedRow))

@@ -41,6 +41,20 @@ extension PHCollection {
     row.assetCount = count
     return row
   }
+
+  /// Where it lies in the order by the start or the end of what it holds, which stand-ins only have (FR-15); a missing
+  /// date comes first. Nil for every other key, which is compared in rows.
+  func place(by key: PropertyKey) -> TimeInterval? {
+    guard key == .startDate || key == .endDate else { return nil }
+    let date: Date? =
+      switch self {
+      case let album as PHAssetCollection: key == .startDate ? album.startDate : album.endDate
+      case let folder as PHCollectionList: key == .startDate ? folder.startDate : folder.endDate
+      default: nil
+      }
+    guard let seconds = date?.timeIntervalSinceReferenceDate, !seconds.isNaN else { return -.infinity }
+    return seconds
+  }
 }
 
 extension PHObject {
