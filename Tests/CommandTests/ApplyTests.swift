@@ -62,6 +62,15 @@ struct ApplyTests {
     #expect(try sandbox.run(["log", "--json"]).lines.count == 1)
   }
 
+  @Test("an empty cause of a block is refused, and nothing is committed")
+  func emptyCause() throws {
+    let sandbox = try Sandbox()
+    let answer = try sandbox.apply([#"{"changes":[{"op":"album.create","title":"a"}],"cause":""}"#])[0]
+    let error = try #require(answer["error"] as? [String: Any])
+    #expect((error["message"] as? String)?.contains("'cause' must be text that is not empty") == true, "\(error)")
+    #expect(try sandbox.run(["log", "--json"]).lines.count == 1)
+  }
+
   @Test("an index that names another member than is expected is refused, and what differs is named")
   func expectations() throws {
     let sandbox = try Sandbox()

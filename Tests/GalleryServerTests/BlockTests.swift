@@ -169,7 +169,8 @@
         ("{", 400), ("[]", 400), ("{}", 400), (#"{"changes":[{"op":"no.such"}]}"#, 400),
         (#"{"changes":[{"op":"album.create"}]}"#, 400), (#"{"changes":[],"colour":1}"#, 400),
         (#"{"changes":[{"op":"album.create","title":"a","colour":1}]}"#, 400),
-        (#"{"changes":[],"key":""}"#, 400), (#"{"changes":[],"key":"other"}"#, 400),
+        (#"{"changes":[],"cause":""}"#, 400), (#"{"changes":[],"key":""}"#, 400),
+        (#"{"changes":[],"key":"other"}"#, 400),
         (#"{"changes":[{"op":"album.delete","albums":["x"]}]}"#, 400),
         (String(repeating: "[", count: 200), 400), (#"{"changes":["# + String(repeating: "[", count: 65), 400),
       ])

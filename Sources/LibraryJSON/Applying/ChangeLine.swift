@@ -24,7 +24,8 @@ package struct ChangeLine: Sendable {
     var fields = OperationFields(members, place: "The line")
     changes = try fields.required("changes", "a list of operations", \.listValue)
     key = try fields.optional("key", "text", \.textValue)
-    cause = try fields.optional("cause", "text", \.textValue)
+    // An empty cause stands for none, by which no commit can be found.
+    cause = try fields.optional("cause", "text that is not empty") { $0.textValue.flatMap { $0.isEmpty ? nil : $0 } }
     command = nil
     try fields.finish()
   }
