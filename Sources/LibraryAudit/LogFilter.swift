@@ -11,7 +11,7 @@ public struct LogFilter: Sendable {
   public var objects: [LocalIdentifier] = []
   /// Only events of a client.
   public var client: String?
-  /// Only events of a cause; a commit without one has no cause, and not the empty one.
+  /// Only events of a cause that is spelled exactly so; a commit without one has no cause, and not the empty one.
   public var cause: String?
   /// Only events whose type begins with this.
   public var typePrefix: String?
@@ -49,7 +49,7 @@ public struct LogFilter: Sendable {
 
   func wants(_ commit: CommitSummary) -> Bool {
     if let client, client.exact != commit.client.exact { return false }
-    if let cause, cause != commit.cause { return false }
+    if let cause, cause.exact != commit.cause?.exact { return false }
     if let from, commit.date < from { return false }
     if let to, commit.date >= to { return false }
     return true

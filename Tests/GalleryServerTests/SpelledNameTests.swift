@@ -35,7 +35,7 @@
         let other = try gallery.key(of: Self.decomposed).secret
         let (fetch, token, count) = try gallery.fetch(key: one)
         #expect(count == 1)
-        let targets = ["items?form=columns&token=\(token)", "items?token=\(token)", "sections?token=\(token)"]
+        let targets = ["items?form=columns&token=\(token)", "items?token=\(token)", "sections?by=month&token=\(token)"]
         // A window is kept when it is asked for a second time.
         for target in targets + targets {
           #expect(try gallery.ask("GET", "/v1/fetches/\(fetch)/\(target)", key: one).status == 200, "\(target)")

@@ -120,6 +120,19 @@ struct UndoneFollowingTests {
     #expect(try made.members(album).map(\.id) == [ids[1], ids[2], ids[4]])
   }
 
+  @Test("an asset that the undone commits created, and that others keep in the album, is not left to the client")
+  func createdInBetween() throws {
+    var created = ids[0]
+    try library.performChangesAndWait(cause: "job") { created = $0.createAsset(.invented(9)) }
+    try follow(album, cause: "job")
+    try library.performChangesAndWait(cause: "other") { $0.album(album).add([created]) }
+    #expect(try library.as(Self.name).fetchAssets().contains { $0.id == created })
+    let report = try library.undoAndWait(.cause("job"), onConflict: .skip)
+    #expect(!report.conflicts.isEmpty)
+    #expect(try library.fetchAssets().contains { $0.id == created })
+    #expect(try Set(library.as(Self.name).fetchAssets().map(\.id)) == [ids[0], ids[1]])
+  }
+
   @Test(
     "whatever becomes of the albums, undone or not, the client sees what it was granted by hand",
     arguments: 1...20 as ClosedRange<UInt64>)

@@ -196,18 +196,17 @@ extension SnapshotStore.Opened {
   private static let erasedName = Array("erased".utf8)
   private static let asideName = Array("aside".utf8)
 
-  /// The spacing that was chosen; nil where nothing was made, or by a program that wrote other rows.
+  /// The spacing that was chosen, also for ranges that a program of another format made; nil where nothing was made.
   package func spacing(_ t: borrowing some TransactionReading & ~Copyable) throws -> UInt64? {
-    guard let format = try t.value(for: Self.formatName.span.bytes, in: settings),
-      try format.number(at: 0) == Self.format,
-      let spacing = try t.value(for: Self.spacingName.span.bytes, in: settings)
-    else { return nil }
+    guard let spacing = try t.value(for: Self.spacingName.span.bytes, in: settings) else { return nil }
     return try spacing.place(at: 0)
   }
 
-  /// The withdrawn events of the library when the first of them was made; nil where nothing was made.
+  /// The withdrawn events of the library when the first of them was made; nil where nothing was made, or by a program
+  /// that wrote other rows.
   package func withdrawn(_ t: borrowing some TransactionReading & ~Copyable) throws -> WithdrawnEvents? {
-    guard try spacing(t) != nil, let count = try t.value(for: Self.erasedName.span.bytes, in: settings),
+    guard let format = try t.value(for: Self.formatName.span.bytes, in: settings),
+      try format.number(at: 0) == Self.format, let count = try t.value(for: Self.erasedName.span.bytes, in: settings),
       let aside = try t.bytes(for: Self.asideName.span.bytes, in: settings)
     else { return nil }
     let quarantined = try stride(from: 0, to: aside.count, by: 8).map { try aside.span.bytes.number(at: $0) }

@@ -226,12 +226,13 @@ struct UndoComposition: Sendable {
     for container in containers { try rekeyings.rekeyings(of: container, in: t) }
   }
 
-  /// The places of assets that are judged: what was created goes with its places, or stays with them.
+  /// The places of assets that are judged: what was created goes with its places, or stays with them, but for those
+  /// that a selection has because it followed an album.
   var judgedPlaces: [(member: ContainerMember, net: PlaceNet<OrderKey>)] {
     var judged: [(member: ContainerMember, net: PlaceNet<OrderKey>)] = []
     for (member, net) in places {
-      guard net.base != net.given, assets[member.child]?.exists?.base != false,
-        collections[member.container]?.creation == nil
+      guard net.base != net.given, collections[member.container]?.creation == nil,
+        assets[member.child]?.exists?.base != false || followings[member.container] != nil
       else { continue }
       judged.append((member, net))
     }

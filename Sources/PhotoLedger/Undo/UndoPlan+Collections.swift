@@ -356,7 +356,8 @@ extension UndoJudge {
 
   mutating func judgePlaces<T: TransactionReading & ~Copyable>(_ t: borrowing T) throws {
     let returned = Dictionary(uniqueKeysWithValues: plan.returns.map { ($0.row.number, $0.row.identifier) })
-    for (member, net) in composition.judgedPlaces {
+    let removed = Set(plan.removals)
+    for (member, net) in composition.judgedPlaces where !removed.contains(member.child) {
       let identifier = try returned[member.child] ?? projections.asset(member.child, in: t)?.identifier
       // A selection that follows an album goes with the album's members.
       if try isWhole(member.container, t) { continue }

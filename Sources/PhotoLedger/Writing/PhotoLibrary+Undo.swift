@@ -25,7 +25,8 @@ extension PhotoLibrary {
   /// - Throws: ``LibraryError``: `.accessUserDenied` for a client without full access, and for another client's commit
   ///   unless called by the owner; `.invalidToken`, `.identifierNotFound`; the store's errors.
   /// - Complexity: O(c + k log n) for c commits in the range of the selection and k properties that they touched, and
-  ///   for the later events of the albums, folders and selections whose members they changed.
+  ///   for the later events of the albums and folders whose members they changed, and of the selections that they made
+  ///   follow an album.
   public func planUndo(_ selection: UndoSelection, onConflict policy: UndoConflictPolicy = .refuse) throws -> UndoReport
   {
     let composition = try composition(of: selection)
