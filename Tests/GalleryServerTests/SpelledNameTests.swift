@@ -33,7 +33,7 @@
       try await Self.serving { gallery, assets in
         let one = try gallery.key(of: Self.composed).secret
         let other = try gallery.key(of: Self.decomposed).secret
-        let (fetch, token, count) = try gallery.fetch(key: one)
+        let (fetch, token, count) = try gallery.fetch(["sort": ["creationDate:desc"]], key: one)
         #expect(count == 1)
         let targets = ["items?form=columns&token=\(token)", "items?token=\(token)", "sections?by=month&token=\(token)"]
         // A window is kept when it is asked for a second time.
