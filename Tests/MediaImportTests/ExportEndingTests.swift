@@ -48,6 +48,24 @@ struct ExportEndingTests {
     #expect(own.isEmpty, "What was on its way is gone.")
   }
 
+  @Test("a file that is larger than the target's file system allows fails alone, and the others are exported")
+  func tooLargeFile() async throws {
+    var random = SeededGenerator(seed: 4)
+    let rig = try ExportRig()
+    try await rig.add(3, &random)
+    let isFirst = Mutex(true)
+    let fail: @Sendable () throws -> Void = {
+      let fails = isFirst.withLock { isFirst in
+        defer { isFirst = false }
+        return isFirst
+      }
+      if fails { throw LibraryError.store("film.mov", "write", errno: EFBIG) }
+    }
+    let summary = try await rig.export("{id}", { $0.threadCount = 1 }, at: fail)
+    #expect(summary.count(.failed) == 1 && summary.count(.copied) == 2 && !summary.isComplete)
+    #expect(try rig.files().count == 2)
+  }
+
   @Test("cancelled, it says what it did not reach, and the next export goes on")
   func cancelled() async throws {
     var random = SeededGenerator(seed: 3)
@@ -228,7 +246,7 @@ struct ExportEndingTests {
     let journal = try FileJournal(at: "\(folder.path)/files")
     try journal.append([Self.line("a.jpg"), Self.line("a.jpg")])
     #expect(symlink(victim.description, "\(folder.path)/files.new") == 0)
-    try journal.compact { _ in true }
+    try journal.compact { _ in victim.description }
     #expect(try FileJournal(at: "\(folder.path)/files").lineCount == 1)
     #expect(try String(contentsOfFile: victim.description, encoding: .utf8) == "mine")
   }

@@ -228,6 +228,22 @@ struct LibraryExportTests {
     #expect(again.count(.copied) == 1 && again.count(.conflict) == 1, "A link is nobody's export.")
   }
 
+  @Test("a file that another program has changed stays an export's when files beside it are written anew")
+  func changedBesideOthers() async throws {
+    var random = SeededGenerator(seed: 8)
+    let rig = try ExportRig()
+    try await rig.add(3, &random)
+    _ = try await rig.export("{id}")
+    let paths = try rig.files().keys.sorted()
+    try Data("turned".utf8).write(to: URL(filePath: "\(rig.target)/\(paths[0])"))
+    #expect(unlink("\(rig.target)/\(paths[1])") == 0)
+    // The second line of a path has the journal written anew.
+    let summary = try await rig.export("{id}")
+    #expect(summary.count(.conflict) == 1 && summary.count(.copied) == 1 && summary.count(.unchanged) == 1)
+    let again = try await rig.export("{id}") { $0.replacesChanged = true }
+    #expect(again.count(.copied) == 1 && again.count(.unchanged) == 2 && again.isComplete)
+  }
+
   @Test("a folder of the target that is a link leads nowhere")
   func linkedFolder() async throws {
     var random = SeededGenerator(seed: 6)

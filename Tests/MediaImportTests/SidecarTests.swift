@@ -138,6 +138,16 @@ struct SidecarTests {
     #expect(!FileManager.default.fileExists(atPath: place("fork/sidecars").path))
   }
 
+  @Test("what a killed run left beside an original does not prevent its sidecar, and goes")
+  func leftFile() async throws {
+    let rig = try await SidecarRig(["a.jpg"])
+    try await rig.edit("a.jpg", "new")
+    let left = SidecarRun.temporaryFile(for: rig.place("a.jpg.xmp"), of: rig.library)
+    try Data("half".utf8).write(to: URL(filePath: left))
+    #expect(try await rig.write()["a.jpg"]?.outcome == .written)
+    #expect(!FileManager.default.fileExists(atPath: left))
+  }
+
   @Test("a mirror has the originals' paths, and nothing is written beside them")
   func mirror() async throws {
     let rig = try await SidecarRig(["d/a.jpg"])

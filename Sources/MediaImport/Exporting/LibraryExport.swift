@@ -358,7 +358,7 @@ private final class ExportRun {
   }
 
   private static let concernOneFile: Set<LibraryError.Code> = [
-    .missingResource, .invalidResource, .resourceChanged, .identifierNotFound,
+    .missingResource, .invalidResource, .resourceChanged, .identifierNotFound, .limitExceeded,
   ]
 
   // MARK: Clearing
@@ -401,7 +401,7 @@ private final class ExportRun {
     }
   }
 
-  /// Makes the names durable; then only true lines of the journal are of use.
+  /// Makes the names durable; then one line of the journal for each file is of use.
   private func settle() throws {
     try step()
     try folder.synchronize()
@@ -412,7 +412,7 @@ private final class ExportRun {
       return
     }
     try step()
-    try folder.journal.compact { FileStamp(of: folder.place($0.path)) == $0.stamp }
+    try folder.journal.compact { folder.place($0) }
   }
 }
 

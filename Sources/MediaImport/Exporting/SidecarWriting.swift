@@ -127,7 +127,7 @@ package struct SidecarWriting: Sendable {
 }
 
 /// One run. For one thread.
-private final class SidecarRun {
+final class SidecarRun {
   private let library: PhotoLibrary
   private let options: SidecarWriting.Options
   private let stop: StopFlag
@@ -166,14 +166,7 @@ private final class SidecarRun {
 
   func finish() throws {
     guard !options.isDryRun, !stop.isSet, journal.lineCount > journal.lines.count else { return }
-    let journal = journal
-    try journal.compact { line in
-      let stamp = FileStamp(of: line.path)
-      if stamp == line.stamp { return true }
-      // The last line of a sidecar that another program has changed still says whose it is.
-      guard stamp != nil, let lines = journal.lines[line.path] else { return false }
-      return line == lines.last && !lines.contains { $0.stamp == stamp }
-    }
+    try journal.compact { $0 }
   }
 
   /// Writes the sidecar of an asset.
@@ -207,6 +200,8 @@ private final class SidecarRun {
       return answer(outcome, message)
     } catch let error as LibraryError where error.code == .storage || error.code == .alreadyExists {
       return answer(.failed, error.description)
+    } catch let error as ImportError where error.code == .cancelled {
+      return answer(.notReached)
     } catch let error as ImportError where error.concernsOneFile || error.code == .toolFailed {
       return answer(.failed, "\(target) cannot be merged: \(error.description)")
     }
@@ -311,6 +306,13 @@ private final class SidecarRun {
     return Array(new)
   }
 
+  /// Where a sidecar is written before it gets its name: one place for each, so that the next run finds it.
+  static func temporaryFile(for target: String, of library: PhotoLibrary) -> String {
+    let folder = String(decoding: FilePath(target).folderBytes, as: UTF8.self)
+    let name = Array("\(library.url.path)\n\(target)".utf8).sha256.hexadecimal.prefix(16)
+    return "\(folder)/.photoledger-\(name).xmp"
+  }
+
   /// Puts a sidecar in its place if what is there is still what was read.
   private func install(
     _ new: [UInt8], over old: (stamp: FileStamp, bytes: [UInt8])?, _ wanted: String, of asset: Asset, at target: String
@@ -321,8 +323,10 @@ private final class SidecarRun {
         throw LibraryError(.storage, "The folder \(folder) cannot be made: \(error.localizedDescription)")
       }
     }
-    made += 1
-    let temporary = "\(folder)/.photoledger-\(getpid())-\(made).xmp"
+    let temporary = Self.temporaryFile(for: target, of: library)
+    // Of a run that was killed: it did not write this sidecar, so that a later run comes to it, and runs of one library
+    // exclude each other.
+    guard unlink(temporary) == 0 || errno == ENOENT else { throw LibraryError.store(target, "write", errno: errno) }
     let number = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
     guard number >= 0 else { throw LibraryError.store(target, "write", errno: errno) }
     defer {
