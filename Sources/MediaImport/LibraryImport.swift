@@ -60,14 +60,18 @@ public struct LibraryImport: Sendable {
     public var removesOriginals = false
 
     /// What other programs and cameras keep beside photos: thumbnails, previews, bins, files that are being written,
-    /// resource forks, indexes. The last row is Android's bin and its files that are not finished, and the pictures
-    /// and small videos that action cameras, drones and camcorders make of each video.
+    /// resource forks, indexes. After those: Android's bin and its files that are not finished, and the pictures and
+    /// small videos that action cameras, drones and camcorders make of each video. The last two rows are files that are
+    /// not completely transferred: of Syncthing, Resilio Sync, browsers and FTP clients, rsync (`.NAME.jpg.Xa3b9Q`),
+    /// ownCloud and Nextcloud. Their patterns with a random part fit hidden names only.
     public static let usualExclusions = [
       "@eaDir", "#recycle", "#snapshot", ".thumbnails", ".thumbs", "*.lrdata", "*.photoslibrary", "*.photolibrary",
       "*.aplibrary", "*.migratedphotolibrary", "__MACOSX", "._*", ".DS_Store", "Thumbs.db", "desktop.ini",
       ".picasa.ini", "Picasa.ini", ".Trash", ".Trash-*", ".Trashes", "$RECYCLE.BIN", ".stversions", ".dtrash",
       "lost+found", ".git", "@Recycle", ".@__thumb",
       ".trashed-*", ".pending-*", "*.THM", "*.LRV", "*.LRF", "THMBNL",
+      ".syncthing.*", "~syncthing~*", "*.!sync", "*.part", "*.partial", "*.filepart", "*.crdownload", "*.download",
+      ".rsync-partial", ".~tmp~", ".*.*.[0-9a-z][0-9a-z][0-9a-z][0-9a-z][0-9a-z][0-9a-z]", ".*.~*",
     ]
 
     /// The clock that the times of files come from.

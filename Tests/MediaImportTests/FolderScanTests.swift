@@ -110,10 +110,13 @@ struct FolderScanTests {
   }
 
   @Test(
-    "what telephones, cameras and disk stations keep beside photos is left out, unless all names are wanted",
+    "what other programs and devices keep beside photos or are writing is left out, unless all names are wanted",
     arguments: [
       "DCIM/Camera/.trashed-1735689600-IMG_1.jpg", "DCIM/Camera/.pending-1735689600-IMG_2.jpg", "GOPR0001.THM",
       "gopr0001.lrv", "DJI_0001.LRF", "M4ROOT/THMBNL/C0001T01.JPG", "@Recycle/a.jpg", "photos/.@__thumb/default1.jpg",
+      "DCIM/.syncthing.IMG_1.jpg.tmp", "~syncthing~IMG_1.jpg.tmp", "IMG_1.jpg.!sync", ".IMG_1.jpg.Xa3b9Q",
+      ".rsync-partial/IMG_1.jpg", ".~tmp~/IMG_1.jpg", "IMG_1.jpg.part", "IMG_1.jpg.partial", "IMG_1.JPG.FILEPART",
+      "Unconfirmed 1.crdownload", "IMG_1.jpg.download/IMG_1.jpg", ".IMG_1.jpg.~3fa1",
     ])
   func usualExclusions(name: String) throws {
     let folder = try TemporaryFolder()
@@ -127,6 +130,21 @@ struct FolderScanTests {
     guard case .settled(.skipped(.excluded, _)) = left.role else { throw ImportError(.unreadable, name) }
     let all = try FolderScan().files(in: [folder.asRoot])
     #expect(all.count == 2 && all.allSatisfy { $0.role == .candidate })
+  }
+
+  @Test(
+    "a name that only resembles one of a temporary file is imported",
+    arguments: [
+      "IMG_1.jpg.Xa3b9Q", ".IMG_1.jpg", ".IMG.01.jpg", ".a.x.heic", ".trip.photos/IMG_1.jpg", "IMG_1.~2.jpg",
+      "part.jpg", "a.parts/IMG_1.jpg", "syncthing.jpg", "~IMG_1.jpg",
+    ])
+  func resemblingNames(name: String) throws {
+    let folder = try TemporaryFolder()
+    try folder.write(name, Data("x".utf8))
+    var scan = FolderScan()
+    scan.selection = NameSelection(excluded: LibraryImport.Options.usualExclusions)
+    let found = try scan.files(in: [folder.asRoot])
+    #expect(found.count == 1 && found.allSatisfy { $0.role == .candidate })
   }
 
   @Test("folders are walked deeper than files can be open")

@@ -11,7 +11,7 @@ internal import PhotoLedger
 // left out always: its files have no names and are photos of that library.
 //
 // Every name is compared with every pattern, and most patterns are plain names, or have one star at an end. These are
-// compared as bytes; only the others go to fnmatch.
+// compared as bytes; only the others go to fnmatch, and only with names that begin as they do up to their first star.
 
 /// A choice of files by name.
 struct NameSelection: Sendable {
@@ -74,7 +74,7 @@ struct NamePattern: Sendable {
   /// The pattern as it was given.
   let text: String
   private let kind: Kind
-  /// What is compared as bytes; its letters are small.
+  /// What is compared as bytes, of a pattern for fnmatch its plain beginning; its letters are small.
   private let bytes: [UInt8]
 
   private enum Kind {
@@ -87,16 +87,22 @@ struct NamePattern: Sendable {
   init(_ text: String) {
     self.text = text
     let all = Array(text.utf8)
-    let special = all.indices.filter { [0x2A, 0x3F, 0x5B, 0x5C].contains(all[$0]) }
+    let special = all.indices.filter { Self.special.contains(all[$0]) }
     let isPlain = all.allSatisfy { $0 < 0x80 && $0 != 0 } && !all.contains(FilePath.slash) && !all.isEmpty
     let star = special.count == 1 && all[special[0]] == 0x2A ? special[0] : nil
     switch (isPlain, special.isEmpty, star) {
     case (true, true, _): (kind, bytes) = (.name, all.map(Self.small))
     case (true, _, 0?): (kind, bytes) = (.end, all.dropFirst().map(Self.small))
     case (true, _, (all.count - 1)?): (kind, bytes) = (.beginning, all.dropLast().map(Self.small))
-    default: (kind, bytes) = (all.contains(FilePath.slash) ? .shellOfPath : .shell, [])
+    case _ where all.contains(FilePath.slash): (kind, bytes) = (.shellOfPath, [])
+    default:
+      let beginning = all.prefix { $0 < 0x80 && $0 != 0 && !Self.special.contains($0) }
+      (kind, bytes) = (.shell, beginning.map(Self.small))
     }
   }
+
+  /// What fnmatch does not take as it is: `*`, `?`, `[` and the backslash.
+  private static let special: [UInt8] = [0x2A, 0x3F, 0x5B, 0x5C]
 
   /// Whether the pattern fits what has a path below the root.
   func fits(_ relative: [UInt8]) -> Bool {
@@ -106,7 +112,9 @@ struct NamePattern: Sendable {
     case .name: return count == bytes.count && equals(relative, at: start)
     case .beginning: return count >= bytes.count && equals(relative, at: start)
     case .end: return count >= bytes.count && equals(relative, at: relative.count - bytes.count)
-    case .shell: return Self.fits(text, FilePath(bytes: relative[start...]))
+    case .shell:
+      guard count >= bytes.count, equals(relative, at: start) else { return false }
+      return Self.fits(text, FilePath(bytes: relative[start...]))
     case .shellOfPath: return Self.fits(text, FilePath(bytes: relative))
     }
   }
