@@ -20,6 +20,30 @@ public enum FileOutcome: Sendable, Hashable {
   case skipped(SkipReason, String)
   /// The import was interrupted before this file was recorded; the next one will take it.
   case notReached
+
+  /// Whether the file is worth another attempt without being changed.
+  var isForLater: Bool {
+    switch self {
+    case .notReached, .skipped(.changedWhileRead, _), .skipped(.vanished, _): true
+    default: false
+    }
+  }
+
+  /// Whether the file could not be read, which may be due to where it is and not to what it is.
+  var isUnread: Bool {
+    switch self {
+    case .skipped(.unreadable, _), .skipped(.toolTimeout, _), .skipped(.toolCrashed, _): true
+    default: false
+    }
+  }
+
+  /// Whether the library has the content of the file.
+  var isInLibrary: Bool {
+    switch self {
+    case .asset, .resource, .duplicateOfFile, .duplicateOfAsset: true
+    default: false
+    }
+  }
 }
 
 /// Why a file was not taken.

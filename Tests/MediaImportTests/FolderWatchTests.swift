@@ -21,8 +21,10 @@ struct FolderWatchTests {
     }
     world.mount()
     try world.pass(.seconds(200), step: .milliseconds(500))
-    #expect(world.taken == world.files, "seed \(seed)")
-    #expect(world.watch.takenCount == world.files.count, "seed \(seed)")
+    // What could not be read and has neither changed nor seen its root come back is not tried again.
+    let readable = world.files.filter { world.unread[$0.key] != $0.value }
+    #expect(world.taken == readable, "seed \(seed)")
+    #expect(world.watch.takenCount == readable.count, "seed \(seed)")
     // What was taken and is not there was found elsewhere or is missing, and nothing else is.
     #expect(world.missing.union(world.elsewhere) == world.everTaken.subtracting(world.files.keys), "seed \(seed)")
     #expect(world.takes.allSatisfy { $0.count <= 7 }, "seed \(seed)")
@@ -51,6 +53,33 @@ struct FolderWatchTests {
     world.mount()
     try world.pass(.seconds(20))
     #expect(world.said == ["away 40", "returned"] && world.missing.isEmpty && world.takeCount == 40)
+  }
+
+  @Test("files that could not be read are tried again when their root comes back, and only then")
+  func unread() throws {
+    var world = World(seed: 12)
+    world.put("a/taken.jpg")
+    try world.pass(.seconds(20))
+    world.canRead = false
+    for name in ["a/x.jpg", "b/c/y.jpg", "z.jpg"] { world.put(name) }
+    try world.pass(.seconds(20))
+    world.canRead = true
+    world.hint(.lost)
+    try world.pass(.seconds(20))
+    #expect(Set(world.taken.keys) == [World.path("a/taken.jpg")] && world.unread.count == 3)
+    world.unmount(isGone: true)
+    try world.pass(.seconds(20))
+    world.mount()
+    try world.pass(.seconds(20))
+    #expect(world.taken == world.files && world.takeCount == 4 && world.watch.takenCount == 4)
+    #expect(world.missing.isEmpty)
+  }
+
+  @Test("files of which neither the bytes nor an answer of the metadata tool came count as not read")
+  func unreadOutcomes() {
+    let reasons = SkipReason.allCases.filter { FileOutcome.skipped($0, "").isUnread }
+    #expect(Set(reasons) == [.unreadable, .toolTimeout, .toolCrashed])
+    #expect(!FileOutcome.notReached.isUnread && !FileOutcome.sidecar.isUnread)
   }
 
   @Test(
@@ -257,6 +286,10 @@ private struct World {
   private(set) var everTaken: Set<FilePath> = []
   /// Files that are there and that no listing has.
   var leftOut: Set<FilePath> = []
+  /// Files that could not be read, with what they were, since their root was last seen to come back.
+  private(set) var unread: [FilePath: FileState] = [:]
+  /// Whether new files can be read.
+  var canRead = true
   private(set) var listCount = 0
   private(set) var resolveCount = 0
   private let losesHints: Bool
@@ -431,15 +464,22 @@ private struct World {
       }
     case .ask(_, let count, let all): said.append("ask \(count) of \(all)")
     case .away(_, let count): said.append("away \(count)")
-    case .returned: said.append("returned")
+    case .returned:
+      said.append("returned")
+      unread = [:]
     }
   }
 
   private mutating func take(_ paths: [FilePath]) {
     #expect(Set(paths).count == paths.count && paths.count < rules.batchCount + StackPlanner.unitLimit)
     takes.append(paths)
-    var again: Set<FilePath> = []
+    var (again, failed): (Set<FilePath>, Set<FilePath>) = ([], [])
     for path in paths {
+      if let state = files[path], watch.state(of: path) == state, !everTaken.contains(path), failsToRead() {
+        failed.insert(path)
+        unread[path] = state
+        continue
+      }
       guard isMounted, let state = files[path], let since = since[path] else {
         again.insert(path)
         continue
@@ -448,6 +488,7 @@ private struct World {
       if watch.state(of: path) == state {
         #expect(now - since >= .seconds(1), "\(path) was taken after \(now - since)")
         taken[path] = state
+        unread[path] = nil
         missing.remove(path)
         elsewhere.remove(path)
         everTaken.insert(path)
@@ -456,6 +497,12 @@ private struct World {
         again.insert(path)
       }
     }
-    watch.receive(.taken(again: again, left: []), at: now)
+    watch.receive(.taken(again: again, left: [], unread: failed), at: now)
+  }
+
+  /// Whether a new file cannot be read now: often while the file system is away.
+  private mutating func failsToRead() -> Bool {
+    if !canRead { return true }
+    return losesHints ? generator.chance(1, of: isMounted ? 10 : 2) : false
   }
 }

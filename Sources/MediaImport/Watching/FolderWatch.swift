@@ -23,7 +23,7 @@ internal import PhotoLedger
 //   A file is taken only with a size and times that two listings agree on, at least the quiet time apart.
 //   A file is missing only if a listing of its folder lacked it, the grace has passed, and its root is there:
 //   listed just now, and not empty. A root that is gone, or empty where it had files, is away: everything below stays
-//   as it is.
+//   as it is. When it comes back, files below it that could not be read are due again: it may have been leaving then.
 //   More missing files than the limit, at once, are not reported as missing but asked about, and the watch is over.
 //
 // What belongs together (a Live Photo's still and movie, RAW and JPEG, a photo and its sidecar) has the same name up to
@@ -81,9 +81,9 @@ struct FolderWatch {
     case unhinted(FilePath)
     /// The answer to `list`.
     case listed(FilePath, Listing)
-    /// The answer to `take`: the files that have to be tried again, and those that the library does not have for what
-    /// they are. All others were taken.
-    case taken(again: Set<FilePath>, left: Set<FilePath>)
+    /// The answer to `take`: the files that have to be tried again, those that the library does not have for what they
+    /// are, and those that could not be read. All others were taken.
+    case taken(again: Set<FilePath>, left: Set<FilePath>, unread: Set<FilePath>)
     /// The answer to `resolve`: the files that need not be there, since their content is elsewhere, and those that are
     /// there after all.
     case resolved(elsewhere: Set<FilePath>, there: Set<FilePath>)
@@ -123,6 +123,8 @@ struct FolderWatch {
     /// Whether the library has it, or what was there before, so that it matters if it is gone.
     var isTaken = false
     var isReady = false
+    /// Whether it could not be read, so that it is tried again when its root comes back.
+    var isUnread = false
   }
 
   private struct Folder {
@@ -235,7 +237,7 @@ struct FolderWatch {
     case .closed(let file): writing[file] = nil
     case .unhinted(let folder): folders[folder]?.isHinted = false
     case .listed(let folder, let listing): listed(folder, listing, now)
-    case .taken(let again, let left): settle(again, left, now)
+    case .taken(let again, let left, let unread): settle(again, left, unread, now)
     case .resolved(let elsewhere, let there):
       for path in resolving {
         if elsewhere.contains(path) {
@@ -270,7 +272,9 @@ struct FolderWatch {
     if folders[folder] != nil { atOnce.add(folder, at: now) }
   }
 
-  private mutating func settle(_ again: Set<FilePath>, _ left: Set<FilePath>, _ now: Duration) {
+  private mutating func settle(
+    _ again: Set<FilePath>, _ left: Set<FilePath>, _ unread: Set<FilePath>, _ now: Duration
+  ) {
     for path in taking {
       let (folder, name) = (FilePath(bytes: path.folderBytes), Array(path.nameBytes))
       guard let file = folders[folder]?.files[name], let root = folders[folder]?.root else { continue }
@@ -280,8 +284,9 @@ struct FolderWatch {
         folders[folder]?.files[name] = File(state: file.state, since: now, isTaken: file.isTaken)
         rechecked.add(folder, at: now + rules.quiet)
       } else {
-        let isTaken = !left.contains(path)
-        folders[folder]?.files[name] = File(state: file.state, isTaken: isTaken)
+        let isUnread = unread.contains(path)
+        let isTaken = !isUnread && !left.contains(path)
+        folders[folder]?.files[name] = File(state: file.state, isTaken: isTaken, isUnread: isUnread)
         roots[root]?.takenCount += (isTaken ? 1 : 0) - (file.isTaken ? 1 : 0)
       }
     }
@@ -289,12 +294,14 @@ struct FolderWatch {
   }
 
   private mutating func listed(_ path: FilePath, _ listing: Listing, _ now: Duration) {
-    guard let folder = folders[path] else { return }
+    guard let above = folders[path]?.root else { return }
     if let root = roots[path] {
       guard checkRoot(path, root, listing, now) else { return }
-    } else if roots[folder.root]?.isAway == true {
+    } else if roots[above]?.isAway == true {
       return
     }
+    // With what the return of the root made due.
+    guard let folder = folders[path] else { return }
     switch listing {
     case .unreadable: returning.add(path, at: now + rules.returning)
     case .gone:
@@ -328,7 +335,12 @@ struct FolderWatch {
     if root.isAway {
       roots[path]?.isAway = false
       actions.append(.returned(root: path))
-      for (folder, known) in folders where known.root == path && folder != path { atOnce.add(folder, at: now) }
+      for (folder, known) in folders where known.root == path {
+        for (name, file) in known.files where file.isUnread {
+          folders[folder]?.files[name] = File(state: file.state, since: now)
+        }
+        if folder != path { atOnce.add(folder, at: now) }
+      }
     }
     return true
   }

@@ -362,7 +362,7 @@ private final class WatchRun {
 extension WatchRun {
   private func take(_ paths: [FilePath]) async throws {
     var again = Set(paths)
-    var left: Set<FilePath> = []
+    var (left, unread): (Set<FilePath>, Set<FilePath>) = ([], [])
     try await withTurn {
       let outcomes = Mutex<[FilePath: FileOutcome]>([:])
       let neighbours = neighbours(of: paths)
@@ -397,6 +397,7 @@ extension WatchRun {
       let found = outcomes.withLock { $0 }
       again = Set(paths.filter { found[$0]?.isForLater ?? true })
       left = Set(paths.filter { found[$0].map { !$0.isInLibrary } ?? false })
+      unread = Set(paths.filter { found[$0]?.isUnread ?? false })
       let count = summary.assetsAdded + summary.resourcesAdded + summary.restored
       if count + summary.skipped.count + summary.warned > 0 {
         news(.imported(summary))
@@ -404,7 +405,7 @@ extension WatchRun {
       try await findAgain(found)
       try known.record(sidecarsAmong: found, readAt: began) { decider.state(of: $0) }
     }
-    decider.receive(.taken(again: again, left: left), at: now)
+    decider.receive(.taken(again: again, left: left, unread: unread), at: now)
   }
 
   private func scanned(_ path: FilePath, _ stamp: SourceStamp? = nil) -> ScannedFile {
@@ -555,23 +556,6 @@ extension KnownFile {
     var file = self
     file.condition = condition
     return file
-  }
-}
-
-extension FileOutcome {
-  /// Whether the file is worth another attempt without being changed.
-  fileprivate var isForLater: Bool {
-    switch self {
-    case .notReached, .skipped(.changedWhileRead, _), .skipped(.vanished, _): true
-    default: false
-    }
-  }
-
-  fileprivate var isInLibrary: Bool {
-    switch self {
-    case .asset, .resource, .duplicateOfFile, .duplicateOfAsset: true
-    default: false
-    }
   }
 }
 
