@@ -18,6 +18,8 @@
 //
 // It is a socket and not a pair of pipes because `send` can suppress SIGPIPE when the child has ended; a write to a
 // pipe cannot, and a library must not change the signal settings of the program it is in.
+//
+// Deadlines are instants of the suspending clock: the time for which the machine sleeps does not count.
 
 internal import CSystem
 internal import Glibc
@@ -120,7 +122,7 @@ struct ChildProcess: ~Copyable {
   }
 
   /// Sends bytes to the child. False when it no longer listens, or does not take them before `deadline`.
-  func send(_ bytes: [UInt8], before deadline: ContinuousClock.Instant) -> Bool {
+  func send(_ bytes: [UInt8], before deadline: SuspendingClock.Instant) -> Bool {
     var sent = 0
     while sent < bytes.count {
       guard wait(for: socket.number, POLLOUT, until: deadline) else { return false }
@@ -135,7 +137,7 @@ struct ChildProcess: ~Copyable {
   }
 
   /// Reads what the child has written, waiting for it until `deadline`.
-  func read(into buffer: UnsafeMutableRawBufferPointer, before deadline: ContinuousClock.Instant) -> ReadResult {
+  func read(into buffer: UnsafeMutableRawBufferPointer, before deadline: SuspendingClock.Instant) -> ReadResult {
     while true {
       guard wait(for: socket.number, POLLIN, until: deadline) else { return .timeout }
       let count = Glibc.read(socket.number, buffer.baseAddress, buffer.count)
@@ -144,22 +146,23 @@ struct ChildProcess: ~Copyable {
     }
   }
 
-  /// Waits until `events` are possible on a descriptor. False when the deadline passed first.
-  private func wait(for number: Int32, _ events: Int32, until deadline: ContinuousClock.Instant) -> Bool {
+  /// Waits until `events` are possible on a descriptor. False when the deadline passed first. Events that are pending
+  /// count even after the deadline: this process may have been stopped while the child worked.
+  private func wait(for number: Int32, _ events: Int32, until deadline: SuspendingClock.Instant) -> Bool {
     while true {
-      let left = ContinuousClock.now.duration(to: deadline)
+      let left = SuspendingClock.now.duration(to: deadline)
       let milliseconds = left.components.seconds * 1000 + left.components.attoseconds / 1_000_000_000_000_000
-      if milliseconds < 0 { return false }
+      let isOver = left < .zero
       var request = pollfd(fd: number, events: Int16(events), revents: 0)
-      let ready = poll(&request, 1, Int32(clamping: milliseconds + 1))
+      let ready = poll(&request, 1, isOver ? 0 : Int32(clamping: milliseconds + 1))
       if ready > 0 { return true }
-      if ready < 0 && errno != EINTR { return false }
+      if ready < 0 && errno != EINTR || ready == 0 && isOver { return false }
     }
   }
 
   /// Waits for the child, which has said its last, to end of itself.
   /// - Returns: its exit status; nil if a signal ended it, or if it did not end before `deadline`.
-  mutating func exitStatus(before deadline: ContinuousClock.Instant) -> Int32? {
+  mutating func exitStatus(before deadline: SuspendingClock.Instant) -> Int32? {
     precondition(!isReaped, "The exit status of a child can be read only once.")
     while true {
       var status: Int32 = 0
@@ -169,7 +172,7 @@ struct ChildProcess: ~Copyable {
         // The macros WIFEXITED and WEXITSTATUS of <sys/wait.h>, which Swift does not import.
         return status & 0x7F == 0 ? status >> 8 & 0xFF : nil
       }
-      if ended < 0 && errno != EINTR || ContinuousClock.now >= deadline { return nil }
+      if ended < 0 && errno != EINTR || SuspendingClock.now >= deadline { return nil }
       usleep(2_000)
     }
   }

@@ -72,7 +72,7 @@ final class ExifToolProcess: @unchecked Sendable {  // guarded by: the pool, whi
     about path: FilePath, isThorough: Bool = false, isValidated: Bool = false, isCancelled: () -> Bool
   ) throws(ImportError) -> [UInt8] {
     precondition(path.isAbsolute, "exiftool needs absolute paths, which cannot look like an option.")
-    let deadline = ContinuousClock.now + limits.timePerFile
+    let deadline = SuspendingClock.now + limits.timePerFile
     let further = (isThorough ? [Self.thorough] : []) + (isValidated ? [Self.validating] : [])
     if path.bytes.contains(where: { $0 == 0x0A || $0 == 0x0D }) {
       return try answer(of: try start(common + further, path), path, deadline, isCancelled)
@@ -93,12 +93,12 @@ final class ExifToolProcess: @unchecked Sendable {  // guarded by: the pool, whi
   ) throws(ImportError) {
     precondition(arguments.allSatisfy { !$0.utf8.contains(0x0A) }, "Each argument of exiftool is a line.")
     let request = Array(arguments.map { "\($0)\n" }.joined().utf8)
-    _ = try ask(request, path, ContinuousClock.now + limits.timePerFile, isCancelled)
+    _ = try ask(request, path, SuspendingClock.now + limits.timePerFile, isCancelled)
   }
 
   /// Sends lines to the process that is kept running, and gives its answer to them.
   private func ask(
-    _ lines: [UInt8], _ path: FilePath, _ deadline: ContinuousClock.Instant, _ isCancelled: () -> Bool
+    _ lines: [UInt8], _ path: FilePath, _ deadline: SuspendingClock.Instant, _ isCancelled: () -> Bool
   ) throws(ImportError) -> [UInt8] {
     if child == nil { child = try start(["-stay_open", "True", "-@", "-", "-common_args"] + common) }
     question += 1
@@ -113,11 +113,11 @@ final class ExifToolProcess: @unchecked Sendable {  // guarded by: the pool, whi
   }
 
   private func exchange(
-    _ request: [UInt8], ending: [UInt8], _ path: FilePath, _ deadline: ContinuousClock.Instant,
+    _ request: [UInt8], ending: [UInt8], _ path: FilePath, _ deadline: SuspendingClock.Instant,
     _ isCancelled: () -> Bool
   ) throws(ImportError) -> [UInt8] {
     guard child?.send(request, before: deadline) == true else {
-      throw ContinuousClock.now < deadline ? crashed(path) : timedOut(path)
+      throw SuspendingClock.now < deadline ? crashed(path) : timedOut(path)
     }
     var answer: [UInt8] = []
     while true {
@@ -131,7 +131,7 @@ final class ExifToolProcess: @unchecked Sendable {  // guarded by: the pool, whi
 
   /// The whole output of a process for this one path, whose name cannot be said in the line protocol.
   private func answer(
-    of alone: consuming ChildProcess, _ path: FilePath, _ deadline: ContinuousClock.Instant, _ isCancelled: () -> Bool
+    of alone: consuming ChildProcess, _ path: FilePath, _ deadline: SuspendingClock.Instant, _ isCancelled: () -> Bool
   ) throws(ImportError) -> [UInt8] {
     var answer: [UInt8] = []
     while let count = try read(path, deadline, isCancelled, { alone.read(into: buffer, before: $0) }) {
@@ -147,17 +147,19 @@ final class ExifToolProcess: @unchecked Sendable {  // guarded by: the pool, whi
   /// Reads the available bytes, and notices a cancellation promptly.
   /// - Returns: the number of bytes read; nil at the end.
   private func read(
-    _ path: FilePath, _ deadline: ContinuousClock.Instant, _ isCancelled: () -> Bool,
-    _ body: (ContinuousClock.Instant) -> ChildProcess.ReadResult
+    _ path: FilePath, _ deadline: SuspendingClock.Instant, _ isCancelled: () -> Bool,
+    _ body: (SuspendingClock.Instant) -> ChildProcess.ReadResult
   ) throws(ImportError) -> Int? {
     while true {
       if isCancelled() {
         throw ImportError(.cancelled, path: path.description, "Reading \(path) was stopped before exiftool answered.")
       }
-      switch body(min(deadline, .now + Self.look)) {
+      // Only a read that began after the deadline shows that no bytes were pending then.
+      let now = SuspendingClock.now
+      switch body(min(deadline, now + Self.look)) {
       case .bytes(let count): return count
       case .end: return nil
-      case .timeout: if ContinuousClock.now >= deadline { throw timedOut(path) }
+      case .timeout: if now >= deadline { throw timedOut(path) }
       }
     }
   }

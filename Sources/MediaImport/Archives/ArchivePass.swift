@@ -292,16 +292,18 @@ struct ProgramStream: ByteStream, ~Copyable {
   }
 
   mutating func read(into buffer: UnsafeMutableRawBufferPointer) throws(ImportError) -> Int {
-    let deadline = ContinuousClock.now + patience
+    let deadline = SuspendingClock.now + patience
     while true {
       if stop.isSet { throw ImportError(.cancelled, path: path.description, "The import was stopped.") }
-      guard ContinuousClock.now < deadline else {
-        throw ImportError(
-          .toolTimeout, path: path.description, "\(program) made no progress with \(path) and was killed.")
-      }
-      switch child.read(into: buffer, before: min(deadline, .now + Self.look)) {
+      // Only a read that began after the deadline shows that no bytes were pending then.
+      let now = SuspendingClock.now
+      switch child.read(into: buffer, before: min(deadline, now + Self.look)) {
       case .bytes(let count): return count
-      case .timeout: continue
+      case .timeout:
+        guard now < deadline else {
+          throw ImportError(
+            .toolTimeout, path: path.description, "\(program) made no progress with \(path) and was killed.")
+        }
       case .end:
         guard child.exitStatus(before: deadline) == 0 else {
           throw ImportError.damaged(path, "\(program) cannot unpack all of it")

@@ -76,28 +76,33 @@ struct ToolRun {
     of program: [String], _ arguments: [String], heard: (String) -> Void = { _ in }
   ) throws -> String {
     let name = program[0]
-    let deadline = ContinuousClock.now + limits.timePerFile
+    let deadline = SuspendingClock.now + limits.timePerFile
     var child = try ChildProcess(
       executable: name, arguments: program.dropFirst() + arguments, environment: environment,
       memoryByteCount: limits.memoryByteCount, fileByteCount: limits.fileByteCount, sandbox: sandbox)
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 14, alignment: 16)
     defer { buffer.deallocate() }
     var output: [UInt8] = []
+    var lateCount = 0
     reading: while true {
       if isCancelled() {
         throw ImportError(.toolFailed, path: name, "\(name) was stopped, since its result is no longer needed.").passing
       }
-      guard ContinuousClock.now < deadline else { throw timedOut(name) }
-      switch child.read(into: buffer, before: min(deadline, .now + Self.look)) {
+      // Only a read that began after the deadline shows that no bytes were pending then.
+      let now = SuspendingClock.now
+      switch child.read(into: buffer, before: min(deadline, now + Self.look)) {
       case .bytes(let count):
+        // A program that ended before the deadline has left less than this in its socket.
+        if now >= deadline { lateCount += count }
+        guard lateCount <= Self.outputLimit else { throw timedOut(name) }
         output += Array(buffer[..<count]).prefix(Self.outputLimit - output.count)
         heard(String(decoding: buffer[..<count], as: UTF8.self))
-      case .timeout: continue
+      case .timeout: if now >= deadline { throw timedOut(name) }
       case .end: break reading
       }
     }
     let end = child.exitStatus(before: deadline)
-    if end == nil, ContinuousClock.now >= deadline { throw timedOut(name) }
+    if end == nil, SuspendingClock.now >= deadline { throw timedOut(name) }
     // A sandbox or a shell around it ends with 128 and the signal; ffmpeg with other large numbers.
     guard let status = end, !(129...159).contains(status) else {
       throw ImportError(
