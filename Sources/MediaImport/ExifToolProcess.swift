@@ -7,6 +7,9 @@
 // question has a deadline and a limit on the answer, and a process that breaks one is ended and replaced; the number
 // behind `ready` shows that an answer belongs to its question. Starting one costs 100 ms, asking a running one 5 ms.
 //
+// A process that exits does so because of the file, of earlier files, or because exiftool cannot run at all. A file is
+// asked about once more after earlier answers; a process without any answer is followed by one that prints its version.
+//
 // A path with a line feed or carriage return cannot be said in this line protocol; such a file gets a process of its
 // own, with the path as an argument. Paths are absolute, so none can look like an option.
 
@@ -36,6 +39,8 @@ final class ExifToolProcess: @unchecked Sendable {  // guarded by: the pool, whi
   private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 16, alignment: 16)
   private var child: ChildProcess?
   private var question = 0
+  /// How many questions the running process has answered.
+  private var answerCount = 0
 
   init(
     executable: String, limits: ExifToolLimits, sandbox: Sandbox, common: [String] = ExifToolProcess.commonArguments
@@ -77,8 +82,15 @@ final class ExifToolProcess: @unchecked Sendable {  // guarded by: the pool, whi
     if path.bytes.contains(where: { $0 == 0x0A || $0 == 0x0D }) {
       return try answer(of: try start(common + further, path), path, deadline, isCancelled)
     }
-    return try ask(
-      path.bytes + Array("\n\(further.map { "\($0)\n" }.joined())".utf8), path, deadline, isCancelled)
+    let lines = path.bytes + Array("\n\(further.map { "\($0)\n" }.joined())".utf8)
+    // Earlier files may have made a process exit, by the memory that it took for them.
+    let mayRepeat = child != nil && answerCount > 0
+    do throws(ImportError) {
+      return try ask(lines, path, deadline, isCancelled)
+    } catch {
+      guard mayRepeat, error.code == .toolCrashed else { throw error }
+    }
+    return try ask(lines, path, deadline, isCancelled)
   }
 
   /// Runs exiftool on a file.
@@ -100,16 +112,35 @@ final class ExifToolProcess: @unchecked Sendable {  // guarded by: the pool, whi
   private func ask(
     _ lines: [UInt8], _ path: FilePath, _ deadline: SuspendingClock.Instant, _ isCancelled: () -> Bool
   ) throws(ImportError) -> [UInt8] {
-    if child == nil { child = try start(["-stay_open", "True", "-@", "-", "-common_args"] + common) }
+    if child == nil {
+      child = try start(["-stay_open", "True", "-@", "-", "-common_args"] + common)
+      answerCount = 0
+    }
     question += 1
     let request = lines + Array("-execute\(question)\n".utf8)
     let ending = Array("{ready\(question)}\n".utf8)
     do throws(ImportError) {
-      return try exchange(request, ending: ending, path, deadline, isCancelled)
+      let answer = try exchange(request, ending: ending, path, deadline, isCancelled)
+      answerCount += 1
+      return answer
     } catch {
       child = nil
+      if error.code == .toolCrashed, answerCount == 0 { try checkRuns(path, deadline, isCancelled) }
       throw error
     }
+  }
+
+  /// Distinguishes a program that cannot run from one that exited because of a file.
+  /// - Throws: `toolFailed` when it does not print its version.
+  private func checkRuns(
+    _ path: FilePath, _ deadline: SuspendingClock.Instant, _ isCancelled: () -> Bool
+  ) throws(ImportError) {
+    let version = try answer(of: try start(["-ver"]), path, deadline, isCancelled)
+    guard version.isEmpty else { return }
+    throw ImportError(
+      .toolFailed, path: executable,
+      "\(executable) exits without an answer. Run `exiftool -ver` to see why, and repair its installation."
+    ).passing
   }
 
   private func exchange(

@@ -121,11 +121,13 @@ struct ExifToolTests {
   }
 
   @Test(
-    "a tool that floods, ends, or talks nonsense is reported for that file",
+    "a tool that floods, ends, or talks nonsense is reported for that file, and one that cannot run as such",
     arguments: [
       ("while read -r l; do yes aaaaaaaaaaaaaaaaaaaaaaaaaaaa; done", ImportError.Code.toolOutputTooLarge),
-      ("exit 3", .toolCrashed),
-      ("read -r l; exit 3", .toolCrashed),
+      ("[ \"$3\" = -ver ] && echo 13.0; exit 3", .toolCrashed),
+      ("[ \"$3\" = -ver ] && { echo 13.0; exit; }; read -r l; exit 3", .toolCrashed),
+      ("exit 3", .toolFailed),
+      ("[ \"$3\" = -ver ] || read -r l; exit 3", .toolFailed),
       (
         "while read -r l; do case $l in -execute*) echo nonsense; echo \"{ready${l#-execute}}\";; esac; done",
         .toolCrashed
@@ -141,8 +143,39 @@ struct ExifToolTests {
     for _ in 0..<3 {
       let error = #expect(throws: ImportError.self) { try tool.tags(of: path) }
       #expect(error?.code == code)
-      #expect(error?.concernsOneFile == true)
+      #expect(error?.concernsOneFile == (code != .toolFailed))
     }
+  }
+
+  @Test(
+    "a file at which a process with earlier answers exits is asked about once more", .timeLimit(.minutes(10)),
+    arguments: [true, false])
+  func repetition(isTheFile: Bool) throws {
+    let folder = try TemporaryFolder()
+    // Each process exits at its third question, and at a file `bad`.
+    let script = """
+      [ "$3" = -ver ] && { echo 13.0; exit; }
+      echo x >> "$0.started"
+      count=0
+      while read -r l; do case $l in
+        *bad*) exit 3;;
+        -execute*)
+          count=$((count + 1)); [ $count = 3 ] && exit 3
+          echo "[{\\"File:MIMEType\\":\\"image/jpeg\\"}]"; echo "{ready${l#-execute}}";; esac; done
+      """
+    let executable = try Self.standIn(folder, script)
+    let tool = try ExifTool(executable: executable, processCount: 1, sandbox: Sandbox(layer: .none))
+    let good = try folder.write("good.jpg", Data("x".utf8))
+    for _ in 0..<2 { #expect(try tool.tags(of: good).text("MIMEType") == "image/jpeg") }
+    if isTheFile {
+      let bad = try folder.write("bad.jpg", Data("x".utf8))
+      let error = #expect(throws: ImportError.self) { try tool.tags(of: bad) }
+      #expect(error?.code == .toolCrashed)
+    } else {
+      #expect(try tool.tags(of: good).text("MIMEType") == "image/jpeg")
+    }
+    let started = try String(contentsOfFile: executable + ".started", encoding: .utf8)
+    #expect(started == "x\nx\n", "One process was started for the repetition.")
   }
 
   @Test("a tool that is not installed is an error that names the package")
