@@ -105,8 +105,12 @@ extension Invocation {
         throw UsageError(error.description)
       }
       let origin = "\(options.tls == nil ? "http" : "https")://\(address)"
+      // Before the address is announced: those who read it may send a signal at once.
+      let wake = DispatchSemaphore(value: 0)
+      interruption.onUserSignal { wake.signal() }
+      interruption.onRequest { wake.signal() }
       try announce(origin, server.ownerLink(at: origin), address, isEncrypted: options.tls != nil, log)
-      try announceLinks(of: server, origin, served: options.tls?.certificate, log, until: interruption)
+      try announceLinks(of: server, origin, served: options.tls?.certificate, log, at: wake, until: interruption)
       try waiting { await server.stop() }
     }
 
@@ -142,16 +146,13 @@ extension Invocation {
       return try HTTPListener(adopting: 3)
     }
 
-    /// Prints a new link for each SIGUSR1 until the process is asked to stop, and looks then, and once an hour, whether
-    /// the certificate was renewed.
+    /// Prints a new link for each SIGUSR1 until the process is asked to stop, both of which signal `wake`, and looks
+    /// then, and once an hour, whether the certificate was renewed.
     private func announceLinks(
       of server: GalleryServer, _ origin: String, served certificate: String?, _ log: ServerLog,
-      until interruption: Interruption
+      at wake: DispatchSemaphore, until interruption: Interruption
     ) throws {
       var certificate = certificate
-      let wake = DispatchSemaphore(value: 0)
-      interruption.onUserSignal { wake.signal() }
-      interruption.onRequest { wake.signal() }
       while true {
         let isAsked = wake.wait(timeout: .now() + 3600) == .success
         if interruption.isRequested { return }
