@@ -13,8 +13,8 @@ internal import PhotoLedger
 //     as some line of its path says     ours, whole, with that line's content
 //     as no line says                   foreign, or changed: never overwritten, never removed
 //
-// An old line stays until a run has ended and the names are durable; then one line remains of each file that is there. A
-// last line without its end is of a write that was cut off, and its file never got the name.
+// An old line stays until a run has ended and the names are durable; then one line remains of each file that is there.
+// A last line without its end is of a write that was cut off, and its file never got the name.
 //
 // Invariant: a file is replaced or removed only while it is as a line says. Rejected: the inode as part of the stamp (a
 // copy of the folder to another disk would be a folder of strangers); a line after the rename (a kill between the two
@@ -200,8 +200,8 @@ final class FileJournal {
     }
   }
 
-  /// Writes the journal anew with one line of each path, in the order of the paths: the one that is true of the file, or,
-  /// of a file that another program has changed, the last one, which still says whose it is.
+  /// Writes the journal anew with one line of each path, in the order of the paths: the one that is true of the file,
+  /// or, of a file that another program has changed, the last one, which still says whose it is.
   /// - Parameter place: where the file of a path lies.
   func compact(_ place: (String) -> String) throws(LibraryError) {
     let kept = lines.keys.sorted().compactMap { path -> JournalLine? in
