@@ -101,6 +101,9 @@
       state = Mutex(Self.load(descriptor))
     }
 
+    /// Lets another server have the cache; nothing is made for it by this value afterwards.
+    func release() { lock?.release() }
+
     deinit { state.withLock { _ = close($0.descriptor) } }
 
     /// Why a cache without a lock is no other process's: what is in the lock's place is no file, or the file system has

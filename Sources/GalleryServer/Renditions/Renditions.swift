@@ -444,7 +444,11 @@
       state.withLock { $0.filler }?.cancel()
       await withCheckedContinuation { continuation in
         Thread.detachNewThread { [opened] in
-          opened.end()?.queue.stop()
+          if let parts = opened.end() {
+            parts.queue.stop()
+            // A request that has just ended may hold the cache a moment longer.
+            parts.cache.release()
+          }
           continuation.resume()
         }
       }

@@ -55,6 +55,9 @@
       self.lock = lock
     }
 
+    /// Lets another server take uploads; nothing is written by this value afterwards.
+    func release() { lock.release() }
+
     private static func failure(_ action: String, _ code: Int32) -> LibraryError {
       LibraryError(
         code == ENOSPC || code == EDQUOT || code == EFBIG

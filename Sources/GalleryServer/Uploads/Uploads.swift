@@ -77,12 +77,14 @@
 
     /// Ends what still writes, and lets another server take uploads.
     func close() {
-      let uploads = state.withLock { state in
+      let (uploads, folder) = state.withLock { state in
         defer { (state.uploads, state.finished, state.folder, state.isClosed) = ([:], [:], nil, true) }
-        return Array(state.uploads.values)
+        return (Array(state.uploads.values), state.folder)
       }
       // What cannot be made durable now is cut off by the next server.
       for upload in uploads { _ = try? upload.interrupt() }
+      // A task of a request that has just ended may hold an upload, and with it the folder, a moment longer.
+      folder?.release()
       intake.close()
     }
 
