@@ -111,15 +111,20 @@ struct WatchTests {
   func untilInFork() throws {
     let sandbox = try Sandbox()
     let assets = try sandbox.makeAssets(2)
-    let before = try sandbox.run(["history", "token"]).lines[0]
-    #expect(try sandbox.run(["album", "create", "Sea"]).status == 0)
-    let untouched = try sandbox.run(["history", "token"]).lines[0]
     var orders: Set<Bool> = []
-    // Marks are random, so a fork with a smaller one and a fork with a larger one come soon.
+    // Marks are random. Each pair of libraries has two new ones, so that a pair of either order comes soon.
     for attempt in 1...64 where orders.count < 2 {
+      let origin = sandbox.folder.appending(path: "origin-\(attempt)").path
       let fork = sandbox.folder.appending(path: "fork-\(attempt)").path
-      #expect(try sandbox.run(["fork", fork]).status == 0)
+      let runInOrigin = { (words: [String]) in try sandbox.run(words + ["--library", origin]) }
       let run = { (words: [String]) in try sandbox.run(words + ["--library", fork]) }
+      #expect(try sandbox.run(["fork", origin]).status == 0)
+      // The states of a fork have its own mark from its first commit on.
+      #expect(try runInOrigin(["album", "create", "Sky"]).status == 0)
+      let before = try runInOrigin(["history", "token"]).lines[0]
+      #expect(try runInOrigin(["album", "create", "Sea"]).status == 0)
+      let untouched = try runInOrigin(["history", "token"]).lines[0]
+      #expect(try runInOrigin(["fork", fork]).status == 0)
       let middle = try run(["favorite", assets[0]]).lines[0]
       let now = try run(["favorite", assets[1]]).lines[0]
       guard orders.insert(now < before).inserted else { continue }
@@ -139,7 +144,7 @@ struct WatchTests {
       let feed = try run(["watch", "--since", untouched, "--until", silent, "--no-initial"])
       #expect(feed.status == 0, "\(feed)")
       #expect(try feed.objects().dropFirst().map { $0["after"] as? String } == [middle, now])
-      #expect(try sandbox.run(["watch", "--until", last]).errors.contains(last), "A token of the fork alone.")
+      #expect(try runInOrigin(["watch", "--until", last]).errors.contains(last), "A token of the fork alone.")
     }
     #expect(orders.count == 2, "No two forks had marks on either side of their origin's.")
   }
