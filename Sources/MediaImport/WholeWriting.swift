@@ -3,13 +3,17 @@ internal import Glibc
 internal import PhotoLedger
 
 /// Writes all of some bytes to an open file, however many calls that takes.
-/// - Throws: ``LibraryError`` that names the path, such as `.notEnoughSpace`.
+/// - Throws: ``LibraryError`` that names the path, such as `.notEnoughSpace`; `.limitExceeded` if the file would be
+///   larger than its file system (FAT32: 4 GiB), or a limit of the process, allows.
 func writeWhole(_ bytes: UnsafeRawBufferPointer, to number: Int32, _ path: String) throws(LibraryError) {
   var rest = bytes[...]
   while !rest.isEmpty {
     let count = Glibc.write(number, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count)
     if count > 0 {
       rest = rest.dropFirst(count)
+    } else if errno == EFBIG {
+      throw LibraryError(
+        .limitExceeded, "\(path) would be larger than its file system, or a limit of this process, allows.")
     } else if errno != EINTR {
       throw LibraryError.store(path, "write", errno: errno)
     }
@@ -17,7 +21,7 @@ func writeWhole(_ bytes: UnsafeRawBufferPointer, to number: Int32, _ path: Strin
 }
 
 /// Writes all of some bytes to an open file, however many calls that takes.
-/// - Throws: ``LibraryError`` that names the path, such as `.notEnoughSpace`.
+/// - Throws: as the function above.
 func writeWhole(_ bytes: [UInt8], to number: Int32, _ path: String) throws(LibraryError) {
   let outcome = bytes.withUnsafeBytes { bytes in
     Result { () throws(LibraryError) in try writeWhole(bytes, to: number, path) }

@@ -104,6 +104,20 @@
       return try #require(try temporary.library.asset(created.uuidString))
     }
 
+    @Test("a server that has ended lets another one have the cache, though a task still holds it")
+    func lockOfStoppedServer() async throws {
+      let folder = try TemporaryFolder()
+      func cache() throws -> RenditionCache {
+        try RenditionCache(in: folder.url, budget: 10_000, now: { Date(timeIntervalSince1970: 1) })
+      }
+      func isPassing(_ cache: RenditionCache) -> Bool { cache.folder.path.contains("passing-") }
+      let held = try cache()
+      #expect(try isPassing(cache()), "Another server has the cache.")
+      held.release()
+      #expect(try !isPassing(cache()))
+      #expect(!isPassing(held))
+    }
+
     @Test("an asset that cannot be read keeps neither older photos nor photos that are added from their turn")
     func unreadableAsset() async throws {
       let (temporary, programs) = (try TemporaryLibrary(.seeded(3)), try Programs())

@@ -174,6 +174,21 @@
       #expect(try uploads.result(id, of: PhotoLibrary.owner).response("/").status == 201)
     }
 
+    @Test("a server that has ended lets another one take uploads, though a task still holds an upload")
+    func lockOfStoppedServer() async throws {
+      let temporary = try TemporaryLibrary()
+      let first = Uploads(temporary.library, .system)
+      var head = UploadHead()
+      head.isLast = false
+      let held = try first.create(head, contentLength: nil, for: PhotoLibrary.owner)
+      let second = Uploads(temporary.library, .system)
+      #expect(throws: Problem.self) { try second.open() }
+      first.close()
+      try second.open()
+      second.close()
+      withExtendedLifetime(held) {}
+    }
+
     /// Leaves three bytes of an upload, and the record of a finished one, as a server that has ended does.
     private static func leave(in library: PhotoLibrary) throws -> (unfinished: String, finished: String) {
       let uploads = Uploads(library, .system)

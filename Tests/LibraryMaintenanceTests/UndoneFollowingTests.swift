@@ -133,6 +133,19 @@ struct UndoneFollowingTests {
     #expect(try Set(library.as(Self.name).fetchAssets().map(\.id)) == [ids[0], ids[1]])
   }
 
+  @Test("the grant of an asset that the undone commits created and that was purged since is no conflict")
+  func createdAndPurged() throws {
+    var created = ids[0]
+    try library.performChangesAndWait(cause: "job") { created = $0.createAsset(.invented(9)) }
+    try library.performChangesAndWait(cause: "other") { $0.grant([created], to: Self.name) }
+    try follow(album, cause: "job")
+    try library.performChangesAndWait(cause: "other") { $0.deleteAssets([created]) }
+    try library.performChangesAndWait(cause: "other") { $0.purgeAssets([created]) }
+    let report = try library.undoAndWait(.cause("job"))
+    #expect(report.conflicts.isEmpty)
+    #expect(try shown() == [0, 1] && followed() == nil)
+  }
+
   @Test(
     "whatever becomes of the albums, undone or not, the client sees what it was granted by hand",
     arguments: 1...20 as ClosedRange<UInt64>)

@@ -59,7 +59,7 @@ struct ExportEndingTests {
         defer { isFirst = false }
         return isFirst
       }
-      if fails { throw LibraryError.store("film.mov", "write", errno: EFBIG) }
+      if fails { throw LibraryError(.limitExceeded, "film.mov would be larger than its file system allows.") }
     }
     let summary = try await rig.export("{id}", { $0.threadCount = 1 }, at: fail)
     #expect(summary.count(.failed) == 1 && summary.count(.copied) == 2 && !summary.isComplete)

@@ -444,15 +444,14 @@
       state.withLock { $0.filler }?.cancel()
       await withCheckedContinuation { continuation in
         Thread.detachNewThread { [opened] in
-          if let parts = opened.end() {
-            parts.queue.stop()
-            // A request that has just ended may hold the cache a moment longer.
-            parts.cache.release()
-          }
+          opened.end()?.queue.stop()
           continuation.resume()
         }
       }
       for name in state.withLock({ Array($0.waiters.keys) }) { wake(name) }
     }
+
+    /// Lets another server have the cache, once this one answers no request and ``stop()`` has returned.
+    func release() { opened.value?.cache.release() }
   }
 #endif

@@ -200,6 +200,8 @@
       await running?.stop()
       _ = await (renditionsEnd, searchEnd)
       uploads.close()
+      // A task of a request that has just ended may hold the cache a moment longer.
+      renditions.release()
       lock.release()
     }
   }

@@ -139,6 +139,8 @@ final class SidecarRun {
   private var made = 0
 
   private static let folder = "sidecars"
+  /// What is reported of one sidecar, and the others are written.
+  private static let concernOneFile: Set<LibraryError.Code> = [.storage, .alreadyExists, .limitExceeded]
   /// Beyond that it is no sidecar.
   private static let byteLimit = 16 << 20
 
@@ -198,7 +200,7 @@ final class SidecarRun {
     do {
       let (outcome, message) = try write(XMPPacket(subject, fields), fields, of: subject.asset, to: target)
       return answer(outcome, message)
-    } catch let error as LibraryError where error.code == .storage || error.code == .alreadyExists {
+    } catch let error as LibraryError where Self.concernOneFile.contains(error.code) {
       return answer(.failed, error.description)
     } catch let error as ImportError where error.code == .cancelled {
       return answer(.notReached)
@@ -309,7 +311,7 @@ final class SidecarRun {
   /// Where a sidecar is written before it gets its name: one place for each, so that the next run finds it.
   static func temporaryFile(for target: String, of library: PhotoLibrary) -> String {
     let folder = String(decoding: FilePath(target).folderBytes, as: UTF8.self)
-    let name = Array("\(library.url.path)\n\(target)".utf8).sha256.hexadecimal.prefix(16)
+    let name = Array("\(library.store.core.identifier.uuidString)\n\(target)".utf8).sha256.hexadecimal.prefix(16)
     return "\(folder)/.photoledger-\(name).xmp"
   }
 
@@ -334,7 +336,7 @@ final class SidecarRun {
       unlink(temporary)
     }
     try writeWhole(new, to: number, target)
-    guard fsync(number) == 0, let stamp = FileStamp(of: temporary) else {
+    guard fsync(number) == 0, let stamp = FileStamp(of: number) else {
       throw LibraryError.store(target, "make durable", errno: errno)
     }
     let line = JournalLine(

@@ -396,8 +396,8 @@ extension WatchRun {
       total.add(summary)
       let found = outcomes.withLock { $0 }
       again = Set(paths.filter { found[$0]?.isForLater ?? true })
-      left = Set(paths.filter { found[$0].map { !$0.isInLibrary } ?? false })
       unread = Set(paths.filter { found[$0]?.isUnread ?? false })
+      left = Set(paths.filter { found[$0].map { !$0.isInLibrary && !$0.isUnread } ?? false })
       let count = summary.assetsAdded + summary.resourcesAdded + summary.restored
       if count + summary.skipped.count + summary.warned > 0 {
         news(.imported(summary))

@@ -201,10 +201,6 @@ extension LibraryError {
     if code == ENOSPC || code == EDQUOT {
       return LibraryError(.notEnoughSpace, "There is not enough space to \(action) \(path); free some and try again.")
     }
-    if code == EFBIG {
-      return LibraryError(
-        .limitExceeded, "\(path) would be larger than its file system, or a limit of this process, allows.")
-    }
     return LibraryError(.storage, "The library cannot \(action) \(path): \(reason(code)).")
   }
 
