@@ -361,8 +361,8 @@ extension UndoJudge {
       let identifier = try returned[member.child] ?? projections.asset(member.child, in: t)?.identifier
       // A selection that follows an album goes with the album's members.
       if try isWhole(member.container, t) { continue }
-      // The restoration of a purged asset was decided, and reported, with the asset. What the chosen commits created and
-      // is gone has no place to return to.
+      // The restoration of a purged asset was decided, and reported, with the asset. What the chosen commits created
+      // and is gone has no place to return to.
       if identifier == nil, let exists = composition.assets[member.child]?.exists, !exists.base || !exists.given {
         continue
       }
