@@ -148,6 +148,21 @@ struct JSONBytesTests {
     }
   }
 
+  @Test("a number of few decimal places has the shortest spelling, as any other has", arguments: 0..<10)
+  func decimals(seed: UInt64) {
+    var random = SeededGenerator(seed: seed)
+    for _ in 0..<2_000 {
+      let digits = Double(random.int(0..<random.one(of: [10, 1_000, 100_000, 1_000_000_000, 1_000_000_000_000_000])))
+      let value = digits / random.one(of: [10, 100, 1_000, 10_000, 3]) * random.one(of: [1, -1])
+      if value == value.rounded() { continue }
+      for value in [value, value.nextUp] {
+        var bytes = JSONBytes()
+        bytes.number(value)
+        #expect(bytes.text() == value.description)
+      }
+    }
+  }
+
   @Test("bytes are spelled as Foundation spells them, and identifiers as UUIDs are")
   func spellings() {
     var random = SeededGenerator(seed: 8)

@@ -32,6 +32,9 @@
   // file's state once a tick of the kernel's clock: a picture that is asked for again costs little more than
   // libmicrohttpd.
   //
+  // Decisions lie in slots of a fixed number, two for each remainder of a hash; the older one gives way. A file that
+  // is no longer kept, or is sent in another response, takes its decisions along.
+  //
   // Rejected: the bytes of larger files in memory (the kernel keeps them once, for all processes); files outside the
   // library (a disk with an open file cannot be unmounted).
 
@@ -43,6 +46,7 @@
       let status: stat
       private let use = Atomic<UInt64>(0)
       private let look = Atomic<UInt64>(0)
+      private let decisions = Atomic(false)
       private let sent = Mutex<Made?>(nil)
 
       init(_ file: HTTPFile, _ status: stat) { (self.file, self.status) = (file, status) }
@@ -51,6 +55,12 @@
       var lastUse: UInt64 {
         get { use.load(ordering: .relaxed) }
         set { use.store(newValue, ordering: .relaxed) }
+      }
+
+      /// Whether something was decided that names it.
+      var hasDecisions: Bool {
+        get { decisions.load(ordering: .relaxed) }
+        set { decisions.store(newValue, ordering: .relaxed) }
       }
 
       /// The response that it was last sent in, whole.
@@ -83,40 +93,75 @@
     }
 
     /// What a client asks for, whole and without a query.
-    private struct Question: Hashable, Sendable {
+    private struct Question: Equatable, Sendable {
       let key: String
       let path: String
-      private let pathHash: Int
+      /// The first of its two slots; the other one has the next number.
+      let slot: Int
 
       /// The question of a request; nil for one whose answer depends on more than that, or that is too long.
       init?(_ request: HTTPRequest, _ key: Keyring.Key) {
         guard request.method == "GET", request.target.query.pairs.isEmpty, request.knownFields.wantsWhole,
           request.target.path.utf8.count <= OpenFiles.pathLimit
         else { return nil }
-        (self.key, path, pathHash) = (key.name, request.target.path, request.knownTarget.pathHash)
-      }
-
-      func hash(into hasher: inout Hasher) {
-        hasher.combine(key)
-        hasher.combine(pathHash)
+        (self.key, path) = (key.name, request.target.path)
+        // The path's hash has a secret of the process; names of keys are the server's own.
+        let hash = key.name.utf8.reduce(UInt(bitPattern: request.knownTarget.pathHash)) { $0 &* 31 &+ UInt($1) }
+        slot = Int(hash % UInt(OpenFiles.decisionLimit / 2)) * 2
       }
     }
 
-    /// The response that a question is answered with, while the file is kept that it was made from. Both are held
-    /// weakly: of what is no longer kept, a decision keeps nothing in memory.
-    private struct Decision {
-      weak var kept: Kept?
-      weak var made: Made?
+    /// The response that a question is answered with, while the file is kept that it was made from.
+    private final class Decision: Sendable {
+      let question: Question
+      let kept: Kept
+      let made: Made
       let transaction: UInt64
+
+      init(_ question: Question, _ kept: Kept, _ made: Made, _ transaction: UInt64) {
+        (self.question, self.kept, self.made, self.transaction) = (question, kept, made, transaction)
+      }
     }
 
     private struct State {
-      var kept: [String: Kept] = [:]
-      var decisions: [Question: Decision] = [:]
+      private(set) var kept: [String: Kept] = [:]
+      private(set) var decisions = [Decision?](repeating: nil, count: OpenFiles.decisionLimit)
+
+      /// Keeps a file in place of what was kept of its path; nil: nothing is.
+      mutating func keep(_ file: Kept?, at path: String) {
+        if let former = kept[path] { forgetDecisions(of: former) }
+        kept[path] = file
+      }
+
+      func decision(_ question: Question) -> Decision? {
+        for slot in question.slot...question.slot + 1 {
+          if let decision = decisions[slot], decision.question == question { return decision }
+        }
+        return nil
+      }
+
+      mutating func remember(_ decision: Decision) {
+        let slot = decision.question.slot
+        if let former = decisions[slot], former.question != decision.question { decisions[slot + 1] = former }
+        decisions[slot] = decision
+        decision.kept.hasDecisions = true
+      }
+
+      /// Of what is no longer kept, no decision keeps anything in memory.
+      mutating func forgetDecisions(of file: Kept) {
+        guard file.hasDecisions else { return }
+        for slot in decisions.indices where decisions[slot]?.kept === file { decisions[slot] = nil }
+        file.hasDecisions = false
+      }
+
+      mutating func forgetDecisions() {
+        for slot in decisions.indices { decisions[slot] = nil }
+        for file in kept.values { file.hasDecisions = false }
+      }
     }
 
     static let limit = 128
-    /// How many decisions are remembered, about 200 bytes each, and at most three times that.
+    /// How many decisions are remembered, about 150 bytes each, and at most three times that.
     static let decisionLimit = 2048
     /// The longest path that is remembered; slashes that count as nothing make one path as long as a head may be.
     static let pathLimit = 512
@@ -151,10 +196,10 @@
       let kept = opened.map { Kept($0.file, $0.status) }
       if let kept { use(kept) }
       state.withLock { state in
-        state.kept[path] = kept
+        state.keep(kept, at: path)
         guard state.kept.count > Self.limit, let oldest = state.kept.min(by: { $0.value.lastUse < $1.value.lastUse })
         else { return }
-        state.kept[oldest.key] = nil
+        state.keep(nil, at: oldest.key)
       }
       guard let opened else { return try FileAnswer.open(path, in: folder, size: size).file }
       return opened.file
@@ -168,6 +213,8 @@
     }
 
     private func use(_ kept: Kept) {
+      // The number is every thread's; what was used last has the largest already.
+      if kept.lastUse == clock.load(ordering: .relaxed) { return }
       kept.lastUse = clock.add(1, ordering: .relaxed).newValue
     }
 
@@ -181,8 +228,11 @@
 
     /// Keeps the response in which a whole file is sent.
     func keep(_ response: HTTPMadeResponse, _ look: FileLook, of file: HTTPFile, at path: String) {
-      let known = state.withLock { $0.kept[path] }
-      if let known, known.file === file { known.made = Made(look, response) }
+      state.withLock { state in
+        guard let known = state.kept[path], known.file === file else { return }
+        known.made = Made(look, response)
+        state.forgetDecisions(of: known)
+      }
     }
 
     /// How many responses are kept.
@@ -195,13 +245,12 @@
     func decided(
       _ request: HTTPRequest, _ key: Keyring.Key, in library: PhotoLibrary
     ) throws -> HTTPMadeResponse? {
-      guard let question = Question(request, key), let decision = state.withLock({ $0.decisions[question] }),
-        let kept = decision.kept, let made = decision.made, kept.made === made,
+      guard let question = Question(request, key), let decision = state.withLock({ $0.decision(question) }),
         try library.lastTransaction == decision.transaction, !library.as(key.client).canAskPerson,
-        kept.isUnchanged(inTick: tick())
+        decision.kept.isUnchanged(inTick: tick())
       else { return nil }
-      use(kept)
-      return made.response
+      use(decision.kept)
+      return decision.made.response
     }
 
     /// Decides a request, and remembers the answer for those that are equal.
@@ -223,22 +272,21 @@
       state.withLock { state in
         guard let kept = state.kept.values.first(where: { $0.made?.response === response }), let made = kept.made
         else { return }
-        if state.decisions.count >= Self.decisionLimit { state.decisions = [:] }
-        state.decisions[question] = Decision(kept: kept, made: made, transaction: transaction)
+        state.remember(Decision(question, kept, made, transaction))
       }
     }
 
     /// How many decisions are remembered.
-    var decisionCount: Int { state.withLock { $0.decisions.count } }
+    var decisionCount: Int { state.withLock { $0.decisions.count { $0 != nil } } }
 
     // MARK: Sweeping
 
     /// Closes what is not as it was opened, and forgets what was decided.
     func sweep() {
-      state.withLock { $0.decisions = [:] }
+      state.withLock { $0.forgetDecisions() }
       for (path, kept) in state.withLock({ $0.kept }) where !kept.isUnchanged {
         state.withLock { state in
-          if state.kept[path] === kept { state.kept[path] = nil }
+          if state.kept[path] === kept { state.keep(nil, at: path) }
         }
       }
     }

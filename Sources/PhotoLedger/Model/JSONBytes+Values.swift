@@ -83,7 +83,26 @@ extension JSONBytes {
   package mutating func number(_ value: Double) {
     guard value.isFinite else { return null() }
     if let whole = Int64(exactly: value), whole.magnitude < 1 << 53 { return integer(whole) }
-    self.value(value.description)
+    if !thousandths(value) { self.value(value.description) }
+  }
+
+  /// Writes a number of at most three decimal places, as a time of a request in milliseconds is; false for any other.
+  ///
+  /// A decimal number of up to 15 digits is the shortest one that reads as its binary number, so it is what
+  /// `description` would spell.
+  private mutating func thousandths(_ value: Double) -> Bool {
+    guard value.magnitude < 1e9 else { return false }
+    var rest = UInt64((value.magnitude * 1000).rounded())
+    guard Double(rest) / 1000 == value.magnitude else { return false }
+    separate()
+    if value < 0 { raw("-") }
+    digits(rest / 1000)
+    raw(".")
+    rest %= 1000
+    var width = 3
+    while rest % 10 == 0, width > 1 { (rest, width) = (rest / 10, width - 1) }
+    digits(rest, width: width)
+    return true
   }
 }
 

@@ -21,8 +21,8 @@
 
   /// Writes a line for each request, and sentences for the operator, to standard error.
   final class ServerLog: Sendable {
-    private struct State {
-      var lines: [UInt8] = []
+    private struct State: ~Copyable {
+      var lines = JSONBytes()
       var leftOut = 0
       /// Whether a writing is due.
       var isDue = false
@@ -50,24 +50,28 @@
     /// Adds the line of a request; waits for no reader.
     func add(_ line: GalleryLogLine) {
       if printsJSON {
-        var bytes = JSONBytes(capacity: 512)
-        bytes.add(line)
-        bytes.withUnsafeBytes { add($0) }
+        add { $0.add(line) }
       } else {
-        var text = line.text
-        text.withUTF8 { add(UnsafeRawBufferPointer($0)) }
+        let text = line.text
+        add { $0.raw(text) }
       }
     }
 
     /// Adds a sentence for the operator; waits for no reader.
     func say(_ sentence: String) {
-      var text = Output.noticeText(sentence)
-      text.withUTF8 { add(UnsafeRawBufferPointer($0)) }
+      let text = Output.noticeText(sentence)
+      add { $0.raw(text) }
     }
 
-    private func add(_ line: UnsafeRawBufferPointer) {
+    /// Adds a line where it waits; it is removed if there is no room for it.
+    private func add(_ write: (inout JSONBytes) -> Void) {
       let isFirst = state.withLock { state in
-        if state.lines.count + line.count > limit { state.leftOut += 1 } else { state.lines.append(contentsOf: line) }
+        let before = state.lines.count
+        write(&state.lines)
+        if state.lines.count > limit {
+          state.lines.removeAll(from: before)
+          state.leftOut += 1
+        }
         defer { state.isDue = true }
         return !state.isDue
       }
@@ -75,14 +79,12 @@
     }
 
     private func writeLines() {
-      let (lines, leftOut) = state.withLock { state in
-        defer { state = State() }
-        return (state.lines, state.leftOut)
-      }
-      if !lines.isEmpty { lines.withUnsafeBytes { write($0) } }
-      if leftOut > 0 {
+      var waiting = State()
+      state.withLock { swap(&waiting, &$0) }
+      if waiting.lines.count > 0 { waiting.lines.withUnsafeBytes { write($0) } }
+      if waiting.leftOut > 0 {
         var sentence = Output.noticeText(
-          "\(TextLayout.counted(leftOut, "line")) missing here: standard error was not read for too long.")
+          "\(TextLayout.counted(waiting.leftOut, "line")) missing here: standard error was not read for too long.")
         sentence.withUTF8 { write(UnsafeRawBufferPointer($0)) }
       }
     }
