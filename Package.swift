@@ -91,9 +91,7 @@ let package = Package(
       swiftSettings: strict),
     .target(
       name: "MediaImport",
-      dependencies: [
-        "PhotoLedger", "LibraryAudit", "LibraryPicking", "LibraryMaintenance", "LibraryJSON", "CSystem",
-      ],
+      dependencies: ["PhotoLedger", "LibraryAudit", "LibraryPicking", "LibraryMaintenance", "CSystem"],
       swiftSettings: strict),
     .systemLibrary(
       name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
@@ -192,7 +190,7 @@ let package = Package(
     .testTarget(
       name: "MediaImportTests",
       dependencies: [
-        "MediaImport", "LibraryAudit", "LibraryPicking", "LibraryJSON", "LibraryMaintenance", "TestSupport",
+        "MediaImport", "PhotoLedger", "LibraryAudit", "LibraryPicking", "LibraryMaintenance", "TestSupport",
       ],
       swiftSettings: strict),
     .testTarget(
@@ -232,7 +230,7 @@ let package = Package(
       ],
       swiftSettings: strict),
     .testTarget(
-      name: "HTTPServingTests", dependencies: ["HTTPServing", "LibraryJSON", "TestSupport"], swiftSettings: strict),
+      name: "HTTPServingTests", dependencies: ["HTTPServing", "PhotoLedger", "TestSupport"], swiftSettings: strict),
     .testTarget(
       name: "BenchmarkTests", dependencies: ["benchmarks", "PhotoLedger", "TestSupport"], swiftSettings: strict),
     .testTarget(

@@ -47,6 +47,8 @@ struct BackupManifest: Codable {
   fileprivate static let byteLimit: Int64 = 1 << 28
   /// The bytes of the name of a file: two digits of its hash, a slash and the others.
   fileprivate static let nameByteLimit = 65
+  /// The most values in so many bytes, nearly all of which are names of files.
+  fileprivate static func valueLimit(ofBytes count: Int) -> Int { 64 + count / nameByteLimit }
 
   var format = currentFormat
   var library: String
@@ -161,7 +163,8 @@ extension BackupManifest {
     let decoder = JSONDecoder()
     decoder.dateDecodingStrategy = .iso8601
     do {
-      try LogLineError.checkKeys(bytes)
+      // Strict where the decoder is not: a key that stands there twice has two meanings.
+      _ = try JSONReader.read(Array(bytes), valueLimit: Self.valueLimit(ofBytes: bytes.count))
       self = try decoder.decode(Self.self, from: bytes)
     } catch {
       throw damaged

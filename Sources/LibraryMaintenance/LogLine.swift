@@ -14,10 +14,11 @@ import PhotoLedger
 // the first line, so a truncated text is detected.
 //
 // The keys come in this order, and the same log is the same text, byte for byte. Reading accepts any order and any
-// blanks, but rejects unknown keys, whose contents would not be verified.
+// blanks, but rejects unknown keys, whose contents would not be verified, and a key that stands there twice, since
+// readers do not agree on which of the two counts.
 //
-// Comparing or hashing a text takes time that is quadratic in the combining marks on one of its characters, so keys are
-// checked as bytes before a decoder looks them up, and so is every value that is compared as text.
+// Comparing or hashing a text takes time that is quadratic in the combining marks on one of its characters. The reader
+// bounds those of keys (`JSONReader`), and every value that is compared as text is checked as bytes before.
 
 /// The first line of an exported log.
 struct LogHeading: Equatable {
@@ -37,11 +38,18 @@ enum LogLineLimits {
 }
 
 extension LogHeading {
-  private struct Form: Decodable {
-    struct End: Decodable {
+  /// What the line says, before it is judged.
+  private struct Form {
+    struct End {
       var sequence: UInt64
       var commit: UInt64
       var chain: String
+
+      init(_ fields: LogFields) throws {
+        sequence = try fields.number("sequence")
+        commit = try fields.number("commit")
+        chain = try fields.text("chain")
+      }
 
       func head() throws -> EventLog.Head {
         EventLog.Head(sequence: sequence, commit: commit, chain: try LogLineError.digest(chain, "chain"))
@@ -53,13 +61,22 @@ extension LogHeading {
     var library: String
     var after: End
     var head: End
+
+    init(_ line: [UInt8]) throws {
+      let fields = try LogFields(line: line, keys: ["format", "version", "library", "after", "head"])
+      format = try fields.text("format")
+      version = try fields.number("version")
+      library = try fields.text("library")
+      let keys: Set<String> = ["sequence", "commit", "chain"]
+      after = try End(fields.object("after", keys: keys))
+      head = try End(fields.object("head", keys: keys))
+    }
   }
 
   init(_ line: [UInt8]) throws {
     let form: Form
     do {
-      form = try LogLineError.decode(
-        line, keys: ["format", "version", "library", "after", "head"], innerKeys: ["sequence", "commit", "chain"])
+      form = try Form(line)
     } catch let error as LogLineError {
       throw LogLineError("it is not the first line of an exported log: \(error.clause)")
     }
@@ -126,83 +143,66 @@ struct LogLineError: Error {
     }
     return digest
   }
+}
 
-  /// Reads a line as an object that has no keys but some, and in whose objects are no inner keys but some.
-  static func decode<Form: Decodable>(_ line: [UInt8], keys: Set<String>, innerKeys: Set<String>) throws -> Form {
-    try checkKeys(line)
-    let decoder = JSONDecoder()
-    do {
-      let data = Data(line)
-      let found = try decoder.decode(KeyList.self, from: data)
-      let stranger = found.keys.first { !keys.contains($0) } ?? found.innerKeys.first { !innerKeys.contains($0) }
-      if let stranger { throw LogLineError("the key '\(excerpt(stranger))' is unknown") }
-      return try decoder.decode(Form.self, from: data)
-    } catch let error as DecodingError {
-      throw LogLineError(clause(error))
+/// The fields of a line, or of an object in it: no keys but some.
+private struct LogFields {
+  /// The names of the objects around, for sentences.
+  private let path: String
+  private let members: [JSON.Member]
+
+  /// More than the values of any line.
+  private static let valueLimit = 64
+
+  init(line: [UInt8], keys: Set<String>) throws {
+    let value: JSON
+    do throws(JSONError) {
+      value = try JSONReader.read(line, .exported, valueLimit: Self.valueLimit)
+    } catch {
+      throw LogLineError("it is not valid JSON: \(error.clause)")
+    }
+    guard let members = value.objectValue else { throw LogLineError("it is not a JSON object") }
+    try self.init("", members, keys)
+  }
+
+  private init(_ path: String, _ members: [JSON.Member], _ keys: Set<String>) throws {
+    if let stranger = members.first(where: { !keys.contains($0.key) }) {
+      throw LogLineError("the key '\(LogLineError.excerpt(stranger.key))' is unknown")
+    }
+    (self.path, self.members) = (path, members)
+  }
+
+  private func value<Value>(_ key: String, _ read: (JSON) -> Value?) throws -> Value {
+    guard let member = members.first(where: { $0.key == key }) else {
+      throw LogLineError("the key '\(path)\(key)' is missing")
+    }
+    guard let value = read(member.value) else {
+      throw LogLineError("'\(path)\(key)' has the wrong type or is out of range")
+    }
+    return value
+  }
+
+  func text(_ key: String) throws -> String { try value(key) { $0.textValue } }
+
+  func flag(_ key: String) throws -> Bool { try value(key) { $0.boolValue } }
+
+  func number<Number: FixedWidthInteger>(_ key: String) throws -> Number {
+    try value(key) { $0.wholeValue.flatMap { Number(exactly: $0) } }
+  }
+
+  func object(_ key: String, keys: Set<String>) throws -> LogFields {
+    try LogFields("\(path)\(key).", value(key) { $0.objectValue }, keys)
+  }
+
+  /// What is read of a field; nil if it is null or absent.
+  func optional<Value>(_ key: String, _ read: (LogFields) throws -> Value) throws -> Value? {
+    switch members.first(where: { $0.key == key })?.value {
+    case nil, .null?: nil
+    default: try read(self)
     }
   }
 
-  /// The most bytes of a key; those of our forms have fewer.
-  private static let keyByteLimit = 64
-
-  /// Checks that no key of a JSON text is long, is not ASCII or has an escape: a decoder hashes all of them.
-  ///
-  /// A key is a string that a colon follows. Text of another structure is not JSON, which a decoder reports before it
-  /// looks at keys. Text with a zero byte is in another encoding, in which this scan would find no key.
-  static func checkKeys(_ text: some Sequence<UInt8>) throws {
-    var (isInString, isEscaped, isPlain) = (false, false, true)
-    var byteCount = 0
-    for byte in text {
-      if byte == 0 { throw LogLineError("it is not UTF-8") }
-      switch byte {
-      case _ where isEscaped: isEscaped = false
-      case UInt8(ascii: "\""):
-        isInString.toggle()
-        if isInString { (isPlain, byteCount) = (true, 0) }
-      case UInt8(ascii: "\\") where isInString: (isEscaped, isPlain) = (true, false)
-      case _ where isInString:
-        byteCount += 1
-        if byte >= 0x80 { isPlain = false }
-      case UInt8(ascii: ":"):
-        guard isPlain, byteCount <= keyByteLimit else {
-          throw LogLineError("a key is longer than any of this form, or not ASCII")
-        }
-      default: break
-      }
-    }
-  }
-
-  private static func clause(_ error: DecodingError) -> String {
-    switch error {
-    case .keyNotFound(let key, _): "the key '\(key.stringValue)' is missing"
-    case .typeMismatch(_, let context), .valueNotFound(_, let context):
-      "'\(context.codingPath.map(\.stringValue).joined(separator: "."))' has the wrong type or is out of range"
-    default: "it is not a valid JSON object"
-    }
-  }
-
-  /// The keys of an object and of the objects inside.
-  private struct KeyList: Decodable {
-    var keys: [String] = []
-    var innerKeys: [String] = []
-
-    private struct Key: CodingKey {
-      let stringValue: String
-      var intValue: Int? { nil }
-      init(stringValue: String) { self.stringValue = stringValue }
-      init?(intValue: Int) { nil }
-    }
-
-    init(from decoder: any Decoder) throws {
-      let container = try decoder.container(keyedBy: Key.self)
-      for key in container.allKeys {
-        keys.append(key.stringValue)
-        if let inner = try? container.nestedContainer(keyedBy: Key.self, forKey: key) {
-          innerKeys += inner.allKeys.map(\.stringValue)
-        }
-      }
-    }
-  }
+  func optionalText(_ key: String) throws -> String? { try optional(key) { try $0.text(key) } }
 }
 
 // MARK: - Events
@@ -312,14 +312,24 @@ extension EventCopy {
     payload.flatMap { CBORReader.diagnostic(of: $0.span.bytes) }
   }
 
-  private struct Form: Decodable {
-    struct Information: Decodable {
+  /// What the line says, before it is judged.
+  private struct Form {
+    struct Information {
       var client: String
       var cause: String
       var process: String
       var key: String?
       var causation: String?
       var correlation: String?
+
+      init(_ fields: LogFields) throws {
+        client = try fields.text("client")
+        cause = try fields.text("cause")
+        process = try fields.text("process")
+        key = try fields.optionalText("key")
+        causation = try fields.optionalText("causation")
+        correlation = try fields.optionalText("correlation")
+      }
     }
 
     var sequence: UInt64
@@ -336,6 +346,32 @@ extension EventCopy {
     var reads: String?
     var leaf: String
     var chain: String
+
+    init(_ line: [UInt8]) throws {
+      let fields = try LogFields(
+        line: line,
+        keys: [
+          "sequence", "commit", "index", "isLast", "time", "type", "version", "information", "commitment", "salt",
+          "payload", "reads", "leaf", "chain",
+        ])
+      sequence = try fields.number("sequence")
+      commit = try fields.number("commit")
+      index = try fields.number("index")
+      isLast = try fields.flag("isLast")
+      time = try fields.number("time")
+      type = try fields.text("type")
+      version = try fields.number("version")
+      information = try fields.optional("information") { fields in
+        try Information(
+          fields.object("information", keys: ["client", "cause", "process", "key", "causation", "correlation"]))
+      }
+      commitment = try fields.text("commitment")
+      salt = try fields.optionalText("salt")
+      payload = try fields.optionalText("payload")
+      reads = try fields.optionalText("reads")
+      leaf = try fields.text("leaf")
+      chain = try fields.text("chain")
+    }
   }
 
   /// The most bytes of a type in a log.
@@ -343,12 +379,7 @@ extension EventCopy {
 
   /// Reads a line; proves nothing yet but that it is in form.
   init(line: [UInt8]) throws {
-    let form: Form = try LogLineError.decode(
-      line,
-      keys: [
-        "sequence", "commit", "index", "isLast", "time", "type", "version", "information", "commitment", "salt",
-        "payload", "reads", "leaf", "chain",
-      ], innerKeys: ["client", "cause", "process", "key", "causation", "correlation"])
+    let form = try Form(line)
     guard (1...Self.typeByteLimit).contains(form.type.utf8.count) else {
       throw LogLineError("the type has not 1 to \(Self.typeByteLimit) bytes")
     }

@@ -8,7 +8,7 @@
 // The JSON is not read by Foundation because exiftool writes any value that looks like a number without
 // quotes: the title `1.10` would come back as `1.1`, the fraction of a second `070` survives only as text.
 
-import LibraryJSON
+import PhotoLedger
 
 /// The tags of one file.
 struct ExifTags: Sendable, Equatable {

@@ -1,4 +1,4 @@
-import LibraryJSON
+import PhotoLedger
 
 extension JSON {
   /// Reads what another program wrote; nil if it is no JSON.

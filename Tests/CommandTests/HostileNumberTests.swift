@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import PhotoLedger
 import TestSupport
 import Testing
 

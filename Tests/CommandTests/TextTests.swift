@@ -1,4 +1,5 @@
 import Foundation
+import PhotoLedger
 import Testing
 
 @testable import LibraryJSON

@@ -1,7 +1,7 @@
 #if Gallery
   import Foundation
   @testable import GalleryServer
-  import LibraryJSON
+  import PhotoLedger
   import Testing
 
   // The API's description, held against every answer that a test gets.

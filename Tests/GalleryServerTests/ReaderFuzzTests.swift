@@ -2,7 +2,7 @@
   import Foundation
   @testable import GalleryServer
   import HTTPServing
-  import LibraryJSON
+  import PhotoLedger
   import TestSupport
   import Testing
 

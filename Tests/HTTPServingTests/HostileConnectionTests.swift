@@ -1,7 +1,7 @@
 #if Gallery
   import Foundation
   @testable import HTTPServing
-  import LibraryJSON
+  import PhotoLedger
   import TestSupport
   import Testing
 

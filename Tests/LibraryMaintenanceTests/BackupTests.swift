@@ -200,7 +200,7 @@ struct BackupTests {
   /// What is done to a backup, and whether the store opens at all.
   enum Harm: CaseIterable {
     case noManifest, garbledManifest, newerManifest, otherChain, noStore, noFile, event, row
-    case markedKey, markedFile
+    case markedKey, markedFile, keyTwice
   }
 
   private static func inflict(_ harm: Harm, on backup: URL) throws {
@@ -222,6 +222,8 @@ struct BackupTests {
         ? ("{", "{\"x\(marks)\" : 1,") : ("\"missingFiles\" : [", "\"missingFiles\" : [\"x\(marks)\"], \"y\" : [")
       let range = try #require(text.firstRange(of: old))
       try Data(text.replacingCharacters(in: range, with: new).utf8).write(to: manifest)
+    case .keyTwice:
+      try Data((String(text.dropLast()) + ", \"chain\" : \"0\"}").utf8).write(to: manifest)
     case .noStore: try FileManager.default.removeItem(at: backup.appending(path: "store"))
     case .noFile: try Data("no LMDB file".utf8).write(to: backup.appending(path: "store/data.mdb"))
     case .event, .row:

@@ -1,6 +1,6 @@
 import Testing
 
-import LibraryJSON
+import PhotoLedger
 @testable import MediaImport
 
 @Suite("JSON as exiftool writes it")

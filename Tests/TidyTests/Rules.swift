@@ -99,9 +99,7 @@ extension Rule {
     ],
     "PhotosUI": ["Photos", "PhotoLedger", "LibraryPicking"],
     "AVFoundation": ["Photos"], "CoreMedia": ["Photos"], "UniformTypeIdentifiers": ["Photos"],
-    "MediaImport": [
-      "PhotoLedger", "LibraryAudit", "LibraryPicking", "LibraryMaintenance", "LibraryJSON", "CSystem",
-    ],
+    "MediaImport": ["PhotoLedger", "LibraryAudit", "LibraryPicking", "LibraryMaintenance", "CSystem"],
     "LibraryJSON": ["PhotoLedger", "LibraryAudit", "LibraryMaintenance"],
     "HTTPServing": ["CMicroHTTPD"],
     "GalleryServer": [

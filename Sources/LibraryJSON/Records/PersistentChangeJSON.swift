@@ -1,5 +1,5 @@
 package import LibraryAudit
-import PhotoLedger
+package import PhotoLedger
 
 extension PersistentChange {
   /// Whether all that the commit did is still known (PH-07).

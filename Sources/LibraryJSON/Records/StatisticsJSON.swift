@@ -1,5 +1,5 @@
 package import LibraryMaintenance
-import PhotoLedger
+package import PhotoLedger
 
 extension JSON {
   /// The statistics of a library, and what else is known of how it stands.

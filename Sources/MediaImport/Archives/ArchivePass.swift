@@ -1,6 +1,5 @@
 internal import Foundation
 internal import Glibc
-import LibraryJSON
 internal import PhotoLedger
 
 // One pass over an archive, from its first byte to its last.

@@ -1,5 +1,4 @@
 internal import Foundation
-import LibraryJSON
 internal import PhotoLedger
 
 // What is said about a medium beside its bytes, and which value counts.

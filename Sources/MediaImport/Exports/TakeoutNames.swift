@@ -1,5 +1,4 @@
 internal import Foundation
-import LibraryJSON
 internal import PhotoLedger
 
 // Which JSON of a Takeout describes which photo or video.

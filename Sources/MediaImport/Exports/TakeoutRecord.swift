@@ -1,4 +1,3 @@
-import LibraryJSON
 import PhotoLedger
 
 /// What one JSON file of a Takeout says.

@@ -1,4 +1,3 @@
-import LibraryJSON
 internal import PhotoLedger
 
 // A Google Takeout as a source of media.

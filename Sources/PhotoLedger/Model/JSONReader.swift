@@ -1,10 +1,15 @@
 /// Why a text is no JSON.
 package struct JSONError: Error, CustomStringConvertible {
-  /// A sentence that names the column.
-  package let description: String
+  /// What is wrong, and at which byte, without a full stop.
+  package let clause: String
+  /// The same as a sentence.
+  package var description: String { "The line is not valid JSON: \(clause)." }
 }
 
 /// Reads JSON (RFC 8259), at most 64 levels deep.
+///
+/// This is the one reader of JSON from outside. A decoder of Foundation takes the first of two equal keys, where other
+/// programs take the last: who reads by it may be shown something else than they.
 ///
 /// In the strict form keys are unique, the text is UTF-8, and no character exceeds the limit of marks (MarkRuns.swift);
 /// whole numbers that fit 64 bits stay exact. Reading is linear in the length and never traps.
@@ -13,6 +18,9 @@ package struct JSONReader {
   package enum Form: Sendable {
     /// What is written for the library.
     case strict
+    /// A line of an exported log: the same, but a text may have as many marks on a character as the library's has. The
+    /// reader of the line compares no such text but by its bytes. Keys are bounded.
+    case exported
     /// What other programs write beside photos, taken as far as it can be understood: numbers and words keep their
     /// spelling, as `written`; bytes that are not UTF-8, and halves of surrogate pairs, become U+FFFD; of too many
     /// marks on a character the last are left out; a key may come twice, and a control character may stand for itself.
@@ -49,9 +57,11 @@ package struct JSONReader {
     let found = next.map { byte in
       (0x21...0x7E).contains(byte) ? "found '\(Character(Unicode.Scalar(byte)))'" : "found byte \(byte)"
     }
-    return JSONError(
-      description: "The line is not valid JSON: \(what), \(found ?? "but it ends"), at byte \(position + 1).")
+    return JSONError(clause: "\(what), \(found ?? "but it ends"), at byte \(position + 1)")
   }
+
+  /// The beginning of a key, for a sentence about it.
+  private static func excerpt(_ key: String) -> String { String(key.unicodeScalars.prefix(40)) }
 
   private mutating func skipBlanks() {
     while let byte = next, byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D { position += 1 }
@@ -95,9 +105,11 @@ package struct JSONReader {
     repeat {
       skipBlanks()
       guard next == UInt8(ascii: "\"") else { throw error("expected a key in quotation marks") }
-      let key = try string()
-      guard form == .foreign || keys.insert(key).inserted else { throw error("the key \"\(key)\" is repeated") }
-      guard take(":") else { throw error("expected ':' after the key \"\(key)\"") }
+      let key = try string(isKey: true)
+      guard form == .foreign || keys.insert(key).inserted else {
+        throw error("the key \"\(Self.excerpt(key))\" is repeated")
+      }
+      guard take(":") else { throw error("expected ':' after the key \"\(Self.excerpt(key))\"") }
       members.append(JSON.Member(key, try value(depth: depth + 1)))
     } while take(",")
     guard take("}") else { throw error("expected ',' or '}'") }
@@ -159,7 +171,12 @@ package struct JSONReader {
 
   // MARK: Text
 
-  private mutating func string() throws(JSONError) -> String {
+  /// Whether a byte of a text is neither its end, nor an escape, nor a control character.
+  private static func standsForItself(_ byte: UInt8) -> Bool {
+    byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+  }
+
+  private mutating func string(isKey: Bool = false) throws(JSONError) -> String {
     position += 1
     var text: [UInt8] = []
     while let byte = next {
@@ -168,7 +185,7 @@ package struct JSONReader {
         position += 1
         if form == .foreign { return String(decoding: text, as: UTF8.self).boundedInMarks }
         guard let string = String(validating: text, as: UTF8.self) else { throw error("text must be UTF-8") }
-        guard string.isBoundedInMarks else {
+        guard form == .exported && !isKey || string.isBoundedInMarks else {
           throw error("a character may have \(String.markLimit) combining marks at most")
         }
         return string
@@ -177,10 +194,12 @@ package struct JSONReader {
         // A backslash before what needs none is dropped.
         if form == .foreign, let byte = next, byte != UInt8(ascii: "u"), Self.escapes[byte] == nil { continue }
         try text.append(contentsOf: String(Character(escape())).utf8)
-      case 0..<0x20 where form == .strict: throw error("a control character must be escaped")
+      case 0..<0x20 where form != .foreign: throw error("a control character must be escaped")
       default:
-        text.append(byte)
-        position += 1
+        // At once, since the payload of a line has megabytes.
+        let start = position
+        repeat { position += 1 } while next.map(Self.standsForItself) == true
+        text.append(contentsOf: bytes[start..<position])
       }
     }
     throw error("expected '\"'")

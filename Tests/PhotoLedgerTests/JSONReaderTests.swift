@@ -1,4 +1,4 @@
-import LibraryJSON
+import PhotoLedger
 import Testing
 
 @Suite("Reading JSON")
