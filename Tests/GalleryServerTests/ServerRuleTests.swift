@@ -74,6 +74,16 @@
       #expect(failure.status == 422 && !failure.detail.contains("vips") && failure.note?.contains("vips") == true)
     }
 
+    @Test("a feed says of a problem all that an answer says, and of which fetch it is")
+    func problemOfFeed() throws {
+      var problem = Problem(404, "missing-resource", "The file is missing.")
+      problem.members = [JSON.Member("assets", .list([.text("an asset")]))]
+      let fetch = try FetchRequest([:])
+      let members = Message.problem(problem, of: fetch).objectValue ?? []
+      #expect(members.first == JSON.Member("fetch", .text(fetch.name)))
+      #expect(JSON.object(Array(members.dropFirst())) == problem.json && problem.json["assets"] != nil)
+    }
+
     @Test("each 503 says once when to try again, whatever failed")
     func comeBack() async throws {
       func times(_ response: HTTPResponse) -> [String] {

@@ -32,6 +32,7 @@ extension Rule {
     lineLength, noReminders, noForcedTry, guardedState, noFoundationBelow, arrows, arrowsOfTests, logKnowsNoPhoto,
     onlyOneTouchesLMDB, locksOfFiles, locksOfTests,
     documented, fieldsOfComments, passedIn, fileLength, knownRoom, prose, sentencesOfTraps,
+    problemsInOnePlace,
   ]
 
   private static func inSources(_ path: String) -> Bool { path.hasPrefix("Sources/") || path.hasPrefix("Migrations/") }
@@ -224,6 +225,15 @@ extension Rule {
       return source.code.indices.flatMap { index in
         makers.filter { source.code[index].holdsWord($0) }.map { Finding(source, index, "uses \($0)") }
       }
+    })
+
+  /// Else a stream says less of a problem than an answer.
+  static let problemsInOnePlace = Rule(
+    "problem documents are written in one place",
+    appliesTo: { $0.hasPrefix("Sources/") && !$0.hasSuffix("/Service/Problem.swift") },
+    check: { source in
+      source.text.indices.filter { source.text[$0].holds("urn:photoledger:problem:") }
+        .map { Finding(source, $0, "spells the type of a problem") }
     })
 
   static let fileLength = Rule("a file of more than 600 lines says why") { source in

@@ -172,6 +172,12 @@ struct RuleTests {
       line: 2),
     Case(rule: .passedIn, path: "Sources/PhotoLedger/A.swift", contents: "a(Date(timeIntervalSinceNow: 60))", line: 1),
     Case(rule: .passedIn, path: "Sources/PhotoLedger/LibraryEnvironment.swift", contents: "Date()", line: nil),
+    Case(
+      rule: .problemsInOnePlace, path: "Sources/GalleryServer/Feeds/A.swift",
+      contents: "\nlet a = \"urn:photoledger:problem:\\(b)\"", line: 2),
+    Case(
+      rule: .problemsInOnePlace, path: "Sources/GalleryServer/Service/Problem.swift",
+      contents: "\"urn:photoledger:problem:\"", line: nil),
     Case(rule: .fileLength, path: "A.swift", contents: String(repeating: "let a = 1\n", count: 600), line: 1),
     Case(
       rule: .fileLength, path: "A.swift",

@@ -267,10 +267,7 @@
       } catch let error where !(error is HTTPStreamClosed) {
         let problem = Problem(error)
         call.request.sender.note = problem.note
-        let json: JSON = [
-          "type": .text("urn:photoledger:problem:\(problem.type)"), "status": .integer(Int64(problem.status)),
-          "detail": .text(problem.detail),
-        ]
+        let json = problem.json
         try? await stream.send { Array("event: problem\ndata: \(json)\n\n".utf8) }
       } catch {}
       stream.end()

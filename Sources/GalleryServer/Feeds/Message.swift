@@ -52,10 +52,7 @@
 
     /// Why a fetch is not followed, or not any more.
     static func problem(_ problem: Problem, of fetch: FetchRequest) -> JSON {
-      [
-        "fetch": .text(fetch.name), "type": .text("urn:photoledger:problem:\(problem.type)"),
-        "status": .integer(Int64(problem.status)), "detail": .text(problem.detail),
-      ]
+      .object([JSON.Member("fetch", .text(fetch.name))] + problem.document)
     }
 
     /// Whether a change shows anything.

@@ -157,14 +157,16 @@
       "password-required", "not-renderable", "not-ready",
     ])
 
-    /// The problem document.
-    var json: JSON {
-      .object(
-        [
-          JSON.Member("type", .text("urn:photoledger:problem:\(type)")),
-          JSON.Member("status", .integer(Int64(status))), JSON.Member("detail", .text(detail)),
-        ] + members)
+    /// The members of the problem document, in answers and in what streams say.
+    var document: [JSON.Member] {
+      [
+        JSON.Member("type", .text("urn:photoledger:problem:\(type)")),
+        JSON.Member("status", .integer(Int64(status))), JSON.Member("detail", .text(detail)),
+      ] + members
     }
+
+    /// The problem document.
+    var json: JSON { .object(document) }
 
     var response: HTTPResponse {
       var response = HTTPResponse(
