@@ -78,7 +78,7 @@ extension PhotoLibrary {
   /// Gives what is made of the events in pieces, which are made on several cores and given in order.
   /// - Parameters:
   ///   - limit: how many events are wanted; nil: all. More may be given.
-  ///   - atOnce: how many are made at most before they are given; one core waits for the other only then.
+  ///   - partCountMax: how many are made at most before they are given; one core waits for the other only then.
   private func makeLogPieces<Piece: Sendable>(
     _ filter: LogFilter, newestFirst: Bool, limit: Int?, atOnce partCountMax: Int,
     _ make: @Sendable (_ read: RecordReading) throws -> Piece,

@@ -2,7 +2,7 @@ import Foundation
 
 // Whether every public declaration has a doc comment. Three kinds of line are declarations:
 //
-//     … public …        any declaration that says so itself
+//     … public …        any declaration that says so itself, or `open`
 //     case …            directly inside a `public enum`
 //     func, var, init … directly inside a `public protocol`
 //
@@ -47,7 +47,9 @@ private struct ScopeReader {
   func declares(_ line: String) -> Bool {
     let words = Self.words(line)
     if parentheses > 0 || words.contains("import") { return false }
-    if let place = words.firstIndex(of: "public"), words[..<place].allSatisfy(Self.isModifier) {
+    if let place = words.firstIndex(where: { $0 == "public" || $0 == "open" }),
+      words[..<place].allSatisfy(Self.isModifier)
+    {
       return words[(place + 1)...].contains { Self.keywords.contains($0) }
     }
     switch scopes.last {

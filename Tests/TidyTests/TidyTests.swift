@@ -194,6 +194,26 @@ struct RuleTests {
       contents: "public func a() {}\nfunc b() { precondition(c) }\npublic func d() { preconditionFailure() }", line: nil
     ),
     Case(rule: .sentencesOfTraps, path: "Sources/Photos/A.swift", contents: "func a() { precondition(b) }", line: 1),
+    Case(
+      rule: .eventsNamed, path: "Sources/PhotoLedger/Undo/A.swift",
+      contents: "switch a {\ncase .arranged(let b):\n  switch b {\n  default: c()\n  }\ndefault: break\n}", line: 6),
+    Case(
+      rule: .eventsNamed, path: "Sources/PhotoLedger/Undo/A.swift",
+      contents: "switch a {\ncase .arranged: b()\n}\nswitch c {\ncase .other: arranged()\ndefault: d()\n}", line: nil),
+    Case(
+      rule: .eventsNamed, path: "Sources/LibraryAudit/A.swift",
+      contents: "func isTrashed() {\n  switch a {\n  case .assetPurged: b()\n  default: c()\n  }\n}", line: nil),
+    Case(
+      rule: .parametersNamed, path: "Sources/A/A.swift",
+      contents: "/// A.\n/// - Parameter old: it.\n@discardableResult\nfunc a(new: Int) {}", line: 2),
+    Case(
+      rule: .parametersNamed, path: "Sources/A/A.swift",
+      contents: "/// - Parameters:\n///   - b: one.\n///   - at: two.\nfunc a(\n  b: Int, at c: Int\n) {}", line: 3),
+    Case(
+      rule: .parametersNamed, path: "Sources/A/A.swift",
+      contents: "///   - item: none.\n/// - Parameter c: it.\ninit(_ b: Int, at c: (Int) -> Int) {}", line: nil),
+    Case(rule: .documented, path: "Sources/A/A.swift", contents: "  open override func a() {}", line: 1),
+    Case(rule: .documented, path: "Sources/A/A.swift", contents: "let a = open(b, c)\nopen = d\nopen(e)", line: nil),
     Case(rule: .documented, path: "Sources/A/A.swift", contents: "  @inlinable public func a() {}", line: 1),
     Case(rule: .documented, path: "Sources/A/A.swift", contents: "/// A.\npublic enum A {\n  case b\n}", line: 3),
     Case(rule: .documented, path: "Sources/A/A.swift", contents: "/// A.\npublic protocol A {\n  func b()\n}", line: 3),

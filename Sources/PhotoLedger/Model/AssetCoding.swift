@@ -14,7 +14,7 @@ extension AssetRow {
   }
 
   /// Reads the row of an event.
-  /// - Parameter number: the number that the row must have; nil: any.
+  /// - Parameter expected: the number that the row must have; nil: any.
   @_lifetime(reader: copy reader)
   init(number expected: ObjectNumber?, reading reader: inout CBORReader) throws {
     self.init(number: 0, identifier: LocalIdentifier(high: 0, low: 0), addedDate: .distantPast)

@@ -260,18 +260,7 @@ struct UndoComposition: Sendable {
 
   /// Notes which assets an event of a chosen commit makes representatives; in the order of the log.
   mutating func noteRepresentatives(of event: Event) {
-    switch event {
-    case .assetCreated(let existence):
-      noteRepresentative(existence.row.number, existence.row.flags.contains(.representsBurst))
-    case .assetPurged(let existence): noteRepresentative(existence.row.number, false)
-    case .assetsEdited(let edited):
-      for edit in edited.edits {
-        for change in edit.changes where change.field == .representsBurst {
-          noteRepresentative(edit.number, change.new == .bool(true))
-        }
-      }
-    default: break
-    }
+    event.forEachRepresentation { number, _, represents in noteRepresentative(number, represents) }
   }
 
   private mutating func noteRepresentative(_ number: ObjectNumber, _ represents: Bool) {
@@ -383,7 +372,10 @@ struct UndoComposition: Sendable {
       for place in existence.places where place.container == client {
         try add(Self.change(of: existence.row.number, arrives: arrives, at: place), in: client, sequence, t)
       }
-    default: break
+    case .libraryCreated, .assetsEdited, .collectionCreated, .collectionErased, .collectionEdited, .arranged,
+      .clientRegistered, .clientErased, .pickRecorded, .pickErased, .historyShortened, .assetErased, .libraryForked,
+      .nothingChanged:
+      break
     }
   }
 
@@ -454,11 +446,30 @@ extension UndoComposition.PlaceNet {
 extension Event {
   /// Whether it makes an asset the representative of its burst, or ends that.
   var movesRepresentative: Bool {
+    var moves = false
+    forEachRepresentation { _, before, after in
+      if before != after { moves = true }
+    }
+    return moves
+  }
+
+  /// Gives each asset of which it says so, and whether that represents its burst before it and after it.
+  fileprivate func forEachRepresentation(_ body: (_ asset: ObjectNumber, _ before: Bool, _ after: Bool) -> Void) {
     switch self {
-    case .assetCreated(let existence), .assetPurged(let existence): existence.row.flags.contains(.representsBurst)
+    case .assetCreated(let existence):
+      body(existence.row.number, false, existence.row.flags.contains(.representsBurst))
+    case .assetPurged(let existence):
+      body(existence.row.number, existence.row.flags.contains(.representsBurst), false)
     case .assetsEdited(let edited):
-      edited.edits.contains { edit in edit.changes.contains { $0.field == .representsBurst } }
-    default: false
+      for edit in edited.edits {
+        for change in edit.changes where change.field == .representsBurst {
+          body(edit.number, change.old == .bool(true), change.new == .bool(true))
+        }
+      }
+    case .libraryCreated, .collectionCreated, .collectionErased, .collectionEdited, .arranged, .clientRegistered,
+      .clientErased, .clientEdited, .pickRecorded, .pickErased, .historyShortened, .assetErased, .libraryForked,
+      .nothingChanged:
+      break
     }
   }
 }

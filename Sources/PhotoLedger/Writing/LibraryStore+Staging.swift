@@ -70,9 +70,9 @@ extension PhotoLibrary {
 extension StoreCore {
   /// Releases what a block held, and removes files that nothing needs.
   /// - Parameter isRejected: whether the block named none of it.
-  func release(_ staging: Staging, isRefused: Bool, from resources: ResourceStore) {
+  func release(_ staging: Staging, isRejected: Bool, from resources: ResourceStore) {
     let unwanted = resources.release(staging.stored)
-    discard((isRefused ? staging.stored : unwanted).ownContents, from: resources)
+    discard((isRejected ? staging.stored : unwanted).ownContents, from: resources)
   }
 
   /// Removes the library's files of contents that were purged or rejected, unless an asset has the content, an undo can

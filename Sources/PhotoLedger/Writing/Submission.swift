@@ -104,7 +104,7 @@ struct Submission: Sendable {
       enqueue(job, at: place)
     } catch {
       enqueue(nil, at: place)
-      store.core.release(staging, isRefused: true, from: store.resources)
+      store.core.release(staging, isRejected: true, from: store.resources)
       handler(.failure(LibraryError(error)))
     }
   }
@@ -165,7 +165,7 @@ struct Submission: Sendable {
     if receipt != nil { store.takeAwayMoved(staging) }
     // A rejected block leaves no file: the files that it stored, and that nothing else names, are removed. An earlier
     // execution may have brought other bytes.
-    store.core.release(staging, isRefused: receipt?.isRepetition ?? true, from: store.resources)
+    store.core.release(staging, isRejected: receipt?.isRepetition ?? true, from: store.resources)
     handler(outcome)
   }
 }

@@ -1,0 +1,103 @@
+import Foundation
+
+// Rules about switches and comments that the compiler does not ask for.
+
+extension Rule {
+  /// Readers of events without a `default` are what makes the compiler report each place that a new event concerns.
+  /// CONTRIBUTING.md names the two that have one: the forms of payloads, and a search for two kinds of event.
+  static let eventsNamed = Rule(
+    "a switch over events names each of them",
+    appliesTo: { $0.hasPrefix("Sources/") && !$0.hasSuffix("/Events/EventCoding.swift") },
+    check: { source in
+      source.code.indices.filter { index in
+        source.code[index].holds("default:") && source.cases(above: index).contains(where: namesEvent)
+          && source.function(around: index) != "isTrashed"
+      }.map { Finding(source, $0, "stands for the events that the switch does not name") }
+    })
+
+  private static let events: Set<Substring> = [
+    "assetCreated", "assetPurged", "assetsEdited", "assetErased", "arranged", "collectionCreated", "collectionErased",
+    "collectionEdited", "clientRegistered", "clientErased", "clientEdited", "pickRecorded", "pickErased",
+  ]
+
+  /// Whether a line has the pattern of an event.
+  private static func namesEvent(_ line: String) -> Bool {
+    line.codeWords.contains { events.contains($0) && $0.base[..<$0.startIndex].hasSuffix(".") }
+  }
+}
+
+extension SwiftSource {
+  /// The lines that begin the cases above a line, in the same switch.
+  fileprivate func cases(above line: Int) -> [String] {
+    let margin = Self.margin(code[line])
+    var found: [String] = []
+    for other in code[..<line].reversed() where !other.allSatisfy({ $0 == " " }) {
+      let indent = Self.margin(other)
+      if indent > margin { continue }
+      guard indent == margin, other.dropFirst(margin).hasPrefix("case ") else { break }
+      found.append(other)
+    }
+    return found
+  }
+
+  /// The name of the last function that is declared above a line.
+  fileprivate func function(around line: Int) -> String? {
+    code[..<line].last { $0.holds("func ") }?.names(after: ["func"]).first.map { String($0) }
+  }
+
+  private static func margin(_ line: String) -> Int { line.utf8.prefix { $0 == 0x20 }.count }
+}
+
+// MARK: - Parameters
+
+extension Rule {
+  /// A name that is none of the declaration is a label, or one that it had once.
+  static let parametersNamed = Rule("each parameter of a comment is one of the declaration") { source in
+    var findings: [Finding] = []
+    var documented: [(name: Substring, line: Int)] = []
+    var isInList = false
+    for index in source.text.indices {
+      let line = source.text[index].drop { $0 == " " }
+      if line.hasPrefix("///") {
+        let isItem = line.hasPrefix("///   - ")
+        if line.hasPrefix("/// - ") { isInList = line.hasPrefix("/// - Parameters:") }
+        guard line.hasPrefix("/// - Parameter ") || isItem && isInList else { continue }
+        let name = line.dropFirst(isItem ? 8 : 16).prefix { $0 != ":" }
+        if !name.holds(" ") { documented.append((name, index)) }
+        continue
+      }
+      isInList = false
+      if documented.isEmpty || isBetween(line) { continue }
+      let names = Set(source.parameters(from: index))
+      for (name, place) in documented where !names.contains(name) {
+        findings.append(Finding(source, place, "'\(name)' is no parameter of the declaration"))
+      }
+      documented = []
+    }
+    return findings
+  }
+}
+
+extension Rule {
+  /// Whether a line stands between documentation and its declaration: an attribute, a condition, another comment.
+  private static func isBetween(_ line: Substring) -> Bool {
+    if line.hasPrefix("//") || line.hasPrefix("#") { return true }
+    return line.hasPrefix("@") && !["func ", "init", "subscript"].contains { line.holds($0) }
+  }
+}
+
+extension SwiftSource {
+  /// The words before a colon in a declaration, up to the end of its first parentheses.
+  fileprivate func parameters(from line: Int) -> [Substring] {
+    var (found, depth, hasBegun): ([Substring], Int, Bool) = ([], 0, false)
+    for line in code[line...] {
+      found += line.labels
+      for byte in line.utf8 {
+        if byte == UInt8(ascii: "(") { (depth, hasBegun) = (depth + 1, true) }
+        if byte == UInt8(ascii: ")") { depth -= 1 }
+      }
+      if hasBegun, depth <= 0 { break }
+    }
+    return found
+  }
+}
