@@ -89,9 +89,6 @@ public struct SHA256: Sendable {
   /// A computation that keeps to portable instructions: the reference for tests.
   package init(portable: Void) { psys_sha256_init_portable(&context) }
 
-  /// Whether the processor's SHA instructions are used.
-  public static var isAccelerated: Bool { psys_sha256_is_accelerated() == 1 }
-
   /// Takes `bytes` in.
   public mutating func update(_ bytes: RawSpan) {
     bytes.withUnsafeBytes { psys_sha256_update(&context, $0.baseAddress, $0.count) }

@@ -85,7 +85,8 @@ extension Environment {
       return result
     }
     // A body may have caught, wrapped or dropped the error; the flag decides.
-    return transaction.mapIsFull ? .mapFull(size: try mapSize(inside: true)) : .ended(result)
+    if !transaction.mapIsFull { return .ended(result) }
+    return .mapFull(size: gate.monitor.withLock { Self.mapSize($0.handle) })
   }
 
   private func beginWrite() throws(LMDBError) -> WriteTransaction {
@@ -184,10 +185,6 @@ extension Environment {
     var information = MDB_envinfo()
     guard let handle, mdb_env_info(handle, &information) == 0 else { return 0 }
     return information.me_mapsize
-  }
-
-  private func mapSize(inside: Bool) throws(LMDBError) -> Int {
-    gate.monitor.withLock { Self.mapSize($0.handle) }
   }
 
   /// Whether a meta page could not be written: every transaction fails until `reopen()`. Not for use in the body of

@@ -225,7 +225,7 @@ private struct AccessBook {
     for sequence in sequences.sorted() {
       let (origin, event) = try reader.event(at: sequence, t)
       guard let event else { continue }
-      try note(event, origin, shown, t)
+      note(event, origin, shown)
     }
     for (matter, from) in open { closed.append((matter, from, nil)) }
     try finish(t)
@@ -249,9 +249,7 @@ private struct AccessBook {
     return sequences
   }
 
-  private mutating func note(
-    _ event: Event, _ origin: AuditOrigin, _ shown: [ObjectNumber: CollectionRow], _ t: borrowing StoreReading
-  ) throws {
+  private mutating func note(_ event: Event, _ origin: AuditOrigin, _ shown: [ObjectNumber: CollectionRow]) {
     switch event {
     case .clientEdited(let edited) where edited.number == client.number:
       guard let status = edited.statuses[.readWrite] else { return }

@@ -96,8 +96,6 @@ extension LogEntry {
       writeTitles(to: &$0)
     }
   }
-
-  fileprivate func writeCommit(to writer: inout some RecordWriter & ~Copyable) { commit.write(token, to: &writer) }
 }
 
 extension AuditSchema {

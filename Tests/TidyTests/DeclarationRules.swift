@@ -48,6 +48,32 @@ extension SwiftSource {
   private static func margin(_ line: String) -> Int { line.utf8.prefix { $0 == 0x20 }.count }
 }
 
+// MARK: - Unused
+
+extension Rule {
+  /// The compiler warns of values that are not used, and not of functions and properties. Tests are called by what
+  /// runs them.
+  static let privateUsed = Rule(
+    "what is private to a file is used in it",
+    appliesTo: { !$0.hasPrefix("Tests/") },
+    check: { source in
+      source.code.indices.compactMap { index -> Finding? in
+        let line = source.code[index]
+        guard line.holds("private "), !line.holds("(set)"),
+          let name = line.names(after: ["func", "var", "let"]).first, source.count(of: name) < 2
+        else { return nil }
+        return Finding(source, index, "'\(name)' is not used")
+      }
+    })
+}
+
+extension SwiftSource {
+  /// How often a name occurs as a word of code.
+  fileprivate func count(of name: Substring) -> Int {
+    code.filter { $0.holds(String(name)) }.map { line in line.codeWords.count { $0 == name } }.reduce(0, +)
+  }
+}
+
 // MARK: - Parameters
 
 extension Rule {

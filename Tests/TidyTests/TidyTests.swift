@@ -204,6 +204,9 @@ struct RuleTests {
       rule: .eventsNamed, path: "Sources/LibraryAudit/A.swift",
       contents: "func isTrashed() {\n  switch a {\n  case .assetPurged: b()\n  default: c()\n  }\n}", line: nil),
     Case(
+      rule: .privateUsed, path: "Sources/A/A.swift",
+      contents: "private(set) var a = 1\nprivate let b = 1\nfileprivate func c() { d(\"c\\(b)\") }", line: 3),
+    Case(
       rule: .parametersNamed, path: "Sources/A/A.swift",
       contents: "/// A.\n/// - Parameter old: it.\n@discardableResult\nfunc a(new: Int) {}", line: 2),
     Case(

@@ -52,7 +52,7 @@
       } catch let error as ImportError {
         throw Problem(501, "converter-missing", error.description)
       }
-      let name = server.environment.randomBytes(8).map { String(format: "%02x", $0) }.joined()
+      let name = server.environment.randomBytes(8).hexadecimal
       state.withLock { state in
         guard state.phase != .searching, !state.isEnded else { return }
         state = State(phase: .searching, search: name, distance: distance, decisions: state.decisions)

@@ -277,8 +277,8 @@
       }
     }
 
-    /// Whether an error is the file's or a program's, and not that of a full disk, which fails in many ways.
-    func mayBlame(_ error: ImportError) -> Bool {
+    /// Whether the disk has room, so that an error is the file's or a program's: a full disk fails in many ways.
+    var hasRoom: Bool {
       var space = statvfs()
       guard statvfs(folder.path, &space) == 0 else { return false }
       return UInt64(space.f_bavail) * UInt64(space.f_frsize) > 64 << 20

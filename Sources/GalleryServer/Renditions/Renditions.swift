@@ -286,7 +286,7 @@
     }
 
     private func fail(_ error: any Error, _ hash: [UInt8], of file: URL, isPlay: Bool, _ cache: RenditionCache) {
-      guard let error = error as? ImportError, cache.mayBlame(error) else { return }
+      guard let error = error as? ImportError, cache.hasRoom else { return }
       cache.fail(
         Self.reason(error, file, hash), hash, isPlay: isPlay, isPassing: error.isPassing, programs: programs)
     }

@@ -145,7 +145,7 @@
           state.hasRoomUpTo = end + Self.writtenUnasked
         }
         do {
-          state.written += UInt64(try folder.write(bytes, to: state.descriptor, at: state.written, state.record.file))
+          state.written += UInt64(try folder.write(bytes, to: state.descriptor, at: state.written))
         } catch {
           giveWay(&state)
           throw error

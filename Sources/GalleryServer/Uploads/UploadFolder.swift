@@ -83,7 +83,7 @@
     func close(_ descriptor: Int32) { Foundation.close(descriptor) }
 
     /// - Returns: how many bytes were written: all of them.
-    func write(_ bytes: [UInt8], to descriptor: Int32, at offset: UInt64, _ file: String) throws -> Int {
+    func write(_ bytes: [UInt8], to descriptor: Int32, at offset: UInt64) throws -> Int {
       var done = 0
       while done < bytes.count {
         let count = bytes.withUnsafeBytes { bytes in
@@ -99,7 +99,7 @@
     func write(sidecar bytes: [UInt8], of record: UploadRecord) throws -> String {
       let descriptor = try open(record.sidecar)
       defer { close(descriptor) }
-      _ = try write(bytes, to: descriptor, at: 0, record.sidecar)
+      _ = try write(bytes, to: descriptor, at: 0)
       return place(record.sidecar)
     }
 
@@ -155,7 +155,7 @@
       let descriptor = folder.open(new, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW, 0o600)
       guard descriptor >= 0 else { throw Self.failure("make", errno) }
       defer { Foundation.close(descriptor) }
-      _ = try write(Array(json.description.utf8), to: descriptor, at: 0, name)
+      _ = try write(Array(json.description.utf8), to: descriptor, at: 0)
       // The time of the file is the server's, which decides when it is too old.
       let seconds = now().timeIntervalSince1970
       let time = timespec(tv_sec: Int(seconds), tv_nsec: 0)

@@ -54,7 +54,7 @@ struct ICloudSource {
       }
     }
     take(details, &output)
-    fill(albums, details, &output)
+    fill(albums, &output)
     return output.catalog
   }
 
@@ -120,9 +120,7 @@ struct ICloudSource {
   }
 
   /// Makes albums of lists; lists of one name, as of several parts, are one album.
-  private func fill(
-    _ lists: [(list: Int, names: [String])], _ details: [[UInt8]: [String: Row]], _ output: inout SourceOutput
-  ) {
+  private func fill(_ lists: [(list: Int, names: [String])], _ output: inout SourceOutput) {
     var byName: [String: [Int]] = [:]
     for index in files.indices where files[index].role == .candidate && self.lists[index] == nil {
       byName[files[index].path.name, default: []].append(index)

@@ -34,7 +34,7 @@ extension UndoJudge {
       }
       judgeProperties(net, of: row)
       judgeCover(net, of: row)
-      if let edit = try judgeDeletion(net, of: row, t) { returning[number] = edit }
+      if let edit = judgeDeletion(net, of: row) { returning[number] = edit }
     }
     try judgeContents(t)
     for (number, net) in nets where net.creation == nil {
@@ -135,9 +135,9 @@ extension UndoJudge {
   }
 
   /// A deleted collection comes back; one that was brought back is deleted again.
-  private mutating func judgeDeletion<T: TransactionReading & ~Copyable>(
-    _ net: UndoComposition.CollectionNet, of row: CollectionRow, _ t: borrowing T
-  ) throws -> (edit: CollectionEdited, change: UndoChange)? {
+  private mutating func judgeDeletion(
+    _ net: UndoComposition.CollectionNet, of row: CollectionRow
+  ) -> (edit: CollectionEdited, change: UndoChange)? {
     guard let deletion = net.edits.deletedDate, !deletion.isNothing else { return nil }
     let change = deletionChange(of: row, to: deletion.base)
     switch verdict(deletion, row.deletedDate) {
