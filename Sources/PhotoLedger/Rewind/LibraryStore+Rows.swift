@@ -8,11 +8,8 @@ extension LibraryStore {
   package func assetRow(
     _ number: ObjectNumber, at sequence: UInt64, _ t: borrowing StoreReading
   ) throws -> AssetRow? {
-    guard number.isReached(by: sequence) else { return nil }
-    return try past(earlierAssets, of: number, at: sequence, t) {
-      var row = try core.projections.asset(number, in: t)
-      let count = try goBack(number, to: sequence, t) { event in try apply(event, toAsset: number, &row) }
-      return (row, count)
+    try earlier(earlierAssets, of: number, at: sequence, t) {
+      try core.projections.asset(number, in: t)
     } apply: { event, row in
       try PhotoLedger.apply(event, toAsset: number, &row)
     }
@@ -22,13 +19,28 @@ extension LibraryStore {
   package func assetDetails(
     _ number: ObjectNumber, at sequence: UInt64, _ t: borrowing StoreReading
   ) throws -> AssetDetails? {
-    guard number.isReached(by: sequence) else { return nil }
-    return try past(earlierDetails, of: number, at: sequence, t) {
-      var details = try core.projections.details(number, in: t)
-      let count = try goBack(number, to: sequence, t) { event in try apply(event, toAsset: number, &details) }
-      return (details, count)
+    try earlier(earlierDetails, of: number, at: sequence, t) {
+      try core.projections.details(number, in: t)
     } apply: { event, details in
       try PhotoLedger.apply(event, toAsset: number, &details)
+    }
+  }
+
+  /// A part of an asset as of an event.
+  /// - Parameters:
+  ///   - now: reads it as it is now.
+  ///   - apply: applies an event to it.
+  private func earlier<Value>(
+    _ states: EarlierStates<Value>, of number: ObjectNumber, at sequence: UInt64, _ t: borrowing StoreReading,
+    now: () throws -> Value?, apply: (Event, inout Value?) throws -> Void
+  ) throws -> Value? {
+    guard number.isReached(by: sequence) else { return nil }
+    return try past(states, of: number, at: sequence, t) {
+      var value = try now()
+      let count = try goBack(number, to: sequence, t) { event in try apply(event, &value) }
+      return (value, count)
+    } apply: { event, value in
+      try apply(event, &value)
     }
   }
 
