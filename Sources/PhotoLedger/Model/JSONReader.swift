@@ -8,8 +8,9 @@ package struct JSONError: Error, CustomStringConvertible {
 
 /// Reads JSON (RFC 8259), at most 64 levels deep.
 ///
-/// This is the one reader of JSON from outside. A decoder of Foundation takes the first of two equal keys, where other
-/// programs take the last: who reads by it may be shown something else than they.
+/// Requests, exported logs, proofs and the manifests of backups are read by this, or checked by it before a decoder of
+/// Foundation reads them: that takes the first of two equal keys, where other programs take the last, so that one text
+/// would say two things.
 ///
 /// In the strict form keys are unique, the text is UTF-8, and no character exceeds the limit of marks (MarkRuns.swift);
 /// whole numbers that fit 64 bits stay exact. Reading is linear in the length and never traps.
