@@ -138,7 +138,9 @@ extension Event {
         $0.field("date", row.registeredDate)
       }
     case .clientEdited(let edited):
-      return part.entry(&writer, edited.sentence(names)) { edited.write(to: &$0, names) }
+      return part.entry(
+        &writer, edited.sentence(names), calling: [edited.followedAlbum?.new].compactMap(\.self)
+      ) { edited.write(to: &$0, names) }
     case .pickRecorded(let row), .pickErased(let row):
       return part.entry(&writer, row.sentence(names)) { row.write(to: &$0, names) }
     case .historyShortened(let kept):
@@ -453,14 +455,15 @@ extension ClientEdited {
   fileprivate func sentence(_ names: EventNames) -> String {
     let name = names.spelling(number)
     if let requested { return "'\(name)' requested access (\(requested))." }
-    if let followedAlbum {
-      guard let album = followedAlbum.new else { return "The selection of '\(name)' no longer follows an album." }
-      return "The selection of '\(name)' follows \(names[album]?.label ?? "an album")."
-    }
-    let decisions = statuses.sorted { $0.key.rawValue < $1.key.rawValue }.map { level, status in
+    // An undo may change a permission and what the selection follows in one event.
+    var parts = statuses.sorted { $0.key.rawValue < $1.key.rawValue }.map { level, status in
       "'\(name)' may \(level == .addOnly ? "add" : "read and change"): \(status.new), was \(status.old)."
     }
-    return decisions.isEmpty ? "'\(name)' updated its registration." : decisions.joined(separator: " ")
+    if let followedAlbum {
+      let album = followedAlbum.new.map { " follows \(names[$0]?.label ?? "an album")." }
+      parts.append("The selection of '\(name)'\(album ?? " no longer follows an album.")")
+    }
+    return parts.isEmpty ? "'\(name)' updated its registration." : parts.joined(separator: " ")
   }
 
   fileprivate func write(to writer: inout some RecordWriter & ~Copyable, _ names: EventNames) {

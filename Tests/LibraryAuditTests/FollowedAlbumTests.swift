@@ -155,4 +155,31 @@ struct FollowedAlbumTests {
     }
     #expect(sentences.contains { $0.hasPrefix("The selection of 'com.example.app' follows ") && $0.contains("Shared") })
   }
+
+  @Test("the log names the album for every language, and words a permission that the same event changes")
+  func words() async throws {
+    let small = try SmallLibrary()
+    let album = try await small.album("Shared", try await small.assets(1))
+    _ = try await small.ruleClient(.limited)
+    let made = try await small.library.performChanges { change in
+      change.setAuthorizationStatus(.denied, of: Self.name)
+      change.follow(album.id, as: Self.name)
+    }
+    try await small.library.undo(.commit(made.token))
+    var entries: [LogEntry] = []
+    try small.library.forEachLogEntry(LogFilter()) { entry in
+      if entry.type == "client.edited" { entries.append(entry) }
+      return true
+    }
+    let last = entries.suffix(2)
+    #expect(last.map(\.titles) == [[LogValue.Field(album.localIdentifier, .text("Shared"))], []])
+    #expect(
+      last.map(\.sentence) == [
+        "The selection of 'com.example.app' follows 'Shared'.",
+        """
+        'com.example.app' may read and change: limited, was denied. \
+        The selection of 'com.example.app' no longer follows an album.
+        """,
+      ])
+  }
 }

@@ -155,7 +155,7 @@ class HistoryTests(HistoryTest):
         self.browser.wait_text("1 conflict", "dialog")
         self.browser.wait_text("IMG_0002.jpg", "dialog .plan-conflicts")
         conflicts = self.browser.text("dialog .plan-conflicts")
-        self.assertIn("rating restored. It has been changed since. Prevents the undo.", conflicts)
+        self.assertIn("Rating restored. It has been changed since. Prevents the undo.", conflicts)
         self.assertFalse(self.browser.one("dialog .dialog-actions .main").is_enabled(), "conflicts are in the way")
         self.choose("Skip conflicts")
         self.browser.wait_text("Will be skipped.", "dialog .plan-conflicts")

@@ -436,7 +436,7 @@ class ViewerTests(ViewerTest):
         self.wait_text("Caption: first → second", ".history-entry")
         self.wait_text("Added to the library", ".history-entry")
         self.browser.click(".history-entry button")
-        self.wait_text("caption restored (second → first)", "dialog.dialog .undo-plan")
+        self.wait_text("Caption restored (second → first)", "dialog.dialog .undo-plan")
         self.has(identifier, "caption", "second")
         self.browser.click("dialog.dialog .button.main:not(:disabled)")
         self.notice("Undone")

@@ -58,6 +58,13 @@ export function t(name, values = {}) {
 }
 
 /**
+ * The phrase of a name that the server made; undefined if the page has none, as for names of a later server.
+ * @param {string} name
+ * @param {Record<string, string | number>} [values]
+ */
+export const phraseOf = (name, values) => Object.hasOwn(languages.en, name) ? t(name, values) : undefined;
+
+/**
  * What a problem says. The server's sentences are English: another language has a phrase for each type of problem,
  * which quotes the sentence where that names what the person needs.
  * @param {{ type: string, status: number, message: string }} problem

@@ -9,15 +9,14 @@
 
 import { locale, t } from '../text/text.js';
 import { clientName } from './client-names.js';
-import { statusWords } from './log-words.js';
-import { nameOf } from './viewer-history.js';
+import { clientEdits } from './log-words.js';
+import { nameOf } from './property-words.js';
 
 /** @typedef {import('../model/log.js').LogEvent} LogEvent */
 
 const lists = new Intl.ListFormat(locale, { type: 'conjunction' });
 /** What follows from other changes and says nothing to a person. */
 const silent = new Set(['asset', 'modificationDate']);
-const levels = /** @type {const} */ (['readWrite', 'addOnly']);
 
 /** @param {string | null | undefined} name */
 const quoted = (name) => t('said.name', { name: name ?? '' });
@@ -38,7 +37,8 @@ export function eventSentence(event) {
  * @param {LogEvent} event
  * @returns {string | null} null for a type that the page does not know
  */
-function plain({ type, details, titles }) {
+function plain(event) {
+  const { type, details, titles } = event;
   const few = (/** @type {string[]} */ ids, /** @type {string} */ noun) => ids.length > 3
     ? t(`said.${noun}.count`, { count: ids.length })
     : lists.format(ids.map((id) => id in titles ? quoted(titles[id]) : t(`said.${noun}`)));
@@ -63,7 +63,7 @@ function plain({ type, details, titles }) {
     }
     case 'collection.edited': return edited(details, titles);
     case 'client.registered': case 'client.erased': return `${t('log.client.registered', { client: clientName(details.client) })}.`;
-    case 'client.edited': return client(details);
+    case 'client.edited': return client(event);
     case 'pick.recorded': case 'pick.erased': return t('said.pick.recorded', { client: clientName(details.client) });
     case 'history.shortened': return t('said.history.shortened', { commit: details.firstCommit.new });
     case 'library.forked': return t('said.library.forked', { origin: details.origin });
@@ -90,16 +90,9 @@ function edited({ collection, deletedDate, localizedTitle, cover }, titles) {
     : t('said.collection.edited', { what });
 }
 
-/** @param {any} details */
-function client(details) {
-  const name = clientName(details.client);
-  if (details.requested) return `${t('log.client.asked', { client: name })}.`;
-  const said = levels.filter((level) => details[level]).map((level) => t('said.client.decided', {
-    what: t(`log.client.${level}`, { client: name, status: statusWords(details[level].new) }),
-    old: statusWords(details[level].old),
-  }));
-  return said.length === 0 ? `${t('log.client.edited', { client: name })}.` : said.join(' ');
-}
+/** @param {LogEvent} event */
+const client = (event) => clientEdits(event)
+  .map(({ what, old }) => old === undefined ? `${what}.` : t('said.client.decided', { what, old })).join(' ');
 
 /** The types that the page has words for. */
 const arrangements = new Set(['content.inserted', 'content.removed', 'content.moved', 'content.replaced', 'content.spread',

@@ -1,6 +1,6 @@
 // What a commit did, in words: one phrase for each kind of event, with how many things it concerns.
 
-import { t } from '../text/text.js';
+import { phraseOf, t } from '../text/text.js';
 import { clientName } from './client-names.js';
 
 /** @typedef {import('../model/log.js').Commit} Commit */
@@ -15,17 +15,11 @@ export const kinds = [
   'selection.picked', 'history.shortened', 'library.created', 'library.forked', 'nothing.changed',
 ];
 
-/** Kinds with a phrase of their own. */
-const known = new Set([...kinds, 'content.spread']);
-/** The causes that the library and its server give of themselves. */
-const causes = new Set(['undo', 'permission prompt', 'privacy page', 'share link', 'limited library picker', 'client withdrawn',
-  'registration over HTTP', 'request for access', 'share link opened']);
-
 /**
- * Why a commit was made, as the reader says it.
+ * Why a commit was made, as the reader says it. What the library and its server give as a cause has a phrase.
  * @param {string} cause
  */
-export const causeWords = (cause) => causes.has(cause) ? t(`cause.${cause}`) : cause;
+export const causeWords = (cause) => phraseOf(`cause.${cause}`) ?? cause;
 
 /**
  * How many things an event concerns, besides what contains them.
@@ -39,12 +33,13 @@ function countOf({ type, objects }) {
 }
 
 /**
- * What is the same for events that are told by one phrase: what contains the things, or the client.
+ * What is the same for events that share a phrase: what contains the things; of a client's events the phrase itself.
  * @param {LogEvent} event
  */
-function keyOf({ type, objects }) {
-  const isTold = /^(content|selection|client)\./.test(type);
-  return isTold ? `${type} ${objects[0] ?? ''}` : type;
+function keyOf(event) {
+  const { type, objects } = event;
+  if (type === 'client.edited') return phrase(event, 1);
+  return /^(content|selection|client)\./.test(type) ? `${type} ${objects[0] ?? ''}` : type;
 }
 
 /**
@@ -70,24 +65,40 @@ export function commitWords(commit) {
  * @param {LogEvent} event
  * @param {number} count
  */
-function phrase({ type, objects, details }, count) {
-  if (!known.has(type)) return type;
-  const client = clientName(objects[0] ?? '');
-  if (type === 'client.edited') {
-    const status = details?.readWrite?.new ?? details?.addOnly?.new;
-    if (status) return t(details.readWrite ? 'log.client.readWrite' : 'log.client.addOnly',
-      { client, status: statusWords(status) });
-    if (details?.requested) return t('log.client.asked', { client });
-  }
-  return t(`log.${type}`, { count, client });
+function phrase(event, count) {
+  const { type, objects } = event;
+  if (type === 'client.edited') return clientEdits(event).map(({ what }) => what).join(', ');
+  return phraseOf(`log.${type}`, { count, client: clientName(objects[0] ?? '') }) ?? type;
 }
 
-/** How many phrases a commit is told by. */
+/**
+ * What an edit of a client did: each part as a phrase, with what a permission was before. The log's own sentence
+ * (EventWords.swift) has the same parts in the same order.
+ * @param {LogEvent} event
+ * @returns {{ what: string, old?: string }[]}
+ */
+export function clientEdits({ objects, details, titles }) {
+  const client = clientName(details?.client ?? objects[0] ?? '');
+  if (details?.requested) return [{ what: t('log.client.asked', { client }) }];
+  /** @type {{ what: string, old?: string }[]} */
+  const parts = levels.filter((level) => details?.[level]).map((level) => ({
+    what: t(`log.client.${level}`, { client, status: statusWords(details[level].new) }),
+    old: statusWords(details[level].old),
+  }));
+  if (details?.followedAlbum) {
+    const id = details.followedAlbum.new;
+    const album = id in titles ? t('said.name', { name: titles[id] }) : t('said.someAlbum');
+    parts.push({ what: t(id === null ? 'log.client.followsNot' : 'log.client.follows', { client, album }) });
+  }
+  return parts.length > 0 ? parts : [{ what: t('log.client.edited', { client }) }];
+}
+
+/** How many phrases describe a commit at most. */
 const phraseLimit = 5;
-const statuses = new Set(['notDetermined', 'restricted', 'denied', 'authorized', 'limited']);
+const levels = /** @type {const} */ (['addOnly', 'readWrite']);
 
 /**
  * What a client may do, as the reader says it.
  * @param {string} status
  */
-export const statusWords = (status) => statuses.has(status) ? t(`status.${status}`) : status;
+export const statusWords = (status) => phraseOf(`status.${status}`) ?? status;

@@ -1,6 +1,6 @@
-// Taking back with the plan shown first: what changes, what is in the way, what stays.
+// Undoing with the plan shown first: what changes, what is in the way, what stays.
 //
-//   choice ─▶ plan ─▶ what to do with conflicts ─▶ plan ─▶ carried out ─▶ a notice that takes the undo back
+//   choice ─▶ plan ─▶ what to do with conflicts ─▶ plan ─▶ undo ─▶ a notice that undoes the undo
 //
 // The plan is the server's, made anew for each choice. Between the plan and the undo somebody may change something: the
 // server judges again, and a conflict that is new then is shown as a plan.
@@ -8,16 +8,17 @@
 import { Problem } from '../client/photoledger.js';
 import { messageOf } from '../model/failures.js';
 import { isolated, t } from '../text/text.js';
-import { clientName, learnNames } from './client-names.js';
+import { learnNames } from './client-names.js';
 import { showDialog } from './dialog.js';
 import { fill, h, uniqueName } from './dom.js';
 import { statusWords } from './log-words.js';
-import { shown } from './viewer-history.js';
+import { ObjectNames } from './object-names.js';
+import { assetIn, nameOf, shown } from './property-words.js';
 
 /** @typedef {import('./app.js').App} App */
 
 /**
- * @typedef {object} Choice What is taken back.
+ * @typedef {object} Choice What is undone.
  * @property {string} label
  * @property {Record<string, unknown>} request see UndoRequest in the API's description
  *
@@ -44,23 +45,17 @@ import { shown } from './viewer-history.js';
 const openLimit = 5;
 /** How many lines of a plan are shown. */
 const lineLimit = 50;
-/** How many objects of a plan are asked for their names. */
-const nameLimit = 24;
 const kinds = new Set(['property', 'trash', 'restoration', 'creation', 'purge', 'membership', 'permission', 'history']);
-/** Properties with a phrase of their own. */
-const properties = new Set(['isFavorite', 'isHidden', 'rating', 'caption', 'keywords', 'creationDate',
-  'localCreationDate', 'location',
-  'timeZoneOffset', 'localizedTitle', 'resources', 'cover']);
 
 /**
- * Shows what an undo would do, and carries it out if that is wanted.
+ * Shows what an undo would do, and executes it if that is confirmed.
  * @param {App} app
  * @param {string} title
  * @param {Choice[]} choices
- * @returns {Promise<boolean>} whether something was taken back
+ * @returns {Promise<boolean>} whether something was undone
  */
 export async function undoDialog(app, title, choices) {
-  const names = new Names(app);
+  const names = new ObjectNames(app);
   const abort = new AbortController();
   /** An undo is said also if the dialog was dismissed meanwhile. @type {Promise<string | undefined>} */
   let sent = Promise.resolve(undefined);
@@ -84,7 +79,7 @@ export async function undoDialog(app, title, choices) {
         await learnNames(app, found.records.map(({ object }) => object), abort.signal);
         if (number !== asked) return;
         fill(plan, ...planLines(found, names));
-        names.load(found, abort.signal);
+        names.load(found.records.flatMap(objectsOf), abort.signal);
       } catch (error) {
         if (number === asked) fill(plan, h('p', { role: 'alert', class: 'problem' }, messageOf(error)));
       } finally {
@@ -136,7 +131,7 @@ export async function undoDialog(app, title, choices) {
 /**
  * A plan for people.
  * @param {Plan} plan
- * @param {Names} names
+ * @param {ObjectNames} names
  */
 function planLines({ records, isComplete, summary }, names) {
   // The instant of a photo follows its clock, which says the same to a person.
@@ -152,7 +147,7 @@ function planLines({ records, isComplete, summary }, names) {
   if (summary.changeCount > 0) {
     const each = h('ul', { class: 'plan-each' }, ...changes.slice(0, lineLimit).map((one) => h('li', null,
       names.of(one.object), ': ', changeWords(one), one.container ? ' – ' : '',
-      one.container ? names.of(one.container) : '', values(one))));
+      one.container ? names.of(one.container) : '', values(one, names))));
     lines.push(h('h3', null, t('undo.changes', { count: summary.changeCount - changed.length + changes.length })),
       ...isComplete && changes.length <= openLimit ? [each] : [
         h('ul', { class: 'plan-changes' }, ...grouped(changes).map(([words, count]) => h('li', null,
@@ -190,9 +185,7 @@ function grouped(changes) {
 
 /** @param {PlanRecord} record */
 function changeWords({ kind = '', property = '', object, restored }) {
-  if (kind === 'property') {
-    return t('undo.kind.property', { property: properties.has(property) ? t(`undo.property.${property}`) : property });
-  }
+  if (kind === 'property') return t('undo.kind.property', { property: nameOf(property) });
   if (!kinds.has(kind)) return kind;
   const isCollection = /\/L0\/0[24]0$/.test(object ?? '');
   if (kind === 'membership') return t(restored === null ? 'undo.kind.removed' : 'undo.kind.membership');
@@ -203,96 +196,27 @@ function changeWords({ kind = '', property = '', object, restored }) {
 /**
  * The values of a change, where they say something to a person.
  * @param {PlanRecord} record
+ * @param {ObjectNames} names
  */
-function values({ kind, property, current, restored }) {
+function values({ kind, property = '', current, restored }, names) {
   if (kind !== 'property' && kind !== 'permission') return null;
-  return h('span', { class: 'soft', dir: 'auto' }, ` (${isolated(value(current, property))} → ${isolated(value(restored, property))})`);
+  const [before, after] = [current, restored].map((value) => {
+    const asset = assetIn(property, value);
+    return asset === null ? isolated(words(value, property)) : names.of(asset);
+  });
+  return h('span', { class: 'soft', dir: 'auto' }, ' (', before, ' → ', after, ')');
 }
 
 /**
- * @param {any} one
- * @param {string} [property]
+ * @param {any} value
+ * @param {string} property
  */
-function value(one, property = '') {
-  return one && (property === 'readWrite' || property === 'addOnly') ? statusWords(String(one)) : shown(property, one);
-}
-
-/** What objects are called: a file's name, an album's title; until that is known, their kind. */
-class Names {
-  /** @param {App} app */
-  constructor(app) {
-    this.app = app;
-    /** @type {Map<string, string>} */
-    this.known = new Map();
-    /** @type {Map<string, HTMLElement[]>} */
-    this.places = new Map();
-  }
-
-  /**
-   * An element that holds an object's name as soon as it is known.
-   * @param {string | null | undefined} id
-   */
-  of(id) {
-    const place = h('bdi', { class: 'object-name', title: id ?? '' }, this.known.get(id ?? '') ?? this.kind(id));
-    if (id) this.places.set(id, [...this.places.get(id) ?? [], place]);
-    return place;
-  }
-
-  /** @param {string | null | undefined} id */
-  kind(id) {
-    if (!id) return t('undo.object.library');
-    if (id.endsWith('/L0/001')) return t('undo.object.asset');
-    return /\/L0\/0[24]0$/.test(id) ? t('undo.object.collection') : clientName(id);
-  }
-
-  /**
-   * @param {string} id
-   * @param {string} name
-   */
-  set(id, name) {
-    this.known.set(id, name);
-    for (const place of this.places.get(id) ?? []) place.textContent = name;
-  }
-
-  /**
-   * Asks for the names of what a plan shows first. What has none keeps its kind.
-   * @param {Plan} plan
-   * @param {AbortSignal} signal
-   */
-  async load(plan, signal) {
-    const ids = new Set(plan.records.flatMap(({ object, container }) => [object, container]));
-    /** @type {string[]} */
-    const unknown = [];
-    for (const id of ids) if (id && id.includes('/L0/') && !this.known.has(id)) unknown.push(id);
-    const tasks = unknown.slice(0, nameLimit).map(async (id) => {
-      const query = id.endsWith('/L0/001') ? { asset: id, kind: 'asset.created', limit: 1 }
-        : { album: id, kind: 'collection', limit: 50, reverse: true };
-      /** @type {{ records: import('../model/log.js').LogEvent[] }} */
-      const { records } = await this.app.client.ask('GET', '/v1/log', { query, signal });
-      const name = nameIn(records, id);
-      if (name) this.set(id, name);
-    });
-    for (const outcome of await Promise.allSettled(tasks)) {
-      if (outcome.status === 'fulfilled' || signal.aborted) continue;
-      this.app.notices.fail(outcome.reason);
-      return;
-    }
-  }
-}
+const words = (value, property) => value && (property === 'readWrite' || property === 'addOnly')
+  ? statusWords(String(value)) : shown(property, value);
 
 /**
- * The name of an object according to events about it, the newest first.
- * @param {import('../model/log.js').LogEvent[]} events
- * @param {string} id
+ * The objects that a line of a plan names.
+ * @param {PlanRecord} record
  */
-function nameIn(events, id) {
-  for (const { details } of events) {
-    if (details?.asset !== id && details?.collection !== id) continue;
-    const title = details.localizedTitle?.new ?? details.localizedTitle;
-    if (typeof title === 'string') return title;
-    const file = Array.isArray(details.resources) ? details.resources.find((/** @type {any} */ one) =>
-      one?.originalFilename) : null;
-    if (file) return String(file.originalFilename);
-  }
-  return null;
-}
+const objectsOf = ({ object, container, property = '', current, restored }) =>
+  [object, container, assetIn(property, current), assetIn(property, restored)];

@@ -3,13 +3,18 @@
 // The server gives one record for each property that a commit changed, the oldest first; the page gives one entry for
 // each commit, the newest first. An entry can be undone for this photo alone.
 
-import { instant, isolated, number, size, t } from '../text/text.js';
-import { offsetText } from '../model/wall-time.js';
+import { instant, isolated, t } from '../text/text.js';
 import { clientName } from './client-names.js';
 import { h } from './dom.js';
 import { causeWords } from './log-words.js';
+import { nameOf, shown } from './property-words.js';
 
 /** @typedef {import('./app.js').App} App */
+/**
+ * @typedef {object} Naming
+ * @property {(id: string) => string} titleOf an album's title
+ * @property {(id: string) => string} photoOf what another photo is called
+ */
 
 /** How many records an answer holds, and how many answers are read. */
 const pageSize = 1000;
@@ -18,7 +23,6 @@ const pageLimit = 20;
 const clientLimit = 20;
 /** What follows from other changes and says nothing to a person. */
 const silent = new Set(['modificationDate', 'addedDate', 'creationDate', 'timeZoneOffset']);
-const stars = ['unset', 'one', 'two', 'three', 'four', 'five'];
 
 /**
  * All records of an object.
@@ -60,50 +64,21 @@ function commits(records) {
 }
 
 /**
- * A value as a sentence has it.
- * @param {string} property
- * @param {any} value
- * @returns {string}
- */
-export function shown(property, value) {
-  if (value === null || value === undefined || value === '') return t('value.none');
-  if (property === 'localCreationDate') {
-    return instant(Date.parse(value), { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' });
-  }
-  if (/Date$|Timestamp$/.test(property)) return instant(value);
-  if (property === 'timeZoneOffset') return `UTC${offsetText(Number(value))}`;
-  if (property === 'rating') return number(Math.max(0, stars.indexOf(value)));
-  if (property === 'location') return `${value.latitude}, ${value.longitude}`;
-  if (typeof value === 'boolean') return t(value ? 'value.yes' : 'value.no');
-  if (Array.isArray(value)) {
-    const names = value.map((one) => typeof one === 'object' && one !== null
-      ? `${one.originalFilename ?? one.type ?? '?'}${one.dataSize ? ` (${size(one.dataSize)})` : ''}` : String(one));
-    return names.length === 0 ? t('value.none') : names.map(isolated).join(', ');
-  }
-  return typeof value === 'object' ? JSON.stringify(value) : String(value);
-}
-
-/** Properties with a name of their own in the phrases. */
-const named = new Set(['localCreationDate', 'creationDate', 'timeZoneOffset', 'location', 'rating', 'caption',
-  'keywords', 'isFavorite',
-  'isHidden', 'trashedDate', 'resources', 'pixelWidth', 'pixelHeight', 'duration', 'mediaType', 'mediaSubtypes',
-    'existence']);
-
-/** @param {string} property */
-export const nameOf = (property) => named.has(property) ? t(`property.${property}`) : property;
-
-/**
  * What one record says.
  * @param {any} record
- * @param {(id: string) => string} titleOf an album's title
+ * @param {Naming} naming
  * @returns {string}
  */
-function sentence({ property, old, new: fresh }, titleOf) {
+function sentence({ object, property, old, new: fresh }, { titleOf, photoOf }) {
   switch (property) {
     case 'isFavorite': return t(fresh ? 'event.favorite' : 'event.unfavorite');
     case 'isHidden': return t(fresh ? 'event.hidden' : 'event.unhidden');
     case 'trashedDate': return t(fresh ? 'event.trashed' : 'event.restored');
-    case 'erased': return t('event.erased');
+    case 'isErased': return t('event.erased');
+    case 'erased': return t('said.erased');
+    case 'stack':
+      if (fresh === null) return t('event.unstacked');
+      return fresh === object ? t('event.stackTop') : t('event.stackedUnder', { top: photoOf(fresh) });
     case 'picks': return t('event.picks', { client: clientName(String(fresh ?? old ?? '')) });
     case 'selections':
       return t(fresh ? 'event.selections' : 'event.selections.end', { client: clientName(String(fresh ?? old ?? '')) });
@@ -126,17 +101,17 @@ function sentence({ property, old, new: fresh }, titleOf) {
 /**
  * What a commit did to the photo.
  * @param {any[]} group
- * @param {(id: string) => string} titleOf
+ * @param {Naming} naming
  * @returns {string[]}
  */
-function sentences(group, titleOf) {
+function sentences(group, naming) {
   // A new photo has all of its properties at once, which says no more than that it came.
   const begun = group.filter((record) => record.type !== 'asset.created');
   const hasLocal = begun.some((record) => record.property === 'localCreationDate');
   const said = begun.filter(({ property }) => !silent.has(property)
     || ((property === 'creationDate' || property === 'timeZoneOffset') && !hasLocal)
       || (property === 'timeZoneOffset' && hasLocal));
-  const found = said.map((record) => sentence(record, titleOf)).filter((one) => one !== '');
+  const found = said.map((record) => sentence(record, naming)).filter((one) => one !== '');
   return begun.length < group.length ? [t('event.created'), ...found] : found;
 }
 
@@ -156,14 +131,23 @@ export function albumsIn(records) {
 }
 
 /**
+ * The photos beneath which a photo was stacked.
+ * @param {any[]} records
+ * @returns {string[]}
+ */
+export const stackTopsIn = (records) => [...new Set(records
+  .filter(({ object, property, new: fresh }) => property === 'stack' && fresh && fresh !== object)
+  .map(({ new: fresh }) => fresh))];
+
+/**
  * The history as a list.
  * @param {any[]} records
- * @param {{ titleOf: (id: string) => string, undo: ((token: string, sentence: string) => void) | null }} options
+ * @param {Naming & { undo: ((token: string, sentence: string) => void) | null }} options
  */
-export function historyList(records, { titleOf, undo }) {
+export function historyList(records, { undo, ...naming }) {
   const entries = commits(records).reverse().map((group) => {
     const [{ token, date, client, cause }] = group;
-    const said = sentences(group, titleOf);
+    const said = sentences(group, naming);
     if (said.length === 0) return null;
     return h('li', { class: 'history-entry', 'data-token': token },
       ...said.map((one) => h('p', { dir: 'auto' }, one)),

@@ -18,12 +18,13 @@ import { App } from './app.js';
 import { learnNames } from './client-names.js';
 import { arrange, fill, h, uniqueName } from './dom.js';
 import { icon } from './icons.js';
+import { ObjectNames } from './object-names.js';
 import { clock } from './tile.js';
 import { undoDialog } from './undo.js';
 import { AlbumTitles, albumsHolding } from './viewer-albums.js';
 import { cameraFacts } from './viewer-camera.js';
 import { dateForm, dateInWords, placeForm, placeInWords } from './viewer-forms.js';
-import { accessList, albumsIn, fullSince, historyList, recordsOf, spansIn } from './viewer-history.js';
+import { accessList, albumsIn, fullSince, historyList, recordsOf, spansIn, stackTopsIn } from './viewer-history.js';
 
 /** Types of files and kinds of pictures that have a phrase. */
 const resourceTypes = new Set(['photo', 'video', 'audio', 'alternatePhoto', 'fullSizePhoto', 'fullSizeVideo',
@@ -80,6 +81,7 @@ export class Panel {
      */
     this.open = new Map();
     this.titles = new AlbumTitles(this.app, viewer.at);
+    this.names = new ObjectNames(this.app);
     this.abort = new AbortController();
     this.isClosed = false;
     /**
@@ -534,6 +536,7 @@ export class Panel {
         const albums = [...albumsIn(records)];
         const spans = spansIn(records);
         const [since] = await Promise.all([fullSince(this.app, access, signal), this.titles.load(albums, signal),
+          this.names.load(stackTopsIn(records), signal),
           learnNames(this.app, [...records, ...access].flatMap(({ client, property, old, new: fresh }) =>
             /^(selections|picks)$/.test(property) ? [client, old, fresh] : [client]), signal)]);
         if (signal.aborted || this.asset !== asset) return;
@@ -568,11 +571,12 @@ export class Panel {
   drawHistory(asset, records) {
     const id = asset.localIdentifier;
     const titleOf = (/** @type {string} */ album) => this.titles.of(album);
+    const photoOf = (/** @type {string} */ photo) => this.names.quoted(photo);
     const undo = this.canChange ? async (/** @type {string} */ token, /** @type {string} */ what) => {
       const request = { commit: token, objects: [id.split('/')[0]] };
       if (await undoDialog(this.app, t('undo.title'), [{ label: what, request }])) this.viewer.ask();
     } : null;
     this.draw('history', [records.length, records[records.length - 1]?.token],
-      () => [historyList(records, { titleOf, undo })]);
+      () => [historyList(records, { titleOf, photoOf, undo })]);
   }
 }

@@ -1,0 +1,24 @@
+import Foundation
+import Testing
+
+// The page words the log in the reader's language. Causes that the library and its server write into it have a phrase
+// there. `PagePropertyTests`, which know the library, compare the properties.
+
+@Suite("Words of the page")
+struct PageWordsTests {
+  @Test("a cause that the library or its server gives has a phrase")
+  func causes() throws {
+    let page = try #require(PackageFiles.contents("Sources/GalleryServer/Page/text/en.js"))
+    var given: Set<String> = []
+    for source in PackageFiles.product where !source.path.hasPrefix("Sources/PhotoLedgerCommand/") {
+      for index in source.code.indices where source.code[index].holds("cause: ") {
+        for match in source.text[index].matches(of: #/cause: (?:String\? = )?"(\w[\w ]*)"/#) {
+          given.insert(String(match.output.1))
+        }
+      }
+    }
+    #expect(given.isSuperset(of: ["undo", "upload", "fork"]), "Only \(given.sorted()) were found: the rule is blind.")
+    let missing = given.filter { !page.holds("'cause.\($0)':") }
+    #expect(missing.isEmpty, "text/en.js lacks a phrase for \(missing.sorted()).")
+  }
+}
