@@ -7,7 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// What the handler says; written before it is installed, and by nobody afterwards.
+// What the handler says; written before it is installed, and never afterwards.
 static char guarded_sentence[9216];
 
 static const struct {

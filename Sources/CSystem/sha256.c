@@ -143,7 +143,7 @@ void psys_sha256_final(psys_sha256 *context, uint8_t *digest) {
 
 // A message of a few blocks, as nearly all of a log's are, is laid out with its padding and compressed in one go: that
 // saves a sixth of the time of taking its pieces in one by one. Two messages of this hash side by side were tried and
-// refused: they gained nothing.
+// rejected: they gained nothing.
 void psys_sha256_pieces(
     const void *first, size_t first_count, const void *second, size_t second_count, const void *third,
     size_t third_count, uint8_t *digest) {

@@ -9,7 +9,8 @@ import Testing
 //     nobody has decided                   the permission is undecided
 //
 // The list holds only turns without a good use. A turn that wraps to the next line is found as well: a line is read
-// with the first word of the one below. Rejected: a spelling checker or a grammar, which judge far more than they know.
+// with the first word of the one below. The rule covers comments of sources in Swift, comments in JavaScript and C, and
+// pages. Rejected: a spelling checker or a grammar, which judge far more than they know.
 
 /// Turns of phrase that the project does not use.
 enum Prose {
@@ -26,7 +27,7 @@ enum Prose {
   static func findings(in lines: [String]) -> [(line: Int, what: String)] {
     lines.indices.flatMap { index in
       let line = lines[index].lowercased()
-      let next = index + 1 < lines.count ? lines[index + 1].split { $0.isWhitespace || $0 == "/" }.first : nil
+      let next = index + 1 < lines.count ? lines[index + 1].split { $0.isWhitespace || "/*".contains($0) }.first : nil
       let window = line + " " + (next?.lowercased() ?? "")
       return turns.compactMap { turn, instead in
         let text = turn.contains(" ") ? window : line
@@ -53,6 +54,23 @@ enum Prose {
       && (!path.contains("/")
         || [".github", "Benchmarks", "Migrations", "Sources"].contains(
           String(path.prefix { $0 != "/" })))
+  }
+
+  /// The files in JavaScript and C.
+  static let scripts: [String] = PackageFiles.paths.filter { path in
+    [".js", ".mjs", ".c", ".h"].contains { path.hasSuffix($0) }
+  }
+
+  /// The lines of such a file that are comments; other lines are emptied, also those with a comment behind code.
+  static func comments(ofScript contents: String) -> [String] {
+    var isOpen = false
+    return contents.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+      let bare = line.drop { $0 == " " }
+      let isBlock = isOpen || bare.hasPrefix("/*")
+      guard isBlock || bare.hasPrefix("//") else { return "" }
+      isOpen = isBlock && !bare.holds("*/")
+      return String(bare)
+    }
   }
 
   /// The lines of a page, those of code blocks emptied.
@@ -87,6 +105,21 @@ struct ProseTests {
     let contents = try #require(PackageFiles.contents(path))
     let found = Prose.findings(in: Prose.lines(ofPage: contents)).map { "\(path):\($0.line + 1): \($0.what)" }
     #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
+  }
+
+  @Test("a comment in JavaScript or C uses the terms of the field", arguments: Prose.scripts)
+  func script(_ path: String) throws {
+    let contents = try #require(PackageFiles.contents(path))
+    let found = Prose.findings(in: Prose.comments(ofScript: contents)).map { "\(path):\($0.line + 1): \($0.what)" }
+    #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
+  }
+
+  @Test("the scripts were found, and their code is left out")
+  func scripts() {
+    #expect(Prose.scripts.contains("Sources/GalleryServer/Page/views/app.js"))
+    #expect(Prose.scripts.contains("Sources/CSystem/guard.c"))
+    let text = "let nobody;\n// It is\n// told.\n/**\n * Said to\n * nobody, as it was\n * told. */\nnobody();\n/* A */"
+    #expect(Prose.findings(in: Prose.comments(ofScript: text)).map(\.line) == [1, 5, 5])
   }
 
   @Test("the pages were found, and a page's code is left out")

@@ -9,13 +9,13 @@
 //
 // Rejected: a class for each kind of object. What the server answers is plain data and stays so.
 
-/** An answer that says why a request was not carried out (RFC 9457). */
+/** An answer that says why a request was rejected or failed (RFC 9457). */
 export class Problem extends Error {
   /**
    * @param {number} status the HTTP status; 0 if the server was not reached
    * @param {string} type the last part of the problem's type, such as `not-found`
    * @param {string} detail a sentence
-   * @param {number} retryAfter seconds until another attempt makes sense; 0 if the server does not say
+   * @param {number} retryAfter seconds to wait before another attempt; 0 if the server does not say
    * @param {string[]} assets the assets that are the reason, as far as the server names them
    */
   constructor(status, type, detail, retryAfter = 0, assets = []) {
@@ -347,7 +347,7 @@ export class PhotoLedger {
   }
 
   /**
-   * Takes back what commits did; with `plan` it says what that would do.
+   * Undoes commits; with `plan` it answers what that would do.
    * @param {Record<string, unknown>} request see UndoRequest in the API's description
    * @returns {Promise<any>}
    */
@@ -404,7 +404,7 @@ export class PhotoLedger {
   }
 }
 
-/** A name that nobody else uses. Works without a secure context, unlike `crypto.randomUUID`. */
+/** A unique name. Works without a secure context, unlike `crypto.randomUUID`. */
 export function randomName() {
   const bytes = new Uint8Array(16);
   crypto.getRandomValues(bytes);

@@ -183,7 +183,7 @@ async function standing(client, place, signal) {
  * @param {Blob} file
  * @param {SendOptions} options
  * @returns {Promise<Uploaded>}
- * @throws {Problem} why it is not there; `isPassing` if it makes sense to call again with the `place`
+ * @throws {Problem} why it is not there; `isPassing` if a later call with the `place` may succeed
  * @throws {FileGone} if the file cannot be read
  */
 export async function sendFile(client, file, options) {

@@ -3,7 +3,7 @@
 //   closed ──tab is shown──▶ open ──'state'──▶ open ──cut──▶ waiting ──time, tab is shown──▶ open
 //                             └──tab is hidden──▶ closed
 //
-// Each stream holds one of the six connections that a browser has for a server, so a tab that nobody sees gives its own
+// Each stream holds one of the six connections that a browser has for a server, so a tab in the background gives its own
 // back. Nothing is lost by that: the first message of a stream is the state of now.
 //
 // Events: `state` when the state arrived, `signedout` when the session has ended.

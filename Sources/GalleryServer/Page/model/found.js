@@ -223,7 +223,7 @@ export class Found extends EventTarget {
     this.app = this.standIn();
   }
 
-  /** The token of the state that was told last. */
+  /** The token of the last state that was reported. */
   get spelled() {
     return `${this.name}-${this.version}`;
   }

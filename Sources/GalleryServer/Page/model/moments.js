@@ -13,7 +13,7 @@ import { sightings } from './log.js';
  * @property {string} date
  * @property {string | null} client null where another's name is not told
  * @property {string | null} cause
- * @property {import('./log.js').LogEvent | null} event the last one of its commit; null where none is told
+ * @property {import('./log.js').LogEvent | null} event the last one of its commit; null where none was read
  *
  * @typedef {object} Moments
  * @property {number} count

@@ -55,7 +55,7 @@ export const actions = {
   favorite: {
     label: 'action.favorite', icon: 'heart',
     run: (app, ids, context) => {
-      // Only what all of them are already is taken back.
+      // A property is only removed if all of them have it.
       const isFavorite = !context.items?.every((item) => item.isFavorite);
       return commitFor(app, ids, (assets) => ({ op: 'asset.edit', assets, isFavorite }),
         t(isFavorite ? 'done.favorite' : 'done.unfavorite', { count: ids.length }));

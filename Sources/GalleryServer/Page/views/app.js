@@ -519,8 +519,8 @@ export class App extends EventTarget {
   }
 
   /**
-   * Commits blocks one after the other and shows a notice that takes all of them back. What was committed before one
-   * failed can be taken back too.
+   * Commits blocks one after the other and shows a notice with an undo of all of them, also of those that were committed
+   * before one failed.
    * @param {object[][]} blocks
    * @param {string} done what to say when it is done
    * @param {CommitOptions} [options]
@@ -560,7 +560,7 @@ export class App extends EventTarget {
   }
 
   /**
-   * Takes back the commits that led to states.
+   * Undoes the commits that led to states.
    * @param {...string} tokens the newest first
    */
   async undo(...tokens) {

@@ -83,7 +83,7 @@ export class Dragging {
     if (event.pointerType === 'mouse' && isOnMark) {
       this.state = 'range';
       this.former = this.grid.selection.ranges.map(([first, end]) => [first, end]);
-      // A selection that a server keeps may still have its former state after it was told to toggle.
+      // A selection that a server keeps may still have its former state after the request to toggle.
       this.isSelecting = event.shiftKey || !this.grid.selection.has(this.from);
       if (event.shiftKey) this.grid.selection.extend(this.from);
       else this.grid.selection.toggle(this.from);

@@ -5,7 +5,7 @@
 //           change of any photo, by the feed; a decision ───┘
 //
 // The server searches, and nothing is changed by that. The groups are read anew after changes of the library, so
-// what was merged is gone and what was taken back is there again; a group that is the same keeps its element, and with
+// what was merged is gone and what was undone is there again; a group that is the same keeps its element, and with
 // it what was chosen in it.
 
 import { Problem } from '../client/photoledger.js';

@@ -490,7 +490,7 @@ export class Grid extends EventTarget {
     this.isLoadingShapes = true;
     try {
       while (!this.isClosed && this.list.lacksShapes) {
-        // What nobody looks at waits until the pictures of the screen are asked for and drawn.
+        // What is out of view waits until the pictures of the screen are asked for and drawn.
         if (this.wanted === undefined) await idle();
         if (this.isClosed) return;
         const from = this.wanted ?? this.blockInView();

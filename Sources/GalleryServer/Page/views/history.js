@@ -100,7 +100,7 @@ class HistoryView {
     }, { rootMargin: '600px' });
   }
 
-  /** What takes back everything that the filter chooses, where an undo can be asked for that. */
+  /** What undoes everything that the filter chooses, where an undo can be asked for that. */
   undoButton() {
     const { kind, ...chosen } = this.filter;
     if (kind || Object.keys(chosen).length === 0) return null;

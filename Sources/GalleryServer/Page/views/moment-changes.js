@@ -66,13 +66,13 @@ class Changes {
   }
 
   /**
-   * Which of some objects an undo would change. One that was taken back has another modification date than then, so the
+   * Which of some objects an undo would change. One that was undone has another modification date than then, so the
    * server lists it as changed though it is as it was.
    * @param {string[]} objects
    * @returns {Promise<Set<string>>}
    */
   async differing(objects) {
-    // The undo of anybody but the owner takes back only what they did themselves, and would say too little here.
+    // The undo of any client but the owner reverts only its own changes, and would say too little here.
     if (!this.app.isOwner || objects.length === 0 || objects.length > objectLimit) return new Set(objects);
     /** @type {import('./undo.js').Plan} */
     const plan = await this.app.client.undo({ objects, from: this.token, onConflict: 'skip', plan: true });

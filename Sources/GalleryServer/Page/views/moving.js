@@ -6,8 +6,7 @@
 //                                                       changed the order
 //
 // The library checks the identifiers in the transaction of the move, so an index that was counted before another commit
-// never moves a neighbour. A move that is refused is counted anew, a few times; then whoever moved it is asked to do it
-// again.
+// never moves a neighbour. A move that is rejected is counted anew, a few times; then a notice asks for the move again.
 
 import { Reorder } from '../model/reorder.js';
 import { t } from '../text/text.js';

@@ -26,7 +26,7 @@ const pageLimit = 20;
 const shownAtOnce = 64;
 
 /**
- * Everything that a client could see, from when to when; the first that are told if there are very many.
+ * Everything that a client could see, from when to when; of very many, the first ones.
  * @param {App} app
  * @param {string} client
  * @param {AbortSignal} signal

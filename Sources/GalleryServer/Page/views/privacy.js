@@ -124,7 +124,7 @@ class PrivacyView {
     }
     arrange(this.list, ...[...this.kinds.values()].map(({ list, section }) => list.hasChildNodes() && section),
       clients.length === 0 && this.none);
-    // Whoever changed something with the keyboard goes on there.
+    // A person who changed something with the keyboard goes on there.
     if (focused && !this.list.contains(document.activeElement)) {
       for (const one of this.list.querySelectorAll('[data-focus]')) {
         if (one instanceof HTMLElement && one.dataset.focus === focused) one.focus();

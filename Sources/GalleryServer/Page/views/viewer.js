@@ -265,7 +265,7 @@ export class Viewer {
   refreshing = undefined;
   lastAsked = 0;
 
-  /** Asks again for what the server knows, not more often than makes sense. */
+  /** Asks again for what the server knows, after a pause and not too often. */
   askSoon() {
     if (this.refreshing !== undefined) return;
     const wait = Math.max(settleTime, this.lastAsked + refreshTime - performance.now());

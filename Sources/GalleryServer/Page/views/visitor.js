@@ -1,4 +1,4 @@
-// What a visitor without full access is told: that they see a selection, that they see nothing yet, or may not.
+// What a visitor without full access sees: that they see a selection, that they see nothing yet, or may not.
 //
 //   GET /v1/session/events ─▶ limited         banner with "select more", and what became of the request
 //                          ├▶ notDetermined   the view is an explanation, with the request for access
