@@ -100,6 +100,30 @@ static inline int chttp_sent(int descriptor, uint64_t *acknowledged, uint64_t *w
   return 1;
 }
 
+/// Whether a line of a head is continued by a line that begins with a blank (RFC 9112, 5.2), as seen from its name and
+/// value, which lie where they were received.
+///
+/// libmicrohttpd before 1.0 appends such a line to the name. It moves the name for that, away from its value; or, at
+/// the end of its buffer, it writes over the blanks before the value, and the line still follows the value. Later
+/// versions put blanks in the place of the fold, as they may, so that nothing of it is seen here.
+static inline int chttp_is_folded(const char *name, size_t name_size, const char *value, size_t value_size) {
+  if (!value) return 0;
+  if (value <= name + name_size) return 1;
+  const char *next = value + value_size;
+  for (int ends = 0; ends < 2 && *next == 0; ends++) next++;
+  if (*next != ' ' && *next != '\t') return 0;
+  // A name stays in its place only if the rest of its line and the next one have 16 bytes. More than those may be read:
+  // the list of the fields follows in the same memory.
+  const char *limit = next + 16;
+  while (next < limit && (*next == ' ' || *next == '\t')) next++;
+  size_t size = 0;
+  while (next + size < limit && next[size] != 0) size++;
+  // What follows a line that is not continued is no part of its name: blanks that were cut off, or an older head.
+  for (size_t start = 0; start + size <= name_size; start++)
+    if (memcmp(name + start, next, size) == 0) return 1;
+  return 0;
+}
+
 /// What `connected` keeps for a connection; null if there is nothing.
 static inline void *chttp_socket_context(struct MHD_Connection *connection) {
   const union MHD_ConnectionInfo *info = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);

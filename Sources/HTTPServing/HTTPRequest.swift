@@ -180,17 +180,24 @@
 
   /// The fields of a head, and why it is rejected for them.
   ///
-  /// Names are compared here, so what is no name is rejected first: Swift compares texts by their canonical form, which
-  /// for thousands of combining marks takes a tenth of a second at each comparison. A token is ASCII (RFC 9110, 5.1).
+  /// Names are compared here, so what is no token is rejected first: Swift compares texts by their canonical form,
+  /// which for thousands of combining marks takes a tenth of a second at each comparison. And a proxy in front that
+  /// passes on what is no token, or a line that continues another, sees other names than libmicrohttpd makes of it: it
+  /// would neither replace a field that it alone may set nor find the length of the body.
   struct ReadFields: Sendable {
-    /// None if a name is not ASCII.
+    /// None if a name is not a token, or if a line continues another.
     let fields: HTTPFields
     let refusal: String?
 
     init(_ connection: OpaquePointer) {
-      let read = HTTPFields(headOf: connection)
-      guard read.pairs.allSatisfy({ $0.name.utf8.allSatisfy { $0 < 0x80 } }) else {
-        (fields, refusal) = ([], "The name of a field in the request's head is not ASCII.")
+      var isFolded = false
+      let read = HTTPFields(headOf: connection, isFolded: &isFolded)
+      guard !isFolded else {
+        (fields, refusal) = ([], "A line in the request's head continues the one before it.")
+        return
+      }
+      guard read.pairs.allSatisfy({ Self.isToken($0.name) }) else {
+        (fields, refusal) = ([], "The name of a field in the request's head is not a token.")
         return
       }
       fields = read
@@ -198,6 +205,19 @@
         try HTTPRequest.checkFraming(fields)
         refusal = nil
       } catch { refusal = error.description }
+    }
+
+    /// Whether a name is a token (RFC 9110, 5.6.2), whose letters are small already.
+    private static func isToken(_ name: String) -> Bool {
+      !name.isEmpty
+        && name.utf8.allSatisfy { byte in
+          switch byte {
+          case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): true
+          // -.!#$%&'*+^_`|~
+          case 0x2D, 0x2E, 0x21, 0x23...0x27, 0x2A, 0x2B, 0x5E...0x60, 0x7C, 0x7E: true
+          default: false
+          }
+        }
     }
   }
 
@@ -214,31 +234,39 @@
     /// Fields from pairs of name and value.
     public init(arrayLiteral elements: (String, String)...) { self.init(elements) }
 
-    /// The fields of a head, with the ASCII letters of their names in lower case.
-    fileprivate init(headOf connection: OpaquePointer) {
+    /// What libmicrohttpd hands over, a pair at a time.
+    private struct Handed {
       var entries: Entries = []
-      entries.reserveCapacity(8)
-      withUnsafeMutablePointer(to: &entries) { entries in
+      var isFolded = false
+    }
+
+    /// The fields of a head, with the ASCII letters of their names in lower case.
+    /// - Parameter isFolded: becomes true if a line continues another.
+    fileprivate init(headOf connection: OpaquePointer, isFolded: inout Bool) {
+      var handed = Handed()
+      handed.entries.reserveCapacity(8)
+      withUnsafeMutablePointer(to: &handed) { handed in
         _ = MHD_get_connection_values_n(
           connection, MHD_ValueKind.HEADER_KIND,
           { list, _, name, nameCount, value, valueCount in
             HTTPFields.append(list, name, nameCount, value, valueCount, isHead: true)
-          }, entries)
+          }, handed)
       }
-      self.entries = entries
+      if handed.isFolded { isFolded = true }
+      entries = handed.entries
     }
 
     /// The pairs of a query as they were written; the case of their names counts.
     init(queryOf connection: OpaquePointer) {
-      var entries: Entries = []
-      withUnsafeMutablePointer(to: &entries) { entries in
+      var handed = Handed()
+      withUnsafeMutablePointer(to: &handed) { handed in
         _ = MHD_get_connection_values_n(
           connection, MHD_ValueKind.GET_ARGUMENT_KIND,
           { list, _, name, nameCount, value, valueCount in
             HTTPFields.append(list, name, nameCount, value, valueCount, isHead: false)
-          }, entries)
+          }, handed)
       }
-      self.entries = entries
+      entries = handed.entries
     }
 
     private static func append(
@@ -246,9 +274,11 @@
       _ value: UnsafePointer<CChar>?, _ valueCount: Int, isHead: Bool
     ) -> MHD_Result {
       guard let list, let name else { return MHD_Result.NO }
+      let handed = list.assumingMemoryBound(to: Handed.self)
+      if isHead, chttp_is_folded(name, nameCount, value, valueCount) != 0 { handed.pointee.isFolded = true }
       let key = UnsafeRawBufferPointer(start: name, count: nameCount)
       let text = UnsafeRawBufferPointer(start: value, count: value == nil ? 0 : valueCount)
-      list.assumingMemoryBound(to: Entries.self).pointee.append(
+      handed.pointee.entries.append(
         (isHead ? lowercased(key) : String(decoding: key, as: UTF8.self), String(decoding: text, as: UTF8.self)))
       return MHD_Result.YES
     }

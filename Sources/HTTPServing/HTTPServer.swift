@@ -29,6 +29,7 @@
   //   a response in the middle of a body is rejected               too long a body is dropped and answered at its end
   //   no ranges, conditions, or limits of bodies                  `HTTPRange`, `HTTPRequest`, `HTTPPlan.gather(limit:)`
   //   paths and queries are unescaped in place, %00 included      unescaping is off; `HTTPTarget` decodes strictly
+  //   a line that continues another becomes part of its name      `ReadFields` rejects it, and names that are no tokens
   //   messages go to standard error                               `HTTPServerOptions.log`
   //   MHD_PostProcessor trusts boundaries and lengths of heads     `MultipartForm` gives it checked ones, within bounds
   //   no way to send a 1xx response                               `Reception` writes it to the suspended connection

@@ -16,7 +16,8 @@
   //
   // Invariant: a part is what reading the same bytes anew would give, from any client; who may do what is never noted.
   // A slot holds one part, so two that share a slot take turns, and nothing grows. Fields of GET and HEAD are kept, and
-  // paths, up to `limit` bytes each.
+  // paths, up to `limit` bytes each. A head with a line that is continued is not: its name and value alone would be
+  // those of another head (`chttp_is_folded`).
   //
   // Rejected: keeping the last head of each connection (an idle feed would hold one more), and a dictionary (a keyed
   // hash of half a kilobyte costs as much as half of the strings; here those who make parts collide gain nothing but
@@ -128,7 +129,7 @@
   /// All fields of a head in one row of bytes: the lengths of a name and of its value, and both.
   private struct Spelling {
     let room: UnsafeMutableRawBufferPointer
-    /// How many bytes there are; nil if they have no room.
+    /// How many bytes there are; nil if they have no room, or do not say all of the head.
     var count: Int? = 0
 
     var bytes: UnsafeRawBufferPointer? { count.map { UnsafeRawBufferPointer(rebasing: room[..<$0]) } }
@@ -151,6 +152,10 @@
     _ value: UnsafePointer<CChar>?, _ valueCount: Int
   ) -> MHD_Result {
     guard let spelling = context?.assumingMemoryBound(to: Spelling.self) else { return MHD_Result.NO }
+    guard chttp_is_folded(name, nameCount, value, valueCount) == 0 else {
+      spelling.pointee.count = nil
+      return MHD_Result.NO
+    }
     spelling.pointee.add(UnsafeRawBufferPointer(start: name, count: name == nil ? 0 : nameCount))
     spelling.pointee.add(UnsafeRawBufferPointer(start: value, count: value == nil ? 0 : valueCount))
     return spelling.pointee.count == nil ? MHD_Result.NO : MHD_Result.YES

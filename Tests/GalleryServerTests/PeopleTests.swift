@@ -408,6 +408,11 @@
         #expect(try session.json()["client"] as? String == "family")
         #expect(try gallery.ask("GET", "/v1/session", key: nil, ["X-Forwarded-User: bert"]).status == 403)
         #expect(try gallery.ask("GET", "/v1/session", key: nil, [anna, "X-Forwarded-User: bert"]).status == 403)
+        // A proxy that passes this on has not seen the name, though it read the same head before.
+        let client = try RawClient(port: gallery.address.port)
+        let folded = ["X-Forwarded: anna\r\n -User", "Connection: close"]
+        client.send(try gallery.head("GET", "/v1/session", key: nil, folded))
+        #expect(client.readToEnd().hasPrefix("HTTP/1.1 400 "))
         // What the proxy asked the browser for comes along; a bearer token is a key, whether it is good or not.
         let basic = "Authorization: Basic YW5uYTpjb3JyZWN0IGhvcnNl"
         #expect(try gallery.ask("GET", "/v1/session", key: nil, [anna, basic]).json()["client"] as? String == "family")

@@ -125,6 +125,15 @@
       }
     }
 
+    @Test("a head whose lines are continued is rejected, though a head came before that has the names it is read with")
+    func continued() async throws {
+      try await serving { client in
+        for _ in 0..<2 { #expect(answer(client, "/a", [("host", "a"), ("x-ab", "1")]).hasPrefix("host=a\nx-ab=1\n")) }
+        client.send("GET /a HTTP/1.1\r\nhost: a\r\nx-: 1\r\n ab\r\n\r\n")
+        #expect(client.readToEnd().hasPrefix("HTTP/1.1 400"))
+      }
+    }
+
     @Test("a long head is read as any other, and not kept")
     func longHeads() async throws {
       try await serving { client in
