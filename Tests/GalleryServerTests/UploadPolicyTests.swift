@@ -240,6 +240,69 @@
       }
     }
 
+    @Test("a visitor who leaves many uploads unfinished loses its own, and keeps no other visitor of the link out")
+    func ofVisitors() async throws {
+      try await TestGallery.serving { gallery in
+        var quota = UploadQuota()
+        (quota.count, quota.countOfVisitor, quota.bytes) = (4, 3, 3_000_000)
+        gallery.server.uploads.set(quota: quota)
+        let assets = try await gallery.makeAssets(1).map(\.uuidString)
+        let json: [String: Any] = ["title": "Party", "assets": assets, "upload": true]
+        let link = try gallery.ask("POST", "/v1/shares", json: json).json()
+        func visit() throws -> String {
+          let opened = try gallery.ask("POST", "/v1/shares:open", json: ["secret": link["secret"] ?? ""], key: nil)
+          return try #require(try opened.json()["secret"] as? String, "\(opened)")
+        }
+        let (one, two) = (try visit(), try visit())
+        func begin(_ key: String, _ fields: [String] = []) throws -> String {
+          gallery.clock.advance(by: 1)
+          let fields = ["Upload-Complete: ?0"] + fields
+          let begun = try gallery.send("POST", "/v1/uploads", Data(), key: key, fields).answer
+          return try #require(begun.fields["location"], "\(begun)")
+        }
+        func statuses(_ places: [String]) throws -> [Int] {
+          try places.map { try gallery.ask("HEAD", $0, key: two).status }
+        }
+        let kept = try begin(two)
+        let many = try (0..<5).map { _ in try begin(one) }
+        #expect(try statuses([kept] + many) == [204, 404, 404, 204, 204, 204])
+        // The link has as many as it may, and the first visitor most of them, also after a restart.
+        try await gallery.restart { [quota] in $0.uploads.set(quota: quota) }
+        let second = try begin(two)
+        #expect(try statuses([kept, second] + many) == [204, 204, 404, 404, 404, 204, 204])
+        let long = try begin(one, ["Upload-Length: 2000000"])
+        #expect(try statuses([kept, second, long] + many) == [204, 204, 204, 404, 404, 404, 404, 204])
+        // Bytes that were announced and do not come make room for those that do.
+        #expect(try gallery.ask("DELETE", kept, key: two).status == 204)
+        #expect(try gallery.send("PUT", "/v1/uploads", photo("guest", 1_500_000), key: two).answer.status == 201)
+        #expect(try statuses([second, long, many[4]]) == [204, 404, 204])
+        #expect(gallery.leftovers.count { $0.hasSuffix(".json") } == 2, "\(gallery.leftovers)")
+      }
+    }
+
+    @Test("an upload that ends short of its length is closed, goes on from what came, and is dropped in its time")
+    func short() throws {
+      let temporary = try TemporaryLibrary()
+      let clock = SharedClock()
+      let uploads = Uploads(
+        temporary.library, GalleryEnvironment(now: { clock.now }, randomBytes: GalleryEnvironment.system.randomBytes))
+      defer { uploads.close() }
+      var head = UploadHead()
+      (head.isLast, head.length) = (true, 100)
+      let upload = try uploads.create(head, contentLength: nil, for: "owner")
+      let turn = try upload.begin(at: 0, head, contentLength: nil)
+      try uploads.write([UInt8](repeating: 7, count: 5), of: upload, turn: turn)
+      let refusal = #expect(throws: Problem.self) { try upload.seal(turn: turn, isLast: true) }
+      #expect(refusal?.status == 400 && !upload.isReceiving)
+      #expect(upload.record.offset == 5 && !upload.record.isWhole)
+      let next = try uploads.resume(upload, at: 5, head, contentLength: 95)
+      try upload.pause(turn: next)
+      #expect(!upload.isReceiving)
+      clock.advance(8 * 86_400)
+      uploads.forget(try uploads.create(UploadHead(), contentLength: 1, for: "other"))
+      #expect(try uploads.unfinished(upload.id, of: "owner") == nil)
+    }
+
     @Test("uploads and answers are dropped when nobody came for them in time")
     func expired() async throws {
       let temporary = try TemporaryLibrary()

@@ -44,7 +44,8 @@
               head.sha1 = sha1
               // The length of the form is more than that of the file, and all that is known.
               let length = request.contentLength.map { UInt64($0) }
-              return try server.uploads.create(head, contentLength: nil, expecting: length, for: client)
+              return try server.uploads.create(
+                head, contentLength: nil, expecting: length, for: client, visitor: UploadRoutes.visitor(call))
             }
             return .take(FormUploadReceiver(call, form, upload, place), interim: nil)
           } catch {

@@ -51,6 +51,8 @@
 
     let id: String
     let client: String
+    /// The name of the key of the share link's visitor who made it; nil if another key did.
+    let visitor: String?
     /// Whether it has a path of its own; a plain request's bytes are dropped with its connection.
     let isResumable: Bool
     /// Guarded by its lock, which is held while the disk works; only threads that may wait take it.
@@ -60,7 +62,8 @@
     private let folder: UploadFolder
 
     init(_ record: UploadRecord, isResumable: Bool, expecting expected: UInt64 = 0, in folder: UploadFolder) {
-      (id, client, self.isResumable, self.folder) = (record.id, record.client, isResumable, folder)
+      (id, client, visitor) = (record.id, record.client, record.visitor)
+      (self.isResumable, self.folder) = (isResumable, folder)
       state = Mutex(
         State(
           record: record, written: record.offset, digests: record.offset == 0 ? ContentHash() : nil,
@@ -230,15 +233,15 @@
 
     /// Makes what was written durable and closes the file.
     /// - Parameter isWhole: at the end of a body, whether it was the last; then the record is kept in any case.
+    /// - Throws: ``Problem`` 400 if the last body ends short of the upload's length; the upload goes on from there.
     private func settle(_ state: inout State, isWhole: Bool? = nil) throws {
-      if isWhole == true, let length = state.record.length, state.written != length {
-        throw Self.inconsistent(length, state.written)
-      }
+      let missed = isWhole == true ? state.record.length.flatMap { $0 == state.written ? nil : $0 } : nil
       defer {
         if state.descriptor >= 0 { folder.close(state.descriptor) }
         state.descriptor = -1
       }
-      if state.descriptor >= 0 || isWhole != nil { try mark(&state, isWhole: isWhole ?? false) }
+      if state.descriptor >= 0 || isWhole != nil { try mark(&state, isWhole: isWhole == true && missed == nil) }
+      if let missed { throw Self.inconsistent(missed, state.written) }
     }
 
     /// Makes durable what was written, and the record of it. What fails to be is undone.

@@ -172,6 +172,8 @@
     var fileSize: UInt64 = 100 << 30
     /// How many unfinished uploads a client may have.
     var count = 100
+    /// How many of those a visitor of a share link may have: all visitors of a link are one client.
+    var countOfVisitor = 20
     /// How many bytes the unfinished uploads of a client may have.
     var bytes: UInt64 = 200 << 30
     /// Of how many finished uploads of a client the answers are kept.

@@ -9,6 +9,8 @@
     let id: String
     /// The client of the key that made it; only that client finds it.
     let client: String
+    /// The name of the key that made it, if that is a visitor's of a share link; nil for any other.
+    var visitor: String?
     var name: String?
     /// The name of the file with the bytes.
     var file: String
@@ -33,6 +35,7 @@
         JSON.Member("file", .text(file)), JSON.Member("offset", .integer(Int64(offset))),
         JSON.Member("isWhole", .bool(isWhole)), JSON.Member("touched", .text(DateText.instant(touched))),
       ]
+      if let visitor { members.append(JSON.Member("visitor", .text(visitor))) }
       if let name { members.append(JSON.Member("name", .text(name))) }
       if let length { members.append(JSON.Member("length", .integer(Int64(length)))) }
       if let sha256 { members.append(JSON.Member("sha256", .text(sha256.hexadecimal))) }
@@ -53,7 +56,7 @@
         let touched = json["touched"]?.textValue.flatMap({ WrittenDate($0)?.date })
       else { return nil }
       self.init(id: id, client: client, name: json["name"]?.textValue, file: file, touched: touched)
-      (self.offset, self.isWhole) = (UInt64(offset), isWhole)
+      (self.offset, self.isWhole, visitor) = (UInt64(offset), isWhole, json["visitor"]?.textValue)
       length = json["length"]?.positionValue.map { UInt64($0) }
       sha256 = json["sha256"]?.textValue.flatMap { [UInt8](hexadecimal: $0, count: 32) }
       sha1 = json["sha1"]?.textValue.flatMap { [UInt8](hexadecimal: $0, count: 20) }

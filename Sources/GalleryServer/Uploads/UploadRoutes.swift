@@ -39,6 +39,9 @@
       return key.client
     }
 
+    /// The name of a key that a share link's visitor has.
+    static func visitor(_ call: Call) -> String? { call.key.flatMap { $0.share == nil ? nil : $0.name } }
+
     /// The length of a body, if it is announced: chunked bodies have none.
     private static func contentLength(_ request: HTTPRequest) -> UInt64? {
       guard request.fields["transfer-encoding"] == nil else { return nil }
@@ -61,7 +64,8 @@
             let length = contentLength(request)
             let (upload, turn) = try await offload {
               try checkMayAdd(try call.library())
-              let upload = try server.uploads.create(head, contentLength: length, for: client)
+              let upload = try server.uploads.create(
+                head, contentLength: length, for: client, visitor: visitor(call))
               do { return (upload, try upload.begin(at: 0, head, contentLength: length)) } catch {
                 server.uploads.forget(upload)
                 throw error

@@ -149,10 +149,13 @@
 
     /// Makes an upload, durably if it can be resumed. What it may bring is counted from here on, so that uploads which
     /// begin together do not exceed together what one of them might.
-    /// - Parameter most: what the file cannot exceed, where its length is not known; room is asked for it.
+    /// - Parameters:
+    ///   - most: what the file cannot exceed, where its length is not known; room is asked for it.
+    ///   - visitor: the name of the key that makes it, if that is a visitor's of a share link.
     /// - Throws: ``Problem`` 413 for a file that is too large, 429 for a client with too many, 507 without room.
     func create(
-      _ head: UploadHead, contentLength: UInt64?, expecting most: UInt64? = nil, for client: String
+      _ head: UploadHead, contentLength: UInt64?, expecting most: UInt64? = nil, for client: String,
+      visitor: String? = nil
     ) throws -> Upload {
       let quota = quota
       let length = head.length ?? (head.isLast != false ? contentLength : nil)
@@ -162,10 +165,11 @@
       var record = UploadRecord(
         id: id, client: client, name: head.name, file: Self.file(id, head.name), touched: environment.now())
       (record.length, record.sha256, record.sha1) = (length, head.sha256, head.sha1)
+      record.visitor = visitor
       return try state.withLock { state in
         let folder = try opened(&state)
         sweep(&state, folder)
-        try check(state, record, quota, expecting: expected ?? 0)
+        try check(&state, record, quota, expecting: expected ?? 0)
         // A part of an upload that can be resumed takes what room there is, up to the reserve, as what comes is written
         // (`Upload.write`). Rejected: counting what other uploads announced, as one that never comes would keep the
         // disk from all clients.
@@ -196,13 +200,51 @@
     }
 
     private func check(
-      _ state: State, _ record: UploadRecord, _ quota: UploadQuota, expecting most: UInt64
+      _ state: inout State, _ record: UploadRecord, _ quota: UploadQuota, expecting most: UInt64
     ) throws(Problem) {
+      if let visitor = record.visitor {
+        makeRoom(for: most, of: record.id, record.client.exact, visitor, &state, quota)
+        guard state.uploads.values.count(where: { $0.visitor == visitor }) < quota.countOfVisitor else {
+          throw Self.tooMany(
+            "This visitor has \(quota.countOfVisitor) unfinished uploads; finish or delete some first.")
+        }
+      }
       let own = state.uploads.values.filter { $0.client.exact == record.client.exact }
       let bytes = own.reduce(most) { $0 + $1.reserved }
       guard own.count < quota.count, bytes <= quota.bytes else {
         throw Self.tooMany(
           "This client has \(own.count) unfinished uploads; finish or delete some before beginning another.")
+      }
+    }
+
+    /// Lets uploads of a share link's visitors go until another one, or more bytes of one, keep within the bounds,
+    /// since no visitor finds those of the others: those of the visitor itself, if it has too many, and else those of
+    /// the visitor that would have most; of a visitor the one that had no request for longest. One that is being
+    /// received or finished stays.
+    /// - Parameters:
+    ///   - bytes: how many bytes the upload is to have.
+    ///   - id: the upload that is to have them, which may be new.
+    private func makeRoom(
+      for bytes: UInt64, of id: String, _ client: ExactText, _ visitor: String, _ state: inout State,
+      _ quota: UploadQuota
+    ) {
+      guard bytes <= quota.bytes else { return }
+      while true {
+        let others = state.uploads.values.filter { $0.client.exact == client && $0.id != id }
+        let isOwnTooMany = others.count { $0.visitor == visitor } >= quota.countOfVisitor
+        let isCrowded = isOwnTooMany || others.count >= quota.count
+        guard isCrowded || others.reduce(bytes, { $0 + $1.reserved }) > quota.bytes else { return }
+        var sizes = [visitor: isCrowded ? 1 : bytes]
+        for other in others { sizes[other.visitor ?? "", default: 0] += isCrowded ? 1 : other.reserved }
+        let idle = others.filter { $0.isResumable && $0.finishing == nil && !$0.isReceiving }
+        let candidates = idle.filter { isOwnTooMany ? $0.visitor == visitor : isCrowded || $0.reserved > 0 }
+        let leaving = candidates.min { one, other in
+          let (most, more) = (sizes[one.visitor ?? "", default: 0], sizes[other.visitor ?? "", default: 0])
+          return most == more ? one.record.touched < other.record.touched : most > more
+        }
+        guard let leaving else { return }
+        leaving.drop()
+        state.uploads[leaving.id] = nil
       }
     }
 
@@ -233,7 +275,7 @@
         let (part, isTooLong) = offset.addingReportingOverflow(contentLength ?? 0)
         let end = isTooLong ? .max : max(part, head.length ?? 0)
         try quota.check(size: end)
-        _ = try room(for: end, of: upload, state, quota)
+        _ = try room(for: end, of: upload, &state, quota)
         return try upload.begin(at: offset, head, contentLength: contentLength)
       }
     }
@@ -243,7 +285,7 @@
       guard end > upload.reserved else { return }
       let quota = quota
       try state.withLock { (state) throws(Problem) in
-        let room = try room(for: end, of: upload, state, quota)
+        let room = try room(for: end, of: upload, &state, quota)
         upload.reserve(upTo: min(end + Self.countedAhead, quota.fileSize, room))
       }
     }
@@ -251,8 +293,11 @@
     /// How many bytes an upload may have beside the others of its client.
     /// - Throws: ``Problem`` 429 if these are fewer than it is to have.
     private func room(
-      for end: UInt64, of upload: Upload, _ state: State, _ quota: UploadQuota
+      for end: UInt64, of upload: Upload, _ state: inout State, _ quota: UploadQuota
     ) throws(Problem) -> UInt64 {
+      if let visitor = upload.visitor {
+        makeRoom(for: end, of: upload.id, upload.client.exact, visitor, &state, quota)
+      }
       let others = state.uploads.values.filter { $0.client.exact == upload.client.exact && $0.id != upload.id }
         .reduce(0) { $0 + $1.reserved }
       guard others <= quota.bytes, end <= quota.bytes - others else {
