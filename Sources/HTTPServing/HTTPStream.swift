@@ -29,7 +29,7 @@
       var isClosed = false
       /// Tasks that wait for room.
       var senders: [CheckedContinuation<Void, Never>] = []
-      var onClose: (@Sendable () -> Void)?
+      var onClose: [@Sendable () -> Void] = []
       /// Whether bytes went out since the last heartbeat.
       var isActive = true
       /// When the chunk took its place, in nanoseconds of the monotonic clock.
@@ -104,7 +104,7 @@
     /// Calls a closure once, when the client has left or the response has ended; at once if that has happened.
     public func onClose(_ body: @escaping @Sendable () -> Void) {
       let isLate = state.withLock { state in
-        if !state.isClosed { state.onClose = body }
+        if !state.isClosed { state.onClose.append(body) }
         return state.isClosed
       }
       if isLate { body() }
@@ -125,13 +125,13 @@
 
     /// The connection is gone.
     func close() {
-      let (senders, body) = state.withLock { state in
+      let (senders, bodies) = state.withLock { state in
         (state.isClosed, state.isSuspended) = (true, false)
-        defer { (state.senders, state.onClose) = ([], nil) }
+        defer { (state.senders, state.onClose) = ([], []) }
         return (state.senders, state.onClose)
       }
       for sender in senders { sender.resume() }
-      body?()
+      for body in bodies { body() }
     }
 
     /// Sends a heartbeat if nothing was sent since the last one.

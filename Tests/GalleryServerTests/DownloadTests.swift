@@ -222,6 +222,38 @@
       }
     }
 
+    @Test("a key has so many archives and lists of lines at once; one that was closed makes room for the next")
+    func places() async throws {
+      try await TestGallery.serving { gallery in
+        let file = gallery.temporary.folder.place("large.jpg")
+        try Data(count: 12 << 20).write(to: file)
+        _ = try await gallery.makeAssets(2 * Records.pageCount)
+        let asset = try await gallery.makeAsset(file).id.uuidString
+        let url = try #require(
+          try gallery.ask("POST", "/v1/downloads", json: ["assets": [asset]]).json()["url"] as? String)
+        func begin(key: String = "owner") throws -> (client: RawClient, head: String) {
+          let client = try RawClient(port: gallery.address.port, receiveBuffer: 4096)
+          client.send(try gallery.head("GET", url, key: key, ["Connection: close"]))
+          return (client, client.read(through: "\r\n\r\n"))
+        }
+        var open = try (0..<Call.contentsOfKey).map { _ in try begin() }
+        #expect(open.allSatisfy { $0.head.hasPrefix("HTTP/1.1 200") })
+        let fetch = try gallery.fetch()
+        let items = "/v1/fetches/\(fetch.name)/items?token=\(fetch.token)"
+        let lines = "Accept: application/x-ndjson"
+        for refused in [try gallery.ask("GET", url), try gallery.ask("GET", items, [lines])] {
+          #expect(refused.status == 429 && refused.fields["retry-after"] == "5", "\(refused)")
+        }
+        // What is one piece waits for no client, and other keys have places of their own.
+        #expect(try gallery.ask("GET", items + "&count=\(Records.pageCount)", [lines]).status == 200)
+        let other = try gallery.key(of: PhotoLibrary.owner).secret
+        #expect(try begin(key: other).head.hasPrefix("HTTP/1.1 200"))
+        open.removeLast()
+        try await waitUntil("a place is free") { try gallery.ask("HEAD", url).status == 200 }
+        #expect(try begin().head.hasPrefix("HTTP/1.1 200"))
+      }
+    }
+
     @Test(
       "an archive whose asset, client or key is withdrawn while it is sent ends without its directory, the last too",
       arguments: [("asset", 404), ("client", 403), ("key", 401)], [1, 2])

@@ -26,8 +26,6 @@
       var generation: UInt64 = 0
       var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
       var nextWaiter: UInt64 = 0
-      /// How many polls and streams are open, by the name of the key, and by that of its share link.
-      var open: [String: Int] = [:]
       var isEnded = false
       var sweeper: Task<Void, Never>?
     }
@@ -78,38 +76,15 @@
     /// How many all keys of a share link may have in total: each opening of the link makes a key.
     static let limitOfShare = 512
 
-    /// The names under which a poll or a stream of a key is counted; the name of a key has no colon.
-    private static func places(of key: Keyring.Key?) -> [(name: String, limit: Int, holder: String)] {
-      var places = [(name: key?.name ?? "", limit: limitOfKey, holder: "This key has")]
-      if let share = key?.share {
-        places.append((name: "share:\(share.name)", limit: limitOfShare, holder: "The visitors of this link have"))
-      }
-      return places
-    }
+    private let places = KeyPlaces(
+      ofKey: AccessWatch.limitOfKey, ofShare: AccessWatch.limitOfShare, for: "polls and streams")
 
     /// Takes a place for a poll or a stream.
     /// - Throws: ``Problem`` 429 if the key has too many, or the keys of its share link together.
-    func enter(_ key: Keyring.Key?) throws(Problem) {
-      let places = Self.places(of: key)
-      let refusal = state.withLock { state -> Problem? in
-        for place in places where state.open[place.name, default: 0] >= place.limit {
-          return .tooMany("\(place.holder) \(place.limit) polls and streams open; close one.", seconds: 5)
-        }
-        for place in places { state.open[place.name, default: 0] += 1 }
-        return nil
-      }
-      if let refusal { throw refusal }
-    }
+    func enter(_ key: Keyring.Key?) throws(Problem) { try places.enter(key) }
 
     /// Gives a place back.
-    func leave(_ key: Keyring.Key?) {
-      state.withLock { state in
-        for place in Self.places(of: key) {
-          let left = state.open[place.name, default: 1] - 1
-          state.open[place.name] = left > 0 ? left : nil
-        }
-      }
-    }
+    func leave(_ key: Keyring.Key?) { places.leave(key) }
 
     /// How many wait now.
     var waiterCount: Int { state.withLock { $0.waiters.count } }

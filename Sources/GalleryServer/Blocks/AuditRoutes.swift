@@ -160,7 +160,7 @@
       let end = isLines && limit == nil ? Int.max : start + (limit ?? Records.pageCount)
       let bounds = Bounds(range: start..<end, byteLimit: isLines ? .max : Records.byteLimit)
       let part = try await offload { try read(try moment?.view(of: library) ?? library, bounds) }
-      if isLines { return Records.lines(part.records, call) }
+      if isLines { return try Records.lines(part.records, call) }
       return Records.page(part.records, next: part.isCut ? .integer(Int64(part.end)) : .null)
     }
   }

@@ -68,7 +68,7 @@
       let first = try await offload { try read(start, limit ?? pageCount) }
       let left = limit.map { $0 - first.records.count }
       guard left ?? 1 > 0, let next = first.next else { return lines(first.records) }
-      return lines(first.records, call, from: next, limit: left, read)
+      return try lines(first.records, call, from: next, limit: left, read)
     }
 
     /// A page as a document.
@@ -85,8 +85,8 @@
     private static func lines<Position: Sendable>(
       _ first: [JSON], _ call: Call, from start: Position, limit: Int?,
       _ read: @escaping @Sendable (Position?, Int) throws -> Page<Position>
-    ) -> HTTPResponse {
-      let stream = HTTPStream()
+    ) throws(Problem) -> HTTPResponse {
+      let stream = try call.contentPlace().stream()
       if call.request.method != "HEAD" {
         let bytes = spelled(first)
         feed(stream, of: call.request.sender) {
@@ -108,10 +108,16 @@
     }
 
     /// Sends records of a collection in pieces.
-    static func lines(_ records: some RandomAccessCollection<JSON> & Sendable, _ call: Call) -> HTTPResponse {
+    /// - Parameter place: what a stream of them needs; it is taken now if nil.
+    /// - Throws: ``Problem`` 429 as ``Call/contentPlace()`` does.
+    static func lines(
+      _ records: some RandomAccessCollection<JSON> & Sendable, _ call: Call, in place: KeyPlace? = nil
+    ) throws(Problem) -> HTTPResponse {
       let pieces = (records.count + pageCount - 1) / pageCount
       guard pieces > 1 else { return lines(records) }
-      let stream = HTTPStream()
+      let taken: KeyPlace
+      if let place { taken = place } else { taken = try call.contentPlace() }
+      let stream = taken.stream()
       if call.request.method != "HEAD" {
         feed(stream, of: call.request.sender) {
           for piece in 0..<pieces {

@@ -85,6 +85,8 @@
           do {
             return try await offload {
               let undo = try UndoRequest(try JSONReader.read(request.body))
+              // A refusal after the undo would look as if nothing had happened.
+              let place = try Records.wantsLines(call.request) ? call.contentPlace() : nil
               let report =
                 try undo.isPlan
                 ? library.planUndo(undo.selection, onConflict: undo.policy)
@@ -92,7 +94,7 @@
                   try checkMayUndo($0, call)
                 }
               if undo.isPlan { try checkMayUndo(report, call) }
-              return answer(UndoLines(report, isDryRun: undo.isPlan), call)
+              return try answer(UndoLines(report, isDryRun: undo.isPlan), call, place)
             }
           } catch { return Problem(error).response }
         }
@@ -106,8 +108,8 @@
     }
 
     /// All lines, or the first ones and the summary in one document.
-    private static func answer(_ lines: UndoLines, _ call: Call) -> HTTPResponse {
-      if Records.wantsLines(call.request) { return Records.lines(lines, call) }
+    private static func answer(_ lines: UndoLines, _ call: Call, _ place: KeyPlace?) throws(Problem) -> HTTPResponse {
+      if let place { return try Records.lines(lines, call, in: place) }
       let records = lines.dropLast().prefix(Records.pageLimit)
       return .json(
         [

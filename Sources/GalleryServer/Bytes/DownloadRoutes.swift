@@ -149,17 +149,17 @@
         return .respond { request in
           do {
             try await offload { try checkAreSeen(assets, in: library) }
-          } catch { return Problem(error).response }
-          let stream = HTTPStream()
-          if request.method != "HEAD" {
-            Task.detached {
-              await send(assets, of: library, to: stream, for: request.sender) {
-                // The key may have been withdrawn meanwhile.
-                _ = try server.keyring.key(of: request)
+            let stream = try call.contentPlace().stream()
+            if request.method != "HEAD" {
+              Task.detached {
+                await send(assets, of: library, to: stream, for: request.sender) {
+                  // The key may have been withdrawn meanwhile.
+                  _ = try server.keyring.key(of: request)
+                }
               }
             }
-          }
-          return HTTPResponse(200, Headers.common + fields, .stream(stream))
+            return HTTPResponse(200, Headers.common + fields, .stream(stream))
+          } catch { return Problem(error).response }
         }
       }.needing(.originals),
     ]

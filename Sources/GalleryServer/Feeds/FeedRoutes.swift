@@ -52,7 +52,7 @@
         try cursor.check()
         let answer = try await poll(call, cursor).read(waiting: try Poll.seconds(call), call)
         let last = JSON.Member("cursor", .text(answer.cursor.spelled))
-        if Records.wantsLines(call.request) { return Records.lines(answer.messages + [.object([last])], call) }
+        if Records.wantsLines(call.request) { return try Records.lines(answer.messages + [.object([last])], call) }
         return .json(.object([last, .init("messages", .list(answer.messages))]), Records.vary)
       },
       .answering("GET", "/v1/fetches/{fetch}/changes") { call in

@@ -291,7 +291,7 @@
       guard !isColumns else { throw Problem.malformed("Collections are objects; leave 'form' out.") }
       let first = min(start, result.count)
       let found = try result.objects(at: first..<(first + min(count, result.count - first))).map { JSON($0) }
-      if Records.wantsLines(call.request) { return Records.lines(found, call) }
+      if Records.wantsLines(call.request) { return try Records.lines(found, call) }
       // No erasure changes what is shown of collections.
       let tag = "\"\(result.token)-\(start)-\(count)-o\""
       if let unchanged = call.unchanged(tag) { return unchanged }

@@ -101,6 +101,8 @@
     let keyring: Keyring
     let throttles: Throttles
     let watch: AccessWatch
+    /// Who has how many archives and lists of lines.
+    let contents = KeyPlaces(ofKey: Call.contentsOfKey, ofShare: Call.contentsOfShare, for: "archives and lists")
     let moreRequests = MoreRequests()
     let picking: Pickings
     let fetches = Fetches()
