@@ -66,6 +66,14 @@
         }
         #expect(
           try gallery.ask("POST", "/v1/picking/\(session)/taps", json: ["finish": true], key: app.key).status == 403)
+        // The head of a stream of events says what the stream would.
+        for (path, key) in [("events", app.key), ("presentation/events", "owner")] {
+          #expect(try gallery.ask("HEAD", "/v1/picking/\(session)/\(path)", key: key).status == 200)
+          for method in ["HEAD", "GET"] {
+            let unknown = try gallery.ask(method, "/v1/picking/none/\(path)", key: key)
+            #expect(unknown.status == 404, "\(method) \(path)")
+          }
+        }
         let person = try StateClient(gallery, "/v1/picking/\(session)/presentation/events")
         #expect(try person.next()?["selection"] as? [String] == [])
         for wrong: Any in ["location", ["place"], [7]] {

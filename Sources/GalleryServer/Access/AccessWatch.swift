@@ -168,13 +168,16 @@
           ]
           // A state that cannot be read now is an answer, not a stream.
           let response = HTTPResponse(200, Headers.common + fields, .stream(stream))
-          if call.request.method == "HEAD" { return .answer(response) }
           let key = call.key
-          return .respond { _ in
+          return .respond { request in
             do throws(Problem) { try server.watch.enter(key) } catch { return error.response }
             do { _ = try await offload { try state(call) } } catch {
               server.watch.leave(key)
               return Problem(error).response
+            }
+            guard request.method != "HEAD" else {
+              server.watch.leave(key)
+              return response
             }
             let task = Task.detached {
               await follow(server, call, stream, state)
