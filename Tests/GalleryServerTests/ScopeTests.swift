@@ -78,6 +78,37 @@
       }
     }
 
+    @Test("what changes the library and answers with what was there needs the scope for reading, too")
+    func answers() async throws {
+      var access = GalleryAccess()
+      access.allowsImmichClients = true
+      try await TestGallery.serving(access: access) { gallery in
+        let id = try await gallery.makeAssets(1)[0]
+        let receipt = try await gallery.library.performChanges { change in
+          var changes = AssetChanges()
+          changes.caption = .set("A caption")
+          change.edit([id], changes)
+        }
+        let (changing, both) = (try key(gallery, [.change]), try key(gallery, [.read, .change]))
+        let before = try gallery.library.currentToken
+        let undo: [String: Any] = ["commit": receipt.token.description, "plan": true]
+        let asked: [(method: String, path: String, json: [String: Any])] = [
+          ("POST", "/v1/undo", undo), ("POST", "/v1/undo", ["all": true, "onConflict": "skip"]),
+          ("PUT", "/api/assets/\(id.uuidString)", [:]),
+        ]
+        for (method, path, json) in asked {
+          let refused = try gallery.ask(method, path, json: json, key: changing)
+          #expect(isScopeMissing(refused) && !refused.body.contains("A caption"), "\(refused)")
+        }
+        #expect(try gallery.library.currentToken == before)
+        #expect(try gallery.ask("POST", "/v1/undo", json: undo, key: both).body.contains("A caption"))
+        #expect(try gallery.ask("PUT", "/api/assets/\(id.uuidString)", json: [:], key: both).status == 200)
+        // Several at once are answered with nothing but the status.
+        let several: [String: Any] = ["ids": [id.uuidString], "isFavorite": true]
+        #expect(try gallery.ask("PUT", "/api/assets", json: several, key: changing).status == 204)
+      }
+    }
+
     @Test("a client still registers itself by a block, and takes back what it did itself")
     func clients() async throws {
       try await TestGallery.serving { gallery in

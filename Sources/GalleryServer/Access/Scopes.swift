@@ -38,6 +38,16 @@
     }
   }
 
+  extension Call {
+    /// Checks that the key may read, where a route that changes something answers with what was there.
+    /// - Parameter what: what needs the scope, at the beginning of a sentence.
+    /// - Throws: ``Problem`` 403 for a key without the scope.
+    func checkMayRead(_ what: String) throws(Problem) {
+      guard let key, !key.scopes.contains(.read) else { return }
+      throw .scopeMissing(.read, for: what)
+    }
+  }
+
   extension Route {
     /// The scope that a route needs unless it says so: reading for what reads, changing for everything else, so that a
     /// route that is added is closed rather than open to a key that only reads.

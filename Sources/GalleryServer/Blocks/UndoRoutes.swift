@@ -79,6 +79,8 @@
       Route("POST", "/v1/undo") { _, call in
         try call.checkJSON()
         try call.checkQuery([])
+        // A plan, and an undo that finds nothing but conflicts, says what objects had and have, and changes nothing.
+        try call.checkMayRead("An undo")
         let key = try call.idempotencyKey()
         let library = try call.library()
         return .gather(limit: 1 << 16) { request in

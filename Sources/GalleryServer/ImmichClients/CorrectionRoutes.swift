@@ -20,6 +20,8 @@
   enum CorrectionRoutes {
     static let all: [Route] = [
       ImmichClientRoutes.changing("PUT", "/api/assets/{asset}") { call, body in
+        // The answer is the asset, and the body may ask for no change.
+        try call.checkMayRead("A correction of one asset")
         let library = try call.changedLibrary()
         let correction = try Correction(body, besides: [])
         guard let asset = try library.asset(call.parameters[0]) else { throw Problem.notFound }
