@@ -39,6 +39,19 @@
     }
 
     @Test(
+      "names are those of exports: what joins letters belongs to them, and a device with two endings does not",
+      arguments: [
+        ("\u{645}\u{6CC}\u{200C}\u{62E}.jpg", "\u{645}\u{6CC}\u{200C}\u{62E}.jpg"),
+        ("\u{1F468}\u{200D}\u{1F469}.heic", "\u{1F468}\u{200D}\u{1F469}.heic"),
+        ("aux.tar.gz", "_aux.tar.gz"), ("COM0.JPG", "_COM0.JPG"), ("a\u{202E}gpj.exe", "a_gpj.exe"), (".jpg", "_jpg"),
+        (" .jpg", "_.jpg"), ("..", "_"),
+      ])
+    func safeNames(_ given: String, _ made: String) {
+      var names = ZipNames()
+      #expect(Array(names.name(for: given).unicodeScalars) == Array(made.unicodeScalars))
+    }
+
+    @Test(
       "an archive of more than 4 GiB and of more than 65,535 files is read by another program, each file where it lies",
       .enabled(if: SamplePhotos.areInstalled("python3"), "Needs python3, which reads the archive."))
     func large() throws {

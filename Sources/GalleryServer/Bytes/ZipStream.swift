@@ -1,6 +1,7 @@
 #if Gallery
   import Foundation
   import HTTPServing
+  import MediaImport
 
   // An archive that is written while it is sent (ZIP, APPNOTE 6.3.10): stored, not compressed, since photos do not
   // shrink.
@@ -10,9 +11,8 @@
   // The checksum is known after the bytes, so it stands behind them (flag 3) and in the directory. Entries have the
   // ZIP64 form always: a reader that knows it reads both, and one form is tested instead of two.
   //
-  // Names are UTF-8 (flag 11), without folders: what could lead out of the target's folder, or mean something to a
-  // shell, a file system or Windows, becomes a low line; of equal names, without regard to case, the later ones get a
-  // number.
+  // Names are UTF-8 (flag 11), without folders, and as safe as those of exports (`SafeFileName`); of equal names,
+  // without regard to case, the later ones get a number.
 
   /// The parts of an archive, in their order.
   struct ZipWriter {
@@ -130,20 +130,13 @@
   struct ZipNames {
     /// The names that are taken, as other systems compare them, and for each the number to try next.
     private var used: [String: Int] = [:]
-    private static let limit = 200
 
     /// A name that is safe wherever the archive is unpacked, and that no earlier one equals.
     mutating func name(for original: String) -> String {
-      let strange = CharacterSet(charactersIn: "/\\:*?\"<>|").union(.controlCharacters).union(.newlines)
-      var name = String(
-        String.UnicodeScalarView(original.unicodeScalars.map { strange.contains($0) ? "_" : $0 }))
-      // No hidden file, no folder above; Windows takes blanks and dots at the end away.
-      while let first = name.first, first == "." || first == " " { name.removeFirst() }
-      while let last = name.last, last == "." || last == " " { name.removeLast() }
-      var (stem, ending) = Self.parts(name)
-      while stem.utf8.count > Self.limit { stem.removeLast() }
-      if stem.isEmpty || Self.reserved.contains(stem.lowercased()) { stem = "_" + stem }
-      let plain = Self.key(stem + ending)
+      let ending = SafeFileName.ending(of: original) ?? ""
+      var stem = SafeFileName.component(SafeFileName.stem(of: original))
+      if stem.isEmpty { stem = "_" }
+      let plain = SafeFileName.key(stem + ending)
       guard var number = used[plain] else {
         used[plain] = 2
         return stem + ending
@@ -151,25 +144,11 @@
       while true {
         let candidate = "\(stem) (\(number))" + ending
         number += 1
-        guard used[Self.key(candidate)] == nil else { continue }
+        guard used[SafeFileName.key(candidate)] == nil else { continue }
         // Thousands of cameras' files have one name; each of them tries one number.
-        (used[Self.key(candidate)], used[plain]) = (2, number)
+        (used[SafeFileName.key(candidate)], used[plain]) = (2, number)
         return candidate
       }
-    }
-
-    /// Names that differ by case or composition only are one name on other systems.
-    private static func key(_ name: String) -> String { name.precomposedStringWithCanonicalMapping.lowercased() }
-
-    /// Names that Windows keeps for devices.
-    private static let reserved: Set<String> = Set(
-      ["con", "prn", "aux", "nul"] + (1...9).flatMap { ["com\($0)", "lpt\($0)"] })
-
-    private static func parts(_ name: String) -> (stem: String, ending: String) {
-      guard let dot = name.lastIndex(of: "."), dot != name.startIndex, name[dot...].utf8.count <= 16 else {
-        return (name, "")
-      }
-      return (String(name[..<dot]), String(name[dot...]))
     }
   }
 #endif

@@ -14,7 +14,7 @@ internal import Foundation
 // with each update of it).
 
 /// Makes names of files.
-enum SafeFileName {
+package enum SafeFileName {
   /// The longest name, in bytes; what is added to it, such as ` (12)_edited.jpeg.xmp`, fits below 255.
   static let byteLimit = 200
 
@@ -25,7 +25,7 @@ enum SafeFileName {
     ["con", "prn", "aux", "nul"] + (0...9).flatMap { ["com\($0)", "lpt\($0)"] })
 
   /// One component of a path; empty if nothing of the text is left.
-  static func component(_ text: String) -> String {
+  package static func component(_ text: String) -> String {
     var scalars = String.UnicodeScalarView()
     for scalar in text.precomposedStringWithCanonicalMapping.unicodeScalars {
       scalars.append(isHarmless(scalar) ? scalar : "_")
@@ -69,7 +69,7 @@ enum SafeFileName {
   }
 
   /// The ending of a name with its dot, as a file should keep it; nil for none, or for one that is no ending.
-  static func ending(of name: String) -> String? {
+  package static func ending(of name: String) -> String? {
     guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return nil }
     let ending = name[name.index(after: dot)...]
     guard (1...16).contains(ending.utf8.count), ending.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber) })
@@ -78,11 +78,11 @@ enum SafeFileName {
   }
 
   /// The name without its ending.
-  static func stem(of name: String) -> String {
+  package static func stem(of name: String) -> String {
     guard let ending = ending(of: name) else { return name }
     return String(name.dropLast(ending.count))
   }
 
   /// What two names have in common that some file system takes for one.
-  static func key(_ path: String) -> String { path.lowercased().precomposedStringWithCanonicalMapping }
+  package static func key(_ path: String) -> String { path.lowercased().precomposedStringWithCanonicalMapping }
 }
