@@ -1,7 +1,7 @@
 #ifndef CMICROHTTPD_H
 #define CMICROHTTPD_H
 
-// libmicrohttpd, and one fixed-argument face of MHD_start_daemon, which C declares variadic and Swift cannot call; and
+// libmicrohttpd, and fixed-argument faces of its functions that C declares variadic and Swift cannot call; and
 // accept4, epoll, eventfd and what the kernel counts of a connection, which Swift's Glibc leaves out.
 
 #include <linux/sockios.h>
@@ -59,6 +59,14 @@ static inline struct MHD_Daemon *chttp_start(const struct chttp_options *o) {
   return MHD_start_daemon(
       flags, 0, 0, 0, o->handler, o->context, MHD_OPTION_EXTERNAL_LOGGER, o->log, o->context, MHD_OPTION_ARRAY, items,
       MHD_OPTION_END);
+}
+
+/// Has a response to HEAD whose size is not known end with its head, and the connection with it.
+///
+/// libmicrohttpd 0.9.75 ends such a response with the last chunk of a content, which a client takes for the beginning of
+/// the next response: the answer to HEAD has no content (RFC 9110, 9.3.2). Without chunks there is nothing to be ended.
+static inline void chttp_end_with_head(struct MHD_Response *response) {
+  MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
 }
 
 /// Accepts a connection whose socket does not block and is not passed on to child programs; -1 with errno.

@@ -71,6 +71,7 @@
           stream.close()
           // The size is unknown, as it is for GET (RFC 9110, 8.6); nothing is read for HEAD.
           raw = MHD_create_response_from_callback(.max, 128, { _, _, _, _ in -1 }, nil, nil)
+          if let raw { chttp_end_with_head(raw) }
         } else {
           opened = stream
           raw = stream.response()
