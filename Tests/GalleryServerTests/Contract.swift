@@ -12,7 +12,8 @@
   // Fields of an answer that are described as required must be there.
   //
   // What is a sequence of items, a stream of events or a record a line, has an item schema (`x-itemSchema`), which each
-  // event and each line must fit.
+  // event and each line must fit. A JSON body that the server accepts must fit the description of the request, so no
+  // test sends what a generated client could not.
   //
   // The other way round, `PHOTOLEDGER_CONTRACT=FILE` has each documented answer and event that occurs appended to a
   // file; when all tests have run, `.ci/contract FILE` names those of the description that none of them got.
@@ -54,6 +55,9 @@
     private var paths: [JSON.Member] { document["paths"]?.objectValue ?? [] }
     private static let methods: Set<String> = ["get", "put", "post", "delete", "patch", "head", "options"]
 
+    /// The methods that a route answers: the router takes HEAD for GET.
+    static func methods(of route: Route) -> [String] { route.method == "GET" ? ["GET", "HEAD"] : [route.method] }
+
     /// All answers that the description has.
     var documented: Set<Documented> {
       var all: Set<Documented> = []
@@ -88,8 +92,7 @@
         }
         return nil
       }
-      let asked = method == "HEAD" ? "get" : method.lowercased()
-      guard let operation = document["paths"]?[path]?[asked] ?? document["paths"]?[path]?[method.lowercased()] else {
+      guard let operation = document["paths"]?[path]?[method.lowercased()] else {
         guard answer.status == 405 else {
           throw Breach(description: "\(method) \(path) is not documented, and answers \(answer.status).")
         }
@@ -106,7 +109,7 @@
       } catch let breach as Breach {
         throw Breach(description: "\(method) \(path) \(status): \(breach)")
       }
-      let documented = Documented(method: asked.uppercased(), path: path, status: key)
+      let documented = Documented(method: method, path: path, status: key)
       Self.record(documented)
       return documented
     }
@@ -116,7 +119,7 @@
       return descriptor >= 0 ? FileHandle(fileDescriptor: descriptor) : nil
     }
 
-    /// Appends an answer to the file of those that occur; one write is one line, whoever writes beside it.
+    /// Appends an answer to the file of those that occur; one write is one line, also beside those of other tests.
     private static func record(_ documented: Documented) {
       let line = "\(documented.method) \(documented.path) \(documented.status)\n"
       do { try recorder?.write(contentsOf: Data(line.utf8)) } catch { Issue.record("\(error)") }
@@ -128,6 +131,9 @@
         guard !isRequired || answer.fields[header.key.lowercased()] != nil else {
           throw Breach(description: "the field \(header.key) is missing")
         }
+      }
+      guard !isHead || answer.body.isEmpty else {
+        throw Breach(description: "HEAD is answered with a content: \(answer.body.prefix(200))")
       }
       guard let content = response["content"]?.objectValue, !content.isEmpty else {
         guard answer.body.isEmpty else {
@@ -160,6 +166,31 @@
       do throws(JSONError) { return try JSONReader.read(Array(text.utf8)) } catch {
         throw Breach(description: "\(what) is not JSON: \(error)")
       }
+    }
+
+    // MARK: Requests
+
+    /// Checks a JSON body that the server has accepted against the description of the request.
+    /// - Throws: ``Breach`` that says what differs.
+    func check(accepted body: [UInt8], _ method: String, _ target: String) throws {
+      guard let path = path(of: target),
+        let content = document["paths"]?[path]?[method.lowercased()]?["requestBody"]?["content"],
+        let schema = content["application/json"]?["schema"]
+      else { return }
+      do {
+        try Schema(contract: self).check(try JSONReader.read(body), schema, at: "body")
+      } catch let breach as Breach {
+        throw Breach(description: "\(method) \(path) accepts what is not described: \(breach)")
+      }
+    }
+
+    /// What a value breaks of a schema of the description; nil if it fits.
+    func breach(of value: JSON, in schema: String) throws -> String? {
+      let reference: JSON = ["$ref": .text("#/components/schemas/\(schema)")]
+      do { try Schema(contract: self).check(value, reference, at: "body") } catch let breach as Breach {
+        return breach.description
+      }
+      return nil
     }
 
     // MARK: Items of streams
@@ -218,7 +249,7 @@
 
     private static let annotations: Set<String> = [
       "description", "title", "format", "default", "examples", "example", "$ref", "deprecated", "contentEncoding",
-      "contentMediaType",
+      "contentMediaType", "discriminator",
     ]
 
     /// What stands in a text, see `contentSchema`.
@@ -249,8 +280,10 @@
       case "enum":
         guard rule.value.listValue?.contains(value) == true else { throw breach(place, "\(value) is not in the list") }
       case "const": guard rule.value == value else { throw breach(place, "\(value) is not \(rule.value)") }
-      case "properties", "required", "additionalProperties": try checkObject(value, rule, of: schema, at: place)
-      case "items", "prefixItems", "minItems", "maxItems": try checkList(value, rule, of: schema, at: place)
+      case "properties", "required", "additionalProperties", "minProperties", "maxProperties":
+        try checkObject(value, rule, of: schema, at: place)
+      case "items", "prefixItems", "minItems", "maxItems", "uniqueItems":
+        try checkList(value, rule, of: schema, at: place)
       case "minimum":
         guard let number = value.numberValue else { return }
         guard let least = rule.value.numberValue, number >= least else { throw breach(place, "\(value) is too small") }
@@ -268,6 +301,8 @@
           throw breach(place, "\(text) does not fit \(pattern)")
         }
       case "allOf": for part in rule.value.listValue ?? [] { try check(value, part, at: place) }
+      case "oneOf" where schema["discriminator"] != nil:
+        try check(value, try alternative(for: value, rule.value, of: schema, at: place), at: place)
       case "oneOf", "anyOf":
         let breaches = (rule.value.listValue ?? []).map { part -> String? in
           do { try check(value, part, at: place) } catch { return "\(error)" }
@@ -287,6 +322,16 @@
       }
     }
 
+    /// The alternative whose schema has the name that stands in the value.
+    private func alternative(for value: JSON, _ all: JSON, of schema: JSON, at place: String) throws -> JSON {
+      let property = schema["discriminator"]?["propertyName"]?.textValue ?? ""
+      let name = value[property]?.textValue ?? ""
+      guard let found = all.listValue?.first(where: { $0["$ref"]?.textValue == "#/components/schemas/\(name)" }) else {
+        throw breach(place, "'\(name)' is not described as \(property)")
+      }
+      return found
+    }
+
     private func checkObject(_ value: JSON, _ rule: JSON.Member, of schema: JSON, at place: String) throws {
       guard let members = value.objectValue else { return }
       switch rule.key {
@@ -296,6 +341,11 @@
         for member in members {
           guard let schema = rule.value[member.key] else { continue }
           try check(member.value, schema, at: "\(place).\(member.key)")
+        }
+      case "minProperties", "maxProperties":
+        guard let bound = rule.value.wholeValue else { return }
+        guard rule.key == "minProperties" ? members.count >= bound : members.count <= bound else {
+          throw breach(place, "\(members.count) members")
         }
       default:
         for member in members where schema["properties"]?[member.key] == nil {
@@ -310,6 +360,10 @@
       switch rule.key {
       case "minItems": guard items.count >= rule.value.wholeValue ?? 0 else { throw breach(place, "too few items") }
       case "maxItems": guard items.count <= rule.value.wholeValue ?? 0 else { throw breach(place, "too many items") }
+      case "uniqueItems":
+        guard rule.value != .bool(true) || Set(items).count == items.count else {
+          throw breach(place, "an item stands there twice")
+        }
       case "prefixItems":
         for (index, pair) in zip(items, rule.value.listValue ?? []).enumerated() {
           try check(pair.0, pair.1, at: "\(place)[\(index)]")

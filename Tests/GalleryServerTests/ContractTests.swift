@@ -12,7 +12,7 @@
     func routes(_ part: String) throws {
       let described = Set(try Contract.served(for: part).get().documented.map { "\($0.method) \($0.path)" })
       let all = part == "/api/" ? ImmichClientRoutes.all : Router.routes
-      let routes = Set(all.map { "\($0.method) \($0.path)" })
+      let routes = Set(all.flatMap { route in Contract.methods(of: route).map { "\($0) \(route.path)" } })
       #expect(Set(Router.routesWithImmichClients.map(\.path)).isSuperset(of: all.map(\.path)))
       #expect(described.subtracting(routes).sorted() == [])
       #expect(routes.subtracting(described).sorted() == [])
@@ -45,6 +45,23 @@
         }
       }
       #expect(Set(names).count == names.count, "operationId is given twice")
+    }
+
+    @Test(
+      "HEAD is described beside each GET: with statuses of it, but for one without content, and no content",
+      arguments: ["/v1/", "/api/"])
+    func heads(_ part: String) throws {
+      let contract = try Contract.served(for: part).get()
+      for path in try #require(contract.document["paths"]?.objectValue) {
+        let (get, head) = (path.value["get"]?["responses"], path.value["head"]?["responses"])
+        #expect((get == nil) == (head == nil), "\(path.key)")
+        #expect(get?["204"] == nil, "\(path.key)")
+        for response in head?.objectValue ?? [] {
+          #expect(get?[response.key] != nil || response.key == "204", "\(path.key) \(response.key)")
+          let described = try contract.resolved(response.value)
+          #expect(described["content"] == nil, "\(path.key) \(response.key)")
+        }
+      }
     }
 
     @Test("the items of each answer that is a sequence of them are described", arguments: ["/v1/", "/api/"])
@@ -135,8 +152,8 @@
       ] as [(String, String, Int, String)])
     func missingFields(_ method: String, _ path: String, _ status: Int, _ field: String) throws {
       let contract = try Contract.served.get()
-      let operation = method == "HEAD" ? "get" : method.lowercased()
-      let response = try #require(contract.document["paths"]?[path]?[operation]?["responses"]?["\(status)"])
+      let operation = try #require(contract.document["paths"]?[path]?[method.lowercased()])
+      let response = try #require(operation["responses"]?["\(status)"])
       let described = try #require(response["headers"]?.objectValue).map { $0.key.lowercased() }
       #expect(described.contains(field.lowercased()))
       var fields = Dictionary(uniqueKeysWithValues: described.map { ($0, "") })
@@ -145,6 +162,23 @@
       let answer = Answer(status: status, fields: fields, body: "")
       let breach = #expect(throws: Contract.Breach.self) { try contract.check(method, target, answer) }
       #expect(breach?.description.contains("\(field) is missing") == true, "\(String(describing: breach))")
+    }
+
+    @Test(
+      "an answer to another method than the described one, and a content of an answer to HEAD, are found",
+      arguments: [
+        ("GET", "/v1/uploads/a", 204, "", "not documented"), ("HEAD", "/v1/uploads/a", 206, "", "not documented"),
+        ("HEAD", "/v1/keys", 200, "{}", "a content"), ("HEAD", "/v1/keys", 404, "{}", "a content"),
+        ("HEAD", "/v1/blocks", 200, "", "not documented"), ("HEAD", "/v1/keys", 200, "", ""),
+      ] as [(String, String, Int, String, String)])
+    func otherMethods(_ method: String, _ target: String, _ status: Int, _ body: String, _ says: String) throws {
+      let answer = Answer(status: status, fields: [:], body: body)
+      do {
+        try Contract.served.get().check(method, target, answer)
+        #expect(says.isEmpty, "nothing was found")
+      } catch let breach as Contract.Breach {
+        #expect(!says.isEmpty && breach.description.contains(says), "\(breach)")
+      }
     }
 
     @Test(

@@ -72,6 +72,7 @@
         #expect(try gallery.library.currentToken == token, "a search changes nothing")
         let search = "search=\(try #require(state["search"] as? String))"
         #expect(try groups(gallery, search).pairs == [[falcon[1], falcon[0]], [fir[1], fir[0]]])
+        #expect(try gallery.ask("HEAD", "/v1/duplicates/groups?\(search)").status == 200)
         let first = try groups(gallery, "\(search)&limit=1")
         #expect(first.pairs == [[falcon[1], falcon[0]]] && first.next == 1)
         let second = try groups(gallery, "\(search)&limit=1&start=1")

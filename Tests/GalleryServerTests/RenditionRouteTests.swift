@@ -62,6 +62,7 @@
         #expect(try gallery.ask("GET", small, ["If-None-Match: \(tag)"]).status == 304)
         let head = try gallery.ask("HEAD", try gallery.rendition("large", of: asset))
         #expect(head.status == 200 && head.body.isEmpty)
+        #expect(try gallery.ask("HEAD", small, ["If-None-Match: \(tag)"]).status == 304)
         let columns = try gallery.columns()
         #expect(columns["rendition"] as? [String] == ["ready"])
         let placeholder = try #require((columns["placeholder"] as? [String])?.first)

@@ -137,12 +137,21 @@
     ) throws -> Answer {
       let client = try RawClient(port: address.port)
       client.send(try head(method, target, json: json, key: key, fields + ["Connection: close"]))
-      return Self.checked(method, target, try #require(Self.parsed(client.readBytesToEnd())))
+      let bytes = client.readBytesToEnd()
+      // Behind the head of an answer to HEAD there is nothing, the end of a chunked body included.
+      let answer = method == "HEAD" ? Self.parsed(String(decoding: bytes, as: UTF8.self)) : Self.parsed(bytes)
+      let sent = try json.map { try Array(JSONSerialization.data(withJSONObject: $0)) }
+      return Self.checked(method, target, try #require(answer), sent: sent)
     }
 
     /// The answer, held against the API's description.
-    static func checked(_ method: String, _ target: String, _ answer: Answer) -> Answer {
-      do { try Contract.served(for: target).get().check(method, target, answer) } catch { Issue.record("\(error)") }
+    /// - Parameter body: the JSON body of the request, which is held against it as well if it was accepted.
+    static func checked(_ method: String, _ target: String, _ answer: Answer, sent body: [UInt8]? = nil) -> Answer {
+      do {
+        let contract = try Contract.served(for: target).get()
+        try contract.check(method, target, answer)
+        if let body, (200..<300).contains(answer.status) { try contract.check(accepted: body, method, target) }
+      } catch { Issue.record("\(error)") }
       if answer.status == 503, Int(answer.fields["retry-after"] ?? "") ?? 0 < 1 {
         Issue.record("\(method) \(target) answers 503 and does not say until when: \(answer)")
       }

@@ -82,6 +82,9 @@
         let refused = try begin(text)
         #expect(try status(refused, text.dropFirst(10), Self.whole + [Self.part]) == 422)
         #expect(try gallery.ask("GET", refused).status == 422)
+        for (place, status) in [(first, 201), (again, 200), (wrong, 400), (refused, 422)] {
+          #expect(try gallery.ask("HEAD", place).status == status)
+        }
         // Others hear that there is none.
         try gallery.temporary.authorize("one")
         let one = try gallery.key(of: "one").secret
