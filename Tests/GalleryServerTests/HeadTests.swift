@@ -109,5 +109,14 @@
         }
       }
     }
+
+    @Test("HEAD of the events of a session that is not there is refused, as GET is", arguments: ["GET", "HEAD"])
+    func absentSession(_ method: String) async throws {
+      try await TestGallery.serving { gallery in
+        for path in ["events", "presentation/events"] {
+          #expect(try gallery.ask(method, "/v1/picking/none/\(path)").status == 404, "\(path)")
+        }
+      }
+    }
   }
 #endif
