@@ -232,7 +232,7 @@
       let fields = fields + ["Content-Type: application/json", "Content-Length: \(body.count)", "Connection: close"]
       let client = try RawClient(port: address.port)
       client.send(Array(try head("POST", target, key: key, fields).utf8) + body)
-      return Self.checked("POST", target, try #require(Self.parsed(client.readToEnd())))
+      return Self.checked("POST", target, try #require(Self.parsed(client.readToEnd())), sent: body)
     }
   }
 #endif

@@ -182,6 +182,40 @@
     }
 
     @Test(
+      "an accepted body that is not described is found",
+      arguments: [
+        ("/v1/blocks", #"{"changes":[{"op":"asset.trash","assets":["a"],"colour":1}]}"#, "colour is not documented"),
+        ("/v1/blocks", #"{"changes":[{"op":"asset.trash"}]}"#, "assets is missing"),
+        ("/v1/blocks", #"{"changes":[{"op":"asset.paint"}]}"#, "'asset.paint' is not described"),
+        ("/v1/blocks", #"{"changes":[{"op":"album.removeAt","album":"a","indexes":[1,1]}]}"#, "twice"),
+        ("/v1/keys", #"{"client":"a","days":0}"#, "too small"), ("/v1/picking/a/taps", "{}", "0 members"),
+        ("/v1/blocks", #"{"changes":[{"op":"asset.trash","assets":["$a"]}]}"#, ""), ("/v1/uploads", "1", ""),
+      ])
+    func acceptedBodies(_ target: String, _ body: String, _ says: String) throws {
+      do {
+        try Contract.served.get().check(accepted: Array(body.utf8), "POST", target)
+        #expect(says.isEmpty, "nothing was found")
+      } catch let breach as Contract.Breach {
+        #expect(!says.isEmpty && breach.description.contains(says), "\(breach)")
+      }
+    }
+
+    @Test("an asset and a collection are described with all their properties")
+    func objects() throws {
+      let schemas = try #require(Contract.served.get().document["components"]?["schemas"])
+      func described(_ name: String) throws -> (all: Set<String>, required: Set<String>) {
+        let schema = try #require(schemas[name])
+        let all = try #require(schema["properties"]?.objectValue).map(\.key)
+        return (Set(all), Set(try #require(schema["required"]?.textsValue)))
+      }
+      let (asset, collection) = (try described("Asset"), try described("Collection"))
+      let printed = Set(AssetProperty.printed.map(\.name)).union(["resources"])
+      #expect(asset.required == printed && asset.all == printed.union(["albums"]))
+      let properties = Set(CollectionProperty.printed.map { "\($0.name)" })
+      #expect(collection.required == properties && collection.all == properties)
+    }
+
+    @Test(
       "an answer that is not described is found",
       arguments: [
         (200, "application/json", #"{"keys":"none"}"#, "stands where"), (200, "application/json", "{}", "missing"),
