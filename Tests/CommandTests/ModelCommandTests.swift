@@ -32,6 +32,12 @@ struct ModelCommandTests {
     arguments: [
       (#"{"op":"asset.edit","assets":["$a"],"rating":6}"#, "'rating' must be a number of stars"),
       (#"{"op":"asset.edit","assets":["$a"],"addedKeywords":"sea"}"#, "'addedKeywords' must be a list of words"),
+      (#"{"op":"asset.edit","assets":["$a"],"addedKeywords":["sea",""]}"#, "a list of words, none of them blank"),
+      (#"{"op":"asset.edit","assets":["$a"],"addedKeywords":[" "]}"#, "a list of words, none of them blank"),
+      (
+        #"{"op":"asset.create","mediaType":"image","resources":[],"keywords":["\t"]}"#,
+        "'keywords' must be a list of words, none of them blank"
+      ),
       (#"{"op":"asset.edit","assets":["$a"],"dateShift":"1h"}"#, "'dateShift' must be a whole number of seconds"),
       (
         #"{"op":"asset.edit","assets":["$a"],"dateShift":60,"creationDate":"2024-05-31T18:30:00Z"}"#,

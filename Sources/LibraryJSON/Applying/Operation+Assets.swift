@@ -58,7 +58,7 @@ extension OperationFields {
     creation.burstIdentifier = try assignment("burstIdentifier", "text", \.textValue)?.setting
     creation.sourceType = try bits("sourceType") ?? .userLibrary
     creation.caption = try assignment("caption", "text", \.textValue)?.setting
-    creation.keywords = try words("keywords")
+    creation.keywords = try keywords("keywords")
     creation.origin = try assignment("origin", "an identifier across libraries") { json in
       json.textValue.flatMap { CloudIdentifier(archivalStringValue: $0) }
     }?.setting
@@ -70,7 +70,7 @@ extension OperationFields {
     changes.values = try values(\.isByEdit)
     changes.dateShift = try optional("dateShift", "a whole number of seconds", \.wholeValue)
     changes.caption = try assignment("caption", "text", \.textValue)
-    changes.addedKeywords = try words("addedKeywords")
+    changes.addedKeywords = try keywords("addedKeywords")
     changes.removedKeywords = try words("removedKeywords")
     return changes
   }
@@ -146,6 +146,11 @@ extension OperationFields {
 
   private mutating func words(_ name: String) throws -> Set<String> {
     Set(try optional(name, "a list of words", \.textsValue) ?? [])
+  }
+
+  /// Words to give to an asset. A blank one would be passed over, or stored as a keyword that cannot be seen.
+  private mutating func keywords(_ name: String) throws -> Set<String> {
+    Set(try optional(name, "a list of words, none of them blank", \.wordsValue) ?? [])
   }
 
   private mutating func bits<Bits: NamedBits>(_ name: String) throws -> Bits? where Bits.Element == Bits {

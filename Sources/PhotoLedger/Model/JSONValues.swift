@@ -12,6 +12,11 @@ extension JSON {
     return texts.compactMap(\.self)
   }
 
+  /// A list of words that say something: none is blank, as a word from an unset variable is.
+  package var wordsValue: [String]? {
+    textsValue.flatMap { texts in texts.contains(where: \.isBlank) ? nil : texts }
+  }
+
   package var listValue: [JSON]? { if case .list(let values) = self { values } else { nil } }
 
   package var objectValue: [Member]? { if case .object(let members) = self { members } else { nil } }
@@ -35,6 +40,11 @@ extension JSON {
     let positions = values.compactMap(\.positionValue)
     return positions.count == values.count && Set(positions).count == positions.count ? positions : nil
   }
+}
+
+extension String {
+  /// Whether nothing of the text is seen: it is empty, or all white space.
+  package var isBlank: Bool { allSatisfy(\.isWhitespace) }
 }
 
 extension JSON {

@@ -35,7 +35,18 @@ extension Command {
       throw UsageError(
         "--location needs LATITUDE,LONGITUDE or LATITUDE,LONGITUDE,ALTITUDE, or 'none'; got '\(text)'.")
     }
-    let names = ["latitude", "longitude", "altitude"]
-    return .object(zip(names, numbers.compactMap { $0 }).map { JSON.Member($0, .number($1)) })
+    let bounds = [
+      ("latitude", AssetNumbers.latitudes), ("longitude", AssetNumbers.longitudes),
+      ("altitude", AssetNumbers.altitudes),
+    ]
+    return .object(
+      try zip(bounds, numbers.compactMap(\.self)).map { bound, number in
+        let (name, range) = bound
+        guard range.contains(number) else {
+          throw UsageError(
+            "--location needs a number from \(range.lowerBound) to \(range.upperBound) as \(name); got '\(text)'.")
+        }
+        return JSON.Member(name, .number(number))
+      })
   }
 }

@@ -37,7 +37,7 @@ extension Invocation {
     options.includedNames = texts("include")
     if text("all-names") != nil { options.excludedNames = [] }
     options.excludedNames += texts("exclude")
-    options.keywords = Set(texts("keyword"))
+    options.keywords = Set(try texts("keyword").map { try keyword($0, "--keyword") })
     options.formsStacks = text("no-stacks") == nil
     if let jobs = try count("jobs") {
       guard (1...256).contains(jobs) else { throw UsageError("--jobs needs a number from 1 to 256; got \(jobs).") }
@@ -67,6 +67,6 @@ extension Invocation {
     guard text.hasPrefix("keyword:"), text.utf8.count > 8 else {
       throw UsageError("--partner-shared needs take, leave or keyword:WORD; got '\(text.prefix(80))'.")
     }
-    return .keyword(String(text.dropFirst(8)))
+    return .keyword(try keyword(String(text.dropFirst(8)), "--partner-shared keyword:WORD"))
   }
 }

@@ -105,6 +105,17 @@ struct Invocation: Sendable {
     return text
   }
 
+  /// A keyword that assets get.
+  /// - Parameters:
+  ///   - text: the keyword.
+  ///   - name: the operand, or the option with its hyphens.
+  /// - Throws: ``UsageError`` for a blank one, which would do nothing or be invisible: a variable of a script that is
+  ///   not set must not be passed over.
+  func keyword(_ text: String, _ name: String) throws -> String {
+    guard !text.isBlank else { throw UsageError("\(name) needs a keyword; '\(text)' is blank.") }
+    return text
+  }
+
   /// A path that the command line gives.
   /// - Parameters:
   ///   - text: the path.
@@ -145,15 +156,19 @@ struct Invocation: Sendable {
     return number
   }
 
-  /// The numbers of a list such as `0,3,5`.
+  /// The numbers of a list such as `0,3,5`, each once.
   func positions(_ name: String) throws -> [Int] {
     guard let text = text(name) else { throw UsageError("'\(command.name)' needs --\(name).") }
-    return try text.split(separator: ",", omittingEmptySubsequences: false).map { part in
+    let positions = try text.split(separator: ",", omittingEmptySubsequences: false).map { part in
       guard let number = Int(part), number >= 0 else {
         throw UsageError("--\(name) needs whole numbers separated by commas, such as 0,3,5; got '\(part)'.")
       }
       return number
     }
+    guard Set(positions).count == positions.count else {
+      throw UsageError("--\(name) needs each number once; got '\(text)'.")
+    }
+    return positions
   }
 
   // MARK: The library
