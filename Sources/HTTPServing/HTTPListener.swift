@@ -106,7 +106,9 @@
     private static func parts(of text: String) throws(HTTPServerError) -> (host: String, port: String) {
       guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
         throw HTTPServerError(
-          description: "'\(text)' is not an address; pass HOST:PORT, such as 127.0.0.1:8080.", isMalformedAddress: true)
+          description:
+            "'\(text)' is not an address; pass HOST:PORT with a port from 0 to 65535, such as 127.0.0.1:8080.",
+          isMalformedAddress: true)
       }
       var host = text[..<colon]
       if host.hasPrefix("["), host.hasSuffix("]") {

@@ -41,6 +41,10 @@ public struct LogFilter: Sendable {
     "selection.granted", "selection.picked", "selection.withdrawn",
   ]
 
+  /// What a kind is, for messages.
+  package static let kindForm =
+    "a type of event such as assets.trashed, its object (assets) or its action (trashed)"
+
   /// Whether a kind, as ``kinds`` takes it, is one of a type of event that this version records.
   public static func isKnown(kind: String) -> Bool { knownTypes.contains { Event.isType($0, ofKind: kind) } }
 

@@ -260,7 +260,8 @@ struct LogImport {
           .conflict,
           """
           The lines continue event \(heading.after.sequence) with the chain \(heading.after.chain), but the library \
-          ends with event \(head.sequence) and the chain \(head.chain).
+          ends with event \(head.sequence) and the chain \(head.chain). Append the output of `export --after` with the \
+          token that `history token` prints for this library.
           """)
       }
       var importer = try core.log.importer(in: t)

@@ -179,8 +179,8 @@ extension PickerFilter: CustomStringConvertible {
 
     private func mistake(_ what: String) -> LibraryError {
       let before = String(text[..<min(position, text.count)])
-      return LibraryError(
-        .malformedRequest, "The filter '\(String(text.prefix(80)))' \(what), after '\(before.suffix(40))'.")
+      let place = before.isEmpty ? "" : ", after '\(before.suffix(40))'"
+      return LibraryError(.malformedRequest, "The filter '\(String(text.prefix(80)))' \(what)\(place).")
     }
   }
 }

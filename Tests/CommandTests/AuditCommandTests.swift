@@ -65,7 +65,9 @@ struct AuditCommandTests {
     let history = ["history", scene.album, "--json"]
     #expect(try scene.sandbox.run(history + span).lines == scene.sandbox.run(history).lines)
     for (words, sentence) in [
-      (["--kind", "trahsed"], "did you mean trashed?"), (["--from", "yesterday"], "got 'yesterday'"),
+      (["--kind", "trahsed"], "did you mean trashed?"),
+      (["--kind", "qqqqqqqq"], "'qqqqqqqq'; pass a type of event such as assets.trashed"),
+      (["--from", "yesterday"], "got 'yesterday'"),
       (["--to", "2024-05-32"], "needs a day or an instant"),
     ] {
       let result = try scene.sandbox.run(["log"] + words)

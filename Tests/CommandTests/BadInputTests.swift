@@ -119,6 +119,22 @@ struct BadInputTests {
     }
   }
 
+  @Test("a file that cannot be read is named with the system's reason")
+  func reasons() throws {
+    let sandbox = try Sandbox()
+    var cases: [([String], String)] = [
+      (["verify", "--checkpoint", "nope"], "nope cannot be read"), (["prove", "check", "nope"], "nope cannot be read"),
+    ]
+    #if Gallery
+      let page = sandbox.folder.appending(path: "nope").path
+      cases.append((["serve", "--listen", "127.0.0.1:0", "--page", page], "cannot be read from \(page)"))
+    #endif
+    for (words, place) in cases {
+      let result = try sandbox.run(words)
+      #expect(result.status == 1 && result.errors.hasSuffix("\(place): No such file or directory.\n"), "\(result)")
+    }
+  }
+
   @Test("an export into what is no folder fails, and its dry run with the same sentence")
   func exportIntoFile() throws {
     let sandbox = try Sandbox()

@@ -150,7 +150,9 @@ struct EditCommandTests {
     #expect(try sandbox.run(["unstack", ids[2]]).status == 0)
     #expect(try sandbox.identifiers() == ids)
     let refused = try sandbox.run(["stack", ids[0]])
-    #expect(refused.status == 1 && refused.errors.contains("needs other assets"))
+    #expect(refused.status == 1 && refused.errors.contains("at least one asset below its top"))
+    let doubled = try sandbox.run(["stack", ids[0], ids[0]])
+    #expect(doubled.status == 1 && doubled.errors.contains("cannot be below it too"), "\(doubled.errors)")
     #expect(try sandbox.run(["verify"]).status == 0)
   }
 

@@ -76,7 +76,7 @@ struct PickTests {
     let load = ["pick", "load", try #require(item["token"] as? String), "--as", "app"]
     #expect(try sandbox.run(load + ["--current", "--output", "a.heic"]).status == 0)
     #expect(try Data(contentsOf: sandbox.folder.appending(path: "a.heic")) == Data("still".utf8))
-    #expect(try sandbox.run(load + ["--current", "--output", "a.heic"]).errors.contains("already exists"))
+    #expect(try sandbox.run(load + ["--current", "--output", "a.heic"]).errors.contains("pass --force"))
     #expect(try sandbox.run(load + ["--type", "public.heic", "--current"]).output == "still")
     let wrong = try sandbox.run(load + ["--type", "public.png"])
     #expect(wrong.status == 1 && wrong.errors.contains("public.heic") && wrong.output.isEmpty)

@@ -174,7 +174,8 @@ import Testing
       let (socket, port) = try listening()
       defer { close(socket) }
       for (address, status, says) in [
-        ("nonsense", 2, "'nonsense' is not an address"), ("::1:80", 2, "IPv6 is written in brackets"),
+        ("nonsense", 2, "--listen: 'nonsense' is not an address"),
+        ("127.0.0.1:99999", 2, "with a port from 0 to 65535"), ("::1:80", 2, "IPv6 is written in brackets"),
         (":80", 2, "names no host"), ("127.0.0.1:\(port)", 1, "The server cannot listen on '127.0.0.1:\(port)'"),
         ("192.0.2.1:1", 1, "The server cannot listen on '192.0.2.1:1'"),
       ] as [(String, Int32, String)] {

@@ -73,6 +73,7 @@ struct UndoCommandTests {
     let refused = try sandbox.run(["undo", "--commit", rated])
     #expect(refused.status == 1 && refused.output.isEmpty)
     #expect(refused.errors.contains("'rating' of the asset \(ids[0]) was changed since."))
+    #expect(refused.errors.hasSuffix("Check a dry run, then pass --on-conflict skip or force.\n"), "\(refused)")
     let dry = try sandbox.run(["undo", "--commit", rated, "--dry-run", "--json"]).objects()
     #expect(dry.last?["isRefused"] as? Bool == true && dry.last?["token"] is NSNull)
     #expect(dry.contains { $0["line"] as? String == "conflict" && $0["reason"] as? String == "changedSince" })

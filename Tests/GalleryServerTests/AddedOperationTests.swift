@@ -209,6 +209,9 @@
         let app = try gallery.key(of: "app").secret
         #expect(try gallery.ask("POST", "/v1/links", json: [:], key: app).status == 403)
         #expect(try gallery.ask("POST", "/v1/links", json: ["client": "app"]).status == 400)
+        let empty = ["Content-Type: application/json", "Content-Length: 0"]
+        let bare = try gallery.ask("POST", "/v1/links", empty)
+        #expect(bare.status == 400 && bare.body.contains("The body is not valid JSON"), "\(bare)")
       }
     }
   }

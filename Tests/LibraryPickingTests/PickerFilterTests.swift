@@ -83,7 +83,7 @@ struct PickerFilterTests {
   @Test(
     "a filter that cannot be read is told with its place",
     arguments: [
-      ("", "needs one of images"), ("fotos", "needs one of images"), ("any(images", "closing parenthesis"),
+      ("", "needs one of images"), ("fotos", "all(…), not(…)."), ("any(images", "closing parenthesis"),
       ("images,videos", "unexpected text, after 'images'"), ("any(images,)", "after 'any(images,'"),
       ("not()", "needs one of images"), ("not(images,videos)", "closing parenthesis, after 'not(images'"),
       ("playbackStyle(loop)", "videoLooping"), ("none(images)", "needs any(…)"),

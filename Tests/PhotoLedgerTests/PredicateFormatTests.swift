@@ -158,6 +158,15 @@ import Testing
   }
 
   @Test(
+    "where a comparison is missing at the end, the end is what was found",
+    arguments: ["isFavorite", "NOT isFavorite", "isHidden == YES AND isFavorite", "isHidden == YES OR isFavorite"])
+  func foundAtEnd(format: String) {
+    let error = #expect(throws: FetchError.self) { try Condition(format: format, for: .asset) }
+    let sentence = "write isFavorite == YES, found the end"
+    #expect(error?.description.contains(sentence) == true, "\(error?.description ?? "")")
+  }
+
+  @Test(
     "arguments of the wrong kind or number are refused",
     arguments: [
       ("mediaType == %d", [1.5], 14), ("mediaType == %d", ["x"], 14), ("mediaType == 1", [1], 15),

@@ -194,8 +194,7 @@
     static func kinds(_ names: [String]) throws(Problem) -> Set<String> {
       if let unknown = names.first(where: { !isKnown(kind: $0) }) {
         throw .malformed(
-          "There is no kind of event '\(unknown.prefix(40))'; pass a type such as assets.trashed, its object "
-            + "(assets) or its action (trashed).")
+          "There is no kind of event '\(unknown.prefix(40))'; pass \(LogFilter.kindForm).")
       }
       return Set(names)
     }

@@ -67,7 +67,8 @@
     private static func read(_ path: String, of folder: URL, as type: String) throws(GalleryError) -> File {
       let bytes: [UInt8]
       do { bytes = Array(try Data(contentsOf: folder.appending(path: path))) } catch {
-        throw GalleryError("The page's file \(path) in \(folder.path) cannot be read: \(error.localizedDescription)")
+        let reason = LibraryError.reason(of: error)
+        throw GalleryError("The page's file \(path) in \(folder.path) cannot be read: \(reason).")
       }
       return File(bytes: bytes, type: type, tag: String(Keyring.hash(bytes).prefix(32)))
     }
@@ -90,7 +91,7 @@
         }
         return paths
       } catch {
-        throw GalleryError("The gallery's page cannot be read from \(folder.path): \(error.localizedDescription)")
+        throw GalleryError("The gallery's page cannot be read from \(folder.path): \(LibraryError.reason(of: error)).")
       }
     }
 

@@ -82,7 +82,7 @@
       case let error as LibraryError: self.init(error)
       case let error as FetchError:
         self.init(400, Self.fetchKinds[error.code] ?? "malformed-request", error.description)
-      case let error as JSONError: self.init(400, "malformed-request", error.description)
+      case let error as JSONError: self.init(400, "malformed-request", "The body is not valid JSON: \(error.clause).")
       case let error as GalleryError:
         self.init(
           error.isOfSpace ? 507 : 500, error.isOfSpace ? "not-enough-space" : "storage", privately: error.description,

@@ -55,7 +55,7 @@ extension OperationFields {
         return try Data(contentsOf: url)
       } catch {
         throw LibraryError(
-          .missingResource, "\(place): the file \(url.path) cannot be read: \(error.localizedDescription)")
+          .missingResource, "\(place): the file \(url.path) cannot be read: \(LibraryError.reason(of: error)).")
       }
     case .stored: preconditionFailure("A line cannot name bytes that are already stored.")
     }

@@ -42,7 +42,7 @@ package struct UnfinishedFile: ~Copyable {
   }
 
   static func exists(_ path: String) -> LibraryError {
-    LibraryError(.alreadyExists, "\(path) already exists; choose another path, or allow replacing it.")
+    LibraryError(.alreadyExists, "\(path) already exists; choose another path.")
   }
 
   package func write(_ bytes: [UInt8]) throws(LibraryError) {

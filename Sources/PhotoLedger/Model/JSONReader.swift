@@ -44,7 +44,7 @@ package struct JSONReader {
     var reader = JSONReader(bytes, form, valueLimit)
     let value = try reader.value(depth: 0)
     reader.skipBlanks()
-    guard reader.position == bytes.count else { throw reader.error("expected the end of the line") }
+    guard reader.position == bytes.count else { throw reader.error("expected the end") }
     return value
   }
 

@@ -208,7 +208,9 @@ struct PredicateParser {
 
   typealias TextOptions = Condition.TextOptions
 
-  func condition(of operand: Operand) throws(FetchError) -> Condition {
+  /// Mutating, so that a call reads the token after its argument was parsed: the receiver of another method is copied
+  /// before that.
+  mutating func condition(of operand: Operand) throws(FetchError) -> Condition {
     switch operand.node {
     case .condition(let condition): return condition
     case .key(let key):

@@ -136,15 +136,27 @@ public struct UndoReport: Sendable, Hashable {
 
   /// Why the undo is rejected, and what to do.
   var refusal: LibraryError? {
+    rejection(skipping: "choose to skip the conflicts", forcing: "to force them")
+  }
+
+  /// Why the undo is rejected, and what to do in the words of a caller.
+  /// - Parameters:
+  ///   - skipping: how the caller skips conflicts, as a request.
+  ///   - forcing: the alternative that forces them.
+  package func rejection(skipping: String, forcing: String) -> LibraryError? {
     let refused = conflicts.filter { $0.outcome == .refused }
     guard let first = refused.first else { return nil }
-    let others = refused.count == 1 ? "" : " There are \(refused.count - 1) more conflicts."
-    let force = refused.contains(where: \.isForcible) ? " or to force them" : ""
+    let others =
+      switch refused.count - 1 {
+      case 0: ""
+      case 1: " There is 1 more conflict."
+      case let count: " There are \(count) more conflicts."
+      }
+    let force = refused.contains(where: \.isForcible) ? " or \(forcing)" : ""
     return LibraryError(
       .conflict,
       """
-      Nothing was undone: \(first.sentence)\(others) Check a dry run, then choose to \
-      skip the conflicts\(force).
+      Nothing was undone: \(first.sentence)\(others) Check a dry run, then \(skipping)\(force).
       """)
   }
 }

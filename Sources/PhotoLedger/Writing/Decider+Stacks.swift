@@ -101,8 +101,11 @@ extension Decider {
     guard top.identifier.canNameStack else {
       throw LibraryError(.changeNotSupported, "The asset \(name) cannot be the top of a stack; choose another.")
     }
-    guard !others.contains(where: { $0.number == top.number }), !others.isEmpty || top.stack != nil else {
-      throw LibraryError(.changeNotSupported, "A stack under \(name) needs other assets than \(name) itself.")
+    guard !others.contains(where: { $0.number == top.number }) else {
+      throw LibraryError(.changeNotSupported, "The asset \(name) is the top of the stack and cannot be below it too.")
+    }
+    guard !others.isEmpty || top.stack != nil else {
+      throw LibraryError(.changeNotSupported, "A stack needs at least one asset below its top, \(name).")
     }
   }
 

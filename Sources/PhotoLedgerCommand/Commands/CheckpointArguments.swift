@@ -43,7 +43,7 @@ extension Invocation {
       let data = try file.read(upToCount: Self.byteCountMax + 1) ?? Data()
       if data.count <= Self.byteCountMax { return data }
     } catch {
-      throw LibraryError(.missingResource, "\(path) cannot be read: \(error.localizedDescription)")
+      throw LibraryError(.missingResource, "\(path) cannot be read: \(LibraryError.reason(of: error)).")
     }
     throw LibraryError(.invalidProof, "\(path) is not a checkpoint or proof: it has more than 64 MiB.")
   }

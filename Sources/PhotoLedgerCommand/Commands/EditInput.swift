@@ -33,7 +33,11 @@ extension Command {
     return try invocation.withLibrary { library in
       let asset = try library.asset(named: invocation.operands[0])
       let input = try library.editingInput(for: asset) { formats.contains($0.formatIdentifier) }
-      if let output { try write(input, library, to: output, replacing: invocation.has(force)) }
+      if let output {
+        try invocation.writing(to: output) {
+          try write(input, library, to: output, replacing: invocation.has(force))
+        }
+      }
       if invocation.printsJSON {
         try invocation.output.line(json(input, library))
       } else {

@@ -14,7 +14,7 @@ extension Command {
   ]
 
   static let kindNote = """
-    A kind is a type of event such as assets.trashed, its object (assets) or its action (trashed); \
+    A kind is \(LogFilter.kindForm); \
     a date is an instant, 2024-05-31T18:30:00Z, or a day in UTC, 2024-05-31. Times are printed in UTC.
     """
 }
@@ -36,7 +36,8 @@ extension Invocation {
   func eventKinds() throws -> Set<String> {
     for kind in texts("kind") where !LogFilter.isKnown(kind: kind) {
       let words = LogFilter.knownTypes.flatMap { type in [type] + type.split(separator: ".").map(String.init) }
-      throw UsageError("There is no kind of event '\(kind)'\(Suggestion.sentence(for: kind, among: words))")
+      let advice = Suggestion.nearest(to: kind, among: words).map { "did you mean \($0)?" }
+      throw UsageError("There is no kind of event '\(kind)'; \(advice ?? "pass \(LogFilter.kindForm).")")
     }
     return Set(texts("kind"))
   }

@@ -111,8 +111,10 @@ extension Command {
           for try await chunk in app.data(of: item, options: options) { try output.write(bytes: chunk) }
         }
       }
-      try waiting(interruption) {
-        try await app.write(item, to: file, replacing: arguments.isForced, options: options)
+      try invocation.writing(to: file) {
+        try waiting(interruption) {
+          try await app.write(item, to: file, replacing: arguments.isForced, options: options)
+        }
       }
     }
     return .done

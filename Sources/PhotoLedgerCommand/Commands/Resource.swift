@@ -61,8 +61,10 @@ extension Command {
         bar.show("copying", done: Int(share * Double(size)), total: size, note: "bytes")
       }
       let replacing = invocation.has(force)
-      try waiting(interruption) {
-        try await library.write(file.resource, in: file.asset, to: output, replacing: replacing, options: options)
+      try invocation.writing(to: output) {
+        try waiting(interruption) {
+          try await library.write(file.resource, in: file.asset, to: output, replacing: replacing, options: options)
+        }
       }
     }
     return .done

@@ -102,7 +102,7 @@ extension Invocation {
         options.connectionLimitOfAddress = isOpen ? min(1_000, max(1, options.connectionLimit / 4)) : 0
         address = try server.start(listener, options: options)
       } catch let error as HTTPServerError where error.isMalformedAddress {
-        throw UsageError(error.description)
+        throw UsageError("--listen: \(error.description)")
       }
       let origin = "\(options.tls == nil ? "http" : "https")://\(address)"
       // Before the address is announced: those who read it may send a signal at once.

@@ -56,7 +56,7 @@ extension Command {
         } else {
           for conflict in plan.conflicts.prefix(20) { Output.notice(TextLayout.printable(conflict.sentence)) }
         }
-        throw error
+        throw plan.rejection(skipping: "pass --on-conflict skip", forcing: "force") ?? error
       }
       try invocation.print(report, isDry: false)
       return .done

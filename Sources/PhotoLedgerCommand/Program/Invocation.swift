@@ -139,6 +139,14 @@ struct Invocation: Sendable {
     URL(filePath: try path(text, name), directoryHint: .isDirectory)
   }
 
+  /// Runs work that writes a file which `--force` replaces; if the file is there, the error names that option.
+  func writing(to file: URL, _ work: () throws -> Void) throws {
+    do { try work() } catch let error as LibraryError where error.code == .alreadyExists && text("force") == nil {
+      throw LibraryError(
+        .alreadyExists, "\(file.absoluteURL.path) already exists; choose another path, or pass --force to replace it.")
+    }
+  }
+
   /// The value of an option that takes one of a few words.
   func choice<Value: RawRepresentable & CaseIterable>(_ option: Option) throws -> Value?
   where Value.RawValue == String {
