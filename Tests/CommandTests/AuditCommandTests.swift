@@ -86,6 +86,12 @@ struct AuditCommandTests {
     #expect(trashed[0]["new"] as? String == trashed[1]["old"] as? String)
     let text = try scene.sandbox.run(["history", scene.album]).output
     #expect(text.contains("(album remove)") && text.contains("localizedTitle: null → \"Sea\""))
+    #expect(text.contains("members: null → \(scene.assets[0])  'IMG_0.jpg'\n") && !text.contains("orderKey"), "\(text)")
+    for words in [["add", scene.album, scene.assets[0]], ["move", scene.album, "--at", "1", "--to", "0"]] {
+      #expect(try scene.sandbox.run(["album"] + words).status == 0, "\(words)")
+    }
+    let moves = try scene.sandbox.run(["history", scene.album, "--kind", "moved"]).output
+    #expect(moves.contains("members: \(scene.assets[0])  'IMG_0.jpg' moved\n"), "\(moves)")
     let some = try scene.sandbox.run(["history", scene.album, "--kind", "removed", "--json"]).objects()
     #expect(some.contains { $0["property"] as? String == "members" && $0["new"] is NSNull })
     #expect(Set(some.compactMap { $0["type"] as? String }) == ["content.removed"])
@@ -158,7 +164,7 @@ struct AuditCommandTests {
     #expect((selection[0]["from"] as? [String: Any])?["cause"] as? String == "client limit")
     #expect((selection[0]["to"] as? [String: Any])?["cause"] as? String == "client withdraw")
     let then = try scene.sandbox.run(["access", "--client", Scene.client, "--at", token]).output
-    #expect(then.contains("selection") && then.contains("until") && then.contains(scene.assets[0]))
+    #expect(then.contains("selection") && then.contains("until") && then.contains("\(scene.assets[0])  'IMG_0.jpg'"))
     for (words, status, sentence) in [
       ([], 2, "needs either an identifier or --client"), ([scene.assets[0], "--client", "x"], 2, "needs either"),
       ([scene.assets[0], "--at", "noon"], 2, "got 'noon'"), ([scene.assets[0], "--at", "9999"], 1, "no event 9999"),

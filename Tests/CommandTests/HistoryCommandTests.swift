@@ -46,7 +46,7 @@ struct HistoryCommandTests {
     #expect(try sandbox.run(["history", "--since", last]).output.isEmpty)
     #expect(try sandbox.run(["history", "--json"]).lines.count == 7, "Without a token, from the beginning on.")
     let text = try sandbox.run(["history", "--since", reached]).output
-    #expect(text.contains("(purge)") && text.contains("deleted   asset  \(assets[1])"))
+    #expect(text.contains("(purge)") && text.contains("deleted   asset  \(assets[1])  'IMG_1.jpg'\n"), "\(text)")
   }
 
   @Test("more commits than one reading gives are told all the same, up to the limit")
@@ -99,6 +99,9 @@ struct HistoryCommandTests {
     #expect(try Self.details(lines[1], "asset")["updatedLocalIdentifiers"] == [assets[0]])
     #expect(try Self.details(lines[2], "asset")["deletedLocalIdentifiers"] == [assets[0]])
     #expect(lines.allSatisfy { $0["client"] is NSNull && $0["cause"] is NSNull })
+    let text = try sandbox.run(["history", "--since", token] + asClient).output
+    #expect(text.contains("inserted  asset  \(assets[1])  'IMG_1.jpg'\n"), "\(text)")
+    #expect(text.contains("deleted   asset  \(assets[0])\n"), "What was withdrawn is not named.")
     #expect(try sandbox.run(["history", "--since", token]).errors.contains("another client"))
     let stranger = try sandbox.run(["history", "--since", token, "--as", "com.example.stranger"])
     #expect(stranger.status == 1 && stranger.errors.contains("may not read the history"))

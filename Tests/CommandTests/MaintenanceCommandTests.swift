@@ -321,7 +321,9 @@ struct MaintenanceCommandTests {
     let change = try #require((lines[0]["changes"] as? [String: Any])?["isFavorite"] as? [String: Any])
     #expect(change["old"] as? Bool == false && change["new"] as? Bool == true)
     #expect(lines[2]["commitCount"] as? Int == 4 && lines[2]["otherCommitCount"] as? Int == 0)
-    #expect(try sandbox.run(["compare", sandbox.library, "--library", place]).lines.count == 3)
+    let text = try sandbox.run(["compare", sandbox.library, "--library", place]).lines
+    #expect(text.count == 3 && text[0].contains("\(assets[0])  'IMG_0.jpg'  "), "\(text)")
+    #expect(text[1].hasSuffix("\(assets[1])  'IMG_1.jpg'"), "Its name is in the log.")
     #expect(try Self.chain(sandbox) == chain)
     #expect(try sandbox.run(["verify", "--content"]).status == 0)
     #expect(try sandbox.identifiers().count == 3)

@@ -44,14 +44,18 @@ extension Command {
 
   private static func tellIntervals(of client: String, _ invocation: Invocation) throws -> ExitStatus {
     try invocation.withLibrary { library in
-      for interval in try library.accessIntervals(of: client) {
+      let intervals = try library.accessIntervals(of: client)
+      var names = ObjectLabels(of: library)
+      let labels = try invocation.printsJSON ? [:] : names.labels(of: intervals.compactMap(\.object))
+      for interval in intervals {
         if invocation.printsJSON {
           try invocation.output.line(JSON(interval.record))
           continue
         }
         let end = interval.to.map { "until \($0.line)" } ?? "until now"
+        let object = interval.object.map { [$0, labels[$0]].compactMap(\.self).joined(separator: "  ") }
         let line =
-          "\(TextLayout.fitted(interval.ground.rawValue, 13))  \(interval.object ?? "everything")"
+          "\(TextLayout.fitted(interval.ground.rawValue, 13))  \(object ?? "everything")"
           + "  from \(interval.from.line) \(end)"
         try invocation.output.line(TextLayout.printable(line))
       }

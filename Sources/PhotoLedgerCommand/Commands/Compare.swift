@@ -1,3 +1,4 @@
+import LibraryAudit
 import LibraryJSON
 import LibraryMaintenance
 import PhotoLedger
@@ -18,11 +19,13 @@ extension Command {
     return try invocation.withLibrary { library in
       let other = try PhotoLibrary(at: url)
       defer { other.close() }
+      var names = ObjectLabels(of: library)
       let comparison = try library.compare(with: other) { difference in
         if invocation.printsJSON {
           try invocation.output.line(JSON(difference))
         } else {
-          try invocation.output.line(text(difference))
+          let label = try names.labels(of: [difference.localIdentifier]).values.first
+          try invocation.output.line(text(difference, label))
         }
         return true
       }
@@ -37,10 +40,11 @@ extension Command {
 }
 
 /// A difference for people: what, which, and the properties that differ.
-private func text(_ difference: ObjectDifference) -> String {
+/// - Parameter label: what the object is called, if it has a name.
+private func text(_ difference: ObjectDifference, _ label: String?) -> String {
   let words: [ObjectType: String] = [.asset: "asset", .assetCollection: "album", .collectionList: "folder"]
   var text = "\(TextLayout.fitted(difference.kind.rawValue, 7))  \(words[difference.type] ?? "object")  "
-  text += difference.localIdentifier
+  text += difference.localIdentifier + (label.map { "  " + TextLayout.printable($0) } ?? "")
   var parts: [String] = []
   if difference.kind == .changed { parts += difference.changes.map(\.property) }
   for (verb, members) in [("added", difference.added), ("removed", difference.removed), ("moved", difference.moved)]

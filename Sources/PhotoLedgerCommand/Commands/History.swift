@@ -40,9 +40,10 @@ extension Command {
     return try invocation.withLibrary { library in
       var token = try since ?? library.earliestToken
       var rest = limit
+      var names = ObjectLabels(of: library)
       while rest > 0 {
         let changes = try library.fetchPersistentChanges(since: token, limit: min(rest, pieceCount))
-        for change in changes { try print(change, invocation) }
+        for change in changes { try print(change, &names, invocation) }
         guard let last = changes.last, changes.count == min(rest, pieceCount) else { break }
         token = last.changeToken
         rest -= changes.count
@@ -84,11 +85,12 @@ extension Command {
     let filter = try invocation.logFilter()
     return try invocation.withLibrary { library in
       var printer = LogPrinter(output: invocation.output)
+      var names = ObjectLabels(of: library)
       try library.forEachPropertyChange(of: object, filter) { change in
         if invocation.printsJSON {
           try invocation.output.line { $0.write(change.record) }
         } else {
-          try printer.print(change)
+          try printer.print(change, &names)
         }
         return true
       }
@@ -96,7 +98,9 @@ extension Command {
     }
   }
 
-  private static func print(_ change: PersistentChange, _ invocation: Invocation) throws {
+  private static func print(
+    _ change: PersistentChange, _ names: inout ObjectLabels, _ invocation: Invocation
+  ) throws {
     if invocation.printsJSON { return try invocation.output.line(JSON(change)) }
     let terminal = invocation.output.terminal
     let heading = TextLayout.printable(change.commit.line)
@@ -114,8 +118,11 @@ extension Command {
         ("deleted", .removed, details.deletedLocalIdentifiers),
       ]
       for (verb, style, identifiers) in parts {
+        let labels = try names.labels(of: identifiers)
         for identifier in identifiers.sorted() {
-          try invocation.output.line("  \(terminal.styled(TextLayout.fitted(verb, 8), style))  \(word)  \(identifier)")
+          let label = labels[identifier].map { "  " + TextLayout.printable($0) } ?? ""
+          let start = "  \(terminal.styled(TextLayout.fitted(verb, 8), style))  \(word)  "
+          try invocation.output.line(start + identifier + label)
         }
       }
     }

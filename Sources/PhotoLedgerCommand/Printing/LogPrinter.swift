@@ -15,11 +15,14 @@ struct LogPrinter {
   }
 
   /// Prints a change of a property below the heading of its commit.
-  mutating func print(_ change: PropertyChange) throws {
+  /// - Parameter names: what members and the albums that an object is in are called.
+  mutating func print(_ change: PropertyChange, _ names: inout ObjectLabels) throws {
     try head(change.origin.token, change.origin.commit)
-    let (old, new) = (JSON(change.old).description, JSON(change.new).description)
-    try output.line(
-      "  \(TextLayout.printable(change.property)): \(TextLayout.printable(old)) → \(TextLayout.printable(new))")
+    let labels = try names.labels(of: [change.old.placed, change.new.placed].compactMap(\.self))
+    let (old, new) = (change.old.text(labels), change.new.text(labels))
+    // Only the order key of a member differs that has another place.
+    let what = old == new && change.new.placed != nil ? "\(new) moved" : "\(old) → \(new)"
+    try output.line("  " + TextLayout.printable("\(change.property): \(what)"))
   }
 
   private mutating func head(_ token: Token, _ commit: CommitSummary) throws {
@@ -43,6 +46,22 @@ extension CommitSummary {
 extension AuditOrigin {
   /// When, who and why, for people.
   var line: String { commit.line + (commit.cause.map { " (\($0))" } ?? "") }
+}
+
+extension LogValue {
+  /// The object of a place in an album or folder; nil for any other value.
+  fileprivate var placed: String? {
+    guard case .object(let fields) = self, fields.count == 2, fields[1].name == "orderKey",
+      case .text(let identifier) = fields[0].value
+    else { return nil }
+    return identifier
+  }
+
+  /// The value for people: JSON, but the object alone instead of its place.
+  fileprivate func text(_ labels: [String: String]) -> String {
+    guard let placed else { return JSON(self).description }
+    return labels[placed].map { "\(placed)  \($0)" } ?? placed
+  }
 }
 
 extension UndoneCommits {
