@@ -24,6 +24,9 @@ struct ExportCommandTests {
     #expect(last["assets"] as? Int == 4 && last["notChosen"] as? Int == 0)
     #expect(try !sandbox.run(["export-files", "out"] + all).output.contains("not chosen"))
     #expect(try summary(["--limit", "1"])["notChosen"] is NSNull)
+    #expect(try sandbox.run(["trash", assets[3]]).status == 0)
+    let rest = try sandbox.run(["export-files", "out"] + all).output
+    #expect(rest.contains("1 file of earlier exports no longer wanted; --remove-unwanted removes it."), "\(rest)")
   }
 
   @Test("sidecars are written for hidden assets and for those beneath the top of a stack, too")

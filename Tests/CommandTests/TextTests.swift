@@ -85,5 +85,8 @@ struct TextTests {
     let turned = TextLayout.printable("\u{7F}\u{9B}\u{202E}gpj\u{2066}\u{200D}")
     #expect(turned == "\u{FFFD}\u{FFFD}\u{FFFD}gpj\u{FFFD}\u{200D}")
     #expect(TextLayout.grouped(-1_234_567) == "-1,234,567")
+    #expect((0...2).map { TextLayout.counted($0, "pair") } == ["0 pairs", "1 pair", "2 pairs"])
+    let stacks = [1, 1200].map { TextLayout.counted($0, "stack made", "stacks made") }
+    #expect(stacks == ["1 stack made", "1,200 stacks made"])
   }
 }

@@ -90,6 +90,20 @@ struct UndoCommandTests {
     #expect(ratings.sorted() == [0, 5])
   }
 
+  @Test("one change is counted as one, and what remains of several picks is said once for each client")
+  func singular() throws {
+    let sandbox = try Sandbox()
+    let ids = try sandbox.makeAssets(2)
+    #expect(try sandbox.run(["rate", "--stars", "3", ids[0]]).status == 0)
+    let rated = try sandbox.run(["undo", "--cause", "rate", "--dry-run"])
+    #expect(rated.lines == ["        1  property reverted"], "\(rated)")
+    for client in ["app", "app", "other"] {
+      #expect(try sandbox.run(["pick", "--as", client, "--choose", ids[0], "--json"]).status == 0)
+    }
+    let kept = try sandbox.run(["undo", "--all", "--dry-run"]).lines.filter { $0.hasPrefix("kept: Picked assets") }
+    #expect(kept.count == 2 && ["app", "other"].allSatisfy { kept.joined().contains("'\($0)'") }, "\(kept)")
+  }
+
   @Test("a purge is told plainly, and comes back as a record by force alone")
   func purge() throws {
     let sandbox = try Sandbox()

@@ -151,6 +151,16 @@ struct UsageTests {
     }
   }
 
+  @Test("an option that chooses assets does not say that they are shown, as many commands show nothing")
+  func choosingOptions() {
+    let names = Set(FetchArguments.options.map(\.name))
+    for command in Commands.all {
+      for option in command.options where names.contains(option.name) {
+        #expect(!option.help.contains("show"), "\(command.name): --\(option.name): \(option.help)")
+      }
+    }
+  }
+
   @Test("a usage line shows in brackets exactly what may be left out")
   func usageLines() throws {
     let sandbox = try Sandbox(makesLibrary: false)

@@ -164,7 +164,7 @@ struct LibraryExportTests {
       let first = try await rig.export(template, change)
       #expect(try rig.files() == wanted, "\(template), round \(round)")
       #expect(first.isComplete && first.assetsWithoutFile == 0)
-      let written = first.count(.copied) + first.count(.linked)
+      let written = first.count(.copied) + first.count(.linked) + first.count(.written)
       #expect(written == wanted.count { before[$0.key] != $0.value }, "Exactly the difference is written.")
       let second = try await rig.export(template, change)
       #expect(second.count(.unchanged) == wanted.count && second.outcomes.count == 1, "\(second.outcomes)")
@@ -289,7 +289,8 @@ struct LibraryExportTests {
             resources: [.init(type: .photo, source: .data(Data(name.utf8)), originalFilename: "\(name).png")]))
       }
     }
-    _ = try await rig.export("{name}") { $0.sidecars = .full }
+    let made = try await rig.export("{name}") { $0.sidecars = .full }
+    #expect(made.count(.copied) == 2 && made.count(.written) == 2 && made.bytesCopied == 2, "\(made)")
     let before = try rig.files()
     let digits = Array("b".utf8).sha256.hexadecimal
     let lost = "\(rig.library.url.path)/resources/\(digits.prefix(2))/\(digits.dropFirst(2))"

@@ -4,6 +4,8 @@ package enum ExportOutcome: String, Sendable, Hashable, CaseIterable {
   case copied
   /// It was given a second name, without a copy.
   case linked
+  /// It is a sidecar, and was written.
+  case written
   /// It was there, as an earlier export left it.
   case unchanged
   /// It was there with the right bytes, though no earlier export is known to have written it.

@@ -143,7 +143,7 @@ private final class ExportRun {
   }
 
   private func done(_ file: PlannedFile, _ outcome: ExportOutcome, _ message: String? = nil) {
-    if [.copied, .linked, .unchanged, .found, .wanted].contains(outcome) {
+    if [.copied, .linked, .written, .unchanged, .found, .wanted].contains(outcome) {
       present.insert(file.asset.id)
     } else {
       incomplete.insert(file.asset.id.uuidString)
@@ -325,7 +325,8 @@ private final class ExportRun {
       done(made.file, .conflict, error.description)
       return
     }
-    if !made.isLink { progress.bytesCopied += made.file.resource?.dataSize ?? 0 }
+    guard let resource = made.file.resource else { return done(made.file, .written) }
+    if !made.isLink { progress.bytesCopied += resource.dataSize }
     summary.bytesCopied = progress.bytesCopied
     done(made.file, made.isLink ? .linked : .copied)
   }

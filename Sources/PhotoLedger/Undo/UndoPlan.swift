@@ -281,7 +281,9 @@ struct UndoJudge {
     if composition.erasedCount > 0 {
       plan.report.kept.append("Erased assets remain erased: \(composition.erasedCount).")
     }
-    for pick in composition.picks {
+    // In the order of the first pick of each client.
+    var pickers: Set<ObjectNumber> = []
+    for pick in composition.picks where pickers.insert(pick.client).inserted {
       let name = try projections.client(pick.client, in: t)?.name ?? ""
       plan.report.kept.append(
         "Picked assets remain accessible to '\(name)', which may have copied them.")

@@ -138,7 +138,8 @@ private struct Exporting: Sendable {
     let listed = summary.unwanted.count { !$0.isRemoved && $0.message == nil }
     if listed > 0 {
       let files = TextLayout.counted(listed, "file")
-      try invocation.output.line("\(files) of earlier exports no longer wanted; --remove-unwanted removes them.")
+      let it = listed == 1 ? "it" : "them"
+      try invocation.output.line("\(files) of earlier exports no longer wanted; --remove-unwanted removes \(it).")
     }
     if summary.wasInterrupted { Output.notice("Stopped; run it again to continue.") }
   }
@@ -150,6 +151,7 @@ extension ExportOutcome {
     switch self {
     case .copied: "copied"
     case .linked: "linked"
+    case .written: "written as sidecars"
     case .unchanged: "unchanged"
     case .found: "found in place"
     case .wanted: "to be written"

@@ -31,7 +31,7 @@ enum FetchArguments {
   private static let allBursts = Option("all-bursts", "include all members of bursts")
   private static let allStacks = Option("all-stacks", "include assets beneath the top of a stack")
   private static let hidden = Option("hidden", "include hidden assets")
-  private static let trash = Option("trash", "show the trash instead of the library")
+  private static let trash = Option("trash", "the assets of the trash instead of those of the library")
 
   static let notes = """
     A predicate is written as for NSPredicate: isFavorite == YES, pixelWidth > 4000,

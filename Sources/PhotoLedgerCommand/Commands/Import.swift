@@ -242,15 +242,19 @@ struct Importing {
       \(TextLayout.counted(summary.commits, "commit")), \(TextLayout.bytes(UInt64(clamping: summary.bytesAdded))).
 
       """
-    let others = [
-      (summary.resourcesAdded, "joined another as its video, RAW or edit"),
-      (summary.stacks, summary.isDryRun ? "stacks would be made" : "stacks made"),
-      (summary.duplicates, "duplicates"),
-      (summary.duplicatesInTrash, "duplicates in the trash; `photoledger restore` brings assets back"),
-      (summary.restored, summary.isDryRun ? "lost files of the library would be restored" : "lost files restored"),
-      (summary.sidecars, "describe other files"), (summary.notReached, "not reached"),
+    let joined = "joined another as its video, RAW or edit"
+    let made = summary.isDryRun ? "would be made" : "made"
+    let restored = summary.isDryRun ? "of the library would be restored" : "restored"
+    let inTrash = "in the trash; `photoledger restore` brings assets back"
+    let others: [(count: Int, one: String, several: String)] = [
+      (summary.resourcesAdded, joined, joined), (summary.stacks, "stack \(made)", "stacks \(made)"),
+      (summary.duplicates, "duplicate", "duplicates"),
+      (summary.duplicatesInTrash, "duplicate \(inTrash)", "duplicates \(inTrash)"),
+      (summary.restored, "lost file \(restored)", "lost files \(restored)"),
+      (summary.sidecars, "describes other files", "describe other files"),
+      (summary.notReached, "not reached", "not reached"),
     ]
-    for (count, what) in others where count > 0 { text += "  \(TextLayout.grouped(count)) \(what)\n" }
+    for (count, one, several) in others where count > 0 { text += "  \(TextLayout.counted(count, one, several))\n" }
     for (reason, count) in summary.skipped.sorted(by: { $0.key < $1.key }) {
       text += "  \(TextLayout.grouped(count)) skipped: \(reason)\n"
     }
@@ -297,7 +301,7 @@ struct Importing {
     if summary.parts.count > 1 {
       for part in summary.parts {
         text += "  \(TextLayout.printable(part.part)): \(TextLayout.counted(part.files, "file")), "
-        text += "\(TextLayout.grouped(part.taken)) imported, \(TextLayout.grouped(part.duplicates)) duplicates, "
+        text += "\(TextLayout.grouped(part.taken)) imported, \(TextLayout.counted(part.duplicates, "duplicate")), "
         text += "\(TextLayout.grouped(part.describing)) describing, \(TextLayout.grouped(part.leftOut)) skipped\n"
       }
     }

@@ -58,14 +58,7 @@ extension LibraryWatch.News {
     case .watching(let folders, let files):
       "Watching \(TextLayout.counted(folders, "folder")) with \(TextLayout.counted(files, "known file"))."
     case .imported(let summary):
-      Self.line(
-        [
-          (summary.assetsAdded, "added"), (summary.resourcesAdded, "joined another as its video, RAW or edit"),
-          (summary.stacks, "stacks made"),
-          (summary.duplicates, "duplicates"), (summary.duplicatesInTrash, "of them in the trash"),
-          (summary.restored, "lost files restored"),
-          (summary.sidecars, "describe other files"), (summary.warned, "warnings"),
-        ] + summary.skipped.sorted { $0.key < $1.key }.map { ($0.value, "skipped: \($0.key)") })
+      Self.line(Self.counts(summary))
         + (summary.skippedFiles.first.map { " " + TextLayout.printable($0.message) } ?? "")
     case .moved(let moves):
       "\(TextLayout.counted(moves.count, "file")) moved"
@@ -81,8 +74,27 @@ extension LibraryWatch.News {
     }
   }
 
-  private static func line(_ counts: [(Int, String)]) -> String {
-    counts.filter { $0.0 > 0 }.map { "\(TextLayout.grouped($0.0)) \($0.1)" }.joined(separator: ", ") + "."
+  /// A count with the words for one and for several.
+  private typealias Counted = (count: Int, one: String, several: String)
+
+  private static func counts(_ summary: ImportSummary) -> [Counted] {
+    let joined = "joined another as its video, RAW or edit"
+    var counts: [Counted] = [
+      (summary.assetsAdded, "added", "added"), (summary.resourcesAdded, joined, joined),
+      (summary.stacks, "stack made", "stacks made"), (summary.duplicates, "duplicate", "duplicates"),
+      (summary.duplicatesInTrash, "of them in the trash", "of them in the trash"),
+      (summary.restored, "lost file restored", "lost files restored"),
+      (summary.sidecars, "describes other files", "describe other files"), (summary.warned, "warning", "warnings"),
+    ]
+    for (reason, count) in summary.skipped.sorted(by: { $0.key < $1.key }) {
+      counts.append((count, "skipped: \(reason)", "skipped: \(reason)"))
+    }
+    return counts
+  }
+
+  private static func line(_ counts: [Counted]) -> String {
+    let words = counts.filter { $0.count > 0 }.map { TextLayout.counted($0.count, $0.one, $0.several) }
+    return words.joined(separator: ", ") + "."
   }
 
   private static func example(_ text: String?, of count: Int) -> String {

@@ -137,7 +137,8 @@ extension Invocation {
       try output.line("\(conflict.outcome.rawValue): " + TextLayout.printable(conflict.sentence))
     }
     if report.conflicts.count > 20 {
-      try output.line("and \(report.conflicts.count - 20) more conflicts; --json shows all")
+      let others = TextLayout.counted(report.conflicts.count - 20, "more conflict")
+      try output.line("and \(others); --json shows all")
     }
     for sentence in report.kept { try output.line("kept: " + TextLayout.printable(sentence)) }
     if let token = report.token { try output.line(token.description) }
@@ -147,15 +148,19 @@ extension Invocation {
 extension UndoReport {
   /// The number of changes of each kind, in a fixed order.
   fileprivate var counts: [(count: Int, what: String)] {
-    let words: [(UndoChange.Kind, String)] = [
-      (.restoration, "restored, at every position"), (.purge, "restored after a purge"),
-      (.creation, "removed, as before their creation"), (.trash, "trashed or deleted again"),
-      (.property, "properties reverted"), (.membership, "positions reverted"),
-      (.permission, "permissions reverted"), (.history, "start of the available history reverted"),
+    let words: [(kind: UndoChange.Kind, one: String, several: String)] = [
+      (.restoration, "restored, at every position", "restored, at every position"),
+      (.purge, "restored after a purge", "restored after a purge"),
+      (.creation, "removed, as before its creation", "removed, as before their creation"),
+      (.trash, "trashed or deleted again", "trashed or deleted again"),
+      (.property, "property reverted", "properties reverted"),
+      (.membership, "position reverted", "positions reverted"),
+      (.permission, "permission reverted", "permissions reverted"),
+      (.history, "start of the available history reverted", "starts of the available history reverted"),
     ]
-    return words.compactMap { kind, what in
+    return words.compactMap { kind, one, several in
       let count = changes.count { $0.kind == kind }
-      return count == 0 ? nil : (count, what)
+      return count == 0 ? nil : (count, count == 1 ? one : several)
     }
   }
 }

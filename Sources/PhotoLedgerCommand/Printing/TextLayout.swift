@@ -95,7 +95,12 @@ enum TextLayout {
 
   /// A count with its noun: `1 asset`, `1,204 assets`.
   static func counted(_ count: Int, _ noun: String) -> String {
-    "\(grouped(count)) \(noun)\(count == 1 ? "" : "s")"
+    counted(count, noun, noun + "s")
+  }
+
+  /// A count with the words for one and for any other number: `1 stack made`, `2 stacks made`.
+  static func counted(_ count: Int, _ one: String, _ several: String) -> String {
+    "\(grouped(count)) \(count == 1 ? one : several)"
   }
 
   /// A whole number with commas between thousands.
