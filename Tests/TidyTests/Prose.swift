@@ -73,6 +73,12 @@ enum Prose {
     }
   }
 
+  /// What a line of the API's description says to readers: its summaries and descriptions.
+  static func descriptions(inLine line: some StringProtocol) -> String {
+    String(line).matches(of: #/"(?:summary|description)": "((?:[^"\\]|\\.)*)"/#)
+      .map { String($0.output.1) }.joined(separator: " ")
+  }
+
   /// The lines of a page, those of code blocks emptied.
   static func lines(ofPage contents: String) -> [String] {
     var isCode = false
@@ -120,6 +126,18 @@ struct ProseTests {
     #expect(Prose.scripts.contains("Sources/CSystem/guard.c"))
     let text = "let nobody;\n// It is\n// told.\n/**\n * Said to\n * nobody, as it was\n * told. */\nnobody();\n/* A */"
     #expect(Prose.findings(in: Prose.comments(ofScript: text)).map(\.line) == [1, 5, 5])
+  }
+
+  @Test("the API's description uses the terms of the field")
+  func descriptions() throws {
+    let path = "Sources/GalleryServer/Service/openapi.json"
+    let contents = try #require(PackageFiles.contents(path))
+    let lines = contents.split(separator: "\n", omittingEmptySubsequences: false).map { Prose.descriptions(inLine: $0) }
+    #expect(lines.count { !$0.isEmpty } > 100)
+    let found = Prose.findings(in: lines).map { "\(path):\($0.line + 1): \($0.what)" }
+    #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
+    let line = #"{"summary": "a \"b\"", "enum": ["nobody"], "description": "c"}"#
+    #expect(Prose.descriptions(inLine: line) == #"a \"b\" c"#)
   }
 
   @Test("the pages were found, and a page's code is left out")

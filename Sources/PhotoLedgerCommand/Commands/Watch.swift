@@ -33,8 +33,8 @@ extension Command {
       lines have the others, with their offset. --limit watches a window. Then each commit that touches it is a line:
       before, after (tokens), count, removed, inserted, changed ([start,length]…), moves ([from,to]…, after removals
       and insertions), moved ([before,after]…), items (the inserted and changed objects by index), cause. Commits of
-      other processes are included. With --since and --no-initial the command fails if assets that the client
-      saw were erased after that state, also others than those of the result: its positions are no longer known.
+      other processes are included. With --since and --no-initial the command fails if any asset visible to
+      the client was erased after that state, even one outside the result, since positions can no longer be computed.
 
       \(FetchArguments.notes)
       """,
