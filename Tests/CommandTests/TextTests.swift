@@ -74,6 +74,15 @@ struct TextTests {
     ] as [(UInt64, String)])
   func sizes(count: UInt64, text: String) { #expect(TextLayout.bytes(count) == text) }
 
+  @Test("a line is broken between words, keeps its gaps, and is indented from its second line on")
+  func folding() {
+    let line = "in   2024-05-31  owner (album add)  'IMG_1.jpg'"
+    #expect(TextLayout.folded(line, at: nil) == line && TextLayout.folded(line, at: 47) == line)
+    #expect(TextLayout.folded(line, at: 24) == "in   2024-05-31  owner\n    (album add)\n    'IMG_1.jpg'")
+    #expect(TextLayout.folded("  a \(String(repeating: "x", count: 30)) b", at: 8).split(separator: "\n").count == 3)
+    #expect(TextLayout.folded("日本語 日本語", at: 8) == "日本語\n    日本語")
+  }
+
   @Test("text is cut to columns, wide letters counted twice")
   func fitting() {
     #expect(TextLayout.fitted("abc", 5) == "abc  ")

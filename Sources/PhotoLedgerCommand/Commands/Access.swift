@@ -35,7 +35,7 @@ extension Command {
           try invocation.output.line(JSON(access.record(of: object, at: token)))
         } else {
           let line = TextLayout.fitted(access.ground.rawValue, 13) + "  " + TextLayout.printable(access.client)
-          try invocation.output.line(line)
+          try invocation.output.folded(line)
         }
       }
       return .done
@@ -57,7 +57,7 @@ extension Command {
         let line =
           "\(TextLayout.fitted(interval.ground.rawValue, 13))  \(object ?? "everything")"
           + "  from \(interval.from.line) \(end)"
-        try invocation.output.line(TextLayout.printable(line))
+        try invocation.output.folded(TextLayout.printable(line))
       }
       return .done
     }

@@ -24,7 +24,7 @@ extension Command {
         let origin = member.removed ?? member.added
         let verb = member.isPresent ? "in " : "out"
         let line = "\(verb)  \(origin.map(\.line) ?? "erased")  \(member.member)  \(member.label)"
-        try invocation.output.line(TextLayout.printable(line))
+        try invocation.output.folded(TextLayout.printable(line))
       }
       return .done
     }

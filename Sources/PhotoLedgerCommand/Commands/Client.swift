@@ -191,10 +191,12 @@ extension Command {
     let selected = client.selectionCount == 0 ? [] : ["\(TextLayout.grouped(client.selectionCount)) selected"]
     let picks = client.pickCount == 0 ? [] : [TextLayout.counted(client.pickCount, "pick")]
     let date = DateText.second(client.registeredDate)
-    var text =
-      TextLayout.fitted(client.name, 32) + "  "
-      + terminal.styled(TextLayout.fitted(client.accessKind.rawValue, 8), .heading) + "  "
-      + (statuses + selected + picks + ["registered \(date)"]).joined(separator: ", ") + "\n"
+    let facts = (statuses + selected + picks + ["registered \(date)"]).joined(separator: ", ")
+    let (nameWidth, kindWidth) = (32, 8)
+    var text = TextLayout.fitted(client.name, nameWidth) + "  "
+    text += terminal.styled(TextLayout.fitted(client.accessKind.rawValue, kindWidth), .heading)
+    let isNarrow = terminal.width.map { nameWidth + 2 + kindWidth + 2 + TextLayout.width(facts) > $0 } ?? false
+    text += (isNarrow ? "\n" + TextLayout.folded("    " + facts, at: terminal.width) : "  " + facts) + "\n"
     for level in AccessLevel.allCases.reversed() {
       guard let words = client.usageDescription(for: level) else { continue }
       text += terminal.styled("  \(level): \(TextLayout.printable(words))", .faint) + "\n"

@@ -25,7 +25,7 @@ extension Command {
           try invocation.output.line(JSON(difference))
         } else {
           let label = try names.labels(of: [difference.localIdentifier]).values.first
-          try invocation.output.line(text(difference, label))
+          try invocation.output.folded(text(difference, label))
         }
         return true
       }

@@ -41,7 +41,7 @@ extension Command {
         try Difference(invocation, try library.changeDetails(from: held, to: token), { JSON($0) }, Self.line).print()
       } else {
         let held = try FetchArguments.fetch(invocation, from: from, orAlbumsOf: to)
-        let table = AssetTable(terminal: invocation.output.terminal)
+        let table = AssetTable(terminal: invocation.output.terminal, margin: 2)
         try Difference(
           invocation, try library.changeDetails(from: held, to: token), { try library.json(of: $0) },
           { table.row($0, try library.resources(of: $0)) }

@@ -148,7 +148,7 @@ private struct DuplicatePrinting {
   }
 
   private func printText(_ group: DuplicateGroup) throws {
-    let table = AssetTable(terminal: invocation.output.terminal)
+    let table = AssetTable(terminal: invocation.output.terminal, margin: 5)
     for (id, note) in [(group.keeper, "keep")] + group.others.map({ ($0.id, "  \($0.distance)") }) {
       // An asset that was purged meanwhile is no duplicate any more.
       guard let asset = try library.asset(id.uuidString) else { continue }

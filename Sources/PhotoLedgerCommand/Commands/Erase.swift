@@ -69,7 +69,7 @@ private func sentence(_ asset: ErasedAsset) -> String {
 
 extension Invocation {
   fileprivate func print(_ asset: ErasedAsset) throws {
-    if printsJSON { try output.line(JSON(asset)) } else { try output.line(sentence(asset)) }
+    if printsJSON { try output.line(JSON(asset)) } else { try output.folded(sentence(asset)) }
   }
 
   fileprivate func print(_ report: ErasureReport) throws {

@@ -278,7 +278,7 @@ struct PickingDialogue {
 
   private func show(_ shown: [Asset], of count: Int) throws {
     let terminal = Terminal(descriptor: STDERR_FILENO)
-    let table = AssetTable(terminal: terminal)
+    let table = AssetTable(terminal: terminal, margin: 4)
     Output.complain("Pick for '\(TextLayout.printable(presenter.session.client))':\n")
     for (index, asset) in shown.enumerated() {
       let number = String(repeating: " ", count: max(0, 3 - String(index + 1).count)) + String(index + 1)

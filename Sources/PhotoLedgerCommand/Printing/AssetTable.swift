@@ -9,22 +9,32 @@ import PhotoLedger
 // The time is that of the camera's clock; one that is known as an instant alone is in UTC, with a Z.
 //
 // It is printed as it is read, however long it is, so the widths are fixed. The identifier stands last and is never
-// cut, because every other command wants it; the file name gives way on a narrow screen, and takes what is left on a
-// wide one.
+// cut, because every other command wants it; on a narrow screen it has a line of its own. The file name takes what is
+// left.
 
 /// Prints assets as rows.
 struct AssetTable {
   let terminal: Terminal
+  /// The columns that the caller prints before each row.
+  var margin = 0
 
   /// A time to the minute, and the letter of UTC.
   private static let timeWidth = 17
-  private static let fixedWidth = 3 + 1 + timeWidth + 2 + 9 + 2 + 2 + 36
+  /// What stands before the name.
+  private static let leadWidth = 3 + 1 + timeWidth + 2 + 9 + 2
+  private static let identifierWidth = 2 + 36
+  /// With fewer columns there is no room for names beside identifiers.
+  private static let wideWidth = 100
 
-  private var nameWidth: Int { max(8, (terminal.width ?? 110) - Self.fixedWidth) }
+  private var columns: Int { (terminal.width ?? 110) - margin }
+
+  private var isNarrow: Bool { columns < Self.wideWidth }
+
+  private var nameWidth: Int { max(8, columns - Self.leadWidth - (isNarrow ? 0 : Self.identifierWidth)) }
 
   var heading: String {
-    let line = "    taken              size       \(TextLayout.fitted("name", nameWidth))  identifier"
-    return terminal.styled(line, .heading)
+    let names = isNarrow ? "name" : TextLayout.fitted("name", nameWidth) + "  identifier"
+    return terminal.styled("    taken              size       " + names, .heading)
   }
 
   func row(_ asset: Asset, _ resources: [AssetResource]) -> String {
@@ -33,7 +43,7 @@ struct AssetTable {
     return bytes.text()
   }
 
-  /// Writes a row, without its line end.
+  /// Writes a row, without its line end; on a narrow screen it has two lines.
   func write(_ asset: Asset, _ resources: [AssetResource], to bytes: inout JSONBytes) {
     write(.changed, to: &bytes) { bytes in
       bytes.raw(asset.isFavorite ? "♥" : " ")
@@ -58,7 +68,12 @@ struct AssetTable {
     TextLayout.write(Self.size(of: asset), fittedTo: 9, to: &bytes)
     bytes.raw("  ")
     TextLayout.write(resources.first?.originalFilename ?? "", fittedTo: nameWidth, to: &bytes)
-    bytes.raw("  ")
+    if isNarrow {
+      bytes.endLine()
+      bytes.blanks(margin + 4)
+    } else {
+      bytes.raw("  ")
+    }
     write(.faint, to: &bytes) { $0.identifierText(asset.id) }
   }
 

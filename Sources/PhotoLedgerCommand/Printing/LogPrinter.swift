@@ -11,7 +11,7 @@ struct LogPrinter {
 
   mutating func print(_ entry: LogEntry) throws {
     try head(entry.token, entry.commit)
-    try output.line("  " + TextLayout.printable(entry.sentence))
+    try output.folded("  " + TextLayout.printable(entry.sentence))
   }
 
   /// Prints a change of a property below the heading of its commit.
@@ -22,7 +22,7 @@ struct LogPrinter {
     let (old, new) = (change.old.text(labels), change.new.text(labels))
     // Only the order key of a member differs that has another place.
     let what = old == new && change.new.placed != nil ? "\(new) moved" : "\(old) → \(new)"
-    try output.line("  " + TextLayout.printable("\(change.property): \(what)"))
+    try output.folded("  " + TextLayout.printable("\(change.property): \(what)"))
   }
 
   private mutating func head(_ token: Token, _ commit: CommitSummary) throws {

@@ -42,6 +42,9 @@ final class Output: Sendable {
     }
   }
 
+  /// Prints a line for people, which a terminal shows without breaking words.
+  func folded(_ text: String) throws { try line(TextLayout.folded(text, at: terminal.width)) }
+
   /// Prints a JSON value as a line.
   func line(_ value: JSON) throws { try line { value.write(to: &$0) } }
 

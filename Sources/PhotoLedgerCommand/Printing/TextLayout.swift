@@ -42,6 +42,30 @@ enum TextLayout {
     return cut + "…" + String(repeating: " ", count: max(0, columns - used - 1))
   }
 
+  /// A line in lines of at most so many columns, broken between words; all but the first are indented. A word that is
+  /// wider stands alone.
+  /// - Parameter columns: nil: as many as the line has.
+  static func folded(_ line: String, at columns: Int?) -> String {
+    guard let columns, width(line) > columns else { return line }
+    let indent = "    "
+    var (text, used, gap) = ("", 0, 0)
+    for (index, word) in line.split(separator: " ", omittingEmptySubsequences: false).enumerated() {
+      if index > 0 { gap += 1 }
+      if word.isEmpty { continue }
+      let wordWidth = width(String(word))
+      if used > 0, used + gap + wordWidth > columns {
+        text += "\n" + indent
+        used = indent.count
+      } else {
+        text += String(repeating: " ", count: gap)
+        used += gap
+      }
+      text += word
+      (used, gap) = (used + wordWidth, 0)
+    }
+    return text
+  }
+
   /// Writes a text as ``fitted(_:_:)`` gives it.
   static func write(_ text: String, fittedTo columns: Int, to bytes: inout JSONBytes) {
     var text = text
