@@ -3,7 +3,7 @@ package import PhotoLedger
 
 /// A folder that is deleted when its owner goes.
 ///
-/// It lies in memory (`/dev/shm`) where there is such a place: tests commit ten thousands of times, and a sync that
+/// It lies in memory (`/dev/shm`) where that has room: tests commit ten thousands of times, and a sync that
 /// reaches a disk would be nearly all of their time. A test that is meant to trap leaves its folder behind; the folders
 /// of processes that are no more are deleted by the next one.
 package final class TemporaryFolder: Sendable {
@@ -18,11 +18,15 @@ package final class TemporaryFolder: Sendable {
     try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
   }
 
-  private static var parent: URL {
+  private static let parent: URL = {
     let memory = URL(filePath: "/dev/shm")
-    let isRoomy = FileManager.default.isWritableFile(atPath: memory.path)
-    return isRoomy ? memory : FileManager.default.temporaryDirectory
-  }
+    // A container has 64 MiB there by default, and tests that run at the same time write more.
+    var space = statvfs()
+    let isThere = statvfs(memory.path, &space) == 0
+    let mebibytes = UInt64(space.f_bavail) * UInt64(space.f_frsize) / 1_048_576
+    let isUsable = isThere && mebibytes >= 1024 && FileManager.default.isWritableFile(atPath: memory.path)
+    return isUsable ? memory : FileManager.default.temporaryDirectory
+  }()
 
   private static func removeForgotten() {
     let names = (try? FileManager.default.contentsOfDirectory(atPath: parent.path)) ?? []
