@@ -34,12 +34,12 @@
       .enabled(if: path(of: name) != nil, "\(name) is not installed; `apt-get install \(package)` brings it")
     }
 
-    /// A port that is free. The system gives it to no socket that asks for any port, as those of other tests do.
-    private static func freePort() throws -> UInt16 {
+    /// A port for a proxy. The system gives it to no socket that asks for any port, as those of other tests do.
+    private static func heldPort() throws -> HeldPort {
       let range = try String(contentsOfFile: "/proc/sys/net/ipv4/ip_local_port_range", encoding: .utf8)
       let first = range.split(whereSeparator: \.isWhitespace).first.flatMap { UInt16($0) }
       for port in (UInt16(1024)..<max(1025, first ?? 32_768)).shuffled() {
-        if let free = try? HTTPListener("127.0.0.1:\(port)").address.port { return free }
+        if let held = try? HeldPort(port) { return held }
       }
       throw Divergence("No port below those of the system is free.")
     }
@@ -132,7 +132,9 @@
       try await TestGallery.serving(access: Self.access(), stopSeconds: 1) { gallery in
         let folder = try Self.makeFolder()
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        let port = try Self.freePort()
+        let held = try Self.heldPort()
+        defer { withExtendedLifetime(held) {} }
+        let port = held.number
         let proxy = try start(folder, gallery.address.port, port)
         defer {
           kill(proxy.identifier, SIGKILL)

@@ -372,12 +372,13 @@ struct UploadJobsTests {
   @Test(
     "a server that is not there, or answers nonsense, ends the job with a URL error", arguments: [0, 400, 501, 505])
   func refused(status: Int) async throws {
-    let server = try UploadServer(faults: status == 0 ? [] : [.answer(status, ["X-Why": "no"])])
-    let uploads = try UploadGallery()
-    if status == 0 { server.stop() }
+    let server = try UploadServer(faults: [.answer(status, ["X-Why": "no"])])
+    // Held, so that the server of another test does not get it.
+    let (closed, uploads) = (try HeldPort(), try UploadGallery())
+    let nowhere = try #require(URL(string: "http://127.0.0.1:\(closed.number)/upload"))
     try await uploads.gallery.shared {
       try PHPhotoLibrary.shared().setUploadJobExtensionEnabled(true)
-      try await job(try await saved(bytes(1000)), request(server.url()))
+      try await job(try await saved(bytes(1000)), request(status == 0 ? nowhere : server.url()))
       let done = try await ended()
       #expect(done.state == .failed)
       let code = (done.error as? URLError)?.code
@@ -388,6 +389,7 @@ struct UploadJobsTests {
       #expect(done.responseHeaderFields?["x-why"] == (status == 0 ? nil : "no"))
     }
     if status == 0 { #expect(uploads.pauses.all.count >= 8, "It was tried again, with pauses.") }
+    withExtendedLifetime(closed) {}
   }
 
   @Test("a large upload to a server without the protocol arrives whole, and the copy that it is sent from is removed")

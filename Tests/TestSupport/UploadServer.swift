@@ -54,11 +54,7 @@ package final class UploadServer: Sendable {
     var faults: [Fault]
     var uploads: [String: Upload] = [:]
     var requests: [Request] = []
-    /// The open ones; each is closed by its thread, which takes it out before that.
-    var connections: Set<Int32> = []
     var count = 0
-    /// Whether the socket is closed, or is about to be by the thread that accepts.
-    var isStopped = false
   }
 
   private let state: Mutex<State>
@@ -96,18 +92,6 @@ package final class UploadServer: Sendable {
     Thread { [self] in accept() }.start()
   }
 
-  /// Ends the server and every connection.
-  ///
-  /// Once: a closed socket's number may soon be that of another test's.
-  package func stop() {
-    state.withLock { state in
-      if state.isStopped { return }
-      state.isStopped = true
-      shutdown(socket, Int32(SHUT_RDWR))
-      for connection in state.connections { shutdown(connection, Int32(SHUT_RDWR)) }
-    }
-  }
-
   package func url(_ path: String = "/upload") -> URL {
     guard let url = URL(string: "http://127.0.0.1:\(port)\(path)") else { preconditionFailure("\(path) is no path.") }
     return url
@@ -122,19 +106,13 @@ package final class UploadServer: Sendable {
   private func accept() {
     while true {
       let connection = Glibc.accept(socket, nil, nil)
-      if connection < 0 {
-        if state.withLock({ $0.isStopped }) { break }
-        continue
-      }
+      if connection < 0 { continue }
       _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
-      state.withLock { _ = $0.connections.insert(connection) }
       Thread { [weak self] in
         while let self, self.serve(connection) {}
-        _ = self?.state.withLock { $0.connections.remove(connection) }
         close(connection)
       }.start()
     }
-    close(socket)
   }
 }
 
