@@ -53,10 +53,13 @@
   @Suite("Clients that do not read")
   struct SlowReaderTests {
     private func begin(_ port: UInt16, _ path: String) throws -> RawClient {
-      let client = try RawClient(port: port, receiveBuffer: 4096)
-      client.send("GET \(path) HTTP/1.1\r\nHost: a\r\n\r\n")
-      #expect(client.read(through: "\r\n").contains("200 OK"))
-      return client
+      // The limits run from the connection on, so a client whose thread rests may have lost it before its request.
+      for _ in 0..<20 {
+        let client = try RawClient(port: port, receiveBuffer: 4096)
+        client.send("GET \(path) HTTP/1.1\r\nHost: a\r\n\r\n")
+        if client.read(through: "\r\n").contains("200 OK") { return client }
+      }
+      throw Divergence("No request was answered.")
     }
 
     @Test("a client that takes nothing of a file or a stream loses its connection", arguments: ["/file", "/stream"])
@@ -67,7 +70,7 @@
         try await waitUntil("the connection is closed") { server.connections.count == 0 }
         if path == "/stream" {
           try await waitUntil("the stream's sender ends") {
-            application.ended.load(ordering: .sequentiallyConsistent) == 1
+            application.ended.load(ordering: .sequentiallyConsistent) > 0
           }
         }
         withExtendedLifetime(client) {}
