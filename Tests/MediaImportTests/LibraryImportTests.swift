@@ -324,7 +324,7 @@ struct LibraryImportTests {
     let path = try folder.write("a.jpg", Self.still("a"))
     try folder.write("b.jpg", Self.still("b"))
     var options = LibraryImport.Options()
-    // What changed less than a second before it is read is not known by its times.
+    // What changed less than three seconds before it is read is not known by its times.
     options.now = { Date(timeIntervalSinceNow: seconds) }
     let first = try await rig.run([folder.asRoot], options)
     #expect(first.summary.duplicatesInTrash == 0)
@@ -368,7 +368,7 @@ struct LibraryImportTests {
     for (name, data) in [("a", lost), ("b", lost), ("c", Self.still("kept"))] { try folder.write("\(name).jpg", data) }
     try other.write("d.jpg", Self.still("referenced"))
     var options = LibraryImport.Options()
-    // What changed less than a second before it is read is not known by its times.
+    // What changed less than three seconds before it is read is not known by its times.
     options.now = { Date(timeIntervalSinceNow: 60) }
     _ = try await rig.run([folder.asRoot], options)
     options.leavesFilesInPlace = true

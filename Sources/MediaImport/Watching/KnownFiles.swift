@@ -20,8 +20,8 @@ internal import Synchronization
 // they are recorded: what is erased after that look-up takes the file, and the records in it, with it.
 //
 // A content counts for a path while the file's size and times are what they were. Times have a granularity: a file that
-// is written again within it looks the same. So the times of a file that changed less than a second before it was read
-// are recorded as unknown, and it is read again by the next import.
+// is written again within it looks the same. So the times of a file that changed less than three seconds before it was
+// read are recorded as unknown, and it is read again by the next import.
 
 /// The size and times of a file that an import reads.
 typealias SourceStamp = PhotoLedger.FileStamp
