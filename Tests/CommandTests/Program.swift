@@ -181,6 +181,14 @@ final class NarrowPipe {
     return ioctl(reader.fileDescriptor, UInt(FIONREAD), &count) == 0 && count == capacity
   }
 
+  /// Reads a line that a program which has it writes, without its end.
+  func line() throws -> String {
+    letGo()
+    var line = Data()
+    while let byte = try reader.read(upToCount: 1), byte != Data([UInt8(ascii: "\n")]) { line += byte }
+    return String(decoding: line, as: UTF8.self)
+  }
+
   /// Reads all that is in it, and that the programs which have it write.
   func rest() throws -> String {
     letGo()

@@ -203,17 +203,19 @@ struct WatchTests {
     _ = try sandbox.apply(
       (1...edits).map { #"{"changes":[{"op":"asset.edit","assets":["\#(asset)"],"caption":"\#($0)"}]}"# })
     let environment = ProcessInfo.processInfo.environment.merging(["PHOTOLEDGER_LIBRARY": sandbox.library]) { $1 }
+    let pipe = try NarrowPipe()
     let child = try ChildRun(
-      programURL, ["watch", "--since", "2"], environment: environment, directory: sandbox.folder, errors: .null)
-    // What is not read stays in the pipe, which holds a part of it.
-    while let byte = try child.output.read(upToCount: 1), byte != Data([UInt8(ascii: "\n")]) {}
+      programURL, ["watch", "--since", "2"], environment: environment, directory: sandbox.folder,
+      output: .descriptor(pipe.writeEnd), errors: .null)
+    // What is not read stays in the pipe, which holds a small part of it.
+    _ = try pipe.line()
     kill(child.identifier, SIGTERM)
     try Self.wait(forSignalOf: child)
-    let rest = try child.output.readToEnd() ?? Data()
+    let rest = try pipe.rest()
     #expect(child.end() == .status(0))
-    let lines = rest.split(separator: UInt8(ascii: "\n"))
+    let lines = rest.split(separator: "\n").map(String.init)
     #expect(lines.count < edits, "\(lines.count) of \(edits) were told after the signal")
-    for line in lines { _ = try jsonObject(String(decoding: line, as: UTF8.self)) }
+    for line in lines { _ = try jsonObject(line) }
   }
 
   /// Waits until a process has taken its signal.
