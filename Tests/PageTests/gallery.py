@@ -59,17 +59,26 @@ def wait(condition, what, limit=LIMIT):
         time.sleep(0.02)
 
 
-def free_port():
-    """A port that is free, below those that the system gives to sockets, so that a server that restarts gets it again."""
+def held_port():
+    """A socket on a port that is free, below those that the system gives to sockets.
+
+    While it is open, no other look-up of a port gets this one. A server sets SO_REUSEADDR before it binds, so it may
+    listen there, again and again."""
     first = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
     # Browsers refuse some of the ports below 11,000.
     ports = list(range(11_000, first))
     random.shuffle(ports)
     for port in ports:
-        with contextlib.suppress(OSError), socket.socket() as probe:
-            probe.bind(("127.0.0.1", port))
-            return port
-    return 0
+        held = socket.socket()
+        try:
+            held.bind(("127.0.0.1", port))
+        except OSError:
+            held.close()
+            continue
+        # After the bind: two holders that set it before would share the port.
+        held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        return held
+    raise RuntimeError("No port below those of the system is free.")
 
 
 class Answer:
@@ -90,7 +99,8 @@ class Gallery:
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="page-"))
         self.library = self.folder / "library"
         self.options = list(options)
-        self.port = free_port()
+        self.held = held_port()
+        self.port = self.held.getsockname()[1]
         self.process = None
         self.run("init", str(self.library))
         if photos:
@@ -149,6 +159,7 @@ class Gallery:
     def close(self):
         if self.process.poll() is None:
             self.stop()
+        self.held.close()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def ask(self, method, path, json_body=None, key="owner", headers=None):
