@@ -240,7 +240,7 @@ class UploadTests(PageTest):
         # Slow enough that the server ends in the middle of a part.
         self.browser.driver.execute_cdp_cmd("Network.enable", {})
         self.browser.driver.execute_cdp_cmd("Network.emulateNetworkConditions", {
-            "offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 12_000_000})
+            "offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 4_000_000})
         before = len(self.gallery.assets())
         self.choose(path)
         wait(lambda: self.browser.js("return sent.some((offset) => offset > 0)"), "a part is there")
@@ -263,7 +263,7 @@ class UploadTests(PageTest):
         self.count_parts()
         self.browser.driver.execute_cdp_cmd("Network.enable", {})
         self.browser.driver.execute_cdp_cmd("Network.emulateNetworkConditions", {
-            "offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 12_000_000})
+            "offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 4_000_000})
         before = len(self.gallery.assets())
         self.choose(path)
         wait(lambda: self.browser.js("return sent.some((offset) => offset > 0)"), "a part is there")
@@ -329,7 +329,7 @@ class UploadTests(PageTest):
         self.count_parts()
         self.browser.driver.execute_cdp_cmd("Network.enable", {})
         self.browser.driver.execute_cdp_cmd("Network.emulateNetworkConditions", {
-            "offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 12_000_000})
+            "offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": 4_000_000})
         before = len(self.gallery.assets())
         self.choose(film(self.folder, "ended.mp4", 40, 0x802060))
         wait(lambda: self.browser.js("return sent.some((offset) => offset > 0)"), "a part is there")
@@ -427,7 +427,7 @@ class CameraTests(PageTest):
         self.visit(self.link())
         wait(lambda: self.browser.js("return document.querySelector('.camera-live')?.videoWidth > 0"), "the camera is seen")
         self.browser.click(".record")
-        wait(lambda: self.browser.text(".camera-time") == "0:01", "a second is recorded")
+        wait(lambda: self.browser.text(".camera-time") not in ("", "0:00"), "a second is recorded")
         self.browser.click(".recording")
         self.browser.one(".camera-view video[controls]")
         self.browser.click(".keep")
@@ -461,7 +461,7 @@ class CameraTests(PageTest):
             record.focus();
             for (let time = 0; time < 2; time += 1) record.dispatchEvent(new MouseEvent('click'));
             window.wereOff = [...document.querySelectorAll('.camera-controls button')].every((one) => one.disabled);""")
-        wait(lambda: self.browser.text(".camera-time") == "0:01", "a second is recorded")
+        wait(lambda: self.browser.text(".camera-time") not in ("", "0:00"), "a second is recorded")
         self.assertEqual(self.browser.js("return [made, wereOff]"), [1, True])
         self.assertTrue(self.browser.js("return document.activeElement.matches('.recording')"))
         self.browser.click(".recording")
