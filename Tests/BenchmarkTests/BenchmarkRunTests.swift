@@ -160,20 +160,67 @@ import Testing
     #expect(undescribed.isEmpty, "\(undescribed)")
   }
 
+  /// What names a row among those of one size: caches can be cold or warm under the same name.
+  private struct RowKey: Hashable {
+    var name: String
+    var caches: Caches?
+  }
+
+  /// The rows of the kept run of a million, each by its name and caches.
+  private func keptMillion() throws -> [RowKey: Report.Row] {
+    let rows = try keptRows().filter { $0.size == 1_000_000 }
+    let named = Dictionary(rows.map { (RowKey(name: $0.name, caches: $0.caches), $0) }) { first, _ in first }
+    #expect(named.count == rows.count, "Two rows have one name and the same caches.")
+    return named
+  }
+
+  /// The cells of the first table below a heading, by line.
+  private func table(below heading: String) throws -> [[String]] {
+    let text = try words()
+    let start = try #require(text.range(of: heading))
+    let lines = text[start.upperBound...].split(separator: "\n", omittingEmptySubsequences: false)
+    return lines.drop { !$0.hasPrefix("|--") }.dropFirst().prefix { $0.hasPrefix("|") }.map { line in
+      line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+    }
+  }
+
   @Test("each row of the text's table is in the kept run, with the goal and the verdict that it has there")
   func table() throws {
-    let rows = Dictionary(try keptRows().filter { $0.size == 1_000_000 }.map { ($0.name, $0) }) { first, _ in first }
-    let text = try words()
-    let start = try #require(text.range(of: "### Results, "))
-    let lines = text[start.upperBound...].split(separator: "\n", omittingEmptySubsequences: false)
-      .drop { !$0.hasPrefix("|--") && !$0.hasPrefix("|---") }.dropFirst().prefix { $0.hasPrefix("|") }
+    let rows = try keptMillion()
+    let lines = try table(below: "### Results, ")
     #expect(lines.count > 30)
-    for line in lines {
-      let cells = line.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
-      let row = try #require(rows[cells[0]], "'\(cells[0])' is not in the kept run.")
+    for cells in lines {
+      let found = rows[RowKey(name: cells[0], caches: .warm)] ?? rows[RowKey(name: cells[0], caches: nil)]
+      let row = try #require(found, "'\(cells[0])' is not in the kept run.")
       let verdict = row.isMissed.map { $0 ? "**missed**" : "met" } ?? ""
-      #expect(cells.last == verdict, "\(line)")
-      #expect(row.goal.map { $0.dropFirst(2) == cells[cells.count - 2] } ?? true, "\(line)")
+      #expect(cells.last == verdict, "\(cells)")
+      #expect(row.goal.map { $0.dropFirst(2) == cells[cells.count - 2] } ?? true, "\(cells)")
+    }
+  }
+
+  @Test("the text's table of change details has the figures that the kept run has with cold caches")
+  func changeDetails() throws {
+    let rows = try keptMillion()
+    let lines = try table(below: "### Change details in that run")
+    #expect(lines.map { $0[0] } == ["k1", "k10", "move", "k1000"])
+    for cells in lines {
+      func row(_ name: String) throws -> Report.Row {
+        let key = RowKey(name: "\(cells[0]) \(name)", caches: .cold)
+        return try #require(rows[key], "'\(key.name)' is not in the kept run.")
+      }
+      func microseconds(_ name: String) throws -> String {
+        let median = try #require(try row(name).medianNanoseconds) / 1000
+        return String(format: median < 100 ? "%.1f" : "%.0f", median)
+      }
+      let ratio = try #require(try row("counted tree, held, to a sorted set").ratio)
+      let goal = try #require(try row("counted tree, held").goal)
+      let expected = [
+        try microseconds("counted tree, held"), try microseconds("counted tree, held, its code in the caches"),
+        String(format: "%.2f", ratio), try microseconds("floor: memcpy of the paths"),
+        try microseconds("floor: memcpy of the list"), try microseconds("one walk, both arrays given"),
+        try microseconds("standard library difference"), String(goal.dropFirst(2).dropLast(3)),
+      ]
+      #expect(Array(cells.dropFirst()) == expected, "\(cells[0])")
     }
   }
 }
