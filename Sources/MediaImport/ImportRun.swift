@@ -183,6 +183,7 @@ final class ImportRun {
         return
       }
       let done = try await Task { [target] in try await target.place(assets, in: place) }.value
+      summary.commits += done.commits
       summary.albums.append(
         ImportedAlbum(
           title: place.title, memberCount: assets.count - done.gone, isNew: done.isNew, added: done.added,

@@ -183,6 +183,8 @@ struct PlacedMembers: Sendable, Hashable {
   var isNew: Bool
   /// How many members were put into it; the others were there, or are gone.
   var added: Int
+  /// How many commits that took.
+  var commits: Int
   /// How many were removed from the library meanwhile.
   var gone = 0
 }

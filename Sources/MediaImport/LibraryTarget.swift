@@ -91,6 +91,11 @@ struct LibraryTarget: ImportTarget {
   /// The most members that are put into an album with one commit.
   private static let memberBatchCount = 1000
 
+  /// The number of commits that put members into an album.
+  static func commitCount(placing memberCount: Int) -> Int {
+    (memberCount + memberBatchCount - 1) / memberBatchCount
+  }
+
   /// The album at a place, if there is one, and those of some assets that it lacks, each once.
   ///
   /// Where the library has more albums of a title than the source, the members tell which of them is meant, if any
@@ -126,7 +131,7 @@ struct LibraryTarget: ImportTarget {
 
   /// In a commit for each thousand; stopped between two, the next import puts the rest behind them.
   func place(_ assets: [LocalIdentifier], in place: AlbumPlace) async throws -> PlacedMembers {
-    var done = PlacedMembers(isNew: false, added: 0)
+    var done = PlacedMembers(isNew: false, added: 0, commits: 0)
     for attempt in 1... {
       do {
         try await put(assets, in: place, attempt, &done)
@@ -160,6 +165,7 @@ struct LibraryTarget: ImportTarget {
       }
       if album == nil { (done.isNew, done.added) = (true, 0) }
       done.added += batch.count
+      done.commits += 1
       album = album ?? receipt.created.first.flatMap { LocalIdentifier($0) }
       precondition(album != nil, "A receipt names the album that its block created.")
     }

@@ -277,8 +277,10 @@ struct InterruptedImportTests {
     let target = LibraryTarget(library: rig.library, cause: "test", run: "run")
     let place = AlbumPlace(title: "Sea", ordinal: 0, count: 1)
     let gone = LocalIdentifier(high: 1, low: 2)
-    #expect(try await target.place([gone] + assets, in: place) == PlacedMembers(isNew: true, added: 2, gone: 1))
-    #expect(try await target.place([gone] + assets, in: place) == PlacedMembers(isNew: false, added: 0, gone: 1))
+    let first = try await target.place([gone] + assets, in: place)
+    #expect(first == PlacedMembers(isNew: true, added: 2, commits: 1, gone: 1))
+    let second = try await target.place([gone] + assets, in: place)
+    #expect(second == PlacedMembers(isNew: false, added: 0, commits: 0, gone: 1))
     #expect(try await target.place([gone], in: AlbumPlace(title: "Sun", ordinal: 0, count: 1)).gone == 1)
     #expect(try rig.library.fetchCollections(with: .album).map(\.localizedTitle) == ["Sea"])
   }

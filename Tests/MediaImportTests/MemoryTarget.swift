@@ -79,7 +79,7 @@ actor MemoryTarget: ImportTarget {
     let there = albums[album]
     let missing = assets.filter { there?.contains($0) != true }
     albums[album] = (there ?? []) + missing
-    return PlacedMembers(isNew: there == nil, added: missing.count)
+    return PlacedMembers(isNew: there == nil, added: missing.count, commits: missing.isEmpty ? 0 : 1)
   }
 
   private func apply(_ change: ImportChange) -> LocalIdentifier {

@@ -227,6 +227,24 @@ struct TakeoutCourseTests {
     #expect(try rig.library.currentToken == token)
   }
 
+  @Test("the commits that fill albums are counted, also if nothing else is imported, and by a dry run as well")
+  func albumCommits() async throws {
+    let folder = try TemporaryFolder()
+    for path in ["a/1.jpg", "a/2.jpg", "b/3.jpg"] { try folder.write(path, ImportTests.still(path, identifier: nil)) }
+    let rig = try ImportedLibrary()
+    _ = try await rig.run([folder.asRoot])
+    let before = try rig.library.statistics().commitCount
+    var options = LibraryImport.Options()
+    (options.makesFolderAlbums, options.isDryRun) = (true, true)
+    let dry = try await rig.run([folder.asRoot], options).summary
+    #expect(dry.assetsAdded == 0 && dry.albums.count == 2 && dry.commits == 2)
+    options.isDryRun = false
+    let filled = try await rig.run([folder.asRoot], options).summary
+    #expect(filled.assetsAdded == 0 && filled.albums.count == 2 && filled.commits == 2)
+    #expect(try rig.library.statistics().commitCount == before + 2)
+    #expect(try await rig.run([folder.asRoot], options).summary.commits == 0)
+  }
+
   // MARK: The corpus
 
   private struct Expected: Decodable {

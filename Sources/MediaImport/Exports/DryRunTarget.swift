@@ -36,7 +36,9 @@ final class DryRunTarget: ImportTarget {
 
   func place(_ assets: [LocalIdentifier], in album: AlbumPlace) throws -> PlacedMembers {
     let missing = try real.missing(assets, in: album)
-    return PlacedMembers(isNew: missing.album == nil, added: missing.assets.count)
+    let count = missing.assets.count
+    return PlacedMembers(
+      isNew: missing.album == nil, added: count, commits: LibraryTarget.commitCount(placing: count))
   }
 
   /// Names made up for assets that are not made: no library gives one with these first eight bytes.
