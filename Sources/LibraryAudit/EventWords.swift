@@ -277,6 +277,7 @@ extension AssetRow {
     case .clearFlag(let flag): if !flags.contains(flag) { writer.field(key) { $0.bool(true) } }
     case .size(let place): writer.field(key) { $0.integer(Int64(word(place))) }
     case .seconds(let place): writer.field(key) { $0.double(seconds(place)) }
+    case .date(let place, .wallTime): if let date = date(place) { writer.field(key) { $0.write(wallTime: date) } }
     case .date(let place, _): if let date = date(place) { writer.field(key, date) }
     default:
       let value = self[field]

@@ -27,7 +27,7 @@ struct PagePropertyTests {
     #expect(differing.isEmpty, "text/en.js and the tables differ in \(differing.sorted()).")
   }
 
-  @Test("every value of an enumeration has a phrase")
+  @Test("every value of an enumeration has a phrase, and every reason to select a photo of a burst")
   func values() throws {
     let phrases = try Self.phrases()
     for field in AssetField.allCases {
@@ -37,6 +37,9 @@ struct PagePropertyTests {
         let phrase = field == .mediaType ? "media.\(name)" : "value.\(field.name).\(name)"
         #expect(phrases.contains(phrase), "text/en.js lacks '\(phrase)'.")
       }
+    }
+    for name in BurstSelectionTypes.namedBits.map(\.name) {
+      #expect(phrases.contains("value.burstSelectionTypes.\(name)"))
     }
   }
 }

@@ -6,6 +6,7 @@ import test from 'node:test';
 import { document, frame, keyOn, load, settled, viewerAt } from './frame.mjs';
 
 const { Panel } = await load('views/viewer-panel.js');
+const { shown } = await load('views/property-words.js');
 
 /** A photo as the server describes it. */
 const described = (id, more = {}) => ({
@@ -172,4 +173,17 @@ test('a second press of the heart takes the first back, whether the first was an
   press('f');
   assert.deepEqual(sent(), [true, true]);
   await answer({});
+});
+
+test('the history shows a number of stars, and what the camera’s clock showed, wherever the reader is', (context) => {
+  const zone = process.env.TZ;
+  context.after(() => {
+    if (zone === undefined) delete process.env.TZ;
+    else process.env.TZ = zone;
+  });
+  for (const place of ['America/Los_Angeles', 'Asia/Tokyo']) {
+    process.env.TZ = place;
+    assert.match(shown('localCreationDate', '2024-05-31T18:30:00'), /31.*(18:30|6:30)/, place);
+  }
+  assert.deepEqual([0, 3].map((stars) => shown('rating', stars)), ['0', '3']);
 });

@@ -73,10 +73,10 @@ test('values are shown in words', () => {
   assert.deepEqual([
     ['mediaType', 'image'], ['mediaSubtypes', ['photoLive', 'photoHDR']], ['playbackStyle', 'videoLooping'],
     ['playbackVariation', 'mirror'], ['adjustmentsState', 'userAdjusted'], ['originalResourceChoice', 'raw'],
-    ['burstSelectionTypes', 3], ['isRaw', true], ['rating', 'four'], ['caption', 'constructor'],
+    ['burstSelectionTypes', ['autoPick', 'userPick']], ['isRaw', true], ['rating', 4], ['caption', 'constructor'],
     ['fileMetadata', { lens: 'L', iso: 100, sources: { lens: 'exif' } }], ['stack', null],
   ].map(([property, value]) => shown(property, value)), [
-    'Photo', 'Live Photo, HDR', 'looping video', 'bounce', 'by a person', 'RAW', 'by the camera and a person', 'yes', '4',
+    'Photo', 'Live Photo, HDR', 'looping video', 'bounce', 'by a person', 'RAW', 'by the camera, by a person', 'yes', '4',
     'constructor', '2 values', 'none',
   ]);
   assert.equal(nameOf('stack'), 'Stack');

@@ -128,8 +128,7 @@ extension AssetProperty {
       "representsBurst", .flag(.representsBurst), log: .representsBurst, key: .representsBurst,
       [\Asset.representsBurst], set: .atCreation, undo: .follows, is: .keptByErasure),
     AssetProperty(
-      "burstSelectionTypes",
-      .bits(at: Layout.burstSelection, BitNames(BurstSelectionTypes.self, isNumberInLog: true)),
+      "burstSelectionTypes", .bits(at: Layout.burstSelection, BitNames(BurstSelectionTypes.self)),
       log: .burstSelectionTypes, row: 18, key: .burstSelectionTypes, [\Asset.burstSelectionTypes], set: .inBurst,
       is: .keptByErasure),
     AssetProperty("stack", .stack, log: .stack, row: 24, key: .stack, [\Asset.stack], is: .keptByErasure),

@@ -110,6 +110,7 @@ extension JSONBytes: RecordWriter {
   package mutating func double(_ value: Double) { number(value) }
   package mutating func text(_ value: String) { text(value, .shown) }
   package mutating func date(_ value: Date) { quoted { $0.instant(value) } }
+  package mutating func write(wallTime value: Date) { quoted { $0.wallTime(value) } }
   package mutating func token(_ value: Token) { quoted { value.spell(into: &$0) } }
   package mutating func hexadecimalDigits(of bytes: [UInt8]) { bytes.withUnsafeBytes { hexadecimalText($0) } }
   package mutating func write(_ value: FieldValue, of field: AssetField) { describe(value, of: field) }

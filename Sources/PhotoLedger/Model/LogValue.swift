@@ -14,6 +14,8 @@ public indirect enum LogValue: Sendable, Hashable {
   case text(String)
   /// An instant.
   case date(Date)
+  /// What a camera's clock showed, without a zone; held as though it were UTC.
+  case wallTime(Date)
   /// A list.
   case list([LogValue])
   /// Named values in their order.

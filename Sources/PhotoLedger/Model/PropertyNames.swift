@@ -182,8 +182,6 @@ package final class BitNames: Sendable {
   let width: Int
   /// The value that is not written to the log.
   let standard: UInt32
-  /// Whether the log's words give the number. An older program began so, and who reads those words may count on it.
-  package let isNumberInLog: Bool
   /// What JSON takes, for sentences.
   package let wanted: String
   /// The names of the bits that are set, lowest first.
@@ -191,11 +189,9 @@ package final class BitNames: Sendable {
   /// The bits with names; nil if one of them is no name.
   package let bits: @Sendable (_ names: [String]) -> UInt32?
 
-  init<Bits: NamedBits>(_ type: Bits.Type, standard: Bits = [], isNumberInLog: Bool = false)
-  where Bits.RawValue == UInt8, Bits.Element == Bits {
+  init<Bits: NamedBits>(_ type: Bits.Type, standard: Bits = []) where Bits.RawValue == UInt8, Bits.Element == Bits {
     width = 1
     self.standard = UInt32(standard.rawValue)
-    self.isNumberInLog = isNumberInLog
     wanted = "a list of names out of \(Bits.namedBits.map(\.name).joined(separator: ", "))"
     names = { Bits(rawValue: UInt8(truncatingIfNeeded: $0)).names }
     bits = { Bits(names: $0).map { UInt32($0.rawValue) } }
@@ -204,7 +200,6 @@ package final class BitNames: Sendable {
   init(_ type: MediaSubtypes.Type) {
     width = 4
     standard = 0
-    isNumberInLog = false
     wanted = "a list of names such as [\"photoPanorama\"]"
     names = { MediaSubtypes(rawValue: $0).names }
     bits = { MediaSubtypes(names: $0)?.rawValue }

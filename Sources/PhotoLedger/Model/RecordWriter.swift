@@ -30,12 +30,14 @@ package protocol RecordWriter: ~Copyable {
   mutating func double(_ value: Double)
   mutating func text(_ value: String)
   mutating func date(_ value: Date)
+  /// Takes what a camera's clock showed, held as though it were UTC.
+  mutating func write(wallTime value: Date)
   mutating func token(_ value: Token)
   /// Takes an identifier as PhotoKit spells it.
   mutating func identifier(_ value: LocalIdentifier, of kind: ObjectKind)
   /// Takes bytes as hexadecimal digits.
   mutating func hexadecimalDigits(of bytes: [UInt8])
-  /// Takes a property's value; enumerations and sets by the names that PhotoKit gives them.
+  /// Takes a property's value, in the form that it has in the JSON of an asset.
   mutating func write(_ value: FieldValue, of field: AssetField)
   /// Takes what a file says about an asset.
   mutating func write(_ metadata: AssetMetadata)
@@ -89,6 +91,7 @@ extension RecordWriter where Self: ~Copyable {
     case .double(let value): double(value)
     case .text(let value): text(value)
     case .date(let value): date(value)
+    case .wallTime(let value): write(wallTime: value)
     case .list(let values): list(values) { $0.write($1) }
     case .object(let fields):
       beginObject()
@@ -148,6 +151,7 @@ package struct LogValueWriter: RecordWriter {
   package mutating func double(_ value: Double) { put(.double(value)) }
   package mutating func text(_ value: String) { put(.text(value)) }
   package mutating func date(_ value: Date) { put(.date(value)) }
+  package mutating func write(wallTime value: Date) { put(.wallTime(value)) }
   package mutating func token(_ value: Token) { put(.text(value.description)) }
   package mutating func identifier(_ value: LocalIdentifier, of kind: ObjectKind) {
     put(.text(value.spelled(as: kind)))
@@ -180,7 +184,7 @@ extension LogValue {
 // MARK: - Properties
 
 extension LogValue {
-  /// A property's value; enumerations and sets by the names that PhotoKit gives them.
+  /// A property's value, in the form that it has in the JSON of an asset.
   package init(_ value: FieldValue, of field: AssetField) { self = .written { $0.write(value, of: field) } }
 
   /// A text, or null.
@@ -195,15 +199,19 @@ extension LogValue {
 
 extension RecordWriter where Self: ~Copyable {
   /// Writes a property's value, for the function that each writer has for it.
+  ///
+  /// The form is that of the JSON of an asset (AssetJSON.swift). Instants are in UTC: the offset of the place of
+  /// capture is a property of its own.
   mutating func describe(_ value: FieldValue, of field: AssetField) {
     switch (value, field.form) {
     case (.null, _): null()
     case (.bool(let value), _): bool(value)
-    case (.integer(let value), .choice(_, let names)):
+    case (.integer(let value), .choice(_, let names)) where !names.isNumberInJSON:
       if let name = names.name(of: value) { text(name) } else { integer(value) }
-    case (.integer(let value), .bits(_, let names)) where !names.isNumberInLog:
+    case (.integer(let value), .bits(_, let names)):
       list(value == 0 ? [] : names.names(UInt32(truncatingIfNeeded: value))) { $0.text($1) }
     case (.integer(let value), _): integer(value)
+    case (.double(let value), .date(_, .wallTime)): write(wallTime: Date(timeIntervalSinceReferenceDate: value))
     case (.double(let value), .date): date(Date(timeIntervalSinceReferenceDate: value))
     case (.double(let value), _): double(value)
     case (.place(let location), _): write(location)
@@ -215,7 +223,7 @@ extension RecordWriter where Self: ~Copyable {
     beginObject()
     field("latitude") { $0.double(location.latitude) }
     field("longitude") { $0.double(location.longitude) }
-    if let altitude = location.altitude { field("altitude") { $0.double(altitude) } }
+    field("altitude") { if let altitude = location.altitude { $0.double(altitude) } else { $0.null() } }
     endObject()
   }
 

@@ -9,7 +9,6 @@
 import { offsetText } from '../model/wall-time.js';
 import { instant, isolated, number, phraseOf, size, t } from '../text/text.js';
 
-const stars = ['unset', 'one', 'two', 'three', 'four', 'five'];
 /**
  * Where the values of a property have their phrases, besides `value.PROPERTY`.
  * @type {Record<string, string>}
@@ -48,11 +47,11 @@ const word = (property, value) => phraseOf(`${groups[property] ?? `value.${prope
 export function shown(property, value) {
   if (value === null || value === undefined || value === '') return t('value.none');
   if (property === 'localCreationDate') {
-    return instant(Date.parse(value), { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' });
+    return instant(Date.parse(`${value}Z`), { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'UTC' });
   }
   if (/Date$|Timestamp$/.test(property)) return instant(value);
   if (property === 'timeZoneOffset') return `UTC${offsetText(Number(value))}`;
-  if (property === 'rating') return number(Math.max(0, stars.indexOf(value)));
+  if (property === 'rating') return number(value);
   if (property === 'location') return `${value.latitude}, ${value.longitude}`;
   if (property === 'fileMetadata') {
     return t('value.facts', { count: Object.keys(value).filter((name) => name !== 'sources').length });
