@@ -223,7 +223,7 @@ private struct AccessBook {
     for row in shown.values where row.isBuiltIn { made.insert(row.number) }
     sequences.formUnion(try picked(t))
     for sequence in sequences.sorted() {
-      let (origin, event) = try reader.event(at: sequence, t)
+      let (origin, event, _) = try reader.event(at: sequence, t)
       guard let event else { continue }
       note(event, origin, shown)
     }

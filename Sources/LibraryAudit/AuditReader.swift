@@ -284,15 +284,16 @@ struct AuditReader {
     return last == LibraryStore.now ? all : Array(all.prefix { $0 <= last })
   }
 
-  /// An event with client, time and cause; its replacement if the payload was erased. Nil if there is none.
+  /// An event with client, time and cause, and whether its payload was erased: then it is the replacement, or nil if
+  /// there is none.
   mutating func event(
     at sequence: UInt64, _ t: borrowing StoreReading
-  ) throws -> (origin: AuditOrigin, event: Event?) {
+  ) throws -> (origin: AuditOrigin, event: Event?, isErased: Bool) {
     guard let record = try core.log.event(at: sequence, in: t) else {
       throw LibraryError(.corrupted, "The log lacks event \(sequence); run `verify`.")
     }
     let origin = AuditOrigin(
       sequence: sequence, token: core.token(record.commit), commit: try commit(record.commit, t), type: record.type)
-    return (origin, record.content == nil ? nil : try Event(record))
+    return (origin, record.content == nil ? nil : try Event(record), record.isErased)
   }
 }

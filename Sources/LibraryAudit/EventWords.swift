@@ -261,9 +261,12 @@ extension AssetExistence {
 }
 
 extension AssetRow {
-  /// Writes every field that has a value.
+  /// Writes every field that has a value; of an erased asset those that the erasure keeps, since the others of the row
+  /// are not what it had.
   fileprivate func writeFields(to writer: inout some RecordWriter & ~Copyable) {
-    for field in AssetField.allCases { write(field, field.key, field.form, to: &writer) }
+    for field in AssetField.allCases where !isErased || field.isKeptByErasure {
+      write(field, field.key, field.form, to: &writer)
+    }
     writer.field("addedDate", addedDate)
   }
 

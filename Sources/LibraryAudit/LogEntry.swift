@@ -100,7 +100,9 @@ public struct LogEntry: Sendable {
 
   /// Writes ``details`` behind those of other events.
   func writeDetails(to bytes: inout JSONBytes, _ creations: inout CreationTexts) {
-    guard case .event(.assetCreated(let existence), let names) = content else { return writeDetails(to: &bytes) }
+    guard case .event(.assetCreated(let existence), let names) = content, !existence.row.isErased else {
+      return writeDetails(to: &bytes)
+    }
     bytes.beginObject()
     existence.write(to: &bytes, names) { creations.write(existence.row, to: &$0) }
     bytes.endObject()

@@ -53,7 +53,7 @@ extension PhotoLibrary {
       }
       var book = MemberBook(container: number)
       for sequence in try reader.sequences(of: number, through: last, t) {
-        let (origin, event) = try reader.event(at: sequence, t)
+        let (origin, event, _) = try reader.event(at: sequence, t)
         if let event { book.note(event, origin) }
       }
       if last == LibraryStore.now { try book.correct(by: store.core.projections, t) }

@@ -18,7 +18,7 @@ public struct PropertyChange: Sendable, Hashable {
   public let origin: AuditOrigin
   /// The object, spelled as PhotoKit spells identifiers.
   public let object: String
-  /// The property, by its name in the log; `erased` if the change is no longer known.
+  /// The property, by its name in the log; `erased`, without values, for what an erasure took out of the event.
   public let property: String
   /// The value before; null if there was none.
   public let old: LogValue
@@ -63,13 +63,18 @@ extension PhotoLibrary {
       let others = try filter.objects.map { other in
         Set(try store.core.projections.history(of: try reader.number(of: other, t), in: t))
       }
-      var assetCount = 0
+      var (assetCount, isErased) = (0, false)
       for sequence in try reader.sequences(of: number, through: self.sequence, t) {
-        let (origin, event) = try reader.event(at: sequence, t)
+        let (origin, event, isPartial) = try reader.event(at: sequence, t)
         // Also if it is filtered out: a count is the sum of all its changes.
-        let values =
-          try event.map { try reader.values(of: $0, number, &assetCount, t).filter { $0.old != $0.new } }
-          ?? [PropertyValues("erased")]
+        var values = try event.map { try reader.values(of: $0, number, &assetCount, t) } ?? []
+        values.removeAll { $0.old == $0.new }
+        if case .assetCreated(let existence)? = event, existence.row.number == number {
+          isErased = existence.row.isErased
+        }
+        if event.map({ isPartial && isErased && $0.holdsDataOfAssets }) ?? true {
+          values.insert(PropertyValues("erased"), at: 0)
+        }
         guard origin.commit.number > after, filter.wants(origin.commit), filter.wants(type: origin.type),
           others.allSatisfy({ $0.contains(sequence) })
         else { continue }
@@ -79,6 +84,19 @@ extension PhotoLibrary {
           guard try body(change) else { return }
         }
       }
+    }
+  }
+}
+
+extension Event {
+  /// Whether an erasure of one of its assets takes data of that asset out of it.
+  fileprivate var holdsDataOfAssets: Bool {
+    switch self {
+    case .assetCreated, .assetPurged, .assetsEdited: true
+    case .libraryCreated, .collectionCreated, .collectionErased, .collectionEdited, .arranged, .clientRegistered,
+      .clientErased, .clientEdited, .pickRecorded, .pickErased, .historyShortened, .assetErased, .libraryForked,
+      .nothingChanged:
+      false
     }
   }
 }

@@ -221,6 +221,8 @@ struct MaintenanceCommandTests {
     let again = try sandbox.run(["erase", assets[1], "--dry-run"])
     #expect(again.lines.count == 1 && again.output.hasSuffix(": already erased\n"))
     #expect(try sandbox.run(["log"]).output.contains("Edited: an erased asset. Part"))
+    let history = try sandbox.run(["history", assets[1]])
+    #expect(history.lines.count { $0 == "  erased" } == 3 && !history.output.contains("unknown"), "\(history.output)")
     let undone = try sandbox.run(["undo", "--cause", "asked by mail"])
     #expect(undone.status == 1 && undone.errors.hasSuffix("then pass --on-conflict skip.\n"), "\(undone.errors)")
     let unknown = try sandbox.run(["erase", "00000000-0000-4000-8000-000000000000", "--yes"])

@@ -97,6 +97,39 @@ struct ErasureTests {
     #expect(try kept.library.fetchAssets(FetchOptions(), in: now).count == now.estimatedAssetCount)
   }
 
+  @Test("the history of an erased asset says where its data were erased, and states no value that it never had")
+  func history() async throws {
+    let kept = try await KeptLibrary.make()
+    func changes(_ asset: LocalIdentifier) throws -> [PropertyChange] {
+      var changes: [PropertyChange] = []
+      try kept.library.forEachPropertyChange(of: asset.uuidString) { change in
+        changes.append(change)
+        return true
+      }
+      return changes
+    }
+    let before = try changes(kept.other)
+    try kept.library.eraseAssets([kept.secret], cause: "a request")
+    let found = try changes(kept.secret)
+    let erased = found.filter { $0.property == "erased" }
+    #expect(
+      erased.map(\.origin.type) == ["asset.created", "assets.edited", "assets.edited", "asset.purged"], "\(erased)")
+    #expect(erased.allSatisfy { $0.old == .null && $0.new == .null })
+    let names = AssetField.allCases.filter(\.isKeptByErasure).map(\.name)
+    let known = Set(names + ["erased", "isErased", "addedDate", "containers", "selections"])
+    #expect(Set(found.map(\.property)).isSubset(of: known), "\(found)")
+    #expect(found.contains { $0.property == "isHidden" && $0.new == .bool(true) })
+    #expect(found.last?.property == "isErased" && found.last?.new == .bool(true))
+    // The events that both assets share have lost nothing of the other one.
+    #expect(try changes(kept.other) == before)
+    try kept.library.forEachLogEntry(LogFilter()) { entry in
+      guard entry.type == "asset.created", entry.isErased else { return true }
+      guard case .object(let fields) = entry.details else { return true }
+      #expect(Set(fields.map(\.name)).isSubset(of: known.union(["asset"])), "\(fields)")
+      return true
+    }
+  }
+
   @Test("who follows a result over an erasure is told exactly what left it, near or far behind", arguments: [0, 8])
   func followers(backlog: Int) async throws {
     let kept = try await KeptLibrary.make()

@@ -34,7 +34,7 @@ extension AssetRow {
   /// What is known of the row's asset once it was erased.
   var redacted: AssetRow {
     var row = AssetRow(number: number, identifier: identifier, addedDate: addedDate)
-    for field in AssetField.allCases where field.isKept {
+    for field in AssetField.allCases where field.isKeptByErasure {
       precondition(row.set(field, self[field]), "An asset has \(self[field]) for the property \(field.name).")
     }
     row.flags.insert(.erased)
@@ -48,12 +48,12 @@ extension AssetRow {
 
 extension AssetField {
   /// Whether it tells no more than the header of a commit does, or the counts of albums count on it.
-  fileprivate var isKept: Bool { property.traits.contains(.keptByErasure) }
+  package var isKeptByErasure: Bool { property.traits.contains(.keptByErasure) }
 }
 
 extension AssetEdit {
   fileprivate var redacted: AssetEdit {
-    AssetEdit(number: number, changes: changes.filter(\.field.isKept))
+    AssetEdit(number: number, changes: changes.filter(\.field.isKeptByErasure))
   }
 }
 

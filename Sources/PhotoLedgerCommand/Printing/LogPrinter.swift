@@ -18,6 +18,8 @@ struct LogPrinter {
   /// - Parameter names: what members and the albums that an object is in are called.
   mutating func print(_ change: PropertyChange, _ names: inout ObjectLabels) throws {
     try head(change.origin.token, change.origin.commit)
+    // What was erased has no values.
+    guard change.old != change.new else { return try output.line("  " + TextLayout.printable(change.property)) }
     let labels = try names.labels(of: [change.old.placed, change.new.placed].compactMap(\.self))
     let (old, new) = (change.old.text(labels), change.new.text(labels))
     // Only the order key of a member differs that has another place.
