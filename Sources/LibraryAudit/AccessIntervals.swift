@@ -32,13 +32,17 @@ public enum AccessGround: String, Sendable, Hashable, CaseIterable, Codable {
 
 /// A client with access to an object, and the ground.
 public struct ObjectAccess: Sendable, Hashable {
+  /// The object, spelled as PhotoKit spells identifiers.
+  public let object: String
+  /// The state at which it had access.
+  public let token: Token
   /// The client.
   public let client: String
   /// By what.
   public let ground: AccessGround
 
-  /// The answer as a record of the audit's export, for an object and a state; see <doc:Audit>.
-  public func record(of object: String, at token: Token) -> LogValue {
+  /// The answer as a record of the audit's export; see <doc:Audit>.
+  public var record: LogValue {
     AuditSchema.record(
       "access",
       [
@@ -93,15 +97,18 @@ extension PhotoLibrary {
   public func access(to identifier: String, at token: Token? = nil) throws -> [ObjectAccess] {
     try checkIsOwner("read the access of clients")
     return try store.reading { t in
-      let reader = AuditReader(of: store)
+      var reader = AuditReader(of: store)
       let number = try reader.number(of: identifier, t)
+      let object = try reader.spelling(number, t)
+      let state: Token
+      if let token { state = token } else { state = store.token(try store.head(at: moment, t).commit) }
       let sequence = try token.map { try store.sequence(of: $0, for: client, t) } ?? self.sequence
       guard let seers = try store.seers(of: number, at: sequence, t) else { return [] }
       var found: [ObjectAccess] = []
       for client in try store.clientNumbers(t) {
         guard let row = try store.clientRow(client, at: sequence, t) else { continue }
         if let ground = try seers.ground(of: client, Permission(row).access, store, sequence, t) {
-          found.append(ObjectAccess(client: row.name, ground: ground))
+          found.append(ObjectAccess(object: object, token: state, client: row.name, ground: ground))
         }
       }
       return found

@@ -4,6 +4,8 @@ public import PhotoLedger
 
 /// A member of an album or folder, with who put it there and, if it is not there any more, who took it out.
 public struct Membership: Sendable, Hashable {
+  /// The album or folder, spelled as PhotoKit spells identifiers.
+  public let container: String
   /// The member, spelled as PhotoKit spells identifiers.
   public let member: String
   /// What sentences call it: a file's name, or a title, in quotation marks.
@@ -15,8 +17,8 @@ public struct Membership: Sendable, Hashable {
   /// The commit that removed it last; nil if it is present.
   public let removed: AuditOrigin?
 
-  /// The membership as a record of the audit's export, for the album `container`; see <doc:Audit>.
-  public func record(in container: String) -> LogValue {
+  /// The membership as a record of the audit's export; see <doc:Audit>.
+  public var record: LogValue {
     AuditSchema.record(
       "member",
       [
@@ -113,12 +115,13 @@ private struct MemberBook {
     let present = entries.compactMap { number, entry in entry.key.map { (number, entry, $0) } }.sorted { $0.2 < $1.2 }
     let former = entries.filter { $0.value.key == nil }
       .sorted { ($0.value.removed?.sequence ?? 0, $0.key) > ($1.value.removed?.sequence ?? 0, $1.key) }
+    let home = try reader.spelling(container, t)
     let wanted = present.map { ($0.0, $0.1) } + (includesFormer ? former.map { ($0.key, $0.value) } : [])
     return try wanted.map { number, entry in
       let name = try reader.name(number, t)
       return Membership(
-        member: name?.spelling ?? "", label: name?.label ?? "", isPresent: entry.key != nil, added: entry.added,
-        removed: entry.removed)
+        container: home, member: name?.spelling ?? "", label: name?.label ?? "", isPresent: entry.key != nil,
+        added: entry.added, removed: entry.removed)
     }
   }
 }

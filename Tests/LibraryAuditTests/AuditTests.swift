@@ -377,6 +377,33 @@ struct AuditTests {
     return fields.first { $0.name == name }?.value
   }
 
+  @Test("a record spells its object as PhotoKit does and names its state, however the question was put")
+  func spellings() async throws {
+    let small = try SmallLibrary()
+    let id = try await small.assets(1)[0]
+    let album = try await small.album("Sea", [id])
+    let app = try await small.ruleClient(.limited, [id])
+    let before = try small.library.currentToken
+    try await small.change { $0.setFavorite(true, for: [id]) }
+    let after = try small.library.currentToken
+    let full = id.uuidString + "/L0/001"
+    for name in [full, id.uuidString, id.uuidString.lowercased()] {
+      let changes = try Self.changes(name, small.library).map(\.record)
+      #expect(!changes.isEmpty && changes.allSatisfy { Self.value("object", $0) == .text(full) })
+      for (token, state) in [(nil, after), (before, before)] as [(Token?, Token)] {
+        let access = try #require(try small.library.access(to: name, at: token).first)
+        #expect(access.client == app.client)
+        #expect(Self.value("object", access.record) == .text(full))
+        #expect(Self.value("token", access.record) == .text(state.description))
+      }
+      #expect(try small.library.at(before).access(to: name).map(\.token) == [before])
+    }
+    for name in [album.localIdentifier, album.id.uuidString.lowercased()] {
+      let members = try small.library.blame(name).map(\.record)
+      #expect(members.map { Self.value("container", $0) } == [.text(album.localIdentifier)])
+    }
+  }
+
   @Test("the records of an audit have the keys of schema 1, in their order")
   func records() async throws {
     let small = try SmallLibrary()
@@ -389,14 +416,12 @@ struct AuditTests {
     let library = small.library
     let event = try #require(try Self.entries(library).last).record
     let change = try #require(try Self.changes(id.uuidString, library).first).record
-    let member = try #require(try library.blame(album.localIdentifier, includingFormer: true).first)
-      .record(in: album.localIdentifier)
+    let member = try #require(try library.blame(album.localIdentifier, includingFormer: true).first).record
     let interval = try #require(
       try library.accessIntervals(of: app.client).first { $0.ground == .selection }
     ).record
     try await small.change { $0.grant([id], to: app.client) }
-    let access = try #require(try library.access(to: id.uuidString).first)
-      .record(of: id.uuidString, at: try library.currentToken)
+    let access = try #require(try library.access(to: id.uuidString).first).record
     #expect(
       Self.keys(event) == [
         "schema", "record", "sequence", "token", "date", "client", "process", "cause", "key", "causation", "type",

@@ -26,8 +26,7 @@
         try call.checkQuery(["at", "start", "limit"])
         let object = call.parameters[0]
         return try await respond(call) { view, bounds in
-          let token = try view.currentToken
-          return Part(try view.access(to: object), bounds) { JSON($0.record(of: object, at: token)) }
+          Part(try view.access(to: object), bounds) { JSON($0.record) }
         }
       },
       .answering("GET", "/v1/clients/{client}/access", .owner) { call in
@@ -41,7 +40,7 @@
         try call.checkQuery(["at", "former", "start", "limit"])
         let (album, isFormer) = (call.parameters[0], try call.flag("former"))
         return try await respond(call) { view, bounds in
-          Part(try view.blame(album, includingFormer: isFormer), bounds) { JSON($0.record(in: album)) }
+          Part(try view.blame(album, includingFormer: isFormer), bounds) { JSON($0.record) }
         }
       },
       .reading("GET", "/v1/fetches/{fetch}/diff") { call in

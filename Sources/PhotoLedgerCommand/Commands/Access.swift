@@ -29,10 +29,9 @@ extension Command {
 
   private static func tellSeers(of object: String, _ invocation: Invocation) throws -> ExitStatus {
     try invocation.withLibrary { library in
-      let token = try library.currentToken
       for access in try library.access(to: object) {
         if invocation.printsJSON {
-          try invocation.output.line(JSON(access.record(of: object, at: token)))
+          try invocation.output.line(JSON(access.record))
         } else {
           let line = TextLayout.fitted(access.ground.rawValue, 13) + "  " + TextLayout.printable(access.client)
           try invocation.output.folded(line)

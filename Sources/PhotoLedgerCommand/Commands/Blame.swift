@@ -18,7 +18,7 @@ extension Command {
     return try invocation.withLibrary { library in
       for member in try library.blame(album, includingFormer: invocation.has(former)) {
         if invocation.printsJSON {
-          try invocation.output.line(JSON(member.record(in: album)))
+          try invocation.output.line(JSON(member.record))
           continue
         }
         let origin = member.removed ?? member.added
