@@ -420,7 +420,9 @@ extension AssetsEdited {
       let fields = Set(edits.flatMap { $0.changes.map(\.field) }).subtracting([.modificationDate])
       let added = edits.reduce(0) { $0 + $1.newResources.count }
       let properties = fields.sorted { $0.rawValue < $1.rawValue }.map(\.name)
-      let parts = properties + (added > 0 ? [counted(added, "new resource")] : [])
+      var details = distinct(edits.flatMap { $0.changedDetails.map(\.name) })
+      if added > 0 { details.removeAll { $0 == "resources" } }
+      let parts = properties + details + (added > 0 ? [counted(added, "new resource")] : [])
       // An erasure leaves no word of what was edited.
       return parts.isEmpty ? "Edited: \(assets)." : "Edited: \(assets) (\(parts.joined(separator: ", ")))."
     }
@@ -535,15 +537,22 @@ extension CollectionEdited {
 }
 
 extension AssetEdit {
+  /// What the row does not hold, where it differs.
+  fileprivate var changedDetails: [PropertyValues] {
+    guard let details else { return [] }
+    return zip(details.old.fields, details.new.fields).compactMap { old, new in
+      old == new ? nil : PropertyValues(old.name, old.value, new.value)
+    }
+  }
+
   var values: [PropertyValues] { PropertyValues.written { writeValues(to: &$0) } }
 
   fileprivate func writeValues(to writer: inout some RecordWriter & ~Copyable) {
     for change in changes {
       writer.change(change.field.key, Replacement(old: change.old, new: change.new)) { $0.write($1, of: change.field) }
     }
-    guard let details else { return }
-    for (old, new) in zip(details.old.fields, details.new.fields) where old != new {
-      writer.change(old.name, Replacement(old: old.value, new: new.value)) { $0.write($1) }
+    for detail in changedDetails {
+      writer.change(detail.name, Replacement(old: detail.old, new: detail.new)) { $0.write($1) }
     }
   }
 }

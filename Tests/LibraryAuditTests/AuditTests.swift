@@ -108,6 +108,31 @@ struct AuditTests {
     for kind in ["", "asset.", ".created", "creat", "asset.createdd"] { #expect(!LogFilter.isKnown(kind: kind)) }
   }
 
+  @Test("the sentence of an edit names every property that changed, also what the row of the asset does not hold")
+  func sentences() async throws {
+    let small = try SmallLibrary()
+    let id = try await small.assets(1)[0]
+    let edits: [(names: String, make: (inout AssetChanges) -> Void)] = [
+      ("caption", { $0.caption = .set("The bay") }), ("keywords", { $0.addedKeywords = ["sea"] }),
+      ("rating", { $0.rating = .three }),
+      (
+        "rating, caption, keywords",
+        {
+          ($0.rating, $0.caption) = (.four, .clear)
+          $0.removedKeywords = ["sea"]
+        }
+      ),
+    ]
+    for edit in edits {
+      var changes = AssetChanges()
+      edit.make(&changes)
+      let made = changes
+      try await small.change { $0.edit([id], made) }
+      let entry = try #require(try Self.entries(small.library).last)
+      #expect(entry.sentence == "Edited: 'IMG_0.jpg' (\(edit.names)).")
+    }
+  }
+
   // MARK: One object
 
   @Test("in the history of any object each value follows the one before, and the last are the values of now")
