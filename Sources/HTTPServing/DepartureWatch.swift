@@ -5,7 +5,7 @@
 
   // Clients that leave while nothing is sent to them.
   //
-  //   a stream is sent ──▶ epoll, for the end of what the client sends ──▶ shutdown, abort ──▶ `completed`
+  //   a stream is sent ──▶ epoll, for the end of what the client sends ──▶ shutdown, depart ─▶ `completed`
   //                              one thread sleeps here for all                     forgotten before the close ──▶ ▲
   //
   // libmicrohttpd does not look at a suspended connection, and the first write to a client that has left succeeds. So a
@@ -106,7 +106,7 @@
         }
       }
       guard let gone else { return false }
-      for stream in gone { stream.abort() }
+      for stream in gone { stream.depart() }
       return true
     }
   }

@@ -22,6 +22,7 @@
   //   suspending needs a flag; only two callbacks may suspend     always set; only `Exchange.step`, `HTTPStream.read`
   //   one byte a minute keeps a connection                        `ConnectionWatch`: deadlines, and a rate of reading
   //   a suspended connection notices no client that left          `DepartureWatch` does; `HTTPStream` has heartbeats
+  //   each response that is broken off is complained of           `MutedThread`, where the client has left
   //   a content reader that returns 0 unsuspended spins           `HTTPStream.read` suspends before it returns 0
   //   stopping with suspended connections aborts the process      `stop` has nothing suspended any more, and waits
   //   stopping drops what is not sent                             `stop` waits until no request is open, for a while
@@ -418,11 +419,29 @@
     }
   }
 
+  /// Drops what libmicrohttpd says on a thread until the request that the thread serves is over.
+  ///
+  /// libmicrohttpd complains of each response that is broken off, on the thread that asked for its content, and before
+  /// it reports the end of the request. A client that leaves a stream is no failure, and its request is logged anyway.
+  enum MutedThread {
+    private static let key: pthread_key_t = {
+      var key = pthread_key_t()
+      let code = pthread_key_create(&key, nil)
+      precondition(code == 0, "A process has room for the key of a value for each thread.")
+      return key
+    }()
+
+    static var isMuted: Bool {
+      get { pthread_getspecific(key) != nil }
+      set { pthread_setspecific(key, newValue ? UnsafeRawPointer(bitPattern: 1) : nil) }
+    }
+  }
+
   /// The first words of libmicrohttpd's complaints are enough for a log; the arguments may come from a client.
   private func logMessage(
     _ context: UnsafeMutableRawPointer?, _ format: UnsafePointer<CChar>?, _ arguments: CVaListPointer?
   ) {
-    guard let context, let format, let arguments else { return }
+    guard let context, let format, let arguments, !MutedThread.isMuted else { return }
     var text = [CChar](repeating: 0, count: 512)
     _ = vsnprintf(&text, text.count, format, arguments)
     let bytes = text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }
@@ -458,6 +477,7 @@
     _ context: UnsafeMutableRawPointer?, _ connection: OpaquePointer?,
     _ request: UnsafeMutablePointer<UnsafeMutableRawPointer?>?, _ reason: MHD_RequestTerminationCode
   ) {
+    MutedThread.isMuted = false
     guard let known = request?.pointee else { return }
     request?.pointee = nil
     Unmanaged<Exchange>.fromOpaque(known).takeRetainedValue().complete()

@@ -26,6 +26,8 @@
       var isEnding = false
       /// Whether the client is to notice that the content is not whole.
       var isBroken = false
+      /// Whether the client has left, which nothing can be sent to any more.
+      var hasDeparted = false
       var isClosed = false
       /// Tasks that wait for room.
       var senders: [CheckedContinuation<Void, Never>] = []
@@ -101,6 +103,12 @@
       end()
     }
 
+    /// Ends the response, whose client has left: what waits is dropped, and the end is no failure to be reported.
+    func depart() {
+      state.withLock { $0.hasDeparted = true }
+      abort()
+    }
+
     /// Calls a closure once, when the client has left or the response has ended; at once if that has happened.
     public func onClose(_ body: @escaping @Sendable () -> Void) {
       let isLate = state.withLock { state in
@@ -166,6 +174,10 @@
     private func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
       let (count, senders) = state.withLock { state -> (Int, [CheckedContinuation<Void, Never>]) in
         if state.isClosed { return (-1, []) }
+        if state.hasDeparted {
+          MutedThread.isMuted = true
+          return (-2, [])
+        }
         if state.isEmpty {
           if state.isEnding { return (state.isBroken ? -2 : -1, []) }
           state.isSuspended = true
