@@ -2,6 +2,7 @@
   import Foundation
   @testable import GalleryServer
   import LibraryMaintenance
+  import MediaImport
   import PhotoLedger
   import TestSupport
   import Testing
@@ -15,6 +16,7 @@
         let before = try gallery.ask("GET", "/v1/health").json()
         let statistics = try #require(before["statistics"] as? [String: Any])
         #expect((statistics["assetCounts"] as? [String: Int])?["image"] == 3)
+        #expect(statistics["sandbox"] as? String == SandboxLayer.active.rawValue, "As `stat` says.")
         let disk = try #require(before["disk"] as? [String: Any])
         let (free, total) = (try #require(disk["freeBytes"] as? Int), try #require(disk["totalBytes"] as? Int))
         #expect(free > 0 && free <= total)

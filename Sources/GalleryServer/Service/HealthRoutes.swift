@@ -4,6 +4,7 @@
   import HTTPServing
   import LibraryJSON
   import LibraryMaintenance
+  import MediaImport
   import PhotoLedger
 
   /// What a supervisor and a monitor ask for, and the API's description.
@@ -35,8 +36,10 @@
             "totalBytes": .integer(Int64(clamping: UInt64(disk.f_blocks) * UInt64(disk.f_frsize))),
           ]
         }
+        let statistics = JSON(
+          try library.statistics(), and: [.init("sandbox", .text(SandboxLayer.active.rawValue))])
         let health: JSON = [
-          "statistics": JSON(try library.statistics()),
+          "statistics": statistics,
           "disk": room ?? .null,
           "renditions": [
             "waitingCount": .integer(Int64(renditions.waitingCount)),
