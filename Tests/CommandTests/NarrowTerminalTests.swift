@@ -13,11 +13,11 @@ struct NarrowTerminalTests {
     try #require(openpty(&controller, &screen, nil, nil, &size) == 0)
     defer { close(controller) }
     for end in [controller, screen] { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    let child: ChildRun
+    let child: TestSupport.ChildRun
     do {
       defer { close(screen) }
       let environment = ProcessInfo.processInfo.environment.merging(["NO_COLOR": "1"]) { $1 }
-      child = try ChildRun(
+      child = try TestSupport.ChildRun(
         programURL, words + ["--library", sandbox.library], environment: environment, output: .descriptor(screen))
     }
     // Reading ends when the program has closed the terminal.

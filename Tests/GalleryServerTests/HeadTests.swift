@@ -85,7 +85,7 @@
       targets["/page/{revision}/{folder}/{file}"] = "/page/latest/client/feed.js"
       targets["/v1/assets/{asset}"] = "/v1/assets/\(asset)"
       targets["/v1/assets/{asset}/resources/{sha256}"] = "/v1/assets/\(asset)/resources/\(sha256)"
-      targets["/v1/downloads/{download}"] = try #require(download)
+      targets["/v1/downloads/{download}"] = download
       targets["/v1/objects/{object}/history"] = "/v1/objects/\(asset)/history"
       targets["/v1/objects/{object}/access"] = "/v1/objects/\(asset)/access"
       targets["/v1/clients/{client}/access"] = "/v1/clients/app/access"
@@ -99,12 +99,13 @@
     func throttled() async throws {
       var access = GalleryAccess.withImmichClients
       // One request signs the owner in.
-      (access.limits.peerBurst, access.limits.peerPerSecond) = (1, 0.25)
+      (access.limits.peerBurst, access.limits.peerPerSecond) = (1, 0.0001)
       try await TestGallery.serving(access: access) { gallery in
         for route in Router.routesWithImmichClients where route.method == "GET" && route.need == .nothing {
           let target = route.path.replacing("{", with: "").replacing("}", with: "")
           for method in ["GET", "HEAD"] {
-            #expect(try gallery.ask(method, target, key: nil).status == 429, "\(method) \(target)")
+            let status = try gallery.ask(method, target, key: nil).status
+            #expect(status == 429, "\(method) \(target)")
           }
         }
       }
@@ -114,7 +115,8 @@
     func absentSession(_ method: String) async throws {
       try await TestGallery.serving { gallery in
         for path in ["events", "presentation/events"] {
-          #expect(try gallery.ask(method, "/v1/picking/none/\(path)").status == 404, "\(path)")
+          let status = try gallery.ask(method, "/v1/picking/none/\(path)").status
+          #expect(status == 404, "\(path)")
         }
       }
     }
