@@ -114,6 +114,9 @@ static inline int chttp_sent(int descriptor, uint64_t *acknowledged, uint64_t *w
 /// libmicrohttpd before 1.0 appends such a line to the name. It moves the name for that, away from its value; or, at
 /// the end of its buffer, it writes over the blanks before the value, and the line still follows the value. Later
 /// versions put blanks in the place of the fold, as they may, so that nothing of it is seen here.
+///
+/// Behind the last line of a head whose lines end with bare line feeds, its body is taken for a further line: such a
+/// request is rejected if its body begins with blanks. No client is known that sends such heads.
 static inline int chttp_is_folded(const char *name, size_t name_size, const char *value, size_t value_size) {
   if (!value) return 0;
   if (value <= name + name_size) return 1;

@@ -549,6 +549,22 @@
       }
     }
 
+    @Test("of files that are kept, the one that was asked for longest ago is closed")
+    func leastRecentlyUsed() throws {
+      try withFile { files, path, folder in
+        func ask(_ number: Int) throws -> HTTPFile { try files.file(folder.place("file\(number)").path, size: 5) }
+        for number in 0...OpenFiles.limit {
+          try FileManager.default.copyItem(atPath: path, toPath: folder.place("file\(number)").path)
+        }
+        let (first, second) = (try ask(0), try ask(1))
+        for number in 2..<OpenFiles.limit { _ = try ask(number) }
+        #expect(try ask(0) === first)
+        _ = try ask(OpenFiles.limit)
+        #expect(try ask(0) === first)
+        #expect(try ask(1) !== second)
+      }
+    }
+
     @Test("no more descriptors are kept than the limit says")
     func bounded() throws {
       try withFile { files, path, folder in

@@ -280,6 +280,39 @@
       }
     }
 
+    @Test("a visitor whose own upload is being received makes no room at the cost of others, nor of what came whole")
+    func ownInUse() throws {
+      let temporary = try TemporaryLibrary()
+      let uploads = Uploads(temporary.library, .system)
+      defer { uploads.close() }
+      var quota = UploadQuota()
+      (quota.fileSize, quota.bytes) = (2_500_000, 3_000_000)
+      uploads.set(quota: quota)
+      func head(_ length: UInt64?, isLast: Bool = false) -> UploadHead {
+        var head = UploadHead()
+        (head.isLast, head.length) = (isLast, length)
+        return head
+      }
+      func begin(_ visitor: String, _ length: UInt64?) throws -> Upload {
+        try uploads.create(head(length), contentLength: 0, for: "share", visitor: visitor)
+      }
+      let (guest, whole) = (try begin("two", 1000), try begin("three", 1000))
+      let last = try uploads.resume(whole, at: 0, head(1000, isLast: true), contentLength: 1000)
+      try uploads.write([UInt8](repeating: 7, count: 1000), of: whole, turn: last)
+      _ = try whole.seal(turn: last, isLast: true)
+      let (first, second) = (try begin("one", nil), try begin("one", nil))
+      let turn = try uploads.resume(first, at: 0, head(2_000_000), contentLength: nil)
+      let refusal = #expect(throws: Problem.self) {
+        try uploads.resume(second, at: 0, head(2_000_000), contentLength: nil)
+      }
+      #expect(refusal?.status == 429)
+      try first.pause(turn: turn)
+      // Of those that nothing is received of, the visitor's own goes.
+      _ = try uploads.resume(second, at: 0, head(2_000_000), contentLength: nil)
+      #expect(try uploads.unfinished(first.id, of: "share") == nil)
+      for kept in [guest, whole] { #expect(try uploads.unfinished(kept.id, of: "share") != nil) }
+    }
+
     @Test("an upload that ends short of its length is closed, goes on from what came, and is dropped in its time")
     func short() throws {
       let temporary = try TemporaryLibrary()

@@ -46,7 +46,7 @@
       let status: stat
       private let use = Atomic<UInt64>(0)
       private let look = Atomic<UInt64>(0)
-      private let decisions = Atomic(false)
+      private let slots = Mutex<[Int]>([])
       private let sent = Mutex<Made?>(nil)
 
       init(_ file: HTTPFile, _ status: stat) { (self.file, self.status) = (file, status) }
@@ -57,10 +57,10 @@
         set { use.store(newValue, ordering: .relaxed) }
       }
 
-      /// Whether something was decided that names it.
-      var hasDecisions: Bool {
-        get { decisions.load(ordering: .relaxed) }
-        set { decisions.store(newValue, ordering: .relaxed) }
+      /// Where decisions lie that name it; others may lie there by now.
+      var decisionSlots: [Int] {
+        get { slots.withLock { $0 } }
+        set { slots.withLock { $0 = newValue } }
       }
 
       /// The response that it was last sent in, whole.
@@ -142,21 +142,24 @@
 
       mutating func remember(_ decision: Decision) {
         let slot = decision.question.slot
-        if let former = decisions[slot], former.question != decision.question { decisions[slot + 1] = former }
+        if let former = decisions[slot], former.question != decision.question { put(former, at: slot + 1) }
+        put(decision, at: slot)
+      }
+
+      private mutating func put(_ decision: Decision, at slot: Int) {
+        if decisions[slot]?.kept !== decision.kept { decision.kept.decisionSlots.append(slot) }
         decisions[slot] = decision
-        decision.kept.hasDecisions = true
       }
 
       /// Of what is no longer kept, no decision keeps anything in memory.
       mutating func forgetDecisions(of file: Kept) {
-        guard file.hasDecisions else { return }
-        for slot in decisions.indices where decisions[slot]?.kept === file { decisions[slot] = nil }
-        file.hasDecisions = false
+        for slot in file.decisionSlots where decisions[slot]?.kept === file { decisions[slot] = nil }
+        file.decisionSlots = []
       }
 
       mutating func forgetDecisions() {
         for slot in decisions.indices { decisions[slot] = nil }
-        for file in kept.values { file.hasDecisions = false }
+        for file in kept.values { file.decisionSlots = [] }
       }
     }
 
@@ -168,7 +171,8 @@
     private let state = Mutex(State())
     private let tick: @Sendable () -> UInt64
     /// Counts uses, so that the file is known whose last use is longest ago.
-    private let clock = Atomic<UInt64>(0)
+    /// 0 is of a file that was not used yet.
+    private let clock = Atomic<UInt64>(1)
 
     /// - Parameter tick: the time by a clock whose steps are so short that a change of a file within one may as well
     ///   have come after the response.

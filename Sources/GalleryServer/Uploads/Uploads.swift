@@ -169,7 +169,6 @@
       return try state.withLock { state in
         let folder = try opened(&state)
         sweep(&state, folder)
-        try check(&state, record, quota, expecting: expected ?? 0)
         // A part of an upload that can be resumed takes what room there is, up to the reserve, as what comes is written
         // (`Upload.write`). Rejected: counting what other uploads announced, as one that never comes would keep the
         // disk from all clients.
@@ -177,6 +176,7 @@
           throw Problem(
             507, "not-enough-space", "The server's disk has not enough space for this file; try again later.")
         }
+        try check(&state, record, quota, expecting: expected ?? 0)
         let upload = Upload(record, isResumable: head.isLast != nil, expecting: expected ?? 0, in: folder)
         if upload.isResumable {
           folder.close(try folder.open(record.file))
@@ -220,7 +220,8 @@
     /// Lets uploads of a share link's visitors go until another one, or more bytes of one, keep within the bounds,
     /// since no visitor finds those of the others: those of the visitor itself, if it has too many, and else those of
     /// the visitor that would have most; of a visitor the one that had no request for longest. One that is being
-    /// received or finished stays.
+    /// received or has come whole stays, and so does what a visitor has that would have less than this one. Uploads
+    /// that an older version recorded have no visitor; they count as one visitor's.
     /// - Parameters:
     ///   - bytes: how many bytes the upload is to have.
     ///   - id: the upload that is to have them, which may be new.
@@ -236,8 +237,12 @@
         guard isCrowded || others.reduce(bytes, { $0 + $1.reserved }) > quota.bytes else { return }
         var sizes = [visitor: isCrowded ? 1 : bytes]
         for other in others { sizes[other.visitor ?? "", default: 0] += isCrowded ? 1 : other.reserved }
-        let idle = others.filter { $0.isResumable && $0.finishing == nil && !$0.isReceiving }
-        let candidates = idle.filter { isOwnTooMany ? $0.visitor == visitor : isCrowded || $0.reserved > 0 }
+        let own = sizes[visitor, default: 0]
+        let candidates = others.filter { other in
+          guard other.isResumable, other.finishing == nil, !other.isReceiving, !other.record.isWhole else { return false }
+          if isOwnTooMany { return other.visitor == visitor }
+          return sizes[other.visitor ?? "", default: 0] >= own && (isCrowded || other.reserved > 0)
+        }
         let leaving = candidates.min { one, other in
           let (most, more) = (sizes[one.visitor ?? "", default: 0], sizes[other.visitor ?? "", default: 0])
           return most == more ? one.record.touched < other.record.touched : most > more
