@@ -239,7 +239,8 @@
         for other in others { sizes[other.visitor ?? "", default: 0] += isCrowded ? 1 : other.reserved }
         let own = sizes[visitor, default: 0]
         let candidates = others.filter { other in
-          guard other.isResumable, other.finishing == nil, !other.isReceiving, !other.record.isWhole else { return false }
+          let isIdle = other.finishing == nil && !other.isReceiving && !other.record.isWhole
+          guard other.isResumable, isIdle else { return false }
           if isOwnTooMany { return other.visitor == visitor }
           return sizes[other.visitor ?? "", default: 0] >= own && (isCrowded || other.reserved > 0)
         }
