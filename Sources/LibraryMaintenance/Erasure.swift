@@ -66,7 +66,8 @@ public struct ErasureReport: Sendable, Hashable {
 extension PhotoLibrary {
   /// What erasing assets would take; changes nothing.
   /// - Parameter assets: assets of the library, purged ones included.
-  /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner, `.identifierNotFound`.
+  /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner, `.identifierNotFound`; `.storage` if
+  ///   it cannot be determined whether a file of the library is there.
   /// - Complexity: O(k log n) for k events of the assets; O(n) in events where one was purged.
   public func erasurePreview(of assets: [LocalIdentifier]) throws -> [ErasedAsset] {
     try checkIsNow("erase assets")
@@ -171,7 +172,12 @@ extension PhotoLibrary {
     for resource in resources {
       let path = store.resources.path(of: resource)
       var status = stat()
-      guard seen.insert(path).inserted, stat(path, &status) == 0 else { continue }
+      guard seen.insert(path).inserted else { continue }
+      guard stat(path, &status) == 0 else {
+        // The library's own file may be there all the same.
+        if resource.storage == .library { _ = try store.folder.lacks(ResourceStore.name(ofContent: resource.sha256)) }
+        continue
+      }
       if resource.storage != .library {
         kept.append(.init(path: path, reason: .referenced))
       } else if try isShared(resource, beyond: numbers, t) {
@@ -226,13 +232,13 @@ extension PhotoLibrary {
     store.core.discard(contents, forgetting: erased, from: store.resources)
     try store.reading { t in
       for content in contents where try !store.core.projections.needsFile(content, forgetting: erased, in: t) {
-        let path = store.resources.path(ofContent: content)
-        guard Glibc.access(path, F_OK) != 0 else {
+        // A file that cannot be examined may be there: the log must not forget its name.
+        guard (try? store.folder.lacks(ResourceStore.name(ofContent: content))) == true else {
           throw LibraryError(
             .storage,
             """
-            The file \(path) cannot be removed, so the log still contains its data; \
-            make its folder writable and erase the asset again.
+            The file \(store.resources.path(ofContent: content)) cannot be removed, so the log still contains its \
+            data; make its folder readable and writable and erase the asset again.
             """)
         }
       }

@@ -308,6 +308,42 @@ struct ErasureTests {
     }
   }
 
+  /// Agrees, after something has happened.
+  private final class Meanwhile: ChangeConfirmation {
+    private let happen: @Sendable () -> Void
+    init(_ happen: @escaping @Sendable () -> Void) { self.happen = happen }
+    func confirm(_ proposal: ChangeProposal) -> Bool {
+      happen()
+      return true
+    }
+  }
+
+  @Test(
+    "a file that cannot be examined is not taken for one that is gone: the log keeps its name until it is",
+    arguments: [false, true])
+  func unexaminedFile(afterPreview: Bool) async throws {
+    let kept = try await KeptLibrary.make()
+    let asset = try #require(try kept.library.asset(kept.secret.uuidString))
+    let resource = try #require(try kept.library.resources(of: asset).first)
+    let file = kept.library.url(of: resource)
+    let (folder, aside) = (file.deletingLastPathComponent(), kept.folder.place("aside"))
+    let hide: @Sendable () -> Void = {
+      // A link to itself cannot be followed, by root either.
+      #expect(rename(folder.path, aside.path) == 0 && symlink(folder.lastPathComponent, folder.path) == 0)
+    }
+    if afterPreview { try kept.library.setChangeConfirmation(Meanwhile(hide)) } else { hide() }
+    let error = #expect(throws: LibraryError.self) { try kept.library.eraseAssets([kept.secret]) }
+    #expect(error?.code == .storage, "\(String(describing: error))")
+    try kept.library.setChangeConfirmation(nil)
+    try #require(unlink(folder.path) == 0 && rename(aside.path, folder.path) == 0)
+    #expect(FileManager.default.fileExists(atPath: file.path))
+    let report = try kept.library.eraseAssets([kept.secret])
+    #expect(report.assets[0].wasPurged == afterPreview && report.assets[0].eventCount > 0)
+    #expect(report.assets[0].removedFiles.count == (afterPreview ? 1 : 2))
+    #expect(!FileManager.default.fileExists(atPath: file.path))
+    try kept.expectSound()
+  }
+
   @Test("whoever confirms changes sees an erasure and may refuse it, and only the owner may ask for one (CB-12)")
   func refused() async throws {
     let kept = try await KeptLibrary.make()

@@ -45,6 +45,18 @@ package final class LibraryFolder: Sendable {
     return fstatat(descriptor, name, &status, 0) == 0 ? status : nil
   }
 
+  /// Whether a name of the library leads to nothing.
+  /// - Throws: ``LibraryError`` `.storage` if that cannot be determined, as in a folder that may not be entered: a file
+  ///   that cannot be looked at is not taken for one that is gone.
+  package func lacks(_ name: String) throws(LibraryError) -> Bool {
+    var status = stat()
+    if fstatat(descriptor, name, &status, AT_SYMLINK_NOFOLLOW) == 0 { return false }
+    guard errno == ENOENT || errno == ENOTDIR else {
+      throw LibraryError.store(path(of: name), "examine", errno: errno)
+    }
+    return true
+  }
+
   /// Creates a folder of the library, unless it exists.
   package func makeFolder(_ name: String, _ mode: mode_t = 0o755) throws(LibraryError) {
     guard mkdirat(descriptor, name, mode) == 0 || errno == EEXIST else {
