@@ -66,6 +66,53 @@ struct ExportEndingTests {
     #expect(try rig.files().count == 2)
   }
 
+  private struct Crash: Error {}
+
+  @Test(
+    "a file that never got its name is no export's: what a person puts there stays, and the next export goes on",
+    arguments: [false, true])
+  func neverPlaced(isDryRun: Bool) async throws {
+    var random = SeededGenerator(seed: 6)
+    let rig = try ExportRig()
+    try await rig.add(1, &random)
+    let journal = "\(rig.target)/\(ExportFolder.own)/files"
+    let end: @Sendable () throws -> Void = {
+      // The line is there, the file has no name yet.
+      if FileManager.default.fileExists(atPath: journal) { throw Crash() }
+    }
+    await #expect(throws: Crash.self) { try await rig.export("{id}", { $0.threadCount = 1 }, at: end) }
+    let path = try #require(try FileJournal(at: journal).lines.keys.first)
+    let own = Data("a person's own".utf8)
+    try own.write(to: URL(filePath: "\(rig.target)/\(path)"))
+    let summary = try await rig.export("{id}") { options in
+      (options.replacesChanged, options.isDryRun) = (true, isDryRun)
+    }
+    #expect(summary.count(.conflict) == 1 && summary.outcomes.count == 1, "\(summary.outcomes)")
+    #expect(try rig.files() == [path: own])
+    #expect(try FileJournal(at: journal).lines.isEmpty != isDryRun, "A dry run writes nothing.")
+    #expect(unlink("\(rig.target)/\(path)") == 0)
+    #expect(try await rig.export("{id}").count(.copied) == 1)
+  }
+
+  @Test("a file that its folder does not take has failed, and is no export's")
+  func notTaken() async throws {
+    var random = SeededGenerator(seed: 7)
+    let rig = try ExportRig()
+    try await rig.add(2, &random)
+    let (folder, elsewhere) = (rig.target + "/photos", rig.target + "/elsewhere")
+    let move: @Sendable () throws -> Void = {
+      // The first file is in its place; the folder goes before the second one.
+      if FileManager.default.fileExists(atPath: folder) { rename(folder, elsewhere) }
+    }
+    let summary = try await rig.export("photos/{id}", { $0.threadCount = 1 }, at: move)
+    #expect(summary.count(.copied) == 1 && summary.count(.failed) == 1, "\(summary.outcomes)")
+    let moved = try FileManager.default.contentsOfDirectory(atPath: elsewhere)
+    let lines = try FileJournal(at: "\(rig.target)/\(ExportFolder.own)/files").lines
+    #expect(lines.keys.sorted() == moved.map { "photos/\($0)" }, "\(lines.keys)")
+    let again = try await rig.export("photos/{id}")
+    #expect(again.isComplete && again.count(.copied) == 2)
+  }
+
   @Test("cancelled, it says what it did not reach, and the next export goes on")
   func cancelled() async throws {
     var random = SeededGenerator(seed: 3)

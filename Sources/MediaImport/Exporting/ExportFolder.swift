@@ -51,7 +51,11 @@ final class ExportFolder {
       }
     }
     journal = try FileJournal(at: "\(own)/files")
-    if !isDryRun { try clearWork() }
+    if isDryRun {
+      try journal.dropLast(of: unplaced(FileStamp.all(in: work)), isWritten: false)
+    } else {
+      try clearWork()
+    }
   }
 
   /// Checks that nothing but a folder is at a path, or on the way to it: a dry run fails where the export would.
@@ -74,12 +78,36 @@ final class ExportFolder {
     }
   }
 
-  /// Removes what an export that was ended has left among the files on their way.
+  /// Removes what an export that was ended has left among the files on their way. Each of them proves that a line with
+  /// its stamp is of a file that never got its name, so such a line goes first: what is under that name by then would
+  /// be taken for an export's.
   func clearWork() throws(LibraryError) {
-    for name in (try? FileManager.default.contentsOfDirectory(atPath: work)) ?? [] {
-      guard unlink("\(work)/\(name)") == 0 || errno == ENOENT else {
-        throw LibraryError.store("\(work)/\(name)", "remove", errno: errno)
+    let stamps = FileStamp.all(in: work)
+    let paths = unplaced(stamps)
+    let proofs = Set(paths.compactMap { journal.lines[$0]?.last?.stamp })
+    func clear(_ names: [String]) throws(LibraryError) {
+      for name in names {
+        guard unlink("\(work)/\(name)") == 0 || errno == ENOENT else {
+          throw LibraryError.store("\(work)/\(name)", "remove", errno: errno)
+        }
       }
+    }
+    // What proves nothing makes room for the journal.
+    try clear(stamps.filter { $0.stamp.map { !proofs.contains($0) } ?? true }.map(\.name))
+    if paths.isEmpty { return }
+    try journal.dropLast(of: paths, isWritten: true)
+    try clear(stamps.filter { $0.stamp.map(proofs.contains) ?? false }.map(\.name))
+  }
+
+  /// The paths whose last line is of a file that is on its way still.
+  private func unplaced(_ files: [(name: String, stamp: FileStamp?)]) -> [String] {
+    let stamps = Set(files.compactMap(\.stamp))
+    if stamps.isEmpty { return [] }
+    return journal.lines.compactMap { path, lines in
+      guard let line = lines.last, stamps.contains(line.stamp), FileStamp(of: place(line.path)) != line.stamp else {
+        return nil
+      }
+      return path
     }
   }
 
@@ -143,7 +171,7 @@ final class ExportFolder {
 
   /// Gives a file on its way its name. What an earlier export left there is replaced, and nothing else.
   /// - Parameter replacingChanged: whether that is replaced, too, if it was changed since.
-  /// - Throws: ``LibraryError`` `.conflict`, `.alreadyExists` if something else is there by now; `.storage`.
+  /// - Throws: ``LibraryError`` `.conflict` if something else is there by now; `.storage`, `.notEnoughSpace`.
   func put(_ file: String, at relative: String, replacingChanged: Bool) throws(LibraryError) {
     let place = place(relative)
     guard try hasOwnFolders(relative, making: true) else {
@@ -155,12 +183,18 @@ final class ExportFolder {
     case .own: break
     case .changed where replacingChanged: break
     case .changed, .foreign:
-      throw LibraryError(.conflict, "\(place) appeared during the export; it was left alone.")
+      throw Self.appeared(place)
     }
     let code = occupant == .none ? renameWithoutReplacing(file, to: place) : rename(file, place) == 0 ? 0 : errno
+    if code == EEXIST { throw Self.appeared(place) }
     guard code == 0 else { throw LibraryError.store(place, "rename a finished copy to", errno: code) }
-    // Two names of one file stay two names when one is renamed to the other.
-    guard unlink(file) == 0 || errno == ENOENT else { throw LibraryError.store(file, "remove", errno: errno) }
+    // Two names of one file stay two names when one is renamed to the other. What cannot be removed is left to
+    // `clearWork()`: the file has its name.
+    unlink(file)
+  }
+
+  private static func appeared(_ place: String) -> LibraryError {
+    LibraryError(.conflict, "\(place) appeared during the export; it was left alone.")
   }
 
   /// Removes a file that an earlier export wrote, and the folders that are empty then.

@@ -16,7 +16,8 @@ package enum ExportOutcome: String, Sendable, Hashable, CaseIterable {
   case left
   /// Something else is under its name, or its file was changed in the folder; that was left as it is.
   case conflict
-  /// Its bytes are missing or wrong in the library, or a program could not write the metadata.
+  /// Its bytes are missing or wrong in the library, a program could not write the metadata, or the folder did not take
+  /// the file.
   case failed
   /// The export was stopped before it.
   case notReached

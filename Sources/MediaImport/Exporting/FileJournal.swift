@@ -15,6 +15,8 @@ internal import PhotoLedger
 //
 // An old line stays until a run has ended and the names are durable; then one line remains of each file that is there.
 // A last line without its end is of a write that was cut off, and its file never got the name.
+// A line whose file never got the name says nothing of what is there. It is dropped: the file that still waits for its
+// name proves it (ExportFolder.swift).
 //
 // Invariant: a file is replaced or removed only while it is as a line says. Rejected: the inode as part of the stamp (a
 // copy of the folder to another disk would be a folder of strangers); a line after the rename (a kill between the two
@@ -40,6 +42,12 @@ struct FileStamp: Sendable, Hashable {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { return nil }
     self.init(status)
+  }
+
+  /// The names in a folder, each with the stamp of the file; none if the folder cannot be read.
+  static func all(in folder: String) -> [(name: String, stamp: FileStamp?)] {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    return names.map { ($0, FileStamp(of: "\(folder)/\($0)")) }
   }
 
   private init?(_ status: stat) {
@@ -221,6 +229,22 @@ final class FileJournal {
       return lines.last { $0.stamp == stamp } ?? lines.last
     }
     guard kept.count < lineCount else { return }
+    try rewrite(kept)
+  }
+
+  /// Drops the last line of each of some paths: its file never got the name.
+  /// - Parameter isWritten: whether the journal is written anew, too.
+  func dropLast(of paths: [String], isWritten: Bool) throws(LibraryError) {
+    var left = lines
+    for path in paths {
+      left[path]?.removeLast()
+      if left[path]?.isEmpty == true { left[path] = nil }
+    }
+    let kept = left.keys.sorted().flatMap { left[$0] ?? [] }
+    if isWritten { try rewrite(kept) } else { (lines, lineCount) = (left, kept.count) }
+  }
+
+  private func rewrite(_ kept: [JournalLine]) throws(LibraryError) {
     let temporary = path + ".new"
     // One that a killed run left, or that somebody put there.
     guard unlink(temporary) == 0 || errno == ENOENT else {

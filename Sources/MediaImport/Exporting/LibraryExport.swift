@@ -309,7 +309,8 @@ private final class ExportRun {
       try folder.journal.append(lines)
       for made in made { try place(made) }
     } catch let error as LibraryError where error.code == .notEnoughSpace {
-      try folder.clearWork()
+      // Where the journal has no room to be written anew, the next export does both.
+      do throws(LibraryError) { try folder.clearWork() } catch { if error.code != .notEnoughSpace { throw error } }
       throw LibraryError(
         .notEnoughSpace,
         "\(folder.path) is full. The exported files are complete; free some space and export again to continue.")
@@ -322,7 +323,7 @@ private final class ExportRun {
       try folder.put(made.path, at: made.file.path, replacingChanged: options.replacesChanged)
     } catch {
       if error.code == .notEnoughSpace { throw error }
-      done(made.file, .conflict, error.description)
+      done(made.file, error.code == .conflict ? .conflict : .failed, error.description)
       return
     }
     guard let resource = made.file.resource else { return done(made.file, .written) }
