@@ -9,6 +9,8 @@ import PhotoLedger
 //                           records          a placeholder for each content: the record becomes zeros
 //     LIBRARY/renditions/passing-PID/r3/     the same, of a server beside another one
 //     LIBRARY/renditions/removed-1/          the same, of another recipe, until it is removed
+//     LIBRARY/renditions/r3/ab/ab12….large.new   a rendition that a killed server was writing: removed
+//     LIBRARY/renditions/photoledger-work-PID-…/ what programs of a killed process read, an original perhaps: removed
 //     LIBRARY/picture-hashes/h1              hashes of pictures for the search of duplicates: the record becomes zeros
 //     LIBRARY/sidecars/files                 where sidecars of referenced originals were written: lines become empty
 //
@@ -21,9 +23,28 @@ import PhotoLedger
 struct CacheTraces {
   private static let hashRecordLength = 80
   private static let renditionRecordLength = 128
+  /// What the names of drafts begin with that killed servers of earlier versions left; they say nothing of the content.
+  private static let namelessDraft = ".dat.nosync"
   private let library: LibraryFolder
 
   init(in library: LibraryFolder) { self.library = library }
+
+  /// Removes the folders in which programs of processes that have ended worked beside the caches: such a folder may hold
+  /// a second name of an original.
+  /// - Throws: ``LibraryError`` `.storage` if one cannot be removed.
+  func removeLeftWork() throws(LibraryError) {
+    for folder in ["renditions", "picture-hashes"] {
+      if try entries(of: folder).isEmpty { continue }
+      let place = URL(filePath: library.linkedPath(of: folder), directoryHint: .isDirectory)
+      guard let left = WorkRoots.removeLeft(in: place).first else { continue }
+      throw LibraryError(
+        .storage,
+        """
+        The folder \(library.path(of: "\(folder)/\(left)")) of a process that has ended cannot be removed; \
+        remove it and erase the assets again.
+        """)
+    }
+  }
 
   /// Removes what is known of contents that are gone, and the journal's lines about some assets.
   /// - Parameters:
@@ -32,6 +53,7 @@ struct CacheTraces {
   /// - Throws: ``LibraryError`` `.storage`; what the closure throws.
   /// - Complexity: O(n log n) in the contents of the caches and O(n) in the lines of the journal.
   func erase(_ assets: [LocalIdentifier], _ gone: ([[UInt8]]) throws -> Set<[UInt8]>) throws {
+    try removeLeftWork()
     // A server that opens its cache renames the folders of other recipes, perhaps while one is being looked through.
     var names: Set<String>
     repeat {
@@ -47,22 +69,26 @@ struct CacheTraces {
   /// Removes the renditions in a folder and in those inside it.
   private func eraseRenditions(in folder: String, _ gone: ([[UInt8]]) throws -> Set<[UInt8]>) throws {
     var files: [[UInt8]: [String]] = [:]
-    // What programs work on is not a rendition yet, and goes with the work.
-    for name in try entries(of: folder) where !name.hasPrefix("photoledger-work-") {
+    // What programs of a running process work on is not a rendition yet, and goes with the work.
+    for name in try entries(of: folder) where !name.hasPrefix(WorkRoots.prefix) {
       let path = "\(folder)/\(name)"
       if name == "records" {
         try ContentRecords(path, length: Self.renditionRecordLength, in: library).erase(gone)
       } else if let content = SHA256Digest(hexadecimal: String(name.prefix { $0 != "." })) {
         files[content.bytes, default: []].append(path)
+      } else if name.hasPrefix(Self.namelessDraft) {
+        try remove(path)
       } else {
         try eraseRenditions(in: path, gone)
       }
     }
     let erased = try gone(Array(files.keys))
-    for path in files.filter({ erased.contains($0.key) }).values.joined() {
-      guard library.remove(path) || errno == ENOENT else {
-        throw LibraryError.store(library.path(of: path), "remove", errno: errno)
-      }
+    for path in files.filter({ erased.contains($0.key) }).values.joined() { try remove(path) }
+  }
+
+  private func remove(_ path: String) throws(LibraryError) {
+    guard library.remove(path) || errno == ENOENT else {
+      throw LibraryError.store(library.path(of: path), "remove", errno: errno)
     }
   }
 

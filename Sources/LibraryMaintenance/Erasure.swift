@@ -64,7 +64,7 @@ public struct ErasureReport: Sendable, Hashable {
 }
 
 extension PhotoLibrary {
-  /// What erasing assets would take; changes nothing.
+  /// What erasing assets would take; changes nothing in the library.
   /// - Parameter assets: assets of the library, purged ones included.
   /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner, `.identifierNotFound`; `.storage` if
   ///   it cannot be determined whether a file of the library is there.
@@ -72,6 +72,8 @@ extension PhotoLibrary {
   public func erasurePreview(of assets: [LocalIdentifier]) throws -> [ErasedAsset] {
     try checkIsNow("erase assets")
     try checkIsOwner("erase assets")
+    // Or its second name of a file would be taken for a backup's. The erasure says what cannot be removed.
+    try? CacheTraces(in: store.folder).removeLeftWork()
     return try store.reading { t in
       let subjects = try erasureSubjects(assets, t)
       let numbers = Set(subjects.map(\.number))

@@ -234,6 +234,25 @@
       #expect(cache.record(hash).state == .failed)
     }
 
+    @Test("what a killed server was writing of a content is overwritten with its next rendition, and goes with it")
+    func drafts() throws {
+      let temporary = try TemporaryFolder()
+      let cache = try RenditionCache(in: temporary.url, budget: 10_000, now: { Date(timeIntervalSince1970: 1) })
+      let place = cache.file(hash, .large).deletingLastPathComponent()
+      let draft = place.appending(path: "\(hash.hexadecimal).large.new")
+      try FileManager.default.createDirectory(at: place, withIntermediateDirectories: true)
+      try Data("the half of a picture".utf8).write(to: draft)
+      let placeholder = Placeholder(bytes: Array(repeating: 9, count: Placeholder.count))
+      try cache.keep(
+        RenditionSet(small: Data(count: 5), large: Data(count: 7), placeholder: placeholder), of: hash)
+      #expect(try Data(contentsOf: cache.file(hash, .large)) == Data(count: 7))
+      #expect(try FileManager.default.contentsOfDirectory(atPath: place.path).count == 2)
+      try Data("the half of a picture".utf8).write(to: draft)
+      try cache.erase([hash])
+      #expect(try FileManager.default.contentsOfDirectory(atPath: place.path).isEmpty)
+      withExtendedLifetime(temporary) {}
+    }
+
     private func job(_ number: UInt8) -> RenditionJob {
       RenditionJob(name: .init(hash: [number], isPlay: false)) { URL(filePath: "/") }
     }

@@ -397,8 +397,10 @@
     func strangers() async throws {
       let temporary = try TemporaryLibrary(.seeded(1))
       let parent = temporary.library.url.appending(path: "renditions")
-      let own = [RenditionRecipe.revision, "lock", "photoledger-work-\(getpid())-01234567"]
-      for name in ["r0/ab", "r1/cd", "passing-7/r2", "removed-1/ef", "\(own[0])/ab", "\(own[2])/in"] {
+      // Of a process that runs, and of one that has ended.
+      let own = [RenditionRecipe.revision, "lock", "photoledger-work-\(getppid())-01234567"]
+      let left = "photoledger-work-\(getpid())-01234567"
+      for name in ["r0/ab", "r1/cd", "passing-7/r2", "removed-1/ef", "\(own[0])/ab", "\(own[2])/in", "\(left)/in"] {
         let folder = parent.appending(path: name)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         try Data("bytes".utf8).write(to: folder.appending(path: "file"))
@@ -408,7 +410,7 @@
         let cache = try RenditionCache(in: parent, budget: 10_000, now: { Date(timeIntervalSince1970: 1) })
         let aside = cache.strangers.map(\.lastPathComponent).sorted()
         #expect(aside == ["removed-1", "removed-2", "removed-3", "removed-4"])
-        #expect(try names() == (own + aside).sorted())
+        #expect(try names() == (own + aside + [left]).sorted())
       }
       // A server that was killed before it had removed them leaves them to the next.
       let renditions = Renditions(

@@ -28,6 +28,11 @@ struct CacheTracesTests {
       "renditions/\(folder)/\(content.hexadecimal.prefix(2))/\(content.hexadecimal).\(ending)"
     }
 
+    /// What killed servers were writing: of a content, and under the names of earlier versions.
+    private func drafts(_ folder: String) -> [String] {
+      [rendition(gone[0], "large.new", folder), "renditions/\(folder)/\(gone[0].hexadecimal.prefix(2))/.dat.nosync1.a"]
+    }
+
     private var renditions: [String] { ["r3", "passing-1/r3"] }
 
     func make(_ asset: LocalIdentifier, _ other: LocalIdentifier) throws {
@@ -36,6 +41,7 @@ struct CacheTracesTests {
         for (content, ending) in zip(gone + staying, ["small", "large", "why-play", "play"]) {
           try write(rendition(content, ending, folder), [1])
         }
+        for draft in drafts(folder) { try write(draft, [1]) }
         try write("renditions/\(folder)/records", (gone + staying + gone).flatMap { Self.record($0, 128) })
       }
       // The last record is torn.
@@ -56,6 +62,7 @@ struct CacheTracesTests {
           let isThere = FileManager.default.fileExists(atPath: path(rendition(content, ending, folder)).path)
           #expect(isThere == staying.contains(content), "\(folder) \(ending)")
         }
+        for draft in drafts(folder) { #expect(!FileManager.default.fileExists(atPath: path(draft).path), "\(draft)") }
         let erased = gone.flatMap { _ in zeros }
         let records = erased + staying.flatMap { Self.record($0, 128) } + erased
         #expect(try bytes("renditions/\(folder)/records") == records)
@@ -115,5 +122,26 @@ struct CacheTracesTests {
     try kept.library.eraseAssets([kept.secret])
     try caches.expectErased(kept.secret, kept.other)
     #expect(FileManager.default.fileExists(atPath: outside.path))
+  }
+
+  @Test("a second name of an original that a killed process left goes, and is not taken for a backup's")
+  func leftWork() async throws {
+    let kept = try await KeptLibrary.make()
+    let asset = try #require(try kept.library.asset(kept.secret.uuidString))
+    let original = kept.library.url(of: try #require(try kept.library.resources(of: asset).first))
+    func root(_ folder: String, _ process: pid_t) -> URL {
+      kept.url.appending(path: "\(folder)/photoledger-work-\(process)-01234567")
+    }
+    // This process has made none, so that one with its number is an earlier one's.
+    let left = ["renditions", "picture-hashes"].map { root($0, getpid()) }
+    let running = root("renditions", getppid())
+    for root in left + [running] {
+      try FileManager.default.createDirectory(at: root.appending(path: "1/in"), withIntermediateDirectories: true)
+    }
+    for root in left { try #require(link(original.path, root.appending(path: "1/in/source").path) == 0) }
+    let report = try kept.library.eraseAssets([kept.secret])
+    #expect(report.assets[0].removedFiles.count == 2 && report.assets[0].linkedFiles.isEmpty)
+    for root in left { #expect(!FileManager.default.fileExists(atPath: root.path), "\(root.path)") }
+    #expect(FileManager.default.fileExists(atPath: running.path))
   }
 }

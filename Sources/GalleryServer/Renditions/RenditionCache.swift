@@ -10,6 +10,8 @@
   //     renditions/r3/records            128 bytes a content: hash, state, placeholder, sizes, last use, checksum
   //     renditions/r3/ab/ab12….small     files by content hash; `.large`, `.play`
   //     renditions/r3/ab/ab12….why       why there are none
+  //     renditions/r3/ab/ab12….large.new being written: it is named by its content, so that an erasure finds what a killed
+  //                                      server left, and the next rendering of the content overwrites it
   //     renditions/removed-1/            what is being removed
   //
   // The recipe's revision names the folder; folders of other revisions get another name when the cache is opened, and
@@ -70,6 +72,8 @@
     private let now: @Sendable () -> Date
     /// Guarded by its lock, which is held while a record is read or written.
     private let state: Mutex<State>
+    /// Held while a file is written.
+    private let writing = Mutex(())
     /// nil if another process has the cache, or if there are no locks.
     private let lock: FileLock?
 
@@ -133,7 +137,7 @@
       let aside = "removed-"
       var number = 0
       return names.filter { name in
-        name != "lock" && name != RenditionRecipe.revision && !name.hasPrefix("photoledger-work-")
+        name != "lock" && name != RenditionRecipe.revision && !name.hasPrefix(WorkRoots.prefix)
       }.map { name in
         let place = parent.appending(path: name)
         if name.hasPrefix(aside) { return place }
@@ -227,10 +231,25 @@
       return folder.appending(path: "\(name.prefix(2))/\(name).\(ending)")
     }
 
+    /// What the names of files end with while they are written.
+    private static let draftEnding = ".new"
+
     private func put(_ data: Data, _ hash: [UInt8], _ ending: String) throws {
       let file = file(hash, ending)
+      let draft = self.file(hash, ending + Self.draftEnding)
       try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
-      try data.write(to: file, options: .atomic)
+      // A content may be rendered twice at a time, and its draft has one name.
+      try writing.withLock { _ in
+        do {
+          try data.write(to: draft)
+          guard rename(draft.path, file.path) == 0 else {
+            throw GalleryError("The rendition \(file.path) cannot be written.")
+          }
+        } catch {
+          unlink(draft.path)
+          throw error
+        }
+      }
     }
 
     /// Keeps the pictures of a content.
@@ -319,7 +338,8 @@
     func erase(_ hashes: Set<[UInt8]>) throws {
       if hashes.isEmpty { return }
       for hash in hashes {
-        for ending in Kind.allCases.map(\.rawValue) + ["why", "why-play"] {
+        let endings = Kind.allCases.map(\.rawValue) + ["why", "why-play"]
+        for ending in endings + endings.map({ $0 + Self.draftEnding }) {
           let file = file(hash, ending).path
           guard unlink(file) == 0 || errno == ENOENT else {
             throw GalleryError("The rendition \(file) of an erased asset cannot be removed; remove its folder.")

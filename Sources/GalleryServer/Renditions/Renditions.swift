@@ -81,7 +81,7 @@
         let folder = URL(
           filePath: library.store.folder.linkedPath(of: "renditions"), directoryHint: .isDirectory)
         let cache = try RenditionCache(in: folder, budget: options.byteBudget, now: now)
-        removeStrangers(of: cache)
+        removeLeftovers(of: cache, in: folder)
         let renderer = MediaRenderer(searchPath: options.searchPath, workFolder: folder)
         let queue = RenditionQueue(
           workerCount: options.processCount, limit: options.queueLimit,
@@ -95,14 +95,17 @@
       }
     }
 
-    /// Removes in the background what an earlier recipe left, which may be as much as the budget.
-    private func removeStrangers(of cache: RenditionCache) {
+    /// Removes in the background what an earlier recipe left, which may be as much as the budget, and what the programs
+    /// of killed processes worked on.
+    private func removeLeftovers(of cache: RenditionCache, in parent: URL) {
       // The paths lead through the folder's descriptor.
       let (strangers, folder) = (cache.strangers, library.store.folder)
-      if strangers.isEmpty { return }
       DispatchQueue.global(qos: .background).async {
-        // What cannot be removed takes room and is never read.
-        withExtendedLifetime(folder) { for stranger in strangers { try? FileManager.default.removeItem(at: stranger) } }
+        withExtendedLifetime(folder) {
+          WorkRoots.removeLeft(in: parent)
+          // What cannot be removed takes room and is never read.
+          for stranger in strangers { try? FileManager.default.removeItem(at: stranger) }
+        }
       }
     }
 

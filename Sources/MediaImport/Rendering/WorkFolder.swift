@@ -15,9 +15,8 @@
 // The name of the input is ours: libvips reads the end of a name in brackets as options, and a name may hold what
 // another program reads as one.
 //
-// The root of a process is named by its number, so that what a killed process left is found and removed by the next.
-// The next one may have the same number: the server of a container is always number 1. So a process remembers the roots
-// that it made, and removes those with its number that are not among them.
+// The root of a process is named by its number, so that what a killed process left is found and removed by the next
+// (WorkRoots.swift).
 
 internal import CSystem
 internal import Foundation
@@ -37,14 +36,6 @@ final class WorkRoot: Sendable {
   ///   - mayRefer: whether all programs may be let read a file where it is.
   init(in parent: URL? = nil, mayRefer: Bool = false) { (self.parent, self.mayRefer) = (parent, mayRefer) }
 
-  private static let prefix = "photoledger-work-"
-
-  /// The roots of this process, each noted before it is there; they are removed when the process ends.
-  private static let made = Mutex<[String]>([])
-  private static let removal: Void = {
-    atexit { for path in WorkRoot.made.withLock({ $0 }) { try? FileManager.default.removeItem(atPath: path) } }
-  }()
-
   /// The path, without links in it. A root that was moved, with the library that it lies in, is replaced by another at
   /// the current path: programs that ran in a sandbox know the old one only.
   func located() throws -> String {
@@ -52,36 +43,11 @@ final class WorkRoot: Sendable {
       if let path, access(path, F_OK) == 0 { return path }
       let folder = parent ?? FileManager.default.temporaryDirectory
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      Self.sweep(folder)
-      let name = "\(Self.prefix)\(getpid())-\(UUID().uuidString.prefix(8))"
-      let made = "\(WorkFolder.real(folder))/\(name)"
-      _ = Self.removal
-      // Before it is there, since another renderer may be looking for what is left.
-      Self.made.withLock { $0.append(made) }
-      try FileManager.default.createDirectory(
-        atPath: made, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+      WorkRoots.removeLeft(in: folder)
+      let made = try WorkRoots.make(in: WorkFolder.real(folder))
       path = made
       return made
     }
-  }
-
-  /// Removes what processes left that have ended without removing it.
-  private static func sweep(_ folder: URL) {
-    for name in (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? [] {
-      guard name.hasPrefix(prefix),
-        let number = name.dropFirst(prefix.count).split(separator: "-").first.flatMap({ pid_t($0) }),
-        isLeft(name, by: number)
-      else { continue }
-      // Another process may sweep at the same time; what is left is for the next one.
-      try? FileManager.default.removeItem(at: folder.appending(path: name))
-    }
-  }
-
-  /// Whether the process that made a root has ended. Roots of this one are known by their names: the library that they
-  /// lie in may have been moved.
-  private static func isLeft(_ name: String, by number: pid_t) -> Bool {
-    if number == getpid() { return !made.withLock { $0.contains { $0.hasSuffix("/\(name)") } } }
-    return kill(number, 0) != 0 && errno == ESRCH
   }
 
   /// A folder for one piece of work.
