@@ -36,6 +36,13 @@ public struct StoreFormatError: Error, Sendable, CustomStringConvertible {
   public let description: String
   /// Whether a newer program wrote the store.
   public var isNewer: Bool { found.map { $0 > StoreFormat.current } ?? false }
+
+  /// The error of a store whose library was not finished.
+  /// - Parameter path: where the library was to lie.
+  public static func unfinished(_ path: String) -> StoreFormatError {
+    StoreFormatError(
+      found: nil, description: "\(path) holds no finished library; make one there with `init`, or pass another path.")
+  }
 }
 
 /// What leads from one format of a store to the next.
@@ -140,8 +147,7 @@ public struct StoreFormat: Sendable {
       }
     }
     guard let found else {
-      throw StoreFormatError(
-        found: nil, description: "\(path) holds no finished library; make one there with `init`, or pass another path.")
+      throw StoreFormatError.unfinished(path)
     }
     let steps = StoreStep.published.filter { $0.from >= found }
     guard found <= current, steps.first?.from ?? current == found else {

@@ -1,4 +1,6 @@
+import EventLog
 import Foundation
+import LMDB
 import TestSupport
 import Testing
 
@@ -91,6 +93,34 @@ struct FirstUseTests {
     let result = try run(["import", photos, "--library", folder.url.path])
     #expect(result.status == 1 && result.errors.contains("is not empty"))
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == ["pictures"])
+  }
+
+  @Test(
+    "an import finishes the library whose creation was cut short; another command says that there is none",
+    arguments: [false, true])
+  func unfinished(hasTables: Bool) throws {
+    let folder = try TemporaryFolder()
+    let photos = try pictures(in: folder.url, count: 2)
+    let library = folder.place("library")
+    let store = library.appending(path: "store")
+    try FileManager.default.createDirectory(at: store, withIntermediateDirectories: true)
+    if hasTables {
+      var options = Environment.Options()
+      options.maxDatabases = 16
+      let environment = try Environment.open(path: store.path, options: options)
+      _ = try EventLog(in: environment)
+      try environment.close()
+    } else {
+      try Data().write(to: store.appending(path: "data.mdb"))
+    }
+    for words in [["ls"], ["rebuild"], ["import", photos, "--no-create"]] {
+      let absent = try run(words + ["--library", library.path])
+      #expect(absent.status == 1 && absent.errors.contains("holds no finished library"), "\(words): \(absent.errors)")
+    }
+    let first = try run(["import", photos, "--library", library.path, "--json"])
+    #expect(first.status == 0, "\(first.errors)")
+    #expect(try first.objects().first?["assetsAdded"] as? Int == 2)
+    #expect(try run(["verify", "--library", library.path]).status == 0)
   }
 
   @Test("without a name the library lies in the user's data folder, which is made for the user alone")

@@ -101,6 +101,10 @@ extension PhotoLibrary {
   /// - Parameter url: the directory.
   package static func exists(at url: URL) -> Bool { LibraryStore.hasStore(url) }
 
+  /// Whether the creation of a library in a directory was cut short: creating it again finishes it.
+  /// - Parameter url: the directory.
+  package static func isUnfinished(at url: URL) -> Bool { LibraryStore.isUnfinished(url) }
+
   /// Closes the library, and rolls back its creation if nothing was added to it. One that was moved
   /// stays, with the folders made for it.
   /// - Returns: whether it was removed; see ``CreationRollback/run(of:)``.

@@ -17,6 +17,7 @@ extension LibraryStore {
         .notALibrary, "\(url.path) \(what); create one there with `init`, or pass the path of a library.")
     }
     return try reporting {
+      if isEmptyStore(url) { throw StoreFormatError.unfinished(url.path) }
       // Nothing is created in an incomplete store: opening it must not change it.
       var options = Self.options
       options.createsStore = false
@@ -73,7 +74,7 @@ extension LibraryStore {
   /// - Returns: whether any was missing; also false without a store or a log, which opening reports.
   package static func makeMissingTables(_ url: URL) throws -> Bool {
     let path = storePath(url.standardizedFileURL)
-    guard FileManager.default.fileExists(atPath: path + "/data.mdb") else { return false }
+    guard hasStore(url), !isEmptyStore(url) else { return false }
     return try reporting {
       var options = Self.options
       options.createsStore = false
@@ -214,6 +215,41 @@ extension LibraryStore {
   /// Whether there is a store in a directory: a library, or one whose creation was cut short.
   static func hasStore(_ url: URL) -> Bool {
     FileManager.default.fileExists(atPath: "\(url.standardizedFileURL.path)/\(storeFileName)")
+  }
+
+  /// Whether the store's file has no bytes: its creation was cut short before the first.
+  private static func isEmptyStore(_ url: URL) -> Bool {
+    var status = stat()
+    return stat("\(url.standardizedFileURL.path)/\(storeFileName)", &status) == 0 && status.st_size == 0
+  }
+
+  /// Whether a directory has what a creation leaves that was cut short: a store without an event and without the number
+  /// of its format, which comes with the first event, and no files. Another state is for opening to report.
+  static func isUnfinished(_ url: URL) -> Bool {
+    let url = url.standardizedFileURL
+    guard hasStore(url) else { return false }
+    let files = (try? FileManager.default.contentsOfDirectory(atPath: url.path + "/resources")) ?? []
+    // A store that has lost its tables is not taken for a new one.
+    guard files.allSatisfy({ $0 == "incoming" }) else { return false }
+    return isEmptyStore(url) || (try? lacksLibrary(url)) ?? false
+  }
+
+  private static func lacksLibrary(_ url: URL) throws -> Bool {
+    var options = Self.options
+    options.createsStore = false
+    let environment = try LMDB.Environment.open(path: storePath(url), options: options)
+    let names = try environment.databaseNames()
+    if names.contains(StoreFormat.name) {
+      let format = try StoreFormat(in: environment, creates: false)
+      let number = try environment.read { t in try format.stored(t) }
+      if number != nil { return false }
+    }
+    for name in EventLog.ownTableNames where names.contains(name) {
+      let table = try environment.databaseOfAnyKeys(name)
+      let count = try environment.read { t in try t.count(of: table) }
+      if count > 0 { return false }
+    }
+    return true
   }
 
   package static var options: LMDB.Environment.Options {

@@ -185,13 +185,14 @@ extension Invocation {
 }
 
 extension Invocation {
-  /// Opens the library for an import, or creates one; a created one that got nothing is removed again.
+  /// Opens the library for an import, or creates one, also where an earlier creation was cut short; a created one that
+  /// got nothing is removed again.
   func withLibraryOfImport(
     isCreating: Bool, isKept: Bool, _ body: (PhotoLibrary) throws -> ExitStatus
   ) throws -> ExitStatus {
     let location = try libraryLocation()
     guard isCreating, try client() ?? PhotoLibrary.owner == PhotoLibrary.owner,
-      !PhotoLibrary.exists(at: location.url)
+      !PhotoLibrary.exists(at: location.url) || PhotoLibrary.isUnfinished(at: location.url)
     else { return try withLibrary(body) }
     // Before anything is made: what ends most imports that fail.
     try LibraryImport.check(operands.map { FilePath($0) })
