@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
@@ -49,6 +50,41 @@ static void count_fork(void) { atomic_fetch_add_explicit(&generation, 1, memory_
 __attribute__((constructor)) static void watch_forks(void) { pthread_atfork(NULL, NULL, count_fork); }
 
 unsigned psys_fork_generation(void) { return atomic_load_explicit(&generation, memory_order_relaxed); }
+
+// What a thread begins with.
+struct thread_start {
+  char name[16];
+  void (*body)(void *context);
+  void *context;
+};
+
+static void *run_thread(void *argument) {
+  struct thread_start start = *(struct thread_start *)argument;
+  free(argument);
+  // A name is for people who look at the process; the thread runs without one as well.
+  (void)pthread_setname_np(pthread_self(), start.name);
+  start.body(start.context);
+  return NULL;
+}
+
+int psys_start_thread(const char *name, size_t stack_bytes, void (*body)(void *context), void *context) {
+  struct thread_start *start = calloc(1, sizeof *start);
+  if (start == NULL) return ENOMEM;
+  strncpy(start->name, name, sizeof start->name - 1);
+  start->body = body;
+  start->context = context;
+  pthread_attr_t attributes;
+  int code = pthread_attr_init(&attributes);
+  if (code == 0) {
+    pthread_t thread;
+    code = pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    if (code == 0 && stack_bytes > 0) code = pthread_attr_setstacksize(&attributes, stack_bytes);
+    if (code == 0) code = pthread_create(&thread, &attributes, run_thread, start);
+    pthread_attr_destroy(&attributes);
+  }
+  if (code != 0) free(start);
+  return code;
+}
 
 uint64_t psys_thread_id(void) { return (uint64_t)pthread_self(); }
 

@@ -97,10 +97,14 @@ extension ResourceTransfer {
   ) -> [Result<Outcome, any Error>] {
     let outcomes = Mutex<[Result<Outcome, any Error>]>([])
     let end = DispatchSemaphore(value: 0)
-    Thread.detachNewThread {
-      let found = SeveralCores.map(count, body)
-      outcomes.withLock { $0 = found }
-      end.signal()
+    do throws(LibraryError) {
+      try OwnThread.start("ledger-copy") {
+        let found = SeveralCores.map(count, body)
+        outcomes.withLock { $0 = found }
+        end.signal()
+      }
+    } catch {
+      return Array(repeating: .failure(error), count: count)
     }
     while end.wait(timeout: .now() + .milliseconds(pause)) == .timedOut {
       if !goesOn() { stop.request() }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import PhotoLedger
 internal import Synchronization
 
 /// Runs blocking work over a list on threads of its own and returns the results in the order of the list.
@@ -15,10 +16,14 @@ func onThreads<Element: Sendable, Result: Sendable>(
   let threadCount = min(width, elements.count)
   let outcome = await withCheckedContinuation { continuation in
     let running = RunningThreads(count: threadCount) { continuation.resume(returning: work.outcome()) }
-    for _ in 0..<threadCount {
-      Thread.detachNewThread {
-        while let (position, element) = work.next() { work.finish(position, element, body) }
-        running.oneEnded()
+    let run: @Sendable () -> Void = {
+      while let (position, element) = work.next() { work.finish(position, element, body) }
+      running.oneEnded()
+    }
+    for number in 0..<threadCount {
+      do throws(LibraryError) { try OwnThread.start("ledger-work", run) } catch {
+        // Where the system allows no further thread, those that run do the work; without any, this one does.
+        if number == 0 { run() } else { running.oneEnded() }
       }
     }
   }

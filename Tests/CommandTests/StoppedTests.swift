@@ -156,4 +156,17 @@ struct StoppedTests {
     }
     #expect(wasMet, "The child was never seen at its work: the test proves nothing.")
   }
+
+  @Test(
+    "where the system allows no further thread, a command ends with a sentence", .timeLimit(.minutes(3)),
+    arguments: ["ls", "export-files"])
+  func noThreads(command: String) throws {
+    let sandbox = try Sandbox()
+    #expect(try sandbox.makeAssets(1).count == 1)
+    // No stack of a PiB can be had, so that a thread whose stack has the usual size is refused.
+    let limited = #"ulimit -S -s 1099511627776 && exec timeout -k 1 60 "$0" "$@""#
+    let words = command == "ls" ? [command] : [command, sandbox.folder.appending(path: "out").path]
+    let run = try ChildRun.of(["sh", "-c", limited, programURL.path] + words + ["--library", sandbox.library])
+    #expect(run.end == .status(1) && run.text.contains("The system allows no further thread"), "\(run)")
+  }
 }

@@ -57,6 +57,11 @@ unsigned psys_fork_generation(void);
 /// The calling thread, as a number that no other living thread of this process has.
 uint64_t psys_thread_id(void);
 
+/// Starts a thread, which ends with `body(context)` and is waited for by no other. `name` is cut to 15 bytes; with a
+/// `stack_bytes` of 0 the stack is as large as usual. Returns 0, or the errno: EAGAIN if the system allows no further
+/// thread, or has no room for the stack.
+int psys_start_thread(const char *name, size_t stack_bytes, void (*body)(void *context), void *context);
+
 /// A SHA-256 computation under way (FIPS 180-4). A plain value: copying it forks the computation.
 typedef struct {
   uint32_t state[8];

@@ -157,12 +157,18 @@
       // One more than work on pictures: for the film.
       while threads < workerCount + 1 {
         threads += 1
-        Thread.detachNewThread { [self] in
-          while let (jobs, isIdle) = next() { finish(jobs, isIdle, work(jobs, cancellation(isIdle))) }
-          locked {
-            threads -= 1
-            condition.broadcast()
+        do throws(LibraryError) {
+          try OwnThread.start("ledger-picture") { [self] in
+            while let (jobs, isIdle) = next() { finish(jobs, isIdle, work(jobs, cancellation(isIdle))) }
+            locked {
+              threads -= 1
+              condition.broadcast()
+            }
           }
+        } catch {
+          // Those that run do the work; the next piece tries again.
+          threads -= 1
+          return
         }
       }
     }

@@ -446,10 +446,11 @@
       library.unregisterChangeObserver(self)
       state.withLock { $0.filler }?.cancel()
       await withCheckedContinuation { continuation in
-        Thread.detachNewThread { [opened] in
+        let end: @Sendable () -> Void = { [opened] in
           opened.end()?.queue.stop()
           continuation.resume()
         }
+        do throws(LibraryError) { try OwnThread.start("ledger-ending", end) } catch { end() }
       }
       for name in state.withLock({ Array($0.waiters.keys) }) { wake(name) }
     }

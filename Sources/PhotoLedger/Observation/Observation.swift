@@ -102,18 +102,21 @@ package final class Observation: StorePart, SharedResults {
       return true
     }
     guard isFirst else { return }
-    let thread = Thread { [self] in
-      while !isClosed {
-        _ = signal.wait(milliseconds: Self.pollMilliseconds)
-        do {
-          try pump()
-        } catch {
-          fail(error)
+    do throws(LibraryError) {
+      try OwnThread.start("ledger-observer") { [self] in
+        while !isClosed {
+          _ = signal.wait(milliseconds: Self.pollMilliseconds)
+          do {
+            try pump()
+          } catch {
+            fail(error)
+          }
         }
       }
+    } catch {
+      state.withLock { $0.position = nil }
+      throw error
     }
-    thread.name = "ledger-observer"  // Linux allows 15 bytes.
-    thread.start()
   }
 
   /// A log that cannot be read ends all following, and says so to every subscriber.

@@ -25,13 +25,18 @@ package enum MadeAhead {
   /// - Parameters:
   ///   - make: makes all pieces and gives each to the function that it is called with, which says whether to go on.
   ///   - use: is given each piece, and says whether to go on.
-  /// - Throws: what `use` throws; otherwise what `make` throws, after the pieces that it made before.
+  /// - Throws: what `use` throws; otherwise what `make` throws, after the pieces that it made before; ``LibraryError``
+  ///   `.storage` if the system allows no further thread.
   package static func run<Piece: Sendable>(
     _ make: @escaping @Sendable (_ give: (Piece) -> Bool) throws -> Void,
     _ use: (Piece) throws -> Bool
   ) throws {
     let belt = Belt<Piece>()
-    Thread { belt.end(Result { try make { belt.give($0) } }) }.start()
+    do throws(LibraryError) {
+      try OwnThread.start("ledger-ahead") { belt.end(Result { try make { belt.give($0) } }) }
+    } catch {
+      belt.end(.failure(error))
+    }
     // Whatever comes, nothing is being made any more when this returns.
     defer { belt.stop() }
     while let piece = belt.next() {

@@ -1,3 +1,4 @@
+import CSystem
 import EventLog
 import Foundation
 import LMDB
@@ -43,7 +44,10 @@ final class Writer: StorePart {
     var queue: [Job] = []
     var isClosing = false
     var isFinished = false
-    var thread: Thread?
+    /// The thread, once it runs.
+    var thread: UInt64?
+    /// Why there is no thread.
+    var failure: LibraryError?
   }
 
   private let state = Monitor(State())
@@ -62,21 +66,23 @@ final class Writer: StorePart {
     self.core = core
     self.resources = resources
     self.effects = effects
-    let thread = Thread { [self] in run() }
-    thread.name = "ledger-writer"  // Linux allows 15 bytes.
-    thread.stackSize = 2 << 20
-    state.withLock { $0.thread = thread }
-    thread.start()
+    do throws(LibraryError) {
+      try OwnThread.start("ledger-writer", stackSize: 2 << 20) { [self] in run() }
+    } catch {
+      // The library can be read; blocks are answered with this.
+      state.withLock { ($0.isFinished, $0.failure) = (true, error) }
+    }
   }
 
   /// Queues a block; its answer comes on the writer's thread.
   func enqueue(_ job: Job) {
-    let isQueued = state.withLock { state in
-      if !state.isClosing { state.queue.append(job) }
-      return !state.isClosing
+    let refusal = state.withLock { state -> LibraryError? in
+      if state.isClosing { return LibraryError(.closed, "The library was closed; open it again to change it.") }
+      if state.failure == nil { state.queue.append(job) }
+      return state.failure
     }
-    guard isQueued else {
-      job.answer(.failure(LibraryError(.closed, "The library was closed; open it again to change it.")))
+    if let refusal {
+      job.answer(.failure(refusal))
       return
     }
     state.broadcast()
@@ -86,17 +92,15 @@ final class Writer: StorePart {
   func close() {
     state.withLock { $0.isClosing = true }
     state.broadcast()
-    _ = state.wait { (state) -> Bool? in state.isFinished || Thread.current === state.thread ? true : nil }
+    _ = state.wait { (state) -> Bool? in state.isFinished || psys_thread_id() == state.thread ? true : nil }
   }
 
   // MARK: The thread
 
   private func run() {
+    state.withLock { $0.thread = psys_thread_id() }
     while let group = nextGroup() { if group.isEmpty { freeReaders() } else { handle(group[...]) } }
-    state.withLock { state in
-      state.isFinished = true
-      state.thread = nil  // It holds this writer, and so the store.
-    }
+    state.withLock { $0.isFinished = true }
     state.broadcast()
   }
 

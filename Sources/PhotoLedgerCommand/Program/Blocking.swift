@@ -1,4 +1,5 @@
 import Foundation
+import PhotoLedger
 import Synchronization
 
 /// Runs asynchronous work and waits for it; for the main thread, which nothing else needs.
@@ -7,6 +8,7 @@ import Synchronization
 func waiting<Value: Sendable>(
   _ interruption: Interruption? = nil, for work: @escaping @Sendable () async throws -> Value
 ) throws -> Value {
+  try checkThreads()
   let answer = Pending<Value>()
   let task = Task.detached {
     do { answer.give(.success(try await work())) } catch { answer.give(.failure(error)) }
@@ -17,6 +19,7 @@ func waiting<Value: Sendable>(
 
 /// The same for work that can be left where it is when a signal comes: it is not waited for any longer.
 func waitingUntilSignalled(_ interruption: Interruption, for work: @escaping @Sendable () async throws -> Void) throws {
+  try checkThreads()
   let answer = Pending<Void>()
   let task = Task.detached {
     do { answer.give(.success(try await work())) } catch { answer.give(.failure(error)) }
@@ -27,6 +30,9 @@ func waitingUntilSignalled(_ interruption: Interruption, for work: @escaping @Se
   }
   try answer.wait().get()
 }
+
+/// Checks that a thread can be started: without one a task waits for ever, and says nothing.
+private func checkThreads() throws(LibraryError) { try OwnThread.start("ledger-trial") {} }
 
 /// A result that another thread will give; what it gives later does not count.
 final class Pending<Value: Sendable>: Sendable {

@@ -1,5 +1,6 @@
 import CSystem
 import Foundation
+import PhotoLedger
 import Synchronization
 
 /// Turns the first SIGINT, SIGTERM or SIGHUP into a request to stop; the second ends the process at once, and so does
@@ -17,7 +18,7 @@ import Synchronization
 ///
 /// The other signals are blocked in the thread that makes this, and so in every thread made later; one thread waits
 /// for them. So it is made first, before a library is opened. Handlers run on that thread, in ordinary code, not in a
-/// signal handler.
+/// signal handler. Where the system allows no thread to wait for them, signals end the process as usual.
 final class Interruption: Sendable {
   private struct State {
     var isRequested = false
@@ -47,30 +48,33 @@ final class Interruption: Sendable {
     precondition(pipe(&ends) == 0, "A pipe could not be created; the process has too many open files.")
     (descriptor, writeEnd) = (ends[0], ends[1])
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-    var signals = sigset_t()
+    var (signals, former) = (sigset_t(), sigset_t())
     sigemptyset(&signals)
     for number in [SIGINT, SIGTERM, SIGHUP, SIGUSR1] where psys_ignores(number) == 0 { sigaddset(&signals, number) }
-    pthread_sigmask(SIG_BLOCK, &signals, nil)
+    pthread_sigmask(SIG_BLOCK, &signals, &former)
     let awaited = signals
-    let thread = Thread { [self] in
-      var number: Int32 = 0
-      // A request that came in another way is no signal: Ctrl-C reaches a child beside its parent's request.
-      var isSecond = false
-      while true {
-        var waited = awaited
-        guard sigwait(&waited, &number) == 0 else { continue }
-        if number == SIGUSR1 {
-          state.withLock { $0.userHandler }?()
-          continue
-        }
-        if isSecond { _exit(128 + number) }
-        isSecond = true
-        state.withLock { $0.isSignalled = true }
-        request(by: number)
-      }
+    do throws(LibraryError) { try OwnThread.start("ledger-signals") { [self] in receive(awaited) } } catch {
+      pthread_sigmask(SIG_SETMASK, &former, nil)
     }
-    thread.name = "photoledger-signals"
-    thread.start()
+  }
+
+  /// Waits for signals, and does what each one asks for.
+  private func receive(_ awaited: sigset_t) {
+    var number: Int32 = 0
+    // A request that came in another way is no signal: Ctrl-C reaches a child beside its parent's request.
+    var isSecond = false
+    while true {
+      var waited = awaited
+      guard sigwait(&waited, &number) == 0 else { continue }
+      if number == SIGUSR1 {
+        state.withLock { $0.userHandler }?()
+        continue
+      }
+      if isSecond { _exit(128 + number) }
+      isSecond = true
+      state.withLock { $0.isSignalled = true }
+      request(by: number)
+    }
   }
 
   var isRequested: Bool { state.withLock { $0.isRequested } }
@@ -92,21 +96,19 @@ final class Interruption: Sendable {
 
   /// Ends the process when the time is over, unless it has ended by then.
   private func endLater(by signal: Int32) {
-    let thread = Thread { [patience] in
+    // Without a thread the process ends with the step.
+    try? OwnThread.start("ledger-deadline") { [patience] in
       Thread.sleep(forTimeInterval: patience)
       // The message may wait for a reader that is not there.
-      let last = Thread {
+      try? OwnThread.start("ledger-message") {
         Thread.sleep(forTimeInterval: Self.patienceOfMessage)
         _exit(128 + signal)
       }
-      last.start()
       Output.notice(
         "Stopped by signal \(signal) (\(String(cString: strsignal(signal)))) in the middle of a step that did not end "
           + "within \(Int(patience)) s; only what was committed before it is kept.")
       _exit(128 + signal)
     }
-    thread.name = "photoledger-deadline"
-    thread.start()
   }
 
   /// Calls a handler once stopping is asked for; at once if it has been.
@@ -123,7 +125,8 @@ final class Interruption: Sendable {
 
   /// Requests a stop when a descriptor has no reader any more: a closed pipe, a terminal that hung up.
   func requestWhenClosed(_ descriptor: Int32) {
-    let thread = Thread { [self] in
+    // Without a thread the next write says so.
+    try? OwnThread.start("ledger-output") { [self] in
       var polled = pollfd(fd: descriptor, events: 0, revents: 0)
       while true {
         let count = poll(&polled, 1, -1)
@@ -132,7 +135,5 @@ final class Interruption: Sendable {
         return
       }
     }
-    thread.name = "photoledger-output-watch"
-    thread.start()
   }
 }
