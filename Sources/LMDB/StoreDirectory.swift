@@ -24,17 +24,20 @@ final class StoreDirectory: Sendable {
 
   deinit { close(descriptor) }
 
-  /// What people call a place that LMDB knows by its ``location``: where the directory is now.
+  /// What people call a place that LMDB knows by its ``location``, or one inside: where the directory is now.
   static func name(of location: String) -> String {
     guard location.hasPrefix(links) else { return location }
+    let number = location.dropFirst(links.count).prefix { $0 != "/" }
+    let link = "\(links)\(number)"
     var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
     let count = bytes.withUnsafeMutableBytes { buffer in
-      buffer.assumingMemoryBound(to: CChar.self).baseAddress.map { readlink(location, $0, buffer.count) } ?? -1
+      buffer.assumingMemoryBound(to: CChar.self).baseAddress.map { readlink(link, $0, buffer.count) } ?? -1
     }
     guard count > 0 else { return location }
     let path = String(decoding: bytes[..<count], as: UTF8.self)
     // So the kernel names what was removed.
-    return path.hasSuffix(" (deleted)") ? String(path.dropLast(10)) : path
+    let directory = path.hasSuffix(" (deleted)") ? String(path.dropLast(10)) : path
+    return "\(directory)\(location.dropFirst(link.count))"
   }
 
   private static let links = "/proc/self/fd/"
@@ -43,7 +46,13 @@ final class StoreDirectory: Sendable {
   func named(_ error: LMDBError) -> LMDBError {
     guard error.path == location else { return error }
     var error = error
-    error.path = path
+    error.path = Self.name(of: path)
     return error
   }
+}
+
+extension Environment {
+  /// What people call a place inside a store's directory that is known by the open directory, such as
+  /// `/proc/self/fd/7/shadow`; any other path as it is.
+  package static func displayedPath(_ path: String) -> String { StoreDirectory.name(of: path) }
 }

@@ -129,6 +129,24 @@ struct StoppedTests {
     #expect(!result.errors.contains("nothing was created"), "\(result.errors)")
   }
 
+  @Test("an import into a library that is stopped says that nothing was changed: it creates nothing")
+  func stoppedImport() async throws {
+    let sandbox = try Sandbox()
+    let running = try Running(sandbox, ["import-log", "--append"])
+    func waitsForSignals(_ process: Int32) -> Bool {
+      let tasks = "/proc/\(process)/task"
+      return ((try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []).contains { task in
+        (try? String(contentsOfFile: "\(tasks)/\(task)/comm", encoding: .utf8)) == "ledger-signals\n"
+      }
+    }
+    try await waitUntil("the child waits for signals") {
+      children(of: running.child.identifier).contains(where: waitsForSignals) || !running.child.isRunning
+    }
+    kill(running.child.identifier, SIGTERM)
+    let result = try running.finish()
+    #expect(result.status == 1 && result.errors.contains("was stopped; nothing was changed"), "\(result)")
+  }
+
   @Test("a child that is brought down leaves nothing in the folder for temporary files", .timeLimit(.minutes(5)))
   func child() throws {
     let sandbox = try Sandbox()

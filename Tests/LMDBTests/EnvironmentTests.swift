@@ -105,6 +105,18 @@ struct EnvironmentTests {
     }
   }
 
+  @Test("a store inside of an open directory is named by that directory's path")
+  func storeInOpenDirectory() throws {
+    try withTemporaryDirectory { path in
+      try FileManager.default.createDirectory(atPath: path + "/inner/data.mdb", withIntermediateDirectories: true)
+      let directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+      defer { close(directory) }
+      let error = #expect(throws: LMDBError.self) { try Environment.open(path: "/proc/self/fd/\(directory)/inner") }
+      let text = error?.description ?? ""
+      #expect(text.contains("\(path)/inner") && !text.contains("/proc/"), "\(text)")
+    }
+  }
+
   @Test("a data file replaced under an open store is refused until the store is closed")
   func replacedFile() throws {
     try withTemporaryDirectory { path in

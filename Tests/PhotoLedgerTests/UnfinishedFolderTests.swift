@@ -26,6 +26,18 @@ struct UnfinishedFolderTests {
     #expect(try String(contentsOf: url.appending(path: "store/data.mdb"), encoding: .utf8) == "rows")
   }
 
+  @Test("a folder inside of an open directory is named by that directory's path")
+  func named() throws {
+    let parent = try TemporaryFolder()
+    let directory = open(parent.url.path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    defer { close(directory) }
+    let error = #expect(throws: LibraryError.self) {
+      try UnfinishedFolder(scratch: "shadow", in: "/proc/self/fd/\(directory)/missing")
+    }
+    let text = error?.description ?? ""
+    #expect(text.contains("\(parent.url.lastPathComponent)/missing/.shadow") && !text.contains("/proc/"), "\(text)")
+  }
+
   @Test("there too, nothing that has the name meanwhile is replaced, not even an empty folder")
   func taken() throws {
     let parent = try TemporaryFolder()

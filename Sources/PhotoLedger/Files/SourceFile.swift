@@ -1,5 +1,6 @@
 import EventLog
 package import Glibc
+import LMDB
 
 /// The attributes that distinguish two states of a file, as reported by `fstat`.
 ///
@@ -198,6 +199,7 @@ extension LibraryError {
 
   /// The failure of a system call inside the library's folders of files.
   package static func store(_ path: String, _ action: String, errno code: Int32) -> LibraryError {
+    let path = LMDB.Environment.displayedPath(path)
     if code == ENOSPC || code == EDQUOT {
       return LibraryError(.notEnoughSpace, "There is not enough space to \(action) \(path); free some and try again.")
     }

@@ -46,7 +46,7 @@ extension Command {
     isInternal: true, places: { $0.text(destination.name).map { [$0] } ?? $0.libraryPaths }
   ) { invocation in
     let interruption = try Interruption(of: invocation)
-    let source = try LogSource(invocation.operands.first, interruption)
+    let source = try LogSource(invocation.operands.first, interruption, isAppended: invocation.has(appending))
     let token = try invocation.showingProgress(interruption) { progress in
       guard let path = invocation.text(destination.name) else {
         return try invocation.withLibrary { library in
@@ -70,11 +70,13 @@ extension Command {
 private final class LogSource {
   private var reader: LineReader
   private let interruption: Interruption
+  /// Whether the lines go into a library that is there.
+  private let isAppended: Bool
   private let file: FileHandle?
   private static let lineByteLimit = 192 << 20
 
-  init(_ path: String?, _ interruption: Interruption) throws {
-    self.interruption = interruption
+  init(_ path: String?, _ interruption: Interruption, isAppended: Bool) throws {
+    (self.interruption, self.isAppended) = (interruption, isAppended)
     guard let path, path != "-" else {
       file = nil
       reader = LineReader(descriptor: STDIN_FILENO, limit: Self.lineByteLimit)
@@ -90,7 +92,8 @@ private final class LogSource {
   func next() throws -> [UInt8]? {
     let line = try reader.next(orUntil: interruption.descriptor)
     guard !interruption.isRequested else {
-      throw LibraryError(.userCancelled, "The import was stopped; nothing was created.")
+      let left = isAppended ? "changed" : "created"
+      throw LibraryError(.userCancelled, "The import was stopped; nothing was \(left).")
     }
     switch line {
     case nil: return nil
