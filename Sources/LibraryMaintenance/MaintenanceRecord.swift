@@ -102,7 +102,12 @@ extension PhotoLibrary {
       encoder.outputFormatting = [.sortedKeys]
       do {
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        try encoder.encode(entry).write(to: folder.appending(path: "\(kind.rawValue).json"), options: .atomic)
+        // The next note removes what one that was killed left.
+        let file = try UnfinishedFile(at: folder.appending(path: "\(kind.rawValue).json"), isReplacing: true)
+        try file.write(Array(encoder.encode(entry)))
+        try file.finish()
+      } catch let error as LibraryError {
+        throw error
       } catch {
         throw LibraryError(.storage, "\(folder.path) cannot be written: \(error.localizedDescription)")
       }

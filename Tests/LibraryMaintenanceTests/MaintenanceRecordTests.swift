@@ -40,6 +40,17 @@ struct MaintenanceRecordTests {
     #expect(error?.code == .corrupted && error?.description.contains(file.path) == true)
   }
 
+  @Test("a note removes what one that was killed left")
+  func leftover() throws {
+    let made = try TemporaryLibrary(.seeded(1))
+    let care = made.url.appending(path: "care")
+    try FileManager.default.createDirectory(at: care, withIntermediateDirectories: true)
+    // This process has made no file of this number.
+    try Data("{".utf8).write(to: care.appending(path: ".photoledger-\(getpid()).\(UInt.max)"))
+    try made.library.note(made.library.verify(scratch: made.folder.url))
+    #expect(try FileManager.default.contentsOfDirectory(atPath: care.path) == ["verification.json"])
+  }
+
   @Test("only the owner asks and notes")
   func owner() throws {
     let made = try TemporaryLibrary(.seeded(1))

@@ -126,6 +126,27 @@ struct ResourceCopyTests {
     #expect(try Data(contentsOf: URL(filePath: folder.path + "/a")) == Data("first".utf8))
   }
 
+  @Test("what a killed process was writing beside its target is removed; what is being written, and other files, stay")
+  func leftovers() throws {
+    let (folder, elsewhere) = (try ScratchFolder(), try ScratchFolder())
+    // No file of this process has this number, so that it is an earlier process's.
+    let left = ".photoledger-\(getpid()).\(UInt.max)"
+    let others = [".photoledger-\(getppid()).1", ".photoledger-notes", "\(left).txt"]
+    for name in [left] + others { try Data("half".utf8).write(to: URL(filePath: "\(folder.path)/\(name)")) }
+    func names() throws -> Set<String> { Set(try FileManager.default.contentsOfDirectory(atPath: folder.path)) }
+    let written = try IncomingFile(becoming: folder.path + "/a", in: folder.path)
+    try written.write("first")
+    let made = try names().subtracting(others)
+    #expect(made.count == 1 && !made.contains(left), "\(made)")
+    // A second look at the folder, once another one was looked at.
+    for place in [elsewhere.path, folder.path] {
+      let other = try IncomingFile(becoming: place + "/b", in: place)
+      try other.write("second")
+    }
+    #expect(try names() == made.union(others))
+    try written.makeDurable()
+  }
+
   @Test(
     "a clone is hashed where it lies: one of other bytes, or of more, is refused",
     arguments: ["photo", "phot0", "photos"])

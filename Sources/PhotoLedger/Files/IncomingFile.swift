@@ -2,14 +2,26 @@ import CSystem
 import EventLog
 package import Foundation
 import Glibc
+import LMDB
 import Synchronization
 
 // A file on its way to its final name: written under another one, made durable, renamed. It serves both directions:
 // bytes that come into the library (ResourceStore+Placing.swift) and bytes that are copied out of it
 // (UnfinishedFile.swift).
+//
+//     LIBRARY/resources/incoming/4711.1      on its way in
+//     /home/ada/.photoledger-4711.1          on its way out, beside the name that it will have
+//
+// What a killed process left of the first goes when a library is opened (ResourceStore.swift), of the second when the
+// next file is made beside it. Whether a file is left is asked of its process and of a lock on it, as for folders
+// (UnfinishedFolder.swift); on a remote file system neither says anything of another machine, and all stay.
 
 /// Numbers the files being written by this process, whichever folder they are for.
 private let incomingCount = Atomic(0)
+
+/// The folder outside of libraries that was last looked through for what killed processes left: a program that writes
+/// many files into one folder looks once.
+private let sweptFolder = Mutex<String?>(nil)
 
 /// A file being written. It disappears with this value unless it was renamed to its final name.
 package struct IncomingFile: ~Copyable {
@@ -18,6 +30,8 @@ package struct IncomingFile: ~Copyable {
   /// Its name in the library, or its path.
   let path: String
   private let descriptor: Descriptor
+  /// Says to other processes that the file is being written; nil in a library, and where there are no locks.
+  private let lock: FileLock?
   private var isPlaced = false
 
   /// How sentences call the file: by the name it will have, if that is known.
@@ -45,6 +59,7 @@ package struct IncomingFile: ~Copyable {
     self.path = path
     self.subject = folder.path(of: path)
     self.descriptor = Descriptor(number)
+    self.lock = nil
   }
 
   /// Makes an empty file beside the one that it will become.
@@ -54,17 +69,62 @@ package struct IncomingFile: ~Copyable {
   ///   - final: the path that it will have.
   ///   - folder: the folder of that path.
   init(becoming final: String, in folder: String) throws(LibraryError) {
+    Self.removeLeftovers(in: folder)
     while true {
-      let path = "\(folder)/.photoledger-\(Self.nextName())"
+      let path = "\(folder)/\(Self.mark)\(Self.nextName())"
       let number = open(path, Self.newFile | O_CLOEXEC, 0o666)
       if number < 0 && errno == EEXIST { continue }
       guard number >= 0 else { throw LibraryError.store(final, "make", errno: errno) }
+      // A process that looks for leftovers at this moment holds the lock while it looks, and no longer.
+      let lock = Self.lock(on: path, waits: true)
+      var status = stat()
+      if fstat(number, &status) == 0, status.st_nlink == 0 {
+        // It was taken for a leftover before it was locked.
+        close(number)
+        continue
+      }
       self.folder = nil
       self.path = path
       self.subject = final
       self.descriptor = Descriptor(number)
+      self.lock = lock
       return
     }
+  }
+
+  private static let mark = ".photoledger-"
+
+  /// The lock on a file; nil if another has it, or if there are no locks.
+  private static func lock(on path: String, waits: Bool = false) -> FileLock? {
+    try? FileLock(open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC), waits: waits) { code in
+      LibraryError.store(path, "lock", errno: code)
+    }
+  }
+
+  /// Removes files that ended processes left on their way out.
+  private static func removeLeftovers(in folder: String) {
+    let isNew = sweptFolder.withLock { swept in
+      defer { swept = folder }
+      return swept != folder
+    }
+    guard isNew, remoteFileSystemName(of: folder) == nil else { return }
+    for name in (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? [] {
+      // A file of this process is known by its lock: an earlier process may have had the same number.
+      guard let owner = owner(of: name), owner == getpid() || (kill(owner, 0) != 0 && errno == ESRCH) else { continue }
+      let path = "\(folder)/\(name)"
+      var status = stat()
+      guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG, let lock = lock(on: path) else { continue }
+      unlink(path)
+      lock.release()
+    }
+  }
+
+  /// The process that made a file with a name such as `.photoledger-4711.1`; nil for another name.
+  private static func owner(of name: String) -> pid_t? {
+    guard name.hasPrefix(mark) else { return nil }
+    let numbers = name.dropFirst(mark.count).split(separator: ".", omittingEmptySubsequences: false)
+    guard numbers.count == 2, let owner = pid_t(numbers[0]), owner > 0, UInt(numbers[1]) != nil else { return nil }
+    return owner
   }
 
   deinit { if !isPlaced { unlinkat(folder?.descriptor ?? AT_FDCWD, path, 0) } }

@@ -189,9 +189,10 @@ final class Shadow {
     let mark = core.environment.location + "/" + Self.readingMark
     let diedReading = FileManager.default.fileExists(atPath: mark)
     if !diedReading {
-      guard FileManager.default.createFile(atPath: mark, contents: nil) else {
-        throw LibraryError.store(mark, "create the file", errno: errno)
-      }
+      // In one step: a file that is written aside and renamed would be left by a kill between the two.
+      let number = Glibc.open(mark, O_WRONLY | O_CREAT | O_CLOEXEC, 0o644)
+      guard number >= 0 else { throw LibraryError.store(mark, "create the file", errno: errno) }
+      Glibc.close(number)
     }
     defer { unlink(mark) }
     do {
