@@ -668,6 +668,7 @@ export default {
   'cause.undo': 'Rückgängig',
   'cause.permission prompt': 'Anfrage beantwortet',
   'cause.privacy page': 'Seite „Privatsphäre“',
+  'cause.camera link': 'Kamera-Link',
   'cause.limited library picker': 'weitere Fotos ausgewählt',
   'cause.client withdrawn': 'App entfernt',
   'cause.registration over HTTP': 'Anmeldung einer App',

@@ -695,6 +695,7 @@ export default {
   'cause.undo': 'undo',
   'cause.permission prompt': 'permission prompt',
   'cause.privacy page': 'privacy page',
+  'cause.camera link': 'camera link',
   'cause.limited library picker': 'more photos selected',
   'cause.client withdrawn': 'access withdrawn',
   'cause.registration over HTTP': 'app registration',
