@@ -30,6 +30,20 @@ function panelOf(context) {
 /** The forms of a section of a panel. */
 const formsIn = (panel, name) => panel.sections[name].querySelectorAll('form');
 
+test('a history is drawn again when a name in it is known at last', (context) => {
+  const { panel } = panelOf(context);
+  const [id, top] = ['A/L0/001', 'B/L0/001'];
+  const records = [{ object: id, property: 'stack', old: null, new: top, token: 't1', date: '2024-01-31T12:00:00Z',
+    client: 'owner', cause: null, type: 'assets.edited' }];
+  const entry = () => {
+    panel.drawHistory(described(id), records);
+    return panel.sections.history.querySelector('.history-entry').querySelector('p').textContent;
+  };
+  assert.equal(entry(), 'Stacked under a photo');
+  panel.names.set(top, 'top.jpg');
+  assert.equal(entry(), 'Stacked under “top.jpg”');
+});
+
 test('a late answer for one photo closes no form of another, nor one that was opened anew', async (context) => {
   const { panel, answers } = panelOf(context);
   const open = (id) => {

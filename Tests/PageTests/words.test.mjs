@@ -102,7 +102,27 @@ test('the history of a photo names the photo on top of its stack, and says what 
     'Erased from the history', 'The content of this event was erased.']);
 });
 
-test('the plan of an undo names its properties in words and the photos that are values by their names', async () => {
+test('the names of the latest photos on top of a stack are asked for first', () => {
+  const under = (fresh) => ({ object: photo, property: 'stack', old: null, new: fresh });
+  assert.deepEqual(stackTopsIn(['B', 'D', 'B', 'E'].map((one) => under(`${one}/L0/001`))),
+    ['E/L0/001', 'B/L0/001', 'D/L0/001']);
+});
+
+test('what has no name is asked for once, and what could not be asked for again', async () => {
+  const questions = [];
+  const names = new ObjectNames(frame(0, async (method, path, { query }) => {
+    questions.push(query.asset);
+    if (query.asset === photo) return { records: [] };
+    if (questions.length < 3) throw new Error('offline');
+    return { records: [{ details: { asset: top, resources: [{ originalFilename: 'top.jpg' }] } }] };
+  }));
+  for (let turn = 0; turn < 3; turn += 1) await names.load([photo, top], new AbortController().signal);
+  assert.deepEqual(questions, [photo, top, top]);
+  assert.deepEqual([photo, top].map((id) => names.quoted(id)), ['a photo', '“top.jpg”']);
+});
+
+/** The lines of the plan of an undo. */
+async function planned(...records) {
   const { undoDialog } = await load('views/undo.js');
   const summary = { token: null, isRefused: false, commits: ['t'], changeCount: 2, conflictCount: 0, alreadyCount: 0 };
   const change = (property, current, restored) => ({ line: 'change', kind: 'property', object: photo, container: null,

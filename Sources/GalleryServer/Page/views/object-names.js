@@ -20,6 +20,8 @@ export class ObjectNames {
     this.app = app;
     /** @type {Map<string, string>} */
     this.known = new Map();
+    /** Objects without a name, such as erased ones. @type {Set<string>} */
+    this.nameless = new Set();
     /** @type {Map<string, HTMLElement[]>} */
     this.places = new Map();
   }
@@ -60,14 +62,16 @@ export class ObjectNames {
   }
 
   /**
-   * Asks for the names of the first ones that are not known. What has none keeps its kind.
+   * Asks for the names of the first ones that are not known. What has none keeps its kind, and is not asked for again.
    * @param {Iterable<string | null | undefined>} ids
    * @param {AbortSignal} signal
    */
   async load(ids, signal) {
     /** @type {string[]} */
     const unknown = [];
-    for (const id of new Set(ids)) if (id && id.includes('/L0/') && !this.known.has(id)) unknown.push(id);
+    for (const id of new Set(ids)) {
+      if (id && id.includes('/L0/') && !this.known.has(id) && !this.nameless.has(id)) unknown.push(id);
+    }
     const tasks = unknown.slice(0, nameLimit).map(async (id) => {
       const query = id.endsWith('/L0/001') ? { asset: id, kind: 'asset.created', limit: 1 }
         : { album: id, kind: 'collection', limit: 50, reverse: true };
@@ -75,6 +79,7 @@ export class ObjectNames {
       const { records } = await this.app.client.ask('GET', '/v1/log', { query, signal });
       const name = nameIn(records, id);
       if (name) this.set(id, name);
+      else this.nameless.add(id);
     });
     for (const outcome of await Promise.allSettled(tasks)) {
       if (outcome.status === 'fulfilled' || signal.aborted) continue;

@@ -131,13 +131,13 @@ export function albumsIn(records) {
 }
 
 /**
- * The photos beneath which a photo was stacked.
+ * The photos beneath which a photo was stacked, the latest first, as the history is shown.
  * @param {any[]} records
  * @returns {string[]}
  */
 export const stackTopsIn = (records) => [...new Set(records
   .filter(({ object, property, new: fresh }) => property === 'stack' && fresh && fresh !== object)
-  .map(({ new: fresh }) => fresh))];
+  .map(({ new: fresh }) => fresh).reverse())];
 
 /**
  * The history as a list.

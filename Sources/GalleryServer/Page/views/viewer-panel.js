@@ -576,7 +576,7 @@ export class Panel {
       const request = { commit: token, objects: [id.split('/')[0]] };
       if (await undoDialog(this.app, t('undo.title'), [{ label: what, request }])) this.viewer.ask();
     } : null;
-    this.draw('history', [records.length, records[records.length - 1]?.token],
+    this.draw('history', [records.length, records[records.length - 1]?.token, stackTopsIn(records).map(photoOf)],
       () => [historyList(records, { titleOf, photoOf, undo })]);
   }
 }
