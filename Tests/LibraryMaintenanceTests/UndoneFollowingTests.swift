@@ -67,6 +67,17 @@ struct UndoneFollowingTests {
     #expect(try library.verify(scratch: made.folder.url).isSound)
   }
 
+  @Test("the plan names the albums that a selection follows as the list of clients does")
+  func namesAlbum() throws {
+    let other = try made.album([ids[5]])
+    try follow(album)
+    let token = try follow(other)
+    let plan = try library.planUndo(.commit(token))
+    let change = try #require(plan.changes.first { $0.property == "followedAlbum" })
+    #expect(change.current == .text(other.spelled(as: .album)))
+    #expect(change.restored == .text(album.spelled(as: .album)))
+  }
+
   @Test("what the album gave the client goes also where it follows nothing by now; what was granted since stays")
   func endedSince() throws {
     let token = try follow(album)

@@ -124,19 +124,40 @@ test('what has no name is asked for once, and what could not be asked for again'
 /** The lines of the plan of an undo. */
 async function planned(...records) {
   const { undoDialog } = await load('views/undo.js');
-  const summary = { token: null, isRefused: false, commits: ['t'], changeCount: 2, conflictCount: 0, alreadyCount: 0 };
-  const change = (property, current, restored) => ({ line: 'change', kind: 'property', object: photo, container: null,
-    property, current, restored });
-  const app = frame(0, async (method, path, { query }) => ({ records: [{ details: { asset: query.asset,
-    resources: [{ originalFilename: query.asset === top ? 'top.jpg' : 'own.jpg' }] } }] }));
-  app.client.undo = async () => ({ isComplete: true, summary,
-    records: [change('stack', top, null), change('playbackVariation', 'mirror', 'none')] });
+  const summary = { token: null, isRefused: false, commits: ['t'], changeCount: records.length, conflictCount: 0,
+    alreadyCount: 0 };
+  const app = frame(0, async (method, path, { query }) => ({ records: [query.album
+    ? { details: { collection: query.album, localizedTitle: 'Sea' } }
+    : { details: { asset: query.asset, resources: [{ originalFilename: query.asset === top ? 'top.jpg' : 'own.jpg' }] } },
+  ] }));
+  app.client.undo = async () => ({ isComplete: true, summary, records: records.map((one) => ({ line: 'change', ...one })) });
   const closed = undoDialog(app, 'Undo', [{ label: 'This change', request: {} }]);
   await settled();
   await settled();
   const dialog = document.body.querySelector('dialog');
-  assert.deepEqual(dialog.querySelector('.plan-each').querySelectorAll('li').map((one) => one.textContent),
-    ['own.jpg: Stack restored (top.jpg → none)', 'own.jpg: Live Photo effect restored (bounce → none)']);
+  const lines = dialog.querySelector('.plan-each').querySelectorAll('li').map((one) => one.textContent);
   dialog.querySelector('.dialog-actions').querySelector('button').click();
   assert.equal(await closed, false);
+  return lines;
+}
+
+test('the plan of an undo names its properties in words and the photos that are values by their names', async () => {
+  const change = (property, current, restored) => ({ kind: 'property', object: photo, container: null, property, current,
+    restored });
+  assert.deepEqual(await planned(change('stack', top, null), change('playbackVariation', 'mirror', 'none')),
+    ['own.jpg: Stack restored (top.jpg → none)', 'own.jpg: Live Photo effect restored (bounce → none)']);
+});
+
+test('the plan of an undo says what becomes of a permission, the album that a client follows, and its photos', async () => {
+  const change = (property, current, restored) => ({ kind: 'permission', object: 'app#1', container: null, property,
+    current, restored });
+  const share = (current, restored) => ({ ...change('orderKey', current, restored), object: photo, container: 'app#1' });
+  assert.deepEqual(await planned(change('followedAlbum', album, null), change('readWrite', 'limited', 'notDetermined'),
+    share('2', null), share(null, '2'), share('3', '2')), [
+    'app: followed album restored (Sea → none)', 'app: permission restored (selected photos → not decided)',
+    'own.jpg: no longer shared – app', 'own.jpg: shared again – app', 'own.jpg: put back in its place – app']);
+  assert.deepEqual(await planned(change('readWriteUsageDescription', 'b', 'a'), change('addOnlyUsageDescription', 'b', null),
+    change('preventsAutomaticLimitedAccessAlert', true, false)), [
+    'app: purpose restored (b → a)', 'app: purpose of adding restored (b → none)',
+    'app: setting “no automatic question about more photos” restored (yes → no)']);
 });

@@ -239,7 +239,7 @@ struct UndoJudge {
     ofAlbum number: ObjectNumber?, _ t: borrowing T
   ) throws -> LogValue {
     guard let number, let row = try projections.collection(number, in: t) else { return .null }
-    return .text(row.identifier.uuidString)
+    return .text(row.identifier.spelled(as: .album))
   }
 
   /// Whether the members of a container are not judged one by one: those of a selection that is an album once the undo

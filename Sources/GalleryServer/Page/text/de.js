@@ -722,6 +722,13 @@ export default {
   'undo.kind.membership': 'wieder an seinen Platz gelegt',
   'undo.kind.removed': 'wieder entfernt',
   'undo.kind.permission': 'Berechtigung wird zurückgesetzt',
+  'undo.kind.permission.readWriteUsageDescription': 'Zweck wird wiederhergestellt',
+  'undo.kind.permission.addOnlyUsageDescription': 'Zweck des Hinzufügens wird wiederhergestellt',
+  'undo.kind.permission.preventsAutomaticLimitedAccessAlert':
+    'Einstellung „Nicht von selbst nach weiteren Fotos fragen“ wird zurückgesetzt',
+  'undo.kind.permission.followedAlbum': 'Album, dem die Auswahl folgt, wird wiederhergestellt',
+  'undo.kind.permission.granted': 'wieder freigegeben',
+  'undo.kind.permission.withdrawn': 'nicht mehr freigegeben',
   'undo.kind.history': 'Beginn des Verlaufs wird zurückgesetzt',
   'undo.object.library': 'die Mediathek',
   'undo.object.asset': 'ein Foto',

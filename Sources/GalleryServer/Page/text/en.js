@@ -748,6 +748,13 @@ export default {
   'undo.kind.membership': 'put back in its place',
   'undo.kind.removed': 'removed again',
   'undo.kind.permission': 'permission restored',
+  'undo.kind.permission.readWriteUsageDescription': 'purpose restored',
+  'undo.kind.permission.addOnlyUsageDescription': 'purpose of adding restored',
+  'undo.kind.permission.preventsAutomaticLimitedAccessAlert':
+    'setting “no automatic question about more photos” restored',
+  'undo.kind.permission.followedAlbum': 'followed album restored',
+  'undo.kind.permission.granted': 'shared again',
+  'undo.kind.permission.withdrawn': 'no longer shared',
   'undo.kind.history': 'beginning of the history restored',
   'undo.object.library': 'the library',
   'undo.object.asset': 'a photo',

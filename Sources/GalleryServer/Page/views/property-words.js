@@ -14,8 +14,8 @@ import { instant, isolated, number, phraseOf, size, t } from '../text/text.js';
  * @type {Record<string, string>}
  */
 const groups = { mediaType: 'media', mediaSubtypes: 'subtype' };
-/** Properties whose values are assets. */
-const references = new Set(['stack', 'cover', 'creatorCover']);
+/** Properties whose values are assets or albums. */
+const references = new Set(['stack', 'cover', 'creatorCover', 'followedAlbum']);
 
 /**
  * What a property is called.
@@ -24,12 +24,12 @@ const references = new Set(['stack', 'cover', 'creatorCover']);
 export const nameOf = (property) => phraseOf(`property.${property}`) ?? property;
 
 /**
- * The asset that a value names; null for a value that names none.
+ * The asset or album that a value names; null for a value that names none.
  * @param {string} property
  * @param {any} value
  * @returns {string | null}
  */
-export const assetIn = (property, value) => references.has(property) && typeof value === 'string' ? value : null;
+export const objectIn = (property, value) => references.has(property) && typeof value === 'string' ? value : null;
 
 /**
  * A single value that has a phrase of its own.

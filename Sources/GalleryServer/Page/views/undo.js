@@ -7,13 +7,13 @@
 
 import { Problem } from '../client/photoledger.js';
 import { messageOf } from '../model/failures.js';
-import { isolated, t } from '../text/text.js';
+import { isolated, phraseOf, t } from '../text/text.js';
 import { learnNames } from './client-names.js';
 import { showDialog } from './dialog.js';
 import { fill, h, uniqueName } from './dom.js';
 import { statusWords } from './log-words.js';
 import { ObjectNames } from './object-names.js';
-import { assetIn, nameOf, shown } from './property-words.js';
+import { nameOf, objectIn, shown } from './property-words.js';
 
 /** @typedef {import('./app.js').App} App */
 
@@ -184,9 +184,15 @@ function grouped(changes) {
 }
 
 /** @param {PlanRecord} record */
-function changeWords({ kind = '', property = '', object, restored }) {
+function changeWords({ kind = '', property = '', object, current, restored }) {
   if (kind === 'property') return t('undo.kind.property', { property: nameOf(property) });
   if (!kinds.has(kind)) return kind;
+  if (kind === 'permission') {
+    // A place in the selection of a client.
+    if (property === 'orderKey' && restored === null) return t('undo.kind.permission.withdrawn');
+    if (property === 'orderKey') return t(current === null ? 'undo.kind.permission.granted' : 'undo.kind.membership');
+    return phraseOf(`undo.kind.permission.${property}`) ?? t('undo.kind.permission');
+  }
   const isCollection = /\/L0\/0[24]0$/.test(object ?? '');
   if (kind === 'membership') return t(restored === null ? 'undo.kind.removed' : 'undo.kind.membership');
   return t(isCollection && (kind === 'restoration' || kind === 'creation') ? `undo.kind.${kind}.collection`
@@ -199,10 +205,10 @@ function changeWords({ kind = '', property = '', object, restored }) {
  * @param {ObjectNames} names
  */
 function values({ kind, property = '', current, restored }, names) {
-  if (kind !== 'property' && kind !== 'permission') return null;
+  if (property === 'orderKey' || kind !== 'property' && kind !== 'permission') return null;
   const [before, after] = [current, restored].map((value) => {
-    const asset = assetIn(property, value);
-    return asset === null ? isolated(words(value, property)) : names.of(asset);
+    const named = objectIn(property, value);
+    return named === null ? isolated(words(value, property)) : names.of(named);
   });
   return h('span', { class: 'soft', dir: 'auto' }, ' (', before, ' → ', after, ')');
 }
@@ -219,4 +225,4 @@ const words = (value, property) => value && (property === 'readWrite' || propert
  * @param {PlanRecord} record
  */
 const objectsOf = ({ object, container, property = '', current, restored }) =>
-  [object, container, assetIn(property, current), assetIn(property, restored)];
+  [object, container, objectIn(property, current), objectIn(property, restored)];
