@@ -10,7 +10,11 @@ package final class TemporaryFolder: Sendable {
   package let url: URL
 
   private static let prefix = "photoledger-test-"
-  private static let sweep: Void = removeForgotten()
+  private static let memory = URL(filePath: "/dev/shm")
+  /// Both places: which one has room may have been different then.
+  private static let sweep: Void = {
+    for folder in [memory, FileManager.default.temporaryDirectory] { removeForgotten(in: folder) }
+  }()
 
   package init() throws {
     Self.sweep
@@ -19,7 +23,6 @@ package final class TemporaryFolder: Sendable {
   }
 
   private static let parent: URL = {
-    let memory = URL(filePath: "/dev/shm")
     // A container has 64 MiB there by default, and tests that run at the same time write more.
     var space = statvfs()
     let isThere = statvfs(memory.path, &space) == 0
@@ -28,11 +31,11 @@ package final class TemporaryFolder: Sendable {
     return isUsable ? memory : FileManager.default.temporaryDirectory
   }()
 
-  private static func removeForgotten() {
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: parent.path)) ?? []
+  private static func removeForgotten(in folder: URL) {
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
     for name in names where name.hasPrefix(prefix) {
       guard let owner = pid_t(name.dropFirst(prefix.count).prefix { $0 != "-" }) else { continue }
-      if kill(owner, 0) != 0, errno == ESRCH { try? FileManager.default.removeItem(at: parent.appending(path: name)) }
+      if kill(owner, 0) != 0, errno == ESRCH { try? FileManager.default.removeItem(at: folder.appending(path: name)) }
     }
   }
 
