@@ -38,10 +38,23 @@
     private static func heldPort() throws -> HeldPort {
       let range = try String(contentsOfFile: "/proc/sys/net/ipv4/ip_local_port_range", encoding: .utf8)
       let first = range.split(whereSeparator: \.isWhitespace).first.flatMap { UInt16($0) }
-      for port in (UInt16(1024)..<max(1025, first ?? 32_768)).shuffled() {
+      return try heldPort(below: first ?? 32_768)
+    }
+
+    /// A port below another one; one that the system chooses if none of them is free: it gives that to no other socket
+    /// while it is held.
+    private static func heldPort(below end: UInt16) throws -> HeldPort {
+      for port in (1024..<max(1024, end)).shuffled() {
         if let held = try? HeldPort(port) { return held }
       }
-      throw Divergence("No port below those of the system is free.")
+      return try HeldPort()
+    }
+
+    @Test("where the system gives every port to sockets, a proxy has one of those", arguments: [0, 1024] as [UInt16])
+    func allPortsGiven(end: UInt16) throws {
+      let held = try Self.heldPort(below: end)
+      #expect(held.number > 0)
+      #expect(throws: Divergence.self) { try HeldPort(held.number) }
     }
 
     private func replaced(_ text: String, _ pairs: [(String, String)]) throws -> String {

@@ -59,16 +59,18 @@ def wait(condition, what, limit=LIMIT):
         time.sleep(0.02)
 
 
-def held_port():
-    """A socket on a port that is free, below those that the system gives to sockets.
+def held_port(first=None):
+    """A socket on a port that is free, below the first of those that the system gives to sockets; where there is none,
+    on one that the system gives.
 
     While it is open, no other look-up of a port gets this one. A server sets SO_REUSEADDR before it binds, so it may
     listen there, again and again."""
-    first = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
+    if first is None:
+        first = int(pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split()[0])
     # Browsers refuse some of the ports below 11,000.
     ports = list(range(11_000, first))
     random.shuffle(ports)
-    for port in ports:
+    for port in [*ports, 0]:
         held = socket.socket()
         try:
             held.bind(("127.0.0.1", port))
@@ -78,7 +80,7 @@ def held_port():
         # After the bind: two holders that set it before would share the port.
         held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         return held
-    raise RuntimeError("No port below those of the system is free.")
+    raise RuntimeError("No port is free.")
 
 
 class Answer:
