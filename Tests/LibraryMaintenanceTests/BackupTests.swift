@@ -211,7 +211,7 @@ struct BackupTests {
     case .garbledManifest: try Data(text.dropLast(20).utf8).write(to: manifest)
     case .newerManifest: try Data(text.replacing("\"format\" : 1", with: "\"format\" : 2").utf8).write(to: manifest)
     case .otherChain:
-      let chain = try #require(text.firstMatch(of: /"chain" : "(.)/))
+      let chain = try #require(text.firstMatch(of: #/"chain" : "(.)/#))
       try Data(text.replacing(chain.output.0, with: "\"chain\" : \"\(chain.output.1 == "0" ? 1 : 0)").utf8).write(
         to: manifest)
     case .markedKey, .markedFile:

@@ -15,10 +15,14 @@ extension Rule {
       }.map { Finding(source, $0, "stands for the events that the switch does not name") }
     })
 
-  private static let events: Set<Substring> = [
-    "assetCreated", "assetPurged", "assetsEdited", "assetErased", "arranged", "collectionCreated", "collectionErased",
-    "collectionEdited", "clientRegistered", "clientErased", "clientEdited", "pickRecorded", "pickErased",
-  ]
+  /// The cases of `Event`, as its declaration has them.
+  static let events: Set<Substring> = {
+    guard let source = PackageFiles.product.first(where: { $0.path == "Sources/PhotoLedger/Events/Event.swift" }),
+      let begin = source.code.firstIndex(where: { $0.names(after: ["enum"]).first == "Event" })
+    else { return [] }
+    let body = source.code[begin...].prefix { $0 != "}" }
+    return Set(body.filter { $0.hasPrefix("  case ") }.compactMap { $0.names(after: ["case"]).first })
+  }()
 
   /// Whether a line has the pattern of an event.
   private static func namesEvent(_ line: String) -> Bool {

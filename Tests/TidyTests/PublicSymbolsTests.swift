@@ -34,6 +34,7 @@ struct PublicSymbolsTests {
     #expect(listed.subtracting(found).sorted() == [], "These are gone. \(how)")
     #expect(found.subtracting(listed).sorted() == [], "These are new. \(how)")
   }
+
   @Test(
     "a module that only has Apple's name declares nothing: its symbols are those of Photos",
     arguments: ["AVFoundation", "CoreMedia", "UniformTypeIdentifiers"])

@@ -5,8 +5,9 @@ import Foundation
 //
 //     text   let path = "a { b"  // not a { brace        code   let path = "     "
 //
-// The scanner knows line and block comments (nested), strings of one and of several lines, raw strings, and code inside
-// an interpolation. It does not know regular expression literals; the package has none.
+// The scanner knows line and block comments (nested), strings of one and of several lines, raw strings, code inside an
+// interpolation, and regular expressions with one pound, `#/…/#`. One without is read as code, in which a quote begins a
+// string: it has none, or two.
 
 /// One Swift file of the package.
 struct SwiftSource: Sendable {
@@ -136,6 +137,7 @@ private struct Blanker {
     case lineComment
     case blockComment(depth: Int)
     case string(pounds: Int, isMultiline: Bool)
+    case expression
   }
 
   private let bytes: [UInt8]
@@ -184,6 +186,7 @@ private struct Blanker {
         hide()
       case .blockComment(let depth): readBlockComment(depth)
       case .string(let pounds, let isMultiline): readString(pounds, isMultiline)
+      case .expression: readExpression()
       }
     }
     return String(decoding: output, as: UTF8.self)
@@ -196,6 +199,9 @@ private struct Blanker {
     } else if sees("/*", at: index) {
       places.append(.blockComment(depth: 1))
       hide(2)
+    } else if sees("#/", at: index) {
+      places.append(.expression)
+      keep(2)
     } else if let opening = stringOpening() {
       places.append(.string(pounds: opening.pounds, isMultiline: opening.isMultiline))
       keep(opening.pounds + (opening.isMultiline ? 3 : 1))
@@ -222,7 +228,8 @@ private struct Blanker {
     var pounds = 0
     while index + pounds < bytes.count, bytes[index + pounds] == UInt8(ascii: "#") { pounds += 1 }
     guard index + pounds < bytes.count, bytes[index + pounds] == UInt8(ascii: "\"") else { return nil }
-    return (pounds, sees("\"\"\"", at: index + pounds))
+    // `#"""#` is a string of one line that holds a quote.
+    return (pounds, sees("\"\"\"\n", at: index + pounds))
   }
 
   private mutating func readBlockComment(_ depth: Int) {
@@ -232,6 +239,15 @@ private struct Blanker {
     } else if sees("*/", at: index) {
       if depth == 1 { places.removeLast() } else { places[places.count - 1] = .blockComment(depth: depth - 1) }
       hide(2)
+    } else {
+      hide()
+    }
+  }
+
+  private mutating func readExpression() {
+    if sees("/#", at: index) {
+      places.removeLast()
+      keep(2)
     } else {
       hide()
     }

@@ -202,6 +202,9 @@ struct RuleTests {
       contents: "switch a {\ncase .arranged: b()\n}\nswitch c {\ncase .other: arranged()\ndefault: d()\n}", line: nil),
     Case(
       rule: .eventsNamed, path: "Sources/LibraryAudit/A.swift",
+      contents: "switch a {\ncase .libraryForked(let b): c(b)\ncase .nothingChanged: d()\ndefault: e()\n}", line: 4),
+    Case(
+      rule: .eventsNamed, path: "Sources/LibraryAudit/A.swift",
       contents: "func isTrashed() {\n  switch a {\n  case .assetPurged: b()\n  default: c()\n  }\n}", line: nil),
     Case(
       rule: .privateUsed, path: "Sources/A/A.swift",
@@ -264,6 +267,27 @@ struct RuleTests {
       4 - CommandFiles.findings(in: SwiftSource(path: "A/\(name).swift", contents: text)).count
     }
     #expect(found == [1, 1, 1, 1, 1, 1, 0])
+  }
+
+  @Test("the events are the cases of their declaration")
+  func events() {
+    #expect(Rule.events.isSuperset(of: ["libraryCreated", "assetsEdited", "historyShortened", "nothingChanged"]))
+    #expect(Rule.events.count >= 17 && Rule.events.isDisjoint(with: ["edited", "trashed", "objectLimit"]))
+  }
+
+  @Test("a quote in a regular expression or a raw string begins no string, and two slashes there no comment")
+  func literals() {
+    let text = """
+      let a = b.matches(of: #/"([^"\\\\]*/#), c = #/https?://d/#, e = "f"
+      let g = "h", i = #\"""#
+      let j = "k"
+      """
+    let code = """
+      let a = b.matches(of: #/         /#), c = #/          /#, e = " "
+      let g = " ", i = #" "#
+      let j = " "
+      """
+    #expect(SwiftSource(path: "A.swift", contents: text).code.joined(separator: "\n") == code)
   }
 
   @Test("the counter of lines sees bodies, and passes over requirements and closures")
