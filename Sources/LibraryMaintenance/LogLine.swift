@@ -15,10 +15,11 @@ import PhotoLedger
 //
 // The keys come in this order, and the same log is the same text, byte for byte. Reading accepts any order and any
 // blanks, but rejects unknown keys, whose contents would not be verified, and a key that stands there twice, since
-// readers do not agree on which of the two counts.
+// readers do not agree on which of the two counts. It also rejects a whole number that is spelled with a fraction or an
+// exponent, such as 1.0, which no version has written.
 //
 // Comparing or hashing a text takes time that is quadratic in the combining marks on one of its characters. The reader
-// bounds those of keys (`JSONReader`), and every value that is compared as text is checked as bytes before.
+// bounds the length of keys (`JSONReader`), and every value that is compared as text is checked as bytes before.
 
 /// The first line of an exported log.
 struct LogHeading: Equatable {

@@ -22,6 +22,25 @@ struct MarkRunsTests {
     }
   }
 
+  @Test("a text of an exported line may have any number of marks on a character, and a key of one 64 bytes")
+  func exported() throws {
+    func read(_ line: String) throws(JSONError) -> JSON { try JSONReader.read(Array(line.utf8), .exported) }
+    let long = Self.marked(String.markLimit + 1)
+    let text = try #require(try read("[\"\(long)\"]").textsValue?.first)
+    #expect(Array(text.utf8) == Array(long.utf8))
+    for key in [String(repeating: "k", count: 64), String(repeating: "\\u00e9", count: 32), Self.marked(31)] {
+      #expect(try read("{\"\(key)\":1}").objectValue?.count == 1, "\(key)")
+    }
+    for key in [
+      String(repeating: "k", count: 65), String(repeating: "k", count: 100_000),
+      "k" + String(repeating: "\\u00e9", count: 32), Self.marked(32), long,
+    ] {
+      let error = #expect(throws: JSONError.self) { try read("{\"\(key)\":1}") }
+      #expect(error?.clause.hasPrefix("a key may have 64 bytes at most") == true, "\(error?.clause ?? "")")
+    }
+    #expect(throws: JSONError.self) { try read("[\"\u{1}\"]") }
+  }
+
   @Test("of what other programs wrote the marks that are too many are left out, and nothing else")
   func foreign() throws {
     let long = Self.marked(10_000) + "b" + Self.marked(3) + "c"

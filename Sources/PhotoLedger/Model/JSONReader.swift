@@ -20,7 +20,7 @@ package struct JSONReader {
     /// What is written for the library.
     case strict
     /// A line of an exported log: the same, but a text may have as many marks on a character as the library's has. The
-    /// reader of the line compares no such text but by its bytes. Keys are bounded.
+    /// reader of the line compares no such text but by its bytes. A key is at most 64 bytes long: keys are hashed.
     case exported
     /// What other programs write beside photos, taken as far as it can be understood: numbers and words keep their
     /// spelling, as `written`; bytes that are not UTF-8, and halves of surrogate pairs, become U+FFFD; of too many
@@ -34,6 +34,8 @@ package struct JSONReader {
   private var valueCount = 0
   private var position = 0
   private static let greatestDepth = 64
+  /// The most bytes of a key of an exported line; those that are known are a quarter as long.
+  private static let exportedKeyByteLimit = 64
 
   /// Reads a text that is one value.
   /// - Parameter valueLimit: the most values, those within others included: a list of lists takes thirty times as much
@@ -181,12 +183,15 @@ package struct JSONReader {
     position += 1
     var text: [UInt8] = []
     while let byte = next {
+      guard form != .exported || !isKey || text.count <= Self.exportedKeyByteLimit else {
+        throw error("a key may have \(Self.exportedKeyByteLimit) bytes at most")
+      }
       switch byte {
       case UInt8(ascii: "\""):
         position += 1
         if form == .foreign { return String(decoding: text, as: UTF8.self).boundedInMarks }
         guard let string = String(validating: text, as: UTF8.self) else { throw error("text must be UTF-8") }
-        guard form == .exported && !isKey || string.isBoundedInMarks else {
+        guard form == .exported || string.isBoundedInMarks else {
           throw error("a character may have \(String.markLimit) combining marks at most")
         }
         return string
@@ -194,7 +199,7 @@ package struct JSONReader {
         position += 1
         // A backslash before what needs none is dropped.
         if form == .foreign, let byte = next, byte != UInt8(ascii: "u"), Self.escapes[byte] == nil { continue }
-        try text.append(contentsOf: String(Character(escape())).utf8)
+        try text.append(contentsOf: escape().utf8)
       case 0..<0x20 where form != .foreign: throw error("a control character must be escaped")
       default:
         // At once, since the payload of a line has megabytes.
