@@ -64,6 +64,18 @@ struct UsageTests {
         ["edit", "commit", "A", "--format", "f", "--format-version", "1", "--adjustment", "a", "--rendered", "b"]
           + ["--base", "draft"], "got 'draft'"
       ),
+      (
+        [
+          "edit", "commit", "A", "--format", "f", "--format-version", "1", "--adjustment", "a", "--rendered", "b",
+          "--width", "3000000000",
+        ], "--width needs a number of pixels from 0 to 2147483647; got '3000000000'"
+      ),
+      (
+        [
+          "edit", "commit", "A", "--format", "f", "--format-version", "1", "--adjustment", "a", "--rendered", "b",
+          "--duration", "2e9",
+        ], "--duration needs a number of seconds from 0.0 to 1000000000.0; got '2e9'"
+      ),
       (["edit", "revert", "A", "--to", "jpeg"], "got 'jpeg'"),
       (["client", "authorize", "a", "--level", "all"], "got 'all'"),
       (["client", "request"], "needs --as CLIENT"),

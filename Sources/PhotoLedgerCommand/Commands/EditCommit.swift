@@ -43,7 +43,7 @@ extension Command {
       .init("adjustmentData", .object(recipe)), .init("isAutomatic", .bool(invocation.has(isAutomatic))),
     ]
     for (option, field) in [("width", "pixelWidth"), ("height", "pixelHeight")] {
-      if let value = try invocation.count(option) { members.append(.init(field, .integer(Int64(value)))) }
+      if let side = try invocation.side(option) { members.append(.init(field, .integer(Int64(side)))) }
     }
     if let duration = try invocation.seconds("duration") { members.append(.init("duration", .number(duration))) }
     return { library in
@@ -62,11 +62,24 @@ extension Invocation {
     return .text(text)
   }
 
-  /// A number of seconds, 0 or more.
+  /// A number of pixels that an asset can have along a side.
+  fileprivate func side(_ name: String) throws -> Int? {
+    guard let number = try count(name) else { return nil }
+    let range = AssetNumbers.sides
+    guard range.contains(number) else {
+      throw UsageError(
+        "--\(name) needs a number of pixels from \(range.lowerBound) to \(range.upperBound); got '\(number)'.")
+    }
+    return number
+  }
+
+  /// A number of seconds that an asset can last.
   fileprivate func seconds(_ name: String) throws -> Double? {
     guard let text = text(name) else { return nil }
-    guard let number = Double(text), number.isFinite, number >= 0 else {
-      throw UsageError("--\(name) needs a number of seconds, 0 or more; got '\(text)'.")
+    let range = AssetNumbers.durations
+    guard let number = Double(text), range.contains(number) else {
+      throw UsageError(
+        "--\(name) needs a number of seconds from \(range.lowerBound) to \(range.upperBound); got '\(text)'.")
     }
     return number
   }
