@@ -146,6 +146,27 @@
       }
     }
 
+    @Test("a keyword to add is described as not blank, as the reader takes it; one to remove may be blank")
+    func blankKeywords() async throws {
+      try await TestGallery.serving { gallery in
+        let token = try gallery.library.currentToken.description
+        let contract = try Contract.served.get()
+        for (name, field, isAdded) in [
+          ("asset.create", "keywords", true), ("asset.edit", "addedKeywords", true),
+          ("asset.addResources", "addedKeywords", true), ("asset.edit", "removedKeywords", false),
+        ] {
+          let operation = try Described(name, in: contract)
+          guard case .object(let members) = try operation.json(operation.required, token) else { continue }
+          for word in ["", " ", "\t\u{A0}"] {
+            let change = JSON.object(members + [JSON.Member(field, ["sea", .text(word)])])
+            let detail = try Self.answer(change, gallery).detail
+            #expect(detail.contains("'\(field)'") == isAdded, "\(name) \(field): \(detail)")
+            #expect(try Self.fits(change) != isAdded, "\(name) \(field)")
+          }
+        }
+      }
+    }
+
     @Test("a resource, adjustment data and the block itself are described with the fields that the reader takes")
     func parts() async throws {
       try await TestGallery.serving { gallery in
