@@ -1,3 +1,4 @@
+import LMDB
 package import PhotoLedger
 
 /// Finds what objects are called by their identifiers, for lines that people read.
@@ -17,18 +18,24 @@ package struct ObjectLabels {
   /// File names and titles in quotation marks, by identifier; nothing for objects without one.
   /// - Complexity: O(k log n) for k objects; for a moment of the past also one read for each later event that touched
   ///   one of them.
-  package mutating func labels(of identifiers: some Sequence<String>) throws -> [String: String] {
-    try library.store.reading { t in
-      let access = try library.permission(t).access
-      var labels: [String: String] = [:]
-      for text in identifiers {
-        guard let identifier = LocalIdentifier(text), let number = try number(of: identifier, t),
-          try isShown(number, to: access, t), let title = try reader.name(number, t)?.title
-        else { continue }
-        labels[text] = "'\(title)'"
-      }
-      return labels
+  package mutating func labels(of identifiers: some Collection<String>) throws -> [String: String] {
+    try library.store.reading { t in try labels(of: identifiers, t) }
+  }
+
+  /// The same in the course of another reading of the library.
+  package mutating func labels(
+    of identifiers: some Collection<String>, _ t: borrowing StoreReading
+  ) throws -> [String: String] {
+    guard !identifiers.isEmpty else { return [:] }
+    let access = try library.permission(t).access
+    var labels: [String: String] = [:]
+    for text in identifiers {
+      guard let identifier = LocalIdentifier(text), let number = try number(of: identifier, t),
+        try isShown(number, to: access, t), let title = try reader.name(number, t)?.title
+      else { continue }
+      labels[text] = "'\(title)'"
     }
+    return labels
   }
 
   private func number(of identifier: LocalIdentifier, _ t: borrowing StoreReading) throws -> ObjectNumber? {

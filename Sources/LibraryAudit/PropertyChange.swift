@@ -48,12 +48,22 @@ extension PhotoLibrary {
   public func forEachPropertyChange(
     of identifier: String, _ filter: LogFilter = LogFilter(), _ body: (PropertyChange) throws -> Bool
   ) throws {
+    try readPropertyChanges(of: identifier, filter) { change, _ in try body(change) }
+  }
+
+  /// The same, for a body that reads more of the library: in the transaction that it is given, since a thread must not
+  /// begin a second one.
+  package func readPropertyChanges(
+    of identifier: String, _ filter: LogFilter = LogFilter(),
+    _ body: (PropertyChange, borrowing StoreReading) throws -> Bool
+  ) throws {
     try checkIsOwner("read the history of an object")
-    try LibraryStore.passingErrors(of: body) { try readChanges(of: identifier, filter, $0) }
+    try LibraryStore.passingErrors { own in try readChanges(of: identifier, filter, &own, body) }
   }
 
   private func readChanges(
-    of identifier: String, _ filter: LogFilter, _ body: (PropertyChange) throws -> Bool
+    of identifier: String, _ filter: LogFilter, _ own: inout OwnErrors,
+    _ body: (PropertyChange, borrowing StoreReading) throws -> Bool
   ) throws {
     try store.reading { t in
       var reader = AuditReader(of: store)
@@ -81,7 +91,7 @@ extension PhotoLibrary {
         for value in values {
           let change = PropertyChange(
             origin: origin, object: object, property: value.name, old: value.old, new: value.new)
-          guard try body(change) else { return }
+          guard try own.keeping({ try body(change, t) }) else { return }
         }
       }
     }

@@ -77,6 +77,14 @@ extension PhotoLibrary {
   public func compare(
     with other: PhotoLibrary, _ body: (ObjectDifference) throws -> Bool
   ) throws -> LibraryComparison {
+    try readDifferences(from: other) { difference, _ in try body(difference) }
+  }
+
+  /// The same, for a body that reads more of this library: in the transaction that it is given, since a thread must not
+  /// begin a second one.
+  package func readDifferences(
+    from other: PhotoLibrary, _ body: (ObjectDifference, borrowing StoreReading) throws -> Bool
+  ) throws -> LibraryComparison {
     try checkIsNow("compare libraries")
     try checkIsOwner("compare libraries")
     try other.checkIsOwner("compare libraries")
@@ -87,12 +95,12 @@ extension PhotoLibrary {
       otherCommitCount: try other.store.observation.head().commit - commit)
     guard head.commit > commit else { return comparison }
     let delta = try store.observation.composedDelta(from: commit, to: head.commit)
-    try LibraryStore.passingErrors(of: body) { body in
+    try LibraryStore.passingErrors { own in
       try store.reading { t in
         var reader = DifferenceReader(store, delta, from: sequence, to: head.sequence)
-        try reader.forEachDifference(t) { difference in
+        try reader.forEachDifference(t) { difference, t in
           comparison.counts[difference.kind, default: 0] += 1
-          return try body(difference)
+          return try own.keeping { try body(difference, t) }
         }
       }
     }
@@ -133,13 +141,15 @@ private struct DifferenceReader {
     names = ObjectNames(of: store)
   }
 
-  mutating func forEachDifference(_ t: borrowing StoreReading, _ body: (ObjectDifference) throws -> Bool) throws {
+  mutating func forEachDifference(
+    _ t: borrowing StoreReading, _ body: (ObjectDifference, borrowing StoreReading) throws -> Bool
+  ) throws {
     for (number, touch) in delta.assets.sorted(by: { $0.key < $1.key }) {
-      if let found = try difference(of: number, touch, t), try !body(found) { return }
+      if let found = try difference(of: number, touch, t), try !body(found, t) { return }
     }
     let containers = Dictionary(grouping: delta.places) { $0.key.container }
     for number in Set(delta.collections.keys).union(containers.keys).sorted() {
-      if let found = try collection(number, containers[number] ?? [], t), try !body(found) { return }
+      if let found = try collection(number, containers[number] ?? [], t), try !body(found, t) { return }
     }
   }
 

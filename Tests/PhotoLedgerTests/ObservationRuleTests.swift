@@ -207,7 +207,7 @@ struct ObservationRuleTests {
       try await small.change { $0.setAuthorizationStatus(.authorized, of: app.client) }
     }
     try follower.listen()
-    try Self.withoutReaders(small.library.store.core.environment) {
+    try small.library.store.core.environment.withoutReaders {
       for _ in 0..<3 { #expect(throws: LibraryError.self) { try follower.take() } }
     }
     var shown = held.map(\.id)
@@ -257,18 +257,5 @@ struct ObservationRuleTests {
     #expect(change.insertedIndexes == IndexSet(expected.inserted))
     #expect(change.removedIndexes == IndexSet(expected.removed))
     shown = after
-  }
-
-  /// Does something while every slot for readers is taken.
-  private static func withoutReaders(_ environment: LMDB.Environment, _ body: () throws -> Void) throws {
-    final class Held {
-      let transaction: ReadTransaction
-      init(_ environment: LMDB.Environment) throws { transaction = try environment.beginRead() }
-    }
-    var held: [Held] = []
-    let error = #expect(throws: LMDBError.self) { while true { held.append(try Held(environment)) } }
-    #expect(error?.code == .readersFull)
-    try body()
-    withExtendedLifetime(held) {}
   }
 }

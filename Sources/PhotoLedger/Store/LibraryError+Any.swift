@@ -66,19 +66,22 @@ extension LibraryStore {
   }
 
   /// Runs work that calls the caller's own code, and throws that code's errors as they are, not as the library's.
-  package static func passingErrors<Argument, Outcome, R>(
-    of code: (Argument) throws -> Outcome, in work: ((Argument) throws -> Outcome) throws -> R
-  ) throws -> R {
-    var own: (any Error)?
-    do {
-      return try withoutActuallyEscaping(code) { code in
-        try work { argument in
-          do { return try code(argument) } catch {
-            own = error
-            throw error
-          }
-        }
-      }
-    } catch { throw own ?? error }
+  /// - Parameter work: calls that code through ``OwnErrors/keeping(_:)``.
+  package static func passingErrors<R>(in work: (_ own: inout OwnErrors) throws -> R) throws -> R {
+    var own = OwnErrors()
+    do { return try work(&own) } catch { throw own.error ?? error }
+  }
+}
+
+/// Keeps an error of the caller's own code on its way through work that makes it one of the library's.
+package struct OwnErrors {
+  fileprivate var error: (any Error)?
+
+  /// Runs the caller's own code.
+  package mutating func keeping<R>(_ code: () throws -> R) throws -> R {
+    do { return try code() } catch {
+      self.error = error
+      throw error
+    }
   }
 }

@@ -20,11 +20,11 @@ extension Command {
       let other = try PhotoLibrary(at: url)
       defer { other.close() }
       var names = ObjectLabels(of: library)
-      let comparison = try library.compare(with: other) { difference in
+      let comparison = try library.readDifferences(from: other) { difference, t in
         if invocation.printsJSON {
           try invocation.output.line(JSON(difference))
         } else {
-          let label = try names.labels(of: [difference.localIdentifier]).values.first
+          let label = try names.labels(of: [difference.localIdentifier], t).values.first
           try invocation.output.folded(text(difference, label))
         }
         return true

@@ -86,11 +86,11 @@ extension Command {
     return try invocation.withLibrary { library in
       var printer = LogPrinter(output: invocation.output)
       var names = ObjectLabels(of: library)
-      try library.forEachPropertyChange(of: object, filter) { change in
+      try library.readPropertyChanges(of: object, filter) { change, t in
         if invocation.printsJSON {
           try invocation.output.line { $0.write(change.record) }
         } else {
-          try printer.print(change, &names)
+          try printer.print(change, names.labels(of: change.placed, t))
         }
         return true
       }

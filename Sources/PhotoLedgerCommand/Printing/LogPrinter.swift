@@ -15,12 +15,11 @@ struct LogPrinter {
   }
 
   /// Prints a change of a property below the heading of its commit.
-  /// - Parameter names: what members and the albums that an object is in are called.
-  mutating func print(_ change: PropertyChange, _ names: inout ObjectLabels) throws {
+  /// - Parameter labels: what members and the albums that an object is in are called.
+  mutating func print(_ change: PropertyChange, _ labels: [String: String]) throws {
     try head(change.origin.token, change.origin.commit)
     // What was erased has no values.
     guard change.old != change.new else { return try output.line("  " + TextLayout.printable(change.property)) }
-    let labels = try names.labels(of: [change.old.placed, change.new.placed].compactMap(\.self))
     let (old, new) = (change.old.text(labels), change.new.text(labels))
     // Only the order key of a member differs that has another place.
     let what = old == new && change.new.placed != nil ? "\(new) moved" : "\(old) → \(new)"
@@ -48,6 +47,11 @@ extension CommitSummary {
 extension AuditOrigin {
   /// When, who and why, for people.
   var line: String { commit.line + (commit.cause.map { " (\($0))" } ?? "") }
+}
+
+extension PropertyChange {
+  /// The objects that have a place before or after it.
+  var placed: [String] { [old.placed, new.placed].compactMap(\.self) }
 }
 
 extension LogValue {
