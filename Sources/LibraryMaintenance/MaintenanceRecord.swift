@@ -109,7 +109,7 @@ extension PhotoLibrary {
       } catch let error as LibraryError {
         throw error
       } catch {
-        throw LibraryError(.storage, "\(folder.path) cannot be written: \(error.localizedDescription)")
+        throw LibraryError(.storage, "\(folder.path) cannot be written: \(LibraryError.reason(of: error)).")
       }
     }
   }

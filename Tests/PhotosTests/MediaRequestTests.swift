@@ -56,6 +56,35 @@ struct MediaRequestTests {
     #expect(live[1].map { PHAssetResource.assetResources(for: $0).count } == 2)
   }
 
+  @Test("a file of a Live Photo that is gone when its bytes are asked for is named with the system's reason")
+  func goneFile() async throws {
+    let folder = try TemporaryFolder()
+    var copies: [URL] = []
+    for file in try files() {
+      copies.append(folder.place(file.lastPathComponent))
+      try FileManager.default.copyItem(at: file, to: copies[copies.count - 1])
+    }
+    let image = try #require(UIImage(contentsOfFile: copies[0].path))
+    let told = Gathered<Told>()
+    PHLivePhoto.request(
+      withResourceFileURLs: copies, placeholderImage: image, targetSize: .zero, contentMode: .aspectFit
+    ) {
+      told.append(Told(value: $0, information: $1))
+    }
+    try await waitUntil("the Live Photo is there") { told.all.count == 2 }
+    let live = try #require(told.all[1].value as? PHLivePhoto)
+    let resource = try #require(PHAssetResource.assetResources(for: live).first)
+    for copy in copies { try FileManager.default.removeItem(at: copy) }
+    let target = folder.place("copy")
+    var sentence = ""
+    do {
+      try await PHAssetResourceManager.default().writeData(for: resource, toFile: target, options: nil)
+    } catch {
+      sentence = (error as? PHPhotosError)?.description ?? "\(error)"
+    }
+    #expect(sentence.hasSuffix(" cannot be read: No such file or directory."), "\(sentence)")
+  }
+
   @Test("a request for a Live Photo of files that is cancelled says so, and gives none")
   func cancelled() async throws {
     let image = try #require(UIImage(contentsOfFile: try files()[0].path))

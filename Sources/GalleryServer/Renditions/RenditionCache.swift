@@ -95,7 +95,7 @@
         throw error
       } catch {
         throw GalleryError(
-          "The folder of renditions \(parent.path) cannot be created: \(error.localizedDescription)")
+          "The folder of renditions \(parent.path) cannot be created: \(LibraryError.reason(of: error)).")
       }
       let records = folder.appending(path: "records").path
       let descriptor = open(records, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)

@@ -39,7 +39,7 @@ final class ExportFolder {
     try Self.checkMayBeFolder(path)
     if !isDryRun {
       do { try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true) } catch {
-        throw LibraryError(.storage, "The folder \(path) cannot be created: \(error.localizedDescription)")
+        throw LibraryError(.storage, "The folder \(path) cannot be created: \(LibraryError.reason(of: error)).")
       }
       try Self.makeFolder(own)
       try Self.makeFolder(work)

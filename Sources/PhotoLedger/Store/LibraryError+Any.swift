@@ -45,12 +45,13 @@ extension LibraryError {
 
 extension LibraryError {
   /// What the C library says about the errno value beneath an error of Foundation, whose own sentences name neither the
-  /// reason nor, often, the file; that sentence if there is no such value.
+  /// reason nor, often, the file; that sentence if there is no such value. Without a full stop.
   package static func reason(of error: any Error) -> String {
     let inner = (error as? CocoaError)?.underlying ?? (error as NSError).userInfo[NSUnderlyingErrorKey] as? any Error
     if let system = inner as? POSIXError { return reason(system.code.rawValue) }
     guard let system = inner.map({ $0 as NSError }), system.domain == NSPOSIXErrorDomain else {
-      return error.localizedDescription
+      let sentence = error.localizedDescription
+      return sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence
     }
     return reason(Int32(system.code))
   }

@@ -50,7 +50,7 @@ private func remove(_ url: URL) {
   do {
     try FileManager.default.removeItem(at: url)
   } catch {
-    Output.notice("The temporary library \(url.path) could not be removed: \(error.localizedDescription)")
+    Output.notice("The temporary library \(url.path) could not be removed: \(LibraryError.reason(of: error)).")
   }
 }
 

@@ -114,7 +114,7 @@ struct ResourceFile: Sendable {
       }
       try checkNotCancelled()
     } catch let error as CocoaError {
-      throw PHPhotosError(.missingResource, "The file \(url.path) cannot be read: \(error.localizedDescription)")
+      throw PHPhotosError(.missingResource, "The file \(url.path) cannot be read: \(LibraryError.reason(of: error)).")
     }
   }
 
