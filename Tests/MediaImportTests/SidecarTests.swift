@@ -142,10 +142,25 @@ struct SidecarTests {
   func leftFile() async throws {
     let rig = try await SidecarRig(["a.jpg"])
     try await rig.edit("a.jpg", "new")
-    let left = SidecarRun.temporaryFile(for: rig.place("a.jpg.xmp"), of: rig.library)
+    let left = try SidecarRun.temporaryFile(for: rig.place("a.jpg.xmp"), of: rig.library)
     try Data("half".utf8).write(to: URL(filePath: left))
     #expect(try await rig.write()["a.jpg"]?.outcome == .written)
     #expect(!FileManager.default.fileExists(atPath: left))
+  }
+
+  @Test("a copy of a library that writes the same sidecar is not disturbed: each has a file of its own for it")
+  func copyAtWork() async throws {
+    let rig = try await SidecarRig(["a.jpg"])
+    try await rig.edit("a.jpg", "new")
+    func place(_ name: String) -> URL { URL(filePath: rig.rig.folder.path).appending(path: name) }
+    try rig.library.backup(to: place("backup"))
+    try PhotoLibrary.restore(from: place("backup"), to: place("restored"))
+    let copy = try PhotoLibrary(at: place("restored"))
+    defer { copy.close() }
+    let half = try SidecarRun.temporaryFile(for: rig.place("a.jpg.xmp"), of: copy)
+    try Data("half".utf8).write(to: URL(filePath: half))
+    #expect(try await rig.write()["a.jpg"]?.outcome == .written)
+    #expect(try String(contentsOfFile: half, encoding: .utf8) == "half")
   }
 
   @Test("a mirror has the originals' paths, and nothing is written beside them")

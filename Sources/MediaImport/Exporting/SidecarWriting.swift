@@ -309,9 +309,18 @@ final class SidecarRun {
   }
 
   /// Where a sidecar is written before it gets its name: one place for each, so that the next run finds it.
-  static func temporaryFile(for target: String, of library: PhotoLibrary) -> String {
+  ///
+  /// A restored or imported copy has the identifier of its library, and may be run at the same time, so the name is also
+  /// made of the library's folder: by device and inode, since a path may be spelled in several ways.
+  static func temporaryFile(for target: String, of library: PhotoLibrary) throws(LibraryError) -> String {
+    let place = library.store.folder
+    guard let status = place.status(of: ".") else {
+      let code = errno
+      throw LibraryError.store(place.path(of: "."), "examine", errno: code)
+    }
+    let owner = "\(library.store.core.identifier.uuidString) \(status.st_dev) \(status.st_ino)"
     let folder = String(decoding: FilePath(target).folderBytes, as: UTF8.self)
-    let name = Array("\(library.store.core.identifier.uuidString)\n\(target)".utf8).sha256.hexadecimal.prefix(16)
+    let name = Array("\(owner)\n\(target)".utf8).sha256.hexadecimal.prefix(16)
     return "\(folder)/.photoledger-\(name).xmp"
   }
 
@@ -322,10 +331,10 @@ final class SidecarRun {
     let folder = String(decoding: FilePath(target).folderBytes, as: UTF8.self)
     if options.mirror != nil {
       do { try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true) } catch {
-        throw LibraryError(.storage, "The folder \(folder) cannot be made: \(error.localizedDescription)")
+        throw LibraryError(.storage, "The folder \(folder) cannot be made: \(LibraryError.reason(of: error)).")
       }
     }
-    let temporary = Self.temporaryFile(for: target, of: library)
+    let temporary = try Self.temporaryFile(for: target, of: library)
     // Of a run that was killed: it did not write this sidecar, so that a later run comes to it, and runs of one library
     // exclude each other.
     guard unlink(temporary) == 0 || errno == ENOENT else { throw LibraryError.store(target, "write", errno: errno) }
