@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import Testing
 
 @testable import LMDB
@@ -110,7 +111,7 @@ struct EnvironmentTests {
     try withTemporaryDirectory { path in
       try FileManager.default.createDirectory(atPath: path + "/inner/data.mdb", withIntermediateDirectories: true)
       let directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-      defer { close(directory) }
+      defer { Glibc.close(directory) }
       let error = #expect(throws: LMDBError.self) { try Environment.open(path: "/proc/self/fd/\(directory)/inner") }
       let text = error?.description ?? ""
       #expect(text.contains("\(path)/inner") && !text.contains("/proc/"), "\(text)")
