@@ -94,6 +94,33 @@ struct ExportEndingTests {
     #expect(try await rig.export("{id}").count(.copied) == 1)
   }
 
+  @Test("a file on its way says nothing of another path, whose file had the same size and time")
+  func equalStamps() throws {
+    let folder = try MediaImportTests.TemporaryFolder()
+    let placed = try folder.write("placed.xmp", Data("1234".utf8)).description
+    do {
+      let target = try ExportFolder(folder.path, isDryRun: false)
+      let waiting = "\(target.work)/\(ExportFolder.workName(of: "waiting.xmp"))-1"
+      try Data("5678".utf8).write(to: URL(filePath: waiting))
+      for path in [placed, waiting] {
+        let times = [timespec(tv_sec: 1_000_000, tv_nsec: 0), timespec(tv_sec: 1_000_000, tv_nsec: 0)]
+        try #require(utimensat(AT_FDCWD, path, times, 0) == 0)
+      }
+      let stamp = try #require(FileStamp(of: waiting))
+      try #require(FileStamp(of: placed) == stamp)
+      try target.journal.append(
+        ["placed.xmp", "waiting.xmp"].map { path in
+          JournalLine(path: path, asset: "asset", kind: "sidecar", content: "x", stamp: stamp)
+        })
+    }
+    // By a person, after the export was killed.
+    try folder.write("placed.xmp", Data("changed".utf8))
+    let again = try ExportFolder(folder.path, isDryRun: false)
+    #expect(again.journal.lines.keys.sorted() == ["placed.xmp"], "\(again.journal.lines.keys)")
+    #expect(again.occupant(of: "placed.xmp") == .changed)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: again.work).isEmpty)
+  }
+
   @Test("a file that its folder does not take has failed, and is no export's")
   func notTaken() async throws {
     var random = SeededGenerator(seed: 7)
@@ -309,6 +336,37 @@ struct ExportEndingTests {
     try handle.close()
     try FileJournal(at: path).append([Self.line("b.jpg")])
     #expect(try Set(FileJournal(at: path).lines.keys) == ["a.jpg", "b.jpg"])
+  }
+
+  @Test("of lines that a journal did not take whole it has none, and what cannot be written anew takes no room")
+  func refusedLines() async throws {
+    let folder = try MediaImportTests.TemporaryFolder()
+    let path = "\(folder.path)/files"
+    await #expect(processExitsWith: .success) { [path = path as String] in
+      func line(_ path: String) -> JournalLine {
+        JournalLine(
+          path: path, asset: "asset", kind: "photo", content: "x", stamp: FileStamp(byteCount: 1, modified: 2))
+      }
+      let journal = try FileJournal(at: path)
+      try journal.append([line("a.jpg"), line("a.jpg")])
+      let before = try Data(contentsOf: URL(filePath: path))
+      let resource = __rlimit_resource_t(RLIMIT_FSIZE.rawValue)
+      var former = rlimit()
+      try #require(getrlimit(resource, &former) == 0)
+      // As on a full disk: some of the lines are taken, and the rest is an error.
+      signal(SIGXFSZ, SIG_IGN)
+      var limit = rlimit(rlim_cur: rlim_t(before.count + 200), rlim_max: former.rlim_max)
+      try #require(setrlimit(resource, &limit) == 0)
+      #expect(throws: LibraryError.self) { try journal.append((0..<100).map { line("\($0).jpg") }) }
+      limit.rlim_cur = 10
+      try #require(setrlimit(resource, &limit) == 0)
+      #expect(throws: LibraryError.self) { try journal.compact { _ in path } }
+      try #require(setrlimit(resource, &former) == 0)
+      #expect(!FileManager.default.fileExists(atPath: path + ".new"))
+      #expect(try Data(contentsOf: URL(filePath: path)) == before)
+      try journal.append([line("b.jpg")])
+      #expect(try FileJournal(at: path).lines.keys.sorted() == ["a.jpg", "b.jpg"])
+    }
   }
 
   @Test(

@@ -8,7 +8,7 @@ internal import PhotoLedger
 //     TARGET/2024/05/IMG_1.HEIC             exported files
 //     TARGET/.photoledger-export/files      the journal (FileJournal.swift)
 //                               /lock       held by the export that runs
-//                               /coming/    files on their way; emptied when an export begins
+//                               /coming/    files on their way, named after their paths; emptied when an export begins
 //
 // A batch of files goes there in five steps, so that a kill between any two, or in one, leaves each file whole or away:
 //
@@ -52,7 +52,7 @@ final class ExportFolder {
     }
     journal = try FileJournal(at: "\(own)/files")
     if isDryRun {
-      try journal.dropLast(of: unplaced(FileStamp.all(in: work)), isWritten: false)
+      try journal.dropLast(of: Array(Set(unplaced(FileStamp.all(in: work)).values)), isWritten: false)
     } else {
       try clearWork()
     }
@@ -78,13 +78,15 @@ final class ExportFolder {
     }
   }
 
-  /// Removes what an export that was ended has left among the files on their way. Each of them proves that a line with
-  /// its stamp is of a file that never got its name, so such a line goes first: what is under that name by then would
-  /// be taken for an export's.
+  /// What the name of a file on its way begins with: it says for which path. Two files may have one stamp.
+  static func workName(of relative: String) -> String { Array(relative.utf8).sha256.hexadecimal }
+
+  /// Removes what an export that was ended has left among the files on their way. Each of them proves that a line of
+  /// its path with its stamp is of a file that never got its name, so such a line goes first: what is under that name
+  /// by then would be taken for an export's.
   func clearWork() throws(LibraryError) {
-    let stamps = FileStamp.all(in: work)
-    let paths = unplaced(stamps)
-    let proofs = Set(paths.compactMap { journal.lines[$0]?.last?.stamp })
+    let files = FileStamp.all(in: work)
+    let proofs = unplaced(files)
     func clear(_ names: [String]) throws(LibraryError) {
       for name in names {
         guard unlink("\(work)/\(name)") == 0 || errno == ENOENT else {
@@ -93,22 +95,26 @@ final class ExportFolder {
       }
     }
     // What proves nothing makes room for the journal.
-    try clear(stamps.filter { $0.stamp.map { !proofs.contains($0) } ?? true }.map(\.name))
-    if paths.isEmpty { return }
-    try journal.dropLast(of: paths, isWritten: true)
-    try clear(stamps.filter { $0.stamp.map(proofs.contains) ?? false }.map(\.name))
+    try clear(files.map(\.name).filter { proofs[$0] == nil })
+    if proofs.isEmpty { return }
+    try journal.dropLast(of: Array(Set(proofs.values)), isWritten: true)
+    try clear(Array(proofs.keys))
   }
 
-  /// The paths whose last line is of a file that is on its way still.
-  private func unplaced(_ files: [(name: String, stamp: FileStamp?)]) -> [String] {
-    let stamps = Set(files.compactMap(\.stamp))
-    if stamps.isEmpty { return [] }
-    return journal.lines.compactMap { path, lines in
-      guard let line = lines.last, stamps.contains(line.stamp), FileStamp(of: place(line.path)) != line.stamp else {
-        return nil
+  /// The files on their way that the last line of their path is of: the names, and the paths.
+  private func unplaced(_ files: [(name: String, stamp: FileStamp?)]) -> [String: String] {
+    var names: [FileStamp: [String]] = [:]
+    for file in files { if let stamp = file.stamp { names[stamp, default: []].append(file.name) } }
+    if names.isEmpty { return [:] }
+    var proofs: [String: String] = [:]
+    for (path, lines) in journal.lines {
+      guard let line = lines.last, let waiting = names[line.stamp], FileStamp(of: place(line.path)) != line.stamp else {
+        continue
       }
-      return path
+      let beginning = Self.workName(of: line.path)
+      for name in waiting where name.hasPrefix(beginning) { proofs[name] = path }
     }
+    return proofs
   }
 
   /// Where a file of the target lies.

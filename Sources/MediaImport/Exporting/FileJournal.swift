@@ -181,9 +181,21 @@ final class FileJournal {
   func append(_ new: [JournalLine]) throws(LibraryError) {
     if new.isEmpty { return }
     if descriptor < 0 { try openForWriting() }
-    let isNew = lineCount == 0 && lseek(descriptor, 0, SEEK_END) == 0
+    let end = lseek(descriptor, 0, SEEK_END)
+    let isNew = lineCount == 0 && end == 0
     let text = (isNew ? Self.head + "\n" : "") + new.map(\.text).joined()
-    try Self.write(text, to: descriptor, path)
+    do throws(LibraryError) { try Self.write(text, to: descriptor, path) } catch {
+      // A full disk takes what fits, whole lines among it. What cannot be cut off again is known as lines.
+      if end < 0 || ftruncate(descriptor, end) != 0 || fsync(descriptor) != 0 { add(new) }
+      // The next opening cuts off a line without its end.
+      close(descriptor)
+      descriptor = -1
+      throw error
+    }
+    add(new)
+  }
+
+  private func add(_ new: [JournalLine]) {
     for line in new { lines[line.path, default: []].append(line) }
     lineCount += new.count
   }
@@ -253,8 +265,14 @@ final class FileJournal {
     let number = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o644)
     guard number >= 0 else { throw LibraryError.store(temporary, "make", errno: errno) }
     defer { close(number) }
-    try Self.write(Self.head + "\n" + kept.map(\.text).joined(), to: number, temporary)
-    guard rename(temporary, path) == 0 else { throw LibraryError.store(path, "rename", errno: errno) }
+    do throws(LibraryError) {
+      try Self.write(Self.head + "\n" + kept.map(\.text).joined(), to: number, temporary)
+      guard rename(temporary, path) == 0 else { throw LibraryError.store(path, "rename", errno: errno) }
+    } catch {
+      // Half of a journal would take the room that the next one needs.
+      unlink(temporary)
+      throw error
+    }
     if descriptor >= 0 { close(descriptor) }
     descriptor = -1
     lines = Dictionary(grouping: kept, by: \.path)

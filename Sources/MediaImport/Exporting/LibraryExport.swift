@@ -442,7 +442,8 @@ private struct FileMaker: Sendable {
       // exiftool goes by the endings of what it reads and makes.
       let known = file.resource.map { UniformType.filenameExtension(of: $0.uniformTypeIdentifier) } ?? ""
       let ending = known.isEmpty ? file.resource.flatMap { _ in SafeFileName.ending(of: file.path) } ?? "" : known
-      let path = "\(work)/\(number)\(ending)"
+      let name = "\(ExportFolder.workName(of: file.path))-\(number)"
+      let path = "\(work)/\(name)\(ending)"
       guard let resource = file.resource else {
         try write(file.packet?.bytes ?? [], to: path)
         return (path, false)
@@ -453,7 +454,7 @@ private struct FileMaker: Sendable {
       try ResourceCopy(resource, of: file.asset, in: library, stop: stop).write(to: path)
       guard let packet = file.packet else { return (path, false) }
       defer { unlink(path) }
-      return (try embed(packet, of: file.asset, in: path, resource.dataSize, as: "\(number).result\(ending)"), false)
+      return (try embed(packet, of: file.asset, in: path, resource.dataSize, as: "\(name).result\(ending)"), false)
     }
   }
 
