@@ -97,7 +97,7 @@ let package = Package(
       name: "CMicroHTTPD", pkgConfig: "libmicrohttpd", providers: [.apt(["libmicrohttpd-dev"])]),
     .systemLibrary(name: "CCrypt", providers: [.apt(["libcrypt-dev"])]),
     .target(
-      name: "HTTPServing", dependencies: [libmicrohttpd],
+      name: "HTTPServing", dependencies: ["CSystem", libmicrohttpd],
       swiftSettings: strict),
     .target(
       name: "LibraryJSON", dependencies: ["PhotoLedger", "LibraryAudit", "LibraryMaintenance"], swiftSettings: strict),

@@ -2,7 +2,7 @@
 #define CMICROHTTPD_H
 
 // libmicrohttpd, and fixed-argument faces of its functions that C declares variadic and Swift cannot call; and
-// accept4, epoll, eventfd and what the kernel counts of a connection, which Swift's Glibc leaves out.
+// accept4 and what the kernel counts of a connection, which Swift's Glibc leaves out.
 
 #include <linux/sockios.h>
 #include <microhttpd.h>
@@ -10,8 +10,6 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 

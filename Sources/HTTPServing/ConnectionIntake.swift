@@ -1,5 +1,6 @@
 #if Gallery
   import CMicroHTTPD
+  import CSystem
   import Foundation
   import Synchronization
 
@@ -38,8 +39,10 @@
     /// - Parameters:
     ///   - listener: a listening socket that does not block; the thread closes it in the end.
     ///   - daemon: the address of libmicrohttpd's daemon, which has to outlive `stop`.
-    /// - Throws: ``HTTPServerError`` if the process has no descriptors left; the socket stays open then.
-    init(_ listener: Int32, daemon: UInt) throws(HTTPServerError) {
+    ///   - stackSize: the bytes of the thread's stack; 0: the usual size.
+    /// - Throws: ``HTTPServerError`` if the process has no descriptors left, or the system allows no further thread;
+    ///   the socket stays open then.
+    init(_ listener: Int32, daemon: UInt, stackSize: Int = 0) throws(HTTPServerError) {
       wake = eventfd(0, Int32(EFD_CLOEXEC))
       guard wake >= 0 else {
         throw HTTPServerError(
@@ -48,14 +51,17 @@
       }
       self.listener = listener
       state = Mutex(State(daemon: daemon))
-      let thread = Thread { [self] in
-        while acceptAll() {}
-        close(listener)
+      do throws(HTTPServerError) {
+        try ServingThread.start("http-accept", stackSize: stackSize) { [self] in
+          while acceptAll() {}
+          close(listener)
+          close(wake)
+          state.withLock { $0.ended }?()
+        }
+      } catch {
         close(wake)
-        state.withLock { $0.ended }?()
+        throw error
       }
-      thread.name = "http-accept"  // Linux allows 15 bytes.
-      thread.start()
     }
 
     /// Accepts nothing more; `ended` is called once, when the socket is closed.

@@ -1,5 +1,5 @@
 #if Gallery
-  import CMicroHTTPD
+  import CSystem
   import Foundation
   import Synchronization
 
@@ -37,8 +37,9 @@
     /// Written to when the thread is to end.
     private let wake: Int32
 
-    /// - Throws: ``HTTPServerError`` if the process has no descriptors left.
-    init() throws(HTTPServerError) {
+    /// - Parameter stackSize: the bytes of the thread's stack; 0: the usual size.
+    /// - Throws: ``HTTPServerError`` if the process has no descriptors left, or the system allows no further thread.
+    init(stackSize: Int = 0) throws(HTTPServerError) {
       poll = epoll_create1(Int32(EPOLL_CLOEXEC))
       wake = eventfd(0, Int32(EFD_CLOEXEC))
       var event = epoll_event(events: EPOLLIN.rawValue, data: epoll_data_t(u64: 0))
@@ -47,13 +48,16 @@
         for descriptor in [poll, wake] where descriptor >= 0 { close(descriptor) }
         throw HTTPServerError(description: "Streams cannot be watched: \(reason). Raise the limit of open files.")
       }
-      let thread = Thread { [self] in
-        while waitForDepartures() {}
-        close(poll)
-        close(wake)
+      do throws(HTTPServerError) {
+        try ServingThread.start("http-departures", stackSize: stackSize) { [self] in
+          while waitForDepartures() {}
+          close(poll)
+          close(wake)
+        }
+      } catch {
+        for descriptor in [poll, wake] { close(descriptor) }
+        throw error
       }
-      thread.name = "http-departures"  // Linux allows 15 bytes.
-      thread.start()
     }
 
     /// Ends the thread; no stream is watched any more.

@@ -278,7 +278,7 @@
       await tasksEnded()
       // Waits for the threads of the pool, so it runs where blocking is allowed.
       await withCheckedContinuation { continuation in
-        Thread.detachNewThread {
+        ServingThread.run("http-ending") {
           MHD_stop_daemon(OpaquePointer(bitPattern: daemon))
           continuation.resume()
         }

@@ -102,7 +102,7 @@ extension Rule {
     "AVFoundation": ["Photos"], "CoreMedia": ["Photos"], "UniformTypeIdentifiers": ["Photos"],
     "MediaImport": ["PhotoLedger", "LibraryAudit", "LibraryPicking", "LibraryMaintenance", "CSystem"],
     "LibraryJSON": ["PhotoLedger", "LibraryAudit", "LibraryMaintenance"],
-    "HTTPServing": ["CMicroHTTPD"],
+    "HTTPServing": ["CSystem", "CMicroHTTPD"],
     "GalleryServer": [
       "PhotoLedger", "LibraryAudit", "LibraryPicking", "LibraryMaintenance", "LibraryJSON", "MediaImport",
       "HTTPServing", "CSystem", "CCrypt",
