@@ -4,6 +4,15 @@ import Testing
 
 // A signal ends every command, also in the middle of a step that does not end.
 
+/// The stack of a PiB, which no thread can have, bytes.
+private let refusedStack: rlim_t = 1 << 50
+
+/// Whether a program may be started with stacks of a PiB as the usual ones, so that it can start no thread.
+private let canRefuseThreads: Bool = {
+  var limit = rlimit()
+  return getrlimit(__rlimit_resource_t(RLIMIT_STACK.rawValue), &limit) == 0 && limit.rlim_max >= refusedStack
+}()
+
 @Suite("Stopped commands", .blocking)
 struct StoppedTests {
   /// Runs the program with other variables than the test's.
@@ -177,12 +186,13 @@ struct StoppedTests {
 
   @Test(
     "where the system allows no further thread, a command ends with a sentence", .timeLimit(.minutes(3)),
+    .enabled(if: canRefuseThreads, "Needs a hard limit of the stack (`ulimit -H -s`) of a PiB or more."),
     arguments: ["ls", "export-files"])
   func noThreads(command: String) throws {
     let sandbox = try Sandbox()
     #expect(try sandbox.makeAssets(1).count == 1)
     // No stack of a PiB can be had, so that a thread whose stack has the usual size is refused.
-    let limited = #"ulimit -S -s 1099511627776 && exec timeout -k 1 60 "$0" "$@""#
+    let limited = #"ulimit -S -s \#(refusedStack / 1024) && exec timeout -k 1 60 "$0" "$@""#
     let words = command == "ls" ? [command] : [command, sandbox.folder.appending(path: "out").path]
     let run = try ChildRun.of(["sh", "-c", limited, programURL.path] + words + ["--library", sandbox.library])
     #expect(run.end == .status(1) && run.text.contains("The system allows no further thread"), "\(run)")

@@ -37,13 +37,16 @@ final class Interruption: Sendable {
 
   private let state = Mutex(State())
   private let patience: Double
+  private let deadlineStackSize: Int
   /// Becomes readable when stopping is asked for.
   let descriptor: Int32
   private let writeEnd: Int32
 
-  /// - Parameter patience: how long the work may go on after the request, seconds.
-  init(patience: Double = Interruption.patience) {
-    self.patience = patience
+  /// - Parameters:
+  ///   - patience: how long the work may go on after the request, seconds.
+  ///   - deadlineStackSize: the bytes of the stacks of the threads that end the process; 0: the usual size.
+  init(patience: Double = Interruption.patience, deadlineStackSize: Int = 0) {
+    (self.patience, self.deadlineStackSize) = (patience, deadlineStackSize)
     var ends: [Int32] = [-1, -1]
     precondition(pipe(&ends) == 0, "A pipe could not be created; the process has too many open files.")
     (descriptor, writeEnd) = (ends[0], ends[1])
@@ -96,18 +99,27 @@ final class Interruption: Sendable {
 
   /// Ends the process when the time is over, unless it has ended by then.
   private func endLater(by signal: Int32) {
-    // Without a thread the process ends with the step.
-    try? OwnThread.start("ledger-deadline") { [patience] in
-      Thread.sleep(forTimeInterval: patience)
+    start("ledger-deadline", after: patience) { [self] in
       // The message may wait for a reader that is not there.
-      try? OwnThread.start("ledger-message") {
-        Thread.sleep(forTimeInterval: Self.patienceOfMessage)
-        _exit(128 + signal)
-      }
+      start("ledger-message", after: Self.patienceOfMessage) { _exit(128 + signal) }
       Output.notice(
         "Stopped by signal \(signal) (\(String(cString: strsignal(signal)))) in the middle of a step that did not end "
           + "within \(Int(patience)) s; only what was committed before it is kept.")
       _exit(128 + signal)
+    }
+  }
+
+  /// Does something some seconds later. Where the system allows no thread for it, the kernel ends the process a little
+  /// after that, by SIGALRM.
+  private func start(_ name: String, after seconds: Double, _ body: @escaping @Sendable () -> Void) {
+    do throws(LibraryError) {
+      try OwnThread.start(name, stackSize: deadlineStackSize) {
+        Thread.sleep(forTimeInterval: seconds)
+        body()
+      }
+    } catch {
+      signal(SIGALRM, SIG_DFL)
+      alarm(UInt32(seconds.rounded(.up)) + 1)
     }
   }
 
