@@ -123,6 +123,24 @@ struct FirstUseTests {
     #expect(try run(["verify", "--library", library.path]).status == 0)
   }
 
+  @Test(
+    "a library that has lost its store is not begun anew where its files may be, or where it had more than files",
+    arguments: ["resources", "renditions"])
+  func lostStore(name: String) throws {
+    let folder = try TemporaryFolder()
+    let photos = try pictures(in: folder.url, count: 1)
+    let library = folder.place("library")
+    let store = library.appending(path: "store/data.mdb")
+    try FileManager.default.createDirectory(at: store.deletingLastPathComponent(), withIntermediateDirectories: true)
+    try Data().write(to: store)
+    let place = library.appending(path: name).path
+    // The disk that the link leads to is not there.
+    #expect(name == "resources" ? symlink("/nowhere/resources", place) == 0 : mkdir(place, 0o700) == 0)
+    let result = try run(["import", photos, "--library", library.path])
+    #expect(result.status == 1 && result.errors.contains("holds no finished library"), "\(result.errors)")
+    #expect(try Data(contentsOf: store).isEmpty)
+  }
+
   @Test("without a name the library lies in the user's data folder, which is made for the user alone")
   func dataFolder() throws {
     let folder = try TemporaryFolder()

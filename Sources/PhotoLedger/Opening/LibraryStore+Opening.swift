@@ -121,8 +121,7 @@ extension LibraryStore {
         throw LibraryError(.alreadyExists, "\(url.path) is a file; pass an empty directory or a new path.")
       }
       // A creation that was cut short leaves a store without a library, which is finished here.
-      let strangers = Set(try files.contentsOfDirectory(atPath: url.path)).subtracting(["store", "resources"])
-      guard strangers.isEmpty else {
+      guard holdsOnlyCreated(try files.contentsOfDirectory(atPath: url.path)) else {
         throw LibraryError(.alreadyExists, "\(url.path) is not empty; pass an empty directory or a new path.")
       }
     }
@@ -133,6 +132,11 @@ extension LibraryStore {
     } catch {
       throw rollback.run(after: LibraryError(error), of: identifier)
     }
+  }
+
+  /// Whether the names in a directory are among those that a creation makes before it can be cut short.
+  private static func holdsOnlyCreated(_ names: [String]) -> Bool {
+    names.allSatisfy { ["store", "resources"].contains($0) }
   }
 
   /// Makes the store and the folders of a new library.
@@ -227,11 +231,17 @@ extension LibraryStore {
   /// of its format, which comes with the first event, and no files. Another state is for opening to report.
   static func isUnfinished(_ url: URL) -> Bool {
     let url = url.standardizedFileURL
-    guard hasStore(url) else { return false }
-    let files = (try? FileManager.default.contentsOfDirectory(atPath: url.path + "/resources")) ?? []
-    // A store that has lost its tables is not taken for a new one.
-    guard files.allSatisfy({ $0 == "incoming" }) else { return false }
+    // A store that has lost its tables is not taken for a new one, nor are files for absent that cannot be listed.
+    guard hasStore(url), (try? holdsNoFile(url)) ?? false else { return false }
     return isEmptyStore(url) || (try? lacksLibrary(url)) ?? false
+  }
+
+  /// Whether a directory has nothing but what a creation makes, and no file among it beside the store's.
+  private static func holdsNoFile(_ url: URL) throws -> Bool {
+    let names = try FileManager.default.contentsOfDirectory(atPath: url.path)
+    guard holdsOnlyCreated(names) else { return false }
+    guard names.contains("resources") else { return true }
+    return try FileManager.default.contentsOfDirectory(atPath: url.path + "/resources").allSatisfy { $0 == "incoming" }
   }
 
   private static func lacksLibrary(_ url: URL) throws -> Bool {
