@@ -94,28 +94,21 @@ package final class Observation: StorePart, SharedResults {
     guard state.withLock({ $0.commit == nil || $0.isClosed }) else { return }
     // Read before the lock is taken: a fetch holds a transaction while it waits for the lock.
     let head = try head()
-    let isFirst = try state.withLock { state in
+    try state.withLock { state in
       guard !state.isClosed else { throw LibraryError(.closed, "The library was closed; open it again.") }
-      guard state.commit == nil else { return false }
+      guard state.commit == nil else { return }
+      // Under the lock, for which the thread waits: where none can be had, no other caller has seen a position.
+      try OwnThread.start("ledger-observer") { [self] in follow() }
       state.position = head
       state.beginning = head.commit
-      return true
     }
-    guard isFirst else { return }
-    do throws(LibraryError) {
-      try OwnThread.start("ledger-observer") { [self] in
-        while !isClosed {
-          _ = signal.wait(milliseconds: Self.pollMilliseconds)
-          do {
-            try pump()
-          } catch {
-            fail(error)
-          }
-        }
-      }
-    } catch {
-      state.withLock { $0.position = nil }
-      throw error
+  }
+
+  /// Delivers commits until the end.
+  private func follow() {
+    while !isClosed {
+      _ = signal.wait(milliseconds: Self.pollMilliseconds)
+      do { try pump() } catch { fail(error) }
     }
   }
 
