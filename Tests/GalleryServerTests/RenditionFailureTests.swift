@@ -257,6 +257,17 @@
       RenditionJob(name: .init(hash: [number], isPlay: false)) { URL(filePath: "/") }
     }
 
+    @Test("idle work is not queued where no worker can be started: nothing would make room again")
+    func refused() async {
+      // No stack of a PiB can be had.
+      let queue = RenditionQueue(workerCount: 2, limit: 1, stackSize: 1 << 50, dropped: { _ in }) { _, _ in true }
+      for number in 1...2 as ClosedRange<UInt8> {
+        await #expect(throws: LibraryError.self) { try await queue.fill(job(number)) }
+      }
+      #expect(queue.count == 0)
+      queue.stop()
+    }
+
     @Test("idle work that was once in the way stays given up, though nothing waits any more")
     func stays() async throws {
       let isSeen = Gathered<Bool>()
@@ -278,7 +289,7 @@
         }
         return true
       }
-      await queue.fill(job(9))
+      try await queue.fill(job(9))
       try await waitUntil("idle work has begun") { queue.count == 0 }
       #expect(queue.want(job(1)))
       try await waitUntil("the other worker is busy") { queue.count == 0 }
@@ -303,9 +314,9 @@
         for job in jobs { done.append(job.name.hash[0]) }
         return true
       }
-      await queue.fill(job(9))
+      try await queue.fill(job(9))
       try await waitUntil("idle work has begun") { begun.isSet }
-      await queue.fill(job(8))
+      try await queue.fill(job(8))
       #expect(queue.want(job(9)))
       #expect(queue.want(job(1)))
       try await waitUntil("all is done") { done.all.count == 3 }

@@ -518,9 +518,9 @@
         for job in jobs { done.append(job.name.hash[0]) }
         return true
       }
-      await queue.fill(job(9))
+      try await queue.fill(job(9))
       try await waitUntil("idle work has begun") { begun.isSet }
-      for number in 7...8 as ClosedRange<UInt8> { await queue.fill(job(number)) }
+      for number in 7...8 as ClosedRange<UInt8> { try await queue.fill(job(number)) }
       for number in 1...3 as ClosedRange<UInt8> { #expect(queue.want(job(number))) }
       // What is asked for again is the newest, and what was to be made in idle time is made now.
       for number in [2, 8] as [UInt8] { #expect(queue.want(job(number))) }
@@ -568,7 +568,7 @@
       }
       for number in 91...93 as ClosedRange<UInt8> { #expect(queue.want(job(number))) }
       try await waitUntil("all workers are busy") { queue.count == 0 }
-      for number in [1, 1, 2, 3, 1, 4, 5, 6, 7, 8, 8, 1, 2] as [UInt8] { await queue.fill(job(number)) }
+      for number in [1, 1, 2, 3, 1, 4, 5, 6, 7, 8, 8, 1, 2] as [UInt8] { try await queue.fill(job(number)) }
       mayBegin.set()
       try await waitUntil("all idle work is in hands, or left out") { queue.count == 0 }
       mayEnd.set()

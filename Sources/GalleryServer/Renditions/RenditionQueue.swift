@@ -53,6 +53,7 @@
 
     private let workerCount: Int
     private let limit: Int
+    private let stackSize: Int
     private let work: Work
     private let dropped: @Sendable (RenditionJob.Name) -> Void
     private let ended: @Sendable ([RenditionJob], _ isDone: Bool) -> Void
@@ -61,21 +62,22 @@
     /// - Parameters:
     ///   - workerCount: how many work at the same time.
     ///   - limit: how many pieces of work wait in each queue.
+    ///   - stackSize: the bytes of a worker's stack; 0: the usual size.
     ///   - dropped: is called for a wanted piece that had to leave.
     ///   - ended: is called with jobs that are in no worker's hands any more, and whether they were finished.
     ///   - work: does some jobs.
     init(
-      workerCount: Int, limit: Int, dropped: @escaping @Sendable (RenditionJob.Name) -> Void,
+      workerCount: Int, limit: Int, stackSize: Int = 0, dropped: @escaping @Sendable (RenditionJob.Name) -> Void,
       ended: @escaping @Sendable ([RenditionJob], _ isDone: Bool) -> Void = { _, _ in }, work: @escaping Work
     ) {
-      (self.workerCount, self.limit) = (max(1, workerCount), limit)
+      (self.workerCount, self.limit, self.stackSize) = (max(1, workerCount), limit, stackSize)
       (self.dropped, self.ended, self.work) = (dropped, ended, work)
     }
 
-    private func locked<Value>(_ body: () -> Value) -> Value {
+    private func locked<Value, Failure: Error>(_ body: () throws(Failure) -> Value) throws(Failure) -> Value {
       condition.lock()
       defer { condition.unlock() }
-      return body()
+      return try body()
     }
 
     /// How many pieces of work wait.
@@ -91,7 +93,8 @@
           asked.append(job)
           return (true, nil)
         }
-        startWorkers()
+        // Without a worker the request waits for one that comes with a later piece of work.
+        try? startWorkers()
         var left: RenditionJob.Name?
         if job.name.isPlay {
           left = Self.add(job, to: &films, limit)
@@ -113,12 +116,14 @@
     }
 
     /// Adds a piece of idle work; waits while there is no room.
-    func fill(_ job: RenditionJob) async {
+    /// - Throws: ``LibraryError`` `.storage` if there is no worker, and the system allows no thread for one: there would
+    ///   be no room any more.
+    func fill(_ job: RenditionJob) async throws {
       while true {
-        let isDone = locked { () -> Bool in
+        let isDone = try locked { () throws(LibraryError) -> Bool in
           if isStopping || running.contains(job.name) { return true }
+          try startWorkers()
           guard idle.count < limit else { return false }
-          startWorkers()
           idle.append(job)
           condition.broadcast()
           return true
@@ -153,12 +158,13 @@
     // MARK: Workers
 
     /// Starts the workers with the first piece of work; called with the lock held.
-    private func startWorkers() {
+    /// - Throws: ``LibraryError`` `.storage` if there is none after that.
+    private func startWorkers() throws(LibraryError) {
       // One more than work on pictures: for the film.
       while threads < workerCount + 1 {
         threads += 1
         do throws(LibraryError) {
-          try OwnThread.start("ledger-picture") { [self] in
+          try OwnThread.start("ledger-picture", stackSize: stackSize) { [self] in
             while let (jobs, isIdle) = next() { finish(jobs, isIdle, work(jobs, cancellation(isIdle))) }
             locked {
               threads -= 1
@@ -168,6 +174,7 @@
         } catch {
           // Those that run do the work; the next piece tries again.
           threads -= 1
+          if threads == 0 { throw error }
           return
         }
       }

@@ -432,7 +432,7 @@
           let name = RenditionJob.Name(hash: resource.sha256, isPlay: false)
           // What was evicted is made when it is asked for: filling would throw out what is looked at.
           guard settled(name, cache) == nil, cache.record(name.hash).placeholder.isEmpty else { continue }
-          await queue.fill(RenditionJob(name: name) { [library] in try library.url(of: resource, in: asset) })
+          try await queue.fill(RenditionJob(name: name) { [library] in try library.url(of: resource, in: asset) })
         } catch {
           if Self.endsFilling(error) { throw error }
           failure = failure ?? error
