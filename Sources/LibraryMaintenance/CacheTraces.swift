@@ -29,8 +29,8 @@ struct CacheTraces {
 
   init(in library: LibraryFolder) { self.library = library }
 
-  /// Removes the folders in which programs of processes that have ended worked beside the caches: such a folder may hold
-  /// a second name of an original.
+  /// Removes the folders in which programs of processes that have ended worked beside the caches: such a folder may
+  /// hold a second name of an original.
   /// - Throws: ``LibraryError`` `.storage` if one cannot be removed.
   func removeLeftWork() throws(LibraryError) {
     for folder in ["renditions", "picture-hashes"] {

@@ -6,8 +6,8 @@ import Foundation
 //     text   let path = "a { b"  // not a { brace        code   let path = "     "
 //
 // The scanner knows line and block comments (nested), strings of one and of several lines, raw strings, code inside an
-// interpolation, and regular expressions with one pound, `#/…/#`. One without is read as code, in which a quote begins a
-// string: it has none, or two.
+// interpolation, and regular expressions with one pound, `#/…/#`. One without is read as code, in which a quote begins
+// a string: it has none, or two.
 
 /// One Swift file of the package.
 struct SwiftSource: Sendable {

@@ -116,8 +116,8 @@
     }
 
     /// Adds a piece of idle work; waits while there is no room.
-    /// - Throws: ``LibraryError`` `.storage` if there is no worker, and the system allows no thread for one: there would
-    ///   be no room any more.
+    /// - Throws: ``LibraryError`` `.storage` if there is no worker, and the system allows no thread for one: there
+    ///   would be no room any more.
     func fill(_ job: RenditionJob) async throws {
       while true {
         let isDone = try locked { () throws(LibraryError) -> Bool in

@@ -310,8 +310,8 @@ final class SidecarRun {
 
   /// Where a sidecar is written before it gets its name: one place for each, so that the next run finds it.
   ///
-  /// A restored or imported copy has the identifier of its library, and may be run at the same time, so the name is also
-  /// made of the library's folder: by device and inode, since a path may be spelled in several ways.
+  /// A restored or imported copy has the identifier of its library, and may be run at the same time, so the name is
+  /// also made of the library's folder: by device and inode, since a path may be spelled in several ways.
   static func temporaryFile(for target: String, of library: PhotoLibrary) throws(LibraryError) -> String {
     let place = library.store.folder
     guard let status = place.status(of: ".") else {
