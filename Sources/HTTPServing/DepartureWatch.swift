@@ -1,4 +1,5 @@
 #if Gallery
+  import CMicroHTTPD
   import CSystem
   import Foundation
   import Synchronization
