@@ -10,8 +10,8 @@
   //     renditions/r3/records            128 bytes a content: hash, state, placeholder, sizes, last use, checksum
   //     renditions/r3/ab/ab12….small     files by content hash; `.large`, `.play`
   //     renditions/r3/ab/ab12….why       why there are none
-  //     renditions/r3/ab/ab12….large.new being written: named by its content, so that an erasure finds what a killed server
-  //                                      left, and the next rendering of the content overwrites it
+  //     renditions/r3/ab/ab12….large.new being written: named by its content, so that an erasure finds what a killed
+  //                                      server left, and the next rendering of the content overwrites it
   //     renditions/removed-1/            what is being removed
   //
   // The recipe's revision names the folder; folders of other revisions get another name when the cache is opened, and

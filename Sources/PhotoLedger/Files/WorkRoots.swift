@@ -16,7 +16,8 @@ package enum WorkRoots {
   /// What their names begin with.
   package static let prefix = "photoledger-work-"
 
-  /// The roots of this process, each noted before it is there; they are removed when the process ends.
+  /// The roots of this process, each noted before another thread can look for it; they are removed when the process
+  /// ends.
   private static let made = Mutex<[String]>([])
   private static let removal: Void = {
     atexit { for path in WorkRoots.made.withLock({ $0 }) { try? FileManager.default.removeItem(atPath: path) } }
@@ -26,12 +27,16 @@ package enum WorkRoots {
   /// - Parameter folder: the path of the folder for it, without links in it.
   /// - Returns: its path.
   package static func make(in folder: String) throws -> String {
-    let path = "\(folder)/\(prefix)\(getpid())-\(UUID().uuidString.prefix(8))"
     _ = removal
-    // Before it is there, since another thread may be looking for what is left.
-    made.withLock { $0.append(path) }
-    try FileManager.default.createDirectory(
-      atPath: path, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+    var name = Array("\(folder)/\(prefix)\(getpid())-XXXXXX".utf8CString)
+    // Noted before it can be seen: another thread may be looking for what is left.
+    let (path, code): (String, Int32) = made.withLock { made in
+      guard mkdtemp(&name) != nil else { return ("", errno) }
+      let path = String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      made.append(path)
+      return (path, 0)
+    }
+    guard code == 0 else { throw LibraryError.store(folder, "create a folder in", errno: code) }
     return path
   }
 

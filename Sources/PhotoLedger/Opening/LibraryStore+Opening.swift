@@ -257,7 +257,8 @@ extension LibraryStore {
     for name in EventLog.ownTableNames where names.contains(name) {
       let table = try environment.databaseOfAnyKeys(name)
       let count = try environment.read { t in try t.count(of: table) }
-      if count > 0 { return false }
+      // The number of the log's format is noted with its tables; its head comes with the first event.
+      if count > (name == "log.meta" ? 1 : 0) { return false }
     }
     return true
   }
