@@ -257,8 +257,11 @@ extension LibraryStore {
     for name in EventLog.ownTableNames where names.contains(name) {
       let table = try environment.databaseOfAnyKeys(name)
       let count = try environment.read { t in try t.count(of: table) }
-      // The number of the log's format is noted with its tables; its head comes with the first event.
-      if count > (name == "log.meta" ? 1 : 0) { return false }
+      if count == 0 { continue }
+      // The log notes its format and an empty head once it has all of its tables.
+      let log = try EventLog(in: environment, creates: false)
+      let isEmpty = try environment.read { t in try log.head(t).sequence == 0 && log.isEmpty(t) }
+      if !isEmpty { return false }
     }
     return true
   }
