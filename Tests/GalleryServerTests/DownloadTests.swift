@@ -160,7 +160,11 @@
         let json = try gallery.ask("POST", "/v1/downloads", json: ["assets": names]).json()
         #expect(json["count"] as? Int == 3)
         let url = try #require(json["url"] as? String)
-        #expect(try gallery.ask("HEAD", url).fields["content-disposition"] == "attachment; filename=\"photos.zip\"")
+        for method in ["HEAD", "GET"] {
+          let answer = try gallery.ask(method, url)
+          #expect(answer.status == 200)
+          #expect(answer.fields["content-disposition"] == "attachment; filename=\"photos.zip\"")
+        }
         let body = try Self.content(gallery, url)
         let listing = try listed(body, gallery.temporary.folder.place("."))
         #expect(listing == "None\ngrün.jpg 5 0\ngrün (2).jpg 6 0\ngrün (3).jpg 0 0\n")
