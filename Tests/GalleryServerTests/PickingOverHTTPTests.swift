@@ -440,7 +440,8 @@
 
     func convert(_ conversion: RepresentationConversion) throws {
       hasBegun.store(true, ordering: .sequentiallyConsistent)
-      while !mayEnd.load(ordering: .sequentiallyConsistent), !conversion.isCancelled() { sched_yield() }
+      // Asleep, so that dispatch starts another thread for the tasks of other tests.
+      while !mayEnd.load(ordering: .sequentiallyConsistent), !conversion.isCancelled() { usleep(1000) }
       try Data(contentsOf: conversion.source).write(to: conversion.target)
     }
   }
