@@ -32,8 +32,8 @@
   // file's state once a tick of the kernel's clock: a picture that is asked for again costs little more than
   // libmicrohttpd.
   //
-  // Decisions lie in slots of a fixed number, two for each remainder of a hash; the older one gives way. A file that
-  // is no longer kept, or is sent in another response, takes its decisions along.
+  // Decisions are in a fixed number of slots, two for each remainder of a hash; the newer decision replaces the older
+  // one. When a file is closed, or is sent in another response, the decisions that name it are removed.
   //
   // Rejected: the bytes of larger files in memory (the kernel keeps them once, for all processes); files outside the
   // library (a disk with an open file cannot be unmounted).
@@ -151,7 +151,7 @@
         decisions[slot] = decision
       }
 
-      /// Of what is no longer kept, no decision keeps anything in memory.
+      /// Removes the decisions that name a file, which would keep its descriptor and its response in memory.
       mutating func forgetDecisions(of file: Kept) {
         for slot in file.decisionSlots where decisions[slot]?.kept === file { decisions[slot] = nil }
         file.decisionSlots = []

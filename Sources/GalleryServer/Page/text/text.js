@@ -58,7 +58,7 @@ export function t(name, values = {}) {
 }
 
 /**
- * The phrase of a name that the server made; undefined if the page has none, as for names of a later server.
+ * The phrase for a name that the server sends; undefined if there is none, as for one that a later server adds.
  * @param {string} name
  * @param {Record<string, string | number>} [values]
  */

@@ -62,7 +62,7 @@ export class ObjectNames {
   }
 
   /**
-   * Asks for the names of the first ones that are not known. What has none keeps its kind, and is not asked for again.
+   * Requests the first names that are not known. An object without a name is shown by its kind, and not requested again.
    * @param {Iterable<string | null | undefined>} ids
    * @param {AbortSignal} signal
    */

@@ -3,8 +3,8 @@
 //   property   ─▶ property.NAME          mediaType, mediaSubtypes ─▶ media.NAME, subtype.NAME
 //   enumerated ─▶ value.PROPERTY.NAME    dates, places, files, sources of a file ─▶ as numbers and names
 //
-// The phrases are the list of the properties: what has none keeps the server's name, and a test compares them with the
-// properties of the library.
+// The phrases are the page's list of properties. A property without a phrase is shown by the server's name; a test
+// compares the list with the properties of the library.
 
 import { offsetText } from '../model/wall-time.js';
 import { instant, isolated, number, phraseOf, size, t } from '../text/text.js';
