@@ -54,6 +54,12 @@ struct KeyValuesTests {
     }
   }
 
+  @Test("what only predicates and orders spell so is no key of a value")
+  func spellingsOfQueries() async {
+    await #expect(processExitsWith: .failure) { _ = PHAsset().value(forKey: "SELF") }
+    await #expect(processExitsWith: .failure) { _ = PHAssetCollection().value(forKey: "albumSubtype") }
+  }
+
   @Test("a collection has its title by Apple's keys, and its kind as a number")
   func collections() async throws {
     let gallery = try Gallery()

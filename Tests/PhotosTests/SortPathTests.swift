@@ -102,6 +102,14 @@ struct SortPathTests {
     }
   }
 
+  @Test("an object itself and the subtype of an album are named as predicates spell them (FR-09)")
+  func namedPaths() {
+    #expect(NSSortDescriptor(keyPath: \PHObject.self, ascending: true).key == "SELF")
+    #expect(NSSortDescriptor(keyPath: \PHAsset.self, ascending: true).key == "SELF")
+    let subtype = NSSortDescriptor(keyPath: \PHAssetCollection.assetCollectionSubtype, ascending: true)
+    #expect(subtype.key == "albumSubtype")
+  }
+
   @Test("a result of albums or folders is converted to one of collections, and is told the same changes (CD-01, FR-01)")
   func converted() async throws {
     let gallery = try Gallery()

@@ -1,5 +1,5 @@
 /// The key paths of the public values that predicates and sort descriptors may use.
-enum PropertyPath {
+package enum PropertyPath {
   /// The key that a path reads; nil if a fetch does not know the path.
   static func key(of path: AnyKeyPath) -> PropertyKey? { keys[path] }
 
@@ -35,7 +35,7 @@ enum PropertyPath {
   }
 
   /// The path as written; if Swift knows only an address, the type and the kind of the property.
-  static func name(of path: AnyKeyPath) -> String {
+  package static func name(of path: AnyKeyPath) -> String {
     let text = "\(path)"
     guard text.contains("<computed") else { return text }
     return "a property of \(type(of: path).rootType) of type \(type(of: path).valueType)"

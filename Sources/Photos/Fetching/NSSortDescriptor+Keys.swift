@@ -8,7 +8,7 @@
 // property that nothing outside this module can name. Any other comparator would end the process at a `KeyReading`.
 //
 //     key: "duration" ───────────────────────┐
-//     keyPath: \PHAsset.duration ── table ────┴─ key ─▶ keyPath: \PHObject.comparedHere, comparator
+//     keyPath: \PHAsset.duration ─ KeyedPath ─┴─ key ─▶ keyPath: \PHObject.comparedHere, comparator
 //     keyPath: \PHAsset.location ── not in it ── name ─▶ the same; the fetch rejects the name (FR-09)
 //     Foundation's own: a comparator, or a key path of another class ─▶ refused
 
@@ -50,7 +50,7 @@ extension NSSortDescriptor {
   ///   - keyPath: a property of the class that is fetched, or of the class above it.
   ///   - ascending: whether small values come first.
   public convenience init<Root: PHObject, Value>(keyPath: KeyPath<Root, Value>, ascending: Bool) {
-    self.init(key: SortedPath.key(of: keyPath), ascending: ascending)
+    self.init(key: KeyedPath.key(of: keyPath), ascending: ascending)
   }
 
   /// The same for values that Foundation could compare itself, which would not be a fetch's order.
@@ -58,7 +58,7 @@ extension NSSortDescriptor {
   ///   - keyPath: a property of the class that is fetched, or of the class above it.
   ///   - ascending: whether small values come first.
   public convenience init<Root: PHObject, Value: Comparable>(keyPath: KeyPath<Root, Value>, ascending: Bool) {
-    self.init(key: SortedPath.key(of: keyPath), ascending: ascending)
+    self.init(key: KeyedPath.key(of: keyPath), ascending: ascending)
   }
 
   /// The key, or the name of the property, that it was made with; nil for one that Foundation made.
@@ -68,71 +68,6 @@ extension NSSortDescriptor {
     _ = comparator(reading, reading)
     return reading.key
   }
-}
-
-/// The properties that name a sort key.
-private enum SortedPath {
-  /// The key of a property; where there is none, the property as it is written.
-  static func key(of path: AnyKeyPath) -> String {
-    if let key = keys[path] { return key }
-    let text = "\(path)"
-    // Swift on Linux knows a computed property by an address only.
-    guard text.contains("<computed") else { return text }
-    return "a property of \(type(of: path).rootType) of type \(type(of: path).valueType)"
-  }
-
-  // Guarded by: never written after its first use, and the paths in it capture nothing.
-  private nonisolated(unsafe) static let keys: [AnyKeyPath: String] = [
-    \PHAsset.self: "SELF",
-    \PHAsset.localIdentifier: "localIdentifier",
-    \PHAsset.creationDate: "creationDate",
-    \PHAsset.modificationDate: "modificationDate",
-    \PHAsset.addedDate: "addedDate",
-    \PHAsset.mediaType: "mediaType",
-    \PHAsset.mediaSubtypes: "mediaSubtypes",
-    \PHAsset.playbackStyle: "playbackStyle",
-    \PHAsset.sourceType: "sourceType",
-    \PHAsset.duration: "duration",
-    \PHAsset.pixelWidth: "pixelWidth",
-    \PHAsset.pixelHeight: "pixelHeight",
-    \PHAsset.isFavorite: "isFavorite",
-    \PHAsset.isHidden: "isHidden",
-    \PHAsset.burstIdentifier: "burstIdentifier",
-    \PHAsset.burstSelectionTypes: "burstSelectionTypes",
-    \PHAsset.representsBurst: "representsBurst",
-    \PHAsset.rating: "rating",
-    \PHAsset.hasAdjustments: "hasAdjustments",
-    \PHAsset.adjustmentsState: "adjustmentsState",
-    \PHAsset.adjustmentTimestamp: "adjustmentTimestamp",
-    \PHAsset.playbackVariation: "playbackVariation",
-    \PHAsset.originalResourceChoice: "originalResourceChoice",
-    \PHObject.self: "SELF",
-    \PHObject.localIdentifier: "localIdentifier",
-    \PHCollection.self: "SELF",
-    \PHCollection.localIdentifier: "localIdentifier",
-    \PHCollection.localizedTitle: "localizedTitle",
-    \PHCollection.modificationDate: "modificationDate",
-    \PHCollection.canContainAssets: "canContainAssets",
-    \PHCollection.canContainCollections: "canContainCollections",
-    \PHAssetCollection.self: "SELF",
-    \PHAssetCollection.localIdentifier: "localIdentifier",
-    \PHAssetCollection.localizedTitle: "localizedTitle",
-    \PHAssetCollection.modificationDate: "modificationDate",
-    \PHAssetCollection.canContainAssets: "canContainAssets",
-    \PHAssetCollection.canContainCollections: "canContainCollections",
-    \PHAssetCollection.startDate: "startDate",
-    \PHAssetCollection.endDate: "endDate",
-    \PHAssetCollection.estimatedAssetCount: "estimatedAssetCount",
-    \PHAssetCollection.assetCollectionSubtype: "albumSubtype",
-    \PHCollectionList.self: "SELF",
-    \PHCollectionList.localIdentifier: "localIdentifier",
-    \PHCollectionList.localizedTitle: "localizedTitle",
-    \PHCollectionList.modificationDate: "modificationDate",
-    \PHCollectionList.canContainAssets: "canContainAssets",
-    \PHCollectionList.canContainCollections: "canContainCollections",
-    \PHCollectionList.startDate: "startDate",
-    \PHCollectionList.endDate: "endDate",
-  ]
 }
 
 extension SortTerm {

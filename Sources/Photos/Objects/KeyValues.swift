@@ -2,6 +2,9 @@
 // no public name: the file name of an asset, the length of a resource, whether its bytes are here. They are here under
 // the names by which clients ask, with the public properties. A number is an `NSNumber`, so that `as? Int64` and
 // `as? Int` both work as they do there.
+//
+// What the core has a key for is in one table, `KeyedPath`: by it a value is read under every spelling of the key, and
+// a sort descriptor is named. The cases that are left have no key there, or another name.
 
 internal import PhotoLedger
 
@@ -12,34 +15,12 @@ extension PHAsset {
     case "filename", "originalFilename": return original?.originalFilename
     case "uniformTypeIdentifier": return original?.uniformTypeIdentifier
     case "fileSize": return original.map { NSNumber(value: Int64(clamping: $0.dataSize)) }
-    case "localIdentifier": return localIdentifier
-    case "mediaType": return NSNumber(value: mediaType.rawValue)
-    case "mediaSubtypes", "mediaSubtype": return NSNumber(value: mediaSubtypes.rawValue)
-    case "playbackStyle": return NSNumber(value: playbackStyle.rawValue)
-    case "pixelWidth": return NSNumber(value: pixelWidth)
-    case "pixelHeight": return NSNumber(value: pixelHeight)
-    case "creationDate": return creationDate
-    case "modificationDate": return modificationDate
-    case "addedDate": return addedDate
     case "location": return location
-    case "duration": return NSNumber(value: duration)
     case "contentType": return contentType
     case "extendedMetadata": return extendedMetadata
-    case "favorite", "isFavorite": return NSNumber(value: isFavorite)
-    case "hidden", "isHidden": return NSNumber(value: isHidden)
-    case "rating": return NSNumber(value: rating.rawValue)
-    case "hasAdjustments": return NSNumber(value: hasAdjustments)
-    case "adjustmentsState": return NSNumber(value: adjustmentsState.rawValue)
-    case "adjustmentTimestamp": return adjustmentTimestamp
     case "adjustmentFormatIdentifier": return adjustmentFormatIdentifier
-    case "burstIdentifier": return burstIdentifier
-    case "burstSelectionTypes": return NSNumber(value: burstSelectionTypes.rawValue)
-    case "representsBurst": return NSNumber(value: representsBurst)
-    case "playbackVariation": return NSNumber(value: playbackVariation.rawValue)
-    case "originalResourceChoice": return NSNumber(value: originalResourceChoice.rawValue)
-    case "sourceType": return NSNumber(value: sourceType.rawValue)
     case "asset": return asset
-    default: undefined(key, of: "PHAsset")
+    default: return keyedValue(key, of: "PHAsset")
     }
   }
 }
@@ -73,51 +54,108 @@ extension PHAssetResource {
 
 extension PHCollection {
   func storedValue(forKey key: String) -> Any? {
-    switch key {
-    case "localIdentifier": return localIdentifier
-    case "title", "localizedTitle": return localizedTitle
-    case "canContainAssets": return NSNumber(value: canContainAssets)
-    case "canContainCollections": return NSNumber(value: canContainCollections)
-    case "modificationDate": return modificationDate
-    case "collection": return collection
-    default:
-      if let album = self as? PHAssetCollection { return album.ownValue(forKey: key) }
-      if let folder = self as? PHCollectionList { return folder.ownValue(forKey: key) }
-      undefined(key, of: "PHCollection")
+    switch (self, key) {
+    case (_, "collection"): return collection
+    case (let album as PHAssetCollection, "assetCollectionType"): return numbered(album.assetCollectionType)
+    case (let album as PHAssetCollection, "assetCollectionSubtype"): return numbered(album.assetCollectionSubtype)
+    case (let album as PHAssetCollection, "approximateLocation"): return album.approximateLocation
+    case (let album as PHAssetCollection, "localizedLocationNames"): return album.localizedLocationNames
+    case (let folder as PHCollectionList, "collectionListType"): return numbered(folder.collectionListType)
+    case (let folder as PHCollectionList, "collectionListSubtype"): return numbered(folder.collectionListSubtype)
+    case (let folder as PHCollectionList, "localizedLocationNames"): return folder.localizedLocationNames
+    case (is PHAssetCollection, _): return keyedValue(key, of: "PHAssetCollection")
+    case (is PHCollectionList, _): return keyedValue(key, of: "PHCollectionList")
+    default: return keyedValue(key, of: "PHCollection")
     }
   }
 }
 
-extension PHAssetCollection {
-  /// A property that other collections do not have.
-  fileprivate func ownValue(forKey key: String) -> Any? {
-    switch key {
-    case "assetCollectionType": NSNumber(value: assetCollectionType.rawValue)
-    case "assetCollectionSubtype": NSNumber(value: assetCollectionSubtype.rawValue)
-    case "estimatedAssetCount": NSNumber(value: estimatedAssetCount)
-    case "startDate": startDate
-    case "endDate": endDate
-    case "approximateLocation": approximateLocation
-    case "localizedLocationNames": localizedLocationNames
-    default: undefined(key, of: "PHAssetCollection")
+extension PHObject {
+  /// The value for a spelling of a key that the core has; traps for any other name.
+  fileprivate func keyedValue(_ spelling: String, of type: String) -> Any? {
+    // Only queries spell a property so.
+    let isOfQueries = ["SELF", "self", "albumSubtype"].contains(spelling)
+    if !isOfQueries, let wanted = PropertyKey.spellings[spelling] {
+      for (path, key) in KeyedPath.keys where key == wanted {
+        // Nil for a path of another class.
+        if let value = self[keyPath: path] { return numbered(value) }
+      }
     }
+    undefined(spelling, of: type)
   }
 }
 
-extension PHCollectionList {
-  /// A property that other collections do not have.
-  fileprivate func ownValue(forKey key: String) -> Any? {
-    switch key {
-    case "collectionListType": NSNumber(value: collectionListType.rawValue)
-    case "collectionListSubtype": NSNumber(value: collectionListSubtype.rawValue)
-    case "startDate": startDate
-    case "endDate": endDate
-    case "localizedLocationNames": localizedLocationNames
-    default: undefined(key, of: "PHCollectionList")
-    }
+/// A number, and that of a choice or of a set of bits, as an `NSNumber`; a date and a text as they are.
+private func numbered(_ value: Any) -> Any? {
+  switch value {
+  case let value as Bool: NSNumber(value: value)
+  case let value as Int: NSNumber(value: value)
+  case let value as UInt: NSNumber(value: value)
+  case let value as Double: NSNumber(value: value)
+  case let value as any RawRepresentable: numbered(value.rawValue)
+  case let value as Date: value
+  case let value as String: value
+  // A date or a text that is missing.
+  default: nil
   }
 }
 
 private func undefined(_ key: String, of type: String) -> Never {
   fatalError("\(type).value(forKey:) has no value for the key '\(key)'; its documentation lists the keys.")
+}
+
+/// The properties that the core has a key for.
+enum KeyedPath {
+  /// The key of a property; where there is none, the property as it is written.
+  static func key<Root: PHObject>(of path: PartialKeyPath<Root>) -> String {
+    path == \Root.self ? "SELF" : keys[path]?.rawValue ?? PropertyPath.name(of: path)
+  }
+
+  // Guarded by: never written after its first use, and the paths in it capture nothing.
+  fileprivate nonisolated(unsafe) static let keys: [AnyKeyPath: PropertyKey] = [
+    \PHAsset.localIdentifier: .localIdentifier,
+    \PHAsset.creationDate: .creationDate,
+    \PHAsset.modificationDate: .modificationDate,
+    \PHAsset.addedDate: .addedDate,
+    \PHAsset.mediaType: .mediaType,
+    \PHAsset.mediaSubtypes: .mediaSubtypes,
+    \PHAsset.playbackStyle: .playbackStyle,
+    \PHAsset.sourceType: .sourceType,
+    \PHAsset.duration: .duration,
+    \PHAsset.pixelWidth: .pixelWidth,
+    \PHAsset.pixelHeight: .pixelHeight,
+    \PHAsset.isFavorite: .isFavorite,
+    \PHAsset.isHidden: .isHidden,
+    \PHAsset.burstIdentifier: .burstIdentifier,
+    \PHAsset.burstSelectionTypes: .burstSelectionTypes,
+    \PHAsset.representsBurst: .representsBurst,
+    \PHAsset.rating: .rating,
+    \PHAsset.hasAdjustments: .hasAdjustments,
+    \PHAsset.adjustmentsState: .adjustmentsState,
+    \PHAsset.adjustmentTimestamp: .adjustmentTimestamp,
+    \PHAsset.playbackVariation: .playbackVariation,
+    \PHAsset.originalResourceChoice: .originalResourceChoice,
+    \PHObject.localIdentifier: .localIdentifier,
+    \PHCollection.localIdentifier: .localIdentifier,
+    \PHCollection.localizedTitle: .localizedTitle,
+    \PHCollection.modificationDate: .modificationDate,
+    \PHCollection.canContainAssets: .canContainAssets,
+    \PHCollection.canContainCollections: .canContainCollections,
+    \PHAssetCollection.localIdentifier: .localIdentifier,
+    \PHAssetCollection.localizedTitle: .localizedTitle,
+    \PHAssetCollection.modificationDate: .modificationDate,
+    \PHAssetCollection.canContainAssets: .canContainAssets,
+    \PHAssetCollection.canContainCollections: .canContainCollections,
+    \PHAssetCollection.startDate: .startDate,
+    \PHAssetCollection.endDate: .endDate,
+    \PHAssetCollection.estimatedAssetCount: .estimatedAssetCount,
+    \PHAssetCollection.assetCollectionSubtype: .albumSubtype,
+    \PHCollectionList.localIdentifier: .localIdentifier,
+    \PHCollectionList.localizedTitle: .localizedTitle,
+    \PHCollectionList.modificationDate: .modificationDate,
+    \PHCollectionList.canContainAssets: .canContainAssets,
+    \PHCollectionList.canContainCollections: .canContainCollections,
+    \PHCollectionList.startDate: .startDate,
+    \PHCollectionList.endDate: .endDate,
+  ]
 }
