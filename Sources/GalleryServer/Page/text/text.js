@@ -64,6 +64,9 @@ export function t(name, values = {}) {
  */
 export const phraseOf = (name, values) => Object.hasOwn(languages.en, name) ? t(name, values) : undefined;
 
+/** The names of all phrases, in the order of `en.js`. */
+export const phraseNames = Object.keys(en);
+
 /**
  * What a problem says. The server's sentences are English: another language has a phrase for each type of problem,
  * which quotes the sentence where that names what the person needs.

@@ -7,7 +7,7 @@
 //
 // Rejected: sentences in the reader's language from the server, which would have to know every language of the page.
 
-import { locale, t } from '../text/text.js';
+import { locale, phraseOf, t } from '../text/text.js';
 import { clientName } from './client-names.js';
 import { clientEdits } from './log-words.js';
 import { nameOf } from './property-words.js';
@@ -94,10 +94,6 @@ function edited({ collection, deletedDate, localizedTitle, cover }, titles) {
 const client = (event) => clientEdits(event)
   .map(({ what, old }) => old === undefined ? `${what}.` : t('said.client.decided', { what, old })).join(' ');
 
-/** The types that the page has words for. */
-const arrangements = new Set(['content.inserted', 'content.removed', 'content.moved', 'content.replaced', 'content.spread',
-  'selection.granted', 'selection.withdrawn', 'selection.picked']);
-
 /**
  * @param {string} type
  * @param {any} details
@@ -105,7 +101,7 @@ const arrangements = new Set(['content.inserted', 'content.removed', 'content.mo
  * @param {(ids: string[], noun: string) => string} few
  */
 function arranged(type, { container, members }, titles, few) {
-  if (!arrangements.has(type)) return null;
+  if (phraseOf(`said.${type}`) === undefined) return null;
   const ids = members.map((/** @type {{ member: string }} */ one) => one.member);
   if (type.startsWith('selection.')) return t(`said.${type}`, { what: few(ids, 'asset'), client: clientName(container) });
   // The top level has an identifier like every folder, and no title.

@@ -1,19 +1,13 @@
 // What a commit did, in words: one phrase for each kind of event, with how many things it concerns.
 
-import { phraseOf, t } from '../text/text.js';
+import { phraseNames, phraseOf, t } from '../text/text.js';
 import { clientName } from './client-names.js';
 
 /** @typedef {import('../model/log.js').Commit} Commit */
 /** @typedef {import('../model/log.js').LogEvent} LogEvent */
 
-/** The kinds of events that a history can be narrowed to, as the server spells them. */
-export const kinds = [
-  'asset.created', 'assets.edited', 'assets.trashed', 'assets.restored', 'asset.purged', 'asset.erased',
-  'asset.returned',
-  'asset.unmade', 'collection.created', 'collection.edited', 'content.inserted', 'content.removed', 'content.moved',
-  'content.replaced', 'client.registered', 'client.edited', 'selection.granted', 'selection.withdrawn', 'pick.recorded',
-  'selection.picked', 'history.shortened', 'library.created', 'library.forked', 'nothing.changed',
-];
+/** The kinds of events that a history can be narrowed to, as the server spells them: those that have a phrase. */
+export const kinds = phraseNames.flatMap((name) => /^history\.kind\.(\w+\.\w+)$/.exec(name)?.slice(1) ?? []);
 
 /**
  * Why a commit was made, as the reader says it. What the library and its server give as a cause has a phrase.
