@@ -47,7 +47,7 @@ import Testing
   // MARK: Feeds
 
   @Test(
-    "events are read out of chunks in whatever pieces they come, and a heartbeat is none", arguments: [1, 7, 4096])
+    "events are parsed from chunks however they are cut, and a heartbeat is not an event", arguments: [1, 7, 4096])
   func events(pieceLength: Int) throws {
     func chunk(_ text: String) -> [UInt8] { Array("\(String(text.utf8.count, radix: 16))\r\n\(text)\r\n".utf8) }
     let bytes =
@@ -68,7 +68,7 @@ import Testing
 
   // MARK: Heckel
 
-  @Test("the Heckel differ finds what was removed, inserted and changed, and moves all that one move displaces")
+  @Test("the Heckel differ finds removals, insertions and changes, and reports every element that one move displaces")
   func heckel() {
     let items = (0..<6).map { Item(number: UInt64($0), salt: 0, date: -Int64($0), revision: 0) }
     var after = items
@@ -110,7 +110,7 @@ import Testing
     #expect(bursts.values.allSatisfy { $0.filter(\.representsBurst).count == 1 && $0.count <= 10 })
   }
 
-  @Test("albums hold the share of the library that they should, none of them empty")
+  @Test("albums hold their intended share of the library, and none is empty")
   func albums() {
     let sizes = InventedLibrary.albumSizes(of: 10_000, seed: 1)
     #expect(sizes.reduce(0, +) == 3000)

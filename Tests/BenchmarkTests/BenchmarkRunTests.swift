@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test(
-    "a run of changed, new or later sources is refused, and marked if it is for development",
+    "a run of changed, new or later sources is rejected, or marked as a development run",
     .enabled(if: hasGit, "a commit is found with git"), arguments: ["changed", "new", "later"])
   func dirty(how: String) throws {
     let (folder, program) = try repository()
@@ -72,7 +72,7 @@ import Testing
   }
 
   @Test(
-    "a run beside commands that were built of earlier sources is refused",
+    "a run beside commands that were built from earlier sources is rejected",
     .enabled(if: hasGit, "a commit is found with git"))
   func staleCommands() throws {
     let (folder, program) = try repository()
@@ -85,7 +85,7 @@ import Testing
     #expect(deviation.contains("One.swift") && deviation.contains("`photoledger`"), "\(deviation)")
   }
 
-  @Test("a run of sources in no repository names no commit, and is refused")
+  @Test("a run of sources outside a repository names no commit, and is rejected")
   func noRepository() throws {
     let folder = try TemporaryFolder()
     let state = try SourceState(of: folder.url, program: "/proc/self/exe")
@@ -139,7 +139,7 @@ import Testing
     return run.rows
   }
 
-  @Test("the kept run is of a commit, and the text has its count of goals that were missed")
+  @Test("the kept run names a commit, and the text states how many of its goals were missed")
   func missedGoals() throws {
     let judged = try keptRows().filter { $0.size == 1_000_000 && $0.isMissed != nil }
     let missed = judged.filter { $0.isMissed == true }.count
@@ -184,7 +184,7 @@ import Testing
     }
   }
 
-  @Test("each row of the text's table is in the kept run, with the goal and the verdict that it has there")
+  @Test("each row of the text's table is in the kept run, with the same goal and verdict")
   func table() throws {
     let rows = try keptMillion()
     let lines = try table(below: "### Results, ")
@@ -199,7 +199,7 @@ import Testing
     }
   }
 
-  @Test("the text's table of change details has the figures that the kept run has with cold caches")
+  @Test("the text's table of change details has the figures of the kept run with cold caches")
   func changeDetails() throws {
     let rows = try keptMillion()
     let lines = try table(below: "### Change details in that run")

@@ -4,7 +4,7 @@ import Testing
 
 /// The benchmarks run tiny with the tests: they compile, check their own answers and do not rot.
 @Suite struct BenchmarksTests {
-  @Test("every benchmark runs and finds its answers right")
+  @Test("every benchmark runs and gives correct answers")
   func everyRow() throws {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("benchmarks-\(UUID())")
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -42,7 +42,7 @@ import Testing
   }
 
   @Test(
-    "backlogs of thousands of commits, and photos as cameras make them, give right answers",
+    "backlogs of thousands of commits, and photos as cameras produce them, give correct answers",
     .enabled(if: Dose.isFull, "PHOTOLEDGER_TEST_DOSE=4 runs it"))
   func full() throws {
     let (output, end) = try run(
@@ -77,7 +77,7 @@ import Testing
     "S22 export, peak memory", "S23 rebuild, the file afterwards", "S23 rebuild, peak memory",
   ]
 
-  @Test("goals are named, and judged at long lists only")
+  @Test("goals are named, and judged only for long lists")
   func goals() throws {
     let (output, end) = try run(["--development", "--size", "100", "--repetitions", "1", "--filter", "k10 counted"])
     #expect(end == .status(0))
@@ -85,7 +85,7 @@ import Testing
     #expect(output.contains("No goal was judged"))
   }
 
-  @Test("the help says how rows of other stores are to be had")
+  @Test("the help says how to get the rows of other stores")
   func peers() throws {
     let (output, end) = try run(["--help"])
     #expect(end == .status(0))
@@ -93,7 +93,7 @@ import Testing
   }
 
   @Test(
-    "a command line that cannot be obeyed is refused",
+    "an invalid command line is rejected",
     arguments: [
       ["--size", "3"], ["--size", "100,many"], ["--colour", "1"], ["--colour"], ["--json"], ["--plots"],
       ["--child", "x", "y"],

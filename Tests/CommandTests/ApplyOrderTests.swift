@@ -38,7 +38,7 @@ struct ApplyOrderTests {
     }
   }
 
-  @Test("of many lines that create, trash and purge the same bytes none is refused, and the last caption is the last's")
+  @Test("when many lines create, trash and purge the same bytes, none is rejected, and the last caption wins")
   func manyLines() throws {
     let sandbox = try Sandbox()
     let kept = try sandbox.makeAssets(1)[0]
@@ -55,7 +55,7 @@ struct ApplyOrderTests {
     #expect(try sandbox.files(of: "same") == [])
   }
 
-  @Test("two processes that create and purge the same bytes at once are refused nothing, and each keeps its order")
+  @Test("two processes that create and purge the same bytes at once have no line rejected, and each keeps its order")
   func twoProcesses() throws {
     let sandbox = try Sandbox()
     let kept = try sandbox.makeAssets(2)
@@ -78,7 +78,8 @@ struct ApplyOrderTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: sandbox.library + "/resources/incoming") == [])
   }
 
-  @Test("a library that is moved while lines come takes them where it is, and one that is made at its path stays empty")
+  @Test(
+    "a library that is moved while lines arrive accepts them where it is, and a new one at its old path stays empty")
   func moved() throws {
     let sandbox = try Sandbox()
     let running = try Running(sandbox, ["apply"])

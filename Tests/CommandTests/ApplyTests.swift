@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Apply")
 struct ApplyTests {
-  @Test("answers come in order, one a line, and a refused line does not stop the next")
+  @Test("answers come in order, one a line, and a rejected line does not stop the next")
   func answers() throws {
     let sandbox = try Sandbox()
     let nobody = "00000000-0000-4000-8000-000000000000"
@@ -34,7 +34,7 @@ struct ApplyTests {
   }
 
   @Test(
-    "a request that does not follow the schema is refused with the name of what is wrong",
+    "a request that does not follow the schema is rejected with the name of the wrong field",
     arguments: [
       (#"{"op":"album.create"}"#, "'title' is missing"),
       (#"{"op":"album.create","title":7}"#, "'title' must be text, not 7"),
@@ -62,7 +62,7 @@ struct ApplyTests {
     #expect(try sandbox.run(["log", "--json"]).lines.count == 1)
   }
 
-  @Test("an empty cause of a block is refused, and nothing is committed")
+  @Test("an empty cause of a block is rejected, and nothing is committed")
   func emptyCause() throws {
     let sandbox = try Sandbox()
     let answer = try sandbox.apply([#"{"changes":[{"op":"album.create","title":"a"}],"cause":""}"#])[0]
@@ -71,7 +71,7 @@ struct ApplyTests {
     #expect(try sandbox.run(["log", "--json"]).lines.count == 1)
   }
 
-  @Test("an index that names another member than is expected is refused, and what differs is named")
+  @Test("an index that names another member than expected is rejected, and the difference is named")
   func expectations() throws {
     let sandbox = try Sandbox()
     let ids = try sandbox.makeAssets(5)
@@ -145,7 +145,7 @@ struct ApplyTests {
     #expect(answer?["code"] as? Int == 10_014)
   }
 
-  @Test("a block counts positions in at most 64 contents of collections, in each of them as often as it likes")
+  @Test("a block counts positions in at most 64 collections, in each of them any number of times")
   func contents() throws {
     let sandbox = try Sandbox()
     let ids = try sandbox.makeAssets(3)
@@ -205,7 +205,7 @@ struct ApplyTests {
     #expect(answers[1]["created"] != nil)
   }
 
-  @Test("an interrupted run ends when what it took is durable, and says where it stopped")
+  @Test("an interrupted run ends when the lines it accepted are durable, and says where it stopped")
   func interrupted() throws {
     let sandbox = try Sandbox()
     let running = try Running(sandbox, ["apply"])

@@ -143,7 +143,7 @@ struct AuditCommandTests {
     #expect(try scene.sandbox.run(["blame"]).status == 2)
   }
 
-  @Test("access tells who could see an object at a moment, and what a client could see from when to when")
+  @Test("access reports who could see an object at a moment, and what a client could see from when to when")
   func access() throws {
     let scene = try Scene()
     let withdrawn = try scene.sandbox.run(["log", "--json", "--kind", "withdrawn"]).objects()

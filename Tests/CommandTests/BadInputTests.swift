@@ -5,7 +5,7 @@ import Testing
 @Suite("Bad input")
 struct BadInputTests {
   @Test(
-    "a path that is no library is told by name, and nothing is made there",
+    "a path without a library is named in the error, and nothing is created there",
     arguments: ["ls", "sections", "stat", "albums", "log", "verify", "rebuild", "apply", "watch"])
   func noLibrary(command: String) throws {
     let sandbox = try Sandbox(makesLibrary: false)
@@ -16,7 +16,7 @@ struct BadInputTests {
     #expect(!FileManager.default.fileExists(atPath: sandbox.library))
   }
 
-  @Test("a library is not made where something is")
+  @Test("a library is not created where something exists")
   func occupied() throws {
     let sandbox = try Sandbox()
     let again = try sandbox.run(["init"])
@@ -27,7 +27,7 @@ struct BadInputTests {
     #expect(notEmpty.errors.contains("is not empty"))
   }
 
-  @Test("an index past the end is refused and changes nothing")
+  @Test("an index past the end is rejected and changes nothing")
   func indexPastEnd() throws {
     let sandbox = try Sandbox()
     let assets = try sandbox.makeAssets(2)
@@ -41,7 +41,7 @@ struct BadInputTests {
     #expect(before.contains("4 events"))
   }
 
-  @Test("the largest number that there is is refused as an index like any other, and its neighbours are executed")
+  @Test("the largest number is rejected as an index like any other, and its neighbours are executed")
   func largestIndex() throws {
     let sandbox = try Sandbox()
     let assets = try sandbox.makeAssets(2)
@@ -70,7 +70,7 @@ struct BadInputTests {
     #expect(try sandbox.identifiers(["--album", album]) == [assets[0]])
   }
 
-  @Test("what comes from outside does not steer the terminal through a sentence")
+  @Test("input from outside cannot control the terminal through an error message")
   func controls() throws {
     let sandbox = try Sandbox()
     let evil = "\u{1B}[31mred\u{9B}2J\u{202E}"
@@ -89,7 +89,7 @@ struct BadInputTests {
     }
   }
 
-  @Test("an argument that nobody reads to its end is not told to its end")
+  @Test("an error quotes only the beginning of a very long argument")
   func longArguments() throws {
     let sandbox = try Sandbox()
     let long = String(repeating: "x", count: 100_000)
@@ -106,7 +106,7 @@ struct BadInputTests {
     }
   }
 
-  @Test("a directory in a file's place is told by its name")
+  @Test("a directory in place of a file is named in the error")
   func directories() throws {
     let sandbox = try Sandbox()
     let folder = sandbox.folder.path
@@ -135,7 +135,7 @@ struct BadInputTests {
     }
   }
 
-  @Test("an export into what is no folder fails, and its dry run with the same sentence")
+  @Test("an export into something that is not a folder fails, and its dry run fails with the same sentence")
   func exportIntoFile() throws {
     let sandbox = try Sandbox()
     _ = try sandbox.makeAssets(2)
@@ -150,7 +150,7 @@ struct BadInputTests {
     #expect(try String(contentsOfFile: file, encoding: .utf8) == "a")
   }
 
-  @Test("a folder cannot be put into what it holds")
+  @Test("a folder cannot be moved into a collection that it contains")
   func folderInItself() throws {
     let sandbox = try Sandbox()
     let outer = try sandbox.run(["folder", "create", "Outer"]).lines[0]
@@ -164,7 +164,7 @@ struct BadInputTests {
   }
 
   @Test(
-    "an object that is not there is told by name",
+    "an error names the object that does not exist",
     arguments: [
       ["show", "00000000-0000-4000-8000-000000000000"], ["ls", "--album", "nonsense"], ["favorite", "nonsense"],
       ["trash", "00000000-0000-4000-8000-000000000000"], ["log", "--asset", "nonsense"],
@@ -175,7 +175,7 @@ struct BadInputTests {
     #expect(result.errors.contains(try #require(words.last)))
   }
 
-  @Test("a command that changes speaks of itself and of identifiers, not of operations and their placeholders")
+  @Test("errors of an editing command name the command and identifiers, not operations and placeholders")
   func sentencesOfEdits() throws {
     let sandbox = try Sandbox()
     for name in ["nonsense", "$a"] {
@@ -205,7 +205,7 @@ struct BadInputTests {
     #expect(try sandbox.run(["albums"]).lines.count == 2)
   }
 
-  @Test("a token of another library, or none, is refused", arguments: ["nonsense", "t1-0000000000000000-5"])
+  @Test("a token of another library, or an invalid one, is rejected", arguments: ["nonsense", "t1-0000000000000000-5"])
   func foreignToken(token: String) throws {
     let sandbox = try Sandbox()
     for words in [["log", "--after", token], ["watch", "--until", token]] {
@@ -248,7 +248,7 @@ struct BadInputTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: sandbox.folder.path) == ["library"])
   }
 
-  @Test("a cause that no commit can have is wrong usage, such as the empty one of a variable that is not set")
+  @Test("a cause that no commit can have is a usage error, such as the empty value of an unset variable")
   func emptyCauses() throws {
     let sandbox = try Sandbox()
     let asset = try sandbox.makeAssets(1)[0]
@@ -268,7 +268,7 @@ struct BadInputTests {
     #expect(try sandbox.run(["history", "token"]).output == head)
   }
 
-  @Test("an argument or a variable that is not UTF-8 is refused, since its text would name another file")
+  @Test("an argument or a variable that is not UTF-8 is rejected, since its text would name another file")
   func notUTF8() throws {
     let sandbox = try Sandbox()
     for (line, sentence) in [
@@ -285,7 +285,7 @@ struct BadInputTests {
   }
 
   @Test(
-    "a damaged store takes neither the check nor a rebuild down with it, whatever the runtime does when it faults",
+    "a damaged store crashes neither the check nor a rebuild, whatever the runtime does on a fault",
     arguments: ["verify", "rebuild"], [[:], ["SWIFT_BACKTRACE": "enable=yes"]])
   func damagedStore(_ command: String, _ variables: [String: String]) throws {
     let sandbox = try Sandbox()

@@ -9,7 +9,7 @@ struct ClientCommandTests {
     try result.objects().map { try #require($0["localIdentifier"] as? String) }
   }
 
-  @Test("a limited client sees its selection and what it made, through every way of looking (AU-01, AU-02, AU-03)")
+  @Test("a limited client sees its selection and what it created, in every command that reads (AU-01, AU-02, AU-03)")
   func limited() throws {
     let sandbox = try Sandbox()
     let assets = try sandbox.makeAssets(4)
@@ -45,7 +45,7 @@ struct ClientCommandTests {
   }
 
   @Test(
-    "only the owner writes sidecars, whatever a client may do and whichever fields are written",
+    "only the owner writes sidecars, whatever permission a client has and whichever fields are written",
     arguments: [[], ["--all"], ["--all", "--dry-run"]])
   func sidecars(options: [String]) throws {
     let sandbox = try Sandbox()
@@ -59,7 +59,7 @@ struct ClientCommandTests {
   }
 
   @Test(
-    "what counts or tells everything is refused to a limited client with one sentence and status 1 (AU-01)",
+    "commands that count or list everything reject a limited client with one sentence and status 1 (AU-01)",
     arguments: [
       ["stat"], ["log"], ["verify"], ["rebuild"], ["client", "list"], ["client", "selection", name],
       ["client", "access", "00000000-0000-4000-8000-000000000000"], ["client", "grant", name, "ASSET"],
@@ -78,7 +78,7 @@ struct ClientCommandTests {
     #expect(try sandbox.run(["log", "--json"]).lines.count == before)
   }
 
-  @Test("a grant arrives at a client's watch as an insertion, a withdrawal as a removal, the rest not at all (AU-04)")
+  @Test("in a client's watch a grant is an insertion, a withdrawal a removal, and the rest does not appear (AU-04)")
   func watched() throws {
     let sandbox = try Sandbox()
     let assets = try sandbox.makeAssets(3)
@@ -103,7 +103,7 @@ struct ClientCommandTests {
     #expect(other.status == 1 && other.errors.contains("another client's view"))
   }
 
-  @Test("an add-only client adds, reads nothing, and is refused everything else (AU-08)")
+  @Test("an add-only client adds, reads nothing, and everything else is rejected (AU-08)")
   func addOnly() throws {
     let sandbox = try Sandbox()
     let asset = try sandbox.makeAssets(1)[0]
@@ -129,7 +129,7 @@ struct ClientCommandTests {
     #expect(try sandbox.identifiers() == [asset, created])
   }
 
-  @Test("the list tells full, limited, add-only and no access apart, with reasons and decisions (AU-09)")
+  @Test("the list distinguishes full, limited, add-only and no access, with reasons and decisions (AU-09)")
   func list() throws {
     let sandbox = try Sandbox()
     let assets = try sandbox.makeAssets(2)
@@ -165,7 +165,7 @@ struct ClientCommandTests {
     #expect((unlimited[0]["error"] as? [String: Any])?["code"] as? Int == 3300)
   }
 
-  @Test("who can see an asset is told of now and of any earlier state")
+  @Test("the clients that can see an asset are listed for the current and any earlier state")
   func access() throws {
     let sandbox = try Sandbox()
     let assets = try sandbox.makeAssets(2)
@@ -186,7 +186,7 @@ struct ClientCommandTests {
     #expect(try sandbox.run(["client", "selection", "nobody"]).errors.contains("'nobody'"))
   }
 
-  @Test("without a terminal nobody is asked, and that is told; asking without a reason is an error (FR-18)")
+  @Test("without a terminal no prompt is shown and the command says so; asking without a reason is an error (FR-18)")
   func request() throws {
     let sandbox = try Sandbox()
     _ = try sandbox.makeAssets(1)

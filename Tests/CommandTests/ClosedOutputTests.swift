@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Output without a reader, or with a slow one")
+@Suite("Output that is not read, or read slowly")
 struct ClosedOutputTests {
   @Test("output and messages wait for the reader of a pipe that does not block, and arrive whole")
   func notBlocking() async throws {
@@ -38,7 +38,7 @@ struct ClosedOutputTests {
     try #require(try sandbox.run(["resource", "list", asset, "--json"]).objects().first?["path"] as? String)
   }
 
-  @Test("a check that found damage has its status without a reader too, and so has one that found none")
+  @Test("a check reports its status without a reader too, whether it found damage or not")
   func checks() throws {
     let sandbox = try Sandbox()
     let assets = try sandbox.makeAssets(3)
@@ -57,7 +57,7 @@ struct ClosedOutputTests {
     }
   }
 
-  @Test("a check whose output is closed before it has looked at everything fails, and says so")
+  @Test("a check whose output is closed before it has examined everything fails, and says so")
   func unfinishedCheck() throws {
     let sandbox = try Sandbox()
     _ = try sandbox.makeAssets(400)
@@ -66,7 +66,7 @@ struct ClosedOutputTests {
     #expect(try sandbox.run(["resource", "check", "--json"]).status == 0)
   }
 
-  @Test("a failure in an export, in reading metadata or in a list of identifiers has its status without a reader too")
+  @Test("a failure in an export, in reading metadata or in a list of identifiers sets the status without a reader too")
   func failures() throws {
     let sandbox = try Sandbox()
     let assets = try sandbox.makeAssets(400)
@@ -83,7 +83,7 @@ struct ClosedOutputTests {
     #expect(exported.count { $0.hasSuffix(".jpg") } == 399, "The export goes on without a reader.")
   }
 
-  @Test("sidecars that could not be written have their status without a reader too")
+  @Test("sidecars that could not be written set the status without a reader too")
   func sidecars() throws {
     let sandbox = try Sandbox()
     let photos = sandbox.folder.appending(path: "photos")
@@ -98,7 +98,7 @@ struct ClosedOutputTests {
     #expect(try Self.closed(sandbox, ["sidecars", "write"]) == (.status(1), ""))
   }
 
-  @Test("a failure after the first lines is told on standard error, whether these are read or not")
+  @Test("a failure after the first lines is reported on standard error, whether the lines are read or not")
   func lateFailure() throws {
     let sandbox = try Sandbox()
     _ = try sandbox.makeAssets(1)

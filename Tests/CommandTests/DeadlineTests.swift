@@ -3,9 +3,9 @@ import Testing
 
 @testable import PhotoLedgerCommand
 
-@Suite("The deadline of a command that was asked to stop")
+@Suite("The deadline of a command after a request to stop")
 struct DeadlineTests {
-  @Test("where the system allows no thread for it, the kernel ends the process", .timeLimit(.minutes(2)))
+  @Test("where the system allows no thread for the deadline, the kernel ends the process", .timeLimit(.minutes(2)))
   func noThread() async {
     await #expect(processExitsWith: .signal(SIGALRM)) {
       // No stack of a PiB can be had.

@@ -19,7 +19,7 @@ struct DemoTests {
     #expect(try history("8") != first)
   }
 
-  @Test("a demonstration of a folder with one photo, and of one with none")
+  @Test("a demonstration with a folder of one photo, and with an empty folder")
   func smallFolders() throws {
     let sandbox = try Sandbox(makesLibrary: false)
     let folder = try pictures(in: sandbox, count: 1)
@@ -37,7 +37,7 @@ struct DemoTests {
     #expect(none.output.contains("nothing to show"))
   }
 
-  @Test("the temporary library of a demonstration is for its user alone, and is removed")
+  @Test("the temporary library of a demonstration is private to its user, and is removed")
   func temporaryFolder() throws {
     let sandbox = try Sandbox(makesLibrary: false)
     let temporary = sandbox.folder.appending(path: "temporary")
@@ -62,7 +62,7 @@ struct DemoTests {
     #expect(nowhere.status == 1 && nowhere.errors.contains("photoledger-demo-"), "\(nowhere)")
   }
 
-  @Test("the line that names the library of a demonstration is one for a shell, whatever the path")
+  @Test("the line that names the library of a demonstration is valid shell input, whatever the path")
   func printedPath() throws {
     let sandbox = try Sandbox(makesLibrary: false)
     let library = sandbox.folder.appending(path: "it's a demo").path
@@ -72,7 +72,7 @@ struct DemoTests {
     #expect(shown == (library, .status(0)))
   }
 
-  @Test("an import tells what it did, and the second one adds nothing", arguments: [false, true])
+  @Test("an import reports what it did, and the second one adds nothing", arguments: [false, true])
   func imports(isByReference: Bool) throws {
     let sandbox = try Sandbox()
     let folder = try pictures(in: sandbox, count: 3)
@@ -92,7 +92,7 @@ struct DemoTests {
     #expect((last["cause"] as? String)?.hasPrefix("import ") == true)
   }
 
-  @Test("a folder that does not exist is told by name")
+  @Test("a folder that does not exist is named in the error")
   func missingFolder() throws {
     let sandbox = try Sandbox()
     let result = try sandbox.run(["import", sandbox.folder.path + "/nowhere"])

@@ -18,7 +18,7 @@ struct EditCommandTests {
 
   private static let format = ["--format", "com.example.editor", "--format-version", "2"]
 
-  @Test("an edit begins from its input, is kept beside the original, and is taken back (AS-04, AS-07, AS-09)")
+  @Test("an edit begins from its input, is kept beside the original, and is undone (AS-04, AS-07, AS-09)")
   func photo() throws {
     let sandbox = try Sandbox()
     let asset = try sandbox.makeAssets(1)[0]
@@ -54,7 +54,7 @@ struct EditCommandTests {
     #expect(try sandbox.run(["verify", "--content"]).status == 0)
   }
 
-  @Test("an edit that lacks something is refused whole, with a sentence (AS-04, LP-01)")
+  @Test("an incomplete edit is rejected as a whole, with a sentence (AS-04, LP-01)")
   func refused() throws {
     let sandbox = try Sandbox()
     let asset = try sandbox.makeAssets(1)[0]
@@ -104,7 +104,7 @@ struct EditCommandTests {
     #expect(try sandbox.run(["show", assets[2]]).output.contains("the raw original"))
   }
 
-  @Test("stars, captions and keywords are given and taken away, for several assets at once (AS-15)")
+  @Test("ratings, captions and keywords are set and removed, for several assets at once (AS-15)")
   func words() throws {
     let sandbox = try Sandbox()
     let assets = try sandbox.makeAssets(2)

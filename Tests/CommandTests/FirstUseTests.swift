@@ -34,7 +34,7 @@ struct FirstUseTests {
 
   private func exists(_ url: URL) -> Bool { FileManager.default.fileExists(atPath: url.path) }
 
-  @Test("an import makes the library that it is to fill, says so, and the next one finds it")
+  @Test("an import creates the library that it fills, says so, and the next one finds it")
   func importMakesLibrary() throws {
     let folder = try TemporaryFolder()
     let photos = try pictures(in: folder.url, count: 3)
@@ -49,7 +49,7 @@ struct FirstUseTests {
   }
 
   @Test(
-    "an import that may not make a library, or fails, leaves nothing behind",
+    "an import that may not create a library, or fails, leaves nothing behind",
     arguments: [
       (["import", "pictures", "--no-create"], "There is no library at "),
       (["import", "pictures", "--as", "com.example.scanner"], "There is no library at "),
@@ -66,7 +66,7 @@ struct FirstUseTests {
   }
 
   @Test(
-    "an import that fails after it has made the library takes the library back, and folders of others stay",
+    "an import that fails after it created the library removes the library, and folders of others stay",
     .mountsMemory)
   func takesBack() throws {
     let folder = try TemporaryFolder()
@@ -86,7 +86,7 @@ struct FirstUseTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: disk.appending(path: "mine").path).isEmpty)
   }
 
-  @Test("a folder in which something else lies is not made a library")
+  @Test("no library is created in a folder that holds something else")
   func occupied() throws {
     let folder = try TemporaryFolder()
     let photos = try pictures(in: folder.url, count: 1)
@@ -96,7 +96,7 @@ struct FirstUseTests {
   }
 
   @Test(
-    "an import finishes the library whose creation was cut short; another command says that there is none",
+    "an import finishes a library whose creation was interrupted; another command says that there is none",
     arguments: [false, true])
   func unfinished(hasTables: Bool) throws {
     let folder = try TemporaryFolder()
@@ -124,7 +124,7 @@ struct FirstUseTests {
   }
 
   @Test(
-    "a library that has lost its store is not begun anew where its files may be, or where it had more than files",
+    "a library that lost its store is not created again where its files may be, or where it held more than files",
     arguments: ["resources", "renditions"])
   func lostStore(name: String) throws {
     let folder = try TemporaryFolder()
@@ -141,7 +141,7 @@ struct FirstUseTests {
     #expect(try Data(contentsOf: store).isEmpty)
   }
 
-  @Test("without a name the library lies in the user's data folder, which is made for the user alone")
+  @Test("without a name the library is in the user's data folder, which is created for the user alone")
   func dataFolder() throws {
     let folder = try TemporaryFolder()
     let photos = try pictures(in: folder.url, count: 2)
@@ -164,7 +164,7 @@ struct FirstUseTests {
   }
 
   @Test(
-    "where there is no library, a command says where it was looked for, why there, and what to do",
+    "where there is no library, a command says where it searched, why there, and what to do",
     arguments: [["ls"], ["log"], ["verify"], ["rebuild"], ["compact"], ["pick", "--as", "a"], ["export"]])
   func absence(words: [String]) throws {
     let folder = try TemporaryFolder()
@@ -192,7 +192,7 @@ struct FirstUseTests {
   }
 
   @Test(
-    "a library that finds no room leaves nothing behind, however little there is",
+    "a library for which the disk has no room leaves nothing behind, however little room there is",
     .mountsMemory, arguments: [4, 12, 40, 44, 48, 64, 72])
   func fullDisk(kilobytes: Int) throws {
     let folder = try TemporaryFolder()

@@ -7,7 +7,7 @@ struct HistoryCommandTests {
     try #require((line["changeDetails"] as? [String: Any])?[type] as? [String: [String]])
   }
 
-  @Test("a change of the client's own access has no details, and is not called an erasure alone (PH-07)")
+  @Test("a change of the client's own access has no details, and is not reported as an erasure (PH-07)")
   func access() throws {
     let sandbox = try Sandbox()
     #expect(try sandbox.run(["client", "authorize", "app"]).status == 0)
@@ -49,7 +49,7 @@ struct HistoryCommandTests {
     #expect(text.contains("(purge)") && text.contains("deleted   asset  \(assets[1])  'IMG_1.jpg'\n"), "\(text)")
   }
 
-  @Test("more commits than one reading gives are told all the same, up to the limit")
+  @Test("more commits than one read returns are all listed, up to the limit")
   func pieces() throws {
     let sandbox = try Sandbox()
     let asset = try sandbox.makeAssets(1)[0]
@@ -63,7 +63,7 @@ struct HistoryCommandTests {
     #expect(try sandbox.run(["history", "--json", "--limit", "512"]).lines.count == 512)
   }
 
-  @Test("a shortened history expires older tokens, and begins where it was cut (PH-06)")
+  @Test("a shortened history expires older tokens, and begins at the cut (PH-06)")
   func shorten() throws {
     let sandbox = try Sandbox()
     let start = try sandbox.run(["history", "token"]).lines[0]
@@ -82,7 +82,7 @@ struct HistoryCommandTests {
     }
   }
 
-  @Test("a limited client is told its own view: grants are insertions, withdrawals deletions (AU-10)")
+  @Test("a limited client gets the history of its own view: grants are insertions, withdrawals deletions (AU-10)")
   func limited() throws {
     let sandbox = try Sandbox()
     let assets = try sandbox.makeAssets(3)

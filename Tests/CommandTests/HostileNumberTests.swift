@@ -30,7 +30,7 @@ struct HostileNumberTests {
     #expect(JSON.number(.nan).description == "null" && JSON.number(-.infinity).description == "null")
   }
 
-  @Test("a line with a number that is none of its field is answered, and the lines after it are executed")
+  @Test("a line with a number outside its field's range is answered, and the lines after it are executed")
   func lines() throws {
     let sandbox = try Sandbox()
     let answers = try sandbox.apply([
@@ -43,7 +43,7 @@ struct HostileNumberTests {
   }
 
   @Test(
-    "a number that no place, date or medium has is refused by name, from the owner and from one who may only add",
+    "a number outside the range of a place, date or medium is rejected by name, from the owner and an add-only client",
     arguments: [
       (#""location":{"latitude":1,"longitude":2,"altitude":-9223372036854775808}"#, "altitude"),
       (#""location":{"latitude":1,"longitude":2,"altitude":1e300}"#, "altitude"),
@@ -67,7 +67,7 @@ struct HostileNumberTests {
     #expect(try sandbox.identifiers().count == 2)
   }
 
-  @Test("what an older program stored beyond the bounds is printed by every command that shows it")
+  @Test("values out of range that an older program stored are printed by every command that shows them")
   func stored() throws {
     let sandbox = try Sandbox()
     let asset = try sandbox.makeAssets(1)[0]
@@ -108,7 +108,7 @@ struct HostileNumberTests {
   }
 
   @Test(
-    "a photo whose XMP has an altitude of no place is imported without it, and every command prints",
+    "a photo whose XMP has an impossible altitude is imported without it, and every command prints",
     .enabled(if: SamplePhotos.areInstalled("exiftool"), "Needs exiftool, which reads the photos."))
   func imported() throws {
     let sandbox = try Sandbox()

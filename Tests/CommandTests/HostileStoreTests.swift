@@ -188,7 +188,7 @@ struct HostileStoreTests {
   }
 
   @Test(
-    "what is no store, another's, cut off or newer is refused by every command, and left as it is",
+    "a file that is not a store, another program's, truncated or newer is rejected by every command, and unchanged",
     arguments: Refused.allCases)
   func refused(damage: Refused) throws {
     let victim = try Victim()
@@ -203,7 +203,7 @@ struct HostileStoreTests {
     }
   }
 
-  @Test("every command that there is refuses such a store", arguments: [Refused.text, .newerStore])
+  @Test("every existing command rejects such a store", arguments: [Refused.text, .newerStore])
   func everyCommand(damage: Refused) throws {
     let victim = try Victim()
     try inflict(damage, on: victim)
@@ -260,7 +260,7 @@ struct HostileStoreTests {
   }
 
   @Test(
-    "a damaged file never takes a command down, and a command that only reads never changes it", arguments: Met.allCases
+    "a damaged file never crashes a command, and a command that only reads never changes it", arguments: Met.allCases
   )
   func met(damage: Met) throws {
     let victim = try Victim()
@@ -280,7 +280,7 @@ struct HostileStoreTests {
   }
 
   @Test(
-    "a row that was cut short in any table never takes a command down, and is told where it matters",
+    "a truncated row in any table never crashes a command, and is reported where it matters",
     arguments: ["events", "commits", "assets", "details", "collections", "identifiers", "members", "containers"])
   func rows(table: String) throws {
     let victim = try Victim()
@@ -297,7 +297,7 @@ struct HostileStoreTests {
   }
 
   @Test(
-    "pages that form a loop are damage to commands that look one asset up, check files, or write, and soon",
+    "pages that form a loop are quickly reported as damage by look-ups, file checks and writes",
     arguments: StorePages.Loop.allCases, ["assets", "details", "events"])
   func loops(loop: StorePages.Loop, table: String) throws {
     let victim = try Victim()
@@ -317,7 +317,7 @@ struct HostileStoreTests {
   enum Arrangement: CaseIterable { case firstOnly, lastOnly, reversed }
 
   @Test(
-    "pages of assets that are led to again, or in another order, never end a command by a fault",
+    "pages of assets that are referenced twice, or in another order, never end a command with a fault",
     arguments: Arrangement.allCases)
   func rearranged(arrangement: Arrangement) throws {
     let victim = try Victim()
@@ -343,7 +343,7 @@ struct HostileStoreTests {
     #expect(result.status == 1 && result.errors.contains("out of order"), "\(result.errors)")
   }
 
-  @Test("a fault while the store is read is told with the library's name and the signal")
+  @Test("a fault while the store is read is reported with the library's name and the signal")
   func fault() throws {
     let victim = try Victim()
     // Numbers of pages and of nodes that lead out of the map.
@@ -362,7 +362,7 @@ struct HostileStoreTests {
     #expect(!told.isEmpty && told.isSubset(of: ["SIGBUS", "SIGSEGV", "SIGABRT"]))
   }
 
-  @Test("a fault is told of the stores that a command works on, and of no other")
+  @Test("a fault is reported for the stores that a command uses, and for no other")
   func places() throws {
     func places(_ words: [String]) throws -> [String] {
       let command = try #require(Commands.all.filter { words.starts(with: $0.words) }.max { $0.name < $1.name })

@@ -27,7 +27,7 @@ struct ImportCommandTests {
     return folder.appending(path: "export").path
   }
 
-  @Test("a Takeout is imported in a dry run, then in earnest, and taken back by its cause")
+  @Test("a Takeout is imported in a dry run, then for real, and undone by its cause")
   func takeout() throws {
     let sandbox = try Sandbox()
     let part = try Self.takeout(in: sandbox.folder)
@@ -61,7 +61,7 @@ struct ImportCommandTests {
     #expect(joined.output.contains("Sea/a.jpg\n"), "\(joined.output)")
   }
 
-  @Test("an import is tried out in a fork, and the library stays as it was")
+  @Test("an import is rehearsed in a fork, and the library stays as it was")
   func intoFork() throws {
     let sandbox = try Sandbox()
     let part = try Self.takeout(in: sandbox.folder)
@@ -87,7 +87,7 @@ struct ImportCommandTests {
     #expect(try more.objects().first?["assetsAdded"] as? Int == 0, "\(more.errors)")
   }
 
-  @Test("what is not tried out in a fork is refused, and makes none")
+  @Test("an option that a rehearsal in a fork does not support is rejected, and no fork is made")
   func refusedForks() throws {
     let sandbox = try Sandbox()
     let part = try Self.takeout(in: sandbox.folder)
@@ -129,7 +129,7 @@ struct ImportCommandTests {
     #expect((moved["keptFiles"] as? [[String: String]])?.first?["reason"] == "sidecar")
   }
 
-  @Test("a copy that cannot be read back keeps its original, and the status is 1")
+  @Test("an original whose copy cannot be read back is kept, and the status is 1")
   func unproved() throws {
     let sandbox = try Sandbox()
     let path = sandbox.folder.appending(path: "a.jpg")
@@ -209,7 +209,7 @@ struct ImportCommandTests {
   }
 
   @Test(
-    "an import that cannot be executed as it is asked for says why",
+    "an import that cannot run as requested says why",
     arguments: [
       (["import", "takeout"], 2, "needs PART"), (["import", "takeout", "nowhere"], 1, "nowhere cannot be imported"),
       (["import", "x", "--jobs", "0"], 2, "1 to 256"), (["import", "x", "--time-zone", "Mars"], 2, "got 'Mars'"),

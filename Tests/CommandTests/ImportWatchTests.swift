@@ -63,7 +63,7 @@ struct ImportWatchTests {
   }
 
   @Test(
-    "a watch that cannot be as it is asked for says why",
+    "a watch that cannot run as requested says why",
     arguments: [
       (["--watch", "--dry-run", "."], 2, "no --dry-run"), (["--watch", "--folder-albums", "."], 2, "whole folders"),
       (["--accept-missing", "."], 2, "needs --watch"), (["--watch", "nowhere"], 1, "nowhere cannot be imported"),

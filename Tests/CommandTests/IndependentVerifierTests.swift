@@ -88,7 +88,7 @@ struct IndependentVerifierTests {
     return file.path
   }
 
-  @Test("an erased payload is erased to both, and root, checkpoint and proofs are as before")
+  @Test("an erased payload is erased for both, and root, checkpoint and proofs are as before")
   func erased() throws {
     let sandbox = try library()
     let note = try file(sandbox, "1.note", ["checkpoint"])
@@ -115,7 +115,7 @@ struct IndependentVerifierTests {
     _ = try verified(sandbox)
   }
 
-  @Test("both find what was altered, removed or put elsewhere at the same event")
+  @Test("both find an event that was altered, removed or moved")
   func alterations() throws {
     let sandbox = try library()
     var random = SeededGenerator(seed: 3)
@@ -147,7 +147,7 @@ struct IndependentVerifierTests {
     _ = try verified(sandbox)
   }
 
-  @Test("a log recomputed from an event on is sound to both, and only the kept checkpoint shows it")
+  @Test("a log recomputed from an event on is valid to both, and only the kept checkpoint shows it")
   func rewritten() throws {
     let sandbox = try library()
     let (early, late) = (

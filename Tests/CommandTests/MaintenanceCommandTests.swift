@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("Maintenance and forgetting on the command line")
+@Suite("Maintenance and erasure on the command line")
 struct MaintenanceCommandTests {
   private static func chain(_ sandbox: Sandbox, _ library: String? = nil) throws -> String {
     let words = ["stat", "--json"] + (library.map { ["--library", $0] } ?? [])
@@ -49,7 +49,8 @@ struct MaintenanceCommandTests {
   }
 
   @Test(
-    "a damaged backup is refused with a sentence and status 1, and nothing is made", arguments: [0, 100, 5000, 40_000])
+    "a damaged backup is rejected with a sentence and status 1, and nothing is created",
+    arguments: [0, 100, 5000, 40_000])
   func damagedBackup(length: Int) throws {
     let sandbox = try Sandbox()
     _ = try sandbox.makeAssets(40)
@@ -101,7 +102,9 @@ struct MaintenanceCommandTests {
     #expect(missing.status == 1 && missing.errors.contains("cannot be read"))
   }
 
-  @Test("a copy of the library is not made inside it, nor in the root's place", arguments: ["backup", "fork"])
+  @Test(
+    "a copy of the library is not created inside it, nor in place of the file system's root",
+    arguments: ["backup", "fork"])
   func copyInside(command: String) throws {
     let sandbox = try Sandbox()
     let link = Self.path(sandbox, "link")
@@ -119,7 +122,7 @@ struct MaintenanceCommandTests {
   enum Stop: CaseIterable { case asked, killed }
 
   @Test(
-    "a command that works in a child stops with it: asked to, it answers; killed, its child is gone too",
+    "a command that works in a child stops with it: on a request it answers; if it is killed, its child ends too",
     arguments: Stop.allCases)
   func stopped(stop: Stop) throws {
     let sandbox = try Sandbox()
@@ -143,7 +146,7 @@ struct MaintenanceCommandTests {
   }
 
   @Test(
-    "a restoring and a check that are asked to stop do, and leave nothing", arguments: ["restore-backup", "verify"])
+    "a restore and a check that are asked to stop do so, and leave nothing", arguments: ["restore-backup", "verify"])
   func stoppedAtWork(command: String) throws {
     let sandbox = try Sandbox()
     for _ in 0..<4 { _ = try sandbox.makeAssets(500) }
@@ -229,7 +232,7 @@ struct MaintenanceCommandTests {
     #expect(unknown.status == 1 && unknown.errors.contains("never had"))
   }
 
-  @Test("every commit of an erasure has the word of the command as its cause, unless another is given")
+  @Test("every commit of an erasure has the command's name as its cause, unless another is given")
   func causeOfErasure() throws {
     let sandbox = try Sandbox()
     let asset = try sandbox.makeAssets(1)[0]
@@ -256,7 +259,8 @@ struct MaintenanceCommandTests {
   /// When a compaction is killed, by what is seen of it in the folder.
   enum KillPoint: CaseIterable { case begun, writing, renamed }
 
-  @Test("a compaction that is killed leaves the old store or the new one, whole", arguments: KillPoint.allCases)
+  @Test(
+    "a compaction that is killed leaves either the old store or the new one, complete", arguments: KillPoint.allCases)
   func killed(point: KillPoint) throws {
     let sandbox = try Sandbox()
     for _ in 0..<3 { _ = try sandbox.makeAssets(60) }
@@ -303,7 +307,7 @@ struct MaintenanceCommandTests {
     }
   }
 
-  @Test("what was done in a fork is listed object by object, and leaves the first library as it was")
+  @Test("changes in a fork are listed object by object, and leave the first library as it was")
   func fork() throws {
     let sandbox = try Sandbox()
     let assets = try sandbox.makeAssets(3)

@@ -25,7 +25,7 @@ struct MetadataCommandTests {
     return sandbox
   }
 
-  @Test("reads all assets of a library of before, in a dry run first, and is taken back by its cause")
+  @Test("reads all assets of an older library, in a dry run first, and is undone by its cause")
   func all() throws {
     let sandbox = try Self.sandbox()
     #expect(try Self.said(sandbox).allSatisfy { $0 == nil })
@@ -44,7 +44,7 @@ struct MetadataCommandTests {
     #expect(try Self.said(sandbox).allSatisfy { $0 == nil })
   }
 
-  @Test("a file that is not there is named with status 1, and identifiers choose")
+  @Test("a missing file is named with status 1, and identifiers select assets")
   func named() throws {
     let sandbox = try Self.sandbox()
     let ids = try sandbox.identifiers()

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Smart albums, sources and identifiers on the command line")
 struct ModelCommandTests {
-  @Test("everything that can be said of an asset is written by apply and read back from ls")
+  @Test("every property of an asset is written by apply and read back from ls")
   func roundTrip() throws {
     let sandbox = try Sandbox()
     let origin = "9ECA0168-A43B-4354-834C-48DB7043E73D:CD8203F9-2C43-43FB-83F4-7153FB9B529D:"
@@ -28,7 +28,7 @@ struct ModelCommandTests {
   }
 
   @Test(
-    "a request of the wider model that does not follow the schema is refused with the name of what is wrong",
+    "a request of the wider model that does not follow the schema is rejected with the name of the wrong field",
     arguments: [
       (#"{"op":"asset.edit","assets":["$a"],"rating":6}"#, "'rating' must be a number of stars"),
       (#"{"op":"asset.edit","assets":["$a"],"addedKeywords":"sea"}"#, "'addedKeywords' must be a list of words"),
@@ -69,7 +69,7 @@ struct ModelCommandTests {
     #expect(try sandbox.run(["log", "--json"]).lines.count == 1)
   }
 
-  @Test("smart albums show what their predicates say, by name and by identifier, and are followed (AL-07)")
+  @Test("smart albums show what their predicates select, by name and by identifier, and are followed (AL-07)")
   func smartAlbums() throws {
     let sandbox = try Sandbox()
     let assets = try sandbox.makeAssets(3)
@@ -124,7 +124,7 @@ struct ModelCommandTests {
   }
 
   @Test(
-    "an identifier across libraries finds what came with it, then equal content; all that fit are told (CI-01 to CI-04)"
+    "a cloud identifier finds its recorded asset, then equal content; all matches are listed (CI-01 to CI-04)"
   )
   func identifiers() throws {
     let here = try Sandbox()

@@ -45,7 +45,7 @@ struct MomentCommandTests {
     #expect(try sandbox.run(["show", album]).status == 1)
   }
 
-  @Test("the log of a moment words its events with the names of then, and that of now with those of now")
+  @Test("the log as of a moment uses the names of that moment, and the current log the current names")
   func namesOfThen() throws {
     let sandbox = try Sandbox()
     let assets = try sandbox.makeAssets(1)
@@ -68,7 +68,7 @@ struct MomentCommandTests {
   }
 
   @Test(
-    "a moment that is none is refused with a sentence",
+    "an invalid moment is rejected with a sentence",
     arguments: [
       ("yesterday", Int32(2)), ("t1-0123456789abcdef-2s", 1), ("99999999", 1), ("2024-13-01", 2), ("t1-x", 1),
     ])
@@ -80,7 +80,7 @@ struct MomentCommandTests {
     }
   }
 
-  @Test("diff tells what leads from one state of a fetch to another, with the objects (CD-01, CD-08)")
+  @Test("diff lists the changes from one state of a fetch to another, with the objects (CD-01, CD-08)")
   func diff() throws {
     let sandbox = try Sandbox()
     let start = try Self.token(sandbox)

@@ -53,7 +53,7 @@ struct MutatedRowTests {
     ]
   }
 
-  @Test("a row that was altered is answered or told as damage by every command, never by a trap")
+  @Test("a row that was altered is answered or reported as damage by every command, never by a trap")
   func mutations() throws {
     var random = SeededGenerator(seed: 15)
     let commands = commands
@@ -74,7 +74,7 @@ struct MutatedRowTests {
   }
 
   @Test(
-    "the row of a commit with numbers that no log reaches is damage to every command that reads commits",
+    "a commit row with numbers that no log reaches is damage to every command that reads commits",
     arguments: [
       (1, .max), (.max, 1), (.max, .max), (1 << 63, 1), (2, 1 << 63), (1 << 62, 1 << 62), (0, 1), (2, 0), (3, 1),
       (2, 1 << 40),
@@ -101,7 +101,7 @@ struct MutatedRowTests {
     }
   }
 
-  @Test("folders that stand inside each other are damage, and no walk through them is endless")
+  @Test("folders that contain each other are damage, and no traversal of them is endless")
   func folders() throws {
     let ids = try (0..<2).map { try #require(try sandbox.run(["folder", "create", "\($0)"]).lines.first) }
     #expect(try sandbox.run(["folder", "insert", ids[0], ids[1]]).status == 0)

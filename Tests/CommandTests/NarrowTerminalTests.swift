@@ -27,7 +27,7 @@ struct NarrowTerminalTests {
     return String(decoding: shown, as: UTF8.self).split(whereSeparator: \.isNewline).map(String.init)
   }
 
-  @Test("a list of assets shows whole names: beside the identifiers, or above them where there is no room")
+  @Test("a list of assets shows full names: beside the identifiers, or above them where there is no room")
   func assets() throws {
     let sandbox = try Sandbox()
     let identifier = String(try sandbox.makeAssets(1)[0].prefix(36))

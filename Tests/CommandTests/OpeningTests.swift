@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Opening from the command line")
 struct OpeningTests {
-  @Test("a log without its first event is told as such, by `verify --json` too")
+  @Test("a log without its first event is reported as such, by `verify --json` too")
   func firstEvent() throws {
     let sandbox = try Sandbox()
     _ = try sandbox.makeAssets(2)
@@ -27,7 +27,7 @@ struct OpeningTests {
     #expect(try sandbox.run(["verify"]).output.contains("NOT SOUND at event 1"))
   }
 
-  @Test("a file in the place of the pipe that tells of changes is refused with what to do", arguments: [false, true])
+  @Test("a file in place of the notification pipe is rejected with what to do", arguments: [false, true])
   func changes(isFolder: Bool) throws {
     let sandbox = try Sandbox()
     let pipe = sandbox.library + "/store/changes"
@@ -45,7 +45,7 @@ struct OpeningTests {
   }
 
   @Test(
-    "a library on a read-only mount is listed, verified, proved and exported, and refuses changes with what to do",
+    "a library on a read-only mount is listed, verified, proved and exported, and rejects changes with what to do",
     .mountsMemory)
   func readOnly() throws {
     let sandbox = try Sandbox(makesLibrary: false)
@@ -74,7 +74,7 @@ struct OpeningTests {
   }
 
   @Test(
-    "`init` makes the names of the library, its store and its data durable, also what a killed one left",
+    "`init` makes the names of the library, its store and its data durable, also those left by a killed one",
     .enabled(if: SamplePhotos.areInstalled("strace"), "Needs strace, which shows what is synced."))
   func durableNames() throws {
     func synced(_ library: String) throws -> [String] {

@@ -7,7 +7,7 @@ struct PickTests {
     try result.objects().map { $0["assetIdentifier"] as? String }
   }
 
-  @Test("a client without permission is given what was chosen, loads it, and sees nothing else (PK-01, PK-02)")
+  @Test("a client without permission gets what was picked, loads it, and sees nothing else (PK-01, PK-02)")
   func choosing() throws {
     let sandbox = try Sandbox()
     let assets = try sandbox.makeAssets(3)
@@ -25,7 +25,7 @@ struct PickTests {
     #expect(log.last?["cause"] as? String == "picking session" && log.last?["client"] as? String == "owner")
   }
 
-  @Test("limit, order, preselection and filter are the session's (PK-03, PK-04, PK-05)")
+  @Test("the session applies limit, order, preselection and filter (PK-03, PK-04, PK-05)")
   func options() throws {
     let sandbox = try Sandbox()
     let assets = try sandbox.makeAssets(4)
@@ -47,7 +47,7 @@ struct PickTests {
     #expect(text.lines.count == 2 && text.lines[1].contains("selected beforehand"))
   }
 
-  @Test("a person chooses from a numbered list, and is told what does not work")
+  @Test("a person chooses from a numbered list, and invalid input is reported")
   func dialogue() throws {
     let sandbox = try Sandbox()
     let assets = try sandbox.makeAssets(4)
@@ -65,7 +65,7 @@ struct PickTests {
     }
   }
 
-  @Test("a picked asset is written to a file, in a kind of data, or refused with the program to install (PK-07)")
+  @Test("a picked asset is written to a file, as a type of data, or rejected with the program to install (PK-07)")
   func loading() throws {
     let sandbox = try Sandbox()
     let heic = #"{"type":"photo","data":"c3RpbGw=","originalFilename":"a.heic"}"#

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-@Suite("What bytes are, on the command line")
+@Suite("Probing files on the command line")
 struct ProbeCommandTests {
   private static func creation(_ data: Data, _ more: String = "") -> String {
     let bytes = data.base64EncodedString()
@@ -24,7 +24,7 @@ struct ProbeCommandTests {
     return ["PATH": "\(folder.path):/usr/bin:/bin", "PHOTOLEDGER_PROBE": "exiftool"]
   }
 
-  @Test("apply records what the bytes say, keeps what the line says, and refuses what is not a photo (CB-06)")
+  @Test("apply records the probed properties, keeps those of the line, and rejects files that are not photos (CB-06)")
   func apply() throws {
     let sandbox = try Sandbox()
     var photo = TinyMedia.Photo()
@@ -43,7 +43,7 @@ struct ProbeCommandTests {
     #expect(shown[0]["creationDate"] as? String == "2021-02-03T04:05:06+02:00")
   }
 
-  @Test("without exiftool it says once what that means, and takes bytes as they are called")
+  @Test("without exiftool it says once what follows, and takes types from file names")
   func missing() throws {
     let sandbox = try Sandbox()
     let lines = [Self.creation(Data("a".utf8)), Self.creation(Data("b".utf8))]
@@ -55,7 +55,7 @@ struct ProbeCommandTests {
     #expect(try sandbox.run(["album", "create", "Sea"], input: "", nowhere).errors.isEmpty, "Nothing needs it.")
   }
 
-  @Test("another word for the probe is an error that names it")
+  @Test("an invalid value for the probe is an error that names it")
   func wrongWord() throws {
     let result = try Sandbox().run(["ls"], input: "", ["PHOTOLEDGER_PROBE": "file"])
     #expect(result.status == 2 && result.errors.contains("got 'file'"))
@@ -87,7 +87,7 @@ struct ProbeCommandTests {
     }
   }
 
-  @Test("one signal ends an apply and an import whose exiftool hangs", .timeLimit(.minutes(30)))
+  @Test("one signal ends an apply and an import while exiftool hangs", .timeLimit(.minutes(30)))
   func signals() async throws {
     try await onBlockingThreads { try await signalEnds() }
   }
@@ -187,7 +187,7 @@ struct ProbeCommandTests {
   }
 
   @Test(
-    "an import whose library is moved meanwhile goes with it, report and all, and not into one that `init` makes",
+    "an import whose library is moved follows it, report included, and not into one that `init` creates",
     arguments: [true, false])
   func movedLibrary(isThereBefore: Bool) async throws {
     try await onBlockingThreads { try await importWhileLibraryIsMoved(isThereBefore) }
@@ -208,7 +208,8 @@ struct ProbeCommandTests {
   }
 
   @Test(
-    "a dry run that created a library removes none when that was moved, and does not say so", arguments: [true, false])
+    "a dry run that created a library removes none when that was moved, and does not claim to",
+    arguments: [true, false])
   func movedDryRun(isOtherMade: Bool) async throws {
     try await onBlockingThreads { try await dryRunWhileLibraryIsMoved(isOtherMade) }
   }
@@ -223,7 +224,7 @@ struct ProbeCommandTests {
     if isOtherMade { #expect(try sandbox.run(["stat"]).status == 0) }
   }
 
-  @Test("an import from which files vanished meanwhile counts them and ends with status 1")
+  @Test("an import from which files vanish counts them and ends with status 1")
   func vanished() async throws {
     try await onBlockingThreads { try await importWhileFilesVanish() }
   }

@@ -11,7 +11,7 @@ struct ProofCommandTests {
     return path
   }
 
-  @Test("a checkpoint goes to standard output or to a new file, and as JSON; a file that is there is not replaced")
+  @Test("a checkpoint goes to standard output or to a new file, and as JSON; an existing file is not replaced")
   func checkpoint() throws {
     let sandbox = try Sandbox()
     _ = try sandbox.makeAssets(3)
@@ -37,7 +37,7 @@ struct ProofCommandTests {
     #expect(refused.status == 1 && refused.errors.contains("only the library's owner"))
   }
 
-  @Test("`verify --checkpoint` compares with checkpoints of this library, and refuses others by name")
+  @Test("`verify --checkpoint` compares with checkpoints of this library, and rejects others by name")
   func verify() throws {
     let sandbox = try Sandbox()
     let (first, second) = (path("1.note", sandbox), path("2.note", sandbox))
@@ -103,7 +103,7 @@ struct ProofCommandTests {
     #expect(try sandbox.run(["prove", "check", path("absent", sandbox)]).errors.contains("cannot be read"))
   }
 
-  @Test("proofs are printed for people, and as JSON with keys in a fixed order")
+  @Test("proofs are printed as text, and as JSON with keys in a fixed order")
   func printed() throws {
     let sandbox = try Sandbox()
     _ = try sandbox.makeAssets(4)
@@ -129,7 +129,7 @@ struct ProofCommandTests {
         && proof["earlierSize"] as? Int == 2 && proof["size"] as? Int == 3)
   }
 
-  @Test("what cannot be proved is refused with a sentence")
+  @Test("what cannot be proved is rejected with a sentence")
   func refused() throws {
     let sandbox = try Sandbox()
     for (words, status, sentence) in [

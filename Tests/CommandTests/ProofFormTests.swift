@@ -19,7 +19,7 @@ struct ProofFormTests {
     ].map { try #require(try sandbox.run(["prove"] + $0 + ["--json"]).objects().first) }
   }
 
-  @Test("a key that no proof has is refused, and so is one that stands twice")
+  @Test("an unknown key in a proof is rejected, and so is a repeated one")
   func keys() throws {
     let sandbox = try Sandbox()
     for proof in try proofs(sandbox) {
@@ -35,7 +35,7 @@ struct ProofFormTests {
     }
   }
 
-  @Test("an altered origin is seen without a checkpoint: the first record names the library")
+  @Test("an altered origin is detected without a checkpoint: the first record names the library")
   func origin() throws {
     let sandbox = try Sandbox()
     let other = try Sandbox()
@@ -57,7 +57,7 @@ struct ProofFormTests {
     }
   }
 
-  @Test("every digit of a record is covered, the chain at its end too")
+  @Test("every digit of a record is covered, including the chain at its end")
   func chain() throws {
     let sandbox = try Sandbox()
     let note = sandbox.folder.appending(path: "7.note").path

@@ -17,7 +17,7 @@ struct RebuildCommandTests {
     try FileManager.default.contentsOfDirectory(atPath: sandbox.library + "/store").filter { $0.hasPrefix(".shadow") }
   }
 
-  @Test("an event that nobody knows ends a rebuild with a sentence; quarantined, it is shown and the library goes on")
+  @Test("an unknown event ends a rebuild with a sentence; once quarantined, it is shown and the library works on")
   func quarantined() throws {
     let sandbox = try Sandbox()
     let assets = try sandbox.makeAssets(3)
@@ -47,7 +47,7 @@ struct RebuildCommandTests {
     #expect(try sandbox.run(["compact"]).status == 0)
   }
 
-  @Test("a store that lacks a table is refused with the advice to rebuild, which makes the table again")
+  @Test("a store that lacks a table is rejected with the advice to rebuild, which creates the table again")
   func missingTable() throws {
     let sandbox = try Sandbox()
     let assets = try sandbox.makeAssets(3)

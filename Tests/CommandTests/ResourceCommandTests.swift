@@ -69,7 +69,7 @@ struct ResourceCommandTests {
     #expect(try Data(contentsOf: piped) == data)
   }
 
-  @Test("a file that is there is not written over, unless it is asked for; nothing else is left in the folder")
+  @Test("an existing file is not overwritten unless requested; nothing else is left in the folder")
   func overwriting() throws {
     let sandbox = try Sandbox()
     let asset = try Self.makeLivePhoto(sandbox)
@@ -85,7 +85,7 @@ struct ResourceCommandTests {
   }
 
   @Test(
-    "a file that is not there to choose is told by name",
+    "a missing file is named in the error",
     arguments: [
       (["--index", "2"], "no file 2", 1), (["--type", "video"], "of type video", 1), (["--type", "foto"], "'foto'", 2),
       (["--type", "photo", "--index", "0"], "pass one of them", 2), (["--index", "-1"], "got '-1'", 2),
@@ -97,13 +97,13 @@ struct ResourceCommandTests {
     #expect(result.output.isEmpty)
   }
 
-  @Test("an asset that is not there is told by name", arguments: ["list", "get", "check"])
+  @Test("an asset that does not exist is named in the error", arguments: ["list", "get", "check"])
   func noAsset(command: String) throws {
     let result = try Sandbox().run(["resource", command, "nonsense"])
     #expect(result.status == 1 && result.errors.contains("'nonsense'"))
   }
 
-  @Test("two files of one type are told apart by their number")
+  @Test("two files of one type are distinguished by their number")
   func ambiguous() throws {
     let sandbox = try Sandbox()
     let lines = ["a", "b"].map { #"{"type":"alternatePhoto","data":"\#(Data($0.utf8).base64EncodedString())"}"# }
@@ -116,7 +116,7 @@ struct ResourceCommandTests {
     #expect(try sandbox.run(["resource", "get", asset, "--index", "2"]).output == "b")
   }
 
-  @Test("a terminal is not written to unless it is asked for")
+  @Test("nothing is written to a terminal unless requested")
   func terminal() throws {
     let sandbox = try Sandbox()
     let asset = try Self.makeLivePhoto(sandbox)
@@ -132,7 +132,7 @@ struct ResourceCommandTests {
     }
   }
 
-  @Test("a file that is stopped half way leaves nothing")
+  @Test("a copy that is stopped half way leaves nothing")
   func interrupted() throws {
     let sandbox = try Sandbox()
     let source = sandbox.folder.appending(path: "big.mov")
@@ -159,7 +159,7 @@ struct ResourceCommandTests {
     Issue.record("No signal came while the file was being copied.")
   }
 
-  @Test("a check tells what is missing or altered, of all assets or of some, by its exit status too (a.7)")
+  @Test("a check reports missing or altered files, of all assets or of some, also by its exit status (a.7)")
   func check() throws {
     let sandbox = try Sandbox()
     let live = try Self.makeLivePhoto(sandbox)
@@ -204,7 +204,7 @@ struct ResourceCommandTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: sandbox.folder.path) == ["library"])
   }
 
-  @Test("a reader that goes away ends a copy to standard output quietly")
+  @Test("a closed reader ends a copy to standard output quietly")
   func closedOutput() throws {
     let sandbox = try Sandbox()
     let running = try Running(

@@ -21,7 +21,7 @@ struct SectionsTests {
     return sandbox
   }
 
-  @Test("sections are counted by the camera's wall clock, newest first, unless told otherwise")
+  @Test("sections are counted by the camera's wall clock, newest first, unless options say otherwise")
   func defaults() throws {
     let sandbox = try sandbox()
     #expect(
@@ -58,7 +58,7 @@ struct SectionsTests {
   }
 
   @Test(
-    "sections that cannot be are refused with a sentence and status 2",
+    "invalid sections are rejected with a sentence and status 2",
     arguments: [
       (["--by", "week"], "got 'week'"), (["--by", "mont"], "did you mean month?"),
       (["--sort", "duration"], "got 'duration'"),

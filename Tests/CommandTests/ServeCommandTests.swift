@@ -49,7 +49,7 @@ import Testing
       return (String(first.dropFirst(place.count)), String(second.dropFirst(link.count)))
     }
 
-    @Test("it says in text where it is and how to sign in, and each SIGUSR1 prints another link")
+    @Test("it prints its address and how to sign in, and each SIGUSR1 prints another link")
     func announces() throws {
       let sandbox = try Sandbox()
       let running = try Running(sandbox, Self.serve)
@@ -63,7 +63,7 @@ import Testing
       #expect(try running.finish(interrupting: true).status == 0)
     }
 
-    @Test("it may open as many files as its hard limit allows, whatever the soft limit is that it was started with")
+    @Test("it may open as many files as its hard limit allows, whatever soft limit it was started with")
     func raisesLimit() throws {
       let sandbox = try Sandbox()
       // The shell becomes the program, so its number is the program's.
@@ -119,7 +119,7 @@ import Testing
     }
 
     @Test(
-      "a certificate without its key, a file that is not there, and one that is no PEM end it with a sentence",
+      "a certificate without its key, a missing file, and one that is not PEM end it with a sentence",
       arguments: [
         (["--tls-certificate", "rubbish.pem"], 2, "belong together"),
         (["--tls-key", "rubbish.pem"], 2, "belong together"),
@@ -138,7 +138,7 @@ import Testing
     }
 
     @Test(
-      "a certificate that is renewed is not read again: the help says so, and the server when it looks, once",
+      "a renewed certificate is not read again: the help says so, and the server once when it notices",
       .enabled(if: TestCertificate.isPossible, "`apt-get install openssl` brings what makes a certificate"))
     func renewed() throws {
       let sandbox = try Sandbox()
@@ -168,7 +168,7 @@ import Testing
       #expect(end.status == 1 && end.errors.contains("certificate and key may be wrong"), "\(end)")
     }
 
-    @Test("an address that is none is a wrong command line; one that is in use, or another machine's, is a failure")
+    @Test("an invalid address is a usage error; one that is in use, or another machine's, is a failure")
     func badAddress() throws {
       let sandbox = try Sandbox()
       let (socket, port) = try listening()
@@ -202,7 +202,7 @@ import Testing
       return (descriptor, UInt16(bigEndian: address.sin_port))
     }
 
-    @Test("a socket that systemd passes is served in place of --listen, and clients that came before are answered")
+    @Test("a socket that systemd passes is served instead of --listen, and earlier connections are answered")
     func activation() throws {
       let (socket, port) = try listening()
       defer { close(socket) }
@@ -220,7 +220,7 @@ import Testing
       _ = try RawClient(port: port)
     }
 
-    @Test("more sockets than one, or what is no listening socket, end it with a sentence")
+    @Test("more than one socket, or one that does not listen, ends it with a sentence")
     func wrongActivation() throws {
       let sandbox = try Sandbox()
       let (socket, _) = try listening()
@@ -233,7 +233,7 @@ import Testing
       #expect(none.status == 1 && none.errors.contains("not a listening socket"), "\(none)")
     }
 
-    @Test("variables that systemd set for another process are passed over")
+    @Test("variables that systemd set for another process are ignored")
     func foreignActivation() throws {
       let sandbox = try Sandbox()
       let running = try Running(sandbox, Self.serve, ["LISTEN_PID": "1", "LISTEN_FDS": "1"])
@@ -287,7 +287,7 @@ import Testing
       #expect(lines.allSatisfy { ($0["milliseconds"] as? Double ?? -1) >= 0 && ($0["date"] as? String)?.last == "Z" })
     }
 
-    @Test("the demonstration is served when it is over, and its temporary library is removed at the end")
+    @Test("the demonstration is served when it has finished, and its temporary library is removed at the end")
     func demonstration() throws {
       let sandbox = try Sandbox(makesLibrary: false)
       let temporary = sandbox.folder.appending(path: "temporary")
@@ -312,7 +312,7 @@ import Testing
   @Suite("A program without the server")
   struct ServerlessTests {
     @Test(
-      "commands that serve say how to build a program that does, and do nothing",
+      "commands that serve say how to build a program with the server, and do nothing",
       arguments: [["serve"], ["demo", "--serve"]])
     func serverless(_ words: [String]) throws {
       let sandbox = try Sandbox(makesLibrary: false)

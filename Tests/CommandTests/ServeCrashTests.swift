@@ -78,7 +78,7 @@
     }
 
     @Test(
-      "its feeds go on where their clients are, and a block of unknown outcome is done once",
+      "its feeds continue where their clients are, and a block with an unknown outcome is executed once",
       arguments: [false, true])
     func killed(isCommitted: Bool) throws {
       let sandbox = try Sandbox()

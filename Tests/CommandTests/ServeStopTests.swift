@@ -6,7 +6,7 @@
   @testable import PhotoLedgerCommand
 
   extension ServeCrashTests {
-    @Test("SIGTERM with an upload under way ends the server as asked, and the upload goes on from what came")
+    @Test("SIGTERM during an upload ends the server as requested, and the upload continues from the received bytes")
     func stopped() async throws {
       let sandbox = try Sandbox()
       var served = try ServedLibrary(sandbox)

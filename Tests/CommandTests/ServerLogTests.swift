@@ -33,7 +33,7 @@
         status: 200, seconds: 0.0012345, note: nil)
     }
 
-    @Test("come out whole, in their order, and before the server ends", arguments: [false, true])
+    @Test("are written whole, in their order, and before the server ends", arguments: [false, true])
     func order(printsJSON: Bool) async throws {
       let reader = Reader()
       reader.mayGoOn()
@@ -47,7 +47,7 @@
       }
     }
 
-    @Test("wait for a slow reader without holding back a request, and what has no room is counted")
+    @Test("wait for a slow reader without delaying a request, and lines without room are counted")
     func slowReader() async throws {
       let reader = Reader()
       let log = ServerLog(printsJSON: true, limit: 4096, write: reader.read)
@@ -67,7 +67,7 @@
       #expect(lines.last?.contains("\(1000 - shown) lines missing here") == true)
     }
 
-    @Test("a sentence for the operator waits for no reader either, and comes out whole between the lines")
+    @Test("a message for the operator does not wait for a reader either, and is written whole between the lines")
     func sentences() async throws {
       let reader = Reader()
       let log = ServerLog(printsJSON: true, write: reader.read)

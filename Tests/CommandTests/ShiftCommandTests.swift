@@ -24,7 +24,7 @@ struct ShiftCommandTests {
     }
   }
 
-  @Test("a clock that was wrong is put right for a range in one commit, and the shift is undone")
+  @Test("a wrong clock is corrected for a range in one commit, and the shift is undone")
   func range() throws {
     let sandbox = try Sandbox()
     _ = try Self.photos(sandbox)
@@ -52,7 +52,7 @@ struct ShiftCommandTests {
     #expect(try Self.dates(sandbox) == before)
   }
 
-  @Test("an empty key is the fault of the request, and the log is said to have failed nowhere")
+  @Test("an empty key is a usage error, and no failure of the log is reported")
   func emptyKey() throws {
     let sandbox = try Sandbox()
     let asset = try sandbox.makeAssets(1)[0]
@@ -61,7 +61,7 @@ struct ShiftCommandTests {
     #expect(shifted.status == 1 && shifted.errors.contains(sentence), "\(shifted.errors)")
   }
 
-  @Test("named assets are shifted once under a key, and what has no date is counted")
+  @Test("named assets are shifted once under a key, and assets without a date are counted")
   func named() throws {
     let sandbox = try Sandbox()
     let ids = try Self.photos(sandbox)
@@ -126,7 +126,7 @@ struct ShiftCommandTests {
     #expect(try sandbox.run(["shift", "--by", "60", "--hidden"]).status == 2)
   }
 
-  @Test("a shift beyond the dates that can be written changes nothing")
+  @Test("a shift beyond the representable dates changes nothing")
   func beyond() throws {
     let sandbox = try Sandbox()
     let created = try sandbox.apply([

@@ -31,7 +31,7 @@ struct StoppedTests {
     return ["PATH": folder.path + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")]
   }
 
-  @Test("one SIGTERM ends a command within seconds, though a step of it does not end", .timeLimit(.minutes(3)))
+  @Test("one SIGTERM ends a command within seconds, even if one of its steps does not end", .timeLimit(.minutes(3)))
   func step() async throws {
     let sandbox = try Sandbox()
     let mark = sandbox.folder.appending(path: "began")
@@ -56,7 +56,7 @@ struct StoppedTests {
     #expect(end != .status(0), "\(end)")
   }
 
-  @Test("a step that nothing can end is ended by the deadline, with a sentence", .timeLimit(.minutes(3)))
+  @Test("a step that cannot be interrupted is ended by the deadline, with a sentence", .timeLimit(.minutes(3)))
   func deadline() async throws {
     let sandbox = try Sandbox()
     _ = try sandbox.makeAssets(400)
@@ -103,7 +103,7 @@ struct StoppedTests {
     return (end, String(decoding: try parent.errors.readToEnd() ?? Data(), as: UTF8.self))
   }
 
-  @Test("a signal that was ignored when a command started, as by nohup, does not end it", .timeLimit(.minutes(3)))
+  @Test("a signal that was ignored when a command started, as under nohup, does not end it", .timeLimit(.minutes(3)))
   func ignoredAtStart() throws {
     let sandbox = try Sandbox()
     let asset = try sandbox.makeAssets(1)[0]
@@ -156,7 +156,7 @@ struct StoppedTests {
     #expect(result.status == 1 && result.errors.contains("was stopped; nothing was changed"), "\(result)")
   }
 
-  @Test("a child that is brought down leaves nothing in the folder for temporary files", .timeLimit(.minutes(5)))
+  @Test("a child that is terminated leaves nothing in the folder for temporary files", .timeLimit(.minutes(5)))
   func child() throws {
     let sandbox = try Sandbox()
     _ = try sandbox.makeAssets(400)

@@ -39,7 +39,7 @@ struct TerminalPromptTests {
   }
 
   @Test(
-    "an undecided client that reads is asked about, and the answer holds from then on (FR-18)",
+    "an undecided client that reads causes a prompt, and the answer holds from then on (FR-18)",
     arguments: [
       ("a\n", "authorized", 3), ("deny\n", "denied", 0), ("\n", "notDetermined", 0), ("\u{4}", "notDetermined", 0),
       ("what?\na\n", "authorized", 3), ("s\n2\n", "limited", 2), ("s\nnonsense\n1\n", "limited", 1),
@@ -57,7 +57,7 @@ struct TerminalPromptTests {
     #expect((client["authorizationStatus"] as? [String: String])?["readWrite"] == status)
   }
 
-  @Test("some assets are chosen by their identifiers; an unknown one is told, and asked for again (FR-18)")
+  @Test("assets are selected by their identifiers; an unknown one is reported, and requested again (FR-18)")
   func byIdentifier() throws {
     let (sandbox, assets) = try Self.library()
     let typed = "s\n\(assets[0]) 00000000-0000-4000-8000-000000000000\n\(assets[0]) \(assets[2])\n"
@@ -75,7 +75,7 @@ struct TerminalPromptTests {
     #expect(try sandbox.run(["client", "list", "--json"]).objects()[0]["accessKind"] as? String == "addOnly")
   }
 
-  @Test("a limited client is offered more at its start, unless its registration prevents that (AU-05, W20)")
+  @Test("a limited client is offered more at launch, unless its registration prevents that (AU-05, W20)")
   func offersMore() throws {
     let (sandbox, assets) = try Self.library()
     #expect(try sandbox.run(["client", "limit", Self.name, assets[0]]).status == 0)
@@ -89,7 +89,7 @@ struct TerminalPromptTests {
     #expect(try unasked.isEmpty && quiet.objects().count == 3)
   }
 
-  @Test("the owner is never asked about, nor a client that gave no reason: that is an error (FR-18)")
+  @Test("there is never a prompt for the owner, nor for a client without a reason: that is an error (FR-18)")
   func unasked() throws {
     let (sandbox, _) = try Self.library()
     for words in [["ls"], ["ls", "--as", "owner"]] {

@@ -29,7 +29,7 @@ struct TextTests {
   }
 
   @Test(
-    "what is no date is not read",
+    "an invalid date is not read",
     arguments: [
       "", "2024-05-31", "2024-13-01T00:00:00Z", "2023-02-29T00:00:00Z", "2024-05-31T24:00:00Z", "2024-05-31T18:30:00",
       "2024-05-31T18:30:00+0200", "2024-05-31T18:30:00Zx", "2024-05-31T18:30:00.Z", "２024-05-31T18:30:00Z",
@@ -52,7 +52,7 @@ struct TextTests {
   func json(text: String) throws { #expect(try JSONReader.read(Array(text.utf8)).description == text) }
 
   @Test(
-    "what is no JSON is refused with the place",
+    "invalid JSON is rejected with the position",
     arguments: [
       ("", 1), ("{", 2), (#"{"a":1,}"#, 8), (#"{"a":1,"a":2}"#, 11), ("[1 2]", 4), ("01", 2), ("1.", 3), ("nul", 1),
       (#""\ud83d""#, 8), (#""\x""#, 4), ("\"\u{1}\"", 2), ("[1]x", 4), ("+1", 1), ("1e999", 6),
@@ -63,11 +63,11 @@ struct TextTests {
     #expect(error?.description.hasSuffix("at byte \(byte).") == true, "\(error?.description ?? "")")
   }
 
-  @Test("bytes that are not UTF-8 are refused")
+  @Test("bytes that are not UTF-8 are rejected")
   func notUTF8() { #expect(throws: JSONError.self) { try JSONReader.read([0x22, 0xFF, 0x22]) } }
 
   @Test(
-    "a size is in the largest unit of which it has one",
+    "a size is printed in the largest unit of which it has at least one",
     arguments: [
       (0, "0 bytes"), (1, "1 byte"), (999, "999 bytes"), (1000, "1.0 kB"), (999_949, "999.9 kB"), (999_950, "1.0 MB"),
       (12_345_678, "12.3 MB"), (5_000_000_000_000, "5.0 TB"), (.max, "18446744.1 TB"),

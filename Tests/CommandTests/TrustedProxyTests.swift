@@ -6,7 +6,7 @@
   @Suite("Addresses of trusted proxies")
   struct TrustedProxyTests {
     @Test(
-      "an address is kept as the system spells that of a peer, however it was typed",
+      "an address is kept as the system spells a peer's, however it was typed",
       arguments: [
         ("127.0.0.1", "127.0.0.1"), ("::ffff:10.0.0.2", "10.0.0.2"), ("0:0:0:0:0:0:0:1", "::1"), ("FD00::2", "fd00::2"),
         ("localhost", nil), ("10.0.0.1/8", nil), ("", nil),

@@ -10,7 +10,7 @@ struct UndoCommandTests {
     return #"{"changes":[{"op":"asset.trash","assets":[\#(list)]}],"cause":"\#(cause)"}"#
   }
 
-  @Test("a scan that trashed everything is taken back in one command, and that in another (AS-14)")
+  @Test("a scan that trashed everything is undone in one command, and the undo in another (AS-14)")
   func scan() throws {
     let sandbox = try Sandbox()
     let ids = try sandbox.makeAssets(12)
@@ -39,7 +39,7 @@ struct UndoCommandTests {
     #expect(nothing.status == 0 && nothing.lines.first == "nothing was undone")
   }
 
-  @Test("of all that a client did, the commits with one kind of event are undone, and those of a span of time")
+  @Test("of all commits of a client, those with one kind of event, or from a span of time, are undone")
   func kinds() throws {
     let sandbox = try Sandbox()
     let client = "com.example.phone"
@@ -64,7 +64,7 @@ struct UndoCommandTests {
     #expect(try sandbox.identifiers().isEmpty)
   }
 
-  @Test("what was changed since is told by name, and refuses the whole unless the caller says otherwise")
+  @Test("later changes are named, and fail the whole undo unless the caller says otherwise")
   func conflicts() throws {
     let sandbox = try Sandbox()
     let ids = try sandbox.makeAssets(2)
@@ -90,7 +90,7 @@ struct UndoCommandTests {
     #expect(ratings.sorted() == [0, 5])
   }
 
-  @Test("one change is counted as one, and what remains of several picks is said once for each client")
+  @Test("one change is counted as one, and what remains of several picks is reported once for each client")
   func singular() throws {
     let sandbox = try Sandbox()
     let ids = try sandbox.makeAssets(2)
@@ -104,7 +104,7 @@ struct UndoCommandTests {
     #expect(kept.count == 2 && ["app", "other"].allSatisfy { kept.joined().contains("'\($0)'") }, "\(kept)")
   }
 
-  @Test("a purge is told plainly, and comes back as a record by force alone")
+  @Test("a purge is reported plainly, and only a forced undo brings back its record")
   func purge() throws {
     let sandbox = try Sandbox()
     let ids = try sandbox.makeAssets(1)
@@ -119,7 +119,7 @@ struct UndoCommandTests {
   }
 
   @Test(
-    "a command line that chooses nothing, or too much, is wrong usage",
+    "a command line that selects nothing, or too much, is a usage error",
     arguments: [
       ([], "--all for everything"), (["--all", "--cause", "x"], "--all selects everything"),
       (["--cause", "x", "--on-conflict", "ask"], "refuse, skip or force"),
@@ -132,7 +132,7 @@ struct UndoCommandTests {
     #expect(run.status == 2 && run.errors.contains(sentence))
   }
 
-  @Test("tokens and identifiers that name nothing are refused with status 1 and change nothing")
+  @Test("tokens and identifiers that name nothing are rejected with status 1 and change nothing")
   func bad() throws {
     let sandbox = try Sandbox()
     let head = try sandbox.run(["history", "token"]).output

@@ -104,7 +104,7 @@
       return try #require(try served.ask("GET", place).json["asset"] as? String)
     }
 
-    @Test("each upload goes on from what was durable, and the library has it once and whole")
+    @Test("each upload continues from what was durable, and the library has it once and complete")
     func killed() throws {
       let sandbox = try Sandbox()
       var served = try ServedLibrary(sandbox)
@@ -148,7 +148,7 @@
       #expect(try sandbox.run(["verify", "--content"]).status == 0)
     }
 
-    @Test("an upload whose client never heard its name, and a plain one, leave nothing in the library")
+    @Test("an upload whose client never received its name, and a plain one, leave nothing in the library")
     func unnamed() throws {
       let sandbox = try Sandbox()
       var served = try ServedLibrary(sandbox)

@@ -102,7 +102,7 @@ struct UsageTests {
     #expect(result.output.hasPrefix("photoledger \(PhotoLedgerCommand.Program.version), with"))
   }
 
-  @Test("a reader that goes away ends a command quietly, however much it would have printed")
+  @Test("a closed reader ends a command quietly, however much it would have printed")
   func closedOutput() throws {
     let sandbox = try Sandbox()
     let assets = try sandbox.makeAssets(400)
@@ -163,7 +163,7 @@ struct UsageTests {
     }
   }
 
-  @Test("an option that chooses assets does not say that they are shown, as many commands show nothing")
+  @Test("an option that selects assets does not say that they are shown, as many commands show nothing")
   func choosingOptions() {
     let names = Set(FetchArguments.options.map(\.name))
     for command in Commands.all {
@@ -232,7 +232,7 @@ struct UsageTests {
     }
   }
 
-  @Test("the nearest word is suggested, and none for a word that is far from all")
+  @Test("the nearest word is suggested, and none for a word that is far from all others")
   func suggestions() {
     #expect(Suggestion.nearest(to: "wacth", among: ["watch", "stat", "trash"]) == "watch")
     #expect(Suggestion.nearest(to: "al", among: ["albums", "apply"]) == "albums")

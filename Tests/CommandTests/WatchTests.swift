@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Watch", .blocking)
 struct WatchTests {
-  @Test("lines that a client applies, in either way, give what ls shows", arguments: [1, 2, 3] as [UInt64])
+  @Test("lines that a client applies, in either format, give what ls shows", arguments: [1, 2, 3] as [UInt64])
   func follows(seed: UInt64) throws {
     var numbers = Numbers(state: seed)
     let sandbox = try Sandbox()
@@ -82,7 +82,7 @@ struct WatchTests {
     return ordered
   }
 
-  @Test("a feed ends when the state of a token has been told, though no line told it")
+  @Test("a feed ends when the state of a token has been delivered, even without a line for it")
   func until() throws {
     let sandbox = try Sandbox()
     let assets = try sandbox.makeAssets(2)
@@ -149,7 +149,7 @@ struct WatchTests {
     #expect(orders.count == 2, "No two forks had marks on either side of their origin's.")
   }
 
-  @Test("a feed without its first list is refused where an erasure has made that list unknown")
+  @Test("a feed without its first list is rejected where an erasure has made that list unknown")
   func erasedSince() throws {
     let sandbox = try Sandbox()
     let assets = try sandbox.makeAssets(3)
@@ -172,7 +172,7 @@ struct WatchTests {
     return (1...UInt64(count)).map { "\(parts[0])-\(parts[1])-\(String(number + $0, radix: 36))" }
   }
 
-  @Test("commits that happen while the feed is held up are told one by one all the same")
+  @Test("commits during a held-up feed are all delivered one by one")
   func neverComposed() throws {
     let sandbox = try Sandbox()
     let asset = try sandbox.makeAssets(1)[0]
@@ -195,7 +195,7 @@ struct WatchTests {
     #expect(try watch.finish(interrupting: true).status == 0)
   }
 
-  @Test("a signal ends a feed that catches up, though much is left to tell")
+  @Test("a signal ends a feed that catches up, though much is left to deliver")
   func interruptedCatchingUp() throws {
     let sandbox = try Sandbox()
     let asset = try sandbox.makeAssets(1)[0]
@@ -230,7 +230,7 @@ struct WatchTests {
     Issue.record("The program did not take its signal within a minute.")
   }
 
-  @Test("a long result is told in lines of at most a thousand identifiers, or not at all where that is asked")
+  @Test("a long result is printed in lines of at most a thousand identifiers, or not at all on request")
   func bounded() throws {
     let sandbox = try Sandbox()
     let created = (0..<2500).map { _ in

@@ -30,7 +30,7 @@
       if kind == .wrongHeight { leaf.header.pointee.height = 0 }  // It must be destroyed as what it is.
     }
 
-    @Test("a change beside planted damage traps in a checked build")
+    @Test("a change beside planted damage traps in a debug build")
     func changeBesideDamage() async {
       await #expect(processExitsWith: .failure) {
         var tree = CountedTree(sorted: 0..<1000)

@@ -3,7 +3,7 @@ import Testing
 
 /// Small trees in every form, not only the forms that random histories happen to reach.
 @Suite struct CountedTreeLayoutTests {
-  @Test("every single change of every size is right, from every layout that insertions can leave")
+  @Test("every single change of every size is correct, from every layout that insertions can produce")
   func everyChange() {
     for count in 0...20 {
       for layout in layouts(of: count) {
@@ -13,7 +13,7 @@ import Testing
     }
   }
 
-  @Test("every batch that removes a range and fills every gap of a range is right")
+  @Test("every batch that removes a range and fills every gap of a range is correct")
   func everyRangeBatch() {
     for count in [0, 1, 3, 5, 9, 14] {
       for low in 0...count {

@@ -92,7 +92,7 @@ struct CBORTests {
     ("a26161000a00", .keyOrder, 4),
   ]
 
-  @Test("everything that is not the one encoding is refused, with the byte", arguments: rejected.indices)
+  @Test("every encoding other than the deterministic one is rejected, with its byte", arguments: rejected.indices)
   func rejection(index: Int) {
     let (text, code, offset) = Self.rejected[index]
     let input = bytes(hexadecimal: text)
@@ -130,7 +130,7 @@ struct CBORTests {
   }
 
   @Test(
-    "100,000 random byte strings are either refused or re-encode to themselves", arguments: [1, 2, 3, 4] as [UInt64])
+    "100,000 random byte strings are either rejected or re-encode to themselves", arguments: [1, 2, 3, 4] as [UInt64])
   func randomBytes(seed: UInt64) {
     var random = SeededGenerator(seed: seed)
     var accepted = 0
@@ -149,7 +149,7 @@ struct CBORTests {
   }
 
   @Test(
-    "any value survives encoding, and any change to its bytes is refused or means another value",
+    "any value survives encoding, and any change to its bytes is rejected or decodes to another value",
     arguments: 0..<50 as Range<UInt64>)
   func roundTrip(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
@@ -167,7 +167,8 @@ struct CBORTests {
     }
   }
 
-  @Test("a map whose length is said at its end has the bytes of one of known length", arguments: [0, 1, 23, 24, 300])
+  @Test(
+    "a map whose length is written at its end has the bytes of one of known length", arguments: [0, 1, 23, 24, 300])
   func openMaps(count: Int) {
     var known = CBORWriter()
     known.array(1)
@@ -185,7 +186,7 @@ struct CBORTests {
     #expect(open.bytes == known.bytes)
   }
 
-  @Test("the reader gives typed items and refuses others in place")
+  @Test("the reader returns typed items and rejects others in place")
   func reader() throws {
     var writer = CBORWriter()
     writer.array(4)

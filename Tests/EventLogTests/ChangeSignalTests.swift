@@ -62,7 +62,7 @@ struct ChangeSignalTests {
     }
   }
 
-  @Test("what is no pipe is refused, what cannot be one is polled and says so")
+  @Test("a file that is not a pipe is rejected, and one that cannot be a pipe is polled and reported")
   func fallback() async throws {
     try await withTemporaryDirectory { path in
       #expect(FileManager.default.createFile(atPath: path + "/file", contents: nil))
@@ -129,7 +129,7 @@ struct ChangeSignalTests {
     }
   }
 
-  @Test("waiting for a change ends at once when it is there, in time when it is not, and when cancelled")
+  @Test("waiting for a change ends at once when there is one, on time when there is none, and when cancelled")
   func waitForChange() throws {
     try withLog { log in
       let signal = try ChangeSignal(path: log.environment.path + "/changes")

@@ -3,7 +3,7 @@ import Testing
 
 @testable import EventLog
 
-@Suite("Erasing payloads and taking events in")
+@Suite("Erasing payloads and importing events")
 struct ErasingTests {
   private static func fill(_ log: EventLog, commits: Int = 3, seed: UInt64 = 1) throws {
     var random = SeededGenerator(seed: seed)
@@ -31,7 +31,7 @@ struct ErasingTests {
     }
   }
 
-  @Test("an erased payload is gone, the chain goes on to hold, and what stands for it is read with the record")
+  @Test("an erased payload is gone, the chain remains valid, and its tombstone is read with the record")
   func erases() throws {
     try withLog { log in
       try Self.fill(log)
@@ -74,7 +74,7 @@ struct ErasingTests {
     }
   }
 
-  @Test("events that are taken in make the same log, byte for byte, erased ones too")
+  @Test("imported events make the same log, byte for byte, erased ones too")
   func takesIn() throws {
     try withLog { log in
       try Self.fill(log)
@@ -124,7 +124,7 @@ struct ErasingTests {
     ("client", { $0.information?.client += "x" }),
   ]
 
-  @Test("an event that does not prove itself or does not follow is refused", arguments: 0..<17, [3, 4, 6])
+  @Test("an event that does not prove itself or does not follow is rejected", arguments: 0..<17, [3, 4, 6])
   func refuses(damage: Int, place: Int) throws {
     #expect(Self.damages.count == 17)
     try withLog { log in
@@ -148,7 +148,7 @@ struct ErasingTests {
     }
   }
 
-  @Test("an idempotency key that is used is refused, as in a commit")
+  @Test("a used idempotency key is rejected, as in a commit")
   func keyUsed() throws {
     try withLog { log in
       try Self.fill(log, commits: 2)

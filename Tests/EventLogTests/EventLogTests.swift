@@ -83,7 +83,7 @@ struct EventLogTests {
     }
   }
 
-  @Test("an appender tells each sequence before the next event is decided")
+  @Test("an appender returns each sequence before the next event is decided")
   func incremental() throws {
     try withLog { log in
       try fill(log, commits: 3, seed: 5)
@@ -158,7 +158,7 @@ struct EventLogTests {
     }
   }
 
-  @Test("limits are enforced with the field or event named, and the log goes on")
+  @Test("limits are enforced with the field or event named, and the log remains usable")
   func limits() throws {
     var limits = EventLog.Limits()
     limits.payloadBytes = 1000
@@ -195,7 +195,7 @@ struct EventLogTests {
     }
   }
 
-  @Test("a commit whose transaction is given up leaves no trace")
+  @Test("a commit whose transaction is aborted leaves no trace")
   func abort() throws {
     struct Refusal: Error {}
     try withLog { log in
@@ -214,7 +214,7 @@ struct EventLogTests {
     }
   }
 
-  @Test("an appender that was not finished is found out, by the next append and by verify")
+  @Test("an unfinished appender is detected, by the next append and by verify")
   func unfinished() throws {
     try withLog { log in
       try fill(log, commits: 2, seed: 1)
@@ -230,7 +230,7 @@ struct EventLogTests {
     }
   }
 
-  @Test("the log is found again, and one of a later format is refused")
+  @Test("the log is found again, and one of a later format is rejected")
   func reopening() throws {
     try withLog { log in
       try fill(log, commits: 5, seed: 9)
@@ -245,7 +245,7 @@ struct EventLogTests {
     }
   }
 
-  @Test("the derived tables can be made anew from the events", arguments: [0, 1, 25])
+  @Test("the derived tables can be rebuilt from the events", arguments: [0, 1, 25])
   func rebuild(commits: Int) throws {
     try withLog { log in
       if commits > 0 { try fill(log, commits: commits, seed: 3) }

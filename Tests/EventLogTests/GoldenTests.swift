@@ -13,7 +13,7 @@ import Testing
 struct GoldenTests {
   private static let directory = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appending(path: "Golden")
 
-  @Test("the records of a log are the bytes they were when the format was fixed")
+  @Test("the bytes of a log's records have not changed since the format was fixed")
   func records() throws {
     try withLog { log in
       try Self.fill(log)

@@ -137,7 +137,7 @@ struct MerkleTreeTests {
     }
   }
 
-  @Test("the known inclusion proofs are made, and hold", arguments: inclusions)
+  @Test("the known inclusion proofs are computed, and verify", arguments: inclusions)
   func knownInclusion(leaf: UInt64, size: UInt64, texts: [String]) throws {
     let hashes = try Self.digests(texts)
     #expect(NaiveTree.hashes(MerkleTree.inclusionRanges(of: leaf - 1, size: size), Self.leaves) == hashes)
@@ -145,7 +145,7 @@ struct MerkleTreeTests {
     #expect(root?.description == Self.roots[Int(size)])
   }
 
-  @Test("the known consistency proofs are made, and hold", arguments: consistencies)
+  @Test("the known consistency proofs are computed, and verify", arguments: consistencies)
   func knownConsistency(first: UInt64, second: UInt64, texts: [String]) throws {
     let hashes = try Self.digests(texts)
     #expect(NaiveTree.hashes(MerkleTree.consistencyRanges(from: first, to: second), Self.leaves) == hashes)
@@ -156,7 +156,8 @@ struct MerkleTreeTests {
   /// Leaves that differ from each other.
   static let many = (0..<70).map { MerkleTree.leaf(of: [UInt8($0)]) }
 
-  @Test("for every leaf of every tree of up to 70, the proof is the definition's, holds, and holds for nothing else")
+  @Test(
+    "for every leaf of every tree of up to 70, the proof matches the definition, verifies, and verifies nothing else")
   func everyInclusion() {
     for size in 1...Self.many.count {
       let leaves = Array(Self.many[..<size])
@@ -185,7 +186,7 @@ struct MerkleTreeTests {
     }
   }
 
-  @Test("for every two sizes up to 40, the proof is the definition's, holds, and holds for nothing else")
+  @Test("for every two sizes up to 40, the proof matches the definition, verifies, and verifies nothing else")
   func everyConsistency() {
     let roots = (0...40).map { NaiveTree.root(Self.many[..<$0]) }
     for second in 1...40 {
@@ -233,7 +234,7 @@ struct LogTreeTests {
     try log.append(EventLogTests.information, [EventDraft](repeating: EventLogTests.event(), count: count))
   }
 
-  @Test("roots and proofs of a growing log are the definition's, from a tree that grew with it and from a new one")
+  @Test("roots and proofs of a growing log match the definition, from a tree that grew with it and from a new one")
   func growing() throws {
     try withLog { log in
       let tree = LogTree(of: log)
@@ -259,7 +260,7 @@ struct LogTreeTests {
     }
   }
 
-  @Test("a log of more than 65,536 events is proved by at most 17 hashes for each event")
+  @Test("a log of more than 65,536 events is proved with at most 17 hashes for each event")
   func twoLevels() throws {
     try withLog { log in
       for _ in 0..<11 { try append(6000, to: log) }
@@ -283,7 +284,7 @@ struct LogTreeTests {
     }
   }
 
-  @Test("what is not in the log is refused, and a record that lacks its leaf is named")
+  @Test("a proof of something outside the log is rejected, and a record without its leaf is named")
   func refused() throws {
     try withLog { log in
       try append(5, to: log)
@@ -304,7 +305,7 @@ struct LogTreeTests {
     }
   }
 
-  @Test("a verification tells the state at each size that is asked for, recomputed, erased payloads or not")
+  @Test("a verification returns the recomputed state at each requested size, with and without erased payloads")
   func states() throws {
     try withLog { log in
       try fill(log, commits: 12, seed: 21)

@@ -76,7 +76,7 @@ struct SHA256Tests {
     }
   }
 
-  @Test("a digest reads back from its text, and other text is none")
+  @Test("a digest is read back from its text, and other text is rejected")
   func text() {
     let digest = SHA256.digest(of: [1])
     #expect(SHA256Digest(hexadecimal: digest.description) == digest)

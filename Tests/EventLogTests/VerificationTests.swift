@@ -31,7 +31,7 @@ struct VerificationTests {
     ("commitment", .alteredCommitment), ("leaf", .alteredLeaf), ("chain", .brokenChain), ("length", .malformed),
   ]
 
-  @Test("what was changed in a record is named", arguments: parts)
+  @Test("a changed field of a record is named", arguments: parts)
   func kinds(part: String, kind: LogVerification.Defect.Kind) throws {
     try withLog { log in
       try fill(log, commits: 6, seed: 42)
@@ -104,7 +104,7 @@ struct VerificationTests {
     }
   }
 
-  @Test("a log rebuilt consistently after the removal of an event differs in its head only")
+  @Test("a log rebuilt consistently after the removal of an event differs only in its head")
   func rewritten() throws {
     try withLog { log in
       try withLog { forged in
@@ -118,7 +118,7 @@ struct VerificationTests {
     }
   }
 
-  @Test("forged numbers of commits are found even when all hashes are right")
+  @Test("forged commit numbers are found even when all hashes are correct")
   func commitStructure() throws {
     let places: [(EventPlace, LogVerification.Defect.Kind)] = [
       (EventPlace(sequence: 3, commit: 3, index: 0, isLast: true), .brokenCommit),
@@ -142,7 +142,7 @@ struct VerificationTests {
     }
   }
 
-  @Test("a wrong head, and rows of commits and keys that are wrong, missing or too many, are found")
+  @Test("a wrong head, and rows of commits and keys that are wrong, missing or superfluous, are found")
   func derived() throws {
     try withLog { log in
       try fill(log, commits: 6, seed: 11)
@@ -180,7 +180,7 @@ struct VerificationTests {
   }
 
   @Test(
-    "a record may hold any number of a commit, also where others begin to verify",
+    "a record may hold any commit number, also where another verification begins",
     arguments: 1...20 as ClosedRange<UInt64>)
   func hugeNumbers(place: UInt64) throws {
     try withLog { log in
@@ -203,7 +203,7 @@ struct VerificationTests {
     }
   }
 
-  @Test("a log cut off inside a commit is seen as such, even with its head moved back")
+  @Test("a log truncated inside a commit is recognised, even with its head moved back")
   func truncated() throws {
     try withLog { log in
       let event = EventLogTests.event()
@@ -221,7 +221,7 @@ struct VerificationTests {
     }
   }
 
-  @Test("an erased payload leaves the chain valid and is counted, half an erasure is damage")
+  @Test("an erased payload leaves the chain valid and is counted; a partial erasure is damage")
   func erased() throws {
     try withLog { log in
       try fill(log, commits: 6, seed: 13)
@@ -243,7 +243,7 @@ struct VerificationTests {
     }
   }
 
-  @Test("a part of the log can be verified alone, and a verification stopped")
+  @Test("a part of the log can be verified alone, and a verification cancelled")
   func ranges() throws {
     try withLog { log in
       try fill(log, commits: 40, seed: 17)
@@ -261,7 +261,7 @@ struct VerificationTests {
     }
   }
 
-  @Test("progress is reported, and can stop the verification")
+  @Test("progress is reported, and its handler can cancel the verification")
   func progress() throws {
     try withLog { log in
       for _ in 0..<3 {

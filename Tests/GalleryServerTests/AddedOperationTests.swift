@@ -6,7 +6,7 @@
   import TestSupport
   import Testing
 
-  @Suite("The history backwards, positions of a state, and new links")
+  @Suite("Reverse history, positions of a state, and new links")
   struct AddedOperationTests {
     /// All records of a history, page by page.
     private func records(_ gallery: TestGallery, _ query: String, _ limit: Int, key: String) throws -> [String] {
@@ -30,7 +30,8 @@
     }
 
     @Test(
-      "a history in reverse is the history, whatever the pages, for every client", arguments: 0..<UInt64(Dose.of(3)))
+      "a history in reverse is the history, whatever the page size, for every client",
+      arguments: 0..<UInt64(Dose.of(3)))
     func reversed(_ seed: UInt64) async throws {
       try await TestGallery.serving(seed: seed) { gallery in
         var random = SeededGenerator(seed: seed)
@@ -72,7 +73,7 @@
     }
 
     @Test(
-      "positions that were counted at a token mean the members of then, whatever happened since",
+      "positions that were counted at a token refer to the members at that token, whatever happened since",
       arguments: 0..<UInt64(Dose.of(4)))
     func positions(_ seed: UInt64) async throws {
       try await TestGallery.serving(seed: seed) { gallery in
@@ -127,7 +128,7 @@
     }
 
     @Test(
-      "a move with an expectation moves what its client saw, or is refused as a conflict and moves nothing",
+      "a move with an expectation moves what its client saw, or is rejected as a conflict and moves nothing",
       arguments: 0..<UInt64(Dose.of(4)))
     func expectations(_ seed: UInt64) async throws {
       try await TestGallery.serving(seed: seed) { gallery in
@@ -192,7 +193,7 @@
       }
     }
 
-    @Test("the owner makes a link while the server runs; it signs in once, and for a quarter of an hour")
+    @Test("the owner creates a link while the server runs; it signs in once, and for a quarter of an hour")
     func link() async throws {
       try await TestGallery.serving { gallery in
         let made = try gallery.ask("POST", "/v1/links", json: [:])

@@ -60,7 +60,7 @@
     }
   }
 
-  @Suite("Questions to the log over HTTP")
+  @Suite("Queries of the log over HTTP")
   struct AuditTests {
     private func records(_ library: PhotoLibrary, _ filter: LogFilter = LogFilter(), newestFirst: Bool = false) throws
       -> [String]
@@ -90,7 +90,7 @@
       }
     }
 
-    @Test("a client that came late pages through all of the log, the events before its access included")
+    @Test("a client that was registered late pages through all of the log, including events before its access")
     func logOfLateClient() async throws {
       try await TestGallery.serving { gallery in
         try await gallery.live()
@@ -134,7 +134,7 @@
       }
     }
 
-    @Test("the history of an object, blame and access give the records of the library, and pages of them")
+    @Test("the history of an object, blame and access return the records of the library, and pages of them")
     func audit() async throws {
       try await TestGallery.serving { gallery in
         let (ids, album) = try await gallery.live()
@@ -170,7 +170,7 @@
       }
     }
 
-    @Test("lines are all records, or as many as the limit says, however many there are and however long they are")
+    @Test("lines are all records, or up to the limit, however many there are and however long they are")
     func wholeLines() async throws {
       try await TestGallery.serving { gallery in
         let ids = try await gallery.makeAssets(150)
@@ -245,7 +245,7 @@
       }
     }
 
-    @Test("two states of a fetch differ as the library says, in both directions")
+    @Test("the difference of two states of a fetch is the library's, in both directions")
     func differences() async throws {
       try await TestGallery.serving { gallery in
         let ids = try await gallery.makeAssets(5)
@@ -268,7 +268,7 @@
       }
     }
 
-    @Test("albums and folders at two states differ as the library says")
+    @Test("the difference of albums and folders at two states is the library's")
     func collections() async throws {
       try await TestGallery.serving { gallery in
         let (_, album) = try await gallery.live()
@@ -313,7 +313,7 @@
       }
     }
 
-    @Test("a limited client learns nothing from any of them, whatever it names")
+    @Test("a limited client learns nothing from any of these routes, whatever it names")
     func limited() async throws {
       try await TestGallery.serving { gallery in
         let (ids, album) = try await gallery.live()
@@ -338,7 +338,7 @@
 
   @Suite("Undo over HTTP")
   struct UndoRouteTests {
-    @Test("a plan changes nothing and says what executing it does; the same key does it once")
+    @Test("a plan changes nothing and describes what executing it does; the same key executes it once")
     func undo() async throws {
       try await TestGallery.serving { gallery in
         let ids = try await gallery.makeAssets(3)
@@ -416,7 +416,7 @@
       }
     }
 
-    @Test("a client takes back its own changes only, a limited one nothing")
+    @Test("a client undoes its own changes only, a limited one none")
     func permissions() async throws {
       try await TestGallery.serving { gallery in
         let ids = try await gallery.makeAssets(2)

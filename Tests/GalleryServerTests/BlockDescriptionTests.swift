@@ -146,7 +146,7 @@
       }
     }
 
-    @Test("a keyword to add is described as not blank, as the reader takes it; one to remove may be blank")
+    @Test("a keyword to add must not be blank, as the reader requires; one to remove may be blank")
     func blankKeywords() async throws {
       try await TestGallery.serving { gallery in
         let token = try gallery.library.currentToken.description

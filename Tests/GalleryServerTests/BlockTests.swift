@@ -183,7 +183,8 @@
       }
     }
 
-    @Test("a body that is announced too large is rejected before it is sent", arguments: ["/v1/blocks", "/v1/undo"])
+    @Test(
+      "a body whose announced length is too large is rejected before it is sent", arguments: ["/v1/blocks", "/v1/undo"])
     func large(_ path: String) async throws {
       try await TestGallery.serving { gallery in
         let client = try RawClient(port: gallery.address.port)

@@ -10,7 +10,7 @@
   // Albums and folders by the same fetches, feeds and messages as assets. The model of a list is what the same fetch
   // gives anew at the message's token.
 
-  @Suite("Albums and folders that are followed")
+  @Suite("Following albums and folders")
   struct CollectionFeedTests {
     private static var forms: [[String: Any]] {
       [
@@ -116,7 +116,7 @@
       if isFolder { folders.append(made) } else { albums.append(made) }
     }
 
-    @Test("collections are polled, listed as lines, and refused what only assets have")
+    @Test("collections are polled and listed as lines, and parameters of assets are rejected")
     func routes() async throws {
       try await TestGallery.serving { gallery in
         let fetch = try gallery.fetch(["collections": "top"])
@@ -162,7 +162,7 @@
       }
     }
 
-    @Test("the owner fetches and follows what another client sees; nobody else does")
+    @Test("only the owner fetches and follows what another client sees")
     func selection() async throws {
       try await TestGallery.serving { gallery in
         let ids = try await gallery.makeAssets(5)
@@ -211,7 +211,7 @@
       }
     }
 
-    @Test("a fetch that may not be followed is a problem in the feed, and the others of the feed go on")
+    @Test("a fetch that may not be followed is a problem in the feed, and the other fetches continue")
     func oneRefused() async throws {
       try await TestGallery.serving { gallery in
         let ids = try await gallery.makeAssets(2)
@@ -235,7 +235,7 @@
     }
 
     @Test(
-      "a fetch of what a client sees is refused for a name that no client can have, however it is sent",
+      "a fetch of a client's view is rejected for a name that no client can have, however it is sent",
       arguments: [String(repeating: "a", count: 257), String(repeating: "\u{E9}", count: 129), "a\u{0}b"])
     func impossibleClient(_ client: String) async throws {
       try await TestGallery.serving { gallery in
@@ -251,7 +251,7 @@
       }
     }
 
-    @Test("a key has so many feeds, the owner's as many as it likes")
+    @Test("a key has a limited number of feeds, the owner's any number")
     func limited() async throws {
       var access = GalleryAccess()
       access.limits.feedsOfKey = 3
@@ -279,7 +279,7 @@
       }
     }
 
-    @Test("so many polls of a key wait for a change, the owner's as many as it likes")
+    @Test("a limited number of polls of a key wait for a change, of the owner's any number")
     func limitedPolls() async throws {
       var access = GalleryAccess()
       access.limits.feedsOfKey = 2

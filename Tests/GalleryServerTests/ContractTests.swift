@@ -48,7 +48,7 @@
     }
 
     @Test(
-      "HEAD is described beside each GET: with statuses of it, but for one without content, and no content",
+      "HEAD is described beside each GET: with its statuses, except for one without content, and no content",
       arguments: ["/v1/", "/api/"])
     func heads(_ part: String) throws {
       let contract = try Contract.served(for: part).get()

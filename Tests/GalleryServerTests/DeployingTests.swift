@@ -215,7 +215,7 @@
     }
 
     @Test(
-      "nginx with the configuration of the page passes windows, feeds and uploads on",
+      "nginx with the configuration of the page forwards windows, feeds and uploads",
       needs("nginx", from: "nginx-light"))
     func nginx() async throws {
       let nginx = try #require(Self.path(of: "nginx"))
@@ -248,7 +248,7 @@
     }
 
     @Test(
-      "Caddy with the configuration of the page passes windows, feeds, uploads and their 104 on",
+      "Caddy with the configuration of the page forwards windows, feeds, uploads and their 104",
       needs("caddy", from: "caddy"))
     func caddy() async throws {
       let caddy = try #require(Self.path(of: "caddy"))

@@ -21,7 +21,7 @@
       }
     }
 
-    @Test("names stay in the target's folder, and no two are one on any system")
+    @Test("names stay in the target's folder, and no two are equal on any system")
     func names() {
       var names = ZipNames()
       let given = [
@@ -39,7 +39,7 @@
     }
 
     @Test(
-      "names are those of exports: what joins letters belongs to them, and a device with two endings does not",
+      "names are those of exports: joiners between letters are kept, and a device name with two endings is not",
       arguments: [
         ("\u{645}\u{6CC}\u{200C}\u{62E}.jpg", "\u{645}\u{6CC}\u{200C}\u{62E}.jpg"),
         ("\u{1F468}\u{200D}\u{1F469}.heic", "\u{1F468}\u{200D}\u{1F469}.heic"),
@@ -90,7 +90,7 @@
       #expect(run.text == "\(emptyCount) \(size) True\none two True\n", "\(run)")
     }
 
-    @Test("what a client holds of downloads is bounded, its latest is there, and another client's downloads stay")
+    @Test("a client's downloads are bounded, its latest is kept, and another client's downloads stay")
     func bounded() {
       let downloads = Downloads(.system)
       func held(_ names: [String], _ client: String) -> [String] {
@@ -239,7 +239,7 @@
       }
     }
 
-    @Test("a key has so many archives and lists of lines at once; one that was closed makes room for the next")
+    @Test("a key has a limited number of archives and lists of lines at once; closing one makes room for the next")
     func places() async throws {
       try await TestGallery.serving { gallery in
         let file = gallery.temporary.folder.place("large.jpg")
@@ -312,7 +312,7 @@
     }
 
     @Test(
-      "a referenced original that is a symbolic link is sent, in part too, and archived; a link in the library is not",
+      "a referenced original that is a symbolic link is sent and archived, in ranges too; a link in the library is not",
       .enabled(if: SamplePhotos.areInstalled("python3"), "Needs python3, which reads the archive."))
     func links() async throws {
       try await TestGallery.serving { gallery in

@@ -103,7 +103,7 @@
       }
     }
 
-    @Test("only the owner searches, and what is malformed is rejected")
+    @Test("only the owner searches, and malformed requests are rejected")
     func rejected() async throws {
       try await TestGallery.serving { gallery in
         try await gallery.library.performChanges { $0.setAuthorizationStatus(.authorized, of: "app") }

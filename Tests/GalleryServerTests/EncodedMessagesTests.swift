@@ -15,7 +15,7 @@
   // What a client sees follows from its permission at the time, so a message is worked out before the permissions
   // change next: an asset that every client sees in every fetch is edited, and each feed is read up to that edit.
 
-  @Suite("Messages that many feeds send")
+  @Suite("Messages that many feeds share")
   struct EncodedMessagesTests {
     /// Names of which each differs from others in one part only.
     private static func names(_ random: inout SeededGenerator) throws -> [EncodedMessages.Name] {
@@ -40,7 +40,7 @@
     }
 
     @Test(
-      "a kept message is the one that was made for its name, whatever is asked meanwhile",
+      "a cached message is the one that was encoded for its name, whatever is requested meanwhile",
       arguments: 0..<4 as Range<UInt64>)
     func kept(_ seed: UInt64) async throws {
       var random = SeededGenerator(seed: seed)
@@ -90,7 +90,7 @@
     }
 
     @Test(
-      "what many feeds are given is what each is given alone, whatever its client sees and whichever sections it wants",
+      "many feeds get what each would get alone, whatever its client sees and whichever sections it requests",
       arguments: 0..<3 as Range<UInt64>)
     func alone(_ seed: UInt64) async throws {
       try await TestGallery.serving(seed: seed) { gallery in

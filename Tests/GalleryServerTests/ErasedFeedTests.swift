@@ -9,7 +9,7 @@
 
   @Suite("Feeds over an erasure")
   struct ErasedFeedTests {
-    @Test("who comes back after an erasure is led on exactly where the list is held, and else is sent a state")
+    @Test("after an erasure a client continues exactly where its list is held, and otherwise gets a state")
     func resumed() async throws {
       try await TestGallery.serving { gallery in
         let ids = try await gallery.makeAssets(12)
@@ -46,7 +46,7 @@
     }
 
     @Test(
-      "no window, in no form, keeps its tag over an erasure, whether the list is held or not",
+      "no window, in any form, keeps its tag over an erasure, whether the list is held or not",
       arguments: ["items?", "items?form=columns&", "shapes?"])
     func tags(_ path: String) async throws {
       try await TestGallery.serving { gallery in
@@ -100,7 +100,7 @@
       }
     }
 
-    @Test("a result that was only begun when an asset was erased is gone, and the server lives")
+    @Test("a lazy result that is not yet built when an asset is erased is dropped, and the server continues")
     func begun() async throws {
       try await TestGallery.serving { gallery in
         let ids = try await gallery.makeAssets(12)

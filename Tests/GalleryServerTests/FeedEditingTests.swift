@@ -8,7 +8,7 @@
   import TestSupport
   import Testing
 
-  @Suite("Feeds that change while they are open")
+  @Suite("Changing the fetches of an open feed")
   struct FeedEditingTests {
     @Test("an added fetch is delivered, a removed one is not, and the cursor holds both after a restart")
     func editing() async throws {
@@ -48,7 +48,7 @@
       }
     }
 
-    @Test("a message of a fetch that was removed while it was on its way is dropped, and the others go on")
+    @Test("a message of a fetch that was removed before delivery is dropped, and the other fetches continue")
     func late() async throws {
       try await TestGallery.serving { gallery in
         try await waitUntil("the line of the sign-in is written") { gallery.log.lines.count == 1 }
@@ -150,7 +150,7 @@
       }
     }
 
-    @Test("a fetch that cannot be followed is a problem of its own, and the others go on")
+    @Test("a fetch that cannot be followed is a problem of its own, and the others continue")
     func problems() async throws {
       try await TestGallery.serving { gallery in
         let ids = try await gallery.makeAssets(2)
@@ -174,7 +174,7 @@
       }
     }
 
-    @Test("a feed in which nothing can be followed is answered with a status, which its client does not ask for again")
+    @Test("a feed in which nothing can be followed is answered with a status on which its client does not retry")
     func nothingToFollow() async throws {
       try await TestGallery.serving { gallery in
         try await gallery.makeAssets(1)
@@ -197,7 +197,7 @@
       }
     }
 
-    @Test("a denial takes everything from a client's feed, and it comes to no other")
+    @Test("a denial removes everything from a client's feed, and affects no other feed")
     func denied() async throws {
       try await TestGallery.serving { gallery in
         try await gallery.makeAssets(3)
@@ -238,7 +238,7 @@
       await server.stop()
     }
 
-    @Test("messages say which sections have another count", arguments: ["day", "month", "year"])
+    @Test("messages name the sections whose count changed", arguments: ["day", "month", "year"])
     func sections(_ unit: String) async throws {
       try await TestGallery.serving { gallery in
         let ids = try await gallery.makeAssets(40)
@@ -309,7 +309,7 @@
       }
     }
 
-    @Test("a client that does not read gets what it missed in fewer, exact messages")
+    @Test("a client that does not read gets the missed changes in fewer, exact messages")
     func slow() async throws {
       try await TestGallery.serving { gallery in
         let ids = try await gallery.makeAssets(100)
@@ -359,7 +359,7 @@
       }
     }
 
-    @Test("a poll of many fetches leads all of them to one state, and its cursor goes on as a feed")
+    @Test("a poll of many fetches leads all of them to one state, and a feed continues from its cursor")
     func several() async throws {
       try await TestGallery.serving { gallery in
         let ids = try await gallery.makeAssets(4)
@@ -387,7 +387,7 @@
       }
     }
 
-    @Test("a poll names the fetch that cannot be followed, leaves it out of its cursor, and goes on with the others")
+    @Test("a poll names the fetch that cannot be followed, leaves it out of its cursor, and continues with the others")
     func problems() async throws {
       try await TestGallery.serving { gallery in
         let ids = try await gallery.makeAssets(2)
@@ -424,7 +424,7 @@
       }
     }
 
-    @Test("a poll takes no cursor that a feed would not take")
+    @Test("a poll accepts no cursor that a feed would not accept")
     func limits() async throws {
       try await TestGallery.serving { gallery in
         let predicate = "burstIdentifier == \"\(String(repeating: "a", count: 1400))\""

@@ -74,7 +74,7 @@
       }
     }
 
-    @Test("one stream carries several fetches, and its cursor holds how far each was told")
+    @Test("one stream carries several fetches, and its cursor holds the state delivered for each")
     func several() async throws {
       try await TestGallery.serving { gallery in
         let ids = try await gallery.makeAssets(5)
@@ -97,7 +97,7 @@
       }
     }
 
-    @Test("a feed that is cut before it sent the state of each fetch sends it when its client is back")
+    @Test("a feed that is cut before it sent the state of each fetch sends it on reconnection")
     func unsent() async throws {
       try await TestGallery.serving { gallery in
         let ids = try await gallery.makeAssets(3)
@@ -125,7 +125,7 @@
     }
 
     @Test(
-      "what a grant and a withdrawal do to a client's list arrives as insertions and removals; its key ends its feed")
+      "a grant and a withdrawal reach a client's list as insertions and removals; the end of its key ends its feed")
     func permissions() async throws {
       try await TestGallery.serving { gallery in
         let ids = try await gallery.makeAssets(5)
@@ -174,7 +174,7 @@
       }
     }
 
-    @Test("a hundred clients of one fetch are all told of a commit, and none is left open after the stop")
+    @Test("all of a hundred clients of one fetch receive a commit, and none stays connected after the stop")
     func many() async throws {
       try await TestGallery.serving { gallery in
         let ids = try await gallery.makeAssets(5)

@@ -187,7 +187,7 @@
       }
     }
 
-    @Test("where files lie is the owner's to ask, since no answer tells it to anybody else")
+    @Test("only the owner may query file locations, since no answer reveals them to another client")
     func paths() async throws {
       try await TestGallery.serving { gallery in
         _ = try await gallery.makeAssets(1)
@@ -199,7 +199,7 @@
       }
     }
 
-    @Test("as lines a fetch is all its assets at one state, whatever happens meanwhile")
+    @Test("as lines a fetch returns all its assets at one state, whatever happens meanwhile")
     func lines() async throws {
       try await TestGallery.serving { gallery in
         let ids = try await gallery.makeAssets(230)

@@ -6,7 +6,7 @@
   import TestSupport
   import Testing
 
-  @Suite("Bounds of forms, and how uploaders hear of them", .timeLimit(.minutes(5)))
+  @Suite("Bounds of forms, and how uploaders receive them", .timeLimit(.minutes(5)))
   struct FormBoundsTests {
     private static func uploading(_ body: (TestGallery, ImmichUploader) async throws -> Void) async throws {
       try await TestGallery.serving(access: .withImmichClients) { gallery in
@@ -64,7 +64,7 @@
       }
     }
 
-    @Test("what a request announced counts no more once another has tried to take its upload over")
+    @Test("what a request announced no longer counts once another has tried to take over its upload")
     func takenOver() async throws {
       try await Self.uploading { gallery, uploader in
         var quota = UploadQuota()
@@ -103,7 +103,7 @@
       }
     }
 
-    @Test("a form with more marks on a character than can be compared is refused: in a file name, and in a field")
+    @Test("a form with more marks on a character than can be compared is rejected, in a file name and in a field")
     func marks() async throws {
       try await Self.uploading { gallery, uploader in
         let marks = "a" + String(repeating: "\u{300}\u{323}", count: 100)
@@ -128,7 +128,7 @@
       }
     }
 
-    @Test("what the server itself refuses under /api says why where uploaders look for it, and nowhere else")
+    @Test("errors of the server itself under /api are in the form that uploaders read, and nowhere else")
     func own() async throws {
       try await Self.uploading { gallery, uploader in
         let key = "X-API-Key: \(uploader.key)"

@@ -38,7 +38,7 @@
     }
 
     @Test(
-      "without a key there is nothing but health, the description and signing in",
+      "without a key only health, the description and signing in are available",
       arguments: Router.routesWithImmichClients.map(\.path))
     func keyless(_ path: String) async throws {
       try await TestGallery.serving(access: .withImmichClients) { gallery in
@@ -77,7 +77,7 @@
       }
     }
 
-    @Test("a key outlives the server, is kept as a hash only, and ends when it is withdrawn")
+    @Test("a key survives a restart of the server, is kept as a hash only, and ends when it is withdrawn")
     func keys() async throws {
       try await TestGallery.serving { gallery in
         let key = try gallery.key(of: "app")
@@ -95,7 +95,7 @@
       }
     }
 
-    @Test("windows are those of the fetch at its token, however the library goes on")
+    @Test("windows are those of the fetch at its token, however the library changes")
     func windows() async throws {
       try await TestGallery.serving { gallery in
         let ids = try await gallery.makeAssets(20)
@@ -132,7 +132,7 @@
     }
 
     @Test(
-      "what is malformed is refused with a problem of its kind",
+      "malformed input is rejected with a problem of its kind",
       arguments: [
         ("GET", "/v1/fetches/e30/items?count=1001", nil, 400), ("GET", "/v1/fetches/e30/items?count=-1", nil, 400),
         ("GET", "/v1/fetches/e30/items?count=1&count=2", nil, 400),

@@ -6,7 +6,7 @@
   import TestSupport
   import Testing
 
-  @Suite("Which hashes are there", .enabled(if: SamplePhotos.areInstalled("exiftool")), .timeLimit(.minutes(5)))
+  @Suite("Look-up of hashes", .enabled(if: SamplePhotos.areInstalled("exiftool")), .timeLimit(.minutes(5)))
   struct HashRouteTests {
     private struct Found: Equatable {
       var sha256: String?
@@ -64,7 +64,8 @@
       }
     }
 
-    @Test("of several assets with a content one outside the trash is named; if all are in the trash, that is said")
+    @Test(
+      "of several assets with the same content one outside the trash is named; if all are in the trash, that is stated")
     func trashed() async throws {
       try await TestGallery.serving { gallery in
         // Neither of two clients that only add sees the other's file.
@@ -124,7 +125,7 @@
       }
     }
 
-    @Test("what is no list of hashes, or a longer one, is refused")
+    @Test("an invalid or too long list of hashes is rejected")
     func malformed() async throws {
       try await TestGallery.serving { gallery in
         let many = [String](repeating: String(repeating: "0", count: 64), count: 1001)

@@ -21,7 +21,7 @@
       "/v1/assets/{asset}/renditions/{sha256}/{recipe}/{kind}", "/v1/duplicates/groups",
     ]
 
-    @Test("what answers GET answers HEAD with the same status and fields, and without content")
+    @Test("HEAD has the status and fields of GET, and no content")
     func same() async throws {
       try await TestGallery.serving(access: .withImmichClients, page: try PageFiles.ofProgram()) { gallery in
         let targets = try await Self.targets(gallery)
@@ -95,7 +95,7 @@
       return targets.filter { !elsewhere.contains($0.key) }
     }
 
-    @Test("where no key is needed, HEAD from an address that has asked too much is refused, as GET is")
+    @Test("where no key is needed, HEAD from an address with too many requests is rejected, as GET is")
     func throttled() async throws {
       var access = GalleryAccess.withImmichClients
       // One request signs the owner in.
@@ -111,7 +111,7 @@
       }
     }
 
-    @Test("HEAD of the events of a session that is not there is refused, as GET is", arguments: ["GET", "HEAD"])
+    @Test("HEAD of the events of an unknown session is rejected, as GET is", arguments: ["GET", "HEAD"])
     func absentSession(_ method: String) async throws {
       try await TestGallery.serving { gallery in
         for path in ["events", "presentation/events"] {

@@ -7,7 +7,7 @@
   import TestSupport
   import Testing
 
-  @Suite("Answers that are held")
+  @Suite("Cached answers")
   struct HeldAnswerTests {
     private static func answer(_ text: String) -> EncodedAnswers.Answer {
       EncodedAnswers.Answer(tag: "\"\(text)\"", bytes: bytes(Array(text.utf8)))
@@ -21,7 +21,7 @@
       EncodedAnswers.Question(client: client.exact, fetch: fetch, token: token, form: "month")
     }
 
-    @Test("an encoded answer is given to its client, for its token, at its end of the log only")
+    @Test("an encoded answer is given only to its client, for its token, at its head of the log")
     func encoded() {
       let encoded = EncodedAnswers(byteLimit: 1000)
       encoded.keep(Self.answer("a"), of: Self.question("one"), at: 5)
@@ -39,7 +39,7 @@
       #expect(encoded.byteCount == 1 + Self.question("one").byteCount)
     }
 
-    @Test("short answers to long questions are bounded in bytes")
+    @Test("short answers to long requests are bounded in bytes")
     func longQuestions() {
       let encoded = EncodedAnswers(byteLimit: 10_000)
       let questions = (10..<60).map { Self.question("one", fetch: String(repeating: "\($0)", count: 1000)) }
@@ -133,7 +133,7 @@
       }
     }
 
-    @Test("a window behind what was read of a result is answered by a task, and then on the connection's thread")
+    @Test("a window beyond the read part of a result is answered by a task, and then on the connection's thread")
     func begun() async throws {
       try await TestGallery.serving { gallery in
         try await gallery.makeAssets(20)
@@ -174,7 +174,7 @@
       }
     }
 
-    @Test("a client that is denied gets no kept sections and windows on its next request, and none of another client")
+    @Test("a denied client gets no cached sections or windows on its next request, and none of another client")
     func denied() async throws {
       try await TestGallery.serving { gallery in
         let assets = try await gallery.makeAssets(10)
@@ -202,7 +202,7 @@
       }
     }
 
-    @Test("a client that is lowered gets of a held fetch what it was shown then, and nothing that came later")
+    @Test("a client with reduced access gets from a held fetch what it saw then, and nothing newer")
     func lowered() async throws {
       try await TestGallery.serving { gallery in
         let assets = try await gallery.makeAssets(6)
@@ -269,7 +269,7 @@
       }
     }
 
-    @Test("each request of a key is charged, those that are answered at once as well")
+    @Test("each request of a key is charged, including those that are answered at once")
     func charged() async throws {
       var access = GalleryAccess()
       (access.limits.keyBurst, access.limits.keyPerSecond) = (5, 0.001)
@@ -285,7 +285,7 @@
     }
 
     @Test(
-      "what is shown of an asset at once is what the view of the same state shows",
+      "an asset in an immediate answer is what the view of the same state shows",
       arguments: [Access.all, .selected, .nothing])
     private func shown(_ access: Access) async throws {
       try await TestGallery.serving { gallery in
@@ -331,7 +331,7 @@
     }
   }
 
-  @Suite("Files that are kept open")
+  @Suite("Open files")
   struct OpenFilesTests {
     private func withFile(_ body: (OpenFiles, String, TemporaryFolder) throws -> Void) throws {
       let folder = try TemporaryFolder()
@@ -340,7 +340,7 @@
       try body(OpenFiles(), path, folder)
     }
 
-    @Test("a file is opened once for as long as it is what it was")
+    @Test("a file is opened once for as long as it is unchanged")
     func kept() throws {
       try withFile { files, path, _ in
         let first = try files.file(path, size: 5)
@@ -367,7 +367,7 @@
       }
     }
 
-    @Test("a file that another one took the place of, or that was cut, is not sent as it was")
+    @Test("a file that was replaced or truncated is not sent as it was")
     func replaced() throws {
       try withFile { files, path, folder in
         let first = try files.file(path, size: 5)
@@ -380,7 +380,7 @@
       }
     }
 
-    @Test("a small file is sent again as it was, for as long as it is what it was and is asked for under one name")
+    @Test("a small file is sent again from memory while it is unchanged and requested under one name")
     func responses() throws {
       try withFile { files, path, folder in
         let request = HTTPRequest(method: "GET", target: try HTTPTarget("/"))
@@ -474,7 +474,7 @@
       }
     }
 
-    @Test("what was decided for a request is good for equal ones of its key, until something is committed or a sweep")
+    @Test("the decision for a request holds for equal ones of its key, until the next commit or sweep")
     func decisions() async throws {
       try await TestGallery.serving { gallery in
         let asking = try Asking(gallery)
@@ -497,7 +497,7 @@
       }
     }
 
-    @Test("a file that was seen unchanged in a tick of the clock is looked at again in the next one")
+    @Test("a file that was found unchanged in a tick of the clock is examined again in the next one")
     func ticks() async throws {
       try await TestGallery.serving { gallery in
         let ticks = Ticks(stands: true)
@@ -510,7 +510,7 @@
       }
     }
 
-    @Test("what was decided for a long path is not remembered")
+    @Test("the decision for a long path is not cached")
     func longPaths() async throws {
       try await TestGallery.serving { gallery in
         let asking = try Asking(gallery)
@@ -521,7 +521,7 @@
       }
     }
 
-    @Test("a decision keeps no response of a file that is no longer kept in memory")
+    @Test("a decision keeps no response of a file that is no longer in memory")
     func droppedResponses() async throws {
       try await TestGallery.serving { gallery in
         let asking = try Asking(gallery)
@@ -549,7 +549,7 @@
       }
     }
 
-    @Test("of files that are kept, the one that was asked for longest ago is closed")
+    @Test("of the open files, the least recently requested one is closed")
     func leastRecentlyUsed() throws {
       try withFile { files, path, folder in
         func ask(_ number: Int) throws -> HTTPFile { try files.file(folder.place("file\(number)").path, size: 5) }
@@ -565,7 +565,7 @@
       }
     }
 
-    @Test("no more descriptors are kept than the limit says")
+    @Test("no more descriptors stay open than the limit allows")
     func bounded() throws {
       try withFile { files, path, folder in
         for number in 0..<OpenFiles.limit + 20 {

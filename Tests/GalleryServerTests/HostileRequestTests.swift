@@ -9,7 +9,7 @@
 
   @Suite("Hostile requests")
   struct HostileRequestTests {
-    @Test("floods are answered with 429 and when to come back: of a key, of a peer, and of unknown keys")
+    @Test("floods are answered with 429 and when to retry: from a key, from a peer, and from unknown keys")
     func floods() async throws {
       var access = GalleryAccess()
       (access.limits.keyBurst, access.limits.keyPerSecond) = (5, 0.5)
@@ -71,7 +71,7 @@
       }
     }
 
-    @Test("the table of who asked is bounded, and an IPv6 site counts as one")
+    @Test("the table of addresses is bounded, and an IPv6 site counts as one")
     func bounded() {
       let clock = TestClock()
       let throttle = Throttle(.init(burst: 2, perSecond: 1), now: { clock.now })
@@ -158,7 +158,7 @@
       }
     }
 
-    @Test("a request with two hosts is rejected by every route, as the description has it")
+    @Test("a request with two hosts is rejected by every route, as described")
     func twoHosts() async throws {
       try await TestGallery.serving(access: .withImmichClients) { gallery in
         for route in Router.routesWithImmichClients {
@@ -169,7 +169,7 @@
       }
     }
 
-    @Test("no route that changes something takes a cookie from another site's page, and none takes a form")
+    @Test("no route that changes something accepts a cookie from another site's page, and none accepts a form")
     func crossSite() async throws {
       try await TestGallery.serving(access: .withImmichClients) { gallery in
         let signedIn = try gallery.ask("GET", gallery.server.ownerLink(at: ""), key: nil)
@@ -255,7 +255,7 @@
       }
     }
 
-    @Test("one key or person cannot take the places of all others")
+    @Test("one key or person cannot occupy all places")
     func places() async throws {
       try await TestGallery.serving { gallery in
         let key = try gallery.key(of: "app").secret
@@ -293,7 +293,7 @@
       }
     }
 
-    @Test("the visitors of a share link have their feeds and requests together, however often it is opened")
+    @Test("the visitors of a share link share one limit of feeds and requests, however often it is opened")
     func visitors() async throws {
       var access = GalleryAccess()
       (access.limits.feedsOfKey, access.limits.feedsOfShare) = (3, 5)
@@ -322,7 +322,7 @@
       }
     }
 
-    @Test("the visitors of a share link have their polls and streams of states together")
+    @Test("the visitors of a share link share one limit of polls and streams of states")
     func visitorsStates() throws {
       let watch = AccessWatch()
       func key(_ name: Int, of share: String) -> Keyring.Key {
@@ -341,7 +341,7 @@
       try watch.enter(key(visitors, of: "wedding"))
     }
 
-    @Test("a request with a body that is not read takes no place of a poll or a stream")
+    @Test("a request with an unread body occupies no place of a poll or a stream")
     func placesWithBodies() async throws {
       try await TestGallery.serving { gallery in
         let key = try gallery.key(of: "app").secret

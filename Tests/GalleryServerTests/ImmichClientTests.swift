@@ -123,7 +123,7 @@
       }
     }
 
-    @Test("the owner gets the figures of the library, others do not; the description is there for everybody")
+    @Test("the owner gets the figures of the library, other clients do not; the description is public")
     func figures() async throws {
       try await Self.uploading { gallery, uploader in
         #expect(try uploader.ask("GET", "/api/server/statistics").status == 403)
@@ -136,7 +136,7 @@
       }
     }
 
-    @Test("without the option there are no such routes, and the field carries no key")
+    @Test("without the option these routes do not exist, and the field carries no key")
     func off() async throws {
       try await TestGallery.serving { gallery in
         for path in ["/api/server/ping", "/api/openapi.json", "/api/users/me"] {
@@ -194,7 +194,7 @@
       }
     }
 
-    @Test("what a service wrote down about time and place fills what is missing, and replaces no wall time")
+    @Test("time and place recorded by a service fill missing values, and replace no wall time")
     func corrections() async throws {
       try await Self.uploading { gallery, uploader in
         let said: [String: Any] = [
@@ -279,7 +279,7 @@
 
     // MARK: Permission
 
-    @Test("a client that may only add is answered as by an empty library, and learns nothing of what is there")
+    @Test("an add-only client is answered as by an empty library, and learns nothing of its contents")
     func addOnly() async throws {
       try await Self.uploading(.authorized, for: .addOnly) { gallery, uploader in
         let owner = ImmichUploader(gallery: gallery, key: gallery.owner)
@@ -307,7 +307,7 @@
       }
     }
 
-    @Test("a limited client sees and finds its own, others' files are new to it")
+    @Test("a limited client sees and finds its own files; others' files are new to it")
     func limited() async throws {
       try await Self.uploading(.limited) { gallery, uploader in
         let owner = ImmichUploader(gallery: gallery, key: gallery.owner)
@@ -375,7 +375,7 @@
     }
 
     @Test(
-      "a file name loses its folders, and one that is no name is rejected",
+      "a file name loses its folders, and an invalid one is rejected",
       arguments: [
         ("../../etc/passwd.jpg", "passwd.jpg"), ("C:\\Users\\me\\a.jpg", "a.jpg"), ("/", "upload.jpg"),
         ("ä 1.jpg", "ä 1.jpg"), ("..", "upload.jpg"), (String(repeating: "n", count: 300), nil),

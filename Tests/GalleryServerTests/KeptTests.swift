@@ -6,9 +6,9 @@
   import TestSupport
   import Testing
 
-  @Suite("What memory and a file hold both")
+  @Suite("State in memory and in a file")
   struct KeptTests {
-    @Test("a value is read while the next is written, and is the next one when that is done; a failure changes nothing")
+    @Test("a value is read while the next is written, and replaced when that has succeeded; a failure changes nothing")
     func readsWhileWriting() async throws {
       let (begun, mayGoOn) = (Gathered<Int>(), DispatchSemaphore(value: 0))
       let kept = Kept(1) { value in
@@ -32,7 +32,7 @@
       #expect(begun.all == [2, 3, 2, 4])
     }
 
-    @Test("changes that are made at once are made one after the other, and written in that order")
+    @Test("concurrent changes are applied one after the other, and written in that order")
     func together() {
       let written = Gathered<Int>()
       let kept = Kept(0) { written.append($0) }
@@ -40,7 +40,7 @@
       #expect(kept.current == 200 && written.all == Array(1...200))
     }
 
-    @Test("requests are answered while a key, a person or a share link is written, and a failure to write changes none")
+    @Test("requests are answered while a key, a person or a share link is written, and a failed write changes none")
     func answers() async throws {
       try await TestGallery.serving { gallery in
         try gallery.addPerson("anna", client: "family")

@@ -9,7 +9,7 @@
   // The log by the same fetches, feeds and messages as assets. The model of a reader that follows it is what
   // GET /v1/log gives at the end.
 
-  @Suite("The log that is followed")
+  @Suite("Following the log")
   struct LogFeedTests {
     /// The log as its reader holds it.
     private struct FollowedLog {

@@ -32,7 +32,7 @@
 
   @Suite("What a supervisor and a monitor read")
   struct MetricsTests {
-    @Test("each figure is described, with a name and a unit as Prometheus has them")
+    @Test("each metric is described, with a name and a unit in Prometheus style")
     func form() async throws {
       try await TestGallery.serving { gallery in
         let (samples, described) = try gallery.metrics()
@@ -52,7 +52,7 @@
       }
     }
 
-    @Test("the figures of log and store are those of the statistics")
+    @Test("the metrics of log and store are those of the statistics")
     func store() async throws {
       try await TestGallery.serving { gallery in
         let ids = try await gallery.makeAssets(20)
@@ -75,7 +75,7 @@
       }
     }
 
-    @Test("the oldest reader lags by the transactions since its snapshot, and not once it has ended")
+    @Test("the oldest reader lags by the transactions since its snapshot, and no longer once it has ended")
     func readerLag() async throws {
       try await TestGallery.serving { gallery in
         func lag() throws -> Double { try gallery.sample("store_oldest_reader_lag_transactions") }
@@ -116,7 +116,7 @@
       }
     }
 
-    @Test("uploads are counted with their bytes until they are finished, bodies while they come")
+    @Test("uploads are counted with their bytes until they are finished, bodies while they are received")
     func uploads() async throws {
       try await TestGallery.serving { gallery in
         func figures() throws -> [Double] {
@@ -165,7 +165,7 @@
       }
     }
 
-    @Test("a process whose store cannot be read is alive and not ready")
+    @Test("a process whose store cannot be read is alive but not ready")
     func notReady() async throws {
       try await TestGallery.serving { gallery in
         func status(_ path: String) throws -> Int { try gallery.ask("GET", path, key: nil).status }
@@ -177,7 +177,7 @@
       }
     }
 
-    @Test("a feed says when its client is to come back, and ends whole when the server stops")
+    @Test("a feed says when its client should reconnect, and ends completely when the server stops")
     func retry() async throws {
       try await TestGallery.serving { gallery in
         let fetch = try gallery.fetch()

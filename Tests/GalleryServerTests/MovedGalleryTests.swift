@@ -45,7 +45,7 @@
       }
     }
 
-    @Test("the first key of a library that was moved makes its folder there")
+    @Test("the first key of a moved library creates its folder at the new place")
     func firstKey() async throws {
       try await TestGallery.serving { gallery in
         let folder = gallery.temporary.url.appending(path: "server")
@@ -83,7 +83,7 @@
     }
 
     @Test(
-      "pictures are made and kept where the library is now",
+      "pictures are rendered and kept where the library is now",
       .enabled(if: SamplePhotos.canRender, "Needs libvips-tools, ffmpeg, exiftool and the folder of sample photos."),
       arguments: [true, false])
     func pictures(isOpenBefore: Bool) async throws {

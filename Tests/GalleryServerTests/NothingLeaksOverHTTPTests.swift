@@ -41,7 +41,7 @@
       }
     }
 
-    @Test("each route that is not the owner's has its questions")
+    @Test("each route that is not the owner's has its requests")
     func complete() {
       let routes = Router.routesWithImmichClients.filter { $0.need != .owner }.map { "\($0.method) \($0.path)" }
       let asked = TwinRoute.all.map(\.name)

@@ -6,7 +6,7 @@
   import TestSupport
   import Testing
 
-  @Suite("Invented requests")
+  @Suite("Generated requests")
   struct OperationFuzzTests {
     private static let paths = [
       "/v1/log", "/v1/history", "/v1/objects/{object}/history", "/v1/objects/{object}/access",
@@ -21,7 +21,7 @@
       "record", "where", "sort", "trash", "folder", "colour",
     ]
 
-    @Test("a changed body is executed or rejected, and ends nothing", arguments: [1, 2, 3])
+    @Test("a mutated body is executed or rejected, and ends nothing", arguments: [1, 2, 3])
     func bodies(_ seed: UInt64) async throws {
       try await TestGallery.serving(seed: seed) { gallery in
         var random = SeededGenerator(seed: seed)
@@ -63,7 +63,7 @@
       }
     }
 
-    @Test("an invented query is answered or rejected, and ends nothing", arguments: [1, 2, 3])
+    @Test("a generated query is answered or rejected, and ends nothing", arguments: [1, 2, 3])
     func queries(_ seed: UInt64) async throws {
       try await TestGallery.serving(seed: seed) { gallery in
         var random = SeededGenerator(seed: seed)

@@ -20,7 +20,7 @@
       return folder
     }
 
-    @Test("a document names its files under the hash of all, which may be kept for ever")
+    @Test("a document names its files under the hash of all, which may be cached for ever")
     func kept() async throws {
       let folder = try Self.folder()
       let page = try PageFiles(folder: folder.url)
@@ -70,7 +70,7 @@
       #expect(hashes[0] != hashes[2])
     }
 
-    @Test("a folder for work on the page is read at each request, and nothing of it is kept")
+    @Test("a folder for developing the page is read at each request, and nothing of it is cached")
     func live() async throws {
       let folder = try Self.folder()
       let page = try PageFiles(folder: folder.url, isLive: true)
@@ -111,7 +111,7 @@
       }
     }
 
-    @Test("a one-time link that is not good leads to the gallery if the browser is signed in, else to the form")
+    @Test("an invalid one-time link leads to the gallery if the browser is signed in, else to the form")
     func endedLink() async throws {
       try await TestGallery.serving(page: try PageFiles.ofProgram()) { gallery in
         let link = gallery.server.ownerLink(at: "")

@@ -82,7 +82,7 @@
       #expect(try passwords.check("correct horse", against: hash))
     }
 
-    @Test("passwords that come all at once are checked two at a time; those that would wait too long are sent away")
+    @Test("passwords that arrive together are checked two at a time; those that would wait too long are rejected")
     func boundedWork() throws {
       let passwords = try Passwords(environment: .system)
       let hash = try passwords.hash("correct horse")
@@ -106,7 +106,7 @@
     }
 
     @Test(
-      "passwords and names that are not possible are rejected",
+      "invalid passwords and names are rejected",
       arguments: [
         ["name": "a", "client": "c", "password": "short"], ["name": "", "client": "c"], ["name": "a/b", "client": "c"],
         ["name": "a\nb", "client": "c"], ["name": " a", "client": "c"], ["name": "..", "client": "c"],
@@ -121,7 +121,7 @@
       }
     }
 
-    @Test("another password and the removal of a person end their sessions and feeds, also after a restart")
+    @Test("a new password and the removal of a person end their sessions and feeds, also after a restart")
     func ends() async throws {
       try await TestGallery.serving { gallery in
         try await gallery.library.performChanges { $0.setAuthorizationStatus(.authorized, of: "family") }
@@ -151,7 +151,7 @@
       }
     }
 
-    @Test("a removed person stays signed out even if the file of the keys was not written any more")
+    @Test("a removed person stays signed out even if the file of the keys could not be written")
     func crashBetween() async throws {
       try await TestGallery.serving { gallery in
         try gallery.addPerson("anna", client: "family")
@@ -165,7 +165,7 @@
       }
     }
 
-    @Test("visits of share links replace visits and leave room for sign-ins; a link that finds no room stays good")
+    @Test("visits of share links replace visits and leave room for sign-ins; a link without room remains valid")
     func crowdedKeys() async throws {
       try await TestGallery.serving { gallery in
         for title in ["Summer", "Winter"] {
@@ -199,7 +199,7 @@
       }
     }
 
-    @Test("a one-time link whose key cannot be written is good still, and signs in once")
+    @Test("a one-time link whose key cannot be written remains valid, and signs in once")
     func keptLink() async throws {
       try await TestGallery.serving { gallery in
         let link = try #require(try gallery.ask("POST", "/v1/links", json: [:]).json()["link"] as? String)
@@ -235,7 +235,7 @@
       }
     }
 
-    @Test("the list of keys says which are visits, which are a browser's, and which is one's own, also after a restart")
+    @Test("the list of keys marks visits, browser sessions and the caller's own key, also after a restart")
     func listed() async throws {
       try await TestGallery.serving(page: try PageFiles.ofProgram()) { gallery in
         let share = try gallery.ask("POST", "/v1/shares", json: ["title": "Summer"]).json()
@@ -287,7 +287,7 @@
       }
     }
 
-    @Test("a browser that signs in again, with a password or a link, ends its session of before; a program's key stays")
+    @Test("a browser that signs in again, with a password or a link, ends its previous session; a program's key stays")
     func signsInAgain() async throws {
       try await TestGallery.serving { gallery in
         try gallery.addPerson("anna", client: "family")
@@ -326,7 +326,7 @@
       }
     }
 
-    @Test("a key is good for its scopes only, and until it expires")
+    @Test("a key is valid for its scopes only, and until it expires")
     func scopes() async throws {
       try await TestGallery.serving { gallery in
         func key(_ scopes: [String], client: String = "owner", days: Int = 1) throws -> String {
@@ -350,7 +350,7 @@
       }
     }
 
-    @Test("each route says what a key must be good for; what changes something needs more than reading")
+    @Test("each route states the scope of key it needs; routes that change something need more than reading")
     func routesHaveScopes() {
       let exceptions: [String: Scope] = [
         "POST /v1/fetches": .read, "POST /v1/session/requests": .read, "POST /v1/session/more": .read,
@@ -370,7 +370,7 @@
       }
     }
 
-    @Test("another password, and signing out, end the feeds of a person whom a proxy signs in")
+    @Test("a new password, and signing out, end the feeds of a person whom a proxy signs in")
     func proxiedFeeds() async throws {
       var access = GalleryAccess()
       access.trustedProxies = ["127.0.0.1"]

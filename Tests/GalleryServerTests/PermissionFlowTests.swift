@@ -45,13 +45,13 @@
     }
   }
 
-  @Suite("Apps ask, the owner answers")
+  @Suite("Apps request access, the owner answers")
   struct PermissionFlowTests {
     private func status(_ session: [String: Any]) -> String? {
       (session["authorizationStatus"] as? [String: Any])?["readWrite"] as? String
     }
 
-    @Test("an app that asks sees nothing until the owner answers, and hears of the answer at once, by poll and stream")
+    @Test("an app that requests access sees nothing until the owner answers, and receives the answer at once")
     func asks() async throws {
       try await TestGallery.serving { gallery in
         let ids = try await gallery.makeAssets(3)
@@ -79,7 +79,7 @@
       }
     }
 
-    @Test("an answer of another process reaches the app too, and a restart forgets no request")
+    @Test("an answer by another process reaches the app too, and requests survive a restart")
     func elsewhere() async throws {
       try await TestGallery.serving { gallery in
         let app = try gallery.register(asks: nil)
@@ -104,7 +104,7 @@
       }
     }
 
-    @Test("the owner's page hears of each request, and of its answer, by a stream")
+    @Test("the owner's page receives each request, and its answer, by a stream")
     func heard() async throws {
       try await TestGallery.serving { gallery in
         let stream = try StateClient(gallery, "/v1/requests/events")
@@ -121,7 +121,7 @@
       }
     }
 
-    @Test("a limited app asks for more, and gets the identifiers that were added")
+    @Test("a limited app requests more, and gets the identifiers that were added")
     func more() async throws {
       try await TestGallery.serving { gallery in
         let ids = try await gallery.makeAssets(4)
@@ -186,7 +186,7 @@
       }
     }
 
-    @Test("a second request for more that has the answer of the first one is another state, and ends what waits for it")
+    @Test("a second request for more that has the answer of the first one is another state, and ends waits for it")
     func moreAgain() async throws {
       try await TestGallery.serving { gallery in
         let app = try gallery.register()
@@ -207,7 +207,7 @@
       }
     }
 
-    @Test("who says no, says no: the app stays out, and what is malformed decides nothing")
+    @Test("a rejected app stays out, and a malformed answer decides nothing")
     func denies() async throws {
       try await TestGallery.serving { gallery in
         let app = try gallery.register()
@@ -265,7 +265,7 @@
     }
   }
 
-  @Suite("What is withdrawn ends at once")
+  @Suite("Withdrawals take effect at once")
   struct WithdrawalTests {
     @Test("a key that is withdrawn ends its feed, its stream of states, its poll, and its byte URLs")
     func key() async throws {

@@ -46,7 +46,7 @@
       try #require(state?["items"] as? [[String: Any]])
     }
 
-    @Test("an app without permission is given what a person picks, and the bytes of that alone")
+    @Test("an app without permission gets what a person picks, and the bytes of that alone")
     func picks() async throws {
       try await TestGallery.serving { gallery in
         let (asset, sha256) = try await gallery.makeFile("picked bytes")
@@ -115,7 +115,7 @@
       }
     }
 
-    @Test("a continuous, ordered session tells each tap; the app deselects, moves and lowers the limit from outside")
+    @Test("a continuous, ordered session reports each tap; the app deselects, moves and lowers the limit from outside")
     func continuous() async throws {
       try await TestGallery.serving { gallery in
         let ids = try await gallery.makeAssets(3).map(\.uuidString)
@@ -147,7 +147,7 @@
       }
     }
 
-    @Test("filter, preselection and expiry are as asked; too many sessions are not begun")
+    @Test("filter, preselection and expiry are applied as requested; too many sessions are rejected")
     func limits() async throws {
       try await TestGallery.serving { gallery in
         let ids = try await gallery.makeAssets(2).map(\.uuidString)
@@ -180,7 +180,7 @@
       }
     }
 
-    @Test("a location is taken out of the bytes, or they are not given and the reason is")
+    @Test("a location is removed from the bytes, or they are withheld with the reason")
     func location() async throws {
       try await TestGallery.serving { gallery in
         let (asset, _) = try await gallery.makeFile("no picture")
@@ -197,7 +197,7 @@
     }
 
     @Test(
-      "what a session leaves out of an item stays out when the session is over, forgotten or of an earlier server",
+      "what a session excludes from an item stays excluded when the session is over, forgotten or of an earlier server",
       arguments: [true, false])
     func forgotten(_ isOwner: Bool) async throws {
       try await TestGallery.serving { gallery in
@@ -234,7 +234,7 @@
       }
     }
 
-    @Test("the bytes of a picked item have a tag, and a part of other bytes is not sent for one")
+    @Test("the bytes of a picked item have a tag, and no range of other bytes is sent for it")
     func tags() async throws {
       try await TestGallery.serving { gallery in
         try gallery.library.setRepresentationConverter(Stripper())
@@ -265,7 +265,7 @@
       }
     }
 
-    @Test("what an app asks to be changed in its session is changed as a whole, or not at all")
+    @Test("changes that an app requests in its session are applied as a whole, or not at all")
     func wholeChanges() async throws {
       try await TestGallery.serving { gallery in
         let ids = try await gallery.makeAssets(2).map(\.uuidString)
@@ -293,7 +293,7 @@
       }
     }
 
-    @Test("a picked item comes in the representation that is asked for, and says which type that is")
+    @Test("a picked item has the requested representation, and states its type")
     func representations() async throws {
       try await TestGallery.serving { gallery in
         let (asset, _) = try await gallery.makeFile("no picture", name: "a.heic")
@@ -338,7 +338,7 @@
       }
     }
 
-    @Test("so many copies of picked items are there at once and no more, of all clients and of each")
+    @Test("the number of simultaneous copies of picked items is limited, for all clients and for each")
     func copies() async throws {
       let picking = Pickings(environment: .system)
       let ofEach = Pickings.copyLimitOfClient
@@ -358,7 +358,7 @@
       try await copy(for: 8)
     }
 
-    @Test("a copy takes its place until it is sent; one that a killed server left is removed by the next")
+    @Test("a copy occupies its place until it is sent; one left by a killed server is removed by the next")
     func leftCopies() async throws {
       try await TestGallery.serving { gallery in
         let left = gallery.temporary.url.appending(path: "server/.picked-left")
@@ -369,7 +369,7 @@
       }
     }
 
-    @Test("an app that reads a picked item whose file is gone does not learn where it lay; the log does")
+    @Test("an app that reads a picked item whose file is gone does not learn its location; the log does")
     func missingFile() async throws {
       try await TestGallery.serving { gallery in
         let folder = try TemporaryFolder()
@@ -418,7 +418,7 @@
       }
     }
 
-    @Test("a client that is withdrawn loses its picking sessions")
+    @Test("a withdrawn client loses its picking sessions")
     func withdrawn() async throws {
       try await TestGallery.serving { gallery in
         let app = try gallery.register(asks: nil)

@@ -10,7 +10,7 @@
   // ranges and fields, another program's reader for JSON. Texts are made of pieces that the grammars know, then
   // damaged, so that most are nearly right.
 
-  @Suite("Readers under invented input")
+  @Suite("Readers with generated input")
   struct ReaderFuzzTests {
     private static let seeds = 0..<UInt64(Dose.of(4))
 
@@ -42,7 +42,7 @@
       return .part(UInt64(start)..<UInt64(last.isEmpty ? count : whole(last, atMost: count - 1) + 1))
     }
 
-    @Test("a range is what the standard says, however it is written", arguments: seeds)
+    @Test("a range is parsed as the standard says, however it is written", arguments: seeds)
     func ranges(_ seed: UInt64) {
       var random = SeededGenerator(seed: seed)
       let pieces = [
@@ -90,7 +90,7 @@
       return head
     }
 
-    @Test("the fields of an upload mean what the draft says, or are refused", arguments: seeds)
+    @Test("the fields of an upload mean what the draft says, or are rejected", arguments: seeds)
     func fields(_ seed: UInt64) throws {
       var random = SeededGenerator(seed: seed)
       let names = [
@@ -191,7 +191,7 @@
       }
     }
 
-    @Test("what is read as JSON is what another reader reads, and comes back when it is written", arguments: seeds)
+    @Test("JSON is read as another reader reads it, and is unchanged when it is written again", arguments: seeds)
     func json(_ seed: UInt64) throws {
       var random = SeededGenerator(seed: seed)
       let damage = Array("\"\\{}[],:0eE+-. tfn\u{1}".utf8) + [0x80, 0xC3, 0xFF]

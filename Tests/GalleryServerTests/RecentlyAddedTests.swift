@@ -53,7 +53,7 @@
       }
     }
 
-    @Test("a feed goes on from the list that its client holds, whatever day it is by then")
+    @Test("a feed continues from the list that its client holds, whatever the current day")
     func followed() async throws {
       try await serving { gallery, advance in
         let first = try gallery.fetch(Self.question)
@@ -69,7 +69,7 @@
       }
     }
 
-    @Test("the day can be given, is that of the moment for a past list, and is refused where nothing counts back")
+    @Test("the day can be given, is the moment's for an as-of list, and is rejected where no range counts back from it")
     func days() async throws {
       try await serving { gallery, advance in
         let first = try gallery.fetch(Self.question)

@@ -27,7 +27,7 @@
     /// As a shell or a sandbox ends around a program that a signal ended.
     private static let killed = "exit 137"
 
-    @Test("a decoder that is killed has not said that it cannot decode a file", arguments: [1, 2])
+    @Test("a decoder that is killed does not count as unable to decode a file", arguments: [1, 2])
     func passing(_ count: Int) throws {
       let programs = try Programs()
       let photos = try (0..<count).map { number in
@@ -104,7 +104,7 @@
       return try #require(try temporary.library.asset(created.uuidString))
     }
 
-    @Test("a server that has ended lets another one have the cache, though a task still holds it")
+    @Test("a stopped server releases the cache for another one, though a task still holds it")
     func lockOfStoppedServer() async throws {
       let folder = try TemporaryFolder()
       func cache() throws -> RenditionCache {
@@ -118,7 +118,7 @@
       #expect(!isPassing(held))
     }
 
-    @Test("an asset that cannot be read keeps neither older photos nor photos that are added from their turn")
+    @Test("an unreadable asset does not delay older photos or photos that are added")
     func unreadableAsset() async throws {
       let (temporary, programs) = (try TemporaryLibrary(.seeded(3)), try Programs())
       // That a photo has failed shows that it had its turn.
@@ -152,7 +152,7 @@
   struct FailedRenditionTests {
     private let hash: [UInt8] = Array(repeating: 7, count: 32)
 
-    @Test("a lock of which it is not known whether another process has it leaves the pictures as they are")
+    @Test("a lock whose holder cannot be determined leaves the pictures unchanged")
     func unknownLock() throws {
       let temporary = try TemporaryFolder()
       let parent = temporary.place("renditions")
@@ -168,7 +168,7 @@
     }
 
     @Test(
-      "what is missing is made as soon as the cache can be opened; a failure is said once, and anew after a long time",
+      "missing renditions are made once the cache can be opened; failures are reported once, and again much later",
       arguments: [(0.0, [60.0, 120, 240], 1), (7_200.0, [60.0, 60, 60], 3)])
     func openedLater(_ step: Double, _ expected: [Double], _ count: Int) async throws {
       let temporary = try TemporaryLibrary(.seeded(1))
@@ -196,7 +196,7 @@
       #expect(waits.all == expected)
     }
 
-    @Test("what was killed counts as failed after some attempts, with the same programs and across restarts")
+    @Test("killed renditions count as failed after some attempts, with the same programs and across restarts")
     func attempts() throws {
       let temporary = try TemporaryLibrary(.seeded(1))
       let folder = temporary.library.url.appending(path: "renditions")
@@ -234,7 +234,7 @@
       #expect(cache.record(hash).state == .failed)
     }
 
-    @Test("what a killed server was writing of a content is overwritten with its next rendition, and goes with it")
+    @Test("a partial rendition of a killed server is overwritten by the content's next rendition, and removed with it")
     func drafts() throws {
       let temporary = try TemporaryFolder()
       let cache = try RenditionCache(in: temporary.url, budget: 10_000, now: { Date(timeIntervalSince1970: 1) })
@@ -268,7 +268,7 @@
       queue.stop()
     }
 
-    @Test("idle work that was once in the way stays given up, though nothing waits any more")
+    @Test("idle work that was abandoned once stays abandoned, though nothing waits any more")
     func stays() async throws {
       let isSeen = Gathered<Bool>()
       let (isInTheWay, isFree, isTaken, mayEnd) = (Flag(), Flag(), Flag(), Flag())
@@ -301,7 +301,7 @@
       queue.stop()
     }
 
-    @Test("what is asked for while idle work makes it comes before other idle work, if that work is given up")
+    @Test("a request for a rendition that idle work makes precedes other idle work, if that work is abandoned")
     func asked() async throws {
       let done = Gathered<UInt8>()
       let begun = Flag()

@@ -80,7 +80,7 @@
       }
     }
 
-    @Test("a file that is missing is no failure of its content: restored, it has its pictures")
+    @Test("a missing file is not a failure of its content: restored, it has its pictures")
     func missing() async throws {
       try await TestGallery.serving { gallery in
         let asset = try await gallery.makeAsset(try sample("orientation/Landscape_6.jpg"))
@@ -97,7 +97,7 @@
       }
     }
 
-    @Test("what cannot be made says why, once; another recipe, another content and a film of a photo are not there")
+    @Test("a failed rendition reports why, once; another recipe, another content and a film of a photo do not exist")
     func failures() async throws {
       try await TestGallery.serving { gallery in
         let text = gallery.temporary.folder.place("a.jpg")
@@ -138,7 +138,7 @@
     }
 
     @Test(
-      "a client that waits for a picture is not answered with it once its key, or the asset, is withdrawn",
+      "a client that waits for a picture does not get it once its key, or the asset, is withdrawn",
       arguments: [true, false])
     func withdrawn(_ isKey: Bool) async throws {
       let programs = try TemporaryFolder()
@@ -179,7 +179,7 @@
       }
     }
 
-    @Test("a server that stops takes no further requests, also while a program reads a film and cannot be stopped")
+    @Test("a stopping server accepts no further requests, also while a program reads a film and cannot be stopped")
     func stopping() async throws {
       let programs = try TemporaryFolder()
       // Works for as long as its film, the last argument, has bytes.
@@ -223,7 +223,7 @@
       }
     }
 
-    @Test("a feed hears which of its client's assets have pictures, and of no other")
+    @Test("a feed receives which of its client's assets have pictures, and of no others")
     func announced() async throws {
       try await TestGallery.serving { gallery in
         let shown = try await gallery.makeAsset(try sample("orientation/Landscape_6.jpg"))
@@ -277,7 +277,7 @@
       }
     }
 
-    @Test("idle time makes what is missing, the newest first, and a stop ends it")
+    @Test("idle time makes missing renditions, the newest first, and a stop ends it")
     func idle() async throws {
       let temporary = try TemporaryLibrary(.seeded(7))
       // By age; they are added in another order.
@@ -338,7 +338,7 @@
       }
     }
 
-    @Test("contents that share a place in memory have a record each")
+    @Test("contents with the same slot in memory have a record each")
     func places() throws {
       let folder = try TemporaryLibrary(.seeded(1))
       let cache = try RenditionCache(
@@ -355,7 +355,8 @@
       #expect(hashes.map { cache.record($0).state } == [.ready, .none, .ready])
     }
 
-    @Test("contents that are gone leave the folder and memory, also where another process took them out of the folder")
+    @Test(
+      "contents that are gone are removed from the folder and memory, also where another process removed their files")
     func erased() throws {
       let folder = try TemporaryLibrary(.seeded(1))
       let cache = try RenditionCache(
@@ -381,7 +382,7 @@
       #expect(try Data(contentsOf: records).allSatisfy { $0 == 0 })
     }
 
-    @Test("a folder in the place of the lock is not another process: the pictures that were made are used")
+    @Test("a folder in place of the lock is not another process: existing pictures are used")
     func lockless() throws {
       let temporary = try TemporaryFolder()
       let parent = temporary.place("renditions")
@@ -393,7 +394,7 @@
     }
 
     @Test(
-      "what other recipes and servers left is out of the way at once and removed later; programs' folders stay")
+      "files of other recipes and servers are moved away at once and removed later; programs' folders stay")
     func strangers() async throws {
       let temporary = try TemporaryLibrary(.seeded(1))
       let parent = temporary.library.url.appending(path: "renditions")
@@ -423,7 +424,7 @@
       await renditions.stop()
     }
 
-    @Test("what is made once is not there while it is made, is made by one, and again after a failure")
+    @Test("a rendition does not exist while it is made, is made by one caller, and again after a failure")
     func madeOnce() async throws {
       let (begun, mayEnd) = (Gathered<Int>(), DispatchSemaphore(value: 0))
       let one = MadeOnce<Int>()
@@ -443,7 +444,7 @@
       #expect(both == [1, 1] && one.value == 1 && begun.all.count == 1)
     }
 
-    @Test("what ends waits for what is being made, and nothing is made afterwards")
+    @Test("closing waits for a rendition in progress, and nothing is made afterwards")
     func madeNoMore() async throws {
       let (begun, mayEnd, ended) = (Gathered<Int>(), DispatchSemaphore(value: 0), Gathered<Int?>())
       let one = MadeOnce<Int>()
@@ -467,7 +468,7 @@
       #expect(throws: CancellationError.self) { try none.made { 1 } }
     }
 
-    @Test("what was not looked at for longest leaves when the budget is used up, and its placeholder stays")
+    @Test("the least recently viewed rendition is evicted when the budget is used up, and its placeholder stays")
     func eviction() throws {
       let folder = try TemporaryLibrary(.seeded(1))
       let time = Mutex(1.0)
@@ -504,7 +505,7 @@
       RenditionJob(name: .init(hash: [number], isPlay: isPlay)) { URL(filePath: "/") }
     }
 
-    @Test("what is asked for comes before idle work, the newest first, and idle work that is in the way is given up")
+    @Test("requests precede idle work, the newest first, and idle work in their way is abandoned")
     func order() async throws {
       let done = Gathered<UInt8>()
       let (begun, mayGoOn) = (Flag(), Flag())
@@ -531,7 +532,7 @@
       #expect(!queue.want(job(4)))
     }
 
-    @Test("what has ended is in no worker's hands: whoever asks again because of it has it made anew")
+    @Test("finished work belongs to no worker: a request that follows it starts a new rendition")
     func again() async throws {
       let (made, ended) = (Gathered<UInt8>(), Gathered<Bool>())
       let again = Mutex<(@Sendable () -> Void)?>(nil)
@@ -576,7 +577,7 @@
       #expect(made.all == Array(1...8))
     }
 
-    @Test("beyond the limit the oldest wish leaves, and hears of it")
+    @Test("beyond the limit the oldest request is dropped, and its caller is notified")
     func bounded() async throws {
       let dropped = Gathered<UInt8>()
       let mayEnd = Atomic(false)

@@ -19,7 +19,7 @@
       return nil
     }
 
-    @Test("finds the route that looking at each route in turn finds", arguments: 0..<20 as Range<UInt64>)
+    @Test("finds the route that a linear search finds", arguments: 0..<20 as Range<UInt64>)
     func found(_ seed: UInt64) throws {
       var random = SeededGenerator(seed: seed)
       let paths = Router.routesWithImmichClients.map(\.path)

@@ -9,11 +9,11 @@
   ///
   /// `GALLERY_SCHEMATHESIS=50 swift test --traits Gallery --filter SchemathesisTests` tries that many examples of each
   /// operation; schemathesis is a program of PyPI (`pip install schemathesis`).
-  @Suite("Requests invented from the description")
+  @Suite("Requests generated from the description")
   struct SchemathesisTests {
     private static let examples = ProcessInfo.processInfo.environment["GALLERY_SCHEMATHESIS"].flatMap { Int($0) }
 
-    @Test("none fails the server, and none is answered otherwise than described", .enabled(if: examples != nil))
+    @Test("none crashes the server, and none is answered otherwise than described", .enabled(if: examples != nil))
     func invented() async throws {
       try await TestGallery.serving { gallery in
         _ = try await gallery.makeAssets(20)

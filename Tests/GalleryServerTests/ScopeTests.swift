@@ -6,7 +6,7 @@
   import TestSupport
   import Testing
 
-  @Suite("What a key of the owner without the scope for administration cannot do by another way")
+  @Suite("What an owner's key without the administration scope cannot do indirectly")
   struct ScopeTests {
     /// A key of the owner for some scopes.
     private func key(_ gallery: TestGallery, _ scopes: [Scope]) throws -> String {
@@ -19,7 +19,7 @@
     }
 
     @Test(
-      "a block about clients needs it, wherever in the block that stands",
+      "a block about clients needs the scope, at any place in the block",
       arguments: [
         ["op": "client.register", "client": "app", "readWriteUsageDescription": "It looks."],
         ["op": "client.authorize", "client": "app"], ["op": "client.grant", "client": "app"],
@@ -47,7 +47,7 @@
       }
     }
 
-    @Test("an undo needs it that changes what a client may see and do; of anything else it does not")
+    @Test("an undo needs the scope if it changes the access of a client, and otherwise does not")
     func undo() async throws {
       try await TestGallery.serving { gallery in
         let ids = try await gallery.makeAssets(2)
@@ -78,7 +78,7 @@
       }
     }
 
-    @Test("what changes the library and answers with what was there needs the scope for reading, too")
+    @Test("changes whose answers show earlier values need the scope for reading, too")
     func answers() async throws {
       var access = GalleryAccess()
       access.allowsImmichClients = true
@@ -109,7 +109,7 @@
       }
     }
 
-    @Test("a client still registers itself by a block, and takes back what it did itself")
+    @Test("a client still registers itself by a block, and undoes its own changes")
     func clients() async throws {
       try await TestGallery.serving { gallery in
         let ids = try await gallery.makeAssets(1)

@@ -32,9 +32,9 @@
     }
   }
 
-  @Suite("What time could reveal of secrets")
+  @Suite("Timing of secrets")
   struct SecretTests {
-    @Test("texts are equal if no byte differs, at whatever place and of whatever count")
+    @Test("texts are equal if no byte differs, at any position and in any number")
     func comparison() {
       for count in [0, 1, 2, 31, 32, 73, 106] {
         let text = (0..<count).map { UInt8(33 + $0 % 90) }
@@ -67,7 +67,7 @@
       #expect(long.touchedCount == 0 && short.touchedCount == 0)
     }
 
-    @Test("a key and a share's link are found by the hash of their secret, which is all that there is of it")
+    @Test("a key and a share's link are found by the hash of their secret, and only the hash is stored")
     func hashes() async throws {
       try await TestGallery.serving { gallery in
         let (name, secret) = try gallery.key(of: "app")

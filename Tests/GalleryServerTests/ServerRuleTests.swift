@@ -64,7 +64,7 @@
       }
     }
 
-    @Test("words of a request are answered as they are, whatever slashes they have")
+    @Test("words of a request are echoed unchanged, whatever slashes they contain")
     func words() {
       for code in [LibraryError.Code.malformedRequest, .changeNotSupported, .unsupportedPredicate, .conflict] {
         let problem = Problem(LibraryError(code, "'Rome / Paris' is no date; '12 /5' neither."))
@@ -74,7 +74,7 @@
       #expect(failure.status == 422 && !failure.detail.contains("vips") && failure.note?.contains("vips") == true)
     }
 
-    @Test("a feed says of a problem all that an answer says, and of which fetch it is")
+    @Test("a feed reports a problem as completely as an answer does, with its fetch")
     func problemOfFeed() throws {
       var problem = Problem(404, "missing-resource", "The file is missing.")
       problem.members = [JSON.Member("assets", .list([.text("an asset")]))]
@@ -84,7 +84,7 @@
       #expect(JSON.object(Array(members.dropFirst())) == problem.json && problem.json["assets"] != nil)
     }
 
-    @Test("each 503 says once when to try again, whatever failed")
+    @Test("each 503 states once when to retry, whatever failed")
     func comeBack() async throws {
       func times(_ response: HTTPResponse) -> [String] {
         response.fields.filter { $0.name.lowercased() == "retry-after" }.map(\.value)
@@ -117,7 +117,7 @@
       }
     }
 
-    @Test("a client without permission sends no large body: it is refused before one is taken")
+    @Test("a client without permission sends no large body: it is rejected before it is received")
     func bodies() async throws {
       try await TestGallery.serving { gallery in
         let app = try gallery.register(asks: nil)
@@ -135,7 +135,7 @@
       }
     }
 
-    @Test("bodies of one client take a quarter of the room for bodies, and the owner's are taken all the same")
+    @Test("bodies of one client occupy a quarter of the room for bodies, and the owner's are still accepted")
     func bodiesOfClient() async throws {
       try await TestGallery.serving(gatheredBytes: 1 << 20) { gallery in
         try await gallery.library.performChanges { $0.setAuthorizationStatus(.authorized, of: "app") }

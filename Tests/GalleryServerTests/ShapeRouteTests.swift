@@ -6,7 +6,7 @@
   import TestSupport
   import Testing
 
-  @Suite("Shapes of a fetch")
+  @Suite("Aspect ratios of a fetch")
   struct ShapeRouteTests {
     @Test(
       "a shape is the width in 256ths of the height, and 0 where no size is known",

@@ -108,7 +108,7 @@
       }
     }
 
-    @Test("a password is asked for, guessing is slowed down, and a wrong link gives nothing away")
+    @Test("a password is requested, guessing is slowed down, and a wrong link reveals nothing")
     func password() async throws {
       try await TestGallery.serving { gallery in
         let asset = try await gallery.makeAssets(1)[0].uuidString
@@ -155,7 +155,7 @@
       try gallery.library.clients().first { $0.name == client }?.status(for: .readWrite)
     }
 
-    @Test("a link that cannot be kept gives no client access")
+    @Test("a link that cannot be stored gives no client access")
     func unkept() async throws {
       try await TestGallery.serving { gallery in
         let asset = try await gallery.makeAssets(1)[0].uuidString

@@ -28,7 +28,7 @@
       }
     }
 
-    @Test("what is held and encoded for a client is not given to one whose name differs in spelling alone")
+    @Test("cached answers for a client are not given to one whose name differs in spelling alone")
     func caches() async throws {
       try await Self.serving { gallery, assets in
         let one = try gallery.key(of: Self.composed).secret
@@ -80,7 +80,7 @@
       }
     }
 
-    @Test("a name that is not composed is refused for a key, a person and an app, unless the library has its client")
+    @Test("a name that is not composed is rejected for a key, a person and an app, unless the library has its client")
     func new() async throws {
       try await Self.serving { gallery, _ in
         let names = [("re\u{301}ne", 400), (Self.decomposed, 201), ("r\u{E9}ne", 201)]

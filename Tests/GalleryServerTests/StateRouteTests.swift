@@ -7,9 +7,9 @@
   import TestSupport
   import Testing
 
-  @Suite("Where things stand, over HTTP")
+  @Suite("Status over HTTP")
   struct StateRouteTests {
-    @Test("the owner sees how store, disk and renditions stand, and when the library was last cared for")
+    @Test("the owner sees the status of store, disk and renditions, and of the last maintenance")
     func health() async throws {
       try await TestGallery.serving { gallery in
         try await gallery.makeAssets(3)
@@ -36,7 +36,7 @@
       }
     }
 
-    @Test("an asset's index is that of the fetch at the token; what the client does not see has none")
+    @Test("an asset's index is that of the fetch at the token; assets that the client does not see have none")
     func index() async throws {
       try await TestGallery.serving { gallery in
         let ids = try await gallery.makeAssets(5)

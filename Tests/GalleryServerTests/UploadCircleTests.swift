@@ -177,7 +177,7 @@
     }
 
     @Test(
-      "a job that is cut again and again arrives whole, once, and its answer comes back",
+      "a job that is cut again and again arrives complete, once, with its answer",
       .enabled(if: SamplePhotos.areInstalled("exiftool")), arguments: [[], [40_000, 700, 30_000, 66_000, 1]])
     func circle(_ cuts: [Int]) async throws {
       try await TestGallery.serving { gallery in
@@ -202,7 +202,7 @@
     }
 
     @Test(
-      "a job arrives whole at `photoledger serve`, a process of its own",
+      "a job arrives complete at `photoledger serve`, a process of its own",
       .enabled(if: SamplePhotos.areInstalled("exiftool")))
     func command() async throws {
       try await onBlockingThreads {

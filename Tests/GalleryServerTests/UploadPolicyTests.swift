@@ -8,11 +8,12 @@
   import Testing
 
   @Suite(
-    "Whose uploads, how many, how long", .enabled(if: SamplePhotos.areInstalled("exiftool")), .timeLimit(.minutes(5)))
+    "Ownership, number and duration of uploads", .enabled(if: SamplePhotos.areInstalled("exiftool")),
+    .timeLimit(.minutes(5)))
   struct UploadPolicyTests {
     private static let part = UploadTests.part
 
-    @Test("an upload is its client's; others hear what they hear of one that never was")
+    @Test("an upload belongs to its client; to others it looks as if it never existed")
     func owned() async throws {
       try await TestGallery.serving { gallery in
         try gallery.temporary.authorize("one", "two")
@@ -39,7 +40,7 @@
       }
     }
 
-    @Test("a client that may only add adds and sees nothing, a limited one finds its photo in its selection")
+    @Test("an add-only client adds and sees nothing, a limited one finds its photo in its selection")
     func permitted() async throws {
       try await TestGallery.serving { gallery in
         let known = photo("known")
@@ -69,7 +70,7 @@
       }
     }
 
-    @Test("a permission or key that goes while bytes come ends the upload without an asset")
+    @Test("a permission or key that ends while bytes arrive ends the upload without an asset")
     func withdrawn() async throws {
       try await TestGallery.serving { gallery in
         try gallery.temporary.authorize("one")
@@ -93,7 +94,8 @@
       }
     }
 
-    @Test("what is too large or too much is refused before its bytes come, and a full disk keeps what came")
+    @Test(
+      "an upload that exceeds a limit is rejected before its bytes arrive, and a full disk keeps the received bytes")
     func bounded() async throws {
       try await TestGallery.serving { gallery in
         var quota = UploadQuota()
@@ -210,7 +212,7 @@
       }
     }
 
-    @Test("a disk that is really full keeps what came; with room again the upload goes on", .mountsMemory)
+    @Test("a disk that is really full keeps the received bytes; with room again the upload continues", .mountsMemory)
     func diskFull() async throws {
       let place = try TemporaryFolder()
       try #require(mount("tmpfs", place.url.path, "tmpfs", 0, "size=8m") == 0)
@@ -240,7 +242,7 @@
       }
     }
 
-    @Test("a visitor who leaves many uploads unfinished loses its own, and keeps no other visitor of the link out")
+    @Test("a visitor who leaves many uploads unfinished loses their own, and blocks no other visitor of the link")
     func ofVisitors() async throws {
       try await TestGallery.serving { gallery in
         var quota = UploadQuota()
@@ -280,7 +282,7 @@
       }
     }
 
-    @Test("a visitor whose own upload is being received makes no room at the cost of others, nor of what came whole")
+    @Test("a visitor whose own upload is being received displaces neither others nor completed uploads")
     func ownInUse() throws {
       let temporary = try TemporaryLibrary()
       let uploads = Uploads(temporary.library, .system)
@@ -313,7 +315,7 @@
       for kept in [guest, whole] { #expect(try uploads.unfinished(kept.id, of: "share") != nil) }
     }
 
-    @Test("an upload that ends short of its length is closed, goes on from what came, and is dropped in its time")
+    @Test("an upload that ends short of its length is closed, continues from the received bytes, and expires in time")
     func short() throws {
       let temporary = try TemporaryLibrary()
       let clock = SharedClock()
@@ -336,7 +338,7 @@
       #expect(try uploads.unfinished(upload.id, of: "owner") == nil)
     }
 
-    @Test("uploads and answers are dropped when nobody came for them in time")
+    @Test("unclaimed uploads and answers expire")
     func expired() async throws {
       let temporary = try TemporaryLibrary()
       let clock = SharedClock()
@@ -357,7 +359,7 @@
       #expect(!names.contains { $0.hasPrefix(old.id) } && names.contains("\(young.id).json"), "\(names)")
     }
 
-    @Test("a question for the offset keeps an upload for another seven days, also over a restart")
+    @Test("a request for the offset keeps an upload for another seven days, also over a restart")
     func touched() async throws {
       try await TestGallery.serving { gallery in
         let (days, begin) = (86_400.0, ["Upload-Complete: ?0"])
@@ -383,7 +385,7 @@
       }
     }
 
-    @Test("a body that takes longer than seven days keeps its upload while it comes")
+    @Test("a body that takes longer than seven days keeps its upload while it is received")
     func longBody() throws {
       let temporary = try TemporaryLibrary()
       let clock = SharedClock()
@@ -464,7 +466,7 @@
       }
     }
 
-    @Test("the server says what it can before bytes come: bare to PhotoKit's clients, by the draft to others")
+    @Test("the server sends early responses: bare to PhotoKit's clients, by the draft to others")
     func probed() async throws {
       try await TestGallery.serving { gallery in
         let answer = try gallery.ask("OPTIONS", "/v1/uploads", key: nil)
@@ -475,7 +477,7 @@
     }
 
     @Test(
-      "fields that contradict, repeat or overflow are refused",
+      "fields that contradict, repeat or overflow are rejected",
       arguments: [
         ["Upload-Complete: ?1", "Upload-Incomplete: ?1"], ["Upload-Complete: 1"], ["Upload-Complete: ?0, ?1"],
         ["Upload-Complete: ?1", "Upload-Complete: ?1"], ["Upload-Complete: ?1", "Upload-Length: -1"],

@@ -65,7 +65,7 @@
     enum Failure: CaseIterable { case sync, record }
 
     @Test(
-      "what could not be made durable is not promised, and is sent again: the file is the one that was sent",
+      "bytes that could not be made durable are not acknowledged, and are sent again: the file is the sent one",
       arguments: Failure.allCases, [true, false])
     func failed(_ failure: Failure, _ isAnnounced: Bool) async throws {
       try await TestGallery.serving { gallery in
@@ -105,7 +105,7 @@
       }
     }
 
-    @Test("a write that fails after the disk was asked to write gives way, and the upload goes on from before it")
+    @Test("a write that fails after the disk was asked to write is discarded, and the upload continues from before it")
     func writtenOut() async throws {
       let temporary = try TemporaryLibrary()
       let uploads = Uploads(temporary.library, .system)
@@ -135,7 +135,7 @@
     }
 
     @Test(
-      "a whole upload whose file may not be written any more is finished, by its server and by the next",
+      "a complete upload whose file can no longer be written is finished, by its server and by the next",
       arguments: [false, true])
     func readOnly(_ isRestarted: Bool) async throws {
       let temporary = try TemporaryLibrary()
@@ -174,7 +174,7 @@
       #expect(try uploads.result(id, of: PhotoLibrary.owner).response("/").status == 201)
     }
 
-    @Test("a server that has ended lets another one take uploads, though a task still holds an upload")
+    @Test("a stopped server lets another one accept uploads, though a task still holds an upload")
     func lockOfStoppedServer() async throws {
       let temporary = try TemporaryLibrary()
       let first = Uploads(temporary.library, .system)
@@ -208,7 +208,7 @@
     }
 
     @Test(
-      "what cannot be opened when a server starts is left and named, the others go on, and it is found once it can be",
+      "an upload that cannot be opened at start is left and named, the others continue, and it is found later",
       arguments: ["json", "bytes", "done"])
     func unreadable(_ ending: String) async throws {
       let temporary = try TemporaryLibrary()
@@ -266,7 +266,7 @@
       try await waitUntil("the upload is dropped") { try files().isEmpty && uploads.figures.count == 0 }
     }
 
-    @Test("a client that never uploaded has nothing to drop, and no folder is made for that")
+    @Test("a client that never uploaded has nothing to drop, and no folder is created for it")
     func nothingToDrop() throws {
       let temporary = try TemporaryLibrary()
       let uploads = Uploads(temporary.library, .system)
@@ -297,7 +297,7 @@
       #expect(FileManager.default.contents(atPath: file) == Data([1, 2, 3]))
     }
 
-    @Test("a client has a bounded number of bodies that are received at once, and leaves places to the others")
+    @Test("a client has a bounded number of bodies in reception, and leaves places to the others")
     func places() throws {
       let temporary = try TemporaryLibrary()
       let uploads = Uploads(temporary.library, .system)
@@ -323,7 +323,7 @@
       for _ in 0..<quota.activeOfClient { _ = try uploads.enter(for: "greedy") }
     }
 
-    @Test("a place among the bodies that are received is had and left while another upload waits for the disk")
+    @Test("a place for a body is acquired and released while another upload waits for the disk")
     func placesWhileSyncing() async throws {
       let temporary = try TemporaryLibrary()
       let uploads = Uploads(temporary.library, .system)

@@ -49,7 +49,7 @@
       }
     }
 
-    @Test("a part of an upload, and the question for its state, are answered as described")
+    @Test("a part of an upload, and the request for its state, are answered as described")
     func parts() async throws {
       try await TestGallery.serving { gallery in
         func begin(_ data: Data, key: String = "owner", _ fields: [String] = []) throws -> String {
@@ -98,7 +98,7 @@
     }
 
     @Test(
-      "an upload stops where the disk has its reserve left, with or without a length, and goes on when there is room",
+      "an upload stops where the disk reaches its reserve, with or without a length, and continues when there is room",
       arguments: [[], ["Upload-Length: 5000"]] as [[String]])
     func reserve(_ length: [String]) async throws {
       try await TestGallery.serving { gallery in
@@ -117,7 +117,7 @@
       }
     }
 
-    @Test("a part that finds no room, too many others or its end is answered as described")
+    @Test("a part without room, beyond the limit or past its end is answered as described")
     func bounded() async throws {
       try await TestGallery.serving { gallery in
         var quota = UploadQuota()

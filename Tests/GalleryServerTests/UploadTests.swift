@@ -83,7 +83,7 @@
     }
 
     @Test(
-      "cut at any byte an upload goes on from its durable offset, in either form of the draft",
+      "cut at any byte an upload continues from its durable offset, in either form of the draft",
       arguments: [0, 1, 70_000, 262_144, 700_001], [true, false])
     func resumed(_ count: Int, _ isNew: Bool) async throws {
       // libmicrohttpd may notice only by its limit that a client left in the middle of a body.
@@ -138,7 +138,7 @@
 
     static let part = "Content-Type: application/partial-upload"
 
-    @Test("a request that finds an upload, and comes to it when another one has finished it, gets the answer of that")
+    @Test("a request that waits for an upload which another one finishes gets the answer of that one")
     func finishedMeanwhile() async throws {
       try await TestGallery.serving { gallery in
         let begun = try gallery.send("POST", "/v1/uploads", photo("quick", 5_000), ["Upload-Complete: ?0"])
@@ -159,7 +159,7 @@
       }
     }
 
-    @Test("a server that starts removes what a killed one left of plain uploads, without a request")
+    @Test("a server that starts removes plain uploads left by a killed one, without a request")
     func leftBehind() async throws {
       try await TestGallery.serving { gallery in
         await gallery.server.stop()
@@ -172,7 +172,7 @@
       }
     }
 
-    @Test("a server that starts anew goes on with uploads, from what was promised")
+    @Test("a restarted server continues uploads from their acknowledged offsets")
     func restarted() async throws {
       try await TestGallery.serving { gallery in
         let data = photo("restart", 500_000)
@@ -227,7 +227,7 @@
       }
     }
 
-    @Test("a retried upload whose asset is gone is refused, and the server goes on", arguments: [true, false])
+    @Test("a retried upload whose asset is gone is rejected, and the server continues", arguments: [true, false])
     func goneSince(_ isPurged: Bool) async throws {
       try await TestGallery.serving { gallery in
         let identifier = "33333333-2222-4333-8444-555555555555"
@@ -263,7 +263,7 @@
       }
     }
 
-    @Test("a key that stands for another change of the client records nothing, and the server goes on")
+    @Test("a key that stands for another change of the client records nothing, and the server continues")
     func foreignKey() async throws {
       try await TestGallery.serving { gallery in
         let ids = try await gallery.makeAssets(1)
@@ -278,7 +278,7 @@
       }
     }
 
-    @Test("bytes with another digest, of no medium, or of another length are refused, and nothing stays")
+    @Test("bytes with another digest, of no medium, or of another length are rejected, and nothing stays")
     func refused() async throws {
       try await TestGallery.serving { gallery in
         let data = photo("digest")
@@ -310,7 +310,7 @@
       }
     }
 
-    @Test("halves that come in parts and at the same time, and after a restart, become one asset all the same")
+    @Test("halves that arrive in parts and at the same time, and after a restart, still become one asset")
     func pairedApart() async throws {
       try await TestGallery.serving { gallery in
         let identifier = "22222222-2222-4333-8444-555555555555"

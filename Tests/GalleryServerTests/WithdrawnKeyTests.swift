@@ -68,7 +68,8 @@
     }
 
     @Test(
-      "it makes no other key, no person and no link, whether it was withdrawn or has expired", arguments: [true, false])
+      "it creates no other key, no person and no link, whether it was withdrawn or has expired",
+      arguments: [true, false])
     func makesNone(_ isExpired: Bool) async throws {
       try await TestGallery.serving { gallery in
         let bodies = [
@@ -96,7 +97,7 @@
       }
     }
 
-    @Test("a link that it had made signs no one in, by either route; a link that the server printed does")
+    @Test("a link that it had created signs no one in, by either route; a link that the server printed does")
     func links() async throws {
       try await TestGallery.serving { gallery in
         let (key, other) = (try ownersKey(gallery), try ownersKey(gallery))
@@ -113,7 +114,7 @@
       }
     }
 
-    @Test("it makes no key also when it is withdrawn while the making waits for its turn")
+    @Test("it creates no key even if it is withdrawn while the creation waits for its turn")
     func makesNoKeyLater() async throws {
       try await TestGallery.serving { gallery in
         let keyring = gallery.server.keyring
@@ -127,7 +128,7 @@
       }
     }
 
-    @Test("a person's password that was set by the owner meanwhile is not set again by the session of before")
+    @Test("a person's password that the owner set meanwhile is not overwritten by the earlier session")
     func laterPassword() async throws {
       try await TestGallery.serving { gallery in
         try gallery.addPerson("anna", client: "family")
@@ -141,7 +142,7 @@
       }
     }
 
-    @Test("a part of an upload, or its last, is not taken for it")
+    @Test("a part of an upload, or its last one, is not accepted for it")
     func uploads() async throws {
       try await TestGallery.serving { gallery in
         for isLast in [false, true] {
@@ -157,7 +158,7 @@
       }
     }
 
-    @Test("a client that is withdrawn leaves no unfinished upload, and a body that it still sends is answered with 401")
+    @Test("a withdrawn client leaves no unfinished upload, and a body that it still sends is answered with 401")
     func uploadsOfClient() async throws {
       try await TestGallery.serving { gallery in
         try await gallery.library.performChanges { $0.setAuthorizationStatus(.authorized, of: "app", for: .addOnly) }
@@ -196,7 +197,7 @@
       }
     }
 
-    @Test("what needs no key is answered all the same: signing in with a cookie that is good no more")
+    @Test("requests that need no key are still answered: signing in with an expired cookie")
     func signsIn() async throws {
       try await TestGallery.serving { gallery in
         try gallery.addPerson("anna", client: "family")

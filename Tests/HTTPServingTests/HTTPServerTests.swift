@@ -120,9 +120,9 @@
     }
   }
 
-  @Suite("A server of HTTP")
+  @Suite("An HTTP server")
   struct HTTPServerTests {
-    @Test("answers at once, later, and with the body that came; one connection serves them all")
+    @Test("answers at once, later, and with the received body; one connection serves them all")
     func kinds() async throws {
       try await serving { address, _, _ in
         let client = try RawClient(port: address.port)
@@ -155,7 +155,7 @@
       }
     }
 
-    @Test("a body that goes on and on ends the connection")
+    @Test("a body without end ends the connection")
     func endless() async throws {
       try await serving { address, _, _ in
         let client = try RawClient(port: address.port)
@@ -210,7 +210,7 @@
       }
     }
 
-    @Test("an archive that is being sent goes on to its end while the server stops, and is not made to look whole")
+    @Test("an archive in transfer is completed while the server stops, and a cut one does not look complete")
     func contentWhileStopping() async throws {
       for isFinished in [true, false] {
         try await serving({ $0.stopSeconds = isFinished ? 60 : 0 }) { address, sample, server in
@@ -268,7 +268,7 @@
       }
     }
 
-    @Test("bodies that are gathered have so much memory together; a further one is refused until there is room")
+    @Test("bodies that are gathered share bounded memory; a further one is rejected until there is room")
     func crowded() async throws {
       try await serving({ $0.gatheredBytes = 1000 }) { address, _, server in
         let head = "POST /echo HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: "
@@ -289,7 +289,7 @@
       }
     }
 
-    @Test("bodies of many holders leave a quarter of the memory to those that have none")
+    @Test("bodies of many holders leave a quarter of the memory to holders without one")
     func crowdedByHolders() async throws {
       try await serving({ $0.gatheredBytes = 1000 }) { _, _, server in
         for number in 0..<3 { #expect(server.reserve(250, for: "holder \(number)")) }
@@ -301,7 +301,7 @@
       }
     }
 
-    @Test("a rejection of the application that says when to come back is not given another time")
+    @Test("a rejection by the application that says when to retry does not get a second retry time")
     func comeBack() async throws {
       var options = HTTPServerOptions()
       options.gatheredBytes = 0
@@ -317,7 +317,7 @@
       #expect(times == ["60"], "\(answer)")
     }
 
-    @Test("what is held for a request is let go when it is over, or at once if it was")
+    @Test("resources held for a request are released when it is over, or at once if it was")
     func held() async throws {
       try await serving { address, sample, _ in
         let client = try RawClient(port: address.port)
@@ -333,7 +333,7 @@
       }
     }
 
-    @Test("a sender waits for a slow client, and learns when it has left")
+    @Test("a sender waits for a slow client, and notices when it has disconnected")
     func slowClient() async throws {
       try await serving { address, sample, _ in
         var client: RawClient? = try RawClient(port: address.port)
@@ -361,7 +361,7 @@
       }
     }
 
-    @Test("a client of a silent stream that has left is found by a heartbeat")
+    @Test("a disconnected client of a silent stream is found by a heartbeat")
     func heartbeat() async throws {
       try await serving({ $0.heartbeatSeconds = 1 }) { address, sample, _ in
         var client: RawClient? = try RawClient(port: address.port)
@@ -376,7 +376,7 @@
     enum Departure: CaseIterable { case closes, endsItsSide, closesAfterAnEarlierStream }
 
     @Test(
-      "a client of a silent stream that leaves is noticed without a heartbeat, and nothing complains of that",
+      "a client of a silent stream that disconnects is noticed without a heartbeat, and without a complaint",
       arguments: Departure.allCases)
     func departure(_ departure: Departure) async throws {
       let log = Gathered<String>()
@@ -411,7 +411,7 @@
       }
     }
 
-    @Test("streams are counted by what they are of, and each says how long its client has left bytes waiting")
+    @Test("streams are counted by kind, and each reports how long its client has left bytes waiting")
     func counted() async throws {
       try await serving { address, sample, server in
         let clients = try ["stream", "content", "content"].map { path in
@@ -436,7 +436,7 @@
       }
     }
 
-    @Test("each request leaves one record, also when its client left in the middle")
+    @Test("each request leaves one record, also when its client disconnects in the middle")
     func records() async throws {
       try await serving { address, sample, server in
         do {
@@ -453,7 +453,7 @@
       }
     }
 
-    @Test("connections that come one after the other are spread over the threads, and stay there")
+    @Test("consecutive connections are spread over the threads, and stay there")
     func spread() async throws {
       // In a process of its own: other tests may close descriptors of one parity, which are then given out again.
       await #expect(processExitsWith: .success) { try await HTTPServerTests.spreadAlone() }
@@ -492,7 +492,7 @@
       }
     }
 
-    @Test("bytes that are lent are sent whole, and given back when they are sent", arguments: [0, 1, 1000, 3_000_000])
+    @Test("lent bytes are sent completely, and returned when they are sent", arguments: [0, 1, 1000, 3_000_000])
     func lent(_ size: Int) async throws {
       try await serving { address, sample, _ in
         do {
@@ -511,7 +511,7 @@
       }
     }
 
-    @Test("a response that was made is sent again and again, on several connections at once, and after the last use")
+    @Test("a prepared response is sent again and again, on several connections at once, and after the last use")
     func made() async throws {
       try await serving { address, _, _ in
         let clients = try (0..<8).map { _ in try RawClient(port: address.port) }
@@ -527,14 +527,16 @@
       }
     }
 
-    @Test("a response whose file is shorter than its part, or whose field has a line break, is not made")
+    @Test("a response whose file is shorter than its part, or whose field has a line break, is not created")
     func unmade() throws {
       let file = try #require(Sample.file(of: 10))
       #expect(throws: HTTPServerError.self) { try HTTPMadeResponse(200, [], copyOf: file, 0..<11) }
       #expect(throws: HTTPServerError.self) { try HTTPMadeResponse(200, [("X-A", "a\r\nB: c")], copyOf: file, 0..<10) }
     }
 
-    @Test("a file that became shorter ends the connection, and is not sent as what it was", arguments: [1000, 200_000])
+    @Test(
+      "a file that was truncated ends the connection, and is not sent with its former length",
+      arguments: [1000, 200_000])
     func cutFile(_ size: Int) async throws {
       // What the kernel cannot send any more is waited for until the connection is idle for too long.
       try await serving({ $0.idleSeconds = 1 }) { address, _, _ in
@@ -569,7 +571,7 @@
   @Suite("Ranges")
   struct HTTPRangeTests {
     @Test(
-      "a single range is read as the standard has it, and anything else is the whole",
+      "a single range is read as the standard has it, and anything else means the whole content",
       arguments: [
         (nil, .whole), ("bytes=0-", .part(0..<10)), ("bytes=2-4", .part(2..<5)), ("bytes=-3", .part(7..<10)),
         ("bytes=-20", .part(0..<10)), ("bytes=9-99999999999999999999999", .part(9..<10)), ("bytes=10-", .unsatisfiable),

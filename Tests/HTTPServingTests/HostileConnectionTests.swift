@@ -51,7 +51,7 @@
   @Suite("Hostile connections")
   struct HostileConnectionTests {
     @Test(
-      "a client that sends a byte now and then loses its connection: in a head, in a body, refused or not, in between",
+      "a client that sends single bytes loses its connection: in a head, in a body, rejected or not, in between",
       arguments: [
         ("GET /hello HTTP/1.1\r\nHost: a\r\nX: ", "x", ""), ("", "G", ""),
         ("POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 900\r\n\r\n", "x", ""),
@@ -89,7 +89,7 @@
       return min(10_000, (Int(clamping: limit.rlim_cur) - open - 200) / 2)
     }
 
-    @Test("10,000 silent connections keep no other client out, and are closed")
+    @Test("10,000 silent connections do not block other clients, and are closed")
     func silent() async throws {
       // In a process of its own: 20,000 descriptors, and the limit that allows them, would be those of all tests.
       await #expect(processExitsWith: .success) { try await HostileConnectionTests.manySilent() }
@@ -117,7 +117,7 @@
       }
     }
 
-    @Test("one address has so many connections and no more")
+    @Test("the number of connections of one address is limited")
     func ofOneAddress() async throws {
       try await serving({ ($0.connectionLimitOfAddress, $0.threads) = (4, 1) }) { port, server in
         let first = try (0..<4).map { _ in try RawClient(port: port) }
@@ -162,7 +162,7 @@
     }
 
     @Test(
-      "what two servers could read differently is not answered as if it were plain",
+      "a request that two servers could read differently is not answered as if it were plain",
       arguments: [
         "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nContent-Length: 4\r\n\r\nabcd",
         "POST /echo HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
@@ -215,12 +215,12 @@
     }
   }
 
-  @Suite("Readers of hostile text")
+  @Suite("Parsers of hostile text")
   struct ReaderFuzzTests {
     /// How much is tried.
     private var rounds: Int { Dose.of(20_000) }
 
-    @Test("a range is inside the content, or is none, whatever the field says", arguments: [1, 2, 3] as [UInt64])
+    @Test("a range is inside the content, or invalid, whatever the field says", arguments: [1, 2, 3] as [UInt64])
     func ranges(_ seed: UInt64) {
       var random = SeededGenerator(seed: seed)
       let pieces = [
@@ -244,7 +244,7 @@
     }
 
     @Test(
-      "JSON that is read is written and read again as the same, and nothing else is read",
+      "JSON that is read is unchanged when it is written and read again, and nothing else is read",
       arguments: [1, 2, 3] as [UInt64])
     func json(_ seed: UInt64) throws {
       var random = SeededGenerator(seed: seed)
@@ -272,7 +272,7 @@
       }
     }
 
-    @Test("values that are nested too deep are rejected before the stack ends")
+    @Test("values that are nested too deep are rejected before the stack overflows")
     func deep() {
       for text in ["[", #"{"a":"#, #"[{"a":"#] {
         let bytes = Array(String(repeating: text, count: 100_000).utf8)

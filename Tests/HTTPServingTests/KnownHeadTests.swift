@@ -5,7 +5,7 @@
   import TestSupport
   import Testing
 
-  @Suite("Heads that came before")
+  @Suite("Repeated heads")
   struct KnownHeadTests {
     private func text(_ bytes: [UInt8], in parts: KnownParts<String>, _ made: inout Int) -> String {
       bytes.withUnsafeBytes { bytes in
@@ -16,7 +16,7 @@
       }
     }
 
-    @Test("a part that comes again is not made again, unless another one took its slot", arguments: [1, 2, 64, 1024])
+    @Test("a repeated part is not parsed again, unless another one took its slot", arguments: [1, 2, 64, 1024])
     func slots(_ count: Int) {
       let parts = KnownParts<String>(slots: count)
       var made = 0
@@ -29,7 +29,7 @@
       if count == 1 { #expect(made == before + 1) }
     }
 
-    @Test("a part is what its own bytes say, whatever came before", arguments: 0..<20 as Range<UInt64>)
+    @Test("a part is parsed from its own bytes, whatever came before", arguments: 0..<20 as Range<UInt64>)
     func parts(_ seed: UInt64) {
       var random = SeededGenerator(seed: seed)
       let parts = KnownParts<String>(slots: 8)
@@ -44,7 +44,7 @@
       #expect(made < 2000)
     }
 
-    @Test("what cannot be made is tried again")
+    @Test("a failed parse is tried again")
     func failing() throws {
       let parts = KnownParts<Int>(slots: 4)
       let bytes = Array("a".utf8)
@@ -101,7 +101,7 @@
       return answer.range(of: "\r\n\r\n").map { String(answer[$0.upperBound...]) } ?? answer
     }
 
-    @Test("every request is answered by its own head, and heads and paths that come again bring their notes")
+    @Test("every request is answered by its own head, and repeated heads and paths bring their notes")
     func heads() async throws {
       try await serving { client in
         var random = SeededGenerator(seed: 7)
@@ -125,7 +125,7 @@
       }
     }
 
-    @Test("a head whose lines are continued is rejected, though a head came before that has the names it is read with")
+    @Test("a head with continued lines is rejected, though an earlier head has the names that it is read with")
     func continued() async throws {
       try await serving { client in
         for _ in 0..<2 { #expect(answer(client, "/a", [("host", "a"), ("x-ab", "1")]).hasPrefix("host=a\nx-ab=1\n")) }
@@ -134,7 +134,7 @@
       }
     }
 
-    @Test("a long head is read as any other, and not kept")
+    @Test("a long head is read like any other, and not kept")
     func longHeads() async throws {
       try await serving { client in
         let long = String(repeating: "v", count: KnownHeads.limit)

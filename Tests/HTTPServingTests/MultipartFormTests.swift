@@ -85,7 +85,7 @@
   @Suite("A form with files", .timeLimit(.minutes(5)))
   struct MultipartFormTests {
     @Test(
-      "whatever its contents, and however it is cut in pieces, a form is split as it was put together",
+      "whatever its contents and however it is cut, a form is split into its original parts",
       arguments: 0..<12 as Range<UInt64>)
     func split(_ seed: UInt64) async throws {
       try await serving { address, sample in
@@ -148,7 +148,7 @@
     }
 
     @Test(
-      "what cannot be split is rejected before or while it comes",
+      "an invalid form is rejected before or while it is received",
       arguments: [
         "text/plain", "multipart/form-data", "multipart/form-data; boundary=", "multipart/form-data; boundary=\"",
         "multipart/form-data; boundary=\"\"", "multipart/form-data; boundary=b",
@@ -180,7 +180,7 @@
       }
     }
 
-    @Test("too many parts, names that are no text or too long to be compared, and parts without one are rejected")
+    @Test("too many parts, names that are invalid or too long to compare, and parts without a name are rejected")
     func parts() async throws {
       try await serving { address, _ in
         let many = spelled((0...MultipartForm.partLimit).map { ModelPart(name: "p\($0)", content: [1]) }, "bo")
@@ -224,7 +224,7 @@
       }
     }
 
-    @Test("a client that leaves in the middle of a form leaves nothing that reads its head")
+    @Test("a client that disconnects in the middle of a form leaves nothing that reads its head")
     func leaves() async throws {
       try await serving { address, sample in
         let content = [UInt8](repeating: 7, count: 2_000_000)

@@ -12,7 +12,7 @@
       text.utf8.map { "%" + ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
-    @Test("a plain target is what its escaped spelling is", arguments: ["a", "L0-001_~.", "x y", "…", "A+"])
+    @Test("a plain target equals its escaped spelling", arguments: ["a", "L0-001_~.", "x y", "…", "A+"])
     func plain(_ word: String) throws {
       let escaped = try HTTPTarget("/" + Self.escaped(word) + "?q=" + Self.escaped(word))
       #expect(escaped.segments == [word] && escaped.query["q"] == word)
@@ -27,7 +27,7 @@
       #expect(target.segments == ["a+b"] && target.query["q"] == "a b")
     }
 
-    @Test("what is no name of anything is refused", arguments: ["%00", "%7f", "%zz", "%", "%ff", "..", ".", "\u{7F}"])
+    @Test("an invalid name is rejected", arguments: ["%00", "%7f", "%zz", "%", "%ff", "..", ".", "\u{7F}"])
     func refused(_ word: String) {
       #expect(throws: HTTPServerError.self) { try HTTPTarget("/a/\(word)") }
     }
@@ -57,7 +57,7 @@
       func finished(_ record: HTTPRecord) {}
     }
 
-    @Test("names of fields are found in any case, names of a query in theirs; each request has its peer")
+    @Test("names of fields ignore case, names of a query do not; each request has its peer")
     func names() async throws {
       let server = try HTTPServer(try HTTPListener("127.0.0.1:0"), application: Echo())
       try await onBlockingThreads {

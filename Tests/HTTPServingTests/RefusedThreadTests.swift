@@ -9,13 +9,13 @@
     /// No stack of a PiB can be had.
     private static let refused = 1 << 50
 
-    @Test("what watches for clients that leave is not made, and says why")
+    @Test("the thread that detects disconnected clients is not started, and the error says why")
     func departures() {
       let error = #expect(throws: HTTPServerError.self) { try DepartureWatch(stackSize: Self.refused) }
       #expect(error?.description.contains("no further thread") == true)
     }
 
-    @Test("what accepts connections is not made, says why, and leaves the socket to its owner")
+    @Test("the thread that accepts connections is not started, the error says why, and the socket stays with its owner")
     func intake() {
       let listener = open("/dev/null", O_RDONLY | O_CLOEXEC)
       let error = #expect(throws: HTTPServerError.self) {
@@ -25,7 +25,7 @@
       #expect(close(listener) == 0)
     }
 
-    @Test("what ends a server is done by the thread that asks for it")
+    @Test("the cleanup of a server runs on the thread that requests it")
     func ending() {
       let threads = Gathered<pthread_t>()
       ServingThread.run("large", stackSize: Self.refused) { threads.append(pthread_self()) }

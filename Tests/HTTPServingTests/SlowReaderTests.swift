@@ -62,7 +62,7 @@
       throw Divergence("No request was answered.")
     }
 
-    @Test("a client that takes nothing of a file or a stream loses its connection", arguments: ["/file", "/stream"])
+    @Test("a client that reads nothing of a file or a stream loses its connection", arguments: ["/file", "/stream"])
     func silent(_ path: String) async throws {
       // The rate alone would leave it an hour.
       try await serving({ ($0.idleSeconds, $0.readSeconds) = (1, 3600) }) { port, application, server in
@@ -77,7 +77,7 @@
       }
     }
 
-    @Test("a client that takes a few bytes now and then loses its connection", arguments: ["/file", "/stream"])
+    @Test("a client that reads a few bytes now and then loses its connection", arguments: ["/file", "/stream"])
     func trickle(_ path: String) async throws {
       // The idle limit alone would leave it an hour.
       try await serving({ ($0.idleSeconds, $0.readSeconds) = (3600, 0.5) }) { port, _, server in
@@ -90,7 +90,7 @@
       }
     }
 
-    @Test("an answer that is being read has no deadline of the head")
+    @Test("an answer that is being read is not subject to the deadline of the head")
     func patient() async throws {
       try await serving({ $0.readSeconds = 7200 }) { port, _, server in
         let client = try RawClient(port: port)
@@ -103,7 +103,7 @@
       }
     }
 
-    @Test("the least rate is 32 KiB in the time, or what waits if it is less; where nothing waits there is none")
+    @Test("the minimum rate is 32 KiB in the period, or what waits if it is less; where nothing waits there is none")
     func pace() {
       var pace = ReadingPace()
       func isTooSlow(_ taken: UInt64, _ waiting: UInt64, at now: UInt64) -> Bool {

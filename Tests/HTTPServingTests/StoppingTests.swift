@@ -117,7 +117,7 @@
       }
     }
 
-    @Test("clients that go on asking do not bring it down, nor keep it up")
+    @Test("clients that keep sending requests neither crash it nor keep it running")
     func asking() async throws {
       for _ in 0..<20 {
         try await serving { port, _, server in
@@ -142,7 +142,7 @@
       }
     }
 
-    @Test("work that begins while it stops and outlasts its patience is waited for, and its connection is cut")
+    @Test("work that begins while it stops and exceeds its grace period is awaited, and its connection is cut")
     func late() async throws {
       // On a busy machine the end of the request may come when the patience is over already.
       for seconds in [1, 10, 60] {
@@ -178,7 +178,7 @@
       return !begun.all.isEmpty
     }
 
-    @Test("a body that still comes when the patience is over is cut, and its receiver has ended when it has stopped")
+    @Test("a body still in reception after the grace period is cut, and its receiver has ended when it has stopped")
     func receiving() async throws {
       // On a busy machine the patience may be over before the server has read what its socket has.
       for seconds in [1, 10, 60] {
@@ -210,7 +210,7 @@
   @Suite("An answer that takes long")
   struct LongWorkTests {
     @Test(
-      "an answer that is being prepared has no deadline of the head, nor of the body",
+      "an answer that is being prepared is not subject to the deadline of the head, nor of the body",
       arguments: [
         ("GET /gate HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", "waited\n"),
         ("POST /gate HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 4\r\n\r\nabcd", "abcd"),
@@ -228,9 +228,9 @@
     }
   }
 
-  @Suite("A body that comes slowly")
+  @Suite("A body that arrives slowly")
   struct SlowBodyTests {
-    @Test("a byte now and then loses the connection, and what came is handed over")
+    @Test("a byte now and then loses the connection, and the received bytes are delivered")
     func trickle() async throws {
       // The idle limit alone would never end it: each byte is a sign of life.
       try await serving({ ($0.requestSeconds, $0.idleSeconds) = (0.4, 1) }) { port, application, _ in
@@ -253,7 +253,7 @@
       }
     }
 
-    @Test("a body that gets on has all the time it takes")
+    @Test("a body that makes progress is not limited in time")
     func steady() async throws {
       let seconds: UInt64 = 600
       try await serving({ $0.requestSeconds = Double(seconds) }) { port, application, server in

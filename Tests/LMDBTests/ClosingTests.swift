@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Opening while another thread closes")
 struct ClosingTests {
-  @Test("an open during a close waits for its end, and opens the files anew")
+  @Test("an open during a close waits for its end, and opens the files again")
   func openDuringClose() async throws {
     try await withTemporaryDirectory { path in
       let environment = try Environment.open(path: path)
@@ -40,7 +40,7 @@ struct ClosingTests {
     }
   }
 
-  @Test("a thread that reads gets the environment that another one is closing, instead of waiting for itself")
+  @Test("a reading thread gets the environment that another one is closing, instead of waiting for itself")
   func openInsideRead() throws {
     try withTemporaryDirectory { path in
       let environment = try Environment.open(path: path)

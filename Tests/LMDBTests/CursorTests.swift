@@ -5,7 +5,7 @@ import Testing
 @Suite("Cursors")
 struct CursorTests {
   @Test(
-    "scans from anywhere, with any prefix, both ways, give what a sorted array gives",
+    "scans from any position, with any prefix, in both directions, return what a sorted array returns",
     arguments: 0..<40 as Range<UInt64>)
   func scans(seed: UInt64) throws {
     try withTemporaryDirectory { path in
@@ -40,7 +40,7 @@ struct CursorTests {
     }
   }
 
-  @Test("any sequence of movements goes where an index into a sorted array goes", arguments: 0..<40 as Range<UInt64>)
+  @Test("any sequence of movements leads where an index into a sorted array does", arguments: 0..<40 as Range<UInt64>)
   func movements(seed: UInt64) throws {
     try withTemporaryDirectory { path in
       var random = SeededGenerator(seed: 1000 + seed)
@@ -109,7 +109,7 @@ struct CursorTests {
     }
   }
 
-  @Test("a number near the last one is found as any other, and one that is missing is not")
+  @Test("a number near the last one is found as any other, and a missing one is not")
   func near() throws {
     try withTemporaryDirectory { path in
       let environment = try Environment.open(path: path, options: .fast)
@@ -140,7 +140,7 @@ struct CursorTests {
     }
   }
 
-  @Test("a scan passes the error of its body on, whatever its type")
+  @Test("a scan passes on the error of its body, whatever its type")
   func bodyErrors() throws {
     struct Stop: Error {}
     try withTemporaryDirectory { path in

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Damage and failing disks")
 struct DamageTests {
-  @Test("a file that is no store is refused by name", arguments: [1, 100, 4096, 100_000])
+  @Test("a file that is not a store is rejected by name", arguments: [1, 100, 4096, 100_000])
   func foreignFile(size: Int) throws {
     try withTemporaryDirectory { path in
       let foreign = Data((0..<size).map { UInt8(truncatingIfNeeded: $0 &* 7) })
@@ -25,7 +25,7 @@ struct DamageTests {
     }
   }
 
-  @Test("a store whose head pages are damaged, or that was cut short, is refused")
+  @Test("a store whose head pages are damaged, or that was truncated, is rejected")
   func damagedHead() throws {
     try withTemporaryDirectory { path in
       let file = URL(fileURLWithPath: path + "/data.mdb")
@@ -52,7 +52,7 @@ struct DamageTests {
     }
   }
 
-  @Test("a full disk is a typed error; reading and deleting go on, and writing once there is room", .mountsMemory)
+  @Test("a full disk is a typed error; reading and deleting still work, and writing once there is room", .mountsMemory)
   func diskFull() throws {
     try withTemporaryDirectory { path in
       try #require(mount("tmpfs", path, "tmpfs", 0, "size=4m") == 0)

@@ -80,7 +80,7 @@ struct EnvironmentTests {
     }
   }
 
-  @Test("other options on an open store are refused")
+  @Test("other options on an open store are rejected")
   func optionsDiffer() throws {
     try withTemporaryDirectory { path in
       let environment = try Environment.open(path: path)
@@ -118,7 +118,7 @@ struct EnvironmentTests {
     }
   }
 
-  @Test("a data file replaced under an open store is refused until the store is closed")
+  @Test("a data file replaced under an open store is rejected until the store is closed")
   func replacedFile() throws {
     try withTemporaryDirectory { path in
       let environment = try Environment.open(path: path + "/a")
@@ -131,7 +131,7 @@ struct EnvironmentTests {
     }
   }
 
-  @Test("after close every use says so, and close waits for readers of other threads")
+  @Test("after close every use throws an error that says so, and close waits for readers of other threads")
   func close() async throws {
     try await withTemporaryDirectory { path in
       let environment = try Environment.open(path: path)
@@ -160,7 +160,7 @@ struct EnvironmentTests {
     }
   }
 
-  @Test("a thread that holds a transaction is told so when it closes")
+  @Test("a thread that holds a transaction gets an error when it closes")
   func closeInsideRead() throws {
     try withTemporaryDirectory { path in
       let environment = try Environment.open(path: path)
@@ -169,7 +169,7 @@ struct EnvironmentTests {
     }
   }
 
-  @Test("databases: kinds must agree, missing ones are named, too many are refused")
+  @Test("databases: kinds must agree, missing ones are named, too many are rejected")
   func databases() throws {
     try withTemporaryDirectory { path in
       let environment = try Environment.open(path: path, options: .with { $0.maxDatabases = 3 })
@@ -188,7 +188,7 @@ struct EnvironmentTests {
     }
   }
 
-  @Test("remote file systems are recognised by their magic number, local ones are not refused")
+  @Test("remote file systems are recognised by their magic number, local ones are accepted")
   func remoteFileSystems() throws {
     #expect(remoteFileSystemName(magic: 0x6969) == "NFS")
     #expect(remoteFileSystemName(magic: 0xFF53_4D42) == "CIFS")
@@ -199,7 +199,7 @@ struct EnvironmentTests {
     }
   }
 
-  @Test("a copy is a whole store, durable under its name, and nothing is left of a failed one")
+  @Test("a copy is a complete store, durable under its name, and a failed one leaves nothing")
   func copy() throws {
     try withTemporaryDirectory { path in
       let environment = try Environment.open(path: path + "/a", options: .fast)
@@ -222,7 +222,7 @@ struct EnvironmentTests {
     }
   }
 
-  @Test("statistics: readers, how far the oldest is behind, free pages, last commit")
+  @Test("statistics: readers, lag of the oldest reader, free pages, last commit")
   func statistics() throws {
     try withTemporaryDirectory { path in
       let environment = try Environment.open(path: path, options: .fast)

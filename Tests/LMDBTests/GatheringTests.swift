@@ -7,7 +7,7 @@ struct GatheringTests {
   enum Change: CaseIterable { case put, insert, delete }
 
   @Test(
-    "changes that are gathered come to what they come to at once, whatever was there before",
+    "gathered changes have the same outcome as immediate ones, whatever was there before",
     arguments: 0..<24 as Range<UInt64>)
   func model(seed: UInt64) throws {
     try withTemporaryDirectory { path in
@@ -59,7 +59,7 @@ struct GatheringTests {
     }
   }
 
-  @Test("a key that is inserted twice is found when the changes are settled, and nothing of the transaction stays")
+  @Test("a key that is inserted twice is found when the changes are settled, and the transaction leaves nothing")
   func insertedTwice() throws {
     try withTemporaryDirectory { path in
       let environment = try Environment.open(path: path, options: .fast)
@@ -79,7 +79,7 @@ struct GatheringTests {
     }
   }
 
-  @Test("more than is gathered of a database is executed in between, with the same outcome")
+  @Test("changes beyond the bound of a database are executed in between, with the same outcome")
   func bounded() throws {
     try withTemporaryDirectory { path in
       let environment = try Environment.open(path: path, options: .fast)
@@ -97,7 +97,7 @@ struct GatheringTests {
     }
   }
 
-  @Test("a database whose changes are gathered is not read, and a transaction with unsettled changes not committed")
+  @Test("a database with gathered changes cannot be read, nor a transaction with unsettled changes committed")
   func misuse() async throws {
     try await withTemporaryDirectory { path in
       await #expect(processExitsWith: trap) { [path = path as String] in

@@ -27,7 +27,7 @@ struct HostileFileTests {
     withUnsafeBytes(of: UInt64(number).bigEndian) { Array($0) } + Array(repeating: 7, count: 490)
   }
 
-  @Test("pages that lead to the same pages again and again end a scan as corrupted, forward and backward")
+  @Test("pages that lead to the same pages repeatedly end a scan as corrupted, forward and backward")
   func cycles() throws {
     try withTemporaryDirectory { path in
       try Self.makeDeepStore(path)
@@ -60,7 +60,7 @@ struct HostileFileTests {
   }
 
   @Test(
-    "pages that form a loop end a look-up, a placed cursor and a write as corrupted, and soon",
+    "pages that form a loop quickly end a look-up, a placed cursor and a write as corrupted",
     arguments: StorePages.Loop.allCases)
   func loops(loop: StorePages.Loop) async throws {
     await #expect(processExitsWith: .success) { [loop = loop as StorePages.Loop] in
@@ -105,7 +105,7 @@ struct HostileFileTests {
     }
   }
 
-  @Test("records of databases that form a loop of pages end the opening of one as corrupted, and soon")
+  @Test("records of databases that form a loop of pages quickly end the opening of one as corrupted")
   func loopOfRecords() async throws {
     await #expect(processExitsWith: .success) {
       alarm(60)
@@ -123,7 +123,7 @@ struct HostileFileTests {
     }
   }
 
-  @Test("a cursor may go back and forth for longer than there are entries, and be placed anew")
+  @Test("a cursor may move back and forth for longer than there are entries, and be placed again")
   func backAndForth() throws {
     try withTemporaryDirectory { path in
       let environment = try Environment.open(path: path, options: .fast)
@@ -189,7 +189,7 @@ struct HostileFileTests {
     }
   }
 
-  @Test("a number of the last commit that no store reaches is refused when the store is opened", arguments: [62, 63])
+  @Test("a number of the last commit that no store reaches is rejected when the store is opened", arguments: [62, 63])
   func transactionNumber(bit: UInt64) throws {
     try withTemporaryDirectory { path in
       do {
@@ -205,7 +205,7 @@ struct HostileFileTests {
     }
   }
 
-  @Test("a sync that fails is no unknown outcome: the commit is not there, and never will be")
+  @Test("a failed sync is not an unknown outcome: the commit does not exist, and never will")
   func failedSync() async throws {
     try await withTemporaryDirectory { path in
       await #expect(processExitsWith: .success) { [path = path as String] in
@@ -234,7 +234,7 @@ struct HostileFileTests {
     }
   }
 
-  @Test("a full disk says that reading still works where it does, and not where opening failed")
+  @Test("a full disk's error says that reading still works where it does, and not where opening failed")
   func diskFullText() {
     #expect(LMDBError(code: ENOSPC, "mdb_put", path: "/l").description.contains("reading still works"))
     for operation in ["mkdir", "fsync", "mdb_env_open", "open"] {

@@ -67,7 +67,7 @@ struct MapAdviceTests {
     }
   }
 
-  @Test("pages that are let go of are no longer mapped, also from a write transaction, and read as before")
+  @Test("released pages are no longer mapped, also from a write transaction, and read as before")
   func lettingGo() throws {
     try withTemporaryDirectory { path in
       let environment = try Environment.open(path: path, options: Self.options())
@@ -100,14 +100,14 @@ struct MapAdviceTests {
   }
 
   @Test(
-    "a fetch keeps what it has mapped in a process that has allocated as much as may be mapped, a single walk never",
+    "a fetch keeps its mapped pages in a process that has allocated as much as may be mapped, a single scan never",
     arguments: [(28, 99, false, false), (29, 27, true, true), (29, 28, true, false), (900, 10, true, true)])
   func keeping(mapped: Int64, allocated: Int64, once: Bool, again: Bool) {
     #expect(MapAdvice.lets(.once, go: mapped << 20, allocated: allocated << 20) == once)
     #expect(MapAdvice.lets(.again, go: mapped << 20, allocated: allocated << 20) == again)
   }
 
-  @Test("whoever copies the store, or says so, reads around; an empty store has nothing to read")
+  @Test("a copy of the store and an explicit hint cause readahead; an empty store has nothing to read")
   func copies() throws {
     try withTemporaryDirectory { path in
       let environment = try Environment.open(path: path + "/store", options: Self.options())

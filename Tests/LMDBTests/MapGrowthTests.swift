@@ -52,7 +52,7 @@ struct MapGrowthTests {
     }
   }
 
-  @Test("readers of other threads finish first, and never see the map go")
+  @Test("readers of other threads finish first, and never lose the map")
   func readersFinish() async throws {
     try await withTemporaryDirectory { path in
       let environment = try Environment.open(path: path, options: Self.small)
@@ -120,7 +120,7 @@ struct MapGrowthTests {
     }
   }
 
-  @Test("a thread that reads while it writes is told that it is in its own way")
+  @Test("a thread that reads while it writes gets an error: it would wait for itself")
   func readAroundWrite() throws {
     try withTemporaryDirectory { path in
       let (environment, database) = try Self.opened(path, drainSeconds: 0.1)
@@ -134,7 +134,7 @@ struct MapGrowthTests {
     }
   }
 
-  @Test("threads that a reader waits for read his snapshot also while a growth waits for him")
+  @Test("threads that a reader waits for read its snapshot also while a growth waits for the reader")
   func helpersOfReader() async throws {
     try await withTemporaryDirectory { path in
       let (environment, database) = try Self.opened(path, drainSeconds: 60)
@@ -171,7 +171,7 @@ struct MapGrowthTests {
     }
   }
 
-  @Test("a held snapshot is read by others until a commit comes, and nothing newer is given in its place")
+  @Test("a held snapshot is shared by others until the next commit, and nothing newer is returned in its place")
   func heldSnapshotAges() throws {
     try withTemporaryDirectory { path in
       let environment = try Environment.open(path: path, options: Self.small)
@@ -188,7 +188,7 @@ struct MapGrowthTests {
     }
   }
 
-  @Test("a read inside the write that is waited for does not wait for itself")
+  @Test("a read inside a write that others wait for does not wait for itself")
   func readInsideWrite() throws {
     try withTemporaryDirectory { path in
       let environment = try Environment.open(path: path, options: Self.small)
@@ -218,7 +218,7 @@ struct MapGrowthTests {
     }
   }
 
-  @Test("a store that was grown opens with the size it was grown to, whatever the options say")
+  @Test("a grown store opens with its grown size, whatever the options say")
   func persists() throws {
     try withTemporaryDirectory { path in
       do {
@@ -244,7 +244,7 @@ struct MapGrowthTests {
     precondition(setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limit) == 0)
   }
 
-  @Test("a growth that the process has no addresses for changes nothing, and succeeds once it has")
+  @Test("a growth without free addresses in the process changes nothing, and succeeds once there are some")
   func noAddresses() async throws {
     try await withTemporaryDirectory { path in
       await #expect(processExitsWith: .success) { [path = path as String] in
@@ -272,7 +272,7 @@ struct MapGrowthTests {
     }
   }
 
-  @Test("a store that has no addresses left for any map is closed, and opens again later")
+  @Test("a store without free addresses for any map is closed, and opens again later")
   func noAddressesAtAll() async throws {
     try await withTemporaryDirectory { path in
       await #expect(processExitsWith: .success) { [path = path as String] in

@@ -19,7 +19,7 @@ struct MatchingTests {
   }
 
   @Test(
-    "whatever either held, it holds what is wanted, and as many entries are changed as differ",
+    "whatever either held, it then holds the wanted entries, and only entries that differ are changed",
     arguments: 0..<24 as Range<UInt64>)
   func model(seed: UInt64) throws {
     let integerKeys = seed.isMultiple(of: 2)
@@ -58,7 +58,7 @@ struct MatchingTests {
     }
   }
 
-  @Test("what is the same already is not written: the file does not grow")
+  @Test("equal entries are not written: the file does not grow")
   func unchanged() throws {
     try Self.withStores(integerKeys: true) { held, wanted in
       for (environment, database) in [held, wanted] {

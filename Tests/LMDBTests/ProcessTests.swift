@@ -37,7 +37,7 @@ struct ProcessTests {
     }
   }
 
-  @Test("the child of a fork is refused, and the parent does not notice")
+  @Test("the child of a fork is rejected, and the parent does not notice")
   func fork() async throws {
     try await withTemporaryDirectory { path in
       await #expect(processExitsWith: .success) { [path = path as String] in
@@ -157,7 +157,7 @@ struct ProcessTests {
     }
   }
 
-  @Test("slots of dead processes are taken back when none is free")
+  @Test("slots of dead processes are reclaimed when none is free")
   func readersFullOfDead() async throws {
     try await withTemporaryDirectory { path in
       let environment = try Environment.open(path: path, options: .with { $0.maxReaders = 2 })

@@ -30,7 +30,7 @@ struct RewritingTests {
     try Data(contentsOf: URL(filePath: file)).range(of: Data(bytes)) != nil
   }
 
-  @Test("no byte of a deleted value is left, and every entry is as it was")
+  @Test("no byte of a deleted value remains, and every entry is unchanged")
   func rewrites() throws {
     let folder = try TemporaryFolder()
     let path = folder.place("store").path
@@ -52,7 +52,7 @@ struct RewritingTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: path).sorted() == ["data.mdb", "lock.mdb"])
   }
 
-  @Test("a store that is open is not rewritten, and is open again afterwards as it was")
+  @Test("an open store is not rewritten, and is open again afterwards as it was")
   func open() throws {
     let folder = try TemporaryFolder()
     let path = folder.place("store").path
@@ -66,7 +66,7 @@ struct RewritingTests {
     #expect(try Environment.rewrite(path: path) != nil)
   }
 
-  @Test("a store cannot be opened while somebody has it alone")
+  @Test("a store cannot be opened while another caller holds it exclusively")
   func alone() throws {
     let folder = try TemporaryFolder()
     let path = folder.place("store").path
@@ -77,7 +77,7 @@ struct RewritingTests {
     withExtendedLifetime(usage) {}
   }
 
-  @Test("another thread cannot open a store while it is rewritten, so nothing is committed to what is given up")
+  @Test("another thread cannot open a store while it is rewritten, so nothing is committed to the old file")
   func openedMeanwhile() throws {
     let folder = try TemporaryFolder()
     let path = folder.place("store").path
@@ -94,7 +94,7 @@ struct RewritingTests {
     try Environment.open(path: path).close()
   }
 
-  @Test("a store whose reopening failed is in nobody's way")
+  @Test("a store whose reopening failed blocks no other one")
   func reopeningFailed() throws {
     let folder = try TemporaryFolder()
     let path = folder.place("store").path
@@ -111,7 +111,7 @@ struct RewritingTests {
     withExtendedLifetime(environment) {}
   }
 
-  @Test("what was closed is free although a child that is being started has a copy of its descriptors")
+  @Test("what was closed is released although a child that is being started has a copy of its descriptors")
   func copied() throws {
     let folder = try TemporaryFolder()
     let path = folder.place("store").path
@@ -130,7 +130,7 @@ struct RewritingTests {
     #expect(try Environment.rewrite(path: path) != nil)
   }
 
-  @Test("a child of a fork that lets go of its copy leaves the lock to its parent")
+  @Test("a child of a fork that releases its copy leaves the lock to its parent")
   func forked() async throws {
     let folder = try TemporaryFolder()
     let path = folder.place("store").path
@@ -154,7 +154,8 @@ struct RewritingTests {
     }
   }
 
-  @Test("what is stopped, or fails its check, leaves the old store and nothing else", arguments: [true, false])
+  @Test(
+    "a rewrite that is stopped, or fails its check, leaves the old store and nothing else", arguments: [true, false])
   func stopped(byProgress: Bool) throws {
     let folder = try TemporaryFolder()
     let path = folder.place("store").path
@@ -171,7 +172,7 @@ struct RewritingTests {
     #expect(!FileManager.default.fileExists(atPath: path + "/rewriting"))
   }
 
-  @Test("what a killed rewriting left is removed by the next one")
+  @Test("files left by a killed rewrite are removed by the next one")
   func leftovers() throws {
     let folder = try TemporaryFolder()
     let path = folder.place("store").path

@@ -5,7 +5,7 @@ import Testing
 struct TransactionTests {
   struct Refusal: Error, Equatable {}
 
-  @Test("a throw aborts everything, and the next write begins from before")
+  @Test("a throw aborts everything, and the next write begins from the previous state")
   func abort() throws {
     try withTemporaryDirectory { path in
       let environment = try Environment.open(path: path, options: .fast)
@@ -55,7 +55,7 @@ struct TransactionTests {
     }
   }
 
-  @Test("modes: insert refuses a key that exists, append one that does not follow")
+  @Test("modes: insert rejects a key that exists, append one that does not follow")
   func modes() throws {
     try withTemporaryDirectory { path in
       let environment = try Environment.open(path: path, options: .fast)

@@ -51,7 +51,7 @@ struct AuditTests {
     return true
   }
 
-  @Test("every combination of conditions gives what a walk over the log gives, and the first of it, and what is beyond")
+  @Test("every combination of filters returns what a scan of the log returns, and the first of it, and what follows")
   func filters() throws {
     let folder = try TemporaryFolder()
     let library = try Self.everything(folder)
@@ -93,7 +93,7 @@ struct AuditTests {
     #expect(count == 576 && matched > 100)
   }
 
-  @Test("every type of event is a known kind, by its subject and its verb, and nothing else is")
+  @Test("every event type is a known kind, by its subject and its verb, and nothing else is")
   func kinds() {
     // That these are the types of the fixtures is checked with the storage format.
     for type in LogFilter.knownTypes {
@@ -102,7 +102,7 @@ struct AuditTests {
     for kind in ["", "asset.", ".created", "creat", "asset.createdd"] { #expect(!LogFilter.isKnown(kind: kind)) }
   }
 
-  @Test("the sentence of an edit names every property that changed, also what the row of the asset does not hold")
+  @Test("the sentence of an edit names every changed property, also those that the row of the asset does not hold")
   func sentences() async throws {
     let small = try SmallLibrary()
     let id = try await small.assets(1)[0]
@@ -129,7 +129,7 @@ struct AuditTests {
 
   // MARK: One object
 
-  @Test("in the history of any object each value follows the one before, and the last are the values of now")
+  @Test("in the history of any object each value follows the one before, and the last are the current values")
   func histories() throws {
     let folder = try TemporaryFolder()
     let library = try Self.everything(folder)
@@ -218,7 +218,7 @@ struct AuditTests {
     }
   }
 
-  @Test("the history of a purged asset tells of its purge, and a filter chooses among its changes")
+  @Test("the history of a purged asset includes its purge, and a filter selects among its changes")
   func purged() async throws {
     let small = try SmallLibrary()
     let id = try await small.assets(1)[0]
@@ -243,7 +243,7 @@ struct AuditTests {
     #expect(Set(shared.map(\.origin.type)) == ["content.inserted", "assets.trashed", "asset.purged"])
   }
 
-  @Test("who put each member into an album is told, and who took out what is not there, now and at any state")
+  @Test("the client that added each member of an album is listed, and who removed former ones, now and at any state")
   func blame() async throws {
     let small = try SmallLibrary()
     let a = try await small.assets(4)
@@ -315,7 +315,7 @@ struct AuditTests {
     #expect(intervals.joined().allSatisfy { $0.to?.commit.number ?? .max > $0.from.commit.number })
   }
 
-  @Test("what an undo of a purge gives back to clients is in their intervals again")
+  @Test("what an undo of a purge returns to clients is in their intervals again")
   func returned() async throws {
     let small = try SmallLibrary()
     let a = try await small.assets(2)
@@ -339,7 +339,7 @@ struct AuditTests {
     }
   }
 
-  @Test("only the owner may ask, and what never was is named")
+  @Test("only the owner may query, and what never existed is named")
   func refusals() async throws {
     let small = try SmallLibrary()
     let id = try await small.assets(1)[0].uuidString
@@ -358,7 +358,7 @@ struct AuditTests {
     }
   }
 
-  @Test("a moment is a state: by the sequence of an event, by an instant, also where the clock was put back")
+  @Test("a moment is a state: by the sequence of an event, by an instant, also where the clock was set back")
   func moments() throws {
     let times = Gathered<Double>()
     for time in [0, 10, 20, 15, 30, 5, 40] as [Double] { times.append(time) }
@@ -396,7 +396,7 @@ struct AuditTests {
     return fields.first { $0.name == name }?.value
   }
 
-  @Test("a record spells its object as PhotoKit does and names its state, however the question was put")
+  @Test("a record spells its object as PhotoKit does and names its state, however the query was written")
   func spellings() async throws {
     let small = try SmallLibrary()
     let id = try await small.assets(1)[0]

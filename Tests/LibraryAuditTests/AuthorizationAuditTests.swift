@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Authorization in history and log")
 struct AuthorizationAuditTests {
-  @Test("what is not allowed looks like what is not there, and leaves no trace in tokens (AU-01)")
+  @Test("what is not allowed looks like what does not exist, and leaves no trace in tokens (AU-01)")
   func notThere() async throws {
     let small = try SmallLibrary()
     let a = try await small.assets(3)
@@ -35,7 +35,7 @@ struct AuthorizationAuditTests {
     #expect(try app.currentToken > token)
   }
 
-  @Test("each level has a status of its own, which may change at any time and stands in the log (AU-09)")
+  @Test("each level has a status of its own, which may change at any time and is in the log (AU-09)")
   func levels() async throws {
     let small = try SmallLibrary()
     let app = try await small.ruleClient(.denied)
@@ -63,7 +63,7 @@ struct AuthorizationAuditTests {
   }
 
   @Test(
-    "the history is for who may read; a limited client is told of its own view (AU-10)",
+    "the history is for clients that may read; a limited client gets its own view (AU-10)",
     arguments: AuthorizationStatus.allCases)
   func history(_ status: AuthorizationStatus) async throws {
     let small = try SmallLibrary()
@@ -87,7 +87,7 @@ struct AuthorizationAuditTests {
     #expect(status == .authorized || status == .limited)
   }
 
-  @Test("asking stands in the log and is answered by the prompt, or not at all (FR-18)")
+  @Test("a request for access is in the log and is answered by the prompt, or not at all (FR-18)")
   func requests() async throws {
     let small = try SmallLibrary()
     let app = try await small.ruleClient(.notDetermined)
@@ -109,7 +109,7 @@ struct AuthorizationAuditTests {
     #expect(asked == 4)
   }
 
-  @Test("who could see an asset at a state is answered for every client, and for the owner alone to ask")
+  @Test("the clients that could see an asset at a state are listed, and only the owner may ask")
   func whoCouldSee() async throws {
     let small = try SmallLibrary()
     let a = try await small.assets(2)

@@ -4,9 +4,9 @@ import Testing
 @testable import LibraryAudit
 @testable import PhotoLedger
 
-@Suite("Assets whose creations were met")
+@Suite("Collected creations of assets")
 struct CreatedAssetsTests {
-  @Test("identifiers are found by the numbers of assets whose creations were met, in any order")
+  @Test("identifiers are found by the numbers of assets whose creations were collected, in any order")
   func createdAssets() {
     var random = SeededGenerator(seed: 1)
     var assets = CreatedAssets(10..<40)

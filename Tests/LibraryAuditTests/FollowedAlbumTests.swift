@@ -37,7 +37,7 @@ struct FollowedAlbumTests {
     #expect(try small.library.clients().map(\.followedAlbum) == [album.id])
   }
 
-  @Test("what stays as it is in the album is no change to the client")
+  @Test("what stays unchanged in the album is no change to the client")
   func quiet() async throws {
     let small = try SmallLibrary()
     let a = try await small.assets(3)
@@ -51,7 +51,7 @@ struct FollowedAlbumTests {
     #expect(try app.currentToken == token && app.fetchPersistentChanges(since: token).isEmpty)
   }
 
-  @Test("meanwhile nothing is granted or withdrawn by hand; what was shown at the end stays, and is so again")
+  @Test("meanwhile nothing is granted or withdrawn manually; the final selection stays, and can be followed again")
   func byHand() async throws {
     let small = try SmallLibrary()
     let a = try await small.assets(3)
@@ -71,7 +71,7 @@ struct FollowedAlbumTests {
     #expect(try app.fetchAssets().map(\.id) == [a[0], a[1]])
   }
 
-  @Test("an album, live, is followed, at the word of the owner, and nothing else")
+  @Test("a selection can follow an album, live, if the owner says so, and nothing else")
   func refusals() async throws {
     let small = try SmallLibrary()
     let a = try await small.assets(1)
@@ -90,7 +90,7 @@ struct FollowedAlbumTests {
     #expect(try await failure(of: app) { $0.follow(album.id, as: Self.name) }?.code == .accessUserDenied)
   }
 
-  @Test("what the client adds joins the album, and what it was shown is as it was at each earlier state")
+  @Test("what the client adds joins the album, and the selection at each earlier state is unchanged")
   func additions() async throws {
     let small = try SmallLibrary()
     let a = try await small.assets(2)
@@ -107,7 +107,7 @@ struct FollowedAlbumTests {
     #expect(try small.library.access(to: new.uuidString).map(\.ground) == [.selection])
   }
 
-  @Test("an album that its own limited maker follows has a new date for it when an asset is put into it")
+  @Test("an album that its limited creator follows has a new date for it when an asset is added")
   func ownAlbum() async throws {
     let small = try SmallLibrary()
     let a = try await small.assets(1)
@@ -128,7 +128,7 @@ struct FollowedAlbumTests {
     }
   }
 
-  @Test("an undo of the following gives the old selection back, and one of a change of the album goes with it")
+  @Test("an undo of the following restores the old selection, and an undo of an album change changes the selection too")
   func undo() async throws {
     let small = try SmallLibrary()
     let a = try await small.assets(4)
@@ -156,7 +156,7 @@ struct FollowedAlbumTests {
     #expect(sentences.contains { $0.hasPrefix("The selection of 'com.example.app' follows ") && $0.contains("Shared") })
   }
 
-  @Test("the log names the album for every language, and words a permission that the same event changes")
+  @Test("the log names the album in every language, and describes a permission that the same event changes")
   func words() async throws {
     let small = try SmallLibrary()
     let album = try await small.album("Shared", try await small.assets(1))

@@ -26,13 +26,13 @@ private final class HistoryReader: PhotoLibraryPersistentChangesObserver {
 
 @Suite("Observers of the history", .timeLimit(.minutes(60)))
 struct HistoryObserverTests {
-  @Test("a change of the history is handed over between threads")
+  @Test("a change of the history is passed between threads")
   func isSendable() {
     func crossesThreads<T: Sendable>(_ type: T.Type) -> String { "\(type)" }
     #expect(crossesThreads(PersistentChange.self) == "PersistentChange")
   }
 
-  @Test("the history's observer is told that there is more, without what; it reads since its own token (PH-09)")
+  @Test("the history's observer is notified that there is more, without details; it reads since its own token (PH-09)")
   func history() async throws {
     let small = try SmallLibrary()
     let start = try small.library.currentToken
@@ -50,7 +50,7 @@ struct HistoryObserverTests {
     #expect(reader.read.all.count == 5, "One that was removed is told nothing.")
   }
 
-  @Test("the history's observer is not retained, and neither does it retain the library (PH-09, OB-04)")
+  @Test("the history's observer is not retained, and does not retain the library (PH-09, OB-04)")
   func historyIsWeak() async throws {
     let small = try SmallLibrary()
     weak var forgotten: HistoryReader?
@@ -72,7 +72,7 @@ struct HistoryObserverTests {
     #expect(kept.calls.all.isEmpty)
   }
 
-  @Test("observers of a limited client are told of commits that touch its view, and of no others (PH-09, AU-01)")
+  @Test("observers of a limited client are notified of commits that change its view, and of no others (PH-09, AU-01)")
   func limited() async throws {
     let small = try SmallLibrary()
     let a = try await small.assets(3)

@@ -27,7 +27,7 @@ struct HistoryRuleTests {
     #expect(!other.isComparable(to: tokens[0]))
   }
 
-  @Test("reading since a token gives every later commit, oldest first, each with a token to go on from (PH-02)")
+  @Test("reading since a token returns every later commit, oldest first, each with a token to continue from (PH-02)")
   func oldestFirst() async throws {
     let small = try SmallLibrary()
     let start = try small.library.currentToken
@@ -46,7 +46,7 @@ struct HistoryRuleTests {
     #expect(try small.library.fetchPersistentChanges(since: head).isEmpty)
   }
 
-  @Test("within one commit the sets of a kind have nothing in common (PH-03)")
+  @Test("within one commit the sets of a type are disjoint (PH-03)")
   func disjoint() async throws {
     let small = try SmallLibrary()
     let a = try await small.assets(3)
@@ -103,7 +103,7 @@ struct HistoryRuleTests {
     #expect(untrashed.map(\.insertedLocalIdentifiers) == [[], [], name, [], []])
   }
 
-  @Test("a commit of which something was erased is listed, and its details are 3210 (PH-07)")
+  @Test("a commit of which a part was erased is listed, and its details are 3210 (PH-07)")
   func erased() async throws {
     let small = try SmallLibrary()
     let a = try await small.assets(1)
@@ -123,7 +123,7 @@ struct HistoryRuleTests {
     #expect(try small.library.fetchPersistentChanges(since: changes[0].changeToken).count == 1)
   }
 
-  @Test("an identifier may stand in many commits, and merging them gives the state of now (PH-08)")
+  @Test("an identifier may appear in many commits, and merging them gives the current state (PH-08)")
   func merged() async throws {
     let small = try SmallLibrary()
     let start = try small.library.currentToken
@@ -142,7 +142,7 @@ struct HistoryRuleTests {
     #expect(known == Self.names([a[0], a[2]]) && mentions == 4)
   }
 
-  @Test("who does not go on from each change's token is told the same again (PH-10)")
+  @Test("reading from an old token again returns the same changes again (PH-10)")
   func sameAgain() async throws {
     let small = try SmallLibrary()
     let start = try small.library.currentToken
@@ -153,7 +153,7 @@ struct HistoryRuleTests {
     #expect(try small.library.fetchPersistentChanges(since: first[1].changeToken).isEmpty)
   }
 
-  @Test("a limited client is told of a grant as an insertion and of a withdrawal as a deletion (AU-04, PH-03)")
+  @Test("a limited client gets a grant as an insertion and a withdrawal as a deletion (AU-04, PH-03)")
   func grants() async throws {
     let small = try SmallLibrary()
     let a = try await small.assets(3)

@@ -7,7 +7,7 @@ import Testing
 // The page has no lists of properties and of types of event but its phrases, such as `property.NAME` and `log.TYPE`,
 // and shows the name of the log where there is none. So the phrases are compared with the tables here.
 
-@Suite("Properties and events in the words of the page")
+@Suite("The page's words for properties and events")
 struct PagePropertyTests {
   /// A file of the page.
   private static func page(_ path: String) throws -> String {
@@ -26,7 +26,7 @@ struct PagePropertyTests {
     Set(try phrases().filter { $0.hasPrefix(prefix) }.map { String($0.dropFirst(prefix.count)) })
   }
 
-  @Test("every property that the log, a history or an undo names has a phrase, and nothing else has")
+  @Test("every property that the log, a history or an undo names has a phrase, and only these have one")
   func properties() throws {
     let ofAssets = AssetField.allCases.map(\.name) + AssetDetails().fields.map(\.name) + ["addedDate", "existence"]
     let ofCollections = CollectionProperty.edited.map { $0.name.description }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Persistent history")
 struct PersistentChangeTests {
-  @Test("history since a token tells inserted, updated and deleted apart, commit by commit")
+  @Test("history since a token distinguishes inserted, updated and deleted, commit by commit")
   func tellsApart() throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "pl-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: folder) }
@@ -45,7 +45,7 @@ struct PersistentChangeTests {
   }
 
   @Test(
-    "a token of another library, or one that is none, is refused with a sentence",
+    "a token of another library, or an invalid one, is rejected with a sentence",
     arguments: ["t1-0000000000000000-1", "x", "t1-zz-1", ""])
   func refusesForeignTokens(_ text: String) throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "pl-\(UUID().uuidString)")

@@ -5,7 +5,7 @@ import PhotoLedger
 import TestSupport
 import Testing
 
-@Suite("What files say about assets")
+@Suite("Details in files of assets")
 struct AssetMetadataTests {
   /// Makes an asset that ordinary fetches show.
   private static func asset(
@@ -36,7 +36,7 @@ struct AssetMetadataTests {
     return try library.fetchAssets(options).map(\.id)
   }
 
-  @Test("they are kept as they are, by every state, a rebuild and an opening included")
+  @Test("they are preserved by every as-of state, a rebuild and a reopening")
   func kept() async throws {
     let small = try SmallLibrary()
     let id = try await Self.asset(.full, 1, in: small)
@@ -53,7 +53,7 @@ struct AssetMetadataTests {
     #expect(try Self.said(of: id, in: small.library)?.title == "Read again")
   }
 
-  @Test("a reading replaces what the files say, and never what a person edited")
+  @Test("a read replaces the details of the file, and never what a person edited")
   func outranked() async throws {
     let small = try SmallLibrary()
     let id = try await Self.asset(.full, 1, in: small, caption: "The last ferry", keywords: ["sea"])
@@ -72,7 +72,7 @@ struct AssetMetadataTests {
     #expect(try small.library.currentToken == token, "A reading that finds the same changes nothing.")
   }
 
-  @Test("a reading is undone, unless there was another since")
+  @Test("a read is undone, unless there was a later one")
   func undone() async throws {
     let small = try SmallLibrary()
     let id = try await Self.asset(.full, 1, in: small)
@@ -88,7 +88,7 @@ struct AssetMetadataTests {
     #expect(try Self.said(of: id, in: small.library)?.title == "Two")
   }
 
-  @Test("an erasure leaves nothing of them")
+  @Test("an erasure leaves none of them")
   func erased() async throws {
     let small = try SmallLibrary()
     let id = try await Self.asset(.full, 1, in: small)
@@ -112,7 +112,7 @@ struct AssetMetadataTests {
     ("endless sources", { $0.sources = Dictionary(uniqueKeysWithValues: (0..<99).map { ("s\($0)", "x") }) }),
   ]
 
-  @Test("what no model accepts is rejected, and bounded metadata are accepted", arguments: hostile.indices)
+  @Test("details that no model accepts are rejected, and bounded metadata is accepted", arguments: hostile.indices)
   func bounds(index: Int) async throws {
     let small = try SmallLibrary()
     var metadata = AssetMetadata.full
@@ -126,7 +126,7 @@ struct AssetMetadataTests {
     #expect(try Self.said(of: id, in: small.library) == bounded)
   }
 
-  @Test("an event with a number out of range is corrupted, and ends no process")
+  @Test("an event with a number out of range is corrupted, and crashes no process")
   func hostileEvent() async throws {
     let small = try SmallLibrary()
     var metadata = AssetMetadata()
@@ -172,7 +172,7 @@ struct AssetMetadataTests {
   }
 
   @Test(
-    "predicates compare what the files say, beside everything else",
+    "predicates compare the details of files, beside everything else",
     arguments: [
       ("cameraModel == \"Z 6\"", true), ("cameraModel != \"Z 6\"", false), ("lens CONTAINS[c] \"nikkor\"", true),
       ("cameraMake == NULL", false), ("aperture < 2 AND iso >= 400", true), ("exposureTime > 0.01", false),
@@ -195,7 +195,7 @@ struct AssetMetadataTests {
     #expect(try Self.ids(format, in: small.library.at(token)) == (isFound ? [id] : []), "as of then")
   }
 
-  @Test("a result follows what an edit does to the details")
+  @Test("a result follows the effects of an edit on the details")
   func followed() async throws {
     let small = try SmallLibrary()
     let id = try await Self.asset(.full, 1, in: small)

@@ -86,7 +86,7 @@ struct BackupTests {
     #expect(try fork.fetchPersistentChanges(since: before).count > 1)
   }
 
-  @Test("nothing is put in the place of something, and a backup that is stopped leaves nothing")
+  @Test("nothing existing is replaced, and a backup that is stopped leaves nothing")
   func refusals() async throws {
     let kept = try await KeptLibrary.make()
     let backup = kept.folder.place("backup")
@@ -165,7 +165,7 @@ struct BackupTests {
     }
   }
 
-  @Test("a backup that lost a file is not restored unless that is accepted", arguments: [true, false])
+  @Test("a backup that lost a file is not restored unless the caller accepts that", arguments: [true, false])
   func lostFiles(isNamed: Bool) async throws {
     let kept = try await KeptLibrary.make()
     // One that was missing before is no loss of the backup, and one that no asset names any more is.
@@ -246,7 +246,7 @@ struct BackupTests {
   }
 
   @Test(
-    "a backup that is not what its manifest says is refused with a sentence, and nothing is made",
+    "a backup that does not match its manifest is rejected with a sentence, and nothing is created",
     .timeLimit(.minutes(5)), arguments: Harm.allCases)
   func damagedBackup(harm: Harm) async throws {
     let kept = try await KeptLibrary.make()
@@ -260,7 +260,7 @@ struct BackupTests {
     #expect(try Self.names(kept.folder.url) == ["backup", "library"])
   }
 
-  @Test("what a process that died left of a backup is removed by the next one")
+  @Test("the rest of a backup whose process died is removed by the next one")
   func leftovers() async throws {
     let kept = try await KeptLibrary.make()
     let gone = try ChildRun(URL(filePath: "/bin/true"), [])
@@ -271,7 +271,7 @@ struct BackupTests {
     #expect(!FileManager.default.fileExists(atPath: left.path))
   }
 
-  @Test("a backup removes what killed ones of other names left beside it a day ago, unless a lock is held on it")
+  @Test("a backup removes day-old leftovers of killed ones with other names beside it, unless they are locked")
   func leftoversOfOtherNames() async throws {
     let kept = try await KeptLibrary.make()
     let gone = try ChildRun(URL(filePath: "/bin/true"), [])
@@ -324,7 +324,7 @@ struct BackupTests {
     #expect(try Self.names(kept.folder.url) == ["backup", "library"])
   }
 
-  @Test("the store of a backup that is being made is opened on a remote file system, too, and no other store is")
+  @Test("the store of a backup in progress is opened on a remote file system, too, and no other store is")
   func remote() {
     #expect(LibraryCopy.backupOptions.allowsRemoteFileSystem && !LibraryStore.options.allowsRemoteFileSystem)
   }

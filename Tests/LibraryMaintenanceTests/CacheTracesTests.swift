@@ -4,7 +4,7 @@ import PhotoLedger
 import TestSupport
 import Testing
 
-@Suite("What caches hold of erased assets")
+@Suite("Erased assets in caches")
 struct CacheTracesTests {
   /// Files as caches and journals leave them; their owners' tests hold the formats to it.
   private struct Caches {
@@ -82,7 +82,7 @@ struct CacheTracesTests {
     try library.resources(of: #require(try library.asset(id.uuidString))).map(\.sha256)
   }
 
-  @Test("an erasure removes what caches hold of contents that no asset has any more, here and in a follower")
+  @Test("an erasure removes cached data of contents that no asset has any more, here and in a follower")
   func erased() async throws {
     let kept = try await KeptLibrary.make()
     let start = try kept.library.currentToken
@@ -106,7 +106,7 @@ struct CacheTracesTests {
     try caches[1].expectErased(kept.secret, kept.other)
   }
 
-  @Test("an erasure that is repeated removes what the first one left, and follows no link out of the library")
+  @Test("a repeated erasure removes what the first one left, and follows no link out of the library")
   func repeated() async throws {
     let kept = try await KeptLibrary.make()
     let gone = try Self.contents(kept.secret, of: kept.library)
@@ -124,7 +124,7 @@ struct CacheTracesTests {
     #expect(FileManager.default.fileExists(atPath: outside.path))
   }
 
-  @Test("a second name of an original that a killed process left goes, and is not taken for a backup's")
+  @Test("a second name of an original left by a killed process is removed, and not mistaken for a backup's")
   func leftWork() async throws {
     let kept = try await KeptLibrary.make()
     let asset = try #require(try kept.library.asset(kept.secret.uuidString))

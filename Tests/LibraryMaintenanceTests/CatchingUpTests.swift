@@ -7,9 +7,9 @@ import Testing
 @testable import LibraryMaintenance
 @testable import PhotoLedger
 
-@Suite("catching up: work in proportion to what lies behind")
+@Suite("catching up: work in proportion to the lag")
 struct CatchingUpTests {
-  @Test("reading an asset at each of its edits goes over a few events for each, however many there are")
+  @Test("reading an asset at each of its edits scans a few events for each, however many there are")
   func oneAsset() async throws {
     let count = 200
     let small = try SmallLibrary()
@@ -38,7 +38,7 @@ struct CatchingUpTests {
     try await library.performChanges { $0.edit([asset], changes) }
   }
 
-  @Test("going on over a backlog copies nothing of it, though what was before is kept for an error")
+  @Test("continuing over a backlog copies none of it, though earlier data is kept for an error")
   func backlog() {
     let deltas = (0..<64).map { Delta(from: $0, to: $0 + 1, lastSequence: $0 + 1) }
     var arrival = Arrival(backlog: deltas)
@@ -55,7 +55,7 @@ struct CatchingUpTests {
   }
 
   @Test(
-    "what is reached forward from a state that was read is what the way back gives",
+    "reading forward from a state gives what reading backward gives",
     arguments: [1, 2, 3, 4] as [UInt64])
   func forwardAndBack(seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)

@@ -23,7 +23,7 @@ struct CheckpointTests {
     }
   }
 
-  @Test("a checkpoint is a note of six lines, which reads back as the same checkpoint")
+  @Test("a checkpoint is a note of six lines, and is read back as the same checkpoint")
   func note() throws {
     let made = try Self.library(titles: ["a", "b", "c"])
     let checkpoint = try made.library.checkpoint()
@@ -41,7 +41,7 @@ struct CheckpointTests {
     #expect(try Checkpoint(signed).description == signed)
   }
 
-  @Test("a text that is no checkpoint is refused, and the line is named")
+  @Test("a text that is not a checkpoint is rejected, and the line is named")
   func malformed() throws {
     let note = try Self.library(titles: ["a"]).library.checkpoint().description
     let lines = note.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
@@ -65,7 +65,7 @@ struct CheckpointTests {
     #expect(try Self.code { _ = try Checkpoint(note) } == nil)
   }
 
-  @Test("a text with very many combining marks on one character is refused at once", .timeLimit(.minutes(5)))
+  @Test("a text with very many combining marks on one character is rejected at once", .timeLimit(.minutes(5)))
   func combiningMarks() throws {
     let note = try Self.library(titles: ["a"]).library.checkpoint().description
     let lines = note.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
@@ -111,7 +111,7 @@ struct CheckpointTests {
     #expect(found.defect?.description.contains("4 events") == true)
   }
 
-  @Test("a checkpoint is made of what is read back, not of what was written: an altered record stops it")
+  @Test("a checkpoint is computed from what is read back, not from what was written: an altered record stops it")
   func readBack() throws {
     let made = try Self.library(titles: ["a", "b"])
     let file = made.folder.place("first.note")
@@ -130,7 +130,7 @@ struct CheckpointTests {
     #expect(try String(contentsOf: file, encoding: .utf8) == note)
   }
 
-  @Test("making a checkpoint tells how far it is, and can be stopped; only the owner makes one")
+  @Test("making a checkpoint reports its progress, and can be stopped; only the owner makes one")
   func progress() throws {
     let made = try TemporaryLibrary()
     for _ in 0..<30 {

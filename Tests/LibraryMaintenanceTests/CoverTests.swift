@@ -18,7 +18,7 @@ struct CoverTests {
     return sentences
   }
 
-  @Test("a choice is a change of the album, with exact details, and is seen as it was at each earlier state")
+  @Test("a choice is a change of the album, with exact details, and earlier states keep their cover")
   func choice() async throws {
     let small = try SmallLibrary()
     let a = try await small.assets(3)
@@ -50,7 +50,7 @@ struct CoverTests {
     #expect(try Self.sentences(small.library).last == "'Shore' has no chosen cover any more.")
   }
 
-  @Test("choosing the same again, or taking nothing back, changes nothing")
+  @Test("choosing the same cover again, or removing a choice that does not exist, changes nothing")
   func again() async throws {
     let small = try SmallLibrary()
     let a = try await small.assets(1)
@@ -64,7 +64,7 @@ struct CoverTests {
     #expect(try small.library.currentToken == chosen)
   }
 
-  @Test("an album is given a cover that it shows, and nothing else is given one")
+  @Test("an asset that the album shows can be its cover, and nothing else can")
   func refusals() async throws {
     let small = try SmallLibrary()
     let a = try await small.assets(4)
@@ -111,7 +111,7 @@ struct CoverTests {
     }
   }
 
-  @Test("a cover that the album no longer shows is none, and an undo brings it back", arguments: Leaving.allCases)
+  @Test("a cover that the album no longer shows is not shown, and an undo restores it", arguments: Leaving.allCases)
   func leaving(how: Leaving) async throws {
     // Seeds of their own: the seed names the folder of a verification.
     let small = try SmallLibrary(.seeded(100 + UInt64(Leaving.allCases.firstIndex(of: how) ?? 0)))
@@ -175,7 +175,7 @@ struct CoverTests {
     #expect(report.changes.isEmpty && report.kept.count == 1, "\(report.kept)")
   }
 
-  @Test("a limited client sees the covers that it may see, and learns nothing of others")
+  @Test("a limited client sees the covers that it may see, and nothing of others")
   func limited() async throws {
     let small = try SmallLibrary()
     let a = try await small.assets(4)
@@ -250,7 +250,7 @@ struct CoverTests {
     return (small, app, album, a)
   }
 
-  @Test("an undo gives a limited creator its own former cover back, beside the one that others chose")
+  @Test("an undo restores a limited creator's own former cover, beside the one that others chose")
   func undoOfCreators() async throws {
     let (small, app, album, a) = try await Self.shared(120)
     func covers() throws -> [LocalIdentifier?] {
@@ -279,7 +279,7 @@ struct CoverTests {
     #expect(try covers() == [a[2], nil])
   }
 
-  @Test("a creator's former cover that its selection lacks by now stays away, and the report says so")
+  @Test("a creator's former cover that its selection no longer holds stays away, and the report says so")
   func undoWithoutSelection() async throws {
     let (small, app, album, a) = try await Self.shared(121)
     try await app.performChanges { $0.setCover(nil, of: album) }

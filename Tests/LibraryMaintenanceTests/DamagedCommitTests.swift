@@ -13,7 +13,7 @@ import LibraryMaintenance
 @Suite("Rows of commits that no log has")
 struct DamagedCommitTests {
   @Test(
-    "every question that reads the row answers, or throws `.corrupted`",
+    "every call that reads the row answers, or throws `.corrupted`",
     arguments: [
       (1, .max), (.max, 1), (.max, .max), (1 << 63, 1), (2, 1 << 63), (1 << 62, 1 << 62), (0, 1), (2, 0), (3, 1),
       (2, 1 << 40),

@@ -12,7 +12,7 @@ struct ErasedResultTests {
     try library.fetchAssets(where: #Predicate { $0.isFavorite }, sortedBy: [SortDescriptor(\.creationDate)])
   }
 
-  @Test("one that was only begun throws for what was not read, and an observer fetches it again")
+  @Test("a lazy result throws for what was not read, and an observer fetches it again")
   func begun() async throws {
     let small = try SmallLibrary()
     let ids = try await small.assets(9)
@@ -37,7 +37,7 @@ struct ErasedResultTests {
     #expect(try next.changeDetails(for: after)?.removedIndexes == [2])
   }
 
-  @Test("one that was only begun fails a block whose indexes count on it, and nothing is changed (AL-05)")
+  @Test("a lazy result fails a block whose indexes refer to it, and nothing is changed (AL-05)")
   func countedOn() async throws {
     let small = try SmallLibrary()
     let ids = try await small.assets(7)
@@ -59,7 +59,7 @@ struct ErasedResultTests {
     #expect(try small.members(album) == [ids[5]] + members[..<5])
   }
 
-  @Test("one that was made before is exact, one that is fetched again as of its state is not")
+  @Test("a result that was built before is exact, one that is fetched again as of its state is not")
   func fetchedAgain() async throws {
     let small = try SmallLibrary()
     let ids = try await small.assets(9)

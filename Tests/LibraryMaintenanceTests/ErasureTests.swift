@@ -11,7 +11,7 @@ import Testing
 
 @Suite("Erasure")
 struct ErasureTests {
-  @Test("after an erasure the chain and the projections verify, and a rebuild gives the same bytes")
+  @Test("after an erasure the chain and the projections verify, and a rebuild produces the same bytes")
   func verifies() async throws {
     let kept = try await KeptLibrary.make()
     let before = try kept.head()
@@ -38,7 +38,7 @@ struct ErasureTests {
   }
 
   @Test(
-    "an altered row by which an event brings its own replacement is named, and erasing ends", .timeLimit(.minutes(2)))
+    "an altered row that would make an event its own tombstone is named, and erasing ends", .timeLimit(.minutes(2)))
   func altered() async throws {
     let kept = try await KeptLibrary.make()
     let environment = try Environment.store(ofLibrary: kept.url.path)
@@ -78,7 +78,7 @@ struct ErasureTests {
     again.close()
   }
 
-  @Test("a state of the past shows the asset in its place, erased, and albums hold as many as they count")
+  @Test("an earlier state shows the asset in its place, erased, and the counts of albums match their members")
   func past() async throws {
     let kept = try await KeptLibrary.make()
     let held = try kept.library.fetchAssets()
@@ -97,7 +97,7 @@ struct ErasureTests {
     #expect(try kept.library.fetchAssets(FetchOptions(), in: now).count == now.estimatedAssetCount)
   }
 
-  @Test("the history of an erased asset says where its data were erased, and states no value that it never had")
+  @Test("the history of an erased asset says where its data was erased, and contains no value that it never had")
   func history() async throws {
     let kept = try await KeptLibrary.make()
     func changes(_ asset: LocalIdentifier) throws -> [PropertyChange] {
@@ -130,7 +130,9 @@ struct ErasureTests {
     }
   }
 
-  @Test("who follows a result over an erasure is told exactly what left it, near or far behind", arguments: [0, 8])
+  @Test(
+    "a follower of a result across an erasure gets exactly the removed objects, with a small or a large lag",
+    arguments: [0, 8])
   func followers(backlog: Int) async throws {
     let kept = try await KeptLibrary.make()
     let image = MediaType.image
@@ -163,7 +165,7 @@ struct ErasureTests {
     #expect(end.token > queries[0].token)
   }
 
-  @Test("a file that another asset has too stays, and the report says so")
+  @Test("a file that another asset also has stays, and the report says so")
   func shared() async throws {
     let kept = try await KeptLibrary.make()
     var copy: LocalIdentifier?
@@ -189,7 +191,7 @@ struct ErasureTests {
   }
 
   @Test(
-    "assets whose events were erased before for another are erased from what stands there, and all goes on to verify")
+    "assets whose events were already erased for another asset are erased from the tombstones, and everything verifies")
   func oneAfterTheOther() async throws {
     let kept = try await KeptLibrary.make()
     try kept.library.eraseAssets([kept.secret])
@@ -219,7 +221,7 @@ struct ErasureTests {
   }
 
   @Test(
-    "assets whose events are too long for one commit are erased in several, each of whole assets, and nothing is left",
+    "assets whose events exceed one commit are erased in several, each of whole assets, and nothing is left",
     arguments: [(1 << 10, 2), (16 << 20, 1)])
   func severalCommits(byteLimit: Int, commitCount: Int) async throws {
     let kept = try await KeptLibrary.make()
@@ -277,7 +279,7 @@ struct ErasureTests {
     try kept.expectSound()
   }
 
-  @Test("the log names the erased asset, says that part was erased, and tells nothing of it")
+  @Test("the log names the erased asset, says that a part was erased, and reveals nothing of it")
   func log() async throws {
     let kept = try await KeptLibrary.make()
     try kept.library.eraseAssets([kept.secret], cause: "a request")
@@ -319,7 +321,7 @@ struct ErasureTests {
   }
 
   @Test(
-    "a file that cannot be examined is not taken for one that is gone: the log keeps its name until it is",
+    "a file that cannot be examined is not taken for a missing one: the log keeps its name until it is gone",
     arguments: [false, true])
   func unexaminedFile(afterPreview: Bool) async throws {
     let kept = try await KeptLibrary.make()
@@ -344,7 +346,7 @@ struct ErasureTests {
     try kept.expectSound()
   }
 
-  @Test("whoever confirms changes sees an erasure and may refuse it, and only the owner may ask for one (CB-12)")
+  @Test("the confirmation handler sees an erasure and may reject it, and only the owner may request one (CB-12)")
   func refused() async throws {
     let kept = try await KeptLibrary.make()
     let dump = try kept.dump()
@@ -386,7 +388,7 @@ struct ErasureTests {
     #expect(left == [lines[0], blank, blank, blank, blank, lines[5], lines[6]])
   }
 
-  @Test("other imports' lines that tell of the asset's file are blanked; another asset of the same path keeps its own")
+  @Test("other imports' lines about the asset's file are blanked; another asset of the same path keeps its own")
   func importReportsOfOtherImports() async throws {
     let kept = try await KeptLibrary.make()
     let (name, other) = (kept.secret.spelled(as: .asset), kept.other.spelled(as: .asset))

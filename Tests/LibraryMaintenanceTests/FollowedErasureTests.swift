@@ -7,7 +7,7 @@ import LibraryMaintenance
 
 @Suite("Following a result through erasures and purges", .timeLimit(.minutes(60)))
 struct FollowedErasureTests {
-  @Test("a result of the past that lacks what was erased since shares no step with one that has it")
+  @Test("an as-of result without a later erased asset shares no step with one that has it")
   func unsharedSteps() async throws {
     let made = try TemporaryLibrary()
     let ids = try made.create(3)
@@ -81,7 +81,7 @@ struct FollowedErasureTests {
   }
 
   @Test(
-    "a result that was fetched after an erasure is led on by what is left of the rows",
+    "a result that was fetched after an erasure is advanced with the remaining rows",
     arguments: [(true, 0), (true, 1), (true, 2), (false, 0), (false, 2)])
   func ledOnBlank(isFollowed: Bool, choices: Int) async throws {
     let erased = try await Erased(isFollowed: isFollowed, choosingAfter: choices)
@@ -97,7 +97,7 @@ struct FollowedErasureTests {
   }
 
   @Test(
-    "what a fetch has only since it was erased leaves a followed result at its commit",
+    "an object that a fetch has only since an erasure leaves a followed result at its commit",
     arguments: [(true, 0, 8), (true, 1, 8), (true, 2, 0), (false, 1, 8)])
   func ledOnUnasked(isFollowed: Bool, choices: Int, limit: Int) async throws {
     let erased = try await Erased(isFollowed: isFollowed, choosingAfter: choices, isOfOthers: true)
@@ -116,7 +116,7 @@ struct FollowedErasureTests {
     #expect(try shown == erased.made.library.fetchAssets(erased.options).map(\.id))
   }
 
-  @Test("a change from before an erasure gives a result that was fetched after it the positions that it has")
+  @Test("a change from before an erasure gives a result that was fetched after it its own positions")
   func keptChange() async throws {
     let erased = try await Erased(isFollowed: true, choosingAfter: 1)
     let (ids, past, change) = (erased.ids, try erased.past(), erased.keeper.changes.all[0])
@@ -174,7 +174,7 @@ struct FollowedErasureTests {
     #expect(shown == [ids[1], ids[0]])
   }
 
-  @Test("a purge of what the same block put into an album is told once (CD-23)")
+  @Test("a purge of what the same block added to an album is delivered once (CD-23)")
   func purgedInOneBlock() async throws {
     let made = try TemporaryLibrary()
     let id = try made.create(.invented(1))

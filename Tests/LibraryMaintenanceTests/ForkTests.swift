@@ -46,7 +46,7 @@ struct ForkTests {
     first.close()
   }
 
-  @Test("tokens of the common past are good in both, and those of either's own commits in it alone")
+  @Test("tokens of the common history are valid in both, and those of either's own commits in it alone")
   func tokens() async throws {
     let kept = try await KeptLibrary.make()
     let past = try kept.library.currentToken
@@ -80,7 +80,7 @@ struct ForkTests {
     #expect(throws: LibraryError.self) { try second.order(of: past, to: firsts) }
   }
 
-  @Test("an undo in a fork names each commit by a token that is good there, from before the fork and after it")
+  @Test("an undo in a fork names each commit by a token that is valid there, from before the fork and after it")
   func undo() async throws {
     let kept = try await KeptLibrary.make()
     let start = try kept.library.currentToken
@@ -105,7 +105,7 @@ struct ForkTests {
     for run in undone.ranges { _ = try fork.fetchPersistentChanges(since: run.lowerBound) }
   }
 
-  @Test("a comparison tells what a rehearsal created, changed and removed, object by object")
+  @Test("a comparison lists what a rehearsal created, changed and removed, object by object")
   func compares() async throws {
     let kept = try await KeptLibrary.make()
     let place = kept.folder.place("fork")

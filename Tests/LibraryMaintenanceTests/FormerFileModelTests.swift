@@ -208,9 +208,9 @@ private final class FormerFileHistory {
   }
 }
 
-@Suite("Files of earlier states, against a walk over the log")
+@Suite("Files of earlier states, compared with a scan of the log")
 struct FormerFileModelTests {
-  @Test("the folder holds the files that the log says an asset has or an undo can bring back, and a sweep keeps these")
+  @Test("the folder holds the files that the log says an asset has or an undo can restore, and a sweep keeps these")
   func histories() throws {
     var counts: [String: Int] = [:]
     for seed in 1...10 as ClosedRange<UInt64> {

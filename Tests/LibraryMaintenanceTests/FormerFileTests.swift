@@ -146,7 +146,7 @@ struct FormerFileTests {
     #expect(!hasFile())
   }
 
-  @Test("a referenced file is not the library's, so no row says that an undo brings it back")
+  @Test("a referenced file is not the library's, so no row says that an undo restores it")
   func referenced() throws {
     try made.create(.invented(1))
     try library.undoAndWait(.commit(try library.currentToken))

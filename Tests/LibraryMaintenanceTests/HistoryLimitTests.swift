@@ -4,9 +4,9 @@ import PhotoLedger
 import TestSupport
 import Testing
 
-@Suite("The limit of the history that is told")
+@Suite("The limit of the history")
 struct HistoryLimitTests {
-  @Test("a token older than the history that is told is 3105, for whom it hides something (PH-06)")
+  @Test("a token older than the history is 3105, for a client from which it hides something (PH-06)")
   func expired() async throws {
     let small = try SmallLibrary()
     let a = try await small.assets(2)

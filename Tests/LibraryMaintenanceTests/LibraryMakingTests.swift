@@ -5,9 +5,9 @@ import PhotoLedger
 import TestSupport
 import Testing
 
-@Suite("Making a library that is sound")
+@Suite("Concurrent and interrupted creation of a library")
 struct LibraryMakingTests {
-  @Test("of those who create a library at once, one makes it and the others are told that it exists")
+  @Test("when a library is created concurrently, one creation succeeds and the others report that it exists")
   func race() async throws {
     for _ in 0..<20 {
       let folder = try TemporaryFolder()
@@ -54,7 +54,9 @@ struct LibraryMakingTests {
     }
   }
 
-  @Test("what a creation left half made is no library, and the next creation finishes it", arguments: Half.allCases)
+  @Test(
+    "a library whose creation was interrupted is not a library, and the next creation finishes it",
+    arguments: Half.allCases)
   func finishes(half: Half) async throws {
     let folder = try TemporaryFolder()
     let url = folder.place("library")
@@ -70,7 +72,7 @@ struct LibraryMakingTests {
     #expect(again?.code == .alreadyExists)
   }
 
-  @Test("a creation that is rolled back leaves what was there before it, and nothing else", arguments: [true, false])
+  @Test("a creation that is rolled back leaves what existed before it, and nothing else", arguments: [true, false])
   func rolledBack(hasResources: Bool) throws {
     let folder = try TemporaryFolder()
     let url = folder.place("library")

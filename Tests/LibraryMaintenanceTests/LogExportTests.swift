@@ -31,7 +31,7 @@ struct LogExportTests {
     #expect(try library.verify(scratch: kept.folder.url).isSound)
   }
 
-  @Test("a line is read by other tools: JSON with the record's parts, and the payload in words")
+  @Test("a line is readable by other tools: JSON with the record's parts, and the payload in text")
   func form() async throws {
     let kept = try await KeptLibrary.make()
     let lines = try LogText.lines(kept.library)
@@ -43,7 +43,7 @@ struct LogExportTests {
     #expect(lines[2...].contains { $0.contains("Sunset in Zanzibar") })
   }
 
-  @Test("what the caller's own code throws comes out as it is, and nothing is left of the work")
+  @Test("an error of the caller's own code is rethrown unchanged, and nothing is left of the work")
   func ownErrors() async throws {
     struct Enough: Error {}
     let kept = try await KeptLibrary.make()
@@ -71,7 +71,7 @@ struct LogExportTests {
     #expect(!FileManager.default.fileExists(atPath: place.path))
   }
 
-  @Test("a follower takes in what an export goes on with, and is refused everything else")
+  @Test("a follower imports what continues an export, and rejects everything else")
   func follower() async throws {
     let kept = try await KeptLibrary.make()
     let start = try kept.library.currentToken
@@ -133,7 +133,7 @@ struct LogExportTests {
     #expect(backward?.code == .malformedRequest)
   }
 
-  @Test("a range in which data was erased later ends with what stands for it, and the next one continues there")
+  @Test("a range in which data was erased later ends with its tombstones, and the next one continues there")
   func rangeWithErasure() async throws {
     let kept = try await KeptLibrary.make()
     let library = kept.library
@@ -163,7 +163,7 @@ struct LogExportTests {
     return (follower, start, follower.url(of: try follower.resources(of: asset)[0]).path)
   }
 
-  @Test("an erasure whose file cannot be removed is not taken in, and the same lines are when it can be")
+  @Test("an erasure whose file cannot be removed is not imported, and the same lines are when it can be")
   func erasureWithFileLeft() async throws {
     let kept = try await KeptLibrary.make()
     let (follower, start, file) = try Self.follower(of: kept)
@@ -209,7 +209,7 @@ struct LogExportTests {
     #expect(try follower.verify(scratch: kept.folder.url).isSound)
   }
 
-  @Test("an erasure that leaves something else of an event than the event without the erased assets is not imported")
+  @Test("an erasure that changes more of an event than the erased assets is not imported")
   func foreignReplacement() async throws {
     let kept = try await KeptLibrary.make()
     let (follower, start, _) = try Self.follower(of: kept)
@@ -239,7 +239,7 @@ struct LogExportTests {
     #expect(try StoreDump(Environment.store(ofLibrary: follower.url.path)).difference(from: dump) == nil)
   }
 
-  @Test("lines that are taken in again, as after a kill, erase what an erasure left beside the store, and are refused")
+  @Test("lines that are imported again, as after a kill, erase leftovers beside the store, and are rejected")
   func erasureCutShort() async throws {
     let kept = try await KeptLibrary.make()
     let (follower, start, _) = try Self.follower(of: kept)
@@ -346,7 +346,7 @@ struct LogExportTests {
     ),
   ]
 
-  @Test("a title with more combining marks on a character than JSON from outside may have comes back from the lines")
+  @Test("a title with more combining marks on a character than external JSON may have survives the export")
   func markedTitle() async throws {
     let kept = try await KeptLibrary.make()
     let title = "a" + String(repeating: "\u{301}\u{316}", count: String.markLimit)
@@ -361,7 +361,7 @@ struct LogExportTests {
   }
 
   @Test(
-    "a long key and a value with very many combining marks on one character are refused in a short sentence",
+    "a long key and a value with very many combining marks on one character are rejected in a short sentence",
     .timeLimit(.minutes(5)))
   func combiningMarks() async throws {
     let kept = try await KeptLibrary.make()
@@ -387,7 +387,7 @@ struct LogExportTests {
     }
   }
 
-  @Test("lines that are not what was exported are refused with their number, and leave nothing", arguments: 0..<30)
+  @Test("lines that differ from the export are rejected with their number, and leave nothing", arguments: 0..<30)
   func hostile(index: Int) async throws {
     #expect(Self.harms.count == 30)
     let harm = Self.harms[index]

@@ -98,7 +98,7 @@ struct LogProofTests {
     }
   }
 
-  @Test("what the log does not have cannot be proved")
+  @Test("what the log does not contain cannot be proved")
   func refused() throws {
     let library = try Self.library()
     func code(_ body: (PhotoLibrary) throws -> Void) throws -> LibraryError.Code? {

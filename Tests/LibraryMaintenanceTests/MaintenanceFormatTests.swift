@@ -33,7 +33,7 @@ struct MaintenanceFormatTests {
   }
 
   @Test(
-    "a payload that makes no sense is refused",
+    "an invalid payload is rejected",
     arguments: [
       "a10180", "a2018104028283050141a083050141a0", "a2018104028183000141a0", "a201810402818305f641a0", "a10381",
       "a102818305014100",
@@ -43,7 +43,7 @@ struct MaintenanceFormatTests {
     #expect(error?.code == .corrupted)
   }
 
-  @Test("neither event can be taken back: its inverse changes nothing")
+  @Test("neither event can be undone: its inverse changes nothing")
   func inverses() throws {
     #expect(try Self.read("asset.erased", Self.erased).inverse == .nothingChanged)
     #expect(try Self.read("library.forked", Self.forked).inverse == .nothingChanged)

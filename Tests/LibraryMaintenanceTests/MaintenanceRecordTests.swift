@@ -4,9 +4,9 @@ import PhotoLedger
 import TestSupport
 import Testing
 
-@Suite("What was last done to keep a library safe")
+@Suite("The record of the last maintenance")
 struct MaintenanceRecordTests {
-  @Test("a backup, a sound verification and one against a checkpoint are noted, each with the end of the log then")
+  @Test("a backup, a sound verification and one against a checkpoint are recorded, each with the head of the log")
   func notes() throws {
     let made = try TemporaryLibrary(.seeded(1))
     let library = made.library
@@ -29,7 +29,7 @@ struct MaintenanceRecordTests {
   }
 
   @Test(
-    "a note that this program did not write is an error that names the file",
+    "a record that this program did not write is an error that names the file",
     arguments: ["", "{}", "[1]", String(repeating: "x", count: 5000)])
   func damaged(content: String) throws {
     let made = try TemporaryLibrary(.seeded(1))
@@ -40,7 +40,7 @@ struct MaintenanceRecordTests {
     #expect(error?.code == .corrupted && error?.description.contains(file.path) == true)
   }
 
-  @Test("a note removes what one that was killed left")
+  @Test("a new record removes what a killed one left")
   func leftover() throws {
     let made = try TemporaryLibrary(.seeded(1))
     let care = made.url.appending(path: "care")
@@ -51,7 +51,7 @@ struct MaintenanceRecordTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: care.path) == ["verification.json"])
   }
 
-  @Test("only the owner asks and notes")
+  @Test("only the owner reads and writes records")
   func owner() throws {
     let made = try TemporaryLibrary(.seeded(1))
     let found = try made.library.verify(scratch: made.folder.url)

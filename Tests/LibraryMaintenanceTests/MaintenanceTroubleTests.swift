@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// What an erasure must reach when something else was cut short, runs beside it, or came from elsewhere.
-@Suite("Maintenance, cut short, raced and deceived")
+@Suite("Maintenance, interrupted, raced and deceived")
 struct MaintenanceTroubleTests {
   /// A library that has the log of another one and its files.
   private static func follower(of kept: KeptLibrary) throws -> PhotoLibrary {
@@ -28,7 +28,7 @@ struct MaintenanceTroubleTests {
 
   // MARK: Rows that lie beside the store
 
-  @Test("compacting removes what a killed rebuild left, whoever has its process's number by now")
+  @Test("compacting removes what a killed rebuild left, whichever process has its number now")
   func leftoverOfARebuild() async throws {
     let kept = try await KeptLibrary.make()
     let left = kept.url.appending(path: "store/.shadow.photoledger-\(getppid()).1")
@@ -40,7 +40,7 @@ struct MaintenanceTroubleTests {
     #expect(try kept.tracesFound() == [])
   }
 
-  @Test("what an earlier process with the same number left does not stand in the way of a rebuild, and goes")
+  @Test("leftovers of an earlier process with the same number do not block a rebuild, and are removed")
   func leftoverOfTheSameNumber() throws {
     let made = try TemporaryLibrary()
     let store = made.url.appending(path: "store")
@@ -53,7 +53,7 @@ struct MaintenanceTroubleTests {
     #expect(!names.contains { $0.hasPrefix(".shadow") })
   }
 
-  @Test("snapshots that an erasure was killed before dropping tell nothing, and go with the next compaction")
+  @Test("snapshots left by an erasure that was killed reveal nothing, and are removed by the next compaction")
   func leftoverSnapshots() async throws {
     let kept = try await KeptLibrary.make()
     let before = try kept.head().sequence
@@ -75,7 +75,7 @@ struct MaintenanceTroubleTests {
     #expect(try kept.tracesFound() == [])
   }
 
-  @Test("making snapshots again after an erasure that was killed keeps none of the old ones")
+  @Test("making snapshots again after a killed erasure keeps none of the old ones")
   func snapshotsMadeAgain() async throws {
     let kept = try await KeptLibrary.make()
     let before = try kept.head().sequence
@@ -93,7 +93,7 @@ struct MaintenanceTroubleTests {
     #expect(try last == kept.head().sequence, "they are of today's log")
   }
 
-  @Test("snapshots that another process made in the place of the open ones are read, and written to")
+  @Test("snapshots that another process made in place of the open ones are read and written")
   func snapshotsOfAnother() async throws {
     let kept = try await KeptLibrary.make()
     let library = kept.library
@@ -117,7 +117,7 @@ struct MaintenanceTroubleTests {
     #expect(!FileManager.default.fileExists(atPath: folder.path))
   }
 
-  @Test("what was asked for is erased whole although the snapshots cannot be read", arguments: [0, 9000])
+  @Test("an erasure is complete although the snapshots cannot be read", arguments: [0, 9000])
   func unreadableSnapshots(length: Int) async throws {
     let kept = try await KeptLibrary.make()
     try kept.library.makeSnapshots(spacing: 1)
@@ -138,7 +138,7 @@ struct MaintenanceTroubleTests {
 
   // MARK: Followers
 
-  @Test("a follower that takes in an erasure forgets its own snapshots and reports of imports too")
+  @Test("a follower that imports an erasure also deletes its own snapshots and import reports")
   func followerForgets() async throws {
     let kept = try await KeptLibrary.make()
     let (start, before) = (try kept.library.currentToken, try kept.head().sequence)
@@ -157,7 +157,7 @@ struct MaintenanceTroubleTests {
     #expect(try String(contentsOf: report, encoding: .utf8).contains("ZNZ") == false)
   }
 
-  @Test("a follower keeps the files of what an undo took out, since an undo of that brings it back")
+  @Test("a follower keeps the files of undone creations, since an undo of the undo restores them")
   func followerKeepsFiles() async throws {
     let kept = try await KeptLibrary.make()
     let draft = ResourceDraft(type: .photo, source: .data(Data("kept".utf8)), originalFilename: "kept.jpg")
@@ -236,7 +236,7 @@ struct MaintenanceTroubleTests {
     }
   }
 
-  @Test("an undo that was composed before an erasure and is executed after it brings nothing back")
+  @Test("an undo that was composed before an erasure and is executed after it restores nothing")
   func undoRaced() async throws {
     let kept = try await KeptLibrary.make()
     try await kept.small.change { $0.deleteAssets([kept.secret]) }
@@ -254,7 +254,7 @@ struct MaintenanceTroubleTests {
     #expect(try kept.tracesFound() == [])
   }
 
-  @Test("what an undo took out of the library is erased like anything, and the undo of that brings nothing back")
+  @Test("an asset that an undo removed is erased like any other, and the undo of the undo restores nothing")
   func undoneThenErased() async throws {
     let kept = try await KeptLibrary.make()
     let draft = ResourceDraft(
@@ -278,7 +278,7 @@ struct MaintenanceTroubleTests {
     #expect(try kept.tracesFound() == [])
   }
 
-  @Test("sweeping keeps the files of what an undo took out, and those of nothing else")
+  @Test("sweeping keeps the files of undone creations, and no others")
   func sweepKeepsUndone() async throws {
     let kept = try await KeptLibrary.make()
     let draft = ResourceDraft(type: .photo, source: .data(Data("undone".utf8)), originalFilename: "undone.jpg")
@@ -307,7 +307,7 @@ struct MaintenanceTroubleTests {
 
   enum Snare: CaseIterable { case storeLink, manifestPipe, resourcePipe, resourceLink }
 
-  @Test("links and pipes in a backup lead nowhere and are not waited for", arguments: Snare.allCases)
+  @Test("links and pipes in a backup are not followed and do not block", arguments: Snare.allCases)
   func snares(snare: Snare) async throws {
     let kept = try await KeptLibrary.make()
     let backup = kept.folder.place("backup")
@@ -340,7 +340,7 @@ struct MaintenanceTroubleTests {
     #expect(try files.contentsOfDirectory(atPath: kept.folder.url.path).sorted() == ["backup", "library"])
   }
 
-  @Test("only files of reports come along from the folder of imports")
+  @Test("only report files are copied from the folder of imports")
   func importsThatAreLinks() async throws {
     let kept = try await KeptLibrary.make()
     let imports = kept.url.appending(path: "imports")
@@ -353,7 +353,7 @@ struct MaintenanceTroubleTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: backup.path + "/imports") == ["one.jsonl"])
   }
 
-  @Test("restoring proves the files that it shares as well as those that it copies", arguments: [false, true])
+  @Test("restoring verifies the files that it shares as well as those that it copies", arguments: [false, true])
   func sharedFilesAreProved(skips: Bool) async throws {
     let kept = try await KeptLibrary.make()
     let backup = kept.folder.place("backup")

@@ -71,7 +71,7 @@ struct MigrationTests {
     return "line \(index + 1): \(line) is not \(other)"
   }
 
-  @Test("a store of an older format is brought up to this one when it is opened, and gives the bytes that are frozen")
+  @Test("a store of an older format is migrated to the current one when it is opened, and produces the frozen bytes")
   func migrates() throws {
     for version in Self.old {
       let folder = try TemporaryFolder()
@@ -105,7 +105,7 @@ struct MigrationTests {
     }
   }
 
-  @Test("a store with undos and an erased asset is brought up with what stands for the erased payloads")
+  @Test("a store with undos and an erased asset is migrated with the tombstones of the erased payloads")
   func migratesErased() throws {
     let folder = try TemporaryFolder()
     let url = folder.place("library")
@@ -116,7 +116,7 @@ struct MigrationTests {
   }
 
   @Test(
-    "a store of format 6 gains the rows of the files that an undo can bring back, for each library of the fixtures",
+    "a store of format 6 gains the rows of the files that an undo can restore, for each library of the fixtures",
     arguments: StorageFormatTests.libraries)
   func migratesFormerFiles(name: String) throws {
     let folder = try TemporaryFolder()
@@ -134,7 +134,7 @@ struct MigrationTests {
     #expect(try Self.fixture("\(version)/library.log") == Self.fixture("v7/library.log"))
   }
 
-  @Test("the events of every form that was ever written are read, and are written in that of now", arguments: old)
+  @Test("events of every form ever written are read, and are written in the current form", arguments: old)
   func readsLogs(version: String) throws {
     struct Logged: Codable {
       var sequence: UInt64
@@ -212,7 +212,7 @@ struct MigrationTests {
   }
 
   @Test(
-    "a store without steps to this format, and a newer one, are refused with a sentence",
+    "a store without migrations to this format, and a newer one, are rejected with a sentence",
     arguments: [0, UInt8(StoreFormat.current) + 1, 99])
   func refused(format: UInt8) throws {
     let folder = try TemporaryFolder()

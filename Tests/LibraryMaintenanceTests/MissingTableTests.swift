@@ -48,7 +48,7 @@ struct MissingTableTests {
   static let derived = Projections.names + EventLog.derivedTableNames
 
   @Test(
-    "a library whose table has another name is refused with advice, and a rebuild makes the table again",
+    "a library with a renamed table is rejected with advice, and a rebuild creates the table again",
     arguments: derived)
   func mended(name: String) throws {
     let folder = try TemporaryFolder()
@@ -69,7 +69,7 @@ struct MissingTableTests {
     #expect(try environment.read { t in try t.count(of: stranger) } == 0)
   }
 
-  @Test("a rebuild that is stopped after the tables were made leaves no empty library: whoever opens it rebuilds it")
+  @Test("a rebuild that is stopped after it created the tables leaves no empty library: the next opening rebuilds it")
   func stopped() throws {
     let folder = try TemporaryFolder()
     let (url, sound) = try Self.closedLibrary(folder)
@@ -82,7 +82,8 @@ struct MissingTableTests {
     #expect(try Self.dump(url, like: sound).difference(from: sound) == nil)
   }
 
-  @Test("a library without its log is not made again: nothing says what stood there", arguments: EventLog.ownTableNames)
+  @Test(
+    "a library without its log is not created again: nothing says what it contained", arguments: EventLog.ownTableNames)
   func withoutLog(name: String) throws {
     let folder = try TemporaryFolder()
     let (url, _) = try Self.closedLibrary(folder)
@@ -96,7 +97,7 @@ struct MissingTableTests {
     #expect(try Data(contentsOf: file) == before)
   }
 
-  @Test("a whole library is rebuilt by its directory as it is by its methods, and what is no library is refused")
+  @Test("a complete library is rebuilt by its directory as by its methods, and anything else is rejected")
   func whole() throws {
     let folder = try TemporaryFolder()
     let (url, sound) = try Self.closedLibrary(folder)

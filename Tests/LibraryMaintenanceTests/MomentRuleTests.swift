@@ -8,7 +8,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite("Views of a moment")
+@Suite("As-of views")
 struct MomentRuleTests {
   /// A clock that a test sets.
   private final class Clock: Sendable {
@@ -51,7 +51,7 @@ struct MomentRuleTests {
     #expect(Self.code { _ = try library.at(sequence: 5) } == .invalidToken)
   }
 
-  @Test("a date stands for the last commit that was made at or before it, whatever a clock that was set back says")
+  @Test("a date stands for the last commit made at or before it, even if the clock was set back")
   func dates() async throws {
     let clock = Clock()
     let small = try Self.library(clock)
@@ -74,7 +74,7 @@ struct MomentRuleTests {
     #expect(try shown(9e9) == titles)
   }
 
-  @Test("a token of another library, of a state to come or of another client's view is refused with a sentence (PH-01)")
+  @Test("a token of another library, of a future state or of another client's view is rejected with a sentence (PH-01)")
   func tokens() async throws {
     let small = try SmallLibrary()
     let assets = try await small.assets(2)
@@ -94,7 +94,7 @@ struct MomentRuleTests {
     #expect(Self.code { _ = try stranger.at(date: .distantFuture) } == .accessUserDenied)
   }
 
-  @Test("nothing can be changed, asked or observed at a moment, and the sentence says where it can")
+  @Test("nothing can be changed, requested or observed in an as-of view, and the error says where it can")
   func readOnly() async throws {
     let small = try SmallLibrary()
     let token = try small.library.currentToken
@@ -122,7 +122,7 @@ struct MomentRuleTests {
     #expect(try small.library.currentToken == token)
   }
 
-  @Test("what was purged since is there, with its places and words, and its bytes are told as missing (PH-05)")
+  @Test("what was purged later exists, with its places and texts, and its bytes are reported as missing (PH-05)")
   func purged() async throws {
     let small = try SmallLibrary()
     let picture = ResourceDraft(type: .photo, source: .data(Data("picture".utf8)), originalFilename: "a.jpg")
@@ -179,7 +179,7 @@ struct MomentRuleTests {
     #expect(try recent(small.library.at(date: Date(timeIntervalSince1970: 300 * day))) == [])
   }
 
-  @Test("a view shows what the client saw then, and bytes by the permission of today besides (AU-01)")
+  @Test("a view shows what the client saw then, and bytes by the current permission besides (AU-01)")
   func permissions() async throws {
     let small = try SmallLibrary()
     let assets = try await small.assets(3)
@@ -226,7 +226,7 @@ struct MomentRuleTests {
     #expect(Self.code { _ = try view(3.5e6).statistics() } == .accessUserDenied)
   }
 
-  @Test("a result of a moment is followed to now by exact changes (CD-01, FR-01)")
+  @Test("an as-of result is advanced to the current state by exact changes (CD-01, FR-01)")
   func followed() async throws {
     let small = try SmallLibrary()
     let assets = try await small.assets(3)
@@ -267,7 +267,7 @@ struct MomentRuleTests {
     #expect(try small.library.changeDetails(from: held, to: from).commits.isEmpty)
   }
 
-  @Test("a fetch by identifier is led back to what was purged, and on to what came later (CD-01, FR-01)")
+  @Test("a fetch by identifier leads back to what was purged, and on to what came later (CD-01, FR-01)")
   func namedDifferences() async throws {
     let small = try SmallLibrary()
     let gone = try await small.assets(1)[0]
@@ -292,7 +292,7 @@ struct MomentRuleTests {
     #expect(try await iterator.next()?.fetchResultAfterChanges.map(\.id) == [gone, later])
   }
 
-  @Test("an identifier names at each moment what it named then, purged, erased, undone and returned assets too")
+  @Test("an identifier means at each moment what it meant then, for purged, erased, undone and restored assets too")
   func namedThen() async throws {
     let small = try SmallLibrary()
     let library = small.library
@@ -337,7 +337,7 @@ struct MomentRuleTests {
     #expect(erased?.isErased == true)
   }
 
-  @Test("a view that was read before an erasure answers as a new one of its state does")
+  @Test("a view that was read before an erasure answers like a new one of its state")
   func readBeforeErasure() async throws {
     let small = try SmallLibrary()
     let ids = try await small.assets(3)
@@ -379,7 +379,7 @@ struct MomentRuleTests {
     }
   }
 
-  @Test("snapshots that cannot be read change no answer, and are made anew or dropped", arguments: Damage.allCases)
+  @Test("unreadable snapshots change no answer, and are made again or dropped", arguments: Damage.allCases)
   func damagedSnapshots(_ damage: Damage) async throws {
     let folder = try TemporaryFolder()
     let url = folder.place("library")
@@ -430,7 +430,7 @@ struct MomentRuleTests {
     return options
   }
 
-  @Test("snapshots of another history are not used, and can be dropped under a view")
+  @Test("snapshots of another history are not used, and can be dropped while a view is open")
   func foreignSnapshots() async throws {
     let (one, two) = (try SmallLibrary(), try SmallLibrary())
     let (marked, concealed) = (try await one.assets(6), try await two.assets(6))

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Names of objects")
 struct ObjectLabelTests {
-  @Test("the names beside changes and differences are read in the transaction of these: no second one is begun")
+  @Test("the names beside changes and differences are read in the same transaction: no second one is begun")
   func oneTransaction() async throws {
     let kept = try await KeptLibrary.make()
     let place = kept.folder.place("fork")

@@ -59,7 +59,7 @@ struct PurgedGroupTests {
     #expect(try library.verify(scratch: small.temporary.folder.url).isSound)
   }
 
-  @Test("a stack that is purged as a whole is not rewritten while it goes, and an undo brings it back")
+  @Test("a stack that is purged as a whole is not rewritten during the purge, and an undo restores it")
   func wholeStack() async throws {
     let small = try SmallLibrary()
     let ids = try await stack(small, 40)
@@ -76,7 +76,7 @@ struct PurgedGroupTests {
     }
   }
 
-  @Test("a stack that keeps its top is not rewritten, and one of which a single asset stays is none any more")
+  @Test("a stack that keeps its top is not rewritten, and one with a single remaining asset is dissolved")
   func topAlone() async throws {
     let small = try SmallLibrary()
     let ids = try await stack(small, 6)
@@ -85,7 +85,7 @@ struct PurgedGroupTests {
     try await purge(Array(ids[1...]), of: small, rewriting: [ids[0]]) { try small.asset(ids[0]).stack == nil }
   }
 
-  @Test("a burst that is purged as a whole gets no other representative while it goes, and an undo brings it back")
+  @Test("a burst that is purged as a whole gets no other representative during the purge, and an undo restores it")
   func wholeBurst() async throws {
     let small = try SmallLibrary()
     let ids = try await burst(small, 40)

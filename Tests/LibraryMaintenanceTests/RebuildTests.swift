@@ -37,7 +37,7 @@ struct RebuildTests {
     }
   }
 
-  @Test("a verification works in a folder of its own, also if another one drew the same number")
+  @Test("a verification works in a folder of its own, also if another one has the same number")
   func scratchFolder() async throws {
     let isRepeating = Atomic(false)
     var environment = LibraryEnvironment.seeded(1)
@@ -58,7 +58,7 @@ struct RebuildTests {
     #expect(names.filter { $0.hasPrefix("photoledger-verify-") } == ["photoledger-verify-7"])
   }
 
-  @Test("a damaged table of keys or commits is found by a verification and mended", arguments: Damage.allCases)
+  @Test("a damaged table of keys or commits is found by a verification and repaired", arguments: Damage.allCases)
   func mends(damage: Damage) throws {
     let made = try TemporaryLibrary()
     let first = try made.library.performChangesAndWait(key: "k") { $0.createAlbum(title: "x") }
@@ -74,7 +74,7 @@ struct RebuildTests {
     #expect(again.isRepetition && again.token == first.token && again.created == first.created)
   }
 
-  @Test("an event that was altered stops a rebuild, also behind a damaged table", arguments: [false, true])
+  @Test("an event that was altered stops a rebuild, also when a damaged table precedes it", arguments: [false, true])
   func altered(behindDamage: Bool) throws {
     let made = try TemporaryLibrary()
     for title in ["a", "b", "c"] { try made.library.performChangesAndWait { $0.createAlbum(title: title) } }
@@ -150,7 +150,7 @@ struct RebuildTests {
     #expect(try environment.statistics().usedPages <= before + 24)
   }
 
-  @Test("a rebuild after one that died while it read the tables makes them afresh, and leaves no mark")
+  @Test("a rebuild after one that died while it read the tables rebuilds them, and leaves no mark")
   func afterDeath() throws {
     let (made, asset, sound) = try Self.altered()
     let mark = made.url.path + "/store/" + Shadow.readingMark
@@ -188,7 +188,7 @@ struct RebuildTests {
     #expect(try Self.shadows(made.url) == [])
   }
 
-  @Test("commits that are made while the shadow is filled are in what takes its place", arguments: [1, 3, 1000])
+  @Test("commits during the filling of the shadow are in the new projections", arguments: [1, 3, 1000])
   func commitsMeanwhile(batch: Int) throws {
     let (made, asset, _) = try Self.altered()
     let other = try PhotoLibrary(at: made.url, environment: .seeded(2))
@@ -214,7 +214,7 @@ struct RebuildTests {
   }
 
   @Test(
-    "an asset that is erased while the shadow is filled makes it begin again, and leaves no trace",
+    "an asset that is erased while the shadow is filled restarts the filling, and leaves no trace",
     arguments: [4, 1000])
   func erasedMeanwhile(batch: Int) async throws {
     let kept = try await KeptLibrary.make()
@@ -251,7 +251,7 @@ struct RebuildTests {
   }
 
   @Test(
-    "a rebuild that is killed leaves the old projections, and the next one removes what it left",
+    "a rebuild that is killed leaves the old projections, and the next one removes its leftovers",
     arguments: ["rebuild", "swap"])
   func killed(phase: String) async throws {
     let (made, asset, sound) = try Self.altered()

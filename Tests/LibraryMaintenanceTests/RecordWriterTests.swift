@@ -21,7 +21,7 @@ struct RecordWriterTests {
     CoverFormatLibrary.make, StackFormatLibrary.make,
   ]
 
-  @Test("every event is the same text straight and by way of values, in either direction", arguments: 0..<6)
+  @Test("every event has the same text written directly and through values, in either direction", arguments: 0..<6)
   func events(library index: Int) throws {
     let folder = try TemporaryFolder()
     let library = try Self.libraries[index](folder.place("library"))
@@ -93,7 +93,7 @@ struct RecordWriterTests {
     }
   }
 
-  @Test("a line copied in part from the one before is the line of its asset", arguments: 0..<20 as Range<UInt64>)
+  @Test("a line copied in part from the previous one is the line of its asset", arguments: 0..<20 as Range<UInt64>)
   func lines(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)
     var row = AssetRow(number: 1, identifier: LocalIdentifier(using: &random), addedDate: Date())

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("SHA-1 of files in the log")
 struct RecordedFingerprintTests {
-  @Test("is recorded for each new file, found, told in the log, and gone when the asset is purged")
+  @Test("is recorded for each new file, found, listed in the log, and gone when the asset is purged")
   func recorded() async throws {
     let temporary = try TemporaryLibrary()
     let library = temporary.library

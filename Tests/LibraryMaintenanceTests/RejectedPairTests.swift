@@ -27,7 +27,7 @@ struct RejectedPairTests {
     #expect(attributes[.posixPermissions] as? Int == 0o600)
   }
 
-  @Test("what is cut off or damaged is passed over, and what follows is read")
+  @Test("a truncated or damaged entry is skipped, and what follows is read")
   func damaged() throws {
     let small = try SmallLibrary()
     let pairs = RejectedPairs(in: small.library.store.folder)

@@ -19,7 +19,7 @@ struct RelocationTests {
     }
   }
 
-  @Test("the asset names the new place and keeps everything else; states of the past name the old one")
+  @Test("the asset names the new place and keeps everything else; earlier states name the old one")
   func moved() async throws {
     let small = try SmallLibrary()
     let id = try await small.assets(1)[0]
@@ -43,7 +43,7 @@ struct RelocationTests {
     #expect(try small.library.verify().isSound)
   }
 
-  @Test("what was moved by another already, or has other content, changes nothing")
+  @Test("a file that was already moved by another process, or has other content, changes nothing")
   func stale() async throws {
     let small = try SmallLibrary()
     let id = try await small.assets(1)[0]
@@ -74,7 +74,7 @@ struct RelocationTests {
     #expect(try Self.paths(of: id, in: small.library).map { Array($0.utf8) } == [Array(composed.utf8)])
   }
 
-  @Test("a file of an asset that is gone is moved without notice")
+  @Test("a move of a file whose asset is gone is ignored")
   func gone() async throws {
     let small = try SmallLibrary()
     let id = try await small.assets(1)[0]

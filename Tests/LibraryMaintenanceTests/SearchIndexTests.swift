@@ -6,7 +6,7 @@ import Testing
 
 @Suite("The index of words after a rebuild")
 struct SearchIndexTests {
-  @Test("the index is what the log comes to: a rebuild gives the same words, and a caption without end has bounds")
+  @Test("the index matches the log: a rebuild gives the same words, and a very long caption has bounds")
   func bounds() async throws {
     let small = try SmallLibrary()
     let endless = (0..<5000).map { "w\($0)" }.joined(separator: " ") + String(repeating: "é", count: 500)

@@ -7,9 +7,9 @@ import Testing
 
 // Blocks that wait together, or that take back what others need, against a verification of what they left.
 
-@Suite("Blocks that meet leave a sound library")
+@Suite("Concurrent blocks leave a sound library")
 struct SoundBlockTests {
-  @Test("blocks that fail do no harm to those that wait with them", arguments: [1, 2, 3] as [UInt64])
+  @Test("blocks that fail do not affect those that wait with them", arguments: [1, 2, 3] as [UInt64])
   func groups(seed: UInt64) async throws {
     let small = try SmallLibrary()
     let library = small.library
@@ -70,7 +70,7 @@ struct SoundBlockTests {
     #expect(found.isSound && found.missingResources.isEmpty)
   }
 
-  @Test("while the same bytes are purged and come back all the time, no asset ever loses its file")
+  @Test("while the same bytes are repeatedly purged and restored, no asset ever loses its file")
   func race() async throws {
     let folder = try ScratchFolder()
     let library = try folder.makeLibrary()

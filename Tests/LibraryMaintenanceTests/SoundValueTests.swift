@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Values that a verification finds as they are")
 struct SoundValueTests {
-  @Test("values that a store could write in two ways are sound after a replay, and in live results")
+  @Test("values with two possible encodings are sound after a replay, and in live results")
   func sound() throws {
     let made = try TemporaryLibrary()
     var creation = AssetCreation.invented(1, .video)
@@ -32,7 +32,7 @@ struct SoundValueTests {
     #expect(try made.library.currentToken == token, "Nothing differs any more.")
   }
 
-  @Test("a clock that was set back does not take a modification date back (AS-01)")
+  @Test("a clock that was set back does not decrease a modification date (AS-01)")
   func clockSetBack() throws {
     let clock = Mutex(Date(timeIntervalSince1970: 2_000_000))
     var environment = LibraryEnvironment.seeded(1)
@@ -48,7 +48,7 @@ struct SoundValueTests {
     #expect(try made.library.verify(scratch: made.folder.url).defect == nil)
   }
 
-  @Test("an asset is as large as the original that it is changed to show, if it is not edited (AS-02, AS-16)")
+  @Test("an asset that reverts to an original has its size, if it is not edited (AS-02, AS-16)")
   func choiceChangesSize() async throws {
     let small = try SmallLibrary()
     try small.library.setMediaProbe(WrittenProbe())
@@ -91,7 +91,7 @@ struct SoundValueTests {
 @Suite("Titles")
 struct TitleTests {
   @Test(
-    "a title that differs in normalisation alone is another title, also in the block that made it", arguments: [1, 2])
+    "a title that differs only in normalisation is another title, also in the block that created it", arguments: [1, 2])
   func normalisation(blocks: Int) throws {
     let made = try TemporaryLibrary()
     let composed = "\u{e9}"
@@ -107,7 +107,7 @@ struct TitleTests {
     #expect(try made.library.verify(scratch: made.folder.url).defect == nil)
   }
 
-  @Test("an undo brings a title back that differs in normalisation alone, and does not replace one that was set since")
+  @Test("an undo restores a title that differs only in normalisation, and does not replace one that was set since")
   func undone() throws {
     let made = try TemporaryLibrary()
     let (composed, decomposed) = ("\u{e9}", "e\u{301}")
@@ -131,7 +131,7 @@ struct TitleTests {
     #expect(try made.library.verify(scratch: made.folder.url).defect == nil)
   }
 
-  @Test("an undo of several commits keeps a title of another between them that differs in normalisation alone")
+  @Test("an undo of several commits keeps another client's title between them that differs only in normalisation")
   func undoneTogether() throws {
     let made = try TemporaryLibrary()
     let (composed, decomposed) = ("\u{e9}", "e\u{301}")
@@ -150,7 +150,7 @@ struct TitleTests {
 
 @Suite("Captions and keywords by their bytes")
 struct SpelledWordTests {
-  @Test("words that differ in normalisation alone are other words, and an undo brings the former ones back")
+  @Test("words that differ only in normalisation are other words, and an undo restores the former ones")
   func normalisation() throws {
     let made = try TemporaryLibrary()
     let (composed, decomposed) = ("\u{e9}", "e\u{301}")

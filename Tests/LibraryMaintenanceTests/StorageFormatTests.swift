@@ -109,13 +109,13 @@ struct StorageFormatTests {
     }
   }
 
-  @Test("the libraries have an event of every type that is decided, but for that of a fork")
+  @Test("the libraries have an event of every type that can be decided, except that of a fork")
   func hasEveryType() throws {
     let types = Set(try Self.libraries.flatMap { try LoggedEvent.all($0).map(\.type) })
     #expect(types == Set(LogFilter.knownTypes).subtracting(["library.forked"]))
   }
 
-  @Test("the frozen payloads are read, and written as they were", arguments: libraries)
+  @Test("the frozen payloads are read, and written unchanged", arguments: libraries)
   func readsPayloads(name: String) throws {
     for logged in try LoggedEvent.all(name) where !logged.payload.isEmpty {
       let payload = try #require(FormatDump.bytes(hex: logged.payload))
@@ -147,7 +147,8 @@ struct StorageFormatTests {
     }
   }
 
-  @Test("the frozen logs replay to the frozen projections, with what stands for erased payloads", arguments: libraries)
+  @Test(
+    "the frozen logs replay to the frozen projections, with the tombstones of erased payloads", arguments: libraries)
   func replaysLog(name: String) throws {
     let dump = try Self.fixture("\(name).dump")
     let frozen = try Self.sections(of: dump)

@@ -10,7 +10,7 @@ import LibraryMaintenance
 // Each such fetch is compared with a list that is made of the objects themselves: all assets, judged one by one and
 // sorted by Swift; an album's members by what was inserted, moved and removed.
 
-@Suite("Results that begin from what is stored")
+@Suite("Results that start from stored orders")
 struct StoredAnswerTests {
   /// A library in which every media type is common, and an album of many of its assets.
   private struct Changing {
@@ -161,7 +161,7 @@ struct StoredAnswerTests {
     #expect(begunCount > 2, "Hardly any result was begun.")
   }
 
-  @Test("a begun album shows its own commit, also after its members were moved and it was deleted (FR-01)")
+  @Test("a lazy album shows its own commit, also after its members were moved and it was deleted (FR-01)")
   func lateAlbum() throws {
     let made = try TemporaryLibrary(.seeded(9))
     var (ids, id): ([LocalIdentifier], LocalIdentifier?) = ([], nil)
@@ -184,7 +184,7 @@ struct StoredAnswerTests {
     #expect(later.state.begun != nil && later.map(\.id) == Array(ids[3..<18] + ids[..<3]))
   }
 
-  @Test("images begin without being made, and so do those by date; where the first screen is all films they are made")
+  @Test("images start lazily, and so do those by date; where the first screen is all films they are built")
   func begins() throws {
     let made = try TemporaryLibrary(.seeded(10))
     try made.library.performChangesAndWait { block in

@@ -80,7 +80,7 @@ struct StoredOrderTests {
   }
 
   @Test(
-    "what is stored is what a fetch finds, after every change (FR-09, AL-07)",
+    "a stored order is what a fetch finds, after every change (FR-09, AL-07)",
     arguments: 1...(Dose.isFull ? 3 : 1) as ClosedRange<UInt64>)
   func stored(seed: UInt64) throws {
     var changing = try Changing(seed)
@@ -92,7 +92,7 @@ struct StoredOrderTests {
   }
 
   @Test(
-    "a result that was begun shows its own commit, however late it is made (FR-01)", arguments: [4, 5] as [UInt64],
+    "a lazy result shows its own commit, however late it is built (FR-01)", arguments: [4, 5] as [UInt64],
     ["", "creationDate", "creationDate:desc"])
   func begun(seed: UInt64, order: String) throws {
     var changing = try Changing(seed)
@@ -144,7 +144,7 @@ struct StoredOrderTests {
     #expect(result.state.begun == nil, "After the commit it was made.")
   }
 
-  @Test("a few members that were added late are found though the first rows are no members (AL-07)")
+  @Test("a few members that were added late are found though the first rows are not members (AL-07)")
   func lateMembers() throws {
     let made = try TemporaryLibrary(.seeded(9))
     var made200: [LocalIdentifier] = []
@@ -160,7 +160,7 @@ struct StoredOrderTests {
     #expect(try made.library.fetchAssets().state.begun != nil)
   }
 
-  @Test("whoever follows a result that was begun is told from its own commit on (CD-02, OB-03)")
+  @Test("a follower of a lazy result gets the changes from its own commit on (CD-02, OB-03)")
   func followed() throws {
     var changing = try Changing(6)
     for number in 0..<12 { try changing.step(number) }
@@ -181,7 +181,7 @@ struct StoredOrderTests {
   }
 
   @Test(
-    "as many first objects are read as were asked for, also where all have one date",
+    "as many first objects are read as requested, also where all have one date",
     arguments: [StoredWay.added, .dated(ascending: true), .dated(ascending: false)])
   func firstOfOneDate(way: StoredWay) throws {
     let made = try TemporaryLibrary(.seeded(7))

@@ -67,7 +67,7 @@ struct TruncatedRowTests {
   private static let alwaysRead: Set = ["assets", "details", "collections"]
 
   @Test(
-    "a row or key of any projection that is cut short is told as corruption by who reads it, and a rebuild mends it",
+    "a truncated row or key of any projection is corruption to its reader, and a rebuild repairs it",
     arguments: Projections.names)
   func truncated(name: String) throws {
     let folder = try TemporaryFolder()
@@ -109,7 +109,7 @@ struct TruncatedRowTests {
     }
   }
 
-  @Test("an asset's number that none can have is told as corruption by who reads all rows")
+  @Test("an asset number out of range is reported as corruption when all rows are read")
   func number() throws {
     let folder = try TemporaryFolder()
     let url = folder.place("library")

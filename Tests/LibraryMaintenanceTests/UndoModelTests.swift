@@ -9,7 +9,7 @@ import LibraryAudit
 // The model of an undo is the past itself: a library that takes back everything since a moment must be what it was at
 // that moment. No rule of the undo is written down a second time here.
 
-@Suite("Undo, against the past")
+@Suite("Undo, compared with earlier states")
 struct UndoModelTests {
   /// Takes back everything since a moment, and checks what comes of it.
   private static func goBack(_ history: UndoHistory, to index: Int) throws {
@@ -51,7 +51,7 @@ struct UndoModelTests {
     #expect(try history.library.verify(scratch: history.made.folder.url).defect == nil)
   }
 
-  @Test("the histories that are drawn hold everything that an undo takes back, and what it does")
+  @Test("the generated histories contain everything that an undo reverts, and everything that it does")
   func coverage() throws {
     var types: Set<String> = []
     for seed in 1...8 as ClosedRange<UInt64> {
@@ -78,7 +78,7 @@ struct UndoModelTests {
     #expect(wanted.subtracting(types).isEmpty)
   }
 
-  @Test("every follower of an undo is told exactly what it changed (CD-04)", arguments: 20...25 as ClosedRange<UInt64>)
+  @Test("every follower of an undo gets exactly what it changed (CD-04)", arguments: 20...25 as ClosedRange<UInt64>)
   func followers(seed: UInt64) throws {
     let history = try UndoHistory(seed: seed)
     for _ in 0..<25 { try history.step() }
@@ -206,7 +206,7 @@ struct UndoModelTests {
   }
 
   @Test(
-    "members that return stand among the others as before, however narrow the gaps are and whatever is in them now",
+    "restored members stand among the others as before, however narrow the gaps are and whatever is in them now",
     arguments: [false, true])
   func places(isFolder: Bool) throws {
     var rekeyedCount = 0

@@ -36,7 +36,7 @@ struct UndoRuleTests {
 
   // MARK: Stories
 
-  @Test("an addition to an album is undone, though a client follows the album since")
+  @Test("an addition to an album is undone, though a client has followed the album since")
   func followedSince() async throws {
     let album = try made.album([])
     let receipt = try library.performChangesAndWait { block in
@@ -54,7 +54,7 @@ struct UndoRuleTests {
     #expect(try members(album).isEmpty && library.as("app").fetchAssets().isEmpty)
   }
 
-  @Test("an empty cause chooses no commit, in an undo as in the log, though there are commits without a cause")
+  @Test("an empty cause selects no commit, in an undo as in the log, though there are commits without a cause")
   func emptyCause() throws {
     let id = try made.create(1)[0]
     try library.performChangesAndWait(cause: nil) { $0.setFavorite(true, for: [id]) }
@@ -71,7 +71,7 @@ struct UndoRuleTests {
     #expect(count == 0)
   }
 
-  @Test("a scan that trashed everything is taken back by its cause, with every place in every album (AS-14)")
+  @Test("a scan that trashed everything is undone by its cause, with every place in every album (AS-14)")
   func scan() async throws {
     let ids = try made.create(700)
     let album = try made.album(ids.reversed())
@@ -106,7 +106,7 @@ struct UndoRuleTests {
     #expect(try members(album) == ids)
   }
 
-  @Test("a purge says plainly that bytes are gone; what comes back by force is the record with every place")
+  @Test("a purge reports plainly that bytes are gone; a forced undo restores the record with every place")
   func purge() async throws {
     let id = try stored("waves")
     let file = try library.resources(of: try #require(try library.asset(id.uuidString)))[0]
@@ -134,7 +134,7 @@ struct UndoRuleTests {
     #expect(forced.commits.count == 2 && forced.commits.first == trashed.token)
   }
 
-  @Test("an import that is taken back leaves the library as though it had never been, and its files on the disk")
+  @Test("an import that is undone leaves the library as if it had never happened, and its files on the disk")
   func importTakenBack() throws {
     let first = try made.create(.invented(1))
     let before = try state()
@@ -163,7 +163,7 @@ struct UndoRuleTests {
   // MARK: Conflicts
 
   @Test(
-    "what was changed since refuses the whole, is left alone or is overwritten",
+    "later changes reject the whole undo, are skipped or are overwritten",
     arguments: [UndoConflictPolicy.refuse, .skip, .force])
   func conflict(policy: UndoConflictPolicy) throws {
     let ids = try made.create(2)
@@ -191,7 +191,7 @@ struct UndoRuleTests {
     try library.extendedMetadata(of: try #require(try library.asset(id.uuidString))).caption
   }
 
-  @Test("a commit that comes between the look and the undo is a conflict then")
+  @Test("a commit between the preparation and the undo is a conflict")
   func raced() throws {
     let id = try made.create(.invented(1))
     let marked = try library.performChangesAndWait { $0.edit([id], self.caption("one")) }
@@ -212,7 +212,7 @@ struct UndoRuleTests {
     return changes
   }
 
-  @Test("an album that others filled since is no longer a creation to take back; forced, it goes with its members")
+  @Test("the creation of an album that others filled since is not undone; forced, it is deleted with its members")
   func filledAlbum() throws {
     let ids = try made.create(2)
     var album: LocalIdentifier?
@@ -227,7 +227,7 @@ struct UndoRuleTests {
     #expect(try members(id) == ids)
   }
 
-  @Test("what others put into a folder that goes is put at the end of the top level (FO-01)")
+  @Test("what others put into a folder that is deleted moves to the end of the top level (FO-01)")
   func filledFolder() throws {
     var folder: LocalIdentifier?
     let created = try library.performChangesAndWait { folder = $0.createFolder(title: "F") }
@@ -240,7 +240,7 @@ struct UndoRuleTests {
 
   // MARK: Kinds
 
-  @Test("one of many is taken back alone: an asset with its places, or what was done in one album")
+  @Test("one of many is undone alone: an asset with its places, or the changes in one album")
   func objects() throws {
     let ids = try made.create(3)
     let album = try made.album(ids)
@@ -260,7 +260,7 @@ struct UndoRuleTests {
     #expect(try trashed() == 1)
   }
 
-  @Test("a member comes back between its neighbours, also after all keys of the album were spread (AL-03)")
+  @Test("a member returns between its neighbours, also after the album was rekeyed (AL-03)")
   func spread() throws {
     let ids = try made.create(8)
     let album = try made.album(ids)
@@ -301,7 +301,7 @@ struct UndoRuleTests {
     #expect(narrowed.map(11) == 20_001 && narrowed.map((1 << 40) - 1) == 24_095)
   }
 
-  @Test("undoing a grant withdraws it, and undoing a decision takes it back: both arrive as removals (AU-04)")
+  @Test("undoing a grant withdraws it, and undoing a decision reverts it: both arrive as removals (AU-04)")
   func permissions() throws {
     let ids = try made.create(3)
     let name = "com.example.gallery"
@@ -324,7 +324,7 @@ struct UndoRuleTests {
     #expect(try view.authorizationStatus(for: .readWrite) == .notDetermined && library.fetchAssets().isEmpty)
   }
 
-  @Test("a member comes back before the one that has its key by now")
+  @Test("a restored member comes before the one that now has its key")
   func takenKey() throws {
     let ids = try made.create(4)
     let album = try made.album([ids[0], ids[1], ids[2]])
@@ -336,7 +336,7 @@ struct UndoRuleTests {
     #expect(try library.verify(scratch: made.folder.url).defect == nil)
   }
 
-  @Test("members come back to their places, though making room for the first gives all of them other keys")
+  @Test("members return to their places, though making room for the first rekeys all of them")
   func rekeyedByUndo() throws {
     let ids = try made.create(37)
     let album = try made.album([ids[0], ids[1]])
@@ -385,7 +385,7 @@ struct UndoRuleTests {
     }
   }
 
-  @Test("a pick stays with who was given it, and a client stays known; the report says so")
+  @Test("a pick stays with the client that received it, and a client stays registered; the report says so")
   func kept() throws {
     let id = try made.create(.invented(1))
     let start = try library.currentToken
@@ -395,7 +395,7 @@ struct UndoRuleTests {
     #expect(report.kept.count == 2 && report.kept.allSatisfy { $0.contains("com.example.mail") })
   }
 
-  @Test("an edit of content goes back with the files of before, which are still there (AS-05)")
+  @Test("an edit of content is reverted with the earlier files, which still exist (AS-05)")
   func content() throws {
     let id = try stored("original")
     let before = try state()
@@ -422,7 +422,7 @@ struct UndoRuleTests {
     #expect(try state() == before)
   }
 
-  @Test("a burst has one asset to stand for it, whatever is taken back (BU-01)")
+  @Test("a burst has one representative after any undo (BU-01)")
   func burst() throws {
     var creation = AssetCreation.invented(1)
     creation.burstIdentifier = "B"
@@ -439,7 +439,7 @@ struct UndoRuleTests {
 
   // MARK: Who, and how it is recorded
 
-  @Test("the owner takes back what anybody did, a client with full access its own, and nobody else anything (AU-08)")
+  @Test("the owner undoes any commit, a client with full access its own, and every other client none (AU-08)")
   func who() throws {
     let (one, two) = ("com.example.one", "com.example.two")
     try made.authorize(one, two)
@@ -453,7 +453,7 @@ struct UndoRuleTests {
     #expect(try library.fetchCollections().isEmpty)
   }
 
-  @Test("who confirms changes is told what an undo comes to, and can refuse it (CB-12)")
+  @Test("the confirmation handler gets the effects of an undo, and can reject it (CB-12)")
   func confirmed() throws {
     final class Asked: ChangeConfirmation {
       let proposals = Gathered<ChangeProposal>()
@@ -482,7 +482,7 @@ struct UndoRuleTests {
     #expect(try trashed() == 2)
   }
 
-  @Test("the commit names what it takes back, for people and programs")
+  @Test("the commit names what it undoes, for people and programs")
   func named() throws {
     let ids = try made.create(1)
     var tokens: [Token] = []
@@ -506,7 +506,7 @@ struct UndoRuleTests {
     #expect(commit.causation == commit.undone?.description)
   }
 
-  @Test("what an undo takes out and brings back is written and read as its own types, and each is the other's inverse")
+  @Test("what an undo removes and restores is written and read as its own types, and each is the other's inverse")
   func encoding() throws {
     let row = AssetRow(number: 7, identifier: LocalIdentifier(high: 1, low: 2), addedDate: Date(microseconds: 5))
     var existence = AssetExistence(
@@ -522,7 +522,7 @@ struct UndoRuleTests {
     }
   }
 
-  @Test("a long list of commits is told as far as 256 bytes go, and the rest is counted")
+  @Test("a long list of commits is named up to 256 bytes, and the rest is counted")
   func longList() throws {
     let commits = stride(from: UInt64(1_000_000), to: 1_001_000, by: 2).map { Token(library: .max, commit: $0) }
     let undone = UndoneCommits(commits)
@@ -540,7 +540,7 @@ struct UndoRuleTests {
     }
   }
 
-  @Test("tokens that name nothing to take back are refused with a sentence")
+  @Test("tokens that name nothing to undo are rejected with a sentence")
   func tokens() throws {
     let early = try library.currentToken
     _ = try made.create(1)
@@ -570,7 +570,7 @@ struct UndoRuleTests {
     #expect(try trashed() == 1)
   }
 
-  @Test("where the told history begins goes back with the commit that shortened it (PH-06)")
+  @Test("the start of the history is undone with the commit that shortened it (PH-06)")
   func history() throws {
     _ = try made.create(1)
     let first = try library.earliestToken

@@ -35,7 +35,7 @@ struct UndoneFolderTests {
     return report
   }
 
-  @Test("a collection is not moved back into a folder that was to be restored and stays deleted")
+  @Test("a collection is not moved back into a folder that should be restored and stays deleted")
   func movedOut() async throws {
     let small = try SmallLibrary()
     let ids = try await chain(small, "P", "X", "B", "A")
@@ -56,7 +56,7 @@ struct UndoneFolderTests {
     #expect(try small.children(outer) == [ids[2]] && small.children(inner) == [ids[3]])
   }
 
-  @Test("a move that was possible only after one that is left out is left out, too: no folder gets into itself (FO-05)")
+  @Test("a move that depends on an omitted one is omitted, too: no folder is moved into itself (FO-05)")
   func closedLoop() async throws {
     let small = try SmallLibrary()
     let ids = try await chain(small, "P", "X", "B", "A", "K")
@@ -181,7 +181,7 @@ struct UndoneFolderTests {
     #expect(try small.library.fetchCollections().isEmpty)
   }
 
-  @Test("albums return to a folder in their order, though another has the place of the last one by now")
+  @Test("albums return to a folder in their order, though another one now has the place of the last one")
   func takenPlace() async throws {
     let small = try SmallLibrary()
     var made: [LocalIdentifier] = []

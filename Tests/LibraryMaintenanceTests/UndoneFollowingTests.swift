@@ -51,7 +51,7 @@ struct UndoneFollowingTests {
     try library.performChangesAndWait { $0.album(album).remove([ids[1]]) }
   }
 
-  @Test("the client sees again what it saw before, and nothing that came into the album since")
+  @Test("the client sees again what it saw before, and no later addition to the album")
   func changedAlbum() throws {
     let token = try follow(album)
     #expect(try shown() == [1, 2])
@@ -67,7 +67,7 @@ struct UndoneFollowingTests {
     #expect(try library.verify(scratch: made.folder.url).isSound)
   }
 
-  @Test("the plan names the albums that a selection follows as the list of clients does")
+  @Test("the plan names the albums that a selection follows like the list of clients")
   func namesAlbum() throws {
     let other = try made.album([ids[5]])
     try follow(album)
@@ -78,7 +78,7 @@ struct UndoneFollowingTests {
     #expect(change.restored == .text(album.spelled(as: .album)))
   }
 
-  @Test("what the album gave the client goes also where it follows nothing by now; what was granted since stays")
+  @Test("what the album granted the client is withdrawn also if it follows nothing now; later grants stay")
   func endedSince() throws {
     let token = try follow(album)
     try changeAlbum()
@@ -90,7 +90,7 @@ struct UndoneFollowingTests {
     #expect(try shown() == [0, 1, 4])
   }
 
-  @Test("a following that others began since is a conflict, also where it has ended", arguments: [false, true])
+  @Test("a following that others began since is a conflict, also if it has ended", arguments: [false, true])
   func followedSince(hasEnded: Bool) throws {
     let token = try follow(album)
     try changeAlbum()
@@ -106,7 +106,7 @@ struct UndoneFollowingTests {
     #expect(try shown() == [0, 1] && followed() == nil)
   }
 
-  @Test("a selection that a later commit has kept stays, or by force becomes the album of before")
+  @Test("a selection that a later commit has kept stays, or by force becomes the earlier album")
   func keptSince() throws {
     try follow(album)
     let token = try follow(try made.album([ids[4], ids[5]]))
@@ -119,7 +119,7 @@ struct UndoneFollowingTests {
     #expect(try shown() == [1, 2] && followed() != nil)
   }
 
-  @Test("an asset that comes into the album after the undo was prepared is not left to the client")
+  @Test("an asset that is added to the album after the undo was prepared is not left to the client")
   func raced() throws {
     let token = try follow(album)
     let racer = Racer { [library = self.library, id = ids[4], album = self.album] in
@@ -144,7 +144,7 @@ struct UndoneFollowingTests {
     #expect(try Set(library.as(Self.name).fetchAssets().map(\.id)) == [ids[0], ids[1]])
   }
 
-  @Test("the grant of an asset that the undone commits created and that was purged since is no conflict")
+  @Test("the grant of an asset that the undone commits created and that was purged since is not a conflict")
   func createdAndPurged() throws {
     var created = ids[0]
     try library.performChangesAndWait(cause: "job") { created = $0.createAsset(.invented(9)) }
@@ -158,7 +158,7 @@ struct UndoneFollowingTests {
   }
 
   @Test(
-    "whatever becomes of the albums, undone or not, the client sees what it was granted by hand",
+    "whatever happens to the albums, undone or not, the client sees what it was granted manually",
     arguments: 1...20 as ClosedRange<UInt64>)
   func anyChanges(seed: UInt64) throws {
     var random = SeededGenerator(seed: seed)

@@ -77,7 +77,7 @@ struct UnreadableEventTests {
   }
 
   @Test(
-    "whatever reads an event that it cannot execute stops with a sentence that names it", arguments: Poison.allCases)
+    "every reader of an event that it cannot apply stops with a sentence that names it", arguments: Poison.allCases)
   func stops(poison: Poison) throws {
     let scene = try Scene(poison.event)
     let name = "\(scene.sequence)"
@@ -138,7 +138,7 @@ struct UnreadableEventTests {
     }
   }
 
-  @Test("files are not swept while an event is quarantined, which may name some; compacting alone goes on")
+  @Test("files are not swept while a quarantined event may name some; compacting alone continues")
   func notSwept() throws {
     let scene = try Scene(Poison.unknownType.event)
     try scene.library.rebuild(unreadableEvents: .quarantine)
@@ -248,7 +248,7 @@ struct UnreadableEventTests {
     }
   }
 
-  @Test("steps are taken one after the other, and a missing or refusing one is told")
+  @Test("migrations are applied in order, and a missing or failing one is reported")
   func steps() throws {
     let upcaster = EventUpcaster(steps: [
       .init(type: "a", from: 1) { ("a", .array([$0])) }, .init(type: "a", from: 2) { ("b", .array([$0, .null])) },

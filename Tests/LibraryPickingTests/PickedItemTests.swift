@@ -12,7 +12,7 @@ import LibraryPicking
 struct PickedItemTests {
   // MARK: Later
 
-  @Test("an item that was written down is loaded by a later opening of the library (PK-01)")
+  @Test("a stored item is loaded after the library is opened again (PK-01)")
   func archived() async throws {
     let folder = try TemporaryFolder()
     let url = folder.url.appending(path: "library")
@@ -44,13 +44,13 @@ struct PickedItemTests {
   }
 
   @Test(
-    "a token that was made up gives nothing", arguments: ["", "p1", "p1.x.y", "o1.nonsense", "p1..", "p2.t1-0-0.1"])
+    "an invented token returns nothing", arguments: ["", "p1", "p1.x.y", "o1.nonsense", "p1..", "p2.t1-0-0.1"])
   func nonsense(token: String) async throws {
     let picking = try await PickingLibrary(1)
     #expect(await picking.code { _ = try picking.app.pickedItem(token) } == .invalidToken)
   }
 
-  @Test("a token cannot be turned into one of another place or pick")
+  @Test("a token cannot be altered into one of another place or pick")
   func forged() async throws {
     let picking = try await PickingLibrary()
     let token = try #require(try await picking.pick([picking.name(0)]).first?.token)
@@ -74,7 +74,7 @@ struct PickedItemTests {
     }
   }
 
-  @Test("what becomes of the asset: in the trash it is loaded still, purged it is missing (3303)")
+  @Test("an asset in the trash can still be loaded; after its purge it is missing (3303)")
   func purged() async throws {
     let picking = try await PickingLibrary()
     let items = try await picking.pick([picking.name(0), picking.name(1), picking.name(2)])
@@ -92,7 +92,7 @@ struct PickedItemTests {
 
   // MARK: Forms
 
-  @Test("an item is had whole, chunk by chunk and as a file, each with its progress")
+  @Test("an item is loaded as a whole, by chunks and as a file, each with its progress")
   func ways() async throws {
     let picking = try await PickingLibrary(0)
     let bytes = periodicBytes(2_500_000)
@@ -168,7 +168,7 @@ struct PickedItemTests {
     #expect(try await picking.app.load(items[2]) == Data("before".utf8), "An item is of the asset, not of one version.")
   }
 
-  @Test("an edited Live Photo has the film that it is shown with, and none while it is a still (LP-01, PK-07)")
+  @Test("an edited Live Photo has the film that it is shown with, and no film while it is a still (LP-01, PK-07)")
   func editedLivePhoto() async throws {
     let picking = try await PickingLibrary(0)
     let live = try await picking.add([
@@ -222,7 +222,7 @@ struct PickedItemTests {
   }
 
   @Test(
-    "compatible bytes are handed out as they are, others converted; automatic converts if it can (PK-07)",
+    "compatible bytes are returned unchanged, others converted; automatic converts if it can (PK-07)",
     arguments: [
       ("jpg", ResourceType.photo, AssetRepresentation.compatible, "bytes"), ("jpg", .photo, .automatic, "bytes"),
       ("heic", .photo, .current, "bytes"),
@@ -255,7 +255,7 @@ struct PickedItemTests {
     #expect(try await picking.app.load(item, options: options) == Data("bytes".utf8))
   }
 
-  @Test("a film is encoded anew if the converter finds that others could not play it (PK-07)")
+  @Test("a film is transcoded if the converter finds that others could not play it (PK-07)")
   func incompatibleFilm() async throws {
     let picking = try await PickingLibrary(0)
     let film = try await picking.add([PickingLibrary.draft(.video, "hevc", "a.mov")], .video)
@@ -274,7 +274,7 @@ struct PickedItemTests {
     #expect(try picking.leftovers.isEmpty)
   }
 
-  @Test("an automatic film that cannot be encoded is handed out as stored, and a photo by its stored type (PK-07)")
+  @Test("an automatic film that cannot be transcoded is returned as stored, and a photo with its stored type (PK-07)")
   func failedAutomaticConversion() async throws {
     struct Refusal: Error {}
     let picking = try await PickingLibrary(0)
@@ -298,7 +298,7 @@ struct PickedItemTests {
     #expect(try picking.leftovers.isEmpty)
   }
 
-  @Test("what must not be handed out is taken out, or nothing is handed out (a.8)")
+  @Test("what must not be shared is removed, or nothing is returned (a.8)")
   func stripping() async throws {
     let picking = try await PickingLibrary(1)
     var configuration = picking.configuration()
@@ -324,7 +324,7 @@ struct PickedItemTests {
     #expect(try picking.leftovers.isEmpty)
   }
 
-  @Test("what the person leaves out is left out of each later loading, whatever the item says of itself")
+  @Test("what the person excludes is excluded from each later loading, whatever the item says of itself")
   func withholding() async throws {
     let picking = try await PickingLibrary(2)
     try picking.library.setRepresentationConverter(Scribe())
@@ -361,7 +361,7 @@ struct PickedItemTests {
     #expect(sentences == ["\(given), without the place.", "\(given)."])
   }
 
-  @Test("options that the library does not know stay out of the log, which they would make unreadable")
+  @Test("options that the library does not know stay out of the log, where they would be unreadable")
   func unknownOptions() async throws {
     let picking = try await PickingLibrary(1)
     try picking.library.setRepresentationConverter(Scribe())
@@ -375,7 +375,7 @@ struct PickedItemTests {
   }
 
   @Test(
-    "a token alone gives what the item of its session gives: in its representation, and without what it leaves out",
+    "a token alone returns what the item of its session returns: in its representation, and without exclusions",
     arguments: [PhotoLibrary.owner, PickingLibrary.client])
   func token(_ client: String) async throws {
     let picking = try await PickingLibrary(0)
@@ -421,7 +421,7 @@ struct PickedItemTests {
     }
   }
 
-  @Test("a continuous session gives from then on without what is left out, and what it gave stays given")
+  @Test("a continuous session excludes new options from then on, and earlier results stay as they were")
   func withholdingLate() async throws {
     let picking = try await PickingLibrary(2)
     try picking.library.setRepresentationConverter(Scribe())
@@ -446,7 +446,7 @@ struct PickedItemTests {
     return options
   }
 
-  @Test("without a converter, what needs one says what to install (PK-07)")
+  @Test("without a converter, a conversion fails with what to install (PK-07)")
   func withoutConverter() async throws {
     let picking = try await PickingLibrary(0)
     let asset = try await picking.add([PickingLibrary.draft(.photo, "still", "a.heic")])
@@ -469,7 +469,7 @@ struct PickedItemTests {
     #expect(await picking.code { try picking.app.setRepresentationConverter(nil) } == .accessUserDenied)
   }
 
-  @Test("what the converter has no program for is loaded as it is stored, and compatible is its error (PK-07)")
+  @Test("a file for which the converter has no program is loaded as it is stored, and compatible is its error (PK-07)")
   func unableConverter() async throws {
     struct ImagesOnly: RepresentationConverter {
       struct NoProgram: Error, CustomStringConvertible { let description = "install ffmpeg" }
@@ -494,7 +494,7 @@ struct PickedItemTests {
     #expect(error?.code == .conversionFailed && error?.description.contains("install ffmpeg") == true)
   }
 
-  @Test("a converter that fails, or makes nothing, gives nothing and leaves nothing (PK-07)")
+  @Test("a converter that fails, or creates no file, returns nothing and leaves nothing (PK-07)")
   func failing() async throws {
     struct Refusal: Error, CustomStringConvertible { let description = "no such codec" }
     struct Idle: RepresentationConverter {

@@ -81,7 +81,7 @@ struct PickerFilterTests {
   }
 
   @Test(
-    "a filter that cannot be read is told with its place",
+    "an invalid filter is rejected with the position",
     arguments: [
       ("", "needs one of images"), ("fotos", "all(…), not(…)."), ("any(images", "closing parenthesis"),
       ("images,videos", "unexpected text, after 'images'"), ("any(images,)", "after 'any(images,'"),

@@ -11,7 +11,7 @@ import LibraryPicking
 struct PickingRuleTests {
   // MARK: PK-01
 
-  @Test("a client without any permission is given what was picked, and nothing else (PK-01)")
+  @Test("a client without any permission gets what was picked, and nothing else (PK-01)")
   func access() async throws {
     let picking = try await PickingLibrary()
     let (library, app) = (picking.library, picking.app)
@@ -45,7 +45,7 @@ struct PickingRuleTests {
     #expect(try library.verify().isSound)
   }
 
-  @Test("nobody but who was given a picked item can load it, whatever else it may do (PK-01)")
+  @Test("only the client that received a picked item can load it, whatever permission others have (PK-01)")
   func others() async throws {
     let picking = try await PickingLibrary()
     let item = try #require(try await picking.pick([picking.name(0)]).first)
@@ -70,7 +70,7 @@ struct PickingRuleTests {
     #expect(await picking.code { _ = try await elsewhere.library.load(item) } == .invalidToken)
   }
 
-  @Test("what a client may do in the library changes nothing of what it was given by picking (PK-01)")
+  @Test("a client's permission does not affect what it received by picking (PK-01)")
   func independence() async throws {
     let picking = try await PickingLibrary()
     let (library, app) = (picking.library, picking.app)
@@ -87,7 +87,7 @@ struct PickingRuleTests {
     #expect(items.count == 5)
   }
 
-  @Test("only who sees everything can present a session, and only while it does (PK-01, 3311)")
+  @Test("only a client with full access can present a session, and only while it has that (PK-01, 3311)")
   func presenting() async throws {
     let picking = try await PickingLibrary()
     let (library, app) = (picking.library, picking.app)
@@ -145,7 +145,7 @@ struct PickingRuleTests {
     #expect(picking.indexes(all) == [0, 1, 2, 3, 4])
   }
 
-  @Test("what the filter leaves out, what is hidden, in the trash or no asset cannot be selected (PK-03)")
+  @Test("what the filter excludes, hidden or trashed assets and unknown ones cannot be selected (PK-03)")
   func candidates() async throws {
     let picking = try await PickingLibrary()
     let video = try await picking.add([PickingLibrary.draft(.video, "film", "a.mov")], .video)
@@ -174,7 +174,7 @@ struct PickingRuleTests {
 
   // MARK: PK-04
 
-  @Test("what was selected beforehand comes back without bytes and gives no access, and callers merge (PK-04)")
+  @Test("a preselection is returned without bytes and grants no access, and callers merge it (PK-04)")
   func preselection() async throws {
     let picking = try await PickingLibrary()
     let first = try await picking.pick([picking.name(2), picking.name(0)])
@@ -203,7 +203,7 @@ struct PickingRuleTests {
   }
 
   @Test(
-    "cancelling gives the preselection back, whatever was selected and whoever cancels (PK-04)",
+    "cancelling returns the preselection, whatever was selected and whichever side cancels (PK-04)",
     arguments: PickerConfiguration.Selection.allCases, [0, 1, 2])
   func cancelling(selection: PickerConfiguration.Selection, way: Int) async throws {
     let picking = try await PickingLibrary()
@@ -228,7 +228,7 @@ struct PickingRuleTests {
     #expect(await picking.code { try await presenter.finish() } == .changeNotSupported)
   }
 
-  @Test("cancelling tells a client nothing of what exists (PK-04)")
+  @Test("cancelling reveals to a client nothing of what exists (PK-04)")
   func noOracle() async throws {
     let picking = try await PickingLibrary()
     let unknown = UUID().uuidString
@@ -243,7 +243,7 @@ struct PickingRuleTests {
     }
   }
 
-  @Test("a configuration that no session can follow is refused")
+  @Test("an invalid configuration of a session is rejected")
   func refusedConfigurations() async throws {
     let picking = try await PickingLibrary()
     var negative = PickerConfiguration()
@@ -307,7 +307,7 @@ struct PickingRuleTests {
   // MARK: PK-06
 
   @Test(
-    "an asset is moved after another, or first; what is not selected is passed over (PK-06)",
+    "an asset is moved after another, or first; what is not selected is skipped (PK-06)",
     arguments: [
       (2, nil, [2, 0, 1]), (0, 2, [1, 2, 0]), (0, 1, [1, 0, 2]), (1, 0, [0, 1, 2]), (1, 1, [0, 1, 2]),
       (3, nil, [0, 1, 2]), (0, 4, [0, 1, 2]), (0, 0, [0, 1, 2]),
@@ -327,7 +327,7 @@ struct PickingRuleTests {
     #expect(presenter.presentation.selection.map { $0.prefix(36) } == expected.map { picking.name($0)[...] })
   }
 
-  @Test("a client deselects assets, unknown ones without harm, and that is no tap (PK-05, PK-06)")
+  @Test("a client deselects assets, unknown ones without harm, and that is not a tap (PK-05, PK-06)")
   func deselecting() async throws {
     let picking = try await PickingLibrary()
     let session = try picking.app.beginPicking(picking.configuration(0, .continuousAndOrdered))
@@ -342,7 +342,7 @@ struct PickingRuleTests {
     #expect(presenter.presentation.selection.count == 3, "A session that is over is left alone.")
   }
 
-  @Test("the limit changes while the session is open; too many cannot be handed over (a.8, 3307)")
+  @Test("the limit changes while the session is open; too many cannot be submitted (a.8, 3307)")
   func updating() async throws {
     let picking = try await PickingLibrary()
     let session = try picking.app.beginPicking(picking.configuration(1))

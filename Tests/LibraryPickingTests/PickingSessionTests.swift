@@ -37,7 +37,7 @@ struct PickingSessionTests {
     }
   }
 
-  @Test("taps that come together take effect one after another, and the limit holds")
+  @Test("concurrent taps take effect one after another, and the limit holds")
   func manyTaps() async throws {
     let picking = try await PickingLibrary(30)
     let session = try picking.app.beginPicking(picking.configuration(7, .continuousAndOrdered))
@@ -57,7 +57,7 @@ struct PickingSessionTests {
     for (shorter, longer) in zip(results, results.dropFirst()) { #expect(Array(longer.dropLast()) == shorter) }
   }
 
-  @Test("open sessions are found by whoever sees everything, and by their own client")
+  @Test("open sessions are listed for clients with full access, and for their own client")
   func finding() async throws {
     let picking = try await PickingLibrary()
     let library = picking.library
@@ -79,7 +79,7 @@ struct PickingSessionTests {
     #expect(try library.pickingSessions().isEmpty)
   }
 
-  @Test("whoever presents a session is shown the selection whenever it changes, to the end")
+  @Test("the presenter of a session gets the selection whenever it changes, to the end")
   func watching() async throws {
     let picking = try await PickingLibrary()
     let session = try picking.app.beginPicking(picking.configuration(3, .ordered))
@@ -107,7 +107,7 @@ struct PickingSessionTests {
     #expect(await late.next() == nil)
   }
 
-  @Test("an asset that is purged while the session is open is left out; the rest is handed over")
+  @Test("an asset that is purged while the session is open is left out; the rest is submitted")
   func purgedMeanwhile() async throws {
     let picking = try await PickingLibrary()
     let session = try picking.app.beginPicking(picking.configuration())
@@ -122,7 +122,7 @@ struct PickingSessionTests {
     #expect(try picking.library.clients().map(\.pickCount) == [1], "Nothing picked is nothing recorded.")
   }
 
-  @Test("a session that nobody ends does not keep the library from closing, and its results end")
+  @Test("an abandoned session does not prevent the library from closing, and its results end")
   func abandoned() async throws {
     let folder = try TemporaryFolder()
     let url = folder.url.appending(path: "library")
@@ -139,7 +139,7 @@ struct PickingSessionTests {
     #expect(found == [[]])
   }
 
-  @Test("the library's owner picks too, without being given what it has")
+  @Test("the library's owner also picks, without being granted what it has")
   func owner() async throws {
     let picking = try await PickingLibrary()
     let items = try await picking.pick([picking.name(1)], for: picking.library)

@@ -65,7 +65,7 @@ struct MovedLibraryTests {
     }
   }
 
-  @Test("bytes are read, purged and refused where the library is now")
+  @Test("bytes are read, purged and rejected where the library is now")
   func readingAndPurging() async throws {
     let moved = try Moved()
     let library = moved.library
@@ -92,7 +92,7 @@ struct MovedLibraryTests {
     #expect(try moved.isOtherUntouched())
   }
 
-  @Test("snapshots, a rebuild, a backup and a fork are of the library that is open, and touch no other")
+  @Test("snapshots, a rebuild, a backup and a fork use the open library, and no other")
   func keeping() async throws {
     let moved = try Moved()
     let library = moved.library

@@ -103,7 +103,7 @@ struct UploadRuleTests {
   }
 
   @Test(
-    "a state takes the inputs of its arrows and refuses the others",
+    "a state accepts the inputs of its transitions and rejects the others",
     arguments: [UploadJob.State.registered, .pending, .failed, .succeeded, .cancelled])
   func states(state: UploadJob.State) throws {
     let problem = UploadProblem(-1001, "late")
@@ -128,7 +128,7 @@ struct UploadRuleTests {
     }
   }
 
-  @Test("a job that failed, was retried and failed again is not retried any more, and stays to be acknowledged")
+  @Test("a job that failed twice is not retried any more, and waits to be acknowledged")
   func retriedOnce() throws {
     var job = UploadJob(
       identifier: "job", number: 1, kind: .upload, destination: destination, asset: "a",
@@ -160,7 +160,7 @@ struct UploadRuleTests {
     #expect(taker.sent == [Data("a".utf8)])
   }
 
-  @Test("a job that is cancelled in its first request has the server drop the upload that was named by then")
+  @Test("a job that is cancelled in its first request has the server drop the upload that it has named by then")
   func cancelledAtFirst() async throws {
     let stalling = Stalling()
     small.library.startUploads(over: stalling, .system)
@@ -241,7 +241,7 @@ struct UploadRuleTests {
     #expect(taker.sent.isEmpty)
   }
 
-  @Test("jobs wait while the network is expensive, for a client that wants that")
+  @Test("jobs wait while the network is expensive, if the client requests that")
   func expensive() async throws {
     let asset = try await photos("a")[0]
     let isExpensive = Mutex(true)
@@ -274,7 +274,7 @@ struct UploadRuleTests {
     #expect(await code { try await perform(.create(identifier: "j", split, resource, asset)) } == .malformedRequest)
   }
 
-  @Test("uploads leave the history of a seed as it is, and no backup holds them")
+  @Test("uploads do not change the history of a seed, and no backup contains them")
   func determinism() async throws {
     func history(uploading: Bool) async throws -> [String] {
       let small = try SmallLibrary()
@@ -308,7 +308,7 @@ struct UploadRuleTests {
     #expect(try await history(uploading: true) == history(uploading: false))
   }
 
-  @Test("a job that cannot be read is said to be, and photos are not affected")
+  @Test("an unreadable job is reported as such, and photos are not affected")
   func damaged() async throws {
     let asset = try await photos("a")[0]
     taker.hold(true)
@@ -326,7 +326,7 @@ struct UploadRuleTests {
     #expect(try library.fetchAssets().count == 1)
   }
 
-  @Test("files that hold credentials are the owner's only")
+  @Test("files that hold credentials are readable by the owner only")
   func mode() async throws {
     try small.library.enableUploads()
     let path = small.library.url.path + "/uploads/data.mdb"

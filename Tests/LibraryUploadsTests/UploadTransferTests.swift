@@ -75,7 +75,7 @@ struct UploadTransferTests {
     return call
   }
 
-  @Test("whatever is cut, it ends with every byte at the server, none sent twice that the server said it has")
+  @Test("wherever it is cut, the upload ends with every byte at the server, none resent that the server acknowledged")
   func model() throws {
     for seed in 0..<1000 {
       var random = SeededGenerator(seed: UInt64(seed))
@@ -124,7 +124,7 @@ struct UploadTransferTests {
     }
   }
 
-  @Test("the first request asks what the server has; 501 means one request with everything")
+  @Test("the first request asks what the server has; 501 leads to one request with everything")
   func plain() throws {
     let fields = ["Content-Type": "image/jpeg", "Host": "evil", "Upload-Offset": "9"]
     var transfer = Self.transfer(size: 350, headers: fields)
@@ -136,7 +136,7 @@ struct UploadTransferTests {
     #expect(all.headers == ["Content-Type": "image/jpeg"], "Other fields are not the client's.")
   }
 
-  @Test("a portion says whether it is the last, in both forms, and what was created is asked for after a cut")
+  @Test("a portion says whether it is the last, in both forms, and a created upload is queried after a cut")
   func portions() throws {
     var transfer = Self.transfer(size: 250, headers: ["Authorization": "a"])
     _ = transfer.handle(.begin, at: Self.now, chance: 0)
@@ -180,7 +180,7 @@ struct UploadTransferTests {
     #expect(problem.code == UploadProblem.badServerResponse && problem.sentence.contains("503"))
   }
 
-  @Test("an upload that is not finished in seven days fails, however it goes")
+  @Test("an upload that is not finished in seven days fails, whatever its state")
   func deadline() {
     var transfer = Self.transfer(size: 10)
     _ = transfer.handle(.begin, at: Self.now, chance: 0)
@@ -229,7 +229,7 @@ struct UploadTransferTests {
     #expect(headers == answer.headers)
   }
 
-  @Test("https is not left for http, and a file beyond the server's limit is not begun")
+  @Test("https is not left for http, and a file beyond the server's limit is not started")
   func limits() {
     var resource = AssetResource.invented(1)
     resource.dataSize = 2000

@@ -160,7 +160,7 @@ struct AppleEditTests {
   }
 
   @Test(
-    "originals, renditions and adjustment data become what they are, in batches of any size, and once",
+    "originals, renditions and adjustment data are recognised, in batches of any size, and once",
     arguments: [5, 6, 200], Dose.isFull ? [1, 2, 3, 4, 5, 6] : [3, 4] as [UInt64])
   func model(batch: Int, seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
@@ -244,7 +244,7 @@ struct AppleEditTests {
     #expect(refused.reduce(0) { $0 + $1.count } == count, "\(summary.rules)")
   }
 
-  @Test("what is not certain is not joined")
+  @Test("uncertain matches are not joined")
   func uncertain() async throws {
     let edit = AppleFiles.adjustmentData("edit")
     let (original, rendition) = (AppleFiles.photo("a"), AppleFiles.photo("b", isRendered: true))
@@ -315,7 +315,7 @@ struct AppleEditTests {
     #expect(types.sorted() == ["adjustmentData", "alternatePhoto", "fullSizePhoto", "photo"])
   }
 
-  @Test("adjustment data whose bytes are kept go with their original; others stay")
+  @Test("adjustment data whose bytes are kept follows its original; other data stays")
   func moved() async throws {
     let folder = try TemporaryFolder()
     func write(_ place: String, _ number: Int, _ data: Data, rendition: Bool) throws {
@@ -349,7 +349,7 @@ struct AppleEditTests {
   }
 
   @Test(
-    "an import that is stopped while adjustment data are read records nothing of their original",
+    "an import that is stopped while it reads adjustment data records nothing of its original",
     .timeLimit(.minutes(30)))
   func stopped() async throws {
     let folder = try TemporaryFolder()
@@ -365,7 +365,7 @@ struct AppleEditTests {
     #expect(try await rest.run([folder.asRoot]).summary.resourcesAdded == 1)
   }
 
-  @Test("an import that is stopped when all is read settles the adjustment data of known photos, and every file")
+  @Test("an import that is stopped after reading settles the adjustment data of known photos, and every file")
   func stoppedBeforeSettling() async throws {
     let folder = try TemporaryFolder()
     for place in ["first", "second"] {
@@ -407,7 +407,7 @@ struct AppleEditTests {
   }
 
   @Test(
-    "an export of iCloud Photos has them too, in folders and archives",
+    "an export of iCloud Photos supports them too, in folders and archives",
     .enabled(if: TakeoutImportTests.canUnpack, "bsdtar of libarchive-tools is not installed."),
     arguments: [false, true])
   func iCloud(isZipped: Bool) async throws {

@@ -59,7 +59,7 @@ struct ArchiveTests {
   }
 
   @Test(
-    "members are had with their names and bytes; equal ones have one copy; links are refused",
+    "members are listed with their names and bytes; equal ones have one copy; links are rejected",
     arguments: [
       ["bsdtar", "--format=zip", "-cf"], ["tar", "-czf"], ["bsdtar", "--format=ustar", "-czf"],
       ["tar", "--format=gnu", "-cf"], ["tar", "--format=pax", "-cf"],
@@ -85,7 +85,7 @@ struct ArchiveTests {
     #expect(pass.leftovers.isEmpty, "Copies go with the pass.")
   }
 
-  @Test("a name that is longer than the library takes it is cut, and any other is kept")
+  @Test("a name that is too long for the library is cut, and any other is kept")
   func longNames() {
     for name in ["IMG_1.jpg", String(repeating: "n", count: 1024), String(repeating: "é", count: 512)] {
       #expect(Limits.fileName(name) == name)
@@ -103,7 +103,7 @@ struct ArchiveTests {
   }
 
   @Test(
-    "names that lead out, second members of a name and bytes with a wrong checksum are refused one by one",
+    "names that lead outside, second members of a name and bytes with a wrong checksum are rejected one by one",
     .enabled(if: SamplePhotos.areInstalled("python3")))
   func hostileMembers() throws {
     let folder = try TemporaryFolder()
@@ -139,7 +139,7 @@ struct ArchiveTests {
   }
 
   @Test(
-    "members whose names are decomposed keep their names, and two that differ in that only stay two",
+    "members with decomposed names keep their names, and two that differ only in that stay two",
     .enabled(if: SamplePhotos.areInstalled("python3")))
   func decomposedNames() throws {
     let folder = try TemporaryFolder()
@@ -196,7 +196,7 @@ struct ArchiveTests {
   }
 
   @Test(
-    "an archive that is damaged or built to harm is refused as a whole",
+    "an archive that is damaged or malicious is rejected as a whole",
     .enabled(if: SamplePhotos.areInstalled("python3")), arguments: Harm.allCases)
   func harm(harm: Harm) throws {
     let folder = try TemporaryFolder()
@@ -246,7 +246,7 @@ struct ArchiveTests {
     #expect(pass.leftovers.isEmpty)
   }
 
-  @Test("a tar stream with any byte changed is read or refused, never more", arguments: 0..<Dose.of(50))
+  @Test("a tar stream with any byte changed is read or rejected, and nothing else happens", arguments: 0..<Dose.of(50))
   func mutated(seed: Int) throws {
     var random = SeededGenerator(seed: UInt64(seed))
     let folder = try TemporaryFolder()
@@ -332,7 +332,7 @@ struct ArchiveTests {
     }
   }
 
-  @Test("a global header of many records is not gone through for each member", .timeLimit(.minutes(1)))
+  @Test("a global header of many records is not scanned for each member", .timeLimit(.minutes(1)))
   func manyRecords() throws {
     let records = Self.extended("g", (0..<60_000).map { "k\($0)=v" })
     let count = 5000
@@ -341,7 +341,7 @@ struct ArchiveTests {
     #expect(try Self.members(bytes).count == count)
   }
 
-  @Test("the checksum is that of zip")
+  @Test("the checksum is the one of zip")
   func checksum() {
     for text in ["", "a", "123456789", String(repeating: "The quick brown fox", count: 31)] {
       var (whole, pieces) = (CRC32(), CRC32())

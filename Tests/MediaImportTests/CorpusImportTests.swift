@@ -25,7 +25,7 @@ struct CorpusImportTests {
   }
 
   @Test(
-    "every file has an outcome in bounded time; duplicates and Live Photos are found; again adds nothing",
+    "every file has an outcome in bounded time; duplicates and Live Photos are found; a repeat adds nothing",
     .timeLimit(.minutes(60)), arguments: Dose.isFull ? [7, 200] : [7])
   func everything(batch: Int) async throws {
     let folder = try #require(Corpus.folder)

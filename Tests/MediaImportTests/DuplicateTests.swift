@@ -20,7 +20,8 @@ struct HammingIndexTests {
     return numbers
   }
 
-  @Test("the index finds what comparing all finds, each once, at every distance", arguments: [0, 1, 17, 300, 3000])
+  @Test(
+    "the index finds what comparing all pairs finds, each once, at every distance", arguments: [0, 1, 17, 300, 3000])
   func model(count: Int) {
     var random = SeededGenerator(seed: UInt64(count) + 7)
     let numbers = Self.numbers(count, &random)
@@ -76,7 +77,7 @@ struct DuplicateGroupTests {
       addedDate: Date(timeIntervalSince1970: added), burst: burst)
   }
 
-  @Test("a chain of pictures of which only neighbours are alike is no one group")
+  @Test("a chain of pictures of which only neighbours are similar is not one group")
   func chain() {
     // Each differs from the next in three bits; the first and the third in six.
     let chain = (0..<6).map { step in
@@ -88,7 +89,7 @@ struct DuplicateGroupTests {
     #expect(groups.allSatisfy { $0.others.map(\.distance) == [3] })
   }
 
-  @Test("of a chain by colours or finer waves, the group has what is alike the keeper only")
+  @Test("in a chain by colours or finer waves, the group has the pictures that are similar to the keeper only")
   func otherChains() {
     func photo(_ step: Int, light: UInt8, fine: UInt64) -> DuplicateCandidate {
       DuplicateCandidate(
@@ -104,7 +105,7 @@ struct DuplicateGroupTests {
     }
   }
 
-  @Test("the keeper has more pixels, then RAW, an edit, a moving part, more bytes, and was there first")
+  @Test("the keeper has more pixels, then RAW, an edit, a moving part, more bytes, and the earliest addition")
   func keeper() {
     let ranked = [
       Self.candidate(7, width: 4000, height: 3000), Self.candidate(7, raw: true), Self.candidate(7, edited: true),
@@ -114,7 +115,7 @@ struct DuplicateGroupTests {
     #expect(group.map { [$0.keeper] + $0.others.map(\.id) } == [ranked.map(\.id)])
   }
 
-  @Test("pictures of another shape, of one burst, of other colours or other detail are not alike")
+  @Test("pictures of another shape, of one burst, of other colours or other detail are not similar")
   func apart() {
     func areAlike(_ one: DuplicateCandidate, _ other: DuplicateCandidate) -> Bool {
       !DuplicateGroup.find(among: [one, other], within: 4).groups.isEmpty
@@ -134,7 +135,7 @@ struct DuplicateGroupTests {
     #expect(!areAlike(one, with(0, 150)))
   }
 
-  @Test("a pair that is rejected is in no group, and those that it leaves can be")
+  @Test("a rejected pair is in no group, and the pairs that it leaves can be")
   func rejected() {
     let contents = (UInt8(0)..<4).map { [UInt8](repeating: $0, count: 32) }
     let photos = contents.enumerated().map { index, content in
@@ -182,7 +183,7 @@ struct DuplicateGroupTests {
   }
 }
 
-@Suite("A search among many pictures that are nearly alike")
+@Suite("A search among many nearly similar pictures")
 struct CrowdedPicturesTests {
   /// Pictures of one coarse hash, each of whose finer waves are random, and each with a copy.
   private static func pages(_ count: Int) -> [DuplicateCandidate] {
@@ -199,7 +200,7 @@ struct CrowdedPicturesTests {
     }
   }
 
-  @Test("each is compared with a bounded number of others, and those that have more are counted")
+  @Test("each is compared with a bounded number of others, and those that exceed it are counted")
   func bounded() {
     let pages = Self.pages(1500)
     let finding = DuplicateGroup.find(among: pages.shuffled(), within: 4, comparing: 50)
@@ -236,7 +237,7 @@ struct PassingFailureTests {
     return renderer.pictureHashes(of: [URL(filePath: photo.description)])[0]
   }
 
-  @Test("a decoder that is killed is asked again, and one that cannot decode a file is not")
+  @Test("a decoder that is killed is retried, and one that cannot decode a file is not")
   func kept() throws {
     // As a shell or a sandbox ends around a program that a signal ended; alone in a sandbox it cannot kill itself.
     for script in ["exit 137", "exit 134"] {
@@ -251,7 +252,7 @@ struct PassingFailureTests {
     }
   }
 
-  @Test("failures that were recorded while passing ones were, too, are tried again")
+  @Test("failures recorded during temporary ones are tried again, too")
   func formerRecords() throws {
     let rig = try ImportedLibrary()
     let content = [UInt8](repeating: 9, count: 32)
@@ -282,7 +283,7 @@ struct PictureHashTests {
     return (0..<64).map { _ in random.int(0..<256) }
   }
 
-  @Test("noise, contrast and light leave a picture alike itself, and others are not")
+  @Test("noise, contrast and light leave a picture similar to itself, and others are not")
   func robust() throws {
     for seed in UInt64(1)...40 {
       let blocks = Self.picture(seed)
@@ -301,7 +302,7 @@ struct PictureHashTests {
     }
   }
 
-  @Test("a plain picture has none: a blank page, a dark frame, a smooth sky")
+  @Test("a plain picture has no hash: a blank page, a dark frame, a smooth sky")
   func plain() {
     #expect(PictureHash(pixels: Self.pixels { _, _ in 255 }) == nil)
     var random = SeededGenerator(seed: 1)
@@ -423,7 +424,7 @@ struct DuplicateSearchTests {
     return try rig.assets()
   }
 
-  @Test("an erasure overwrites the hash of a picture that no asset has any more, and the others are read as before")
+  @Test("an erasure overwrites the hash of a picture that no asset has any more, and the others are unchanged")
   func erased() async throws {
     let rig = try ImportedLibrary()
     let assets = try await Self.referred(rig, 3)
@@ -437,7 +438,8 @@ struct DuplicateSearchTests {
   }
 
   @Test(
-    "a search that an erasure overtakes writes nothing of the erased picture", .enabled(if: SamplePhotos.canRender),
+    "a search during which an erasure happens writes nothing of the erased picture",
+    .enabled(if: SamplePhotos.canRender),
     arguments: [false, true])
   func overtaken(isWhole: Bool) async throws {
     let rig = try ImportedLibrary()

@@ -5,7 +5,7 @@ import Testing
 import PhotoLedger
 @testable import MediaImport
 
-@Suite("asking exiftool", .blocking)
+@Suite("querying exiftool", .blocking)
 struct ExifToolTests {
   /// A program in exiftool's place.
   static func standIn(_ folder: TemporaryFolder, _ script: String) throws -> String {
@@ -35,7 +35,7 @@ struct ExifToolTests {
   }
 
   @Test(
-    "strange file names are asked about safely",
+    "unusual file names are passed safely",
     arguments: [
       "-v.jpg", "#x.jpg", " lead.jpg", "trail.jpg ", "a\nb.jpg", "a\r.jpg", "x|.jpg", "|ls", "$(id).jpg", "%f.jpg",
       "'\"\\.jpg", "-stay_open\nFalse",
@@ -48,7 +48,7 @@ struct ExifToolTests {
     #expect(try tool.tags(of: try folder.write("plain.jpg", TinyMedia.jpeg())).text("MIMEType") == "image/jpeg")
   }
 
-  @Test("a name that is no UTF-8 is asked about")
+  @Test("a name that is not UTF-8 is passed")
   func bytesName() throws {
     let folder = try TemporaryFolder()
     let path = folder.asRoot.appending([0xFF, 0xC3, 0x2E, 0x6A, 0x70, 0x67])
@@ -57,7 +57,7 @@ struct ExifToolTests {
     #expect(try ExifTool(processCount: 1).tags(of: path).text("MIMEType") == "image/jpeg")
   }
 
-  @Test("a tool that hangs on a file is ended, and the next file has a new one", .timeLimit(.minutes(60)))
+  @Test("a tool that hangs on a file is terminated, and the next file gets a new one", .timeLimit(.minutes(60)))
   func hangs() throws {
     let folder = try TemporaryFolder()
     let script = """
@@ -86,7 +86,7 @@ struct ExifToolTests {
     #expect(Self.isGone(pid_t(first ?? "") ?? 0), "The process that hung is gone.")
   }
 
-  @Test("a few files are asked of one process, and many of as many as there may be", .timeLimit(.minutes(5)))
+  @Test("a few files are passed to one process, and many to the maximum number of processes", .timeLimit(.minutes(5)))
   func processes() throws {
     let folder = try TemporaryFolder()
     // Where there is a file `meet`, it answers when there are two of it.
@@ -123,7 +123,7 @@ struct ExifToolTests {
   }
 
   @Test(
-    "a tool that floods, ends, or talks nonsense is reported for that file, and one that cannot run as such",
+    "a tool that floods, exits, or answers nonsense is reported for that file, and one that cannot run as such",
     arguments: [
       ("while read -r l; do yes aaaaaaaaaaaaaaaaaaaaaaaaaaaa; done", ImportError.Code.toolOutputTooLarge),
       ("[ \"$3\" = -ver ] && echo 13.0; exit 3", .toolCrashed),
@@ -150,7 +150,7 @@ struct ExifToolTests {
   }
 
   @Test(
-    "a file at which a process with earlier answers exits is asked about once more", .timeLimit(.minutes(10)),
+    "a file on which a process with earlier answers exits is retried once", .timeLimit(.minutes(10)),
     arguments: [true, false])
   func repetition(isTheFile: Bool) throws {
     let folder = try TemporaryFolder()
@@ -187,7 +187,7 @@ struct ExifToolTests {
     #expect(error?.description.contains("libimage-exiftool-perl") == true)
   }
 
-  @Test("a child has no descriptor of ours, no signal of ours blocked, and a limit on its memory")
+  @Test("a child inherits no descriptor, no blocked signal, and a limit on its memory")
   func isolation() async throws {
     let folder = try TemporaryFolder()
     let script = """
@@ -214,7 +214,7 @@ struct ExifToolTests {
     withExtendedLifetime(folder) {}
   }
 
-  @Test("when this process is killed, the tool and what it started end too")
+  @Test("when this process is killed, the tool and its children end too")
   func orphans() async throws {
     let folder = try TemporaryFolder()
     let script = """

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("exports that end early")
 struct ExportEndingTests {
-  @Test("killed at any point, it leaves whole files, and the next export goes on", arguments: 0..<8)
+  @Test("killed at any point, it leaves complete files, and the next export continues", arguments: 0..<8)
   func killed(point: Int) async throws {
     var random = SeededGenerator(seed: UInt64(point))
     let rig = try ExportRig()
@@ -48,7 +48,7 @@ struct ExportEndingTests {
     #expect(own.isEmpty, "What was on its way is gone.")
   }
 
-  @Test("a file that is larger than the target's file system allows fails alone, and the others are exported")
+  @Test("a file that exceeds the limit of the target's file system fails alone, and the others are exported")
   func tooLargeFile() async throws {
     var random = SeededGenerator(seed: 4)
     let rig = try ExportRig()
@@ -69,7 +69,7 @@ struct ExportEndingTests {
   private struct Crash: Error {}
 
   @Test(
-    "a file that never got its name is no export's: what a person puts there stays, and the next export goes on",
+    "a file without its final name belongs to no export: a user's file there stays, and the next export continues",
     arguments: [false, true])
   func neverPlaced(isDryRun: Bool) async throws {
     var random = SeededGenerator(seed: 6)
@@ -94,7 +94,7 @@ struct ExportEndingTests {
     #expect(try await rig.export("{id}").count(.copied) == 1)
   }
 
-  @Test("a file on its way says nothing of another path, whose file had the same size and time")
+  @Test("the record of an unfinished file does not apply to another path with the same size and time")
   func equalStamps() throws {
     let folder = try MediaImportTests.TemporaryFolder()
     let placed = try folder.write("placed.xmp", Data("1234".utf8)).description
@@ -121,7 +121,7 @@ struct ExportEndingTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: again.work).isEmpty)
   }
 
-  @Test("a file that its folder does not take has failed, and is no export's")
+  @Test("a file that its folder rejects has failed, and does not belong to an export")
   func notTaken() async throws {
     var random = SeededGenerator(seed: 7)
     let rig = try ExportRig()
@@ -140,7 +140,7 @@ struct ExportEndingTests {
     #expect(again.isComplete && again.count(.copied) == 2)
   }
 
-  @Test("cancelled, it says what it did not reach, and the next export goes on")
+  @Test("cancelled, it reports what it did not reach, and the next export continues")
   func cancelled() async throws {
     var random = SeededGenerator(seed: 3)
     let rig = try ExportRig()
@@ -179,7 +179,7 @@ struct ExportEndingTests {
   }
 
   @Test(
-    "a full disk ends it with its own error, nothing is half done, and it goes on when there is room",
+    "a full disk ends it with its own error, no file is partial, and it continues when there is room",
     .mountsMemory, arguments: [false, true])
   func fullDisk(embeds: Bool) async throws {
     let rig = try ExportRig()
@@ -210,7 +210,7 @@ struct ExportEndingTests {
     }
   }
 
-  @Test("what cannot be made takes no room while the export goes on", arguments: [false, true])
+  @Test("files that cannot be made occupy no space while the export continues", arguments: [false, true])
   func failures(embeds: Bool) async throws {
     let rig = try ExportRig()
     try await rig.library.performChanges { block in
@@ -250,7 +250,7 @@ struct ExportEndingTests {
     #expect(held.journal.lineCount == 0)
   }
 
-  @Test("a journal that somebody wrote removes nothing outside of the folder")
+  @Test("a forged journal removes nothing outside of the folder")
   func hostileJournal() async throws {
     var random = SeededGenerator(seed: 5)
     let rig = try ExportRig()
@@ -270,7 +270,7 @@ struct ExportEndingTests {
     #expect(summary.unwanted.isEmpty && FileManager.default.fileExists(atPath: victim.description))
   }
 
-  @Test("a time after 2262, which nanoseconds in 64 bits do not reach, ends nothing")
+  @Test("a time after 2262, beyond 64-bit nanoseconds, causes no failure")
   func lateTimes() throws {
     let folder = try MediaImportTests.TemporaryFolder()
     let path = try folder.write("late.jpg", Data("late".utf8)).description
@@ -313,7 +313,7 @@ struct ExportEndingTests {
     #expect(try String(contentsOfFile: victim.description, encoding: .utf8) == "no line end")
   }
 
-  @Test("a journal is written anew beside a link of the name that it is made under, which leads nowhere")
+  @Test("a journal is rewritten beside a link with its temporary name, which is not followed")
   func linkedNewJournal() throws {
     let folder = try MediaImportTests.TemporaryFolder()
     let victim = try folder.write("victim", Data("mine".utf8))
@@ -325,7 +325,7 @@ struct ExportEndingTests {
     #expect(try String(contentsOfFile: victim.description, encoding: .utf8) == "mine")
   }
 
-  @Test("a last line without its end is cut off before the next one", arguments: [0, 3, 5000])
+  @Test("an incomplete last line is cut off before the next one", arguments: [0, 3, 5000])
   func cutLine(count: Int) throws {
     let folder = try MediaImportTests.TemporaryFolder()
     let path = "\(folder.path)/files"
@@ -338,7 +338,7 @@ struct ExportEndingTests {
     #expect(try Set(FileJournal(at: path).lines.keys) == ["a.jpg", "b.jpg"])
   }
 
-  @Test("of lines that a journal did not take whole it has none, and what cannot be written anew takes no room")
+  @Test("lines that a journal did not write completely are dropped, and a failed rewrite occupies no space")
   func refusedLines() async throws {
     let folder = try MediaImportTests.TemporaryFolder()
     let path = "\(folder.path)/files"
@@ -370,7 +370,7 @@ struct ExportEndingTests {
   }
 
   @Test(
-    "a journal keeps any path",
+    "a journal stores any path",
     arguments: [
       "a.jpg", "100%.jpg", "%41.jpg", "100%\u{301}/%\u{FE0F}.jpg", "a\r\nb\tc\nd\r.jpg", "\u{1}\u{1F}.jpg",
       "é\u{301}.jpg",

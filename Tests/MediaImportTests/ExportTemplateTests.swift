@@ -46,7 +46,7 @@ struct ExportTemplateTests {
     ("/etc//{name}", ["etc/IMG_1"]),
   ]
 
-  @Test("a template gives these paths", arguments: ExportTemplateTests.table)
+  @Test("a template produces these paths", arguments: ExportTemplateTests.table)
   func examples(template: String, wanted: [String]) async throws {
     let subject = try await Self.subject(
       caption: ".. // etc", keywords: ["a", "b"], albums: [["Trips", "Sea"], ["Alps/Lakes"]])
@@ -80,7 +80,9 @@ struct ExportTemplateTests {
     #expect(subject.asset.xmpDate == "2024-06-01T02:00:00+02:00")
   }
 
-  @Test("a wrong template says where", arguments: ["", "{yeer}", "{year", "a}", "{a{b}}", "{}", "{year?}x}"])
+  @Test(
+    "an invalid template is rejected with the position",
+    arguments: ["", "{yeer}", "{year", "a}", "{a{b}}", "{}", "{year?}x}"])
   func wrong(template: String) {
     #expect { try ExportTemplate(template) } throws: { error in
       "\(error)".contains("at column") && "\(error)".contains("'\(template)'")
@@ -108,7 +110,8 @@ struct ExportTemplateTests {
     return text.components(separatedBy: "/")
   }
 
-  @Test("random templates of random values: as the naive model says, and never out of the folder", arguments: 0..<20)
+  @Test(
+    "random templates of random values: as the reference model says, and never outside the folder", arguments: 0..<20)
   func random(seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
     let hostile: [String] = [

@@ -60,7 +60,7 @@ struct ExternalConverterTests {
   }
 
   @Test(
-    "what is to be taken out is taken out, and nothing else (a.8)",
+    "requested removals are made, and nothing else (a.8)",
     arguments: [.removeLocation, .removeCaptions, [.removeLocation, .removeCaptions]] as [PickerMetadataOptions])
   func stripping(removed: PickerMetadataOptions) async throws {
     let folder = try TemporaryFolder()
@@ -79,7 +79,7 @@ struct ExternalConverterTests {
     #expect(result.suffix(Self.scan.count) == Self.scan, "The picture is the same.")
   }
 
-  @Test("a file out of which nothing can be taken is handed out to nobody (a.8)")
+  @Test("a file from which metadata cannot be removed is never returned (a.8)")
   func unwritable() async throws {
     let folder = try TemporaryFolder()
     var options = PickedItemOptions()
@@ -138,7 +138,7 @@ struct ExternalConverterTests {
   }
 
   @Test(
-    "the first program that is installed is given the file (PK-07)",
+    "the first installed program gets the file (PK-07)",
     arguments: [
       ("vips", "public.heic", "copy SOURCE TARGET[Q=92]"), ("vips", "public.tiff", "copy SOURCE TARGET[Q=92]"),
       ("heif-convert", "public.heic", "-q 92 SOURCE TARGET"), ("convert", "public.tiff", "SOURCE -quality 92 TARGET"),
@@ -156,7 +156,7 @@ struct ExternalConverterTests {
   }
 
   @Test(
-    "it can convert what a program is installed for (PK-07)",
+    "it can convert types for which a program is installed (PK-07)",
     arguments: [
       ([], []), (["vips"], ["heic", "tiff"]), (["heif-convert"], ["heic"]), (["ffmpeg"], ["avi"]),
       (["ffmpeg", "exiftool"], ["avi", "mov"]), (["exiftool"], []),
@@ -172,7 +172,7 @@ struct ExternalConverterTests {
     #expect(conversions.filter { converter.canConvert($0.1, to: $0.2) }.map(\.0) == expected)
   }
 
-  @Test("a converted file goes through exiftool before it is handed out (PK-07)")
+  @Test("a converted file passes through exiftool before it is returned (PK-07)")
   func encodedAndStripped() async throws {
     let folder = try TemporaryFolder()
     let photo = try Self.photo(in: folder)
@@ -205,7 +205,7 @@ struct ExternalConverterTests {
     #expect(error?.code == code && error?.description.contains(words) == true, "\(error as Any)")
   }
 
-  @Test("a program is ended when nobody waits for it any more (PK-07)")
+  @Test("a program is terminated when no caller waits for it any more (PK-07)")
   func cancelled() throws {
     let folder = try TemporaryFolder()
     let path = try Self.program("vips", "read line; read line", in: folder)

@@ -33,7 +33,7 @@ struct ExternalProbeTests {
     }
   }
 
-  @Test("an import and a probe hold the same of a file")
+  @Test("an import and a probe record the same of a file")
   func agreement() async throws {
     var photo = TinyMedia.Photo()
     (photo.orientation, photo.offset, photo.place) = (8, "-03:30", [12, -70])
@@ -53,7 +53,7 @@ struct ExternalProbeTests {
     #expect(try other.library.resources(of: made) == rig.library.resources(of: imported))
   }
 
-  @Test("a film has its length")
+  @Test("a film has its duration")
   func film() throws {
     guard case .medium(let facts) = try finding("a.mov", TinyMedia.movie()) else {
       Issue.record("A movie is not a medium.")
@@ -64,7 +64,7 @@ struct ExternalProbeTests {
   }
 
   @Test(
-    "text, nothing and noise are no medium, whatever they are called",
+    "text, empty files and noise are not media, whatever their names",
     arguments: [Data("text\n".utf8), Data(), Data((0..<400).map { UInt8(truncatingIfNeeded: $0 &* 167 &+ 13) })])
   func noMedium(data: Data) throws {
     guard case .noMedium = try finding("a.jpg", data) else {
@@ -73,7 +73,7 @@ struct ExternalProbeTests {
     }
   }
 
-  @Test("without exiftool it says what that means and what to install; one that is installed later is used")
+  @Test("without exiftool it says what follows and what to install; one that is installed later is used")
   func missing() throws {
     let folder = try TemporaryFolder()
     let probe = ExternalProbe(searchPath: folder.path)
@@ -94,7 +94,7 @@ struct ExternalProbeTests {
     }
   }
 
-  @Test("a file that keeps exiftool busy is refused after the limit, and the next one is examined")
+  @Test("a file on which exiftool exceeds the time limit is rejected, and the next one is examined")
   func hangs() throws {
     let folder = try TemporaryFolder()
     let script = """
@@ -112,7 +112,7 @@ struct ExternalProbeTests {
     }
   }
 
-  @Test("when nobody waits any more, a busy exiftool is ended at once", .timeLimit(.minutes(10)))
+  @Test("when no caller waits any more, a busy exiftool is terminated at once", .timeLimit(.minutes(10)))
   func cancelled() async throws {
     let folder = try TemporaryFolder()
     _ = try ExifToolTests.standIn(folder, "echo $$ > \"$0.pid\"; exec sleep 1000")

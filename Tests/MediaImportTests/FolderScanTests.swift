@@ -18,7 +18,7 @@ struct FolderScanTests {
     #expect(found.map(\.relativePath.bytes) == sorted)
   }
 
-  @Test("a name that is no UTF-8 and one with a line feed are kept byte for byte")
+  @Test("a name that is not UTF-8 and one with a line feed are kept byte for byte")
   func strangeNames() throws {
     let folder = try TemporaryFolder()
     for name: [UInt8] in [[0xFF, 0xFE, 0x2E, 0x6A], Array("a\nb.jpg".utf8), Array("-v.jpg".utf8)] {
@@ -30,7 +30,7 @@ struct FolderScanTests {
     }
   }
 
-  @Test("naming a folder, its child and a file in it gives each file once")
+  @Test("naming a folder, its child and a file in it lists each file once")
   func overlapping() throws {
     let folder = try TemporaryFolder()
     try folder.write("a/b/x.jpg", Data("x".utf8))
@@ -51,7 +51,7 @@ struct FolderScanTests {
     guard case .unusable = found[1].role else { throw ImportError(.unreadable, "the link to a folder is unusable") }
   }
 
-  @Test("a folder that cannot be listed is unreadable, with the reason", .enabled(if: geteuid() != 0))
+  @Test("an unreadable folder is reported, with the reason", .enabled(if: geteuid() != 0))
   func unlistable() throws {
     let folder = try TemporaryFolder()
     try folder.write("secret/x.jpg", Data("x".utf8))
@@ -110,7 +110,7 @@ struct FolderScanTests {
   }
 
   @Test(
-    "what other programs and devices keep beside photos or are writing is left out, unless all names are wanted",
+    "auxiliary and temporary files of other programs and devices are left out, unless all names are requested",
     arguments: [
       "DCIM/Camera/.trashed-1735689600-IMG_1.jpg", "DCIM/Camera/.pending-1735689600-IMG_2.jpg", "GOPR0001.THM",
       "gopr0001.lrv", "DJI_0001.LRF", "M4ROOT/THMBNL/C0001T01.JPG", "@Recycle/a.jpg", "photos/.@__thumb/default1.jpg",
@@ -133,7 +133,7 @@ struct FolderScanTests {
   }
 
   @Test(
-    "a name that only resembles one of a temporary file is imported",
+    "a name that only resembles a temporary file's is imported",
     arguments: [
       "IMG_1.jpg.Xa3b9Q", ".IMG_1.jpg", ".IMG.01.jpg", ".a.x.heic", ".trip.photos/IMG_1.jpg", "IMG_1.~2.jpg",
       "part.jpg", "a.parts/IMG_1.jpg", "syncthing.jpg", "~IMG_1.jpg",
@@ -158,7 +158,7 @@ struct FolderScanTests {
     #expect(found.first?.relativePath.bytes.count == 2 * depth + 5)
   }
 
-  @Test("a pattern that is compared as bytes fits what the shell's comparison fits")
+  @Test("a pattern that is compared as bytes matches what the shell matches")
   func patterns() {
     var random = SplitMix(state: 7)
     let letters = Array("aAzZ.@_#* ?[".utf8)

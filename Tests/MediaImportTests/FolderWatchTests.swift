@@ -11,7 +11,7 @@ import Testing
 @Suite("what a watch of folders decides")
 struct FolderWatchTests {
   @Test(
-    "random histories end with everything taken that is there",
+    "random histories end with every file imported",
     arguments: 0..<(Dose.isFull ? 300 : 50) as Range<UInt64>)
   func histories(seed: UInt64) throws {
     var world = World(seed: seed, losesHints: true, missingFloor: 1000)
@@ -30,7 +30,7 @@ struct FolderWatchTests {
     #expect(world.takes.allSatisfy { $0.count <= 7 }, "seed \(seed)")
   }
 
-  @Test("a restart takes nothing that is known, and finds what is gone")
+  @Test("a restart imports no known file, and detects missing ones")
   func restart() throws {
     var world = World(seed: 1)
     for name in ["a/x.jpg", "a/y.jpg", "z.jpg"] { world.put(name) }
@@ -42,7 +42,7 @@ struct FolderWatchTests {
     #expect(world.takeCount == 3 && world.missing == [World.path("a/y.jpg")])
   }
 
-  @Test("a root that is gone or empty changes nothing, and is said once", arguments: [true, false])
+  @Test("a root that is gone or empty changes nothing, and is reported once", arguments: [true, false])
   func unmounted(isGone: Bool) throws {
     var world = World(seed: 2)
     for index in 0..<40 { world.put("a/\(index).jpg") }
@@ -75,7 +75,7 @@ struct FolderWatchTests {
     #expect(world.missing.isEmpty)
   }
 
-  @Test("files of which neither the bytes nor an answer of the metadata tool came count as not read")
+  @Test("files without readable bytes or an answer of the metadata tool count as not read")
   func unreadOutcomes() {
     let reasons = SkipReason.allCases.filter { FileOutcome.skipped($0, "").isUnread }
     #expect(Set(reasons) == [.unreadable, .toolTimeout, .toolCrashed])
@@ -83,7 +83,7 @@ struct FolderWatchTests {
   }
 
   @Test(
-    "more than the limit missing at once is asked about",
+    "more missing files at once than the limit need a confirmation",
     arguments: [(40, 10, false), (40, 11, true), (400, 20, false), (400, 21, true)])
   func manyMissing(count: Int, removed: Int, isAsked: Bool) throws {
     var world = World(seed: 3)
@@ -96,7 +96,7 @@ struct FolderWatchTests {
     #expect(world.missing.count == (isAsked ? 0 : removed))
   }
 
-  @Test("a file is not taken while it is written, nor its unit")
+  @Test("a file is not imported while it is written, nor its unit")
   func beingWritten() throws {
     var world = World(seed: 4)
     world.put("IMG_1.JPG")
@@ -112,7 +112,7 @@ struct FolderWatchTests {
     #expect(world.taken.count == 3)
   }
 
-  @Test("a writer that never closes is waited for a limited time")
+  @Test("a writer that never closes is awaited for a limited time")
   func patience() throws {
     var world = World(seed: 5)
     world.put("a.jpg")
@@ -123,7 +123,7 @@ struct FolderWatchTests {
     #expect(world.taken.count == 1)
   }
 
-  @Test("a file is in the library's hands within two seconds of its last change")
+  @Test("a file is passed to the library within two seconds of its last change")
   func soon() throws {
     var world = World(seed: 6)
     try world.pass(.seconds(3))
@@ -132,7 +132,7 @@ struct FolderWatchTests {
     #expect(world.taken.count == 1)
   }
 
-  @Test("a file of a series is taken while the series goes on")
+  @Test("a file of a series is imported while the series continues")
   func series() throws {
     var world = World(seed: 7)
     try world.pass(.seconds(3))
@@ -160,7 +160,7 @@ struct FolderWatchTests {
     }
   }
 
-  @Test("the files of a unit are taken at once, however few files are", arguments: [1, 2, 3, 7])
+  @Test("the files of a unit are imported together, however small the batch", arguments: [1, 2, 3, 7])
   func unitsAtOnce(batchCount: Int) throws {
     var world = World(seed: 9, batchCount: batchCount)
     for number in 0..<10 {
@@ -175,7 +175,7 @@ struct FolderWatchTests {
     }
   }
 
-  @Test("a unit of which a file changes while it waits to be taken is taken whole, when it is quiet again")
+  @Test("a unit with a file that changes while it waits is imported completely, once it is quiet again")
   func changedWhileReady() {
     var watch = FolderWatch(roots: [World.root], known: [], rules: FolderWatch.Rules())
     func listing(_ sizeOfJPEG: Int64) -> FolderWatch.Event {
@@ -199,7 +199,7 @@ struct FolderWatchTests {
     #expect(actions == [list, list, list, nil, list, .take([World.path("b.ARW"), World.path("b.JPG")])])
   }
 
-  @Test("known files that listings leave out are looked for twice, and delay no report of a file that is gone")
+  @Test("known files missing from a listing are checked twice, and do not delay the report of a file that is gone")
   func leftOut() throws {
     var world = World(seed: 11)
     for name in ["a/x.jpg", "a/x.THM", "THMBNL/y.jpg"] { world.put(name) }
@@ -218,7 +218,7 @@ struct FolderWatchTests {
     #expect(world.missing == [World.path("a/x.jpg")])
   }
 
-  @Test("files of a folder whose endings are numbers are not all taken at once")
+  @Test("files of a folder whose extensions are numbers are not all imported at once")
   func manyOfOneName() throws {
     var world = World(seed: 10)
     for number in 0..<500 { world.put("scan.\(number)") }
@@ -226,7 +226,7 @@ struct FolderWatchTests {
     #expect(world.takeCount == 500 && world.takes.count > 5)
   }
 
-  @Test("a tree of very many folders is forgotten folder by folder, each before the one above it")
+  @Test("a very large tree is dropped folder by folder, each before its parent")
   func manyForgotten() {
     let count = 100_000
     let state = FileState(byteCount: 1, modified: 1, changed: 1)
@@ -242,7 +242,7 @@ struct FolderWatchTests {
     #expect(forgotten.last == World.path("a") && watch.folderCount == 1)
   }
 
-  @Test("units are names without their ending, and sidecars belong to the file whose name they have")
+  @Test("units are names without their extension, and sidecars belong to the file whose name they have")
   func units() {
     let there: Set = ["IMG_1.jpg", "cam.01.jpg", "b.json", "IMG_1000.AAE", "IMG_1001.aae"]
     let cases = [

@@ -20,7 +20,7 @@ struct ForeignJSONTests {
     #expect(JSON(foreign: Array(json.utf8)) == .text(text))
   }
 
-  @Test("bytes that are not UTF-8 become U+FFFD, and a key may come twice")
+  @Test("bytes that are not UTF-8 become U+FFFD, and a key may appear twice")
   func leniency() {
     #expect(JSON(foreign: [0x22, 0x61, 0xFF, 0x22]) == .text("a\u{FFFD}"))
     #expect(JSON(foreign: Array(#"{"a":1,"a":2.50}"#.utf8))?["a"] == .written("1"))
@@ -33,7 +33,7 @@ struct ForeignJSONTests {
   }
 
   @Test(
-    "what is no JSON is refused",
+    "invalid JSON is rejected",
     arguments: [
       "", "[", "[1,", "{\"a\":}", "{\"a\" 1}", "[1] 2", "\"open", "{1:2}", String(repeating: "[", count: 100),
     ])

@@ -80,7 +80,7 @@ struct ICloudImportTests {
   }
 
   @Test(
-    "what was exported is had back, from folders and archives",
+    "an export is imported completely, from folders and archives",
     .enabled(if: TakeoutImportTests.canUnpack, "bsdtar of libarchive-tools is not installed."),
     arguments: [false, true], 1...5)
   func roundTrip(isZipped: Bool, seed: Int) async throws {
@@ -146,7 +146,7 @@ struct ICloudImportTests {
     #expect(ICloudSource.time(text)?.reading.description == expected)
   }
 
-  @Test("lists are read with quotation marks, line ends of any kind and without the mark of byte order")
+  @Test("lists are read with quotation marks, line ends of any kind and without a byte order mark")
   func lists() {
     let text = "\u{FEFF}a,b\r\n\"x, \"\"y\"\"\nz\",2\n\nlast"
     #expect(CSVText.rows(Array(text.utf8)) == [["a", "b"], ["x, \"y\"\nz", "2"], ["last"]])

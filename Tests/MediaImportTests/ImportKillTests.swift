@@ -96,7 +96,7 @@ struct ImportKillTests {
   }
 
   @Test(
-    "killed at any point and again, the library is sound, no original is lost, and the last import gives the whole",
+    "killed repeatedly at any point, the library is sound, no original is lost, and the last import is complete",
     .timeLimit(.minutes(60)), arguments: Source.allCases.filter(\.isPossible))
   func killed(source: Source) async throws {
     let seed = UInt64.random(in: 0...UInt64.max)

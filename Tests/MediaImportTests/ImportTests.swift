@@ -113,7 +113,7 @@ struct ImportTests {
   }
 
   @Test(
-    "the halves of a Live Photo become one asset in whatever order they come", arguments: Arrival.allCases, [1, 200])
+    "the halves of a Live Photo become one asset in any order", arguments: Arrival.allCases, [1, 200])
   func livePhoto(arrival: Arrival, batch: Int) async throws {
     var rig = try Rig()
     rig.options.batchFileCount = batch
@@ -139,7 +139,7 @@ struct ImportTests {
     #expect(try await rig.run([folder.asRoot]).summary.commits == 0)
   }
 
-  @Test("equal names without an equal identifier are no Live Photo")
+  @Test("equal names without an equal identifier are not a Live Photo")
   func sameNameOtherIdentifier() async throws {
     let rig = try Rig()
     let folder = try TemporaryFolder()
@@ -200,7 +200,7 @@ struct ImportTests {
     }
   }
 
-  @Test("a file that cannot be taken is recorded with its reason, and the others are taken")
+  @Test("a file that cannot be imported is recorded with its reason, and the others are imported")
   func reasons() async throws {
     let rig = try Rig()
     let folder = try TemporaryFolder()
@@ -218,7 +218,7 @@ struct ImportTests {
     #expect(reason.contains("symbolic link to a folder"))
   }
 
-  @Test("a file that vanishes between the walk and the reading is recorded as vanished")
+  @Test("a file that vanishes between the scan and the reading is recorded as vanished")
   func vanishes() async throws {
     let folder = try TemporaryFolder()
     try folder.write("a.jpg", Self.still("a"))
@@ -241,7 +241,7 @@ struct ImportTests {
     #expect(reason.contains("b.jpg"))
   }
 
-  @Test("an interrupted import keeps batches and what it read of the next, and goes on", arguments: [0, 1, 2])
+  @Test("an interrupted import keeps its batches and what it read of the next, and continues", arguments: [0, 1, 2])
   func interruption(after batches: Int) async throws {
     let folder = try TemporaryFolder()
     for index in 0..<10 { try folder.write("p\(index).jpg", Self.still("\(index)", identifier: nil)) }
@@ -268,7 +268,7 @@ struct ImportTests {
     #expect(rest.summary.assetsAdded == summary.notReached && rest.summary.duplicates == summary.assetsAdded)
   }
 
-  @Test("an import told to stop before anything of a batch is read leaves that batch whole")
+  @Test("an import that is cancelled before it read anything of a batch leaves that batch complete")
   func interruptionWhileReading() async throws {
     let folder = try TemporaryFolder()
     for index in 0..<6 { try folder.write("p\(index).jpg", Self.still("\(index)", identifier: nil)) }
@@ -288,7 +288,7 @@ struct ImportTests {
     #expect(await rig.target.assets.count == 4)
   }
 
-  @Test("metadata of a batch are read while the one before it is recorded", .timeLimit(.minutes(5)))
+  @Test("metadata of a batch is read while the previous one is recorded", .timeLimit(.minutes(5)))
   func overlapping() async throws {
     let folder = try TemporaryFolder()
     for index in 0..<6 { try folder.write("p\(index).jpg", Self.still("\(index)", identifier: nil)) }
@@ -305,7 +305,7 @@ struct ImportTests {
     #expect(await rig.target.batches.map(\.changes.count) == [2, 2, 2])
   }
 
-  @Test("a library that refuses a batch ends the import with its error")
+  @Test("a library that rejects a batch ends the import with its error")
   func refusal() async throws {
     struct Refused: Error {}
     let folder = try TemporaryFolder()
@@ -316,7 +316,7 @@ struct ImportTests {
     #expect(await rig.target.assets.isEmpty)
   }
 
-  @Test("files left in place are referred to by their absolute path and not copied")
+  @Test("files left in place are referenced by their absolute path and not copied")
   func inPlace() async throws {
     let folder = try TemporaryFolder()
     let path = try folder.write("a.jpg", Self.still())

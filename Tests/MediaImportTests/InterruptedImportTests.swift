@@ -72,7 +72,7 @@ struct InterruptedImportTests {
     #expect(interrupted > 0, "seed \(seed)")
   }
 
-  @Test("stopped while it reads a long film, it ends at once, with what was read before", arguments: [false, true])
+  @Test("cancelled while it reads a long film, it ends at once, with what was read before", arguments: [false, true])
   func stoppedInFilm(leavesFilesInPlace: Bool) async throws {
     let folder = try TemporaryFolder()
     try folder.write("a.jpg", ImportTests.still("a"))
@@ -119,7 +119,7 @@ struct InterruptedImportTests {
   }
 
   @Test(
-    "a batch ends when its time is over, before a name; every file has the outcome that it has in one batch",
+    "a batch ends when its time is over, between two names; every file has the outcome that it has in one batch",
     arguments: [Duration.zero, .milliseconds(1), .milliseconds(20)])
   func batchesEndInTime(duration: Duration) async throws {
     let folder = try Self.pictures()
@@ -167,7 +167,7 @@ struct InterruptedImportTests {
     #expect(summary.commits == 3, "Half a second of reading ends with the fifth file.")
   }
 
-  @Test("stopped while exiftool hangs, it ends at once and records what was read", .timeLimit(.minutes(30)))
+  @Test("cancelled while exiftool hangs, it ends at once and records what was read", .timeLimit(.minutes(30)))
   func stoppedWhileHanging() async throws {
     let folder = try TemporaryFolder()
     for name in ["a", "b", "hang", "z"] { try folder.write("\(name).jpg", ImportTests.still(name, identifier: nil)) }
@@ -209,7 +209,7 @@ struct InterruptedImportTests {
     #expect(try ImportedLibrary.content(of: library) == whole)
   }
 
-  @Test("a full disk ends it with its own error; reads go on; with room again it goes on", .mountsMemory)
+  @Test("a full disk ends it with its own error; reads still work; with room again it continues", .mountsMemory)
   func diskFull() async throws {
     let folder = try Self.pictures(paddedTo: 300_000)
     let whole = try await Self.wholeContent(of: folder)

@@ -52,7 +52,7 @@ struct KilledRenditionTests {
     #expect(made == [true, false, false])
   }
 
-  @Test("half a picture is no rendition, alone and in a batch", arguments: [1, 2])
+  @Test("a partial picture is not a rendition, alone and in a batch", arguments: [1, 2])
   func half(_ count: Int) throws {
     let (_, renderer) = try replace("case \"$*\" in *1440x1440*) \(Self.limit);; esac")
     let outcomes = renderer.renditions(of: Array([rich, plain].prefix(count)))
@@ -62,7 +62,7 @@ struct KilledRenditionTests {
   }
 
   @Test(
-    "only a program that failed by itself is run again without converting colours",
+    "only a program that failed on its own is run again without converting colours",
     arguments: [(1, true), (137, false)])
   func again(_ status: Int, isMade: Bool) throws {
     let (_, renderer) = try replace("case \"$*\" in *--iprofile*) exit \(status);; esac")

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("watching folders with sidecars", .blocking)
 struct KnownSidecarTests {
-  @Test("a sidecar that has not changed is not taken again by another watch")
+  @Test("an unchanged sidecar is not imported again by another watch")
   func knownSidecars() async throws {
     let rig = try WatchedLibrary()
     try rig.write("a.jpg", "a")

@@ -12,7 +12,7 @@ import Testing
 @Suite("the corpus in a library", .enabled(if: Corpus.isPresent))
 struct LibraryCorpusTests {
   @Test(
-    "every photo and video is what its manifest says; groups are found; again adds nothing",
+    "every photo and video matches its manifest; groups are found; a repeat adds nothing",
     .timeLimit(.minutes(60)), arguments: Dose.isFull ? [false, true] : [false])
   func corpus(leavesFilesInPlace: Bool) async throws {
     let folder = try #require(Corpus.folder)

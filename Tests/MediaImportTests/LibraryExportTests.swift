@@ -142,7 +142,8 @@ struct LibraryExportTests {
     "{year|undated}/{month}/{name}", "{album|none}/{name}", "{name}", "{caption|-}/{favorite?f/}{id}",
   ]
 
-  @Test("random libraries: what lies in the folder is what the model says, twice is nothing new", arguments: 0..<12)
+  @Test(
+    "random libraries: the folder contains what the model says, and a second export adds nothing", arguments: 0..<12)
   func random(seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
     let rig = try ExportRig()
@@ -173,7 +174,7 @@ struct LibraryExportTests {
 
   private struct Crash: Error {}
 
-  @Test("ended at any step, an export leaves whole files and goes on", arguments: 0..<4)
+  @Test("stopped at any step, an export leaves complete files and continues", arguments: 0..<4)
   func ended(seed: UInt64) async throws {
     var random = SeededGenerator(seed: seed)
     let rig = try ExportRig()
@@ -210,7 +211,7 @@ struct LibraryExportTests {
     #expect(try rig.files() == wanted)
   }
 
-  @Test("what is not ours, and what was changed, is left as it is")
+  @Test("foreign and changed files are left unchanged")
   func foreign() async throws {
     var random = SeededGenerator(seed: 5)
     let rig = try ExportRig()
@@ -228,7 +229,7 @@ struct LibraryExportTests {
     #expect(again.count(.copied) == 1 && again.count(.conflict) == 1, "A link is nobody's export.")
   }
 
-  @Test("a file that another program has changed stays an export's when files beside it are written anew")
+  @Test("a file that another program has changed stays an export's when files beside it are rewritten")
   func changedBesideOthers() async throws {
     var random = SeededGenerator(seed: 8)
     let rig = try ExportRig()
@@ -244,7 +245,7 @@ struct LibraryExportTests {
     #expect(again.count(.copied) == 1 && again.count(.unchanged) == 2 && again.isComplete)
   }
 
-  @Test("a folder of the target that is a link leads nowhere")
+  @Test("a folder of the target that is a link is not followed")
   func linkedFolder() async throws {
     var random = SeededGenerator(seed: 6)
     let rig = try ExportRig()
@@ -259,7 +260,7 @@ struct LibraryExportTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: outside).isEmpty)
   }
 
-  @Test("vanished and moved files are listed, and removed only when asked")
+  @Test("vanished and moved files are listed, and removed only on request")
   func vanished() async throws {
     var random = SeededGenerator(seed: 7)
     let rig = try ExportRig()
@@ -337,7 +338,7 @@ struct LibraryExportTests {
     #expect(!FileManager.default.fileExists(atPath: rig.target))
   }
 
-  @Test("without its journal, an export knows its files again by their bytes")
+  @Test("without its journal, an export recognises its files by their bytes")
   func adopted() async throws {
     var random = SeededGenerator(seed: 10)
     let rig = try ExportRig()
@@ -349,7 +350,7 @@ struct LibraryExportTests {
   }
 
   @Test(
-    "sidecars and copies with metadata are known again, too, without the journal or with other times",
+    "sidecars and copies with metadata are recognised, too, without the journal or with other times",
     arguments: [false, true], [false, true])
   func adoptedMetadata(embeds: Bool, losesJournal: Bool) async throws {
     let rig = try ExportRig()
@@ -419,7 +420,7 @@ struct LibraryExportTests {
     #expect(try rig.files().count == 1)
   }
 
-  @Test("what is exported and imported again is the same library")
+  @Test("an export that is imported again gives the same library")
   func roundTrip() async throws {
     let source = try MediaImportTests.TemporaryFolder()
     for index in 0..<6 { try source.write("d\(index % 2)/p.\(index).jpg", ImportTests.still("\(index)")) }
@@ -431,7 +432,7 @@ struct LibraryExportTests {
     #expect(try copy.content() == rig.rig.content())
   }
 
-  @Test("a favourite is one again when an export with sidecars is imported")
+  @Test("a favourite is restored when an export with sidecars is imported")
   func favorites() async throws {
     let rig = try ExportRig()
     try await rig.library.performChanges { block in
@@ -458,7 +459,7 @@ struct LibraryExportTests {
     #expect(try other.assets().count { $0.isFavorite } == 1)
   }
 
-  @Test("words of the library come into the copies and sidecars, and exiftool reads them", arguments: [false, true])
+  @Test("the library's words are written to copies and sidecars, and exiftool reads them", arguments: [false, true])
   func metadata(embeds: Bool) async throws {
     let rig = try ExportRig()
     let (caption, keywords) = ("Line\ntwo & \"x\" -XMP-dc:Title=no", ["a, b", "é", "-delete_original"])
@@ -518,7 +519,7 @@ struct LibraryExportTests {
     #expect(!FileManager.default.fileExists(atPath: rig.target))
   }
 
-  @Test("an export into the library's own folder is refused, also where that was moved to meanwhile")
+  @Test("an export into the library's own folder is rejected, also when it was moved there meanwhile")
   func intoItself() async throws {
     let rig = try ExportRig()
     let path = rig.library.url.path

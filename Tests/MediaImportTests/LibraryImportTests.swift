@@ -16,7 +16,7 @@ struct LibraryImportTests {
     ImportTests.still(comment, identifier: identifier)
   }
 
-  @Test("a second import adds nothing: the library's state is the same")
+  @Test("a second import adds nothing: the library's state is unchanged")
   func secondImport() async throws {
     let rig = try ImportedLibrary()
     let folder = try TemporaryFolder()
@@ -95,7 +95,7 @@ struct LibraryImportTests {
       try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["b.jpg"], "A purge removes no original.")
   }
 
-  @Test("an altered referenced file is a state: the library is sound, and the files behind it are looked at")
+  @Test("an altered referenced file is a state: the library is sound, and the files after it are examined")
   func alteredInPlace() async throws {
     let rig = try ImportedLibrary()
     let folder = try TemporaryFolder()
@@ -134,7 +134,7 @@ struct LibraryImportTests {
     #expect(found.defect?.description.contains(what) == true)
   }
 
-  @Test("a referenced file whose name is not UTF-8 is not taken, and the reason says so")
+  @Test("a referenced file whose name is not UTF-8 is not imported, and the reason says so")
   func inPlaceOddName() async throws {
     let rig = try ImportedLibrary()
     let folder = try TemporaryFolder()
@@ -149,7 +149,7 @@ struct LibraryImportTests {
     #expect(try await rig.run([folder.asRoot]).summary.assetsAdded == 1, "A copy of it can be taken.")
   }
 
-  @Test("a dry run takes a file whose name is not UTF-8 as the import then does", arguments: [false, true])
+  @Test("a dry run treats a file whose name is not UTF-8 as the import then does", arguments: [false, true])
   func dryOddName(leavesFilesInPlace: Bool) async throws {
     let rig = try ImportedLibrary()
     let folder = try TemporaryFolder()
@@ -167,7 +167,7 @@ struct LibraryImportTests {
     #expect(told.bytesAdded == done.bytesAdded && told.assetsAdded == (leavesFilesInPlace ? 0 : 1))
   }
 
-  @Test("a file that vanishes while the import runs is recorded as vanished, and the rest is taken")
+  @Test("a file that vanishes during the import is recorded as vanished, and the rest is imported")
   func vanishes() async throws {
     let rig = try ImportedLibrary()
     let folder = try TemporaryFolder()
@@ -185,7 +185,7 @@ struct LibraryImportTests {
     #expect(try ImportedLibrary.lines(summary).contains { $0["reason"] as? String == "vanished" })
   }
 
-  @Test("a photo that was cut off is taken, and what exiftool says of it is kept", arguments: [1, 200])
+  @Test("a truncated photo is imported with the answer of exiftool", arguments: [1, 200])
   func cutOff(batch: Int) async throws {
     let rig = try ImportedLibrary()
     let folder = try TemporaryFolder()
@@ -219,7 +219,7 @@ struct LibraryImportTests {
     return data + number(UInt32(0)) + Data(count: 64 * 48)
   }
 
-  @Test("a TIFF that was cut off in its pixels is taken with a warning", arguments: [1, 1500])
+  @Test("a TIFF with truncated pixels is imported with a warning", arguments: [1, 1500])
   func cutOffStrip(missing: Int) async throws {
     let rig = try ImportedLibrary()
     let folder = try TemporaryFolder()
@@ -232,7 +232,7 @@ struct LibraryImportTests {
   }
 
   @Test(
-    "a sample that was cut off is taken with its bytes, and what is wrong with it is kept",
+    "a truncated sample is imported with its bytes, and its defect is recorded",
     .enabled(if: Corpus.isPresent),
     arguments: [
       // In the picture, behind all that describes it.
@@ -277,7 +277,7 @@ struct LibraryImportTests {
     #expect(imports == ["lock"])
   }
 
-  @Test("a second import at the same time is refused; the first goes on")
+  @Test("a second import at the same time is rejected; the first continues")
   func twoImports() async throws {
     let rig = try ImportedLibrary()
     let folder = try TemporaryFolder()
@@ -293,7 +293,7 @@ struct LibraryImportTests {
     #expect(try await rig.run([folder.asRoot]).summary.duplicates == 1)
   }
 
-  @Test("what a person purged is taken again by a later import, under a new commit")
+  @Test("what a person purged is imported again by a later import, under a new commit")
   func purged() async throws {
     let rig = try ImportedLibrary()
     let folder = try TemporaryFolder()
@@ -398,7 +398,7 @@ struct LibraryImportTests {
     #expect(try await rig.run(roots).summary.restored == 0)
   }
 
-  @Test("a file that arrives again by itself restores what the library has lost of it")
+  @Test("a file that is added again on its own restores the library's lost copy")
   func lostUpload() async throws {
     let rig = try ImportedLibrary()
     let data = Self.still("uploaded")
@@ -431,7 +431,7 @@ struct LibraryImportTests {
 @Suite("Live Photos in a library")
 struct LibraryLivePhotoTests {
   @Test(
-    "the halves become one asset in whatever order they come", arguments: ImportTests.Arrival.allCases, [1, 200])
+    "the halves become one asset in any order", arguments: ImportTests.Arrival.allCases, [1, 200])
   func halves(arrival: ImportTests.Arrival, batch: Int) async throws {
     let rig = try ImportedLibrary()
     let folder = try TemporaryFolder()
@@ -464,7 +464,7 @@ struct LibraryLivePhotoTests {
     #expect(try rig.verify().isSound)
   }
 
-  @Test("a half in the trash is not completed; what comes stands for itself")
+  @Test("a half in the trash is not completed; the new one is an asset of its own")
   func trashedHalf() async throws {
     let rig = try ImportedLibrary()
     let folder = try TemporaryFolder()

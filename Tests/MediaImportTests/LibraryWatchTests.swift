@@ -11,7 +11,7 @@ import Testing
 
 @Suite("watching folders", .blocking)
 struct LibraryWatchTests {
-  @Test("what is in a folder is imported, and then what comes, in new folders too", arguments: [Int.max, 0, 1])
+  @Test("the files of a folder are imported, and then new ones, in new folders too", arguments: [Int.max, 0, 1])
   func comes(watchLimit: Int) async throws {
     let rig = try WatchedLibrary(watchLimit: watchLimit)
     try rig.write("a.jpg", "a")
@@ -31,7 +31,7 @@ struct LibraryWatchTests {
     #expect(rig.scanned.isEmpty == (watchLimit == .max) && rig.scanned.count <= 1)
   }
 
-  @Test("an original, its rendition and its adjustment data that come together are one asset")
+  @Test("an original, its rendition and its adjustment data that arrive together are one asset")
   func edited() async throws {
     let rig = try WatchedLibrary()
     try rig.write("IMG_E1000.JPG", "", AppleFiles.photo("b", isRendered: true))
@@ -43,7 +43,7 @@ struct LibraryWatchTests {
     #expect(try rig.library.resources(of: asset).count == 3)
   }
 
-  @Test("what comes together is stacked as in an import")
+  @Test("files that arrive together are stacked as in an import")
   func stacked() async throws {
     let rig = try WatchedLibrary()
     for (path, data) in StackImportTests.all { try rig.write(path, "", data) }
@@ -51,7 +51,7 @@ struct LibraryWatchTests {
     #expect(try StackImportTests.stacks(rig.library) == StackImportTests.expected)
   }
 
-  @Test("what comes one after the other is stacked as though it had come together, and each file is reported once")
+  @Test("files that arrive one after the other are stacked as if together, and each is reported once")
   func stackedLater() async throws {
     let rig = try WatchedLibrary()
     // The coding beneath comes before the one on top, and the series in three parts.
@@ -104,7 +104,7 @@ struct LibraryWatchTests {
     #expect(rig.missing.isEmpty)
   }
 
-  @Test("a folder that was moved as a whole is found again where an empty one has its former path")
+  @Test("a folder that was moved as a whole is recognised where an empty one has its former path")
   func movedRoot() async throws {
     let rig = try WatchedLibrary()
     for name in ["a", "b"] { try rig.write("\(name).jpg", name) }
@@ -123,7 +123,7 @@ struct LibraryWatchTests {
     #expect(try Set(rig.rig.assets().map(\.id)) == assets && rig.rig.verify().missingResources.isEmpty)
   }
 
-  @Test("files that exchange their names keep their assets, which have the paths that their contents have now")
+  @Test("files that exchange their names keep their assets, which have the current paths of their contents")
   func exchanged() async throws {
     let rig = try WatchedLibrary()
     rig.setGrace(.seconds(3600))
@@ -143,7 +143,7 @@ struct LibraryWatchTests {
     #expect(try rig.rig.assets().count == 2 && rig.missing.isEmpty)
   }
 
-  @Test("what was undone meanwhile is taken again by the next watch")
+  @Test("what was undone meanwhile is imported again by the next watch")
   func undone() async throws {
     let rig = try WatchedLibrary()
     try rig.write("a.jpg", "a")
@@ -161,7 +161,7 @@ struct LibraryWatchTests {
     await #expect(throws: ImportError.self) { _ = try await watch.run([FilePath(rig.library.url.path)]) { _ in } }
   }
 
-  @Test("nothing in the folder of another library is looked at, unless that is what was named")
+  @Test("the folder of another library is not examined, unless it is named explicitly")
   func otherLibrary() throws {
     let folder = try TemporaryFolder()
     for name in ["a.jpg", "other/b.jpg", "other/store/data.mdb", "album/store/c.jpg"] {
@@ -183,7 +183,7 @@ struct LibraryWatchTests {
     #expect(try listed(folder.asRoot.appending("album".utf8), root: folder.asRoot) == ["store"])
   }
 
-  @Test("a missing file is said and stays an asset; when it returns it is the same one")
+  @Test("a missing file is reported and stays an asset; when it returns it is the same one")
   func missing() async throws {
     let rig = try WatchedLibrary()
     for name in ["a", "b"] { try rig.write("\(name).jpg", name) }
@@ -206,7 +206,7 @@ struct LibraryWatchTests {
     }
   }
 
-  @Test("a folder that is gone or empty changes nothing, and a restart says it too", arguments: [true, false])
+  @Test("a folder that is gone or empty changes nothing, and a restart reports it too", arguments: [true, false])
   func unmounted(isGone: Bool) async throws {
     let rig = try WatchedLibrary()
     for index in 0..<12 { try rig.write("p\(index).jpg", "\(index)") }
@@ -378,7 +378,7 @@ struct LibraryWatchTests {
     #expect(now[FilePath("/a")] == nil && now[FilePath("/b")] == nil && now[FilePath("/c")] == Self.knownFile(3))
   }
 
-  @Test("what is erased between the commit of a batch and its record leaves nothing of it among the known files")
+  @Test("an erasure between the commit of a batch and its record leaves nothing among the known files")
   func erasedMeanwhile() async throws {
     for removesFile in [false, true] {
       let rig = try WatchedLibrary()
@@ -394,7 +394,7 @@ struct LibraryWatchTests {
     }
   }
 
-  @Test("a damaged end of what is known is not believed, and the rest is")
+  @Test("a damaged end of the known files is ignored, and the rest is used")
   func damagedKnown() throws {
     let rig = try WatchedLibrary()
     try rig.library.store.folder.makeFolder(ImportReportFile.folder)

@@ -111,7 +111,7 @@ struct MetadataReadingTests {
       """.utf8)
   }
 
-  @Test("a library of before gets what an import would record, and nothing that a person edited changes")
+  @Test("an older library gets what an import would record, and nothing that a person edited changes")
   func before() async throws {
     for inPlace in [false, true] {
       let rig = try await ReadingRig(["a.jpg": Self.picture("a.jpg")], inPlace: inPlace)
@@ -147,7 +147,7 @@ struct MetadataReadingTests {
     }
   }
 
-  @Test("a file that is missing, or another than was imported, is named and read by no means")
+  @Test("a missing or replaced file is named, and not read")
   func gone() async throws {
     let names = ["here.jpg", "gone.jpg", "longer.jpg", "equal.jpg"]
     var files: [String: Data] = [:]
@@ -170,7 +170,7 @@ struct MetadataReadingTests {
     for name in names.dropFirst() { #expect(try rig.words(name).fileMetadata == nil, "\(name)") }
   }
 
-  @Test("sidecars are read when that is asked for; otherwise what they said stays")
+  @Test("sidecars are read on request; otherwise their values stay")
   func sidecars() async throws {
     let rig = try await ReadingRig(
       ["a.jpg": Self.picture("a.jpg"), "a.jpg.xmp": Self.xmp("In the sidecar")], sidecars: true)
@@ -188,7 +188,7 @@ struct MetadataReadingTests {
     #expect(try rig.words("a.jpg").fileMetadata == found)
   }
 
-  @Test("what a service's record said stays, since it cannot be read again")
+  @Test("values of a service's record stay, since it cannot be read again")
   func records() async throws {
     let rig = try await ReadingRig(["a.jpg": Self.picture("a.jpg")])
     let id = try rig.asset("a.jpg").id

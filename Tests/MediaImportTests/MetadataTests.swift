@@ -47,7 +47,7 @@ struct MetadataTests {
     return try #require(MediaMetadata(tags))
   }
 
-  @Test("the displayed size has the orientation applied", arguments: 1...8)
+  @Test("the displayed size respects the orientation", arguments: 1...8)
   func orientation(value: Int) throws {
     let metadata = try Self.metadata("x.jpg", TinyMedia.jpeg(.init(width: 8, height: 6, orientation: value)))
     #expect(metadata.storedSize == PixelSize(width: 8, height: 6))
@@ -84,14 +84,14 @@ struct MetadataTests {
     #expect(never.captureTime == nil)
   }
 
-  @Test("the type is the content's, whatever the name says")
+  @Test("the type is the content's, whatever the name")
   func type() throws {
     #expect(try Self.metadata("x.png", TinyMedia.jpeg()).uniformTypeIdentifier == "public.jpeg")
     #expect(try Self.metadata("no extension", TinyMedia.movie()).mimeType == "video/quicktime")
   }
 
   @Test(
-    "a type that Apple does not declare has the identifier that Apple would make",
+    "a type that Apple does not declare has the identifier that Apple would generate",
     arguments: [("kdbx", "dyn.ah62d4rv4ge8003dcta"), ("docp", "dyn.ah62d4rv4ge80k55dsa")])
   func dynamicType(name: String, identifier: String) {
     #expect(UniformType(undeclared: name).identifier == identifier)
@@ -99,7 +99,7 @@ struct MetadataTests {
   }
 
   @Test(
-    "places off the earth, halves and words are no place",
+    "coordinates out of range, incomplete ones and words are not a place",
     arguments: [
       (#""GPSLatitude":1,"Composite:GPSLongitude":2"#, false),
       (#""Composite:GPSLatitude":1"#, false),

@@ -68,7 +68,8 @@ struct MoveTests {
     )
   }
 
-  @Test("originals and duplicates go; sidecars, links, files of several names and other files stay, with a reason")
+  @Test(
+    "originals and duplicates are removed; sidecars, links, files of several names and other files stay, with a reason")
   func moved() async throws {
     for readsSidecars in [false, true] {
       let (folder, kept) = try Self.mixed()
@@ -110,7 +111,7 @@ struct MoveTests {
     #expect(planned.moved == done.moved && done.moved?.removed == 5)
   }
 
-  @Test("an original that is written or replaced after it was read stays, with what it has by then")
+  @Test("an original that is written or replaced after it was read stays, with its current content")
   func changed() async throws {
     for isReplaced in [false, true] {
       let folder = try MediaImportTests.TemporaryFolder()
@@ -176,7 +177,7 @@ struct MoveTests {
     #expect(try Data(contentsOf: URL(filePath: "\(folder.path)/replaced.jpg")) == Data("other".utf8))
   }
 
-  @Test("an original that a program has open for writing stays, and goes with the next import")
+  @Test("an original that a program has open for writing stays, and is removed by the next import")
   func beingWritten() async throws {
     let folder = try MediaImportTests.TemporaryFolder()
     let path = try folder.write("a.jpg", Self.still("a"))
@@ -194,7 +195,7 @@ struct MoveTests {
   }
 
   @Test(
-    "without a copy in the library that has the hash, the original stays", arguments: ["altered", "removed", "link"])
+    "an original without a copy of its hash in the library stays", arguments: ["altered", "removed", "link"])
   func damaged(how: String) async throws {
     let folder = try MediaImportTests.TemporaryFolder()
     let path = try folder.write("a.jpg", Self.still("a")).description
@@ -218,7 +219,7 @@ struct MoveTests {
     #expect(Self.reasons(summary) == ["a.jpg": .copyUnproved] && summary.moved?.removed == 0)
   }
 
-  @Test("an original that is the library's own file by a further name stays")
+  @Test("an original that is the library's own file under another name stays")
   func ownFile() async throws {
     let folder = try MediaImportTests.TemporaryFolder()
     try folder.write("first.jpg", Self.still("a"))
@@ -290,7 +291,7 @@ struct MoveTests {
     #expect(error?.description.contains("may not remove originals") == true)
   }
 
-  @Test("a run that was stopped before the removal goes on, and proves anew what it did not read")
+  @Test("a run that was stopped before the removal continues, and verifies again what it did not read")
   func goesOn() async throws {
     let folder = try MediaImportTests.TemporaryFolder()
     for index in 0..<5 { try folder.write("\(index).jpg", Self.still("\(index)")) }
@@ -318,7 +319,7 @@ struct MoveTests {
     #expect(summary.duplicates == 5 && summary.moved?.removed == 4 && Self.reasons(summary) == ["3.jpg": .changed])
   }
 
-  @Test("cancelled during the removal, it says what stayed, and the next import removes the rest")
+  @Test("cancelled during the removal, it reports what stayed, and the next import removes the rest")
   func cancelled() async throws {
     let folder = try InterruptedImportTests.pictures()
     let rig = try ImportedLibrary()
@@ -343,7 +344,7 @@ struct MoveTests {
     #expect(try Self.left(folder).filter { $0.hasSuffix(".jpg") || $0.hasSuffix(".mov") }.isEmpty)
   }
 
-  @Test("an erasure finds what a report says about the originals of an asset")
+  @Test("an erasure finds the lines of a report about the originals of an asset")
   func erased() async throws {
     let folder = try MediaImportTests.TemporaryFolder()
     try folder.write("secret.jpg", Self.still("a"))
@@ -363,7 +364,7 @@ struct MoveTests {
     #expect(try !String(contentsOfFile: summary.reportFile, encoding: .utf8).contains("secret"))
   }
 
-  @Test("killed at any point, each original is there or the library has it; the next one gives the whole, albums too")
+  @Test("killed at any point, each original exists or the library has it; the next import is complete, albums too")
   func killed() async throws {
     var whole: [String] = []
     var partlyMoved = 0

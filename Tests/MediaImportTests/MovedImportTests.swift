@@ -73,7 +73,7 @@ struct MovedImportTests {
   }
 
   @Test(
-    "files, commits, albums, the report and what is known of files go with the library, whatever has its old path",
+    "files, commits, albums, the report and the known files follow the library, whatever has its old path",
     arguments: Way.allCases, Moment.allCases)
   func everything(way: Way, moment: Moment) async throws {
     let folder = try Self.pictures()
@@ -131,7 +131,7 @@ struct MovedImportTests {
     #expect(again.assetsAdded == 0 && again.duplicates == Self.count + 1)
   }
 
-  @Test("a Takeout's albums and words go with the library")
+  @Test("a Takeout's albums and words follow the library")
   func takeout() async throws {
     let folder = try TemporaryFolder()
     for name in ["a.jpg", "b.jpg", "c.jpg"] {

@@ -85,7 +85,7 @@ struct PairingTests {
     #expect(left.isEmpty)
   }
 
-  @Test("stills complete the movies that the library has of their content identifier, each the first that is left")
+  @Test("stills complete the library's movies with their content identifier, each the first that is left")
   func halvesOfLibrary() {
     let count = 100
     func asset(_ number: Int) -> LocalIdentifier { LocalIdentifier(high: 0, low: UInt64(number)) }

@@ -49,7 +49,7 @@ struct RendererTests {
   }
 
   @Test(
-    "a picture meets its size by PhotoKit's modes, and its bytes have the size that is told",
+    "a picture's size follows PhotoKit's modes, and its bytes have the stated size",
     arguments: [
       (PixelSize(width: 300, height: 300), PictureRequest.Scaling.fit, false, PixelSize(width: 300, height: 200)),
       (PixelSize(width: 300, height: 300), .fill, false, PixelSize(width: 450, height: 300)),
@@ -90,7 +90,7 @@ struct RendererTests {
   }
 
   @Test(
-    "a part of a picture shows what is there, counted in the picture as it is looked at",
+    "a part of a picture shows that region, counted in the displayed picture",
     arguments: [
       // Turned to the right, the lower left of the stored picture is the upper left.
       (1, (0.0, 0.0, 0.5, 0.5), ["rr", "rr"]), (1, (0.5, 0, 0.5, 0.5), ["gg", "gg"]),
@@ -115,7 +115,7 @@ struct RendererTests {
     }
   }
 
-  @Test("a part of a picture is cut where it is said")
+  @Test("a part of a picture is cut where requested")
   func region() throws {
     let picture = try renderer.picture(
       request("orientation/Landscape_1.jpg", "public.jpeg", PixelSize(width: 90, height: 60)) {
@@ -127,7 +127,7 @@ struct RendererTests {
     #expect(PictureRequest.Region(x: .nan, y: 0, width: 1, height: 1) == nil)
   }
 
-  @Test("a film tells its length, its tracks and how it is turned")
+  @Test("the duration, tracks and orientation of a film are read")
   func films() throws {
     let film = try renderer.film(at: sample("video/with-gps.mov"))
     #expect(film.duration == 4.001667 && film.tracks.map(\.isVideo) == [false, true])
@@ -184,7 +184,7 @@ struct RendererTests {
     }
   }
 
-  @Test("a picture of more pixels than the limit is refused before it is decoded")
+  @Test("a picture of more pixels than the limit is rejected before it is decoded")
   func tooLarge() throws {
     var limits = MediaRenderer.Limits()
     limits.pixelCount = 100_000
@@ -202,7 +202,7 @@ struct RendererTests {
     #expect(enlarged?.code == .toolFailed)
   }
 
-  @Test("a program that never ends is ended at its limit", .timeLimit(.minutes(2)))
+  @Test("a program that never ends is terminated at its limit", .timeLimit(.minutes(2)))
   func hanging() throws {
     let folder = try TemporaryFolder()
     for name in ["vipsthumbnail", "ffprobe"] {
@@ -224,7 +224,7 @@ struct RendererTests {
 
 @Suite("The renderer without programs")
 struct BareRendererTests {
-  @Test("each question names the program that is missing and how to install it")
+  @Test("each request names the missing program and how to install it")
   func missing() throws {
     let folder = try TemporaryFolder()
     let file = folder.place("a.jpg")

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Placeholders")
 struct PlaceholderTests {
-  @Test("a placeholder has 37 bytes and gives the colours back that it was made of")
+  @Test("a placeholder has 37 bytes and reproduces the colours that it was made from")
   func colors() {
     // Blue above, orange below, lighter to the right.
     let pixels = (0..<64).flatMap { index -> [UInt8] in
@@ -25,7 +25,7 @@ struct PlaceholderTests {
     #expect(abs(color.red - 77) < 1 && abs(color.green - 77) < 1 && abs(color.blue - 77) < 1)
   }
 
-  @Test("only a picture of 8x8 pixels is taken")
+  @Test("only a picture of 8x8 pixels is accepted")
   func pictures() {
     let body = [UInt8](repeating: 9, count: 192)
     #expect(Placeholder.pixels(ppm: Array("P6\n8 8\n255\n".utf8) + body) == body)
@@ -56,7 +56,8 @@ struct RenditionTests {
     return try run.output(of: try Programs().exiftool(for: "it checks"), ["-a", "-G1", "-s", "-n", path])
   }
 
-  @Test("a batch of photos, a RAW file and a film become renditions without metadata, and what is none has its reason")
+  @Test(
+    "a batch of photos, a RAW file and a film become renditions without metadata, and other files have their reason")
   func batch() throws {
     let paths = [
       "orientation/Landscape_6.jpg", "gps/HTC Desire.jpg", "heic/IMG_1034.heic", "raw/Issue 247-1.nef",
@@ -93,7 +94,7 @@ struct RenditionTests {
     #expect(try size(made.small, "small.jpg") == PixelSize(width: 384, height: 256))
   }
 
-  @Test("a picture of more pixels than the limit is refused with its size, before it is decoded")
+  @Test("a picture of more pixels than the limit is rejected with its size, before it is decoded")
   func bomb() throws {
     let folder = try TemporaryFolder()
     // A frame header that claims 60000x60000 pixels.
@@ -104,7 +105,7 @@ struct RenditionTests {
     #expect(error?.description.contains("60000x60000") == true)
   }
 
-  @Test("films are played as they are, by remux or by a transcode; a remux holds no place")
+  @Test("films are played directly, by remux or by a transcode; a remux contains no location")
   func playback() throws {
     let folder = try TemporaryFolder()
     let source = try sample("video/with-gps.mov")
@@ -116,7 +117,7 @@ struct RenditionTests {
     #expect(!(try tags(try Data(contentsOf: target), "a.mp4")).contains("GPS"))
   }
 
-  @Test("the order of the boxes is read without looking inside, whatever their sizes claim")
+  @Test("the order of the boxes is read without parsing them, whatever sizes they claim")
   func boxes() throws {
     let folder = try TemporaryFolder()
     func layout(_ bytes: [UInt8]) throws -> (isMP4: Bool, isIndexFirst: Bool) {

@@ -42,13 +42,13 @@ struct SandboxTests {
     }
   }
 
-  @Test("this machine has a layer that keeps files away")
+  @Test("this machine has a layer that protects files")
   func machine() {
     #expect(!fileLayers.isEmpty, "Only these work here: \(layers). Install bubblewrap, or a kernel with Landlock.")
     #expect(fileLayers.first == SandboxLayer.active)
   }
 
-  @Test("a program reads its input, and not the library's folder", arguments: fileLayers)
+  @Test("a program reads its input, but not the library's folder", arguments: fileLayers)
   func files(_ layer: SandboxLayer) throws {
     let place = try Place()
     let program = """
@@ -89,7 +89,7 @@ struct SandboxTests {
   }
 
   @Test(
-    "a program makes no socket, no process, no signal, and no group of its own",
+    "a program creates no socket, no process, no signal, and no group of its own",
     arguments: layers.filter { $0 != .none })
   func calls(_ layer: SandboxLayer) throws {
     let place = try Place()
@@ -109,7 +109,7 @@ struct SandboxTests {
   }
 
   @Test(
-    "a program changes no file that it may only read, and no mode, owner or time",
+    "a program changes no file that it may only read, nor any mode, owner or time",
     arguments: layers.filter { $0 != .none })
   func changes(_ layer: SandboxLayer) throws {
     let place = try Place()

@@ -35,7 +35,7 @@ struct SidecarImportTests {
     return options
   }
 
-  @Test("words beside the movie of a Live Photo that comes after its still are recorded where the still has none")
+  @Test("words beside the movie of a Live Photo that arrives after its still are recorded where the still has none")
   func lateMovie() async throws {
     for isDescribed in [false, true] {
       let folder = try TemporaryFolder()
@@ -107,7 +107,7 @@ struct SidecarImportTests {
     #expect((line["from"] as? [String: String])?["creationDate"] == "embedded")
   }
 
-  @Test("of hierarchical keywords the last part is taken, and a keyword of Lightroom may have a slash")
+  @Test("of hierarchical keywords the last component is used, and a keyword of Lightroom may have a slash")
   func slashes() throws {
     let json = #"""
       [{"SourceFile": "a", "XMP-lr:HierarchicalSubject": ["Style|B/W", "Places|Rome"], "XMP-dc:Subject": ["B/W"],
@@ -135,7 +135,7 @@ struct SidecarImportTests {
     #expect(time("TakenAtLocal: 2020-03-06T17:30:00Z", "TimeZone: Europe/Berlin") == "2020-03-06T17:30:00 local none")
   }
 
-  @Test("a description that vanishes before it is read is skipped", arguments: [MediaExport.folders, .takeout])
+  @Test("a sidecar that vanishes before it is read is skipped", arguments: [MediaExport.folders, .takeout])
   func vanishing(export: MediaExport) async throws {
     let folder = try TemporaryFolder()
     let photo = try folder.write("T/a.jpg", ImportTests.still("a", identifier: nil))
@@ -170,7 +170,7 @@ struct SidecarImportTests {
     #expect(summary.assetsAdded == 2 && summary.skipped == ["unreadable": 2] && summary.lostCount == 2)
   }
 
-  @Test("JSON of osxphotos and exiftool is read, other JSON is left, and XMP counts before it")
+  @Test("JSON of osxphotos and exiftool is read, other JSON is skipped, and XMP takes precedence")
   func json() async throws {
     let folder = try TemporaryFolder()
     for name in ["a.jpg", "b.jpg"] { try folder.write(name, ImportTests.still(name, identifier: nil)) }
@@ -190,7 +190,7 @@ struct SidecarImportTests {
     #expect(outcomes["b.jpg.json"] == .sidecar)
   }
 
-  @Test("a place of zero and zero in an XMP gives way to the one that the JSON states")
+  @Test("a place of zero and zero in an XMP yields to the one in the JSON")
   func noPlace() async throws {
     let folder = try TemporaryFolder()
     var photo = TinyMedia.Photo(comment: "no place")
@@ -208,7 +208,7 @@ struct SidecarImportTests {
     #expect(asset.location?.latitude == 12.5 && asset.location?.longitude == -3.25)
   }
 
-  @Test("a sidecar beside a file of its name describes none of the same name elsewhere", arguments: [false, true])
+  @Test("a sidecar beside a file of its name describes no file of the same name elsewhere", arguments: [false, true])
   func sameNames(isStem: Bool) async throws {
     let folder = try TemporaryFolder()
     let photos = ["card1/100CANON", "card2/100CANON", "card1/originals", "card2/originals"]
@@ -229,7 +229,7 @@ struct SidecarImportTests {
     }
   }
 
-  @Test("a tree of sidecars without photos beside them describes the photos of the same places in another tree")
+  @Test("a tree of sidecars without photos beside them describes the photos at the same paths of another tree")
   func mirrored() async throws {
     let folder = try TemporaryFolder()
     try folder.write("photos/2020/a.jpg", ImportTests.still("a", identifier: nil))
@@ -248,7 +248,7 @@ struct SidecarImportTests {
     #expect(yaml["Caption"]?.unicodeScalars.count == 129)
   }
 
-  @Test("a value of a YAML that is wrapped is read to its end, plain and in quotes")
+  @Test("a wrapped value of a YAML is read to its end, plain and in quotes")
   func wrapped() {
     let yaml = YAMLText(
       Array(
@@ -285,7 +285,7 @@ struct SidecarImportTests {
     #expect(["and took the bus", "said", "wrapped"].allSatisfy { yaml[$0] == nil })
   }
 
-  @Test("a caption of a YAML comes into the library with at most 128 marks")
+  @Test("a caption of a YAML is stored with at most 128 marks")
   func boundedMarks() async throws {
     let folder = try TemporaryFolder()
     try folder.write("a.jpg", ImportTests.still("marks", identifier: nil))
@@ -308,7 +308,7 @@ struct SidecarImportTests {
     #expect(summary.rules.contains { $0.rule == "a sidecar describes no file that is there" && $0.count == 1 })
   }
 
-  @Test("PhotoPrism's YAML is read from its own tree, with albums; what it guessed is not taken")
+  @Test("PhotoPrism's YAML is read from its own tree, with albums; its guesses are not used")
   func yaml() async throws {
     let folder = try TemporaryFolder()
     for name in ["a", "b"] { try folder.write("originals/2020/\(name).jpg", ImportTests.still(name, identifier: nil)) }

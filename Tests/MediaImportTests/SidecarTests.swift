@@ -94,7 +94,7 @@ struct SidecarTests {
     #expect(after["XMP-dc:Description"] == nil && after["XMP-dc:Subject"] as? [String] == ["x", "y"])
   }
 
-  @Test("what another program says stays, under either name", arguments: ["a.jpg.xmp", "a.xmp"])
+  @Test("the values of another program stay, under either name", arguments: ["a.jpg.xmp", "a.xmp"])
   func merged(name: String) async throws {
     let rig = try await SidecarRig(["a.jpg"])
     try rig.folder.write(name, Data(Self.foreign.utf8))
@@ -106,7 +106,7 @@ struct SidecarTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: rig.folder.path).sorted() == ["a.jpg", name])
   }
 
-  @Test("one that another program changed since is left as it is, until it is to be merged")
+  @Test("a sidecar that another program changed since is left unchanged, until a merge is requested")
   func changed() async throws {
     let rig = try await SidecarRig(["a.jpg"])
     try await rig.edit("a.jpg", "Sea")
@@ -120,7 +120,7 @@ struct SidecarTests {
     #expect(try await rig.write()["a.jpg"]?.outcome == .unchanged)
   }
 
-  @Test("a restored library leaves a sidecar alone that was changed since it was written; a fork has no such journal")
+  @Test("a restored library leaves a sidecar that was changed since it was written; a fork has no such journal")
   func restored() async throws {
     let rig = try await SidecarRig(["a.jpg"])
     try await rig.edit("a.jpg", "Sea")
@@ -138,7 +138,7 @@ struct SidecarTests {
     #expect(!FileManager.default.fileExists(atPath: place("fork/sidecars").path))
   }
 
-  @Test("what a killed run left beside an original does not prevent its sidecar, and goes")
+  @Test("what a killed run left beside an original does not block its sidecar, and is removed")
   func leftFile() async throws {
     let rig = try await SidecarRig(["a.jpg"])
     try await rig.edit("a.jpg", "new")
@@ -148,7 +148,7 @@ struct SidecarTests {
     #expect(!FileManager.default.fileExists(atPath: left))
   }
 
-  @Test("a copy of a library that writes the same sidecar is not disturbed: each has a file of its own for it")
+  @Test("two copies of a library that write the same sidecar do not interfere: each has its own temporary file")
   func copyAtWork() async throws {
     let rig = try await SidecarRig(["a.jpg"])
     try await rig.edit("a.jpg", "new")
@@ -174,7 +174,7 @@ struct SidecarTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: rig.place("d")) == ["a.jpg"])
   }
 
-  @Test("what cannot be written is said: a missing original, no sidecar under its name, a file that the library keeps")
+  @Test("a sidecar that cannot be written is reported: a missing original, no name for it, a file of the library")
   func refused() async throws {
     let rig = try await SidecarRig(["a.jpg", "b.jpg"])
     try await rig.edit("a.jpg", "Sea")
@@ -203,7 +203,7 @@ struct SidecarTests {
     }
   }
 
-  @Test("an erasure takes the asset's lines out of the journal, and the next run knows the others")
+  @Test("an erasure removes the asset's lines from the journal, and the next run knows the others")
   func erased() async throws {
     let rig = try await SidecarRig(["ZNZ_0001.jpg", "b.jpg"])
     for name in ["ZNZ_0001.jpg", "b.jpg"] {
@@ -233,7 +233,7 @@ struct SidecarTests {
     #expect(try await rig.write()["a.jpg"]?.outcome == .missing)
   }
 
-  @Test("a sidecar of a later run does not take the place of that of another asset, which has it until it is trashed")
+  @Test("a later run's sidecar does not replace that of another asset, which keeps it until it is trashed")
   func sharedStem() async throws {
     let rig = try await SidecarRig(["a.jpg", "a.png"])
     let stem = { (options: inout SidecarWriting.Options) in options.naming = .stem }

@@ -81,7 +81,7 @@ struct StackImportTests {
   ]
 
   @Test(
-    "each rule makes its stack, in batches of any size, and undoing the import takes all of it back",
+    "each rule makes its stack, in batches of any size, and undoing the import reverts all of it",
     arguments: [1, 2, 3, 200], [false, true])
   func rules(batch: Int, leavesFilesInPlace: Bool) async throws {
     var options = LibraryImport.Options()
@@ -109,7 +109,7 @@ struct StackImportTests {
     #expect(found.isSound)
   }
 
-  @Test("a dry run counts the stacks and says which, and records nothing")
+  @Test("a dry run counts and names the stacks, and records nothing")
   func dryRun() async throws {
     var options = LibraryImport.Options()
     options.isDryRun = true
@@ -120,7 +120,7 @@ struct StackImportTests {
     #expect(try rig.assets().isEmpty)
   }
 
-  @Test("without the option there is no stack, nor for a client that is not shown stacks")
+  @Test("without the option no stack is made, nor for a client that does not see stacks")
   func off() async throws {
     var options = LibraryImport.Options()
     options.formsStacks = false
@@ -142,7 +142,7 @@ struct StackImportTests {
   // MARK: Codings
 
   @Test(
-    "two codings are no stack where more files have their name than one shot leaves, as series with numbers as endings",
+    "two encodings are not stacked if more files share their name than one shot leaves, as in numbered series",
     arguments: [64, 65, 2000])
   func manyOfOneName(count: Int) async throws {
     var files = ShotFiles.pair
@@ -151,7 +151,7 @@ struct StackImportTests {
     #expect(stacks == (count > 64 ? [] : [["IMG_1.HEIC", "IMG_1.JPG"]]))
   }
 
-  @Test("two codings are a stack with a sidecar between them, in batches of any size", arguments: [2, 3, 200])
+  @Test("two encodings with a sidecar between them are a stack, in batches of any size", arguments: [2, 3, 200])
   func sidecarBetween(batch: Int) async throws {
     var (files, options) = (ShotFiles.pair, LibraryImport.Options())
     options.batchFileCount = batch
@@ -160,7 +160,7 @@ struct StackImportTests {
     #expect(try Self.stacks(rig.library) == [["IMG_1.HEIC", "IMG_1.JPG"]])
   }
 
-  @Test("a coding and that of an earlier import are a stack with a sidecar between them")
+  @Test("an encoding and one of an earlier import with a sidecar between them are a stack")
   func sidecarBetweenImports() async throws {
     var files = ShotFiles.pair
     let later = try #require(files["a/IMG_1.JPG"])
@@ -173,7 +173,7 @@ struct StackImportTests {
   }
 
   @Test(
-    "a new file of a watched folder comes with the files of its name and of its original, if these are at most 64",
+    "a new file of a watched folder is imported with the files of its name and of its original, up to 64",
     arguments: [64, 65, 2000])
   func neighbours(count: Int) {
     let scans = (1...count).map { "scan.\(10_000 + $0)" }
@@ -189,7 +189,7 @@ struct StackImportTests {
   }
 
   @Test(
-    "two codings of a shot are a stack only if everything that proves it is there",
+    "two encodings of a shot are a stack only with complete evidence",
     arguments: ["time", "fraction", "noTime", "model", "noMake", "size", "offset", "case"])
   func codings(what: String) async throws {
     var (one, two) = (ShotFiles.photo("one"), ShotFiles.photo("two"))
@@ -208,7 +208,7 @@ struct StackImportTests {
     #expect(found.isEmpty, "\(found)")
   }
 
-  @Test("a turned picture is compared upright, and a shot without a fraction of the second has none in both codings")
+  @Test("a rotated picture is compared upright, and a shot without fractional seconds lacks them in both encodings")
   func upright() async throws {
     var (one, two) = (ShotFiles.photo("one", fraction: nil), ShotFiles.photo("two", fraction: nil))
     (one.width, one.height) = (6, 8)
@@ -217,7 +217,7 @@ struct StackImportTests {
     #expect(try await Self.stacks(files) == [["IMG_1.HEIC", "IMG_1.jpg"]])
   }
 
-  @Test("the coding that cameras write is on top, and of two converted ones neither is")
+  @Test("the encoding that cameras write is on top, and of two converted ones neither is")
   func tops() async throws {
     let tiff = TinyMedia.tiff(ShotFiles.photo("tiff"), isWithSize: true)
     let jpeg = TinyMedia.jpeg(ShotFiles.photo("jpeg"))
@@ -280,7 +280,7 @@ struct StackImportTests {
     #expect(found.isEmpty, "\(found)")
   }
 
-  @Test("where a number is there twice, or an album has only a part, the series is cut")
+  @Test("where a number occurs twice, or an album has only a part, the series is split")
   func cutSeries() async throws {
     var files = ShotFiles.series
     files["b/DSC_0004_copy.JPG"] = TinyMedia.jpeg(ShotFiles.shot(4, "copy"))
@@ -298,7 +298,7 @@ struct StackImportTests {
     }
   }
 
-  @Test("the photos of an album stay shown: no photo is put beneath one that the album lacks")
+  @Test("the photos of an album stay visible: no photo is placed beneath one that the album lacks")
   func albums() async throws {
     var files = ShotFiles.pair.merging(ShotFiles.copy) { $1 }
     files["best/IMG_1.JPG"] = files["a/IMG_1.JPG"]
@@ -315,7 +315,7 @@ struct StackImportTests {
   // MARK: Copies
 
   @Test(
-    "a copy that only its name calls edited needs the time and the camera of one original",
+    "a copy that is an edit only by its name needs the time and the camera of one original",
     arguments: ["time", "noTime", "model", "two", "twoCopies", "video", "hidden"])
   func copies(what: String) async throws {
     var (one, two) = (ShotFiles.photo("one"), ShotFiles.photo("two"))
@@ -342,7 +342,7 @@ struct StackImportTests {
 
   // MARK: Again
 
-  @Test("a stack that a person took apart stays apart when the import is repeated, and when a photo comes to it")
+  @Test("a stack that a person dissolved stays dissolved when the import is repeated, and when a photo joins it")
   func unstacked() async throws {
     var files = Self.all
     let last = files.removeValue(forKey: "b/DSC_0007.JPG")
@@ -357,7 +357,7 @@ struct StackImportTests {
     #expect(try Self.stacks(rig.library).isEmpty)
   }
 
-  @Test("what an interrupted import recorded of a stack is completed by the next one, as far as nobody touched it")
+  @Test("a stack that an interrupted import recorded in part is completed by the next one, except where it was edited")
   func interrupted() async throws {
     // As though the first import had been killed behind these files.
     let early = ["b/DSC_0001.JPG", "b/DSC_0002.JPG", "b/DSC_0003.JPG", "c/IMG_2.JPG"]
@@ -381,7 +381,7 @@ struct StackImportTests {
   }
 
   @Test(
-    "the other coding of a photo may come with a later import, if the photo is as it came and is a single file",
+    "the other encoding of a photo may arrive with a later import, if the photo is unchanged and a single file",
     arguments: ["onTop", "beneath", "live", "liveBeneath", "touched", "two", "raw", "stacked"])
   func laterCoding(what: String) async throws {
     let (heic, jpeg) = (TinyMedia.heic(ShotFiles.photo("heic")), TinyMedia.jpeg(ShotFiles.photo("jpeg")))

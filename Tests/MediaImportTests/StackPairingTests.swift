@@ -126,7 +126,7 @@ struct StackPairingTests {
     }
   }
 
-  @Test("each copy has the original that comparing each with each gives it, whatever batches", arguments: 0..<300)
+  @Test("each copy gets the original that comparing all pairs finds, whatever the batches", arguments: 0..<300)
   func same(seed: Int) throws {
     var random = SeededGenerator(seed: UInt64(seed))
     var folder = Folder(&random)
@@ -173,7 +173,7 @@ struct StackPairingTests {
 
   private static let count = 40_000
 
-  @Test("forty thousand edited copies, and as many originals of one name, are no shot")
+  @Test("forty thousand edited copies, and as many originals of one name, are not a shot")
   func manyOfOneName() {
     let files = (0..<Self.count).flatMap { number in
       ["", "_edited"].map { Self.scanned("/a/scan\($0).\(number)", content: nil) }
@@ -181,7 +181,7 @@ struct StackPairingTests {
     #expect(EditedCopy.named(in: files).isEmpty)
   }
 
-  @Test("forty thousand copies whose originals have one content have the one asset as original, and so are no stack")
+  @Test("forty thousand copies whose originals have one content have the one asset as original, and are not stacked")
   func manyOfOneContent() throws {
     let originals = (0..<Self.count).map { Self.scanned("/\($0)/IMG_1.jpg", content: -1) }
     var catalog = MediaCatalog(

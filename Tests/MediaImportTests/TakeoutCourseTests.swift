@@ -125,7 +125,7 @@ struct TakeoutCourseTests {
     #expect(try Self.content(library) == Self.content(whole.library))
   }
 
-  @Test("a dry run tells what an import then does, and changes nothing", .enabled(if: TakeoutImportTests.canUnpack))
+  @Test("a dry run reports what an import then does, and changes nothing", .enabled(if: TakeoutImportTests.canUnpack))
   func dryRun() async throws {
     let model = ModelTakeout(seed: 33)
     let folder = try TemporaryFolder()
@@ -144,7 +144,7 @@ struct TakeoutCourseTests {
     #expect(told.rules.allSatisfy { $0.examples.count == min($0.count, 20) } && !told.rules.isEmpty)
   }
 
-  @Test("what people edited since stays, and a repeated import fills albums only")
+  @Test("later edits by people stay, and a repeated import only fills albums")
   func editsStay() async throws {
     var model = ModelTakeout(seed: 34, photoCount: 1)
     model.albums = [ModelTakeout.Album(title: "Sea", folder: "Sea")]
@@ -169,7 +169,7 @@ struct TakeoutCourseTests {
     #expect(summary.albums == [ImportedAlbum(title: "Sea", memberCount: 1, isNew: false, added: 1, named: 1)])
   }
 
-  @Test("names, dates, keywords, a zone and the partner decide about what comes in")
+  @Test("names, dates, keywords, a zone and the partner decide what is imported")
   func selection() async throws {
     var model = ModelTakeout(seed: 35, photoCount: 6)
     for index in model.photos.indices {
@@ -256,7 +256,7 @@ struct TakeoutCourseTests {
   private struct Expectations: Decodable { let takeout: [Expected] }
 
   @Test(
-    "every JSON of the real exports describes what it is known to describe",
+    "every JSON of the real exports describes the file that it is known to describe",
     .enabled(if: Corpus.isPresent, "The folder of real photos is not at hand."))
   func corpus() async throws {
     let folder = try #require(Corpus.folder)

@@ -15,7 +15,7 @@ struct TakeoutImportTests {
   static let canUnpack = SamplePhotos.areInstalled("bsdtar", "gzip", "tar")
 
   @Test(
-    "what was exported is had back, wherever the parts were cut, from folders and archives",
+    "an export is imported completely, wherever the parts were cut, from folders and archives",
     .enabled(if: canUnpack, "bsdtar of libarchive-tools is not installed."), arguments: Form.allCases,
     Dose.isFull ? 1...6 : 1...2)
   func roundTrip(form: Form, seed: Int) async throws {
@@ -70,7 +70,7 @@ struct TakeoutImportTests {
     try #require(child.end() == .status(0), "\(words)")
   }
 
-  @Test("folders of albums that are named one by one are albums of their own, with the JSON of their own")
+  @Test("album folders that are named one by one are separate albums, each with its own JSON")
   func namedAlbums() async throws {
     let folder = try TemporaryFolder()
     for (name, title) in [("Sea", "The sea"), ("Sun", "")] {
@@ -93,7 +93,7 @@ struct TakeoutImportTests {
     #expect(albums.sorted() == [#"Sun: ["of Sun"]"#, #"The sea: ["of Sea"]"#])
   }
 
-  @Test("of JSONs that fit an item equally, that of the first path is its own, whatever part was named first")
+  @Test("of JSONs that fit an item equally, the one with the first path is used, whatever part was named first")
   func equalRecords() {
     var files: [ScannedFile] = []
     var records: [Int: TakeoutRecord] = [:]
@@ -122,7 +122,7 @@ struct TakeoutImportTests {
   }
 
   @Test(
-    "photos of two accounts have what the JSONs beside them say, whichever folder was named first",
+    "photos of two accounts have the values of the JSONs beside them, whichever folder was named first",
     arguments: [["ana", "ben"], ["ben", "ana"]])
   func twoAccounts(people: [String]) async throws {
     let folder = try TemporaryFolder()
@@ -151,7 +151,7 @@ struct TakeoutImportTests {
     }
   }
 
-  @Test("of what is said about files with the same content, the first 64 different layers count")
+  @Test("of the metadata of files with the same content, the first 64 different layers count")
   func manyOfOneContent() throws {
     let folder = try TemporaryFolder()
     let content = try FileContent(of: folder.write("a.jpg", Data("a".utf8)))
@@ -169,7 +169,7 @@ struct TakeoutImportTests {
     for file in catalog.files { #expect(file.note?.layers.compactMap(\.caption) == captions) }
   }
 
-  @Test("a place of zero and zero, as a camera writes it, gives way to the one that the JSON states")
+  @Test("a place of zero and zero, as a camera writes it, yields to the one in the JSON")
   func noPlace() async throws {
     let folder = try TemporaryFolder()
     var photo = TinyMedia.Photo(comment: "no place")

@@ -71,7 +71,7 @@ struct TakeoutNamesTests {
     #expect(Self.matches(["PXL_1.MP.jpg", "PXL_1.MP"], [pixel])["PXL_1.MP"] == pixel.0)
   }
 
-  @Test("items with one cut name have numbered JSONs, told apart by title and else by order")
+  @Test("items with one cut name have numbered JSONs, matched by title and else by order")
   func collisions() {
     let stem = "A very long title that somebody has written fo"
     #expect(stem.count == TakeoutNames.stemLimit)
@@ -83,7 +83,7 @@ struct TakeoutNamesTests {
     #expect(titled == [items[2]: names[0], items[0]: names[1], items[1]: names[2]])
   }
 
-  @Test("thousands of items with one cut name have each their own JSON, by the title or else by the number")
+  @Test("thousands of items with one cut name each have their own JSON, by the title or else by the number")
   func manyCollisions() {
     let stem = "A very long title that somebody has written fo"
     let count = 3000
@@ -100,7 +100,7 @@ struct TakeoutNamesTests {
     #expect(fitting == Dictionary(uniqueKeysWithValues: zip(alike, names)), "Each title fits each item.")
   }
 
-  @Test("parentheses of the photographer and numbers of Google are told apart by the title")
+  @Test("parentheses of the photographer and numbers of Google are distinguished by the title")
   func parentheses() {
     let found = Self.matches(
       ["x(3).jpg", "x(3)(1).jpg", "x.jpg"],

@@ -140,7 +140,7 @@ struct TakeoutPairingTests {
     return TakeoutNames.Sidecar(index: index, stem: stem + number, title: title)
   }
 
-  @Test("each item has the JSON that comparing each with each gives it, by the same rule", arguments: 0..<400)
+  @Test("each item has the JSON that comparing all pairs gives it, by the same rule", arguments: 0..<400)
   func same(seed: Int) {
     var random = SeededGenerator(seed: UInt64(seed))
     let names = Array(Self.names.shuffled(using: &random).prefix(random.int(1..<6)))
@@ -209,7 +209,7 @@ struct TakeoutPairingTests {
 
   // A look at each item of the name for each of them would be 1,600,000,000.
 
-  @Test("forty thousand movies of one name, of which no still is there, have no JSON")
+  @Test("forty thousand movies of one name without a still have no JSON")
   func manyMovies() {
     let sidecar = TakeoutNames.Sidecar(index: 0, stem: "IMG_2.jpg", title: nil)
     let items = Self.items(Array(repeating: "IMG_1.MP4", count: 40_000))

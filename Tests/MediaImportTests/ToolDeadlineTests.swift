@@ -25,7 +25,7 @@ struct ToolDeadlineTests {
     #expect(third == .timeout)
   }
 
-  @Test("an answer of exiftool that has come is read after the deadline", .timeLimit(.minutes(10)))
+  @Test("an answer of exiftool that has arrived is read after the deadline", .timeLimit(.minutes(10)))
   func exiftool() throws {
     let folder = try TemporaryFolder()
     let script = """

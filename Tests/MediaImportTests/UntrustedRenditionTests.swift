@@ -9,7 +9,7 @@ import Testing
 // so. Each of these files is one that the installed libvips reads by such a loader if it is let.
 
 @Suite(
-  "Files that libvips reads by loaders which were not made for hostile ones", .blocking,
+  "Files that libvips reads with loaders that are not safe for hostile input", .blocking,
   .enabled(if: SamplePhotos.areInstalled("vipsthumbnail", "vips", "ffmpeg", "exiftool"), "Needs the programs."))
 struct UntrustedRenditionTests {
   private static let shared = MediaRenderer()
@@ -35,7 +35,7 @@ struct UntrustedRenditionTests {
     return path
   }
 
-  @Test("the loaders are off, for one file of a batch as for all", arguments: files.keys.sorted())
+  @Test("the loaders are disabled, for one file of a batch as for all", arguments: files.keys.sorted())
   func loaders(_ kind: String) throws {
     let folder = try TemporaryFolder()
     let path = try write(kind, to: folder)
@@ -49,7 +49,7 @@ struct UntrustedRenditionTests {
     #expect(made == [false, true])
   }
 
-  @Test("no picture and no rendition is made of such a file, whatever it is called", arguments: files.keys.sorted())
+  @Test("no picture and no rendition is made of such a file, whatever its name", arguments: files.keys.sorted())
   func refused(_ kind: String) throws {
     let folder = try TemporaryFolder()
     let named = try write(kind, to: folder)

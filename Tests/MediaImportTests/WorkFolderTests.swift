@@ -45,7 +45,7 @@ struct WorkFolderTests {
     #expect(try State(foreign) == before)
   }
 
-  @Test("what a killed process with the number of this one left is removed, and what this process made stays")
+  @Test("leftovers of a killed process with this one's number are removed, and this process's files stay")
   func swept() throws {
     let folder = try TemporaryFolder()
     let own = try folder.write("library/resources/ab/cd", Data("own".utf8)).description
@@ -67,7 +67,7 @@ struct WorkFolderTests {
   }
 
   @Test(
-    "rendering a referenced photo leaves it as it is, whatever its name", .enabled(if: SamplePhotos.canRender),
+    "rendering a referenced photo leaves it unchanged, whatever its name", .enabled(if: SamplePhotos.canRender),
     arguments: [false, true])
   func rendered(sharesTool: Bool) throws {
     let folder = try TemporaryFolder()

@@ -28,7 +28,7 @@ struct AlbumRuleTests {
   }
 
   @Test(
-    "a move takes out first and then counts in the rest (AL-03)",
+    "a move removes first and then counts in the remaining members (AL-03)",
     arguments: [
       (moved: [0], to: 0, outcome: "abcde"), ([0], 1, "bacde"), ([0], 4, "bcdea"), ([4], 0, "eabcd"),
       ([1, 3], 0, "bdace"), ([1, 3], 3, "acebd"), ([1, 3], 1, "abdce"), ([0, 1], 3, "cdeab"),
@@ -63,7 +63,7 @@ struct AlbumRuleTests {
       try await small.refusal { $0.album(album.id).replace(at: [0, 1], with: [a[0], a[0]]) } == .changeNotSupported)
   }
 
-  @Test("indexes count on the result that was passed in, translated (AL-05, CB-13)")
+  @Test("indexes refer to the result that was passed in, translated (AL-05, CB-13)")
   func basis() async throws {
     let small = try SmallLibrary()
     let a = try await small.assets(6)
@@ -103,7 +103,7 @@ struct AlbumRuleTests {
     #expect(try small.children(nil) == albums.map(\.id))
   }
 
-  @Test("place and membership outlive hiding and trash; what comes back stands between the same neighbours")
+  @Test("place and membership survive hiding and trash; a restored member stands between the same neighbours")
   func placesSurvive() async throws {
     let small = try SmallLibrary()
     let a = try await small.assets(6)
@@ -125,7 +125,7 @@ struct AlbumRuleTests {
     #expect(try small.now(album.id).estimatedAssetCount == 6)
   }
 
-  @Test("5,000 insertions at one spot keep the order, and few members are given new keys for it")
+  @Test("5,000 insertions at one spot keep the order, and few members are rekeyed for it")
   func crowding() async throws {
     let small = try SmallLibrary()
     let assets = try await small.assets(5_002)
@@ -141,7 +141,7 @@ struct AlbumRuleTests {
     #expect(places > 0 && places < 5_000 * 16, "\(places) places were given to make room.")
   }
 
-  @Test("putting one photo into a large album writes as much as into a small one")
+  @Test("adding one photo to a large album writes as much as to a small one")
   func insertionIsSmall() async throws {
     let small = try SmallLibrary()
     let count = Dose.isFull ? 100_000 : 20_000

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Numbers of assets")
 struct AssetNumberTests {
-  @Test("the bounds themselves are accepted, and what is just beyond them is not")
+  @Test("the bounds themselves are accepted, and values just beyond them are not")
   func bounds() throws {
     let made = try TemporaryLibrary(.system)
     func code(_ change: (inout AssetCreation) -> Void) throws -> LibraryError.Code? {

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("The table of an asset's properties")
 struct AssetPropertyTests {
-  @Test("the fields of a row, set on a blank one, make the row again", arguments: 1...8 as ClosedRange<UInt64>)
+  @Test("the fields of a row, set on a blank one, reproduce the row", arguments: 1...8 as ClosedRange<UInt64>)
   func copying(seed: UInt64) {
     var random = QueryRandom(seed: seed)
     for _ in 0..<100 {
@@ -26,7 +26,7 @@ struct AssetPropertyTests {
   }
 
   @Test(
-    "a value of another kind, or of no value of the type, is refused and changes nothing",
+    "a value of another type, or an invalid one, is rejected and changes nothing",
     arguments: AssetField.allCases)
   func refusing(field: AssetField) {
     var random = QueryRandom(seed: UInt64(field.rawValue))
@@ -55,7 +55,7 @@ struct AssetPropertyTests {
     }
   }
 
-  @Test("what a request gives is what it says, and a later value replaces an earlier one")
+  @Test("a request reads back its own values, and a later value replaces an earlier one")
   func values() {
     var changes = AssetChanges()
     #expect(changes.values.entries.isEmpty && changes.isSelfPortrait == nil && changes.location == nil)

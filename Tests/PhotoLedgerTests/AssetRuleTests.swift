@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Assets")
 struct AssetRuleTests {
-  @Test("every change of a property gives a new modification date, and what changes nothing does not (AS-01)")
+  @Test("every change of a property sets a new modification date, and a request without effect does not (AS-01)")
   func modificationDate() async throws {
     let small = try SmallLibrary()
     let id = try await small.assets(1)[0]
@@ -22,7 +22,7 @@ struct AssetRuleTests {
   }
 
   @Test(
-    "a combination of files that makes no asset fails the block (AS-11, LP-02, CB-06)",
+    "an invalid combination of files fails the block (AS-11, LP-02, CB-06)",
     arguments: [
       (MediaType.image, [ResourceType.photo, .pairedVideo], nil as LibraryError.Code?),
       (.image, [.photo, .alternatePhoto, .adjustmentData], nil), (.video, [.video], nil), (.audio, [.audio], nil),
@@ -39,7 +39,7 @@ struct AssetRuleTests {
     #expect(try small.library.fetchAssets().count == (code == nil ? 1 : 0))
   }
 
-  @Test("trash is an update, restoring brings every place back, purge is the end (AS-14, PH-04)")
+  @Test("trash is an update, restoring restores every place, purge is final (AS-14, PH-04)")
   func trash() async throws {
     let small = try SmallLibrary()
     let a = try await small.assets(3)

@@ -15,7 +15,7 @@ struct AssetValueTests {
     ("a date that is not a number", { $0.creationDate = .set(Date(timeIntervalSince1970: .infinity)) }),
   ]
 
-  @Test("a value that no asset can have is refused with a sentence, at creation and in edits")
+  @Test("an invalid value of an asset is rejected with a sentence, at creation and in edits")
   func refused() throws {
     let made = try TemporaryLibrary()
     let id = try made.create(.invented(1))
@@ -68,7 +68,7 @@ struct AssetValueTests {
     #expect(Set(try made.library.resources(of: asset).map(\.type)) == [.photo, .pairedVideo])
   }
 
-  @Test("adding files that are there already still executes the changes that came with them")
+  @Test("adding existing files still executes the changes that came with them")
   func addsKnown() throws {
     let made = try TemporaryLibrary()
     let creation = AssetCreation.invented(1)
@@ -84,7 +84,7 @@ struct AssetValueTests {
     }
   }
 
-  @Test("files make an asset together or not, as creation says too (AS-11, LP-02)")
+  @Test("the combinations of files that creation accepts, editing accepts too (AS-11, LP-02)")
   func supported() throws {
     let cases: [([ResourceType], MediaType, Bool)] = [
       ([.photo], .image, true), ([.video], .video, true), ([.audio], .audio, true),

@@ -30,7 +30,7 @@ struct AuthorizationRuleTests {
     #expect(try app.asset(a[0].uuidString) == nil && app.collection(album.localIdentifier) == nil)
   }
 
-  @Test("what a limited client makes joins its selection, and it may go on with it (AU-02, AU-07)")
+  @Test("what a limited client creates joins its selection, and it may continue to use it (AU-02, AU-07)")
   func joins() async throws {
     let small = try SmallLibrary()
     let a = try await small.assets(3)
@@ -48,7 +48,7 @@ struct AuthorizationRuleTests {
     #expect(try small.asset(new).isFavorite, "It may be changed in the block that makes it.")
   }
 
-  @Test("a limited client makes, fetches and changes albums of its own, and sees no others (AU-03)")
+  @Test("a limited client creates, fetches and changes albums of its own, and sees no others (AU-03)")
   func ownAlbums() async throws {
     let small = try SmallLibrary()
     let a = try await small.assets(4)
@@ -110,7 +110,7 @@ struct AuthorizationRuleTests {
     #expect(none.removedIndexes == IndexSet(0..<6) && held.isEmpty)
   }
 
-  @Test("the picker for more gives the identifiers that it added, and only those (AU-05)")
+  @Test("the picker for more returns the identifiers that it added, and only those (AU-05)")
   func picksMore() async throws {
     let small = try SmallLibrary()
     let a = try await small.assets(4)
@@ -134,7 +134,7 @@ struct AuthorizationRuleTests {
     #expect(try app.authorizationStatus() == (status == .limited ? .authorized : status))
   }
 
-  @Test("a client that may only add makes assets, reads none of them back, and does nothing else (AU-08)")
+  @Test("an add-only client creates assets, reads none of them back, and does nothing else (AU-08)")
   func addOnly() async throws {
     let small = try SmallLibrary()
     let a = try await small.assets(2)
@@ -155,7 +155,7 @@ struct AuthorizationRuleTests {
   }
 
   @Test(
-    "restricted and denied are told apart by their errors, and show nothing (AU-11)",
+    "restricted and denied are distinguished by their errors, and show nothing (AU-11)",
     arguments: [
       (AuthorizationStatus.restricted, LibraryError.Code.accessRestricted, 3310), (.denied, .accessUserDenied, 3311),
     ])
@@ -173,7 +173,7 @@ struct AuthorizationRuleTests {
 
 @Suite("Asking for access")
 struct AskingRuleTests {
-  @Test("who has not been decided about reads an empty library and may not write (FR-18)")
+  @Test("an undecided client reads an empty library and may not write (FR-18)")
   func undecided() async throws {
     let small = try SmallLibrary()
     let a = try await small.assets(2)
@@ -203,7 +203,7 @@ struct AskingRuleTests {
     #expect(try app.authorizationStatus(for: .readWrite) == .limited)
   }
 
-  @Test("asking without having said why is an error of its own (FR-18)")
+  @Test("a request for access without a registered reason is an error of its own (FR-18)")
   func withoutDescription() async throws {
     let small = try SmallLibrary()
     let app = small.library.as("com.example.silent")
@@ -217,7 +217,8 @@ struct AskingRuleTests {
   }
 
   @Test(
-    "a limited client is offered more once per start, unless it said that it asks itself", arguments: [false, true])
+    "a limited client is offered more once per launch, unless it declared that it asks itself",
+    arguments: [false, true])
   func reminds(preventing: Bool) async throws {
     let small = try SmallLibrary()
     let a = try await small.assets(3)

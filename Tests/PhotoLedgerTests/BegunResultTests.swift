@@ -4,7 +4,7 @@ import Testing
 
 @testable import PhotoLedger
 
-@Suite("Results of which the store keeps the order, and their first change")
+@Suite("Results whose order is stored, and their first change")
 struct BegunResultTests {
   /// A library with more assets than are read at first.
   private static func library() throws -> (TemporaryLibrary, [LocalIdentifier]) {
@@ -12,7 +12,7 @@ struct BegunResultTests {
     return (made, try made.create(3 * BegunResult.firstCount))
   }
 
-  @Test("equal fetches of one commit are begun once and made once, whoever needs it first")
+  @Test("equal fetches of one commit share one lazy result, which is built once, whichever reader is first")
   func shared() async throws {
     let (made, ids) = try Self.library()
     let library = made.library
@@ -33,7 +33,7 @@ struct BegunResultTests {
     }
   }
 
-  @Test("a result that nobody holds is not kept")
+  @Test("a result without references is not kept")
   func released() throws {
     let (made, _) = try Self.library()
     weak var state: ResultState?
@@ -50,7 +50,7 @@ struct BegunResultTests {
     #expect(made.library.store.begunResults.listedCount <= 64)
   }
 
-  @Test("what a client holds is made ahead in the background, and what others hold is not")
+  @Test("what a client holds is built ahead in the background, and what others hold is not")
   func ahead() async throws {
     let (made, _) = try Self.library()
     try await made.library.performChanges { block in

@@ -55,7 +55,7 @@ struct BlockOrderTests {
   }
 
   @Test(
-    "a block that is asked about, with bytes or without, is overtaken by none of its caller, and by any of another's",
+    "a block that needs confirmation is overtaken by none of its caller, and by any of another's",
     arguments: [true, false])
   @MainActor
   func staging(bringsBytes: Bool) async throws {
@@ -79,7 +79,7 @@ struct BlockOrderTests {
     #expect(free.token.position < commits.0 && commits.0 < commits.1)
   }
 
-  @Test("a block that is refused before it is sent does not hold up those behind it")
+  @Test("a block that is rejected before it is sent does not delay those behind it")
   @MainActor
   func refused() async throws {
     let folder = try ScratchFolder()
@@ -96,7 +96,7 @@ struct BlockOrderTests {
     #expect(try await second.value.token.position == 2)
   }
 
-  @Test("bytes that another process purges while they are held are put back", arguments: [true, false])
+  @Test("bytes that another process purges while they are held are stored again", arguments: [true, false])
   func putBack(linksFiles: Bool) throws {
     let folder = try ScratchFolder()
     let own = try ResourceStore(in: LibraryFolder(URL(filePath: folder.path)), linksFiles: linksFiles)

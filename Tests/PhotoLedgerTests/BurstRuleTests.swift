@@ -25,7 +25,7 @@ struct BurstRuleTests {
     try ids.filter { try small.asset($0).representsBurst }
   }
 
-  @Test("members share an identifier, and exactly one stands for the burst, whoever comes and goes (BU-01)")
+  @Test("members share an identifier, and exactly one represents the burst, whichever members come and go (BU-01)")
   func representative() async throws {
     let small = try SmallLibrary()
     var ids = try await burst(small, [[], [], []])
@@ -48,7 +48,7 @@ struct BurstRuleTests {
     #expect(try await small.refusal { $0.setRepresentative(ofBurst: single) } == .requestNotSupportedForAsset)
   }
 
-  @Test("who chose a member is a set: the camera, a person, or both (BU-02)")
+  @Test("the choosers of a member are a set: the camera, a person, or both (BU-02)")
   func selectionTypes() async throws {
     let small = try SmallLibrary()
     let ids = try await burst(small, [[], .autoPick, .userPick, [.autoPick, .userPick]])
@@ -61,7 +61,7 @@ struct BurstRuleTests {
     #expect(try small.asset(single).burstSelectionTypes == [], "Outside a burst there is nothing to choose.")
   }
 
-  @Test("a fetch shows who stands for a burst and what a person picked; all of it when asked (BU-03, FR-07)")
+  @Test("a fetch shows a burst's representative and a person's picks; all of it when asked (BU-03, FR-07)")
   func fetches() async throws {
     let small = try SmallLibrary()
     let before = try await small.assets(1)
@@ -79,7 +79,7 @@ struct BurstRuleTests {
     #expect(try small.smartMembers(.smartAlbumBursts).count == 2)
   }
 
-  @Test("a member that takes over comes into results, and the one it follows leaves them (BU-01, CD-18)")
+  @Test("a new representative is inserted into results, and the former one removed (BU-01, CD-18)")
   func handOver() async throws {
     let small = try SmallLibrary()
     let ids = try await burst(small, [[], [], []])
@@ -91,7 +91,7 @@ struct BurstRuleTests {
     #expect(details.fetchResultAfterChanges.map(\.id) == [ids[1]])
   }
 
-  @Test("a burst has at most 1,000 members, of which each can be chosen, and one more is refused (BU-01)")
+  @Test("a burst has at most 1,000 members, of which each can be chosen, and one more is rejected (BU-01)")
   func bounds() async throws {
     let small = try SmallLibrary()
     let ids = try await burst(small, Array(repeating: [], count: 1000))

@@ -21,7 +21,8 @@ struct BusyWriterTests {
     try await library.performChanges { $0.edit([asset], changes) }
   }
 
-  @Test("one that takes a change while three commits are made never lags by more than its backlog", arguments: [0, 8])
+  @Test(
+    "one that accepts a change while three commits are made never lags by more than its backlog", arguments: [0, 8])
   func bounded(backlog: Int) async throws {
     let asset = try await small.assets(3)[1]
     var changes = library.changes(to: try library.fetchAssets(), composingBeyond: backlog).makeAsyncIterator()

@@ -78,7 +78,7 @@ struct ChangeBlockRuleTests {
     #expect(try small.asset(ids[2]).isFavorite)
   }
 
-  @Test("a block with a known key is answered with the first receipt, also after the library was opened again")
+  @Test("a block with a known key returns the first receipt, also after the library was opened again")
   func idempotency() async throws {
     let small = try SmallLibrary()
     let first = try await small.library.performChanges(key: "one") { _ = $0.createAlbum(title: "Sea") }
@@ -96,7 +96,7 @@ struct ChangeBlockRuleTests {
     #expect(try await reopened.performChanges(key: "two") { _ in }.token == empty.token)
   }
 
-  @Test("nobody is answered before the commit is there")
+  @Test("no block is answered before its commit exists")
   func answersComeLast() async throws {
     let small = try SmallLibrary()
     let library = small.library
@@ -117,7 +117,7 @@ struct ChangeBlockRuleTests {
     #expect(lag <= 0, "An answer was \(lag) commits ahead of what can be read.")
   }
 
-  @Test("two that edit at once are both heard (CB-13)")
+  @Test("concurrent edits of two clients both take effect (CB-13)")
   func concurrently() async throws {
     let small = try SmallLibrary()
     let a = try await small.assets(40)

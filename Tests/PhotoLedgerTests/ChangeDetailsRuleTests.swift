@@ -38,7 +38,7 @@ struct ChangeDetailsRuleTests {
     #expect(hidden.changeDetails(for: try small.asset(ids[0])) == nil)
   }
 
-  @Test("before is what was passed in, after is the same fetch in the new state (CD-02, CD-03)")
+  @Test("before is the result that was passed in, after is the same fetch in the new state (CD-02, CD-03)")
   func results() async throws {
     let small = try SmallLibrary()
     let (ids, result) = try await newestFirst(small, limit: 3)
@@ -139,7 +139,7 @@ struct ChangeDetailsRuleTests {
     #expect(details.fetchResultAfterChanges.isEmpty)
   }
 
-  @Test("a property change is changed, changed and moved, removed or inserted, as it comes out (CD-18)")
+  @Test("a property change results in changed, changed and moved, removed or inserted (CD-18)")
   func kinds() async throws {
     let small = try SmallLibrary()
     let (ids, result) = try await newestFirst(small)
@@ -172,7 +172,8 @@ struct ChangeDetailsRuleTests {
     #expect(try below.changeDetails(for: details.fetchResultAfterChanges) == nil, "it is not shown")
   }
 
-  @Test("an asset's details tell metadata from bytes, and gone from trashed, if the trash is shown (CD-21, PH-04)")
+  @Test(
+    "an asset's details distinguish metadata from bytes, and gone from trashed, if the trash is shown (CD-21, PH-04)")
   func objects() async throws {
     let small = try SmallLibrary()
     let id = try await small.assets(1)[0]

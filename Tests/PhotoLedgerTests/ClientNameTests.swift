@@ -7,7 +7,7 @@ struct ClientNameTests {
   /// One name in two spellings.
   private static let (composed, decomposed) = ("caf\u{E9}", "cafe\u{301}")
 
-  @Test("a new client's name is refused that is not in Unicode's composed form, in whichever request it comes")
+  @Test("a new client's name that is not in Unicode's composed form is rejected, in every request")
   func new() async throws {
     let small = try SmallLibrary()
     let name = Self.decomposed
@@ -20,7 +20,7 @@ struct ClientNameTests {
     #expect(try small.library.clients().count == 1)
   }
 
-  @Test("two clients of an earlier log whose names differ in spelling alone answer for themselves only")
+  @Test("two clients of an earlier log whose names differ in spelling alone are independent")
   func former() async throws {
     let small = try SmallLibrary()
     let assets = try await small.assets(2)

@@ -83,7 +83,7 @@ struct ClosingTests {
     return environment
   }
 
-  @Test("a closed library lets its store go, so that the directory can be taken away", arguments: [false, true])
+  @Test("a closed library releases its store, so that the directory can be removed", arguments: [false, true])
   func letsGo(isFollowed: Bool) async throws {
     let folder = try TemporaryFolder()
     func use() async throws -> LMDB.Environment {
@@ -101,7 +101,7 @@ struct ClosingTests {
     try await waitUntil("the store is let go") { environment == nil }
   }
 
-  @Test("many can close at once; each returns when what was queued has been executed")
+  @Test("concurrent closes each return when the queued blocks have been executed")
   func concurrently() async throws {
     let made = try TemporaryLibrary()
     let library = made.library
@@ -129,7 +129,7 @@ struct ClosingTests {
     #expect(outcomes.all.allSatisfy { $0 })
   }
 
-  @Test("closing tells followers and observers the last commit, then ends")
+  @Test("closing delivers the last commit to followers and observers, then ends them")
   func tellsLastCommit() async throws {
     for _ in 0..<20 {
       let made = try TemporaryLibrary()
@@ -151,7 +151,7 @@ struct ClosingTests {
     }
   }
 
-  @Test("closing tells a client everything up to the end, a change of its permission and what came after it too")
+  @Test("closing delivers to a client everything up to the end, including a change of its permission and what followed")
   func tellsCrossing() async throws {
     let small = try SmallLibrary()
     let a = try await small.assets(4)

@@ -37,7 +37,7 @@ struct CloudIdentifierRuleTests {
 
   private static func name(_ id: LocalIdentifier) -> String { id.uuidString + "/L0/001" }
 
-  @Test("both ways give one entry for each key, a value or an error; what is unknown is 3201 (CI-01, CI-02)")
+  @Test("both directions return one entry for each key, a value or an error; what is unknown is 3201 (CI-01, CI-02)")
   func everyKey() async throws {
     let pair = try await Pair()
     let album = try await pair.here.album("Sea")
@@ -57,7 +57,7 @@ struct CloudIdentifierRuleTests {
     #expect(error.code == .identifierNotFound)
   }
 
-  @Test("the record counts first, then equal content; several equal contents are 3202 with all of them (CI-03)")
+  @Test("the record takes precedence over equal content; several equal contents are 3202 with all of them (CI-03)")
   func contents() async throws {
     let pair = try await Pair()
     let equal = try await pair.copy(0)
@@ -71,7 +71,7 @@ struct CloudIdentifierRuleTests {
     #expect(try Pair.cloud(pair.there, [recorded]) == [pair.cloud[0]], "It keeps the identity of where it was made.")
   }
 
-  @Test("whoever wants recorded identities only is not given equal content (CI-04)")
+  @Test("a look-up of recorded identities only does not return equal content (CI-04)")
   func syncedOnly() async throws {
     let pair = try await Pair()
     _ = try await pair.copy(0)
@@ -80,7 +80,7 @@ struct CloudIdentifierRuleTests {
     #expect(try pair.local(pair.cloud[0], syncedOnly: true)?.get() == Self.name(recorded))
   }
 
-  @Test("within one library, without any cloud, every identifier leads there and back (CI-05)")
+  @Test("within one library, without any cloud, every identifier maps there and back (CI-05)")
   func oneLibrary() async throws {
     let pair = try await Pair()
     let back = try pair.here.library.localIdentifierMappings(for: pair.cloud)

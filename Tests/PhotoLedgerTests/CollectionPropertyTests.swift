@@ -52,7 +52,7 @@ struct CollectionPropertyTests {
     #expect(Self.edited.inverse.inverse == Self.edited)
   }
 
-  @Test("the log says what an edit changed, in the order of its fields, but not what the creator alone sees")
+  @Test("the log describes what an edit changed, in the order of its fields, but not what only the creator sees")
   func words() {
     let names = Self.edited.changes.map { $0.name.description }
     #expect(names == ["localizedTitle", "modificationDate", "deletedDate", "cover"])

@@ -45,7 +45,7 @@ import Testing
     }
   }
 
-  @Test("conditions of the wrong kinds have an answer too", arguments: [7, 8] as [UInt64])
+  @Test("conditions of the wrong types have an answer too", arguments: [7, 8] as [UInt64])
   func wrongKinds(seed: UInt64) throws {
     var random = QueryRandom(seed: seed)
     let rows = (0..<32).map { _ in random.asset() }

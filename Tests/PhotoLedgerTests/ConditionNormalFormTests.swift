@@ -7,7 +7,7 @@ import Testing
   static let wide = Condition.comparison(.pixelWidth, .greater, .integer(100))
   static let dated = Condition.comparison(.creationDate, .less, .date(Date(timeIntervalSinceReferenceDate: 5)))
 
-  @Test("a fold of many names is the flat condition, on a small stack; what nests too deep is refused")
+  @Test("a fold of many names equals the flat condition, on a small stack; what nests too deep is rejected")
   func folds() async throws {
     let outcome = await withCheckedContinuation { continuation in
       let thread = Thread {

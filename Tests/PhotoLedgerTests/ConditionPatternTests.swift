@@ -5,7 +5,7 @@ import Testing
 @testable import PhotoLedger
 
 @Suite struct ConditionPatternTests {
-  @Test("expressions fit what Swift's own fit", arguments: [51, 52] as [UInt64])
+  @Test("expressions match what Swift's own match", arguments: [51, 52] as [UInt64])
   func agrees(seed: UInt64) throws {
     var random = QueryRandom(seed: seed)
     var fitting = 0
@@ -45,14 +45,14 @@ import Testing
     }
   }
 
-  @Test("alternatives side by side are no nesting")
+  @Test("alternatives side by side are not nesting")
   func manyAlternatives() throws {
     let pattern = (0..<200).map { "a\($0)" }.joined(separator: "|")
     let compiled = try TextPattern(regularExpression: pattern, options: [])
     #expect(compiled.fits("a0") && compiled.fits("a199") && !compiled.fits("a200"))
   }
 
-  @Test("a pattern that makes others run for years is answered at once")
+  @Test("a pattern that other engines evaluate for years is answered at once")
   func linear() throws {
     let text = String(repeating: "a", count: 4_000)
     #expect(try !TextPattern(regularExpression: "(a+)+b", options: []).fits(text))
@@ -87,7 +87,7 @@ import Testing
   }
 
   @Test(
-    "what is checked is what is compiled: what folding makes too long, a long LIKE and a large set are refused",
+    "what is checked is what is compiled: patterns too long after folding, a long LIKE and a large set are rejected",
     arguments: [
       ("MATCHES[c]", "ß{3000}"), ("MATCHES[cd]", "(ﬁ|ŉ){2000}"), ("LIKE", String(repeating: "*?", count: 2_000)),
       ("LIKE[c]", String(repeating: "ß", count: 3_000)),
@@ -126,7 +126,7 @@ import Testing
     try Condition(format: "burstIdentifier ==[c] '\(text)'", for: .asset).check(for: .asset)
   }
 
-  @Test("a smart album of earlier versions is fetched with a text of any length, and none is made with one (AL-07)")
+  @Test("a smart album of earlier versions is fetched with a text of any length, and none is created with one (AL-07)")
   func storedConstant() async throws {
     let small = try SmallLibrary()
     let assets = try await small.assets(2)
@@ -178,7 +178,7 @@ import Testing
   }
 
   @Test(
-    "what cannot be said in bounded time is refused by name",
+    "a condition without a time bound is rejected by name",
     arguments: [
       "(", ")", "[a", "a{", "a{2,1}", "a{5000}", "(a{100}){100}", "*", "\\1", "(?=a)", "(?i)a", "a++", "\\b", "[z-a]",
       "\\",

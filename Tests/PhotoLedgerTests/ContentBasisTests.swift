@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Indexes of a result that was passed in (AL-05)")
 struct ContentBasisTests {
-  @Test("at the end of a limited result, members land directly after those it shows")
+  @Test("at the end of a limited result, members are inserted directly after those it shows")
   func limited() throws {
     let made = try TemporaryLibrary()
     let ids = try made.create(8)
@@ -22,7 +22,7 @@ struct ContentBasisTests {
     #expect(try made.members(album).last?.id == ids[7])
   }
 
-  @Test("an index past what the result shows is refused, though the album goes on")
+  @Test("an index past the shown members is rejected, though the album has more")
   func pastTheEnd() throws {
     let made = try TemporaryLibrary()
     let ids = try made.create(6)
@@ -41,7 +41,7 @@ struct ContentBasisTests {
     #expect(try made.members(album).map(\.id) == Array(ids[..<5]))
   }
 
-  @Test("a result of another folder, of the whole library or of another library is refused")
+  @Test("a result of another folder, of the whole library or of another library is rejected")
   func foreign() throws {
     let made = try TemporaryLibrary()
     let other = try TemporaryLibrary(.seeded(2))
@@ -71,7 +71,7 @@ struct ContentBasisTests {
     #expect(try made.library.currentToken == token)
   }
 
-  @Test("an index past the end of an album, however far, is refused with the number of members that the client sees")
+  @Test("an index past the end of an album, however far, is rejected with the number of members that the client sees")
   func farPastTheEnd() async throws {
     let small = try SmallLibrary()
     let ids = try await small.assets(4)
@@ -105,7 +105,7 @@ struct ContentBasisTests {
     #expect(try app.fetchAssets(FetchOptions(), in: small.now(own)).map(\.id) == [ids[3], ids[0]])
   }
 
-  @Test("without a result, every index counts the shown members, from whichever end it is found")
+  @Test("without a result, every index counts the shown members, from either end")
   func counted() throws {
     let made = try TemporaryLibrary()
     let ids = try made.create(30)

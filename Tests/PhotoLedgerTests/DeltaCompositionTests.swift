@@ -68,7 +68,7 @@ struct DeltaCompositionTests {
     try made.library.performChangesAndWait { $0.restoreAssets([last]) }
   }
 
-  @Test("gives what its commits come to, one composed with the next (OB-03)", arguments: [1, 2, 3, 4] as [UInt64])
+  @Test("returns the composition of its commits (OB-03)", arguments: [1, 2, 3, 4] as [UInt64])
   func composed(seed: UInt64) throws {
     let made = try TemporaryLibrary()
     try makeHistory(made, seed: seed)
@@ -92,7 +92,7 @@ struct DeltaCompositionTests {
     }
   }
 
-  @Test("what the commits created and did not edit is as its creation says, and none of it is read from the store")
+  @Test("assets that the commits created and did not edit match their creation, and none is read from the store")
   func creations() throws {
     let made = try TemporaryLibrary()
     let library = made.library

@@ -104,7 +104,7 @@ struct EditRuleTests {
     #expect(try await room.small.refusal { $0.editContent(of: plain, fromRender) } == .changeNotSupported)
   }
 
-  @Test("kept are the original, and input and output of the last edit, with one recipe (AS-05, AS-06)")
+  @Test("the original, and input and output of the last edit are kept, with one recipe (AS-05, AS-06)")
   func kept() async throws {
     let room = try Darkroom()
     let id = try await room.photo()
@@ -253,7 +253,7 @@ struct EditRuleTests {
     try await waitUntil("only the other asset's file is left") { try left() == [Data("another".utf8)] }
   }
 
-  @Test("reverting drops all edits, and fails where the original's bytes are not there (AS-07)")
+  @Test("reverting drops all edits, and fails where the original's bytes are missing (AS-07)")
   func reverts() async throws {
     let room = try Darkroom()
     let id = try await room.photo()
@@ -310,7 +310,7 @@ struct EditRuleTests {
     #expect(!plain.hasAdjustments, "A value that was fetched stays as it was.")
   }
 
-  @Test("who can apply the recipe is given the unedited base, anybody else the render (AS-09)")
+  @Test("a client that can apply the recipe gets the unedited base, any other the render (AS-09)")
   func editingInput() async throws {
     let room = try Darkroom()
     let id = try await room.photo()
@@ -346,7 +346,7 @@ struct EditRuleTests {
     #expect(error?.code == .requestNotSupportedForAsset)
   }
 
-  @Test("the render is kept as it came: its sides are those that are shown, and nothing turns it (AS-10)")
+  @Test("the render is kept unchanged: its dimensions are the displayed ones, and nothing rotates it (AS-10)")
   func orientation() async throws {
     let room = try Darkroom()
     let id = try await room.photo()

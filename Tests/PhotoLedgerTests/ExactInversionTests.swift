@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Objects as of an earlier commit")
 struct ExactInversionTests {
-  @Test("the files of an asset stand in the order that they had at each commit")
+  @Test("the files of an asset are in the order that they had at each commit")
   func resources() throws {
     let made = try TemporaryLibrary()
     var creation = AssetCreation.invented(1)

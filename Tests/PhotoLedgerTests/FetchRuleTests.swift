@@ -53,7 +53,7 @@ struct FetchRuleTests {
     #expect(!result.contains(stranger) && result.contains(member))
   }
 
-  @Test("a limit is applied after filter and order; 0 is none (FR-05)")
+  @Test("a limit is applied after filter and order; 0 means no limit (FR-05)")
   func limits() async throws {
     let small = try SmallLibrary()
     let a = try await small.assets(5)
@@ -128,7 +128,7 @@ struct FetchRuleTests {
     #expect(try small.library.fetchCollections(containing: folder).isEmpty, "the root itself is never shown")
   }
 
-  @Test("assets of a media type are counted as of the result's commit, and albums are no assets (FR-04)")
+  @Test("assets of a media type are counted as of the result's commit, and albums are not assets (FR-04)")
   func mediaTypes() async throws {
     let small = try SmallLibrary()
     var ids: [LocalIdentifier] = []

@@ -21,7 +21,7 @@ struct FileLockTests {
     try body(folder.place("lock").path)
   }
 
-  @Test("one has it at a time, in one process too")
+  @Test("one holder has it at a time, in one process too")
   func oneAtATime() throws {
     try Self.withFile { path in
       let first = try #require(try Self.lock(path))
@@ -50,7 +50,7 @@ struct FileLockTests {
     }
   }
 
-  @Test("one that waits has it as soon as it is released")
+  @Test("a waiting caller has it as soon as it is released")
   func waits() throws {
     try Self.withFile { path in
       let first = try #require(try Self.lock(path))
@@ -61,7 +61,7 @@ struct FileLockTests {
     }
   }
 
-  @Test("what could not be opened is refused with the reason")
+  @Test("a file that could not be opened is rejected with the reason")
   func unopened() throws {
     try Self.withFile { path in
       let refusal = #expect(throws: Refusal.self) { try Self.lock(path + "/none") }

@@ -2,7 +2,7 @@ import Foundation
 import PhotoLedger
 import Testing
 
-@Suite("First light")
+@Suite("First run")
 struct FirstLightTests {
   @Test("a library tells an observer the exact change of a result")
   func observes() async throws {

@@ -91,7 +91,7 @@ struct FolderRuleTests {
     return ids
   }
 
-  @Test("folders are at most 64 levels deep, with those that a moved folder holds (FO-02)")
+  @Test("folders are at most 64 levels deep, including those in a moved folder (FO-02)")
   func depth() async throws {
     let small = try SmallLibrary()
     let ids = try await chain(small, 64)

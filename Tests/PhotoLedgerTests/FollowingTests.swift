@@ -8,7 +8,7 @@ import Testing
 @Suite("Following a result", .timeLimit(.minutes(60)))
 struct FollowingTests {
   @Test(
-    "commits that passed before the first look are told one by one up to the limit, and else as one (OB-03)",
+    "commits before the first read are delivered one by one up to the limit, and else as one (OB-03)",
     arguments: [(8, [1, 1, 1]), (3, [1, 1, 1]), (2, [3]), (0, [3])])
   func backlog(limit: Int, spans: [Int]) async throws {
     let made = try TemporaryLibrary()
@@ -25,7 +25,8 @@ struct FollowingTests {
     #expect(try token == made.library.currentToken)
   }
 
-  @Test("an element starts from what was told before, whatever happened outside the window (CD-02)", arguments: [8, 0])
+  @Test(
+    "an element starts from the last delivered result, whatever happened outside the window (CD-02)", arguments: [8, 0])
   func startsFromTold(limit: Int) throws {
     let made = try TemporaryLibrary()
     let ids = try made.create(6)
@@ -59,7 +60,7 @@ struct FollowingTests {
     let date = Mutex(Date(timeIntervalSince1970: 1_750_000_000))
   }
 
-  @Test("new words are a change, though the clock is behind the modification date", arguments: [8, 0])
+  @Test("new words are a change, though the clock lags behind the modification date", arguments: [8, 0])
   func clockBehind(limit: Int) throws {
     let clock = SetClock()
     let made = try TemporaryLibrary(
@@ -84,7 +85,7 @@ struct FollowingTests {
     #expect(try made.library.asset(ids[1].uuidString)?.modificationDate == held[1].modificationDate)
   }
 
-  @Test("observers that ask about equal results share one step, and with a follower too")
+  @Test("observers of equal results share one step, also with a follower")
   func sharedSteps() async throws {
     let made = try TemporaryLibrary()
     let ids = try made.create(3)
@@ -160,7 +161,7 @@ struct FollowingTests {
 
 @Suite("Change details without increments")
 struct WholeChangeTests {
-  @Test("they name no index and no object, and what they lead to is right (CD-14, CD-15, CD-17)")
+  @Test("they contain no index and no object, and their result is correct (CD-14, CD-15, CD-17)")
   func notIncremental() async throws {
     let made = try TemporaryLibrary()
     let ids = try made.create(4)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Events that no library writes")
 struct HostileEventTests {
-  @Test("a query of a log that names no kind of album, or days that are none, is refused as it is read")
+  @Test("a query of a log that names no kind of album, or invalid days, is rejected when it is read")
   func strangeQueries() throws {
     for (subtype, days) in [(-1, 30), (70_000, 30), (2, -1), (.min, 30), (2, .max)] as [(Int64, Int64)] {
       var fields = FieldWriter()
@@ -18,7 +18,7 @@ struct HostileEventTests {
   }
 
   @Test(
-    "an event that takes more out of a container than there is in it is a mismatch, and no negative count",
+    "an event that removes more from a container than it holds is a mismatch, and not a negative count",
     arguments: [true, false])
   func fewerThanNone(isAlbum: Bool) throws {
     let date = Date(timeIntervalSinceReferenceDate: 0)

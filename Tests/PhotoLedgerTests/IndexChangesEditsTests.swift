@@ -5,7 +5,9 @@ import Testing
 
 /// Edits of keys to a tree, and the change they make.
 @Suite struct IndexChangesEditsTests {
-  @Test("edits made to a tree give the change that a walk of both lists finds", arguments: 0..<(Dose.isFull ? 12 : 5))
+  @Test(
+    "edits applied to a tree give the change that a comparison of both lists finds",
+    arguments: 0..<(Dose.isFull ? 12 : 5))
   func edits(seed: UInt64) {
     var random = IndexChangesRandom(4_000 + seed)
     for number in 0..<200 {

@@ -70,7 +70,7 @@ import Testing
     }
   }
 
-  @Test("the example of the documentation holds")
+  @Test("the example of the documentation is correct")
   func example() {
     let changes = IndexChanges(
       TouchedPositions(
@@ -113,7 +113,7 @@ import Testing
     #expect(changes.changedBefore == [999_999])
   }
 
-  @Test("a new key that leaves the object in its place is no move")
+  @Test("a new key that leaves the object in its place is not a move")
   func inPlace() {
     let changes = IndexChanges(
       TouchedPositions(
@@ -129,7 +129,7 @@ import Testing
     #expect(Array([0, 4, 5].indexSet) == [0, 4, 5])
   }
 
-  @Test("positions that cannot be true trap")
+  @Test("impossible positions trap")
   func misuse() async {
     await #expect(processExitsWith: .failure) {
       _ = TouchedPositions(beforeCount: 3, afterCount: 3, removed: [1], inserted: [])

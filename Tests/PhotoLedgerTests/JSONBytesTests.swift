@@ -52,7 +52,7 @@ struct JSONBytesTests {
     return String(text)
   }
 
-  @Test("any text is spelled as it is character by character, and is what it was when it is read", arguments: 0..<40)
+  @Test("any text is escaped as it is character by character, and is unchanged when it is read", arguments: 0..<40)
   func random(seed: Int) throws {
     var random = SeededGenerator(seed: UInt64(seed))
     for _ in 0..<200 {
@@ -80,14 +80,14 @@ struct JSONBytesTests {
     }
   }
 
-  @Test("a text longer than a piece is whole, also where a control character lies across its end", arguments: 0..<4)
+  @Test("a text longer than a piece is complete, also where a control character crosses its end", arguments: 0..<4)
   func long(shift: Int) throws {
     let plain = String(repeating: "x", count: (1 << 13) - 2 + shift)
     let text = plain + "\u{85}\u{202E}é\"" + String(repeating: "\u{1}", count: 9000)
     #expect(Self.written(text, .shown) == Self.spelling(text, .shown))
   }
 
-  @Test("bytes that are no UTF-8 are replaced where they become a text, and the text is spelled as any other")
+  @Test("bytes that are not UTF-8 are replaced where they become a text, and the text is escaped as any other")
   func replaced() throws {
     // Half of a surrogate pair, as some encoders write it, and a byte that begins nothing.
     let text = String(decoding: [0x61, 0xED, 0xA0, 0x80, 0xC2, 0x22, 0xFF] as [UInt8], as: UTF8.self)
@@ -96,7 +96,7 @@ struct JSONBytesTests {
     #expect(try JSONSerialization.jsonObject(with: Data("[\(written)]".utf8)) as? [String] == [text])
   }
 
-  @Test("values are separated, and nothing is when none stands before")
+  @Test("values are separated, and nothing is when none precedes")
   func structure() {
     var bytes = JSONBytes(capacity: 1)
     bytes.beginObject()
@@ -180,7 +180,7 @@ struct JSONBytesTests {
     }
   }
 
-  @Test("the longest spelling that there is has room, however often it comes")
+  @Test("the longest spelling has room, however often it appears")
   func longestSpelling() throws {
     let half: [UInt8] = [0xF9, 0x80, 0x03]
     let encoded = [0x99, 0x03, 0xE8] + Array(repeating: half, count: 1000).joined()

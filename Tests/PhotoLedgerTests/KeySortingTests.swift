@@ -5,7 +5,7 @@ import Testing
 @Suite("Sorting the keys of a fetch")
 struct KeySortingTests {
   @Test(
-    "digits give the order that comparisons give, whatever bits the keys differ in",
+    "sorting by digits gives the order that comparisons give, whatever bits the keys differ in",
     arguments: [0, 1, 511, 512, 700, 5_000], 0..<6 as Range<UInt64>)
   func digits(count: Int, seed: UInt64) {
     var random = SeededGenerator(seed: seed)
@@ -25,10 +25,10 @@ struct KeySortingTests {
   }
 }
 
-@Suite("Rows where they lie")
+@Suite("Rows read in place")
 struct AssetViewTests {
   @Test(
-    "a value that no enumeration has makes a row corrupted, copied or not",
+    "an invalid value of an enumeration makes a row corrupted, copied or not",
     arguments: AssetField.allCases.compactMap { if case .choice(let place, _) = $0.form { place } else { nil } },
     [6, 63, 64, 255] as [UInt8])
   func unknownValues(offset: Int, value: UInt8) throws {

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Blocks under a key")
 struct KeyedBlockTests {
-  @Test("asked again under its key, a block gives its first receipt, though its moved file is gone")
+  @Test("repeated under its key, a block returns its first receipt, though its moved file is gone")
   func repeats() throws {
     let made = try TemporaryLibrary()
     let file = made.folder.place("a.jpg")
@@ -36,7 +36,7 @@ struct KeyedBlockTests {
     }
   }
 
-  @Test("a client whose name holds a zero byte, or has no fitting length, is a misuse")
+  @Test("a client whose name holds a zero byte, or has an invalid length, is a misuse")
   func refusesNames() async {
     await #expect(processExitsWith: .failure) { _ = try TemporaryLibrary().library.as("") }
     await #expect(processExitsWith: .failure) { _ = try TemporaryLibrary().library.as("a\0b") }
@@ -45,7 +45,7 @@ struct KeyedBlockTests {
     }
   }
 
-  @Test("a client whose name holds a zero byte learns nothing from the key that it makes up with it")
+  @Test("a client whose name holds a zero byte learns nothing from the key that it composes with it")
   func zeroByte() throws {
     let made = try TemporaryLibrary()
     try made.authorize("a")

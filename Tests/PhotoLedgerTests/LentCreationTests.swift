@@ -4,7 +4,7 @@ import Testing
 
 @testable import PhotoLedger
 
-@Suite("Creations that are read where they lie")
+@Suite("Creations that are read in place")
 struct LentCreationTests {
   /// A creation of any kind; most say no more than the row and the files.
   private static func existence(_ number: Int, _ random: inout SeededGenerator) -> AssetExistence {

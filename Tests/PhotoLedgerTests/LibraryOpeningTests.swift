@@ -5,14 +5,14 @@ import StoreMigrations
 import TestSupport
 import Testing
 
-@Suite("Making and opening a library")
+@Suite("Creating and opening a library")
 struct LibraryOpeningTests {
   static func code(_ body: () throws -> Void) -> LibraryError.Code? {
     do { try body() } catch { return (error as? LibraryError)?.code }
     return nil
   }
 
-  @Test("a library of a newer format is refused with a sentence that names it; one without a format is none")
+  @Test("a library of a newer format is rejected with a sentence that names it; one without a format is not a library")
   func formats() throws {
     let folder = try TemporaryFolder()
     let url = folder.place("library")
@@ -29,7 +29,7 @@ struct LibraryOpeningTests {
     #expect(none?.code == .notALibrary && none?.description.contains(url.path) == true)
   }
 
-  @Test("a directory that holds something else is neither taken nor touched")
+  @Test("a directory that holds something else is neither used nor touched")
   func strangers() throws {
     let folder = try TemporaryFolder()
     try Data("x".utf8).write(to: folder.place("letter.txt"))

@@ -108,7 +108,7 @@ struct ListedAssetTests {
     }
   }
 
-  @Test("a later position is at hand once the order is made, and the order that several ask for is one")
+  @Test("a later position is available once the order is built, and concurrent requests share one order")
   func completion() async throws {
     let small = try SmallLibrary()
     let ids = try await small.assets(40)

@@ -18,7 +18,7 @@ struct LocalIdentifierTests {
     }
   }
 
-  @Test("a text that is no UUID names nothing, though Foundation reads some: it skips blanks and takes signs")
+  @Test("a text that is not a UUID names nothing, though Foundation reads some: it skips blanks and accepts signs")
   func damage() throws {
     let form = try Regex("[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}")
     var random = SeededGenerator(seed: 4)
@@ -37,7 +37,7 @@ struct LocalIdentifierTests {
     }
   }
 
-  @Test("a blank or a sign in the place of a digit is no digit", arguments: [" ", "+", "-"])
+  @Test("a blank or a sign in place of a digit is not a digit", arguments: [" ", "+", "-"])
   func notADigit(_ character: String) {
     #expect(LocalIdentifier("0000000\(character)-0000-4000-8000-000000000000") == nil)
     #expect(LocalIdentifier("00000000-0000-4000-8000-\(character)00000000000") == nil)

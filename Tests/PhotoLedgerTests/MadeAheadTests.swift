@@ -41,7 +41,8 @@ struct MadeAheadTests {
     #expect(used == 100)
   }
 
-  @Test("whoever says stop, or throws, gets no further piece, and the maker has ended then", arguments: [0, 3, 40])
+  @Test(
+    "a consumer that stops, or throws, gets no further piece, and the maker has ended by then", arguments: [0, 3, 40])
   func stops(last: Int) throws {
     for isThrowing in [false, true] {
       let hasEnded = Atomic(false)
@@ -62,7 +63,7 @@ struct MadeAheadTests {
     }
   }
 
-  @Test("what the maker throws comes after the pieces before it")
+  @Test("an error of the maker comes after the pieces before it")
   func failure() throws {
     var used = 0
     #expect(throws: Failure(number: 5)) {

@@ -41,7 +41,7 @@ struct MarkRunsTests {
     #expect(throws: JSONError.self) { try read("[\"\u{1}\"]") }
   }
 
-  @Test("of what other programs wrote the marks that are too many are left out, and nothing else")
+  @Test("of texts by other programs excess marks are removed, and nothing else")
   func foreign() throws {
     let long = Self.marked(10_000) + "b" + Self.marked(3) + "c"
     let read = try JSONReader.read(Array("[\"\(long)\"]".utf8), .foreign)

@@ -34,7 +34,7 @@ struct MediaProbeTests {
     return try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.count > 60 }
   }
 
-  @Test("an asset is what its bytes are: type, size, length, date with offset, place, subtypes (AS-02, CB-11)")
+  @Test("an asset has its bytes' properties: type, size, length, date with offset, place, subtypes (AS-02, CB-11)")
   func facts() async throws {
     let small = try Self.library()
     let photo = try small.asset(try await Self.make(Self.image(Self.draft("jpeg 30 20")), in: small))
@@ -49,7 +49,7 @@ struct MediaProbeTests {
     #expect((video.pixelWidth, video.pixelHeight) == (64, 48) && video.duration == 2.5)
   }
 
-  @Test("what the request sets stands")
+  @Test("values set by the request take precedence")
   func explicit() async throws {
     let small = try Self.library()
     var creation = Self.image(Self.draft("jpeg 30 20", given: "public.heic"))
@@ -64,7 +64,7 @@ struct MediaProbeTests {
     #expect(try small.library.resources(of: photo).first?.uniformTypeIdentifier == "public.heic")
   }
 
-  @Test("a bare image is its pixels: neither date nor place are taken from its bytes (CB-11)")
+  @Test("a bare image keeps its pixels only: neither date nor place are taken from its bytes (CB-11)")
   func bare() async throws {
     let small = try Self.library()
     var draft = Self.draft("jpeg 30 20")
@@ -75,7 +75,7 @@ struct MediaProbeTests {
   }
 
   @Test(
-    "bytes decide what a file is, its name does not; a given type of another medium is refused (CB-06, AS-12)",
+    "bytes decide the type of a file, its name does not; a given type of another medium is rejected (CB-06, AS-12)",
     arguments: [
       ("jpeg 1 1", ResourceType.photo, nil as String?, nil as String?, "public.jpeg" as String?),
       ("jpeg 1 1", .photo, "a.mov", nil, "public.jpeg"), ("jpeg 1 1", .photo, "a", nil, "public.jpeg"),
@@ -97,7 +97,7 @@ struct MediaProbeTests {
     #expect(try small.library.resources(of: asset).first?.uniformTypeIdentifier == expected)
   }
 
-  @Test("a probe sees the ending of the original name, for formats that differ in nothing else")
+  @Test("a probe sees the extension of the original name, for formats that differ in nothing else")
   func endings() async throws {
     let probe = WrittenProbe()
     let small = try Self.library(probe)
@@ -107,7 +107,7 @@ struct MediaProbeTests {
     #expect(probe.examined.all == ["nef", "", "", ""])
   }
 
-  @Test("a file that is to be moved is examined first, and stays where it is when it is refused (CB-08)")
+  @Test("a file that is to be moved is examined first, and stays where it is when it is rejected (CB-08)")
   func moved() async throws {
     let small = try Self.library()
     let (text, photo) = (small.temporary.folder.place("a.jpg"), small.temporary.folder.place("b"))
@@ -123,7 +123,7 @@ struct MediaProbeTests {
   }
 
   @Test(
-    "an edit has the size of its render, reverting gives back the original's, garbage is refused (AS-02, AS-04, AS-07)")
+    "an edit has the size of its render, reverting restores the original's, garbage is rejected (AS-02, AS-04, AS-07)")
   func edits() async throws {
     let small = try Self.library()
     let id = try await Self.make(Self.image(Self.draft("jpeg 30 20")), in: small)
@@ -154,7 +154,7 @@ struct MediaProbeTests {
     #expect(try small.asset(id).duration == 2.5 && small.asset(id).pixelWidth == 64)
   }
 
-  @Test("of a RAW pair the original that is shown gives the size (AS-16)", arguments: OriginalResourceChoice.allCases)
+  @Test("the displayed original of a RAW pair determines the size (AS-16)", arguments: OriginalResourceChoice.allCases)
   func rawPair(choice: OriginalResourceChoice) async throws {
     let small = try Self.library()
     var creation = Self.image(Self.draft("jpeg 30 20"), Self.draft("raw 60 40", .alternatePhoto))
@@ -163,7 +163,7 @@ struct MediaProbeTests {
     #expect(photo.pixelWidth == (choice == .raw ? 60 : 30))
   }
 
-  @Test("blocks without bytes of their own, and files that are no media by their role, are not examined")
+  @Test("blocks without bytes of their own, and files that are not media by their role, are not examined")
   func unasked() async throws {
     let probe = WrittenProbe()
     let small = try Self.library(probe)
@@ -177,7 +177,7 @@ struct MediaProbeTests {
     #expect(probe.examined.all == [""], "The recipe is not a medium.")
   }
 
-  @Test("without a probe nothing is examined, and names decide as before")
+  @Test("without a probe nothing is examined, and names determine types as before")
   func without() async throws {
     let small = try Self.library(nil)
     let photo = try small.asset(
@@ -193,7 +193,7 @@ struct MediaProbeTests {
     func examine(_ file: URL) -> MediaFinding { .unavailable("The examiner is not installed.") }
   }
 
-  @Test("a probe that cannot work is reported once, at the first creation, and bytes are taken as they are called")
+  @Test("an unavailable probe is reported once, at the first creation, and types are taken from file names")
   func unavailable() async throws {
     let small = try SmallLibrary()
     let told = Gathered<String>()
@@ -218,7 +218,7 @@ struct MediaProbeTests {
     #expect(try await stopped.refusal { $0.createAsset(Self.image(Self.draft("jpeg 1 1"))) } == .userCancelled)
   }
 
-  @Test("a creation from a file is nil when its bytes are no such medium, and examines once (CB-09)")
+  @Test("a creation from a file is nil when its bytes are not such a medium, and examines once (CB-09)")
   func fromFiles() async throws {
     let probe = WrittenProbe()
     let small = try Self.library(probe)

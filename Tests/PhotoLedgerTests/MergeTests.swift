@@ -153,7 +153,8 @@ struct MergeTests {
     #expect(Set(merged.keywords) == words(0..<1624))
   }
 
-  @Test("a merge with itself, of nothing, of the trash, of another medium or by a limited client is rejected whole")
+  @Test(
+    "a merge with itself, of nothing, of the trash, of another medium or by a limited client is rejected as a whole")
   func refused() async throws {
     let small = try SmallLibrary()
     let ids = try await small.assets(4)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("A block inside a block")
 struct NestedBlockTests {
-  @Test("it is refused, and the outer block goes on (CB-03)", arguments: Form.allCases)
+  @Test("it is rejected, and the outer block continues (CB-03)", arguments: Form.allCases)
   func refused(outer: Form) async throws {
     let made = try TemporaryLibrary()
     let library = made.library
@@ -28,7 +28,7 @@ struct NestedBlockTests {
     #expect(try library.fetchCollections().map(\.localizedTitle) == ["outer"])
   }
 
-  @Test("it is refused as well in a task that the outer block waits for")
+  @Test("it is also rejected in a task that the outer block waits for")
   func refusedInTask() async throws {
     let made = try TemporaryLibrary()
     let library = made.library
@@ -51,7 +51,7 @@ struct NestedBlockTests {
     #expect(codes.all == [.changeNotSupported])
   }
 
-  @Test("a task that was begun in a block may begin one of its own when the block has returned")
+  @Test("a task that was started in a block may begin a block of its own when the outer one has returned")
   func allowedLater() async throws {
     let made = try TemporaryLibrary()
     let library = made.library

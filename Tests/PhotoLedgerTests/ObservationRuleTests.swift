@@ -9,7 +9,7 @@ import Testing
 @Suite("Observation")
 struct ObservationRuleTests {
   @Test(
-    "a follower that is behind is told commit by commit, and beyond its limit at once", arguments: [0, 1, 3, 8, 20])
+    "a lagging follower gets one change per commit, and beyond its limit one for all", arguments: [0, 1, 3, 8, 20])
   func backlog(limit: Int) async throws {
     let small = try SmallLibrary()
     let a = try await small.assets(3)
@@ -27,7 +27,7 @@ struct ObservationRuleTests {
     #expect(last.removedIndexes == [1] && last.commits.count == 1)
   }
 
-  @Test("a follower without a limit is told commit by commit, however far it is behind")
+  @Test("a follower without a limit gets one change per commit, however large its lag")
   func farBehind() async throws {
     let small = try SmallLibrary()
     let a = try await small.assets(2)
@@ -45,7 +45,7 @@ struct ObservationRuleTests {
     }
   }
 
-  @Test("what was added and taken away again is not told")
+  @Test("what was added and removed again is not delivered")
   func cancelledOut() async throws {
     let small = try SmallLibrary()
     let a = try await small.assets(3)
@@ -62,7 +62,7 @@ struct ObservationRuleTests {
     #expect(details.commits.count == 3)
   }
 
-  @Test("observers are not retained, and a removed one is told nothing (OB-04)")
+  @Test("observers are not retained, and a removed one receives nothing (OB-04)")
   func weakly() async throws {
     let small = try SmallLibrary()
     weak var forgotten: PromptObserver?
@@ -80,7 +80,7 @@ struct ObservationRuleTests {
     for await _ in removed.changes { Issue.record("A removed observer was told of a change.") }
   }
 
-  @Test("an observer that is removed while it is called receives nothing of what came meanwhile (OB-04)")
+  @Test("an observer that is removed while it is called receives no later change (OB-04)")
   func removedWhileBusy() async throws {
     let small = try SmallLibrary()
     let busy = BusyObserver()
@@ -110,7 +110,7 @@ struct ObservationRuleTests {
     func goOn() { for _ in 0..<100 { gate.signal() } }
   }
 
-  @Test("each of many observers is told of every commit in order, from whichever thread it comes (OB-01, OB-03)")
+  @Test("each of many observers receives every commit in order, from whichever thread it comes (OB-01, OB-03)")
   func manyWriters() async throws {
     let small = try SmallLibrary()
     let observers = (0..<8).map { _ in PromptObserver() }
@@ -173,7 +173,7 @@ struct ObservationRuleTests {
     #expect(again.token == first.fetchResultAfterChanges.token)
   }
 
-  @Test("of queries that came, went and came back nothing is kept that each commit would look at")
+  @Test("of queries that are repeatedly opened and closed nothing is kept that each commit would scan")
   func comeAndGone() async throws {
     let small = try SmallLibrary()
     _ = try await small.assets(1)
@@ -194,7 +194,7 @@ struct ObservationRuleTests {
     withExtendedLifetime(held) {}
   }
 
-  @Test("whoever met an error and asks again is told what it was not told", arguments: 1...4)
+  @Test("an observer that met an error and reads again receives the missed changes", arguments: 1...4)
   func askedAgain(changes: Int) async throws {
     let small = try SmallLibrary()
     let a = try await small.assets(8)
@@ -218,7 +218,8 @@ struct ObservationRuleTests {
   }
 
   @Test(
-    "a client whose permission was changed is told on from there, commit by commit or at once", arguments: [0, 2, 20])
+    "a client whose permission was changed continues to receive changes, commit by commit or at once",
+    arguments: [0, 2, 20])
   func toldOn(limit: Int) async throws {
     let small = try SmallLibrary()
     let a = try await small.assets(8)

@@ -32,7 +32,7 @@ private final class Leaver: PhotoLibraryChangeObserver, PhotoLibraryPersistentCh
 
 @Suite("Observers", .timeLimit(.minutes(60)))
 struct ObserverRuleTests {
-  @Test("observers may take their leave where their last reference goes, from many threads at once (OB-04)")
+  @Test("observers may unregister in their deinitializer, from many threads at once (OB-04)")
   func leaving() throws {
     let made = try TemporaryLibrary()
     for _ in 0..<6 {
@@ -70,7 +70,7 @@ struct ObserverRuleTests {
     #expect(keeper.changes.all.map(\.commit) == [first])
   }
 
-  @Test("whoever fetches is told of its result's changes without asking for it (FR-17)")
+  @Test("a fetched result receives its changes without a further request (FR-17)")
   func implicit() async throws {
     let small = try SmallLibrary()
     let a = try await small.assets(3)
@@ -86,7 +86,7 @@ struct ObserverRuleTests {
     #expect(try change.changeDetails(for: favorites)?.insertedIndexes == [0])
   }
 
-  @Test("details are worked out from the result that is held now, however late they are asked for (OB-02)")
+  @Test("details are computed from the result that is held now, however late they are requested (OB-02)")
   func late() async throws {
     let small = try SmallLibrary()
     let a = try await small.assets(4)
@@ -106,7 +106,7 @@ struct ObserverRuleTests {
     #expect(second.removedIndexes == [1], "Counted in the result of between.")
   }
 
-  @Test("what is handed over between threads is Sendable; a block stays with its caller (OB-05)")
+  @Test("values passed between threads are Sendable; a block stays with its caller (OB-05)")
   @MainActor func isolation() async throws {
     func crossesThreads<T: Sendable>(_ type: T.Type) -> String { "\(type)" }
     let names = [
@@ -125,7 +125,7 @@ struct ObserverRuleTests {
     #expect(try made.library.fetchAssets().map(\.id) == collected)
   }
 
-  @Test("a library that is closed is unavailable: observers hear it once, late ones at once (OB-04)")
+  @Test("a closed library is unavailable: observers are notified once, late ones at once (OB-04)")
   func closed() async throws {
     let made = try TemporaryLibrary()
     let (early, removed, late) = (Mourner(), Mourner(), Mourner())
@@ -255,7 +255,7 @@ struct ConfirmationRuleTests {
     #expect(asset == now && !asset.hasSameProperties(as: now))
   }
 
-  @Test("whoever confirms sees the whole block before anything of it, and a refusal is 3072 (CB-12)")
+  @Test("the confirmation handler sees the whole block before any of it happens, and a rejection is 3072 (CB-12)")
   func confirmation() async throws {
     let small = try SmallLibrary()
     let a = try await small.assets(3)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Threads of the library")
 struct OwnThreadTests {
-  @Test("a thread does its work under its name, of which Linux keeps 15 bytes")
+  @Test("a thread runs its work under its name, of which Linux keeps 15 bytes")
   func started() async throws {
     let names = Gathered<String>()
     try OwnThread.start("a-name-of-more-bytes") {

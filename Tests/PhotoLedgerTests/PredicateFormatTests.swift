@@ -8,7 +8,7 @@ import Testing
   static let id = LocalIdentifier(high: 0x4000, low: 1 << 63)
 
   @Test(
-    "the forms of shipping code are read (FR-10)",
+    "the predicates of shipping code are read (FR-10)",
     arguments: [
       ("mediaType == %d", [1], .comparison(.mediaType, .equal, .integer(1))),
       ("mediaType = %d", [1], .comparison(.mediaType, .equal, .integer(1))),
@@ -106,7 +106,7 @@ import Testing
   }
 
   @Test(
-    "the keys of collections are theirs",
+    "collections have keys of their own",
     arguments: [
       ("title == 'Trip'", .comparison(.localizedTitle, .equal, .text("Trip"))),
       (
@@ -121,7 +121,7 @@ import Testing
   }
 
   @Test(
-    "what is wrong is refused with its place (FR-09)",
+    "an error is rejected with its position (FR-09)",
     arguments: [
       ("", 1, .malformedPredicate), ("isFavorite", 11, .malformedPredicate), ("isFavorite ==", 14, .malformedPredicate),
       ("isFavorite == YES AND", 22, .malformedPredicate), ("(isFavorite == YES", 19, .malformedPredicate),
@@ -158,7 +158,7 @@ import Testing
   }
 
   @Test(
-    "where a comparison is missing at the end, the end is what was found",
+    "a missing comparison at the end is reported at the end",
     arguments: ["isFavorite", "NOT isFavorite", "isHidden == YES AND isFavorite", "isHidden == YES OR isFavorite"])
   func foundAtEnd(format: String) {
     let error = #expect(throws: FetchError.self) { try Condition(format: format, for: .asset) }
@@ -167,7 +167,7 @@ import Testing
   }
 
   @Test(
-    "arguments of the wrong kind or number are refused",
+    "arguments of the wrong type or number are rejected",
     arguments: [
       ("mediaType == %d", [1.5], 14), ("mediaType == %d", ["x"], 14), ("mediaType == 1", [1], 15),
       ("%K == 1", [1], 1), ("%K == 1", ["x"], 1), ("mediaType == %@", [[.integer(1)]], 11),
@@ -190,7 +190,7 @@ import Testing
         + "modificationDate, startDate.")
   }
 
-  @Test("arguments of any type are taken over or refused by their type")
+  @Test("arguments of any type are converted or rejected by their type")
   func anyArguments() throws {
     #expect(try PredicateArgument([1, 2]) == [.integer(1), .integer(2)])
     #expect(try PredicateArgument(Set<MediaType>([.image])) == [.integer(1)])
@@ -208,7 +208,7 @@ import Testing
     #expect(throws: FetchError.self) { try PredicateArgument(UInt64.max) }
   }
 
-  @Test("what a condition's description says is the condition", arguments: [21, 22, 23] as [UInt64])
+  @Test("the description of a condition parses to the same condition", arguments: [21, 22, 23] as [UInt64])
   func roundTrip(seed: UInt64) throws {
     var random = QueryRandom(seed: seed)
     for entity in [Entity.asset, .collection] {
@@ -221,7 +221,7 @@ import Testing
     }
   }
 
-  @Test("nesting is bounded, length is read in linear time")
+  @Test("nesting is bounded, and reading takes linear time")
   func bounds() throws {
     let deep = String(repeating: "(", count: 50) + "isFavorite == YES" + String(repeating: ")", count: 50)
     #expect(try Condition(format: deep, for: .asset) == .isTrue(.isFavorite))

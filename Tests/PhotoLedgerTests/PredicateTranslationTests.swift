@@ -114,7 +114,7 @@ private let here: Location? = Location(latitude: 0, longitude: 1)
     #expect(condition == .comparison(.creationDate, .greater, .date(past)))
   }
 
-  @Test("the same question in all three languages is the same condition")
+  @Test("the same query in all three languages is the same condition")
   func oneCondition() throws {
     let translated = try Condition(#Predicate<Asset> { $0.mediaType == image && !$0.isHidden })
     let read = try Condition(format: "isHidden == NO AND mediaType = 1", for: .asset)
@@ -123,7 +123,7 @@ private let here: Location? = Location(latitude: 0, longitude: 1)
     #expect(read == built)
   }
 
-  @Test("what no fetch can answer is refused by name (FR-09)")
+  @Test("a query that no fetch can answer is rejected by name (FR-09)")
   func refused() {
     let texts = ["a", "b"]
     func name(_ predicate: Predicate<Asset>) -> String? {

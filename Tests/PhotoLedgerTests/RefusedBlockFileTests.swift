@@ -7,7 +7,7 @@ import Testing
 // A block that fails leaves nothing (CB-06), its bytes included. They are stored before the writer decides, so each
 // step at which a block can fail after that has a case here.
 
-@Suite("Files of a refused block")
+@Suite("Files of a rejected block")
 struct RefusedBlockFileTests {
   /// Why the block fails, from the first step to the last.
   enum Reason: CaseIterable {
@@ -33,7 +33,7 @@ struct RefusedBlockFileTests {
     }
   }
 
-  @Test("none stays, and none that was there before goes", arguments: Reason.allCases, [false, true])
+  @Test("none stays, and no earlier one is removed", arguments: Reason.allCases, [false, true])
   func leavesNone(reason: Reason, isFromFile: Bool) throws {
     let made = try TemporaryLibrary()
     try made.library.performChangesAndWait { $0.createAsset(.photo("known")) }

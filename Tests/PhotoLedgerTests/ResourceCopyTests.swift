@@ -9,7 +9,7 @@ struct ResourceCopyTests {
   static let chunk = OneFileLibrary.chunk
 
   @Test(
-    "the file has the bytes, is its owner's to write, and nothing else is left (a.5)",
+    "the file has the bytes, is writable by its owner, and nothing else is left (a.5)",
     arguments: [0, 5, chunk, 2 * chunk + 1])
   func copies(count: Int) async throws {
     for isReferenced in [true, false] {
@@ -23,7 +23,7 @@ struct ResourceCopyTests {
     }
   }
 
-  @Test("a file that is there is refused by name and keeps its bytes, unless it is to be replaced")
+  @Test("an existing file is rejected by name and keeps its bytes, unless it is to be replaced")
   func existing() async throws {
     let one = try await OneFileLibrary(Data("photo".utf8))
     try Data("mine".utf8).write(to: one.target("a"))
@@ -50,7 +50,7 @@ struct ResourceCopyTests {
     #expect(try one.written == ["folder", "link", "pipe"])
   }
 
-  @Test("a file that appears during the copy is kept, and the copy gives way to it")
+  @Test("a file that appears during the copy is kept, and the copy fails")
   func appearing() async throws {
     let one = try await OneFileLibrary(periodicBytes(2 * Self.chunk))
     let target = one.target("a")
@@ -62,7 +62,7 @@ struct ResourceCopyTests {
   }
 
   @Test(
-    "a cancelled copy leaves nothing, and a file that was to be replaced as it was (a.7: 3072)",
+    "a cancelled copy leaves nothing, and a file that was to be replaced unchanged (a.7: 3072)",
     arguments: [true, false])
   func cancelling(replacing: Bool) async throws {
     let one = try await OneFileLibrary(periodicBytes(3 * Self.chunk))
@@ -100,7 +100,7 @@ struct ResourceCopyTests {
   }
 
   @Test(
-    "a target that cannot be written is told by name",
+    "a target that cannot be written is named in the error",
     arguments: ["absent/a", "file/a", String(repeating: "n", count: 300)])
   func noTarget(name: String) async throws {
     let one = try await OneFileLibrary(Data("photo".utf8))
@@ -112,7 +112,7 @@ struct ResourceCopyTests {
     await #expect(throws: LibraryError.self) { try await one.library.write(one.resource, in: one.asset, to: remote) }
   }
 
-  @Test("where nothing can be renamed without replacing, a second name does it, and keeps what is there")
+  @Test("where renaming cannot avoid replacing, a hard link does it, and keeps an existing file")
   func linking() throws {
     let folder = try ScratchFolder()
     func place(_ text: String) throws {
@@ -126,7 +126,7 @@ struct ResourceCopyTests {
     #expect(try Data(contentsOf: URL(filePath: folder.path + "/a")) == Data("first".utf8))
   }
 
-  @Test("what a killed process was writing beside its target is removed; what is being written, and other files, stay")
+  @Test("a killed process's temporary file beside its target is removed; one in use, and other files, stay")
   func leftovers() throws {
     let (folder, elsewhere) = (try ScratchFolder(), try ScratchFolder())
     // No file of this process has this number, so that it is an earlier process's.
@@ -148,7 +148,7 @@ struct ResourceCopyTests {
   }
 
   @Test(
-    "a clone is hashed where it lies: one of other bytes, or of more, is refused",
+    "a clone is hashed in place: one with other bytes, or more, is rejected",
     arguments: ["photo", "phot0", "photos"])
   func clone(content: String) async throws {
     let one = try await OneFileLibrary(Data("photo".utf8))

@@ -35,7 +35,7 @@ struct ResourceDraftTests {
   }
 
   @Test(
-    "the kind of data is the given one, else the name's, else the resource type's (AS-12)",
+    "the data type is the given one, else the name's, else the resource type's (AS-12)",
     arguments: [
       ("com.example.given", "a.jpg", ResourceType.photo, "com.example.given"), (nil, "a.JPEG", .photo, "public.jpeg"),
       (nil, "a.mov", .pairedVideo, "com.apple.quicktime-movie"), (nil, nil, .pairedVideo, "public.movie"),
@@ -51,7 +51,7 @@ struct ResourceDraftTests {
     #expect(try store.stage(draft, &staging, MediaProbing()).resource.uniformTypeIdentifier == expected)
   }
 
-  @Test("bytes without a name are called as by a camera, each of an asset otherwise, and by a seed alike (AS-12)")
+  @Test("bytes without a name are named as by a camera, each of an asset differently, and by a seed alike (AS-12)")
   func generatedNames() async throws {
     func draft(_ type: ResourceType, _ text: String, _ uniformType: String?) -> ResourceDraft {
       ResourceDraft(type: type, source: .data(Data(text.utf8)), uniformTypeIdentifier: uniformType)
@@ -104,7 +104,7 @@ struct ResourceDraftTests {
     #expect(try Data(contentsOf: library.url(of: Self.onlyResource(library))) == Data("a".utf8))
   }
 
-  @Test("a file that was written to after it was copied is not taken away")
+  @Test("a file that was written to after it was copied is not removed")
   func movedAndChanged() throws {
     let folder = try ScratchFolder()
     let store = try ResourceStore(library: URL(filePath: folder.path))
@@ -117,7 +117,7 @@ struct ResourceDraftTests {
     #expect(!store.takeAway(moved) && access(path.description, F_OK) == 0)
   }
 
-  @Test("files that cannot be taken fail the block with a sentence that names them (CB-08)")
+  @Test("files that cannot be stored fail the block with a sentence that names them (CB-08)")
   func refusals() async throws {
     let folder = try ScratchFolder()
     let library = try folder.makeLibrary()
@@ -140,7 +140,7 @@ struct ResourceDraftTests {
     #expect(try library.currentToken == token && access(linked.description, F_OK) == 0)
   }
 
-  @Test("a resource that claims bytes the library does not hold is refused", arguments: [0, 1])
+  @Test("a resource that claims bytes the library does not hold is rejected", arguments: [0, 1])
   func claimed(extraByteCount: UInt64) async throws {
     let folder = try ScratchFolder()
     let library = try folder.makeLibrary()
@@ -156,7 +156,7 @@ struct ResourceDraftTests {
     #expect(error?.code == .missingResource)
   }
 
-  @Test("what became of a file is told: there, gone, of another size, of other bytes, no file")
+  @Test("the state of a file is reported: there, gone, of another size, of other bytes, not a file")
   func states() throws {
     let folder = try ScratchFolder()
     let store = try ResourceStore(library: URL(filePath: folder.path))

@@ -25,7 +25,7 @@ struct ResourceReadingTests {
     #expect(try one.openCount == 0)
   }
 
-  @Test("progress rises and ends at 1, once, whichever way bytes are read (a.5)", arguments: sizes)
+  @Test("progress rises and reaches 1 once, by every way of reading (a.5)", arguments: sizes)
   func progress(count: Int) async throws {
     let one = try await OneFileLibrary(periodicBytes(count))
     var told: [[Double]] = []
@@ -45,7 +45,7 @@ struct ResourceReadingTests {
     }
   }
 
-  @Test("a chunk is read when it is asked for, and none ahead; several iterators read on their own")
+  @Test("a chunk is read when it is requested, and not ahead; several iterators read independently")
   func pull() async throws {
     let one = try await OneFileLibrary(periodicBytes(3 * Chunk.chunk))
     let shares = Gathered<Double>()
@@ -94,7 +94,7 @@ struct ResourceReadingTests {
     try await reading.value
   }
 
-  @Test("a cancelled request gives nothing more and completes once, with 3072 (a.5, a.7)", arguments: [0, 1, 2])
+  @Test("a cancelled request delivers nothing more and completes once, with 3072 (a.5, a.7)", arguments: [0, 1, 2])
   func cancellingRequest(after count: Int) async throws {
     let one = try await OneFileLibrary(periodicBytes(3 * Chunk.chunk))
     let id = Mutex<ResourceDataRequestID?>(nil)
@@ -145,7 +145,7 @@ struct ResourceReadingTests {
     #expect(try one.written.isEmpty)
   }
 
-  @Test("a file of another size gives no byte, and 3302 (a.7)", arguments: [true, false])
+  @Test("a file of another size delivers no byte, and 3302 (a.7)", arguments: [true, false])
   func otherSize(isReferenced: Bool) async throws {
     let one = try await OneFileLibrary(Data("photo".utf8), isReferenced: isReferenced)
     try one.overwrite(Data("photos".utf8))
@@ -174,7 +174,7 @@ struct ResourceReadingTests {
   enum Interference: CaseIterable { case overwritten, truncated, appended, touched }
 
   @Test(
-    "a file that is written to while it is read is told from one that was another before",
+    "a file that is written to while it is read is distinguished from one that was different before",
     arguments: Interference.allCases)
   func interference(_ kind: Interference) async throws {
     let size = 3 * Chunk.chunk
@@ -198,7 +198,7 @@ struct ResourceReadingTests {
     }
   }
 
-  @Test("a process that can open no more files says nothing of the file: that is an error, no state")
+  @Test("a process that can open no more files reports that as an error, not as a state of the file")
   func noDescriptors() async {
     await #expect(processExitsWith: .success) {
       let one = try await OneFileLibrary(Data("photo".utf8))
@@ -215,7 +215,7 @@ struct ResourceReadingTests {
     }
   }
 
-  @Test("nothing but a regular file is read: a folder or a FIFO in its place is 3302, and hangs nobody (a.7)")
+  @Test("only a regular file is read: a folder or a FIFO in its place is 3302, and blocks no reader (a.7)")
   func noRegularFile() async throws {
     let one = try await OneFileLibrary(Data("photo".utf8), isReferenced: true)
     for make in [{ mkdir($0, 0o755) }, { mkfifo($0, 0o644) }] as [@Sendable (String) -> Int32] {
@@ -262,7 +262,7 @@ struct ResourceReadingTests {
     )
   }
 
-  @Test("a value that is held reads what it had: after an addition, and until its purge takes the file")
+  @Test("a held value reads its files: after an addition, and until its purge removes the file")
   func held() async throws {
     let one = try await OneFileLibrary(Data("photo".utf8))
     try await one.library.performChanges {
@@ -280,7 +280,7 @@ struct ResourceReadingTests {
     #expect(await one.read().error?.code == .missingResource)
   }
 
-  @Test("many readings at a time, in all forms and of equal and different bytes, each give their own")
+  @Test("many concurrent reads, in all forms and of equal and different bytes, each return their own bytes")
   func concurrent() async throws {
     let libraries = try await [0, 1, Chunk.chunk, 2 * Chunk.chunk + 3].asyncMap { size in
       (periodicBytes(size), try await OneFileLibrary(periodicBytes(size)))

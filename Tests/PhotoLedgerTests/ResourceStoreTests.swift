@@ -4,7 +4,7 @@ import Testing
 
 @testable import PhotoLedger
 
-@Suite("placing bytes")
+@Suite("storing bytes")
 struct ResourceStoreTests {
   static func incoming(_ folder: ScratchFolder) throws -> [String] {
     try FileManager.default.contentsOfDirectory(atPath: folder.path + "/resources/incoming")
@@ -22,7 +22,7 @@ struct ResourceStoreTests {
     #expect(try FileContent(of: path).sha256.hexadecimal == digest)
   }
 
-  @Test("a stored file is whole, read-only, named by its hash, and leaves nothing behind")
+  @Test("a stored file is complete, read-only, named by its hash, and leaves nothing behind")
   func store() throws {
     let folder = try ScratchFolder()
     let files = try ResourceStore(library: URL(filePath: folder.path))
@@ -41,7 +41,7 @@ struct ResourceStoreTests {
     #expect(try Self.incoming(folder).isEmpty)
   }
 
-  @Test("a file that no longer holds what was read is refused and not stored")
+  @Test("a file that no longer holds what was read is rejected and not stored")
   func changed() throws {
     let folder = try ScratchFolder()
     let files = try ResourceStore(library: URL(filePath: folder.path))
@@ -55,7 +55,7 @@ struct ResourceStoreTests {
     #expect(access(files.path(ofContent: digest), F_OK) != 0)
   }
 
-  @Test("a file whose stamp changes between opening and the last byte is refused")
+  @Test("a file whose stamp changes between opening and the last byte is rejected")
   func changedStamp() throws {
     let folder = try ScratchFolder()
     let path = try folder.write("source", Data("content".utf8))
@@ -81,7 +81,7 @@ struct ResourceStoreTests {
     #expect(try Self.incoming(folder).isEmpty)
   }
 
-  @Test("what a killed import left unfinished is removed; what a living one writes is not")
+  @Test("unfinished files of a killed import are removed; those of a running one are not")
   func leftovers() throws {
     let folder = try ScratchFolder()
     let child = try ChildRun(URL(filePath: "/bin/true"), [])
@@ -100,7 +100,7 @@ struct ResourceStoreTests {
     #expect(throws: LibraryError.self) { _ = try FileContent(of: path) }
   }
 
-  @Test("a library that is not there is an error that names the folder")
+  @Test("a missing library is an error that names the folder")
   func noLibrary() {
     let error = #expect(throws: LibraryError.self) { try ResourceStore(library: URL(filePath: "/no/such/library")) }
     #expect(error?.code == .storage)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import PhotoLedger
 
-@Suite("Going back over the log with damaged rows")
+@Suite("Reading the log backward with damaged rows")
 struct RewindDamageTests {
   private static let client = "com.example.app"
 
@@ -58,7 +58,7 @@ struct RewindDamageTests {
     #expect(error?.description.contains(sentence) == true)
   }
 
-  @Test("a missing row of an album or client is damage on the way back over the purge of a member")
+  @Test("a missing row of an album or client is damage when the purge of a member is read backward")
   func missingContainer() throws {
     let (made, ids, album) = try Self.make()
     let library = made.library

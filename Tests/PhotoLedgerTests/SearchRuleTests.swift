@@ -58,7 +58,7 @@ struct SearchRuleTests {
     #expect(try Self.ids("plane", in: small.library.at(before)).isEmpty)
   }
 
-  @Test("a live result of a search is told exactly what the words, the rows and the trash make of it")
+  @Test("a live result of a search gets exactly the effects of words, rows and the trash")
   func live() async throws {
     let small = try SmallLibrary()
     let first = try await Self.asset("sea", 1, in: small)
@@ -89,7 +89,7 @@ struct SearchRuleTests {
   }
 
   @Test(
-    "the first assets of a search are those of all it finds, whatever the words, the order and the limit",
+    "the first assets of a search are those of its full result, for all words, orders and limits",
     arguments: [
       "often", "seldom", "late", "once", "often seldom", "often late", "often img", "missing", "often missing",
       "half seldom", "late half", "half",
@@ -137,7 +137,7 @@ struct SearchRuleTests {
     }
   }
 
-  @Test("the first assets of a search stay those of their commit, in pieces too, and are told what comes before them")
+  @Test("the first assets of a search stay those of their commit, in pieces too, and get what comes before them")
   func firstOfManyLater() async throws {
     let small = try SmallLibrary()
     var made: [LocalIdentifier] = []
@@ -167,7 +167,7 @@ struct SearchRuleTests {
   }
 
   @Test(
-    "a search that is too long is refused with a sentence",
+    "a search that is too long is rejected with a sentence",
     arguments: [
       String(repeating: "a", count: 1025),
       (0..<33).map { "w\(Character(Unicode.Scalar(UInt8(65 + $0 % 26))))\($0)x" }

@@ -46,7 +46,7 @@ struct SectionCalendarTests {
     }
   }
 
-  @Test("a day has 23 hours in spring and 25 in autumn, and can be there twice or never")
+  @Test("a day has 23 hours in spring and 25 in autumn, and can occur twice or never")
   func lengths() throws {
     func hours(_ text: String, _ zone: String) throws -> [String] {
       let date = try Date(text, strategy: .iso8601).timeIntervalSinceReferenceDate
@@ -65,7 +65,7 @@ struct SectionCalendarTests {
     #expect(try hours("2006-10-29T03:00:00Z", "America/St_Johns") == ["2006-10-29", "25.0"])
   }
 
-  @Test("the Gregorian calendar is carried on to before 1582, as ISO 8601 has it")
+  @Test("the Gregorian calendar is extended to before 1582, as in ISO 8601")
   func early() {
     func day(_ seconds: Double) -> String { SectionCalendar(.day, in: .gmt).span(holding: seconds).key.description }
     // The day before 15 October 1582, which Foundation calls the 4th.
@@ -86,7 +86,7 @@ struct SectionCalendarTests {
     }
   }
 
-  @Test("keys ascend as dates do, the missing date first, and are written as ISO 8601 has it")
+  @Test("keys ascend as dates do, the missing date first, and are written as in ISO 8601")
   func keys() {
     let keys = [nil, -63_113_904_000, 0, 86_400, 3e6, 4e7].map { (seconds: Double?) in
       let calendar = SectionCalendar(.day, in: .gmt)

@@ -60,7 +60,7 @@ struct SectionTests {
     #expect(try small.library.fetchAssets(options("creationDate", offset: 9)).sections(by: .day).isEmpty)
   }
 
-  @Test("a section is one of the time zone that is asked for")
+  @Test("a section belongs to the requested time zone")
   func zones() async throws {
     let (small, _) = try await library(["2024-05-31", "2024-06-01"])
     let result = try small.library.fetchAssets(options("creationDate"))
@@ -79,7 +79,7 @@ struct SectionTests {
     #expect(try held.sections(by: .day) == before)
   }
 
-  @Test("a result that is not sorted by a date first is refused, with the sort that is needed (FR-09)")
+  @Test("a result that is not sorted by a date first is rejected, with the required sort (FR-09)")
   func refusals() async throws {
     let small = try SmallLibrary()
     for sort in [[], ["pixelWidth"], ["isFavorite", "creationDate"], ["burstIdentifier"]] {
@@ -95,7 +95,7 @@ struct SectionTests {
     #expect(throws: FetchError.self) { try titles.sections(by: .year) }
   }
 
-  @Test("collections have sections too, by when they were made or last changed")
+  @Test("collections have sections too, by creation or modification date")
   func collections() async throws {
     let small = try SmallLibrary()
     let album = try await small.album("Sea")
@@ -109,7 +109,7 @@ struct SectionTests {
     #expect(text(try #require(try change.changeDetails(for: result)).sectionChanges(by: .year)) == "\(year) 2→1")
   }
 
-  @Test("the sections that changed are told with both counts, in the order of the result (CD-04 to CD-07)")
+  @Test("changed sections are delivered with both counts, in the order of the result (CD-04 to CD-07)")
   func changes() async throws {
     let (small, ids) = try await library(Self.days)
     let result = try small.library.fetchAssets(options("creationDate:desc"))
@@ -176,7 +176,7 @@ struct SectionTests {
   }
 
   @Test(
-    "after every commit of a random history, sections and their changes are those of the model",
+    "after every commit of a random history, sections and their changes match the model",
     .timeLimit(.minutes(60)), arguments: zip(SectionZones.names.prefix(Dose.isFull ? 10 : 3), UInt64(300)..<310))
   func histories(_ zone: String, seed: UInt64) async throws {
     var history = try SectionHistory(zone: .named(zone), seed: seed)

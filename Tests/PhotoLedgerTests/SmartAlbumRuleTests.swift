@@ -56,7 +56,7 @@ struct SmartAlbumRuleTests {
     #expect(album.albumSubtype == kind.subtype && album.estimatedAssetCount == NSNotFound)
   }
 
-  @Test("every subtype that a library without a cloud can have is there, with one identity for ever (AL-07)")
+  @Test("every subtype that a library without a cloud can have exists, with one permanent identity (AL-07)")
   func builtIn() async throws {
     let small = try SmallLibrary()
     let albums = try small.library.fetchCollections(with: .smartAlbum)
@@ -68,7 +68,7 @@ struct SmartAlbumRuleTests {
     #expect(try small.library.fetchTopLevelUserCollections().isEmpty)
   }
 
-  @Test("nothing is put into or taken out of a smart album, and the library's own stay (AL-07, CB-10)")
+  @Test("nothing is added to or removed from a smart album, and the library's own stay (AL-07, CB-10)")
   func refused() async throws {
     let small = try SmallLibrary()
     let a = try await small.assets(2)
@@ -90,7 +90,7 @@ struct SmartAlbumRuleTests {
     #expect(try await small.refusal { $0.folder(nil).add([favorites.id]) } == .changeNotSupported)
   }
 
-  @Test("a smart album of one's own shows what satisfies its query, in its order, live (AL-07, FO-02)")
+  @Test("a user's smart album shows what satisfies its query, in its order, live (AL-07, FO-02)")
   func ownQuery() async throws {
     let small = try SmallLibrary()
     let a = try await small.assets(4)
@@ -119,7 +119,7 @@ struct SmartAlbumRuleTests {
     #expect(try small.library.collection(album.localIdentifier) == nil)
   }
 
-  @Test("a condition of more than 65,536 bytes is refused before it is read")
+  @Test("a condition of more than 65,536 bytes is rejected before it is read")
   func longCondition() async throws {
     let small = try SmallLibrary()
     let names = (0..<9_000).map { PropertyValue.text("IMG_\($0)") }
@@ -157,7 +157,7 @@ struct SmartAlbumRuleTests {
 
 @Suite("What collections allow")
 struct CollectionOperationTests {
-  @Test("what a collection allows is what its requests do; anything else fails the block (CB-10, AL-07)")
+  @Test("the operations that a collection allows succeed; any other fails the block (CB-10, AL-07)")
   func agree() async throws {
     let small = try SmallLibrary()
     let a = try await small.assets(3)
@@ -204,7 +204,7 @@ struct CollectionOperationTests {
     }
   }
 
-  @Test("the root folder takes collections in any order, and is not renamed, deleted or moved (FR-13, CB-10)")
+  @Test("the root folder accepts collections in any order, and is not renamed, deleted or moved (FR-13, CB-10)")
   func root() async throws {
     let small = try SmallLibrary()
     let album = try await small.album("Sea")
@@ -265,7 +265,7 @@ struct TransientCollectionTests {
     #expect(try small.members(all) == [a[1], a[2], a[3]])
   }
 
-  @Test("an album's count is what a fetch in it shows, exactly; a smart album's is unknown (FR-14)")
+  @Test("an album's count equals a fetch in it, exactly; a smart album's is unknown (FR-14)")
   func counts() async throws {
     let small = try SmallLibrary()
     let a = try await small.assets(5)
@@ -289,7 +289,7 @@ struct TransientCollectionTests {
     #expect(smart.allSatisfy { $0.estimatedAssetCount == NSNotFound })
   }
 
-  @Test("albums and folders have no dates of their own beginning and end (FR-15)")
+  @Test("albums and folders have no start and end dates of their own (FR-15)")
   func dates() async throws {
     let small = try SmallLibrary()
     let album = try await small.album("Sea", try await small.assets(1))

@@ -16,7 +16,7 @@ import Testing
   }
 
   @Test(
-    "a term that no fetch can follow is refused by name (FR-09)",
+    "a term that no fetch can use is rejected by name (FR-09)",
     arguments: [
       ("localIdentifier", .unsupportedSort), ("SELF:desc", .unsupportedSort), ("filename", .unknownKey),
       ("creationDate:down", .unsupportedSort), ("", .unknownKey), ("localizedTitle", .unknownKey),
@@ -26,7 +26,7 @@ import Testing
     #expect(error?.code == code)
   }
 
-  @Test("a later term of the same key decides nothing: such queries are the same, and share their result")
+  @Test("a later term of the same key has no effect: such queries are the same, and share their result")
   func repeated() throws {
     func query(_ terms: [String]) throws -> Query {
       Query(.asset, .library, sortedBy: try terms.map { try SortTerm($0, for: .asset) })
@@ -54,7 +54,7 @@ import Testing
     }
   }
 
-  @Test("sort descriptors are taken over by their key path")
+  @Test("sort descriptors are converted by their key path")
   func descriptors() throws {
     #expect(try SortTerm(SortDescriptor(\Asset.creationDate, order: .reverse)).description == "creationDate:desc")
     #expect(try SortTerm(SortDescriptor(\Asset.pixelWidth)).description == "pixelWidth")
@@ -88,7 +88,7 @@ import Testing
     }
   }
 
-  @Test("titles stand without regard to case and accents, then as they are")
+  @Test("titles are ordered without regard to case and accents, then as they are")
   func titles() throws {
     let encoder = SortKeyEncoder<CollectionRow>([try SortTerm(.localizedTitle, ascending: true, for: .collection)])
     let expected: [String?] = [nil, "", "a", "a\u{0}", "a\u{0}b", "eta", "Été", "été", "etf", "Zoo"]

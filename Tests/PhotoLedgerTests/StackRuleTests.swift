@@ -66,7 +66,7 @@ struct StackRuleTests {
     #expect(try tops(small, ids) == [nil, nil, nil, nil, nil, nil], "the top takes it apart")
   }
 
-  @Test("what cannot be stacked is refused, and leaves nothing")
+  @Test("an invalid stack is rejected, and leaves nothing")
   func refusals() async throws {
     let small = try SmallLibrary()
     let ids = try await small.assets(3)
@@ -96,7 +96,7 @@ struct StackRuleTests {
     #expect(again.token == token, "It is as it was asked for.")
   }
 
-  @Test("a stack has at most 1,000 assets, with those that it had")
+  @Test("a stack has at most 1,000 assets, existing ones included")
   func bounds() async throws {
     let small = try SmallLibrary()
     let ids = try await small.assets(1001)
@@ -108,7 +108,7 @@ struct StackRuleTests {
     #expect(try small.library.fetchAssets().count == 1001)
   }
 
-  @Test("predicates ask for the top and for what lies beneath, in both spellings")
+  @Test("predicates query the top and the assets beneath, in both spellings")
   func predicates() async throws {
     let small = try SmallLibrary()
     let ids = try await small.assets(4)
@@ -132,7 +132,7 @@ struct StackRuleTests {
     #expect(throws: FetchError.self) { try found("stack < '\(ids[1].uuidString)'") }
   }
 
-  @Test("to a limited client nothing is in a stack, whoever is on top; it may make none and take none apart")
+  @Test("to a limited client nothing is in a stack, whichever asset is on top; it may neither create nor dissolve one")
   func limited() async throws {
     let small = try SmallLibrary()
     let ids = try await small.assets(4)
@@ -176,7 +176,8 @@ struct StackRuleTests {
     #expect(change.token == (try small.library.currentToken))
   }
 
-  @Test("a client that is limited, or no longer, sees stacks go or come: in its results, and asset by asset")
+  @Test(
+    "a client whose access becomes or stops being limited sees stacks disappear or appear: in results, and by asset")
   func crossing() async throws {
     let small = try SmallLibrary()
     let ids = try await small.assets(4)
@@ -212,7 +213,7 @@ struct StackRuleTests {
   }
 
   @Test(
-    "a sort that stacks take part in is followed from one permission to another, forward and back",
+    "a sort that involves stacks is followed from one permission to another, forward and back",
     arguments: [
       (["creationDate:desc", "isBeneathStack"], [5, 4, 3, 2, 1, 0], [4, 2, 1, 0]),
       (["isBeneathStack", "creationDate"], [0, 2, 3, 5, 1, 4], [0, 1, 2, 4]),
@@ -257,7 +258,7 @@ struct StackRuleTests {
 
   // MARK: Undo
 
-  @Test("what an undo leaves is a stack by the rules: with its top, and of more than one")
+  @Test("an undo leaves valid stacks only: with their top, and of more than one asset")
   func undoingInPart() async throws {
     let small = try SmallLibrary()
     let ids = try await small.assets(5)

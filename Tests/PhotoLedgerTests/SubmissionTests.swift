@@ -26,7 +26,7 @@ enum Form: CaseIterable {
 
 @Suite("Failures of a block")
 struct BlockFailureTests {
-  @Test("what the log refuses is an error of the library, in every form", arguments: Form.allCases)
+  @Test("a rejection by the log is an error of the library, in every form", arguments: Form.allCases)
   func refusedByLog(form: Form) async throws {
     let made = try TemporaryLibrary()
     let long = String(repeating: "c", count: 2000)
@@ -46,7 +46,7 @@ struct BlockFailureTests {
     #expect(try made.library.currentToken == token)
   }
 
-  @Test("an unknown outcome is told as one, whatever failed; a full disk only where nothing happened")
+  @Test("an unknown outcome is reported as such, whatever failed; a full disk only where nothing happened")
   func unknownOutcome() {
     var error = LMDBError(.diskFull, "mdb_txn_commit", path: "/library")
     #expect(LibraryError(error).code == .notEnoughSpace)

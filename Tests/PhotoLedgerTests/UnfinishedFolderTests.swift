@@ -38,7 +38,7 @@ struct UnfinishedFolderTests {
     #expect(text.contains("\(parent.url.lastPathComponent)/missing/.shadow") && !text.contains("/proc/"), "\(text)")
   }
 
-  @Test("there too, nothing that has the name meanwhile is replaced, not even an empty folder")
+  @Test("there too, an existing item of that name is not replaced, not even an empty folder")
   func taken() throws {
     let parent = try TemporaryFolder()
     let url = parent.place("backup")
@@ -51,7 +51,7 @@ struct UnfinishedFolderTests {
     #expect(try FileManager.default.subpathsOfDirectory(atPath: parent.url.path) == ["backup"])
   }
 
-  @Test("another error is not passed over, and nothing is left")
+  @Test("any other error is reported, and nothing is left")
   func failed() throws {
     let parent = try TemporaryFolder()
     #expect(throws: LibraryError.self) {

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Words, files and origins of assets")
 struct WordRuleTests {
-  @Test("a keyword that is there or a word that is not are passed over; an empty caption clears it (AS-15)")
+  @Test("an existing keyword to add or an absent one to remove is ignored; an empty caption clears it (AS-15)")
   func words() async throws {
     let small = try SmallLibrary()
     var creation = AssetCreation.invented(1)
@@ -33,7 +33,7 @@ struct WordRuleTests {
     #expect(try words().caption == nil)
   }
 
-  @Test("the words about an asset are read when they are asked for, as of the value's commit (FR-19)")
+  @Test("the words about an asset are read on request, as of the value's commit (FR-19)")
   func extendedMetadata() async throws {
     let small = try SmallLibrary()
     let id = try await small.assets(1)[0]
@@ -49,7 +49,7 @@ struct WordRuleTests {
     #expect(try small.library.extendedMetadata(of: after).originalFilename == "IMG_0.jpg")
   }
 
-  @Test("what another computer or a shared album put here is neither changed nor deleted (AS-13, FR-08)")
+  @Test("assets of another computer or a shared album are neither changed nor deleted (AS-13, FR-08)")
   func synced() async throws {
     let small = try SmallLibrary()
     let own = try await small.assets(1)[0]
@@ -88,7 +88,7 @@ struct WordRuleTests {
     }
   }
 
-  @Test("what a client may do with an asset takes its permission into account (AS-13, AU-01)")
+  @Test("the operations on an asset depend on the client's permission (AS-13, AU-01)")
   func permitted() async throws {
     let small = try SmallLibrary()
     let a = try await small.assets(2)
@@ -131,7 +131,7 @@ struct WordRuleTests {
   }
 
   @Test(
-    "a file that is no image or no video makes no creation (CB-09)",
+    "a file that is not an image or a video makes no creation (CB-09)",
     arguments: [
       ("a.jpg", true, false), ("a.DNG", true, false), ("a.mov", false, true), ("a.m4a", false, false),
       ("a.txt", false, false), ("a", false, false),

@@ -36,7 +36,7 @@ struct BridgingTests {
     }
   }
 
-  @Test("an edit whose output is made, and filled, inside the block is kept (AS-04)", arguments: Form.allCases)
+  @Test("an edit whose output is created and filled inside the block is kept (AS-04)", arguments: Form.allCases)
   func outputInside(form: Form) async throws {
     let gallery = try Gallery()
     try await gallery.shared {
@@ -222,7 +222,7 @@ struct BridgingTests {
     }
   }
 
-  @Test("an object answers for its own library, whichever is the shared one")
+  @Test("an object uses its own library, whichever is the shared one")
   func origins() async throws {
     let (one, other) = (try Gallery(), try Gallery(seed: 2))
     let (sea, first) = try await one.shared {
@@ -268,7 +268,7 @@ struct BridgingTests {
     }
   }
 
-  @Test("an insertion of what is in the album already leaves it where it is, and moves no position after it (AL-06)")
+  @Test("an insertion of an existing member leaves it in place, and shifts no position after it (AL-06)")
   func insertionsOfMembers() async throws {
     let gallery = try Gallery()
     try await gallery.shared {
@@ -289,7 +289,7 @@ struct BridgingTests {
     }
   }
 
-  @Test("an observer that registers twice is told once (OB-03)")
+  @Test("an observer that registers twice is called once (OB-03)")
   func registeredTwice() async throws {
     let gallery = try Gallery()
     try await gallery.shared {
@@ -305,7 +305,7 @@ struct BridgingTests {
     }
   }
 
-  @Test("observers may take their leave where their last reference goes, from many threads at once (OB-04)")
+  @Test("observers may unregister in their deinitializer, from many threads at once (OB-04)")
   func leaving() async throws {
     final class Leaver: NSObject, PHPhotoLibraryChangeObserver, PHPhotoLibraryAvailabilityObserver, Sendable {
       private let library: PHPhotoLibrary
@@ -347,7 +347,7 @@ struct BridgingTests {
     }
   }
 
-  @Test("a flag may come as a number in a predicate (FR-10)")
+  @Test("a Boolean may be a number in a predicate (FR-10)")
   func flags() async throws {
     let gallery = try Gallery()
     try await gallery.shared {
@@ -375,7 +375,7 @@ struct BridgingTests {
     }
   }
 
-  @Test("an album and a folder are told apart by what they are, not by how the identifier is spelled (FR-12)")
+  @Test("an album and a folder are distinguished by their type, not by the spelling of the identifier (FR-12)")
   func spellings() async throws {
     let gallery = try Gallery()
     try await gallery.shared {
@@ -390,7 +390,7 @@ struct BridgingTests {
     }
   }
 
-  @Test("a library that is closed says why; it can be read still, and not be changed (OB-04)")
+  @Test("a closed library says why; it can still be read, and not be changed (OB-04)")
   func closed() async throws {
     let gallery = try Gallery()
     try await gallery.shared {
@@ -403,7 +403,7 @@ struct BridgingTests {
     }
   }
 
-  @Test("a stand-in of an app's own overrides what it likes, fetches too")
+  @Test("an app's subclass overrides what it likes, fetches too")
   func standIns() {
     final class FakeAsset: PHAsset, @unchecked Sendable {  // guarded by: has no state
       override var localIdentifier: String { "fake" }
@@ -413,7 +413,7 @@ struct BridgingTests {
     #expect(FakeAsset.fetchAssets(with: nil).count == 0 && FakeAsset() == FakeAsset())
   }
 
-  @Test("an error is made and read with information, as Foundation's are")
+  @Test("an error is created and read with information, as Foundation's are")
   func errorInformation() {
     let error = PHPhotosError(
       .multipleIdentifiersFound, userInfo: [PHLocalIdentifiersErrorKey: ["a", "b"], NSLocalizedDescriptionKey: "Two."])

@@ -87,7 +87,7 @@ struct ChangeDetailsTypesTests {
     }
   }
 
-  @Test("details that were not wanted are nil or empty, and after still counts (CD-03, CD-13 to CD-15, CD-17)")
+  @Test("details that were not requested are nil or empty, and after still counts (CD-03, CD-13 to CD-15, CD-17)")
   func unwanted() async throws {
     let gallery = try Gallery()
     try await gallery.images(0..<3)
@@ -138,7 +138,7 @@ struct ChangeDetailsTypesTests {
     }
   }
 
-  @Test("from an empty stand-in everything is inserted, and to one everything removed (CD-20)")
+  @Test("from an empty subclass everything is inserted, and to one everything removed (CD-20)")
   func standIns() async throws {
     let gallery = try Gallery()
     let ids = try await gallery.images(0..<3)
@@ -172,7 +172,7 @@ struct ChangeDetailsTypesTests {
     override func object(at index: Int) -> PHAsset { list[index] }
   }
 
-  @Test("a stand-in counts its objects, and keeps them under another type and in a transient album (FR-04, FR-16)")
+  @Test("a subclass counts its objects, and keeps them under another type and in a transient album (FR-04, FR-16)")
   func convertedStandIns() async throws {
     final class Film: PHAsset, @unchecked Sendable {  // guarded by: has no state
       override var mediaType: PHAssetMediaType { .video }
@@ -193,7 +193,7 @@ struct ChangeDetailsTypesTests {
     }
   }
 
-  @Test("stand-ins of an app's own are compared by their objects (CD-20)")
+  @Test("an app's subclasses are compared by their objects (CD-20)")
   func ownStandIns() {
     let (a, b, c) = (PHAsset(), PHAsset(), PHAsset())
     let details = PHFetchResultChangeDetails<PHAsset>(
@@ -286,7 +286,7 @@ struct ChangeDetailsTypesTests {
     }
   }
 
-  @Test("an observer is told in the order of commits, not kept alive, and not told any more (OB-01 to OB-05)")
+  @Test("an observer is called in the order of commits, not retained, and not called after removal (OB-01 to OB-05)")
   func observers() async throws {
     let gallery = try Gallery()
     let ids = try await gallery.images(0..<1)

@@ -31,7 +31,7 @@ struct ClientScopeTests {
     }
   }
 
-  @Test("two clients with different permissions work at once, each as itself, step by step (AU-01, AU-10)")
+  @Test("two clients with different permissions work concurrently, each as itself, step by step (AU-01, AU-10)")
   func concurrently() async throws {
     let (gallery, ids) = try await gallery()
     try await gallery.shared {
@@ -108,7 +108,7 @@ struct ClientScopeTests {
     }
   }
 
-  @Test("scopes nest, end with what they hold, and a client is the same object in each; a detached task is outside")
+  @Test("scopes nest, end with their closures, and a client is the same object in each; a detached task is outside")
   func scopes() async throws {
     let (gallery, _) = try await gallery()
     await #expect(processExitsWith: .success) { try await ClientScopeTests.scopesOfProcess() }
@@ -140,7 +140,7 @@ struct ClientScopeTests {
     }
   }
 
-  @Test("bootstrap as another client of the same library leaves the former one in use; another library gives all up")
+  @Test("bootstrap as another client of the same library keeps the former one usable; another library closes all")
   func bootstrap() async throws {
     await #expect(processExitsWith: .success) { try await ClientScopeTests.bootstrapped() }
   }

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// A change that is asked about what another library, or another client, has fetched.
-@Suite("Changes and results of others")
+@Suite("Changes and results of other clients")
 struct ForeignResultTests {
   private final class CoreKeeper: PhotoLibraryChangeObserver {
     let changes = Gathered<LibraryChange>()
@@ -15,7 +15,7 @@ struct ForeignResultTests {
     PHAssetCollection.fetchAssetCollectionsContaining(asset, with: .album, options: nil).titles
   }
 
-  @Test("a result stays with the client that fetched it, whoever observes; another's object has no details (AU-04)")
+  @Test("a result stays with the client that fetched it; another's object has no details (AU-04)")
   func otherClient() async throws {
     let few = "com.example.few"
     let gallery = try Gallery()

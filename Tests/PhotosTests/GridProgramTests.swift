@@ -128,7 +128,7 @@ struct GridProgramTests {
   ]
 
   @Test(
-    "after every change of a random history each grid shows what a fresh fetch gives (CD-03 to CD-13, CD-18, CD-19)",
+    "after every change of a random history each grid shows what a new fetch returns (CD-03 to CD-13, CD-18, CD-19)",
     arguments: Language.allCases, [1, 2, 3, 4, 5] as [UInt64])
   @MainActor
   func randomHistories(language: Language, seed: UInt64) async throws {
@@ -155,7 +155,7 @@ struct GridProgramTests {
     }
   }
 
-  @Test("a grid that asks for no details reloads (CD-14, CD-15)", arguments: Language.allCases)
+  @Test("a grid that requests no details reloads (CD-14, CD-15)", arguments: Language.allCases)
   @MainActor
   func reloads(language: Language) async throws {
     let gallery = try Gallery()
@@ -183,7 +183,7 @@ struct GridProgramTests {
     }
   }
 
-  @Test("a grid that has stopped is told nothing more (OB-04)", arguments: Language.allCases)
+  @Test("a grid that has stopped receives nothing more (OB-04)", arguments: Language.allCases)
   @MainActor
   func stops(language: Language) async throws {
     let gallery = try Gallery()

@@ -12,7 +12,7 @@ private struct Copying: PHImageRenderer {
   }
 }
 
-@Suite("Callers that hold threads of the default queue while they wait", .serialized)
+@Suite("Callers that block threads of the default queue", .serialized)
 struct HeldThreadsTests {
   /// The default queue gets one thread more in a second if all wait, so that a thread for each caller would take it
   /// longer than a test waits.

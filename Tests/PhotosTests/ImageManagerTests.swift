@@ -116,7 +116,7 @@ struct ImageManagerTests {
     return told.all[0]
   }
 
-  @Test("a picture comes soon and degraded, then exact; other modes give one, which is marked if it is the quick one")
+  @Test("a picture arrives early and degraded, then exact; other modes give one, marked if it is the quick one")
   func delivery() async throws {
     let gallery = try Gallery()
     try await gallery.shared {
@@ -137,7 +137,7 @@ struct ImageManagerTests {
   }
 
   @Test(
-    "a synchronous request is over when it returns, with one exact picture in every mode",
+    "a synchronous request is complete when it returns, with one exact picture in every mode",
     arguments: PHImageRequestOptionsDeliveryMode.allCases)
   func synchronous(mode: PHImageRequestOptionsDeliveryMode) async throws {
     let gallery = try Gallery()
@@ -229,7 +229,7 @@ struct ImageManagerTests {
     }
   }
 
-  @Test("what is installed serves all requests of its process, until it is taken back")
+  @Test("an installed renderer serves all requests of its process, until it is removed")
   func installed() async throws {
     await #expect(processExitsWith: .success) {
       let (suite, gallery) = (Self(), try Gallery())
@@ -284,7 +284,7 @@ struct ImageManagerTests {
     }
   }
 
-  @Test("a cancelled request tells so, once")
+  @Test("a cancelled request reports that, once")
   func cancelling() async throws {
     let gallery = try Gallery()
     try await gallery.shared {
@@ -306,7 +306,7 @@ struct ImageManagerTests {
   }
 
   @Test(
-    "a request that is cancelled while a program draws says so, and does not call its file damaged",
+    "a request that is cancelled while a program renders reports that, and does not call its file damaged",
     .enabled(if: SamplePhotos.areInstalled("exiftool"), "Needs exiftool."), arguments: [false, true])
   func cancellingPrograms(isFilm: Bool) async throws {
     let (gallery, folder) = (try Gallery(), try TemporaryFolder())
@@ -342,7 +342,7 @@ struct ImageManagerTests {
     }
   }
 
-  @Test("a manager does not cancel what another was asked for: no two requests have one number")
+  @Test("a manager does not cancel another one's requests: no two requests have one number")
   func numbers() async throws {
     let gallery = try Gallery()
     try await gallery.shared {
@@ -365,7 +365,7 @@ struct ImageManagerTests {
     }
   }
 
-  @Test("bytes are those of the version that is asked for, and an unknown orientation is called so (AS-06, AS-10)")
+  @Test("bytes are those of the requested version, and an unknown orientation is reported as such (AS-06, AS-10)")
   func versions() async throws {
     let gallery = try Gallery()
     try await gallery.shared {
@@ -411,7 +411,7 @@ struct ImageManagerTests {
     }
   }
 
-  @Test("a renderer that fails does not withhold what an edit rendered, which is upright; a cancellation does (AS-10)")
+  @Test("a renderer that fails does not withhold an edit's render, which is upright; a cancellation does (AS-10)")
   func failingRenderer() async throws {
     let gallery = try Gallery()
     try await gallery.shared {
@@ -429,7 +429,7 @@ struct ImageManagerTests {
     }
   }
 
-  @Test("requests can be overridden by an app's stand-ins", arguments: Language.allCases)
+  @Test("requests can be overridden by an app's subclasses", arguments: Language.allCases)
   func overriding(language: Language) {
     let (manager, asset, films) = (language.mockedManager, language.mockedAsset, Gathered<URL?>())
     let film = manager.requestAVAsset(forVideo: asset, options: nil) { film, _, _ in
@@ -513,7 +513,7 @@ struct ImageManagerTests {
     return try #require(assets().lastObject)
   }
 
-  @Test("a request for bytes of whichever library is ended by its number (a.5)")
+  @Test("a request for bytes of any library is cancelled by its number (a.5)")
   func cancellingBytes() async throws {
     let (one, other) = (try Gallery(), try Gallery(seed: 2))
     let big = String(repeating: "bytes", count: 2_000_000)
@@ -539,7 +539,7 @@ struct ImageManagerTests {
     }
   }
 
-  @Test("an observer of availability hears of the end, and why (OB-04)")
+  @Test("an observer of availability receives the end, and its reason (OB-04)")
   func availability() async throws {
     final class Listener: NSObject, PHPhotoLibraryAvailabilityObserver, Sendable {
       let reasons = Gathered<PHPhotosError.Code?>()

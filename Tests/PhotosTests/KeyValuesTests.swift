@@ -19,7 +19,7 @@ private func properties(of type: String) throws -> [String] {
   }
 }
 
-@Suite("Values by key")
+@Suite("Key-value coding")
 struct KeyValuesTests {
   @Test("every public property of an asset is the value of its name")
   func everyPropertyOfAsset() async throws {
@@ -72,7 +72,7 @@ struct KeyValuesTests {
     }
   }
 
-  @Test("the value of a choice is its number, and that of an object the object")
+  @Test("the value of an enumeration is its number, and that of an object the object")
   func values() async throws {
     let gallery = try Gallery()
     let identifier = try await gallery.make(1) { creation in

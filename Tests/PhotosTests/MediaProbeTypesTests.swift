@@ -3,7 +3,7 @@ import Photos
 import TestSupport
 import Testing
 
-@Suite("What bytes are, through PhotoKit's types")
+@Suite("Probing through PhotoKit's types")
 struct MediaProbeTypesTests {
   /// A photo of 8 × 6 pixels that stands upright as 6 × 8, with a date and a place.
   private static let photo = {
@@ -22,7 +22,7 @@ struct MediaProbeTypesTests {
     return try #require(assets().lastObject)
   }
 
-  @Test("bare bytes are what they are: type, upright size, date and place (AS-02, CB-11, AS-12)")
+  @Test("bare bytes have their own properties: type, upright size, date and place (AS-02, CB-11, AS-12)")
   func bytes() async throws {
     try await Gallery(examinesMedia: true).shared {
       let saved = try await made {
@@ -54,7 +54,7 @@ struct MediaProbeTypesTests {
     }
   }
 
-  @Test("bytes without a date are dated by their addition, so that a grid by date shows them first (CB-11)")
+  @Test("bytes without a date get the date of their addition, so that a grid by date shows them first (CB-11)")
   func undated() async throws {
     let gallery = try Gallery(examinesMedia: true)
     try await gallery.shared {
@@ -84,7 +84,7 @@ struct MediaProbeTypesTests {
     }
   }
 
-  @Test("what the request sets stands")
+  @Test("values set by the request take precedence")
   func explicit() async throws {
     try await Gallery(examinesMedia: true).shared {
       let saved = try await made {
@@ -100,7 +100,7 @@ struct MediaProbeTypesTests {
     }
   }
 
-  @Test("bytes that are no such medium are 3302, none are 3303, and a moved file stays (CB-06, CB-08)")
+  @Test("bytes that are not such a medium are 3302, none are 3303, and a moved file stays (CB-06, CB-08)")
   func refusals() async throws {
     let folder = try TemporaryFolder()
     let text = folder.place("a.jpg")
@@ -126,7 +126,7 @@ struct MediaProbeTypesTests {
     }
   }
 
-  @Test("a request from a file is nil when its bytes are no such medium (CB-09)")
+  @Test("a request from a file is nil when its bytes are not such a medium (CB-09)")
   func fromFiles() async throws {
     let folder = try TemporaryFolder()
     let files = [("a.jpg", Data("text".utf8)), ("b.jpg", TinyMedia.movie()), ("c", Self.photo), ("d.mov", Data())]
@@ -146,7 +146,7 @@ struct MediaProbeTypesTests {
     }
   }
 
-  @Test("an edit's size is that of its render; reverting gives back the original's; garbage is 3302 (AS-04, AS-07)")
+  @Test("an edit's size is that of its render; reverting restores the original's; garbage is 3302 (AS-04, AS-07)")
   func edits() async throws {
     let gallery = try Gallery(examinesMedia: true)
     try await gallery.shared {
@@ -187,7 +187,7 @@ struct MediaProbeTypesTests {
 
 @Suite("Programs that are not installed", .timeLimit(.minutes(5)))
 struct MissingProgramsTests {
-  @Test("without exiftool the first creation says so, once for all clients, and records what it is given")
+  @Test("without exiftool the first creation reports it, once for all clients, and records the given values")
   func exiftool() async throws {
     let result = await #expect(processExitsWith: .success, observing: [\.standardErrorContent]) {
       let folder = try TemporaryFolder()

@@ -77,7 +77,7 @@ struct MediaProgramTests {
   }
 
   @Test(
-    "files that do not belong together are no Live Photo",
+    "files that do not belong together are not a Live Photo",
     arguments: [
       ["same-name-different-id/IMG_2682.heic", "same-name-different-id/IMG_2682.mov"],
       ["genuine-iphone6s/train.jpg"], ["genuine-iphone6s/train.jpg", "genuine-iphone6s/train.jpg"],
@@ -101,7 +101,7 @@ struct MediaProgramTests {
     }
   }
 
-  @Test("films say how long and large they are, and parts of them are exported", arguments: Language.allCases)
+  @Test("films report their length and size, and parts of them are exported", arguments: Language.allCases)
   func films(language: Language) async throws {
     let (gallery, folder) = (try Gallery(), try TemporaryFolder())
     try await gallery.shared {
@@ -144,7 +144,7 @@ struct MediaProgramTests {
     }
   }
 
-  @Test("what is no film is an error for who asks for one", arguments: Language.allCases)
+  @Test("a request for a film of something else is an error", arguments: Language.allCases)
   func noFilm(language: Language) async throws {
     let gallery = try Gallery()
     try await gallery.shared {
@@ -223,7 +223,7 @@ struct MediaProgramTests {
     return told.all
   }
 
-  @Test("a large picture comes small first, a thumbnail at once; bytes that are no picture are an error")
+  @Test("a large picture arrives small first, a thumbnail at once; bytes that are not a picture are an error")
   func opportunistic() async throws {
     let gallery = try Gallery()
     try await gallery.shared {
@@ -254,7 +254,7 @@ struct MediaProgramTests {
     }
   }
 
-  @Test("many pictures at once wait for their turns, and a cancelled one gives its turn up")
+  @Test("many simultaneous pictures are queued, and a cancelled one leaves the queue")
   func many() async throws {
     let gallery = try Gallery()
     try await gallery.shared {
@@ -275,7 +275,7 @@ struct MediaProgramTests {
     }
   }
 
-  @Test("a picture knows how it is turned, and is encoded upright")
+  @Test("a picture has its orientation, and is encoded upright")
   func images() throws {
     let folder = try #require(SamplePhotos.folder)
     let image = try #require(UIImage(contentsOfFile: folder.appending(path: "orientation/Landscape_6.jpg").path))
@@ -316,7 +316,8 @@ struct PixelPictureTests {
     return try [made.jpeg, made.png, gif].map { try #require(UIImage(data: $0)) }
   }
 
-  @Test("the pixels of a picture are turned as asked, and the bytes say so", arguments: UIImage.Orientation.allCases)
+  @Test(
+    "the pixels of a picture are rotated as requested, and the bytes say so", arguments: UIImage.Orientation.allCases)
   func turns(orientation: UIImage.Orientation) throws {
     for source in try sources() {
       let pixels = try #require(source.cgImage)
@@ -331,7 +332,7 @@ struct PixelPictureTests {
     }
   }
 
-  @Test("without a scale and a turn the stored pixels are shown as they are")
+  @Test("without a scale and a rotation the stored pixels are shown unchanged")
   func plain() throws {
     for source in try sources() {
       let pixels = try #require(source.cgImage)
@@ -343,9 +344,9 @@ struct PixelPictureTests {
   }
 }
 
-@Suite("Times and kinds")
+@Suite("Times and types")
 struct TimeAndKindTests {
-  @Test("times, places, kinds and dates under the names that apps use", arguments: Language.allCases)
+  @Test("times, places, types and dates under the names that apps use", arguments: Language.allCases)
   func tools(language: Language) async throws {
     let tools = language.tools
     let range = CMTimeRange(start: CMTime(value: 2, timescale: 1), duration: CMTime(value: 4, timescale: 1))
@@ -394,7 +395,7 @@ struct TimeAndKindTests {
     #expect(range.end.seconds == 1.5 && CMTimeRange(start: .zero, end: range.end).duration.seconds == 1.5)
   }
 
-  @Test("a kind is found only where it is of another one, and is encoded as its identifier")
+  @Test("a type is found only where it conforms to another one, and is encoded as its identifier")
   func conformingKinds() throws {
     #expect(UTType(filenameExtension: "heic", conformingTo: .image) == .heic)
     #expect(UTType(filenameExtension: "mov", conformingTo: .image) == nil)
@@ -406,7 +407,7 @@ struct TimeAndKindTests {
     #expect(throws: DecodingError.self) { _ = try JSONDecoder().decode([UTType].self, from: Data(#"[""]"#.utf8)) }
   }
 
-  @Test("a place has the course and the speed that it was made with, or says that they are not known")
+  @Test("a place has its course and speed, or says that they are not known")
   func places() {
     let place = CLLocation(
       coordinate: CLLocationCoordinate2D(latitude: 47, longitude: 8), altitude: 400, horizontalAccuracy: 5,
@@ -416,7 +417,7 @@ struct TimeAndKindTests {
     #expect(plain.course < 0 && plain.speed < 0 && plain.distance(from: place) == 0)
   }
 
-  @Test("kinds of data know what they are of, and what the Internet calls them")
+  @Test("types of data know their supertypes, and their Internet media type")
   func kinds() throws {
     #expect(UTType.jpeg.isSubtype(of: .image) && UTType.jpeg.conforms(to: .data) && !UTType.jpeg.isSubtype(of: .jpeg))
     #expect(UTType.quickTimeMovie.conforms(to: .audiovisualContent) && !UTType.quickTimeMovie.conforms(to: .video))

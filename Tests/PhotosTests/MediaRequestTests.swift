@@ -56,7 +56,7 @@ struct MediaRequestTests {
     #expect(live[1].map { PHAssetResource.assetResources(for: $0).count } == 2)
   }
 
-  @Test("a file of a Live Photo that is gone when its bytes are asked for is named with the system's reason")
+  @Test("a file of a Live Photo that is gone when its bytes are requested is named with the system's reason")
   func goneFile() async throws {
     let folder = try TemporaryFolder()
     var copies: [URL] = []
@@ -85,7 +85,7 @@ struct MediaRequestTests {
     #expect(sentence.hasSuffix(" cannot be read: No such file or directory."), "\(sentence)")
   }
 
-  @Test("a request for a Live Photo of files that is cancelled says so, and gives none")
+  @Test("a cancelled request for a Live Photo of files reports that, and returns none")
   func cancelled() async throws {
     let image = try #require(UIImage(contentsOfFile: try files()[0].path))
     let told = Gathered<Told>()
@@ -256,7 +256,7 @@ struct MediaRequestTests {
 
   // MARK: Pictures
 
-  @Test("the part of a picture that is asked for is the part that comes", arguments: ["r", "g", "b", "w"])
+  @Test("the requested part of a picture is returned", arguments: ["r", "g", "b", "w"])
   func part(colour: String) async throws {
     let (gallery, folder) = (try Gallery(), try TemporaryFolder())
     let file = folder.place("grid.jpg")
@@ -330,7 +330,7 @@ struct MediaRequestTests {
     (try? ChildRun.of(["ffmpeg", "-hide_banner", "-encoders"]).text.contains("libx265")) ?? false
   }
 
-  @Test("a preset and a kind of file make what they name")
+  @Test("a preset and a file type produce what they name")
   func presets() async throws {
     let folder = try TemporaryFolder()
     let film = AVURLAsset(url: try #require(SamplePhotos.folder).appending(path: "video/with-gps.mov"))
@@ -354,7 +354,7 @@ struct MediaRequestTests {
     }
   }
 
-  @Test("a kind of file that a preset does not make is refused, and no file is left")
+  @Test("a file type that a preset does not produce is rejected, and no file is left")
   func wrongKind() async throws {
     let folder = try TemporaryFolder()
     let film = AVURLAsset(url: try #require(SamplePhotos.folder).appending(path: "video/with-gps.mov"))
@@ -391,7 +391,7 @@ struct MediaRequestTests {
 
   // MARK: Values by key
 
-  @Test("an asset and a resource answer for every key that is documented")
+  @Test("an asset and a resource answer every documented key")
   func keys() async throws {
     let gallery = try Gallery()
     try await gallery.shared {

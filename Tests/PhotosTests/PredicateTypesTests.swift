@@ -161,7 +161,7 @@ struct PredicateTypesTests {
     override var estimatedAssetCount: Int { title.count }
   }
 
-  @Test("a stand-in satisfies predicates, and is sorted, by what it overrides (FR-09, FR-10)")
+  @Test("a subclass satisfies predicates, and is sorted, by what it overrides (FR-09, FR-10)")
   func standIns() {
     let identifier = UUID().uuidString
     let films = [Film(90), Film(8, identifier + "/L0/001"), Film(20)]
@@ -195,7 +195,7 @@ struct PredicateTypesTests {
     override var endDate: Date? { day.map { Date(timeIntervalSince1970: -$0) } }
   }
 
-  @Test("stand-ins of collections are sorted by the dates that they override, those without a date first (FR-09)")
+  @Test("subclasses of collections are sorted by the dates that they override, those without a date first (FR-09)")
   func datedStandIns() {
     let trips: [PHCollection] = [Trip(3), Trip(nil), Trip(1), PHAssetCollection(), PHCollectionList()]
     func order(_ descriptor: NSSortDescriptor) -> [Int] {

@@ -21,7 +21,7 @@ struct BackupProgramTests {
   }
 
   @Test(
-    "it copies all at first and what changed from then on; trash and purge take copies away (PH-01 to PH-05, PH-08)",
+    "it copies everything at first and then what changed; trash and purge remove copies (PH-01 to PH-05, PH-08)",
     arguments: Language.allCases)
   func incremental(language: Language) async throws {
     let (gallery, place) = (try Gallery(), try folder())
@@ -112,7 +112,7 @@ struct BackupProgramTests {
     }
   }
 
-  @Test("it wants all photos, and says so to a limited client (AU-10)", arguments: Language.allCases)
+  @Test("it needs all photos, and says so to a limited client (AU-10)", arguments: Language.allCases)
   func limited(language: Language) async throws {
     let (gallery, place) = (try Gallery(), try folder())
     try await gallery.client(.limited)
@@ -127,7 +127,7 @@ struct BackupProgramTests {
 @Suite("An album manager")
 struct AlbumProgramTests {
   @Test(
-    "it makes an album once, and adds, inserts, moves, replaces and takes out (AL-01 to AL-06, CB-07)",
+    "it creates an album once, and adds, inserts, moves, replaces and removes (AL-01 to AL-06, CB-07)",
     arguments: Language.allCases)
   func albums(language: Language) async throws {
     let gallery = try Gallery()
@@ -159,7 +159,7 @@ struct AlbumProgramTests {
   }
 
   @Test(
-    "it makes and arranges folders, and deletes them with what is in them (FO-01 to FO-03)",
+    "it creates and arranges folders, and deletes them with their contents (FO-01 to FO-03)",
     arguments: Language.allCases)
   func folders(language: Language) async throws {
     let gallery = try Gallery()
@@ -230,7 +230,7 @@ struct CameraProgramTests {
   }
 
   @Test(
-    "a film is saved with a handler; a file that is none saves nothing (CB-04, CB-09)", arguments: Language.allCases)
+    "a film is saved with a handler; a file that is not one saves nothing (CB-04, CB-09)", arguments: Language.allCases)
   func film(language: Language) async throws {
     let (gallery, folder) = (try Gallery(), try TemporaryFolder())
     let (movie, text) = (folder.place("a.mov"), folder.place("a.txt"))
@@ -299,7 +299,7 @@ struct LimitedProgramTests {
     return identifier
   }
 
-  @Test("while nobody has decided, fetches are empty and changes fail; a prompt is asked by the first of them (FR-18)")
+  @Test("while access is undecided, fetches are empty and changes fail; the first of them shows a prompt (FR-18)")
   func undecided() async throws {
     let gallery = try Gallery()
     let ids = try await gallery.images(0..<2)
@@ -315,7 +315,7 @@ struct LimitedProgramTests {
     }
   }
 
-  @Test("refused, it points to the settings (AU-09, AU-11)", arguments: Language.allCases)
+  @Test("rejected, it points to the settings (AU-09, AU-11)", arguments: Language.allCases)
   @MainActor
   func refused(language: Language) async throws {
     let gallery = try Gallery()
@@ -349,7 +349,7 @@ struct EditorProgramTests {
   }
 
   @Test(
-    "its edits begin with the base it can handle, keep the original and can be taken back (AS-04 to AS-09, CD-21)",
+    "its edits begin with the base it can handle, keep the original and can be reverted (AS-04 to AS-09, CD-21)",
     arguments: Language.allCases)
   func edits(language: Language) async throws {
     let gallery = try Gallery()
@@ -384,7 +384,7 @@ struct EditorProgramTests {
     }
   }
 
-  @Test("an edit without a recipe is refused and leaves nothing (AS-04, CB-06)", arguments: Language.allCases)
+  @Test("an edit without a recipe is rejected and leaves nothing (AS-04, CB-06)", arguments: Language.allCases)
   func recipe(language: Language) async throws {
     let gallery = try Gallery()
     try await gallery.shared {

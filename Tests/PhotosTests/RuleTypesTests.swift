@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Fetches through PhotoKit's types")
 struct FetchTypesTests {
-  @Test("a result stays as it was, and answers for positions and objects (FR-01 to FR-05, FR-11)")
+  @Test("a result stays unchanged, and returns positions and objects (FR-01 to FR-05, FR-11)")
   func results() async throws {
     let gallery = try Gallery()
     let ids = try await gallery.images(0..<4)
@@ -197,7 +197,7 @@ struct ChangeBlockTypesTests {
     func confirm(_ proposal: ChangeProposal) -> Bool { proposal.deletedAssets.isEmpty }
   }
 
-  @Test("somebody may say no to a block, which then fails as cancelled (CB-12)")
+  @Test("a confirmation handler may reject a block, which then fails as cancelled (CB-12)")
   func cancelled() async throws {
     let gallery = try Gallery()
     try await gallery.images(0..<1)
@@ -212,7 +212,7 @@ struct ChangeBlockTypesTests {
     }
   }
 
-  @Test("positions count on the result that was seen, though the album has changed since (CB-13, AL-05)")
+  @Test("positions refer to the result that was seen, though the album has changed since (CB-13, AL-05)")
   func rebased() async throws {
     let gallery = try Gallery()
     let ids = try await gallery.images(0..<5)
@@ -275,7 +275,7 @@ struct ChangeBlockTypesTests {
 @Suite("Files through PhotoKit's types")
 struct FileTypesTests {
   @Test(
-    "files keep their bytes and names, an image its bytes, and a file that is none makes nothing (CB-08, CB-09, CB-11)")
+    "files keep their bytes and names, an image its bytes, and an invalid file makes nothing (CB-08, CB-09, CB-11)")
   func files() async throws {
     let (gallery, folder) = (try Gallery(), try TemporaryFolder())
     let (picture, text) = (folder.place("sea.png"), folder.place("sea.txt"))
@@ -300,7 +300,7 @@ struct FileTypesTests {
     }
   }
 
-  @Test("the size is the current version's; a RAW pair shows the JPEG unless said, its original is RAW (AS-02, AS-16)")
+  @Test("the size is the current version's; a RAW pair shows the JPEG by default, its original is RAW (AS-02, AS-16)")
   func versions() async throws {
     let gallery = try Gallery()
     try await gallery.shared {
@@ -341,7 +341,7 @@ struct FileTypesTests {
     }
   }
 
-  @Test("recorded identities alone are given to who asks for them; every key has an answer (CI-01, CI-02, CI-04)")
+  @Test("recorded identities alone are returned on request; every key has an answer (CI-01, CI-02, CI-04)")
   func synced() async throws {
     let (here, there) = (try Gallery(seed: 1), try Gallery(seed: 2))
     let ids = try await here.images(0..<1)
@@ -439,7 +439,7 @@ struct CollectionTypesTests {
     func photoLibraryPersistentChangesDidUpdate(_ photoLibrary: PHPhotoLibrary) { told.append(true) }
   }
 
-  @Test("an observer of the history is told that there is more, and held weakly (PH-09)")
+  @Test("an observer of the history is notified that there is more, and held weakly (PH-09)")
   func listener() async throws {
     let gallery = try Gallery()
     try await gallery.shared {

@@ -110,7 +110,7 @@ struct SortPathTests {
     #expect(subtype.key == "albumSubtype")
   }
 
-  @Test("a result of albums or folders is converted to one of collections, and is told the same changes (CD-01, FR-01)")
+  @Test("a result of albums or folders is converted to one of collections, and gets the same changes (CD-01, FR-01)")
   func converted() async throws {
     let gallery = try Gallery()
     try await gallery.images(0..<2)

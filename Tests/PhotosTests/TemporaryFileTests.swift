@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Temporary files")
 struct TemporaryFileTests {
-  @Test("a picture whose bytes programs read lies in a folder of this user's alone, and is gone afterwards")
+  @Test("a picture whose bytes programs read is in a folder of this user's alone, and is removed afterwards")
   func picture() throws {
     let lent = try InstalledRenderer().withFile(Data("picture".utf8)) { file in
       #expect(file.folderMode == 0o700)
@@ -18,7 +18,7 @@ struct TemporaryFileTests {
     #expect(lent.folderMode == nil)
   }
 
-  @Test("rendered files lie in a folder of this user's alone, which goes with its edit")
+  @Test("rendered files are in a folder of this user's alone, which is removed with its edit")
   func rendered() throws {
     var folder: RenderFolder? = RenderFolder()
     let place = try #require(try folder?.place(of: .jpeg))
@@ -31,7 +31,7 @@ struct TemporaryFileTests {
     #expect(place.folderMode == nil)
   }
 
-  @Test("the files of a picked Live Photo lie in a folder of this user's alone, which goes with it")
+  @Test("the files of a picked Live Photo are in a folder of this user's alone, which is removed with it")
   func livePhoto() throws {
     let temporary = try TemporaryFolder()
     let still = temporary.place("still.heic")

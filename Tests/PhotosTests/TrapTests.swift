@@ -134,7 +134,7 @@ enum Trap: String, CaseIterable, Codable, Sendable {
   }
 }
 
-@Suite("Bad use")
+@Suite("Misuse")
 struct TrapTests {
   @Test(
     "it ends the process with a sentence that names the call (CB-02, FR-02, FR-09, FR-18)",
@@ -158,7 +158,7 @@ struct TrapTests {
     }
   }
 
-  @Test("after another bootstrap the old objects answer with errors, and old results can be read")
+  @Test("after another bootstrap the old objects return errors, and old results can be read")
   func secondBootstrap() async throws {
     await #expect(processExitsWith: .success) {
       let (first, second) = (try Gallery(seed: 1), try Gallery(seed: 2))

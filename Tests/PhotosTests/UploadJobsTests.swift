@@ -180,7 +180,7 @@ struct UploadJobsTests {
   }
 
   @Test(
-    "cut at any byte, again and again, it goes on from where the server was",
+    "cut at any byte, repeatedly, it continues from the server's offset",
     arguments: 0..<Dose.of(3))
   func cut(seed: Int) async throws {
     var random = SeededGenerator(seed: UInt64(seed) + 100)
@@ -224,7 +224,7 @@ struct UploadJobsTests {
     #expect(server.requests.count { ["POST", "PATCH"].contains($0.method) } == 6)
   }
 
-  @Test("a job outlives its process: the next one that opens the library asks where it was and goes on")
+  @Test("a job survives its process: the next one that opens the library asks for the offset and continues")
   func restarted() async throws {
     let server = try UploadServer(faults: [.stall(after: 1000, seconds: 0.2), .stall(after: 1000, seconds: 30)])
     let (uploads, data) = (try UploadGallery(), bytes(400_000))
@@ -276,7 +276,7 @@ struct UploadJobsTests {
     #expect(second.requests.allSatisfy { $0.headers["authorization"] == nil })
   }
 
-  @Test("a cancelled job is gone at once, its connection ends, and the server is asked to drop what it has")
+  @Test("a cancelled job is gone at once, its connection ends, and the server is asked to drop its bytes")
   func cancelled() async throws {
     let (server, uploads) = (try UploadServer(), try UploadGallery(portion: 1000))
     try await uploads.gallery.shared {
@@ -341,7 +341,7 @@ struct UploadJobsTests {
     PHAssetCollectionChangeRequest.creationRequestForAssetCollection(withTitle: "Album")
   }
 
-  @Test("a server that forgets is sent everything again, and one that goes on forgetting ends the job")
+  @Test("a server that loses the upload gets everything again, and one that keeps losing it ends the job")
   func forgotten() async throws {
     let (server, uploads, data) = (try UploadServer(), try UploadGallery(), bytes(300_000))
     server.add(.cut(after: 60_000), .forget)
@@ -370,7 +370,7 @@ struct UploadJobsTests {
   }
 
   @Test(
-    "a server that is not there, or answers nonsense, ends the job with a URL error", arguments: [0, 400, 501, 505])
+    "an unreachable server, or one that answers nonsense, ends the job with a URL error", arguments: [0, 400, 501, 505])
   func refused(status: Int) async throws {
     let server = try UploadServer(faults: [.answer(status, ["X-Why": "no"])])
     // Held, so that the server of another test does not get it.
@@ -392,7 +392,7 @@ struct UploadJobsTests {
     withExtendedLifetime(closed) {}
   }
 
-  @Test("a large upload to a server without the protocol arrives whole, and the copy that it is sent from is removed")
+  @Test("a large upload to a server without the protocol arrives complete, and its temporary copy is removed")
   func large() async throws {
     let (server, uploads) = (try UploadServer(.none), try UploadGallery())
     let folder = try TemporaryFolder()
@@ -421,7 +421,7 @@ struct UploadJobsTests {
     }
   }
 
-  @Test("a copy that a killed process left is removed when its client's jobs go on")
+  @Test("a copy that a killed process left is removed when its client's jobs continue")
   func leftCopy() async throws {
     let (server, uploads) = (try UploadServer(), try UploadGallery())
     try await uploads.gallery.shared {
@@ -436,7 +436,7 @@ struct UploadJobsTests {
     }
   }
 
-  @Test("an extension has the time that it takes to end, in its own library: it runs until then, in either form")
+  @Test("an extension has time to end in its own library: it runs until then, in either form")
   func termination() async throws {
     let gallery = try UploadGallery().gallery
     try await gallery.images(0..<2)
@@ -479,7 +479,7 @@ struct UploadJobsTests {
     #expect(uploader.libraries.all.allSatisfy { $0 === library })
   }
 
-  @Test("an upload extension as an app has it backs up what is there and what comes", arguments: Language.allCases)
+  @Test("an app's upload extension backs up existing and new assets", arguments: Language.allCases)
   func program(language: Language) async throws {
     let (server, uploads) = (try UploadServer(authorization: "Bearer t"), try UploadGallery())
     try await uploads.gallery.shared {

@@ -7,10 +7,10 @@ import Testing
 
 /// Random histories in which assets are trashed, restored, purged, granted and withdrawn, and what a client of `Photos`
 /// is told of them, against the one thing that it can see: the set of assets before and after each commit.
-@Suite("What a client cannot see is gone")
+@Suite("What a client cannot see does not exist")
 struct VanishingTests {
   @Test(
-    "history and details tell what came into view and left it, and nothing of the trash (CD-21, PH-03 to PH-05, AU-04)",
+    "history and details list what entered and left the view, and nothing of the trash (CD-21, PH-03 to PH-05, AU-04)",
     arguments: 1...(Dose.isFull ? 8 : 3) as ClosedRange<UInt64>)
   func random(seed: UInt64) async throws {
     var story = try await VanishingStory(seed)
@@ -25,7 +25,7 @@ struct VanishingTests {
     #expect(story.isRich, "The history lacks what it is about: \(story.counts)")
   }
 
-  @Test("created and trashed in one commit is nothing, trashed and restored at most a change (PH-03 to PH-05)")
+  @Test("created and trashed in one commit is no change, trashed and restored at most an update (PH-03 to PH-05)")
   func withinOneCommit() async throws {
     let gallery = try Gallery()
     let a = try await gallery.images(0..<3).compactMap { LocalIdentifier($0) }
@@ -48,7 +48,7 @@ struct VanishingTests {
     }
   }
 
-  @Test("what was trashed before a grant comes with its restoration; purge and edits tell nothing (PH-05, AU-04)")
+  @Test("what was trashed before a grant appears when it is restored; purge and edits are not listed (PH-05, AU-04)")
   func trashedBeforeGrant() async throws {
     let gallery = try Gallery()
     let a = try await gallery.images(0..<2).compactMap { LocalIdentifier($0) }

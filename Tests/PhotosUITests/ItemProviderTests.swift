@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Item providers", .timeLimit(.minutes(60)))
 struct ItemProviderTests {
-  @Test("data is found by its kind and by what that is of (a.8)")
+  @Test("data is found by its type and its supertypes (a.8)")
   func kinds() async throws {
     let picking = try await PickerLibrary()
     let provider = try await picking.pickOne(try await picking.addLivePhoto()).itemProvider
@@ -30,7 +30,7 @@ struct ItemProviderTests {
     #expect(try await provider.data("public.heic") == Data("still".utf8))
   }
 
-  @Test("a kind that the item does not have is an error that says which it has (a.8)")
+  @Test("a type that the item does not have is an error that lists its types (a.8)")
   func unknownKind() async throws {
     let picking = try await PickerLibrary()
     let provider = try await picking.pickOne(picking.name(0)).itemProvider
@@ -76,7 +76,7 @@ struct ItemProviderTests {
     return portions.all.reduce(Data(), +)
   }
 
-  @Test("a Live Photo is loaded as one object; its files are there as long as something is made of them (a.8)")
+  @Test("a Live Photo is loaded as one object; its files exist as long as objects made from them do (a.8)")
   func livePhotos() async throws {
     let picking = try await PickerLibrary()
     let provider = try await picking.pickOne(try await picking.addLivePhoto()).itemProvider
@@ -96,7 +96,7 @@ struct ItemProviderTests {
     try await waitUntil("the files are removed") { !files.contains { $0.deletingLastPathComponent().isThere } }
   }
 
-  @Test("what has no still and video is no Live Photo, and a sentence says what it is (a.8)")
+  @Test("an item without still and video is not a Live Photo, and a sentence says what it is (a.8)")
   func noLivePhoto() async throws {
     let picking = try await PickerLibrary()
     let clip = try await picking.add([PickerLibrary.draft(.video, "clip", "clip.mov")], .video)
@@ -110,7 +110,7 @@ struct ItemProviderTests {
     #expect(throws: PHPhotosError.self) { try PHLivePhoto.object(withItemProviderData: Data(), typeIdentifier: "a") }
   }
 
-  @Test("a file is there while its handler runs, and is removed with its folder then, unless it was moved (a.8)")
+  @Test("a file exists while its handler runs, and is removed with its folder then, unless it was moved (a.8)")
   func files() async throws {
     let picking = try await PickerLibrary()
     let provider = try await picking.pickOne(try await picking.addLivePhoto()).itemProvider
@@ -134,7 +134,7 @@ struct ItemProviderTests {
     try await waitUntil("the copy is gone") { !copy.deletingLastPathComponent().isThere }
   }
 
-  @Test("the progress of a loading ends at 1")
+  @Test("the progress of a load ends at 1")
   func progress() async throws {
     let picking = try await PickerLibrary(0)
     let photo = try await picking.add([PickerLibrary.draft(.photo, String(repeating: "x", count: 2_500_000), "a.jpg")])
@@ -155,7 +155,7 @@ struct ItemProviderTests {
     }
   }
 
-  @Test("a loading whose progress is cancelled ends with 3072, and leaves no file", arguments: 0..<4)
+  @Test("a load whose progress is cancelled ends with 3072, and leaves no file", arguments: 0..<4)
   func cancelling(way: Int) async throws {
     let picking = try await PickerLibrary(0)
     let converter = EndlessConverter()
@@ -189,7 +189,7 @@ struct ItemProviderTests {
     }
   }
 
-  @Test("what becomes of the asset is told when it is loaded (3303)")
+  @Test("an asset that was deleted is reported when it is loaded (3303)")
   func purged() async throws {
     let picking = try await PickerLibrary()
     let provider = try await picking.pickOne(picking.name(0)).itemProvider

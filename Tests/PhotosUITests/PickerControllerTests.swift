@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The picker's controller", .timeLimit(.minutes(60)))
 struct PickerControllerTests {
-  @Test("a configuration that no session can follow is an error, and leaves no session (a.8)")
+  @Test("an invalid configuration of a session is an error, and leaves no session (a.8)")
   @MainActor
   func impossible() async throws {
     let (picking, other) = (try await PickerLibrary(), try await PickerLibrary(1))
@@ -50,7 +50,7 @@ struct PickerControllerTests {
     #expect(await told.next(2).map(\.count).sorted() == [0, 1])
   }
 
-  @Test("a picker that is dismissed ends its session, and its delegate is told nothing more")
+  @Test("a picker that is dismissed ends its session, and its delegate is not called any more")
   @MainActor
   func dismissing() async throws {
     let picking = try await PickerLibrary()
@@ -121,7 +121,7 @@ struct PickerControllerTests {
     next.cancel()
   }
 
-  @Test("an open session does not take a negative limit: the process ends")
+  @Test("an open session rejects a negative limit: the process ends")
   func negativeUpdate() async {
     await #expect(processExitsWith: .failure) {
       let picking = try await PickerLibrary(0)

@@ -62,10 +62,10 @@ private enum Medium: Transferable, Equatable {
 
 // MARK: What comes of it
 
-@Suite("Picking as an app does it", .timeLimit(.minutes(60)))
+@Suite("Picking as an app does", .timeLimit(.minutes(60)))
 struct PickerFlowTests {
   @Test(
-    "a delegate is given results, and an item provider brings their pictures (PK-01, PK-02, PK-04, PK-05)",
+    "a delegate gets results, and an item provider loads their pictures (PK-01, PK-02, PK-04, PK-05)",
     arguments: Language.allCases)
   @MainActor
   func delegate(language: Language) async throws {
@@ -95,7 +95,7 @@ struct PickerFlowTests {
     #expect(chooser.identifiers == [3, 1, 0].map(picking.name) && chooser.complaints.isEmpty)
   }
 
-  @Test("an item is loaded as data, as a file, and as a type of the app's (a.8)")
+  @Test("an item is loaded as data, as a file, and as an app's type (a.8)")
   func transferables() async throws {
     let picking = try await PickerLibrary()
     var configuration = picking.configuration()
@@ -120,7 +120,7 @@ struct PickerFlowTests {
     #expect(!lent.isThere, "The file was lent only.")
   }
 
-  @Test("an item without data of a kind is nil, and an error of the app's comes through (a.8)")
+  @Test("an item without data of a type is nil, and an app's error is rethrown (a.8)")
   func notTransferable() async throws {
     let picking = try await PickerLibrary()
     let photo = PhotosPickerItem(try await picking.pickOne(picking.name(0)))
@@ -135,7 +135,7 @@ struct PickerFlowTests {
     #expect(named != photo && Set([named, PhotosPickerItem(itemIdentifier: picking.name(0))]).count == 1)
   }
 
-  @Test("the form with a handler tells its progress, and nil for what the item is not (a.8)")
+  @Test("the form with a handler reports its progress, and nil for another type (a.8)")
   func handler() async throws {
     let picking = try await PickerLibrary()
     let item = PhotosPickerItem(try await picking.pickOne(picking.name(2)))
@@ -151,7 +151,7 @@ struct PickerFlowTests {
     #expect(try answer.get() == nil)
   }
 
-  @Test("the provider of an item loads types of an app's, too, and fails for what the item is not (a.8)")
+  @Test("the provider of an item loads an app's types, too, and fails for other types (a.8)")
   func providers() async throws {
     let picking = try await PickerLibrary()
     let provider = try await picking.pickOne(picking.name(2)).itemProvider

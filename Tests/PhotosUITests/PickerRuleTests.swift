@@ -9,7 +9,7 @@ import Testing
 struct PickerRuleTests {
   // MARK: PK-01, PK-02
 
-  @Test("an app without any permission is given what was picked, and nothing else (PK-01)")
+  @Test("an app without any permission gets what was picked, and nothing else (PK-01)")
   func access() async throws {
     let picking = try await PickerLibrary()
     let result = try await picking.pickOne(picking.name(1))
@@ -44,7 +44,7 @@ struct PickerRuleTests {
 
   // MARK: PK-03
 
-  @Test("without further words one asset of any kind is asked for; 0 is any number (PK-03)", arguments: [1, 0, 3])
+  @Test("by default one asset of any kind is requested; 0 is any number (PK-03)", arguments: [1, 0, 3])
   @MainActor
   func limits(limit: Int) async throws {
     let picking = try await PickerLibrary()
@@ -89,7 +89,7 @@ struct PickerRuleTests {
 
   // MARK: PK-04
 
-  @Test("what was selected beforehand comes back without bytes, to be merged with what the app kept (PK-04)")
+  @Test("a preselection is returned without bytes, to be merged with what the app kept (PK-04)")
   func preselection() async throws {
     let picking = try await PickerLibrary()
     let first = try await picking.pick([picking.name(1), picking.name(3)], picking.configuration(0, .ordered))
@@ -119,7 +119,7 @@ struct PickerRuleTests {
     }
   }
 
-  @Test("who cancels gives the delegate the preselection (PK-04)", arguments: [true, false])
+  @Test("cancelling returns the preselection to the delegate (PK-04)", arguments: [true, false])
   @MainActor
   func cancelling(isPreselected: Bool) async throws {
     let picking = try await PickerLibrary()
@@ -139,7 +139,7 @@ struct PickerRuleTests {
   // MARK: PK-05, PK-06
 
   @Test(
-    "an ordered selection keeps the order of picking, a continuous one tells the delegate after each tap (PK-05)",
+    "an ordered selection keeps the order of picking, a continuous one calls the delegate after each tap (PK-05)",
     arguments: [
       (.default, [[0, 3, 4]]), (.ordered, [[3, 4, 0]]), (.continuous, [[3], [3, 4], [0, 3, 4]]),
       (.continuousAndOrdered, [[3], [3, 4], [3, 4, 0]]),
@@ -164,7 +164,7 @@ struct PickerRuleTests {
     #expect(told.count == expected.count)
   }
 
-  @Test("an asset is moved after another, or first, and taken out; unknown ones are passed over (PK-06)")
+  @Test("an asset is moved after another, or first, and removed; unknown ones are skipped (PK-06)")
   @MainActor
   func movingAndDeselecting() async throws {
     let picking = try await PickerLibrary()
@@ -189,7 +189,7 @@ struct PickerRuleTests {
   // MARK: PK-07
 
   @Test(
-    "current bytes are as stored, compatible ones converted, automatic ones what can be had (PK-07)",
+    "current bytes are as stored, compatible ones converted, automatic ones the best available (PK-07)",
     arguments: [
       (.current, true, [.heic]), (.compatible, true, [.jpeg]), (.automatic, true, [.jpeg, .heic]),
       (.automatic, false, [.heic]),
@@ -209,7 +209,7 @@ struct PickerRuleTests {
     #expect(try await provider.file("public.image") { $0.pathExtension } == expected[0].preferredFilenameExtension)
   }
 
-  @Test("what was picked is converted by the machine's programs, unless the owner chose before (PK-07)")
+  @Test("picked items are converted by the machine's programs, unless the owner chose others before (PK-07)")
   func defaultConverter() async throws {
     let picking = try await PickerLibrary(0, convertsAsPhotos: true)
     let photo = try await picking.add([PickerLibrary.draft(.photo, "photo", "a.heic")])
@@ -235,7 +235,7 @@ struct PickerRuleTests {
     #expect(error?.code == .internalError && error?.description.contains("setRepresentationConverter") == true)
   }
 
-  @Test("what the app does not want to know is taken out of the bytes (a.8)")
+  @Test("metadata that the app excludes is removed from the bytes (a.8)")
   func metadataOptions() async throws {
     let picking = try await PickerLibrary(1)
     try picking.library.setRepresentationConverter(TellingConverter())

@@ -38,7 +38,7 @@ private final class Giver: PermissionPrompt {
   }
 }
 
-@Suite("Presenting as an app does it", .timeLimit(.minutes(60)))
+@Suite("Presenting as an app does", .timeLimit(.minutes(60)))
 struct PresentingTests {
   @Test(
     "a picker that a screen presents is retained, picks, and is dismissed by its delegate (PK-01)",

@@ -27,7 +27,7 @@ final class SmallDisk {
 @Suite("A full disk")
 struct DiskFullTests {
   @Test(
-    "a full disk is its own error, reading goes on, and writing too when there is room",
+    "a full disk is its own error, reading continues, and writing too when there is room",
     .mountsMemory, .timeLimit(.minutes(60)))
   func full() throws {
     let disk = try SmallDisk(megabytes: 6)

@@ -24,7 +24,7 @@ struct HistoryTests {
   private static let seeds: [UInt64] = Array(1...8)
 
   @Test(
-    "every live result is told exactly what a model finds out by comparing lists",
+    "every live result receives exactly what a model finds by comparing lists",
     .timeLimit(.minutes(60)), arguments: Seeds.chosen ?? seeds)
   func exactness(seed: UInt64) async throws {
     let history = try History(seed: seed)

@@ -28,7 +28,7 @@ struct KillTests {
       + assets.joined(separator: ",") + #",{"op":"album.add","album":"$album","assets":["$0","$1"]}]}"#
   }
 
-  @Test("kill -9 loses no acknowledged commit and leaves none half done", .timeLimit(.minutes(60)))
+  @Test("kill -9 loses no acknowledged commit and leaves none partial", .timeLimit(.minutes(60)))
   func kills() throws {
     var random = SeededGenerator(seed: 5)
     let temporary = try TemporaryLibrary(.system)

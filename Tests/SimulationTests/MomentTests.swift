@@ -4,7 +4,7 @@ import PhotoLedger
 import TestSupport
 import Testing
 
-@Suite("Libraries as of a moment")
+@Suite("As-of states of libraries")
 struct MomentTests {
   /// What a view answered when the library stood at a commit.
   private struct Record {
@@ -17,7 +17,7 @@ struct MomentTests {
 
   // A seed whose usual dose has changes of permission.
   @Test(
-    "a library as of a commit answers everything as it did when it stood there, whatever the snapshots",
+    "a library as of a commit gives the answers that it gave at that commit, whatever the snapshots",
     .timeLimit(.minutes(60)), arguments: [Seeds.chosen?.first ?? 64])
   func asOf(seed: UInt64) async throws {
     let history = try History(seed: seed)

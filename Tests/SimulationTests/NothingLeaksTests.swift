@@ -31,7 +31,7 @@ struct NothingLeaksTests {
     return "in \(one.prefix { $0 != ":" })\nwith more: \(part(one))\nplain: \(part(other))"
   }
 
-  @Test("every public declaration of a library is asked by the limited client, or says why not")
+  @Test("every public declaration of a library is called by the limited client, or excluded with a reason")
   func isComplete() throws {
     let declared = try PublicDeclarations.ofTheLibrary()
     let known = Set(TwinQuestions.all.map(\.name)).union(TwinQuestions.others.keys)

@@ -83,7 +83,7 @@ struct DocumentationTests {
     #expect(readme.contains("`\(library)`"))
   }
 
-  @Test("the predicates of an article are read, or refused where it says so", arguments: articles)
+  @Test("the predicates of an article are read, or rejected where it says so", arguments: articles)
   func predicates(_ path: String) throws {
     for line in Self.blocks("predicate", in: try Self.text(path)).joined() where !line.isEmpty {
       let isOfCollections = line.contains("localizedTitle") || line.contains("estimatedAssetCount")
@@ -167,7 +167,7 @@ struct DocumentationTests {
 
   // MARK: Running
 
-  @Test("the README's example tells its grid every change, in order", .timeLimit(.minutes(60)))
+  @Test("the README's example delivers every change to its grid, in order", .timeLimit(.minutes(60)))
   func runsReadme() async throws {
     try await withLibrary(count: 5) { library, folder in
       let recent = try library.fetchAssets(sortedBy: [SortDescriptor(\.creationDate, order: .reverse)])
@@ -185,7 +185,7 @@ struct DocumentationTests {
     }
   }
 
-  @Test("the examples of the cookbook do what they say", .timeLimit(.minutes(60)))
+  @Test("the cookbook's examples do what they say", .timeLimit(.minutes(60)))
   func runsCookbook() async throws {
     try await withLibrary(count: 5) { library, folder in
       let photos = try library.fetchAssets().map(\.id)
@@ -246,7 +246,7 @@ struct DocumentationTests {
     }
   }
 
-  @Test("the examples that follow a library are told of its commits", .timeLimit(.minutes(60)))
+  @Test("the examples that follow a library receive its commits", .timeLimit(.minutes(60)))
   func runsFollowers() async throws {
     try await withLibrary(count: 3) { library, folder in
       let all = try library.fetchAssets()

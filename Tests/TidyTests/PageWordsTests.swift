@@ -4,9 +4,9 @@ import Testing
 // The page words the log in the reader's language. Causes that the library, its server and the page write into it have
 // a phrase there. `PagePropertyTests`, which know the library, compare the properties.
 
-@Suite("Words of the page")
+@Suite("The page's words")
 struct PageWordsTests {
-  @Test("a cause that the library, its server or the page gives has a phrase")
+  @Test("a cause that the library, its server or the page sets has a phrase")
   func causes() throws {
     let page = try #require(PackageFiles.contents("Sources/GalleryServer/Page/text/en.js"))
     var given: Set<String> = []

@@ -53,7 +53,7 @@ struct RuleTableTests {
     for row in try table() { #expect(!row.tests.isEmpty, "\(row.rule) has no test.") }
   }
 
-  @Test("no test cites a rule that there is not")
+  @Test("no test cites a rule that does not exist")
   func cited() {
     let known = Set(Self.rules)
     for test in Self.tests {
@@ -76,7 +76,7 @@ struct RuleTableTests {
     }
   }
 
-  @Test("the readers of tests and rows see what there is")
+  @Test("the readers of tests and rows find all of them")
   func readers() {
     let source = SwiftSource(
       path: "A.swift",

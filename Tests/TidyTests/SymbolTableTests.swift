@@ -81,7 +81,7 @@ struct SymbolTableTests {
     #expect(graph.intersection(absent).sorted() == [], "These are there, and the page calls them absent.")
   }
 
-  @Test("no symbol is told of twice")
+  @Test("no symbol is listed twice")
   func once() throws {
     let told =
       try symbols(in: "Present", listsMembers: true) + symbols(in: "Different") + symbols(in: "Added")
@@ -116,7 +116,7 @@ struct SymbolTableTests {
     }
   }
 
-  @Test("each of Apple's names is in the modules, or stands on the page as absent, with the reason")
+  @Test("each of Apple's names is in the modules, or listed on the page as absent, with the reason")
   func accounted() throws {
     let names = try names()
     #expect(names.count > 900)
@@ -133,14 +133,14 @@ struct SymbolTableTests {
     }
   }
 
-  @Test("the page calls only that Apple's which is in the list of Apple's names")
+  @Test("the page attributes to Apple only names of Apple's list")
   func isApples() throws {
     let names = Set(try names())
     let told = try symbols(in: "Present", listsMembers: true) + symbols(in: "Different") + symbols(in: "Absent")
     #expect(told.filter { !names.contains($0) } == [], "PhotoKitNames.txt lacks these.")
   }
 
-  @Test("a name that is forgotten is found, and so is one of a type that is there")
+  @Test("a missing name is found, and so is one of a type that exists")
   func readers() {
     let list = "# Comment.\nPHOne\n  first\n  second(_:)\nPHOne.Inner\n  third\nPHTwo\n  init(of:in:)\nPHThree\n"
     let names = Self.names(in: list)

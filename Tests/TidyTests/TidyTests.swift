@@ -38,7 +38,7 @@ struct TidyTests {
     #expect(findings.isEmpty, "\(list(findings))")
   }
 
-  @Test("each command stands in the file of its words")
+  @Test("each command is in the file of its words")
   func commandFiles() {
     let sources = PackageFiles.product.filter { $0.path.hasPrefix("Sources/PhotoLedgerCommand/Commands/") }
     let count = sources.map { CommandFiles.commands(in: $0.text.joined(separator: "\n")).count }.reduce(0, +)
@@ -100,7 +100,7 @@ struct TidyTests {
 }
 
 /// The rules are tried on files that break them: a rule that finds nothing anywhere proves nothing.
-@Suite("Style rules see what breaks them")
+@Suite("Style rules find violations")
 struct RuleTests {
   struct Case: Sendable, CustomTestStringConvertible {
     var rule: Rule
@@ -290,7 +290,7 @@ struct RuleTests {
     #expect(SwiftSource(path: "A.swift", contents: text).code.joined(separator: "\n") == code)
   }
 
-  @Test("the counter of lines sees bodies, and passes over requirements and closures")
+  @Test("the counter of lines finds bodies, and skips requirements and closures")
   func counts() {
     let source = SwiftSource(
       path: "A.swift",
