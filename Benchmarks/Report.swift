@@ -18,7 +18,7 @@ struct Report {
     /// This row's median to that of the row it is compared with, or its bytes to those of the other; nil if it has
     /// nothing to be compared with.
     var ratio: Double?
-    /// What the row should reach, such as `≤ 1.25 ×`; nil if nobody set a goal.
+    /// What the row should reach, such as `≤ 1.25 ×`; nil without a goal.
     var goal: String?
     /// Whether the goal is missed; nil without a goal, and at sizes where it is not judged.
     var isMissed: Bool?

@@ -3,7 +3,7 @@ import Foundation
 
 /// What memory itself takes, caches cold, for those who copy the list and for those who copy paths of a tree.
 ///
-/// Whoever compares two lists reads both, so a `memcpy` of one is less than they can do. A persistent tree copies the
+/// A comparison of two lists reads both, so a `memcpy` of one is less than it can do. A persistent tree copies the
 /// path to each place that it changes; here are as many nodes of the same sizes, each a block of its own and copied to
 /// a fresh one, and nothing is searched, compared, counted or linked:
 ///

@@ -1,9 +1,9 @@
 import Foundation
 import Synchronization
 
-// What is left of telling somebody when there is nothing to tell.
+// What is left of a delivery without anything to deliver.
 //
-// A change goes from whoever asks to the writer's thread, from there to the thread that follows the log, and from there
+// A change goes from the caller to the writer's thread, from there to the thread that follows the log, and from there
 // to the tasks that wait. Here the same threads and tasks wake one another, and do nothing else:
 //
 //     caller ──semaphore──▶ thread ──semaphore──▶ thread ──stream──▶ task … task

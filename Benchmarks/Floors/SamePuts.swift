@@ -3,8 +3,8 @@ import Foundation
 
 /// The puts of a commit that edits one asset, and nothing else, by LMDB's own calls on a copy of a library's store.
 ///
-/// What is left of a commit's cost when nobody decides, encodes, hashes or hands over: the pages that the store's
-/// tables need. The rows are of the usual sizes, and their bytes make no sense, so the copy is no library afterwards.
+/// What is left of a commit's cost without deciding, encoding, hashing and handing over: the pages that the store's
+/// tables need. The rows are of the usual sizes, and their bytes are invalid, so the copy is not a library afterwards.
 final class SamePuts {
   private let environment: OpaquePointer
   private var tables: [UInt32] = []
@@ -21,7 +21,7 @@ final class SamePuts {
   /// The sizes of an edit's rows, in bytes.
   private static let (record, commit, head, asset) = (260, 110, 46, 144)
 
-  /// Opens the copy of a store, which nobody else has open.
+  /// Opens the copy of a store, which is open nowhere else.
   /// - Parameter isDurable: whether a commit waits for the disk.
   init(_ folder: URL, isDurable: Bool) throws {
     var made: OpaquePointer?

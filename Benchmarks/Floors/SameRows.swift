@@ -2,7 +2,7 @@ import CLMDB
 import Foundation
 import PhotoLedger
 
-/// The rows of all projections put twice, by LMDB's own calls: what a rebuild gives the disk when nobody reads events.
+/// The rows of all projections put twice, by LMDB's own calls: what a rebuild writes to the disk if no events are read.
 ///
 /// First into a store of their own that is not synchronised, as the shadow of a rebuild, then from there into another,
 /// which is; each table in the order of its keys, at its end, which is the cheapest way that LMDB has. Nothing is
@@ -17,7 +17,7 @@ final class SameRows {
   private let folder: URL
   private let tables: [Table]
 
-  /// Copies the store of a library, to which nobody writes meanwhile.
+  /// Copies the store of a library, to which nothing is written meanwhile.
   /// - Parameters:
   ///   - store: the folder of the store.
   ///   - folder: where the copy and the new stores lie; nothing is there yet.

@@ -1,7 +1,7 @@
 import Foundation
 import PhotoLedger
 
-/// An asset that nobody took: its properties, before it is given to a library or a peer.
+/// An invented asset: its properties, before it is given to a library or a peer.
 struct InventedAsset {
   enum Origin { case camera, screen, messenger }
 

@@ -86,7 +86,7 @@ struct InventedLibrary: Sequence, IteratorProtocol {
     var asset = InventedAsset(index: index, origin: origin, instant: instant)
     asset.isFavorite = chance(LibraryShape.favouriteShare)
     asset.isHidden = chance(LibraryShape.hiddenShare)
-    // Whoever throws the first of a burst away would bring the next one up.
+    // Trashing the first of a burst would make the next one its representative.
     asset.isTrashed = !inRun && chance(LibraryShape.trashShare)
     // What bears no date is given that of its import: midnight of the day, many at once.
     if chance(LibraryShape.undatedShare) { asset.instant = Double(day) * 86_400 }

@@ -92,7 +92,7 @@
 
     private func begin(_ values: [Value]) throws {
       sqlite3_reset(handle)
-      // SQLite copies what it is told is transient (-1).
+      // SQLite copies what is marked as transient (-1).
       let transient = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
       for (index, value) in values.enumerated() {
         let place = Int32(index + 1)

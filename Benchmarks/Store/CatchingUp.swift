@@ -70,7 +70,7 @@ enum CatchingUp {
       try check(told.0, from: held, expecting: count, in: library)
       try check(told.1, from: held, expecting: 1, in: library)
       let base = samples[0].quantile(0.5) / Double(count)
-      // One by one a late commit costs no more than S6 allows one that is told at once; composed, a quarter of that.
+      // One by one a late commit costs no more than S6 allows a prompt one; composed, a quarter of that.
       report.add(
         names[0], size: stage.size, caches: .warm, samples[0], operations: count, goal: .microseconds(60))
       report.add(
@@ -114,7 +114,7 @@ enum CatchingUp {
     _ changes: [ChangeDetails<Asset>], from held: FetchResult<Asset>, expecting count: Int, in library: PhotoLibrary
   ) throws {
     guard changes.count == count, let last = changes.last else {
-      throw WrongAnswer(description: "An observer was told of \(changes.count) changes instead of \(count).")
+      throw WrongAnswer(description: "An observer received \(changes.count) changes instead of \(count).")
     }
     let now = try library.fetchAssets(try .newestFirst()).numbers
     guard last.fetchResultAfterChanges.numbers == now else {

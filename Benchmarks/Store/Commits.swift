@@ -16,7 +16,7 @@ enum Commits {
     "\(ways[2]), log alone, to fdatasync", "\(ways[2]), with its projections", "\(ways[3]), floor: LMDB", ways[3],
     "\(ways[3]), floor: LMDB and the same hashes",
   ]
-  /// What the tables need, whoever fills them.
+  /// What the tables need, however they are filled.
   static let samePuts = [
     "\(ways[1]), floor: LMDB, the same puts", "\(ways[1]), to the same puts",
     "\(ways[2]), with its projections, floor: LMDB, the same puts",

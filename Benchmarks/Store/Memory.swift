@@ -51,7 +51,7 @@ enum Memory {
     let count = count(result.count)
     try commit(3)
     var memory = [result.count, try ChildProcess.anonymousBytes()]
-    // From the state of now: whoever begins with an old result is told what came since.
+    // From the current state: an observer of an old result receives the changes since.
     let current = try library.fetchAssets(try .newestFirst())
     for _ in 0..<count {
       watches.append(Watch(current, of: library, telling: arrivals, isKeeping: false))

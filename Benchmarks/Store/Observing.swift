@@ -3,7 +3,7 @@ import Foundation
 import PhotoLedger
 import Synchronization
 
-/// S6, S7, S12, S13: how long after a commit its observers are told.
+/// S6, S7, S12, S13: the time from a commit to its observers.
 enum Observing {
   static let names = [
     "S6 commit to observer, no sync, edit in place", "S6 commit to observer, no sync, edit that moves",
@@ -30,7 +30,7 @@ enum Observing {
     }
   }
 
-  /// Times commits until the expected observers were told.
+  /// Times commits until the expected observers have received them.
   static func times(
     _ repetitions: Int, _ arrivals: Arrivals, of library: PhotoLibrary, expecting count: Int = 1,
     _ draw: () -> (asset: LocalIdentifier, changes: AssetChanges), check: (LocalIdentifier) throws -> Void = { _ in }
@@ -45,7 +45,7 @@ enum Observing {
     return Sample(times)
   }
 
-  /// Times one commit until the expected observers were told, in nanoseconds.
+  /// Times one commit until the expected observers have received it, in nanoseconds.
   private static func time(
     _ arrivals: Arrivals, of library: PhotoLibrary, expecting count: Int = 1,
     _ touch: (asset: LocalIdentifier, changes: AssetChanges)
@@ -60,7 +60,7 @@ enum Observing {
   static func check(_ details: ChangeDetails<Asset>?, names asset: LocalIdentifier) throws {
     guard let details, details.changedIndexes?.count == 1, let changed = try details.changedObjects().first,
       changed.id == asset, details.removedIndexes?.isEmpty == true, details.insertedIndexes?.isEmpty == true
-    else { throw WrongAnswer(description: "An observer was told of another change than was made.") }
+    else { throw WrongAnswer(description: "An observer received another change than the one made.") }
   }
 
   private static func single(_ library: PhotoLibrary, _ stage: Stage, into report: inout Report) throws {
@@ -74,7 +74,7 @@ enum Observing {
     let checked = { (asset: LocalIdentifier) in try check(watch?.last, names: asset) }
     let folder = try stage.copyStore(onDisk: false)
     defer { stage.remove(folder) }
-    // What is left when nobody decides, encodes, hashes, reads or tells.
+    // What is left without deciding, encoding, hashing, reading and delivering.
     let puts = try SamePuts(folder.appending(path: "store"), isDurable: false)
     let handover = Handover(to: 1)
     defer { handover.close() }
@@ -249,7 +249,7 @@ enum Observing {
     }
   }
 
-  /// Times commits of a library that nobody observes, in turns with those of a copy that somebody does.
+  /// Times commits of a library without observers, in turns with those of an observed copy.
   /// - Returns: the median of the first, in nanoseconds.
   private static func callback(
     besides library: PhotoLibrary, _ stage: Stage, into report: inout Report

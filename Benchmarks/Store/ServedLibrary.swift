@@ -250,7 +250,7 @@
       }
       let text = String(decoding: head, as: UTF8.self)
       guard text.hasPrefix("HTTP/1.1 200"), text.lowercased().contains("transfer-encoding: chunked") else {
-        throw WrongAnswer(description: "A feed is refused: \(text.prefix(300))")
+        throw WrongAnswer(description: "The server refused a feed: \(text.prefix(300))")
       }
     }
 

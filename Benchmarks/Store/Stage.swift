@@ -130,7 +130,7 @@ final class Stage {
     return library
   }
 
-  /// Closes the library on the disk, for whoever copies its files or starts another process on them.
+  /// Closes the library on the disk, so that its files can be copied or opened by another process.
   func close() {
     opened?.close()
     opened = nil
@@ -163,7 +163,7 @@ final class Stage {
     try body(folder)
   }
 
-  /// Copies the files of the library, which is closed; whoever asks removes them.
+  /// Copies the files of the library, which is closed; the caller removes them.
   func copyStore(onDisk: Bool) throws -> URL {
     copies += 1
     let folder = onDisk ? path("copy-\(copies)") : try memoryPath("copy-\(copies)")

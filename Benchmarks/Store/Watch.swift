@@ -2,7 +2,7 @@ import Foundation
 import PhotoLedger
 import Synchronization
 
-/// Tells when an observer was told, to a thread that waits for it.
+/// Wakes a waiting thread when an observer has received a change, and gives the time of that.
 final class Arrivals: Sendable {
   private struct State {
     var expected = 0
@@ -19,7 +19,7 @@ final class Arrivals: Sendable {
     state.withLock { ($0.expected, $0.count) = (count, 0) }
   }
 
-  /// Called by an observer when it was told.
+  /// Called by an observer when it has received a change.
   func arrive() {
     let now = ContinuousClock.now
     let isLast = state.withLock { state in
@@ -38,7 +38,7 @@ final class Arrivals: Sendable {
   /// Waits for the expected arrivals and gives the time of the last one.
   func wait() throws -> ContinuousClock.Instant {
     guard semaphore.wait(timeout: .now() + 120) == .success else {
-      throw WrongAnswer(description: "An observer was not told within two minutes.")
+      throw WrongAnswer(description: "An observer received nothing within two minutes.")
     }
     return try state.withLock { state in
       if let failure = state.failure { throw WrongAnswer(description: "An observer failed: \(failure)") }
@@ -75,11 +75,11 @@ final class Watch: Sendable {
 
   deinit { task.cancel() }
 
-  /// The last change that was told, if it is kept.
+  /// The last change that was received, if it is kept.
   var last: ChangeDetails<Asset>? { kept.last.withLock { $0 } }
 }
 
-/// Is told of every commit, and asks how a result that it holds differs.
+/// Receives every commit, and asks how a result that it holds differs.
 final class HeldResult: PhotoLibraryChangeObserver {
   private struct State {
     var held: FetchResult<Asset>
