@@ -9,8 +9,9 @@ import Testing
 //     nobody has decided                   the permission is undecided
 //
 // The list holds only turns without a good use. A turn that wraps to the next line is found as well: a line is read
-// with the first word of the one below. The rule covers comments of sources in Swift, comments in JavaScript and C, and
-// pages. Rejected: a spelling checker or a grammar, which judge far more than they know.
+// with the first word of the one below. The rule covers comments of sources in Swift, comments in JavaScript and C,
+// pages, the names of tests and suites, and the benchmarks as a whole, whose texts are printed. Rejected: a spelling
+// checker or a grammar, which judge far more than they know.
 
 /// Turns of phrase that the project does not use.
 enum Prose {
@@ -79,6 +80,20 @@ enum Prose {
       .map { String($0.output.1) }.joined(separator: " ")
   }
 
+  /// The names of a file's tests and suites, each in its line; other lines are emptied.
+  static func names(ofTests source: SwiftSource) -> [String] {
+    var names = [String](repeating: "", count: source.text.count)
+    let pattern = #/@(?:Test|Suite)\(\s*"((?:[^"\\]|\\.)*)"/#
+    for (index, code) in source.code.enumerated() where code.holds("@Test(") || code.holds("@Suite(") {
+      // The name stands behind the parenthesis, or on the line below.
+      let line = code.hasSuffix("(") ? index + 1 : index
+      guard line < source.text.count else { continue }
+      let text = source.text[index...line].joined(separator: "\n")
+      if let match = text.firstMatch(of: pattern) { names[line] = String(match.output.1) }
+    }
+    return names
+  }
+
   /// The lines of a page, those of code blocks emptied.
   static func lines(ofPage contents: String) -> [String] {
     var isCode = false
@@ -92,14 +107,19 @@ enum Prose {
 
 extension Rule {
   static let prose = Rule(
-    "comments use the terms of the field",
-    appliesTo: { $0.hasPrefix("Sources/") || $0.hasPrefix("Migrations/") },
+    "comments, benchmarks and the names of tests use the terms of the field",
     check: { source in
-      let comments = source.text.map { line in
-        let bare = line.drop { $0 == " " }
-        return bare.hasPrefix("//") ? String(bare) : ""
+      let lines: [String]
+      switch source.path.prefix(while: { $0 != "/" }) {
+      case "Tests": lines = Prose.names(ofTests: source)
+      case "Benchmarks": lines = source.text
+      default:
+        lines = source.text.map { line in
+          let bare = line.drop { $0 == " " }
+          return bare.hasPrefix("//") ? String(bare) : ""
+        }
       }
-      return Prose.findings(in: comments).map { Finding(source, $0.line, $0.what) }
+      return Prose.findings(in: lines).map { Finding(source, $0.line, $0.what) }
     })
 }
 
@@ -138,6 +158,12 @@ struct ProseTests {
     #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
     let line = #"{"summary": "a \"b\"", "enum": ["nobody"], "description": "c"}"#
     #expect(Prose.descriptions(inLine: line) == #"a \"b\" c"#)
+  }
+
+  @Test("the names of tests and suites were found")
+  func names() {
+    let tests = PackageFiles.swift.filter { $0.path.hasPrefix("Tests/") }
+    #expect(tests.flatMap { Prose.names(ofTests: $0) }.count { !$0.isEmpty } > 2000)
   }
 
   @Test("the pages were found, and a page's code is left out")

@@ -186,6 +186,14 @@ struct RuleTests {
     Case(rule: .knownRoom, path: "Sources/PhotoLedger/Events/A.swift", contents: "", line: nil),
     Case(rule: .prose, path: "Sources/A/A.swift", contents: "let told = 1\n// A reader is\n// told of it.", line: 2),
     Case(rule: .prose, path: "Sources/A/A.swift", contents: "let a = \"nobody\"\n// Untold, is toldest.", line: nil),
+    Case(rule: .prose, path: "Tests/ATests/A.swift", contents: "// Nobody.\n@Suite(\"What nobody sees\")", line: 2),
+    Case(
+      rule: .prose, path: "Tests/ATests/A.swift",
+      contents: "@Test(\n  \"a \\\"reader\\\" is told\", arguments: [1])\nfunc a() {}", line: 2),
+    Case(
+      rule: .prose, path: "Tests/ATests/A.swift",
+      contents: "@Test(arguments: [\"nobody\"])\nfunc a() {}\n@Test(\"b\") func b() { c(\"nobody\") }", line: nil),
+    Case(rule: .prose, path: "Benchmarks/A.swift", contents: "let told = 1\nadd(\"a commit is told\")", line: 2),
     Case(
       rule: .sentencesOfTraps, path: "Sources/PhotoLedger/Store/A.swift",
       contents: "public init(\n  a: Int\n) {\n  let b = a\n  precondition(b > 0)\n}", line: 5),
