@@ -444,7 +444,7 @@ test('a tab that died is left out, and one that only slept follows anew', async 
   mock.timers.tick(120_000);
   assert.equal(closed, 0, 'it spoke');
   mock.timers.tick(360_000);
-  assert.equal(closed, 1, 'nobody follows what it did');
+  assert.equal(closed, 1, 'no list follows it');
   tabs[1].port1.postMessage({ kind: 'here' });
   assert.deepEqual(await next(), { kind: 'left' });
   tabs[1].port1.postMessage({ kind: 'follow', fetch: 'old', after: 't0' });

@@ -120,7 +120,7 @@ const columns = (ids) => ({
   creationDate: ids.map(() => null), timeZoneOffset: ids.map(() => null), hasClock: ids.map(() => true), isStackTop: ids.map(() => false),
 });
 
-test('a picture that is made is known also where nobody looked yet', async () => {
+test('a rendered picture is known also at positions not yet shown', async () => {
   const { list } = made([], 20_000);
   await list.load(0, 100);
   list.take(change({ before: 't0', after: 't1', count: 20_001, inserted: [[15_000, 1]], changed: [[18_000, 1]],
@@ -135,7 +135,7 @@ test('a picture that is made is known also where nobody looked yet', async () =>
   list.close();
 });
 
-test('what changes bring where nobody looks is given up first, and what is in sight stays', async () => {
+test('inserted items out of sight are evicted first, and visible ones stay', async () => {
   const { list } = made([], 100_000);
   await list.load(50_000, 100);
   const seen = list.blocks.cell(50_050);

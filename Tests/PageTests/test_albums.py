@@ -1,4 +1,4 @@
-"""Albums, folders, smart albums, the trash and hidden photos: made, changed, ordered and taken back as people do it."""
+"""Albums, folders, smart albums, the trash and hidden photos: created, changed, ordered and undone as people do it."""
 
 import types
 import unittest
@@ -83,7 +83,7 @@ class CollectionTest(PageTest):
         return field
 
     def undo(self, said):
-        """Takes back what a notice says."""
+        """Undoes what a notice says."""
         def button():
             for notice in self.browser.all(".notice"):
                 if said in notice.text:
@@ -386,7 +386,7 @@ class AlbumTests(CollectionTest):
         wait(lambda: self.members(album) == wanted, lambda: f"{[ids.index(one) for one in self.members(album)]}")
         wait(lambda: self.shown() == wanted, "the grid follows")
         self.undo("Moved 1 photo")
-        wait(lambda: self.members(album) == [ids[7], ids[8], *ids[1:6]], "the move alone is taken back")
+        wait(lambda: self.members(album) == [ids[7], ids[8], *ids[1:6]], "the move alone is undone")
 
     def test_a_move_whose_place_is_gone_moves_nothing_and_says_so(self):
         ids = self.newest()
@@ -453,7 +453,7 @@ class AlbumTests(CollectionTest):
         self.gallery.commit({"op": "album.cover", "album": album, "asset": ids[1]})
         wait(lambda: shown() == ids[1], "the second again")
         self.choose("Walk", "uncover")
-        wait(lambda: shown() == ids[0] and chosen() is None, "taken back by the menu")
+        wait(lambda: shown() == ids[0] and chosen() is None, "undone by the menu")
         self.go("#/history")
         self.says("Reset the cover of “Walk”", ".sentences")
         self.says("Set the cover of “Walk”", ".sentences")

@@ -1,4 +1,4 @@
-"""Photos that show one picture: found, looked at side by side, merged into one, and taken back."""
+"""Photos that show one picture: found, looked at side by side, merged into one, and undone."""
 
 import math
 import random

@@ -96,8 +96,8 @@ class HistoryTests(HistoryTest):
         wait(lambda: all(one in said() for one in wanted), lambda: [one for one in wanted if one not in said()])
         self.assertEqual(german.js("return document.querySelectorAll('.sentences [lang], .sentences[lang]').length"), 0)
         english = [one for one in ("was created", "Added to", "Moved to", "may read", "Granted") if one in said()]
-        self.assertEqual(english, [], "nothing is told in another language")
-        # What the slider of the past says is told in the same words.
+        self.assertEqual(english, [], "nothing is written in another language")
+        # The slider of earlier states uses the same words.
         german.driver.get(f"{self.gallery.address}/#/moment")
         german.wait_text("Für „rahmen“ freigegeben", ".moment-sentence")
 

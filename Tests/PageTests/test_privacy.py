@@ -109,7 +109,7 @@ class PromptTests(PrivacyTest):
         self.assertEqual({one["cause"] for one in log[:2]}, {"permission prompt"})
         # Undo takes the answer back, and the app's page says that it sees nothing.
         self.browser.click(".notice-action")
-        wait(lambda: self.client(client)["authorizationStatus"]["readWrite"] == "notDetermined", "nobody has decided")
+        wait(lambda: self.client(client)["authorizationStatus"]["readWrite"] == "notDetermined", "it is undecided")
         wait(lambda: not self.shown(self.other), "the app sees nothing")
         self.assertIsNone(self.browser.js("return window.hit"))
         self.assertIsNone(self.other.js("return window.hit"))
@@ -432,7 +432,7 @@ class PeopleTests(PrivacyTest):
         wait(lambda: self.client(client)["accessKind"] == "full", "it may see everything")
         self.browser.wait_text("Can see and change everything.", card)
         self.browser.click(".notice-action")
-        wait(lambda: self.client(client)["accessKind"] == "none", "the decision is taken back")
+        wait(lambda: self.client(client)["accessKind"] == "none", "the decision is undone")
 
 
 class LimitedTests(PrivacyTest):

@@ -94,7 +94,7 @@ class SearchTests(PageTest):
         self.says("No photos found", ".search-results")
         self.assertEqual(sorted(one["localIdentifier"] for one in self.gallery.assets("--trash")), sorted(wanted))
         self.browser.click(".notice-action")
-        self.finds(wanted, "what was taken back")
+        self.finds(wanted, "what was undone")
 
     def test_months_days_years_and_kinds_are_understood(self):
         november = [self.ids[at] for at in range(12) if at != 5]

@@ -28,7 +28,7 @@ class ShareTests(PageTest):
         return answer.json
 
     def visit(self, share, cookie=False):
-        """Opens a link in a browser that nobody is signed in with, unless told otherwise."""
+        """Opens a link in a browser without a sign-in, unless one is given."""
         self.browser.driver.get(self.gallery.address + "/healthz")
         if not cookie:
             self.browser.driver.delete_all_cookies()

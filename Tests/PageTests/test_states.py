@@ -240,7 +240,7 @@ class TimelineTests(PageTest):
         try:
             phone.driver.execute_cdp_cmd("Emulation.setSafeAreaInsetsOverride", {"insets": {"left": 44, "right": 32}})
         except WebDriverException:
-            self.skipTest("This browser cannot be told that it has a notch.")
+            self.skipTest("This browser cannot emulate a notch.")
         phone.sign_in(self.gallery)
         phone.one(".tile[data-id]")
         left, right = phone.js("""
@@ -334,7 +334,7 @@ class GoneTests(PageTest):
         self.browser.wait_text("6 photos", ".count")
         self.gallery.stop()
         self.browser.wait_text("cannot be reached", ".banner")
-        # Many commits while nobody follows.
+        # Many commits while no feed is open.
         newest = [one["localIdentifier"] for one in self.gallery.assets("--sort", "creationDate:desc")]
         self.gallery.add_photos(9, first=50)
         self.gallery.command("apply", input="".join(
