@@ -175,7 +175,7 @@ enum Examples {
     guard let album = try library.collection(receipt.created[0]) else { return [] }
     let shown = try library.fetchAssets(FetchOptions(), in: album)  // in the album's own order
 
-    // Somebody edits by index on a result that is no longer the newest: the indexes are those of `shown`.
+    // A user edits by index on a result that is no longer the newest: the indexes are those of `shown`.
     try await library.performChanges { $0.album(album.id).insert([photos[0]], at: 0) }
     try await library.performChanges { $0.album(album.id, assets: shown).remove(at: [1]) }
     // end
