@@ -128,6 +128,39 @@
       }
     }
 
+    @Test(
+      "an app without permission adds nothing to the log but what it says about itself, and that seldom",
+      arguments: [false, true])
+    func withoutPermission(_ isDenied: Bool) async throws {
+      try await TestGallery.serving { gallery in
+        let app = try gallery.register()
+        if isDenied {
+          #expect(try gallery.answer(app.client, ["level": "readWrite", "decision": "deny"]).status == 200)
+        }
+        let before = try gallery.library.lastSequence
+        let empty: [String: Any] = ["changes": [Any](), "cause": "words"]
+        let refused = try gallery.ask("POST", "/v1/blocks", json: empty, key: app.key, ["Idempotency-Key: a"])
+        #expect(refused.status == 403 && refused.body.contains("access-denied"), "\(refused)")
+        #expect(try gallery.library.lastSequence == before)
+        func say(_ words: [String]) throws -> Answer {
+          let changes = words.map {
+            ["op": "client.register", "client": app.client, "readWriteUsageDescription": $0]
+          }
+          return try gallery.ask("POST", "/v1/blocks", json: ["changes": changes], key: app.key)
+        }
+        let answers = try (0..<20).map { try say(["It shows photo \($0)."]) }
+        #expect(answers.map(\.status) == Array(repeating: 200, count: 5) + Array(repeating: 429, count: 15))
+        #expect(answers.last?.fields["retry-after"] == "600")
+        #expect(try gallery.library.lastSequence == before + 5)
+        // Each operation counts, not each block.
+        gallery.clock.advance(by: 600)
+        #expect(try say(["It shows one.", "It shows two."]).status == 429)
+        gallery.clock.advance(by: 600)
+        #expect(try say(["It shows one."]).status == 200)
+        #expect(try gallery.library.lastSequence == before + 6)
+      }
+    }
+
     @Test("the bytes of a picked item need the scope of originals")
     func picked() async throws {
       try await TestGallery.serving { gallery in

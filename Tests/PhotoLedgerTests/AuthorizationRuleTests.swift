@@ -186,6 +186,27 @@ struct AskingRuleTests {
     }
   }
 
+  @Test("a block without requests needs permission as well: with a key it would be a commit (AU-11, FR-18)")
+  func nothing() async throws {
+    let small = try SmallLibrary()
+    for status in [AuthorizationStatus.notDetermined, .denied, .restricted] {
+      let app = try await small.ruleClient(status, named: "com.example.\(status)")
+      let before = try small.library.lastSequence
+      for key in ["one", nil] {
+        let error = await #expect(throws: LibraryError.self) {
+          try await app.performChanges(cause: "words", key: key) { _ in }
+        }
+        #expect(error?.code == .accessUserDenied || error?.code == .accessRestricted, "\(status)")
+      }
+      #expect(try small.library.lastSequence == before, "\(status)")
+    }
+    for (status, level) in [(AuthorizationStatus.limited, AccessLevel.readWrite), (.authorized, .addOnly)] {
+      let app = try await small.ruleClient(status, for: level, named: "com.example.\(level)")
+      let first = try await app.performChanges(key: "one") { _ in }
+      #expect(try await app.performChanges(key: "one") { _ in }.token == first.token)
+    }
+  }
+
   @Test("the first fetch or change of an undecided client asks the prompt, once (FR-18)", arguments: [true, false])
   func asks(byReading: Bool) async throws {
     let small = try SmallLibrary()

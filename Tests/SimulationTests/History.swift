@@ -163,6 +163,10 @@ final class History {
       }
       draft = next
     }
+    // Without permission every request is refused, and so is a block that was left without any.
+    if refusal == nil {
+      do { try draft.checkMayAdd() } catch let refused as ModelRefusal { refusal = refused }
+    }
     return refusal
   }
 

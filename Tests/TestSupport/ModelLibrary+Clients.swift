@@ -87,7 +87,8 @@ extension ModelLibrary {
     if eyes(of: acting) == .none { throw refusal(acting) }
   }
 
-  func checkMayAdd() throws {
+  /// Whether the acting client may put anything into a block.
+  package func checkMayAdd() throws {
     if eyes(of: acting) == .none, clients[acting]?.addOnly != .authorized { throw refusal(acting) }
   }
 

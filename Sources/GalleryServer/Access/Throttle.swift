@@ -121,6 +121,9 @@
     let visits: Throttle
     /// Registrations of apps, by peer.
     let registrations: Throttle
+    /// Operations about clients in blocks of a client that may neither read nor add, by client: its own registration
+    /// is all that it can change, and each change is an event in the log.
+    let descriptions: Throttle
 
     init(_ limits: GalleryLimits, now: @escaping @Sendable () -> Date) {
       keys = Throttle(.init(burst: limits.keyBurst, perSecond: limits.keyPerSecond), now: now)
@@ -130,6 +133,7 @@
       signInsOfNames = Throttle(.init(burst: 10, perSecond: 0.1), now: now)
       visits = Throttle(.init(burst: 200, perSecond: 0.2), now: now)
       registrations = Throttle(.init(burst: 5, perSecond: 1.0 / 600), now: now)
+      descriptions = Throttle(.init(burst: 5, perSecond: 1.0 / 600), now: now)
     }
   }
 

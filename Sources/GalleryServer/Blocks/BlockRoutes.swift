@@ -27,7 +27,7 @@
     static let keyLimit = 255
 
     static let all: [Route] = [
-      Route("POST", "/v1/blocks") { _, call in
+      Route("POST", "/v1/blocks") { server, call in
         try call.checkJSON()
         try call.checkQuery([])
         let key = try call.idempotencyKey()
@@ -38,7 +38,10 @@
         return .gather(limit: isKnown ? bodyLimit : bodyLimitWithoutPermission) { request in
           do {
             let line = try await offload { try read(request.body, key) }
-            if let operation = line.clientOperation { try call.checkMayAdminister("'\(operation)'") }
+            for operation in line.clientOperations {
+              try call.checkMayAdminister("'\(operation)'")
+              if !isKnown { try server.throttles.descriptions.charge(library.client) }
+            }
             // Not on a thread that waits: bytes of the block are stored by threads of the same pool.
             let receipt = try await line.perform(on: library, from: .stored(in: library))
             return .json(.object(receipt.members), [("Cache-Control", "no-store")])

@@ -30,9 +30,9 @@ package struct ChangeLine: Sendable {
     try fields.finish()
   }
 
-  /// The first operation about clients: their registration, and what they may see and do; nil if there is none.
-  package var clientOperation: String? {
-    changes.lazy.compactMap { $0["op"]?.textValue }.first(where: Operation.isAboutClients)
+  /// The names of the operations about clients: their registration, and what they may see and do.
+  package var clientOperations: [String] {
+    changes.compactMap { $0["op"]?.textValue }.filter(Operation.isAboutClients)
   }
 
   /// Queues the block; the answer comes when it is durable, from a thread of the library.

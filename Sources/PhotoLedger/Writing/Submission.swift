@@ -69,13 +69,16 @@ struct Submission: Sendable {
 
   /// Whether a person may be asked about the block before anything is stored.
   private var mayAskPerson: Bool {
-    guard isAboutLibrary else { return false }
+    guard receipt == nil, isAboutLibrary else { return false }
     if client != PhotoLibrary.owner, store.prompting.isInstalled { return true }
-    return !isConfirmed && store.installed((any ChangeConfirmation).self).current != nil
+    return needsConfirmation && store.installed((any ChangeConfirmation).self).current != nil
   }
 
-  /// Whether the block does anything but decide about clients.
-  private var isAboutLibrary: Bool { !requests.allSatisfy(\.isAboutClients) }
+  /// Whether the block does anything but decide about clients. One without requests counts: with a key it is a commit.
+  private var isAboutLibrary: Bool { requests.isEmpty || !requests.allSatisfy(\.isAboutClients) }
+
+  /// Whether the block changes something that was not confirmed yet.
+  private var needsConfirmation: Bool { !isConfirmed && !requests.isEmpty }
 
   /// - Parameter isAwaited: whether a thread waits for the block. It may be one of those that serve the concurrent
   ///   queues, as all the others; a serial queue gets a thread besides them.
@@ -125,7 +128,7 @@ struct Submission: Sendable {
     let permission = try store.reading { t in try store.core.projections.permission(of: client, in: t) }
     guard permission.mayAdd else { throw permission.refusal(client, "change the library") }
     if permission.access != .full { try checkBytesAreKnown(to: permission.access) }
-    guard !isConfirmed, let confirmation = store.installed((any ChangeConfirmation).self).current else { return }
+    guard needsConfirmation, let confirmation = store.installed((any ChangeConfirmation).self).current else { return }
     guard confirmation.confirm(ChangeProposal(requests, client: client, cause: cause)) else {
       throw LibraryError(.userCancelled, "The change was rejected by the confirmation handler; nothing was changed.")
     }
