@@ -8,9 +8,11 @@
 
   @Suite("What an owner's key without the administration scope cannot do indirectly")
   struct ScopeTests {
-    /// A key of the owner for some scopes.
-    private func key(_ gallery: TestGallery, _ scopes: [Scope]) throws -> String {
-      let json: [String: Any] = ["client": PhotoLibrary.owner, "scopes": scopes.map(\.rawValue)]
+    /// A key for some scopes, of the owner unless another client is given.
+    private func key(
+      _ gallery: TestGallery, _ scopes: [Scope], of client: String = PhotoLibrary.owner
+    ) throws -> String {
+      let json: [String: Any] = ["client": client, "scopes": scopes.map(\.rawValue)]
       return try #require(try gallery.ask("POST", "/v1/keys", json: json).json()["secret"] as? String)
     }
 
@@ -158,6 +160,40 @@
         gallery.clock.advance(by: 600)
         #expect(try say(["It shows one."]).status == 200)
         #expect(try gallery.library.lastSequence == before + 6)
+      }
+    }
+
+    @Test("a key gives an app photos by picking only if it may read originals, and of the owner's if it administers")
+    func givenByPicking() async throws {
+      try await TestGallery.serving { gallery in
+        let (asset, _) = try await gallery.makeFile("picked bytes")
+        try await gallery.library.performChanges { $0.setAuthorizationStatus(.authorized, of: "desk") }
+        let app = try gallery.register(asks: nil)
+        let begun = try gallery.ask("POST", "/v1/picking", json: ["limit": 0], key: app.key).json()
+        let path = "/v1/picking/\(try #require(begun["session"] as? String))"
+        let taps: [[String: Any]] = [["select": asset], ["withhold": ["location"]], ["finish": true]]
+        let narrow = try [
+          key(gallery, [.read, .change]), key(gallery, [.read, .originals, .add, .change]),
+          key(gallery, [.read, .change], of: "desk"),
+        ]
+        let before = try gallery.library.lastSequence
+        for secret in narrow {
+          for tap in taps {
+            let refused = try gallery.ask("POST", path + "/taps", json: tap, key: secret)
+            #expect(isScopeMissing(refused), "\(refused)")
+          }
+          // What takes away needs no more than changing.
+          #expect(try gallery.ask("POST", path + "/taps", json: ["deselect": asset], key: secret).status == 204)
+        }
+        #expect(try gallery.library.lastSequence == before)
+        let desk = try key(gallery, [.read, .originals, .change], of: "desk")
+        #expect(try gallery.ask("POST", path + "/taps", json: taps[0], key: desk).status == 204)
+        #expect(try gallery.ask("POST", path + "/taps", json: taps[2]).status == 204)
+        try await waitUntil("the pick is there") {
+          let items = try gallery.ask("GET", path, key: app.key).json()["items"] as? [Any]
+          return items?.isEmpty == false
+        }
+        #expect(try gallery.library.lastSequence > before)
       }
     }
 

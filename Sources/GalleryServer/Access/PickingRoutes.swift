@@ -12,7 +12,9 @@
   //              PATCH: deselect, move, limit       DELETE: cancel       GET /v1/picked/{item}: bytes
   //   person     GET …/presentation (poll, stream), …/candidates    POST …/taps: select, deselect, finish, cancel
   //
-  // The routes of the person are for clients that see everything; the core checks that at each call.
+  // The routes of the person are for clients that see everything; the core checks that at each call. A pick is recorded
+  // as the owner's and gives a client bytes for good, so a tap that leads to one needs what giving them by hand needs:
+  // originals, and of the owner's keys administration.
 
   /// Picking sessions.
   enum PickingRoutes {
@@ -234,12 +236,16 @@
         ], [("Cache-Control", "no-store")])
     }
 
+    /// The taps that lead to a pick, or decide what its bytes hold.
+    private static let givingTaps: Set<String> = ["select", "withhold", "finish"]
+
     private static func tap(_ call: Call, _ json: JSON) async throws {
       try json.checkKeys(["select", "deselect", "withhold", "finish", "cancel"])
       guard let members = json.objectValue, members.count == 1 else {
         throw Problem.malformed("A tap is one of 'select', 'deselect', 'withhold', 'finish' and 'cancel'.")
       }
       let presenter: PickingPresenter = try await offload { try Self.presenter(call) }
+      if givingTaps.contains(members[0].key) { try call.checkMayGiveOriginals("Giving photos to a client") }
       if let asset = try json.text("select", atMost: 200) {
         try await presenter.select(asset)
       } else if let asset = try json.text("deselect", atMost: 200) {

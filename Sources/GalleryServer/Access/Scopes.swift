@@ -27,7 +27,7 @@
 
   extension Call {
     /// Checks that the key may administer the library, where a route that needs less than the owner's scope can lead to
-    /// that: changes of clients, and what undoes such changes.
+    /// that: changes of clients, what undoes such changes, and picks.
     ///
     /// A client other than the owner cannot have the scope; what it may do to itself, the library decides.
     /// - Parameter what: what needs the scope, at the beginning of a sentence.
@@ -35,6 +35,16 @@
     func checkMayAdminister(_ what: String) throws(Problem) {
       guard let key, key.client == PhotoLibrary.owner, !key.scopes.contains(.owner) else { return }
       throw .scopeMissing(.owner, for: what)
+    }
+
+    /// Checks that the key may give another client stored bytes: that it reads them itself, and for one of the owner
+    /// that it administers the library.
+    /// - Parameter what: what needs the scopes, at the beginning of a sentence.
+    /// - Throws: ``Problem`` 403 for a key without one of them.
+    func checkMayGiveOriginals(_ what: String) throws(Problem) {
+      try checkMayAdminister(what)
+      guard let key, !key.scopes.contains(.originals) else { return }
+      throw .scopeMissing(.originals, for: what)
     }
   }
 
