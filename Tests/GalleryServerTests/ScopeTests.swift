@@ -111,6 +111,52 @@
       }
     }
 
+    @Test("a change that is rejected, or changes nothing, shows a key without the scope for reading no content")
+    func contents() async throws {
+      var access = GalleryAccess()
+      access.allowsImmichClients = true
+      try await TestGallery.serving(access: access) { gallery in
+        let ids = try await gallery.makeAssets(4)
+        var album = ids[0]
+        try await gallery.library.performChanges { change in
+          album = change.createAlbum(title: "Surprise")
+          change.album(album).add(Array(ids[..<2]))
+          var changes = AssetChanges()
+          changes.addedKeywords = ["party"]
+          change.edit([ids[0]], changes)
+          change.stack(top: ids[2], others: [ids[3]])
+        }
+        let secrets = ids.map(\.uuidString) + [album.uuidString, "Surprise", "party"]
+        let (changing, both) = (try key(gallery, [.change]), try key(gallery, [.read, .change]))
+        let before = try gallery.library.currentToken
+        let (name, other) = (album.uuidString, [UUID().uuidString])
+        let operations: [(operation: [String: Any], status: Int)] = [
+          (["op": "folder.removeAt", "folder": NSNull(), "indexes": [0], "expectedMembers": other], 409),
+          (["op": "album.removeAt", "album": name, "indexes": [1], "expectedMembers": other], 409),
+          (["op": "album.removeAt", "album": name, "indexes": [99]], 400),
+        ]
+        for (operation, status) in operations {
+          let refused = try gallery.ask("POST", "/v1/blocks", json: ["changes": [operation]], key: changing)
+          #expect(refused.status == status && !secrets.contains { refused.body.contains($0) }, "\(refused)")
+          let explained = try gallery.ask("POST", "/v1/blocks", json: ["changes": [operation]], key: both)
+          #expect(explained.status == status && secrets.contains { explained.body.contains($0) }, "\(explained)")
+        }
+        let tag = Keyring.spelled(Array("party".utf8))
+        let asked: [(method: String, path: String, json: [String: Any], status: Int)] = [
+          ("POST", "/api/stacks", ["assetIds": ids[2...].map(\.uuidString)], 201),
+          ("PUT", "/api/albums/\(name)/assets", ["ids": [ids[0].uuidString]], 200),
+          ("PUT", "/api/tags/\(tag)/assets", ["ids": [ids[0].uuidString]], 200),
+          ("PUT", "/api/tags/assets", ["tagIds": [tag], "assetIds": [ids[0].uuidString]], 200),
+        ]
+        for (method, path, json, status) in asked {
+          let refused = try gallery.ask(method, path, json: json, key: changing)
+          #expect(isScopeMissing(refused), "\(refused)")
+          #expect(try gallery.ask(method, path, json: json, key: both).status == status, "\(path)")
+        }
+        #expect(try gallery.library.currentToken == before)
+      }
+    }
+
     @Test("a client still registers itself by a block, and undoes its own changes")
     func clients() async throws {
       try await TestGallery.serving { gallery in

@@ -56,6 +56,25 @@
       guard let key, !key.scopes.contains(.read) else { return }
       throw .scopeMissing(.read, for: what)
     }
+
+    /// What the library says of a change that does not fit its content, which it names: members, titles and counts.
+    private static let codesOfContent: Set<LibraryError.Code> = [
+      .conflict, .changeNotSupported, .requestNotSupportedForAsset, .limitExceeded, .alreadyExists,
+      .multipleIdentifiersFound,
+    ]
+
+    /// Why a change was rejected. A key that may not read gets the status and the type alone: a change that cannot be
+    /// made costs nothing, and its reasons, one after the other, are the content.
+    func problem(ofChange error: any Error) -> Problem {
+      let problem = Problem(error)
+      guard let key, !key.scopes.contains(.read), let error = error as? LibraryError,
+        Self.codesOfContent.contains(error.code)
+      else { return problem }
+      return Problem(
+        problem.status, problem.type,
+        "The change cannot be made with the library's content; a key with the scope 'read' is answered with the reason."
+      )
+    }
   }
 
   extension Route {

@@ -45,7 +45,7 @@
             // Not on a thread that waits: bytes of the block are stored by threads of the same pool.
             let receipt = try await line.perform(on: library, from: .stored(in: library))
             return .json(.object(receipt.members), [("Cache-Control", "no-store")])
-          } catch { return Problem(error).response }
+          } catch { return call.problem(ofChange: error).response }
         }
       }
     ]

@@ -15,13 +15,14 @@
   // already, the others join it.
   //
   // A list of assets is answered one by one: what is not there, or is a member already, fails alone. The rest is one
-  // change block.
+  // change block. Such an answer says what there was before, also where nothing changes, so it needs the scope `read`.
 
   /// Albums, tags and stacks.
   enum GroupingRoutes {
     static let all: [Route] =
       albums + tags + [
         ImmichClientRoutes.changing("POST", "/api/stacks") { call, body in
+          try call.checkMayRead("Stacking")
           try body.checkKeys(["assetIds"])
           let library = try call.changedLibrary()
           let identifiers = try body.identifiers("assetIds")
@@ -85,6 +86,7 @@
         return (201, .object(describe(made)))
       },
       ImmichClientRoutes.changing("PUT", "/api/albums/{album}/assets") { call, body in
+        try call.checkMayRead("Adding to an album")
         try body.checkKeys(["ids"])
         let library = try call.changedLibrary()
         let album = try album(call, in: library)
@@ -159,6 +161,7 @@
         return (200, .list(try values.map { tag(try checked($0)) }))
       },
       ImmichClientRoutes.changing("PUT", "/api/tags/{tag}/assets") { call, body in
+        try call.checkMayRead("Adding a tag")
         try body.checkKeys(["ids"])
         let library = try call.changedLibrary()
         guard let value = value(ofTag: call.parameters[0]) else { throw Problem.notFound }
@@ -166,6 +169,7 @@
         return (200, named.outcomes(done: try add([keyword(of: try checked(value))], to: named.known, of: library)))
       },
       ImmichClientRoutes.changing("PUT", "/api/tags/assets") { call, body in
+        try call.checkMayRead("Adding tags")
         try body.checkKeys(["tagIds", "assetIds"])
         let library = try call.changedLibrary()
         guard let names = body["tagIds"]?.textsValue, names.count <= 1000 else {

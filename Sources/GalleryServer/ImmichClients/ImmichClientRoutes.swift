@@ -82,7 +82,7 @@
               return try answer(call, body)
             }
             return respond(json, status)
-          } catch { return Problem(error).responseToUploader }
+          } catch { return call.problem(ofChange: error).responseToUploader }
         }
       }
     }
