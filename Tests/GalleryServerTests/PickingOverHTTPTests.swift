@@ -180,6 +180,26 @@
       }
     }
 
+    @Test("clients that fill all places lose their oldest sessions to others, but none that a person has looked at")
+    func crowded() async throws {
+      try await TestGallery.serving { gallery in
+        var sessions: [PickingSession] = []
+        for number in 0..<Pickings.limit {
+          let session = try gallery.library.as("app \(number / Pickings.limitOfClient)").beginPicking()
+          try gallery.server.picking.add(session, seconds: 86_400) {}
+          sessions.append(session)
+        }
+        #expect(try gallery.ask("GET", "/v1/picking/\(sessions[0].id)/presentation").status == 200)
+        let app = try gallery.register(asks: nil)
+        let own = try [begin(gallery, app.key), begin(gallery, gallery.owner)]
+        // The first clients that still have 16 without the one that was looked at.
+        let places = Pickings.limitOfClient
+        #expect(sessions.indices.filter { sessions[$0].state != .open } == [places, 2 * places])
+        #expect(try gallery.ask("GET", "/v1/picking/\(own[0])", key: app.key).status == 200)
+        #expect(try gallery.ask("GET", "/v1/picking/\(own[1])").status == 200)
+      }
+    }
+
     @Test("a location is removed from the bytes, or they are withheld with the reason")
     func location() async throws {
       try await TestGallery.serving { gallery in

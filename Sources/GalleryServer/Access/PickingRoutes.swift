@@ -194,7 +194,9 @@
       let id = call.parameters[0]
       // A client that does not see everything finds its own sessions only, and may not present them.
       guard let session = try library.pickingSessions().first(where: { $0.id == id }) else { throw Problem.notFound }
-      return try library.present(session)
+      let presenter = try library.present(session)
+      call.server.picking.notePresented(id)
+      return presenter
     }
 
     private static func presentation(_ call: Call) throws -> JSON {

@@ -10,6 +10,9 @@
   /// The core forgets a session when it is over; its results are kept here until it expires, so that a client that
   /// polls finds them. A server that ends cancels what is open: PhotoKit's picker does not outlive its process either.
   /// What was picked is recorded in the library, and its items are good in any process.
+  ///
+  /// Where all places are taken, the oldest session of the client that has most makes room, so clients that hold many
+  /// keep no other from picking. One that a person has looked at stays, and so do the owner's.
   final class Pickings: Sendable {
     /// A session of a client's.
     struct Entry: Sendable {
@@ -17,10 +20,17 @@
       let expires: Date
       /// Who may show the session's page in a frame.
       let origins: [String]
+      /// Counts up.
+      let number: UInt64
+      /// Whether a person has looked at it.
+      var isPresented = false
       /// The last result.
       var items: [PickedItem] = []
       /// Whether all results have come.
       var isSettled = false
+
+      /// Whether it keeps its place until it expires.
+      var keepsPlace: Bool { isPresented || session.client == PhotoLibrary.owner }
 
       /// The state that goes with `items`: a session is over for its client when the last result is there.
       var state: PickingSession.State { isSettled ? session.state : .open }
@@ -35,6 +45,8 @@
     /// until the response is over.
     private let copies = Mutex<[ExactText: Int]>([:])
     private let entries = Mutex<[String: Entry]>([:])
+    /// How many sessions were begun.
+    private let begun = Atomic<UInt64>(0)
     private let now: @Sendable () -> Date
 
     init(environment: GalleryEnvironment) { now = environment.now }
@@ -43,18 +55,26 @@
     /// - Parameters:
     ///   - origins: who may show its page in a frame.
     ///   - changed: called after each result.
-    /// - Throws: ``Problem`` 429 if there are too many; the session is cancelled then.
+    /// - Throws: ``Problem`` 429 if the client has too many, or no other client has more that can make room; the
+    ///   session is cancelled then.
     func add(
       _ session: PickingSession, seconds: Double, origins: [String] = [], changed: @escaping @Sendable () -> Void
     ) throws(Problem) {
-      let date = now()
-      let isFull = entries.withLock { entries in
+      let entry = Entry(
+        session: session, expires: now().addingTimeInterval(seconds), origins: origins,
+        number: begun.wrappingAdd(1, ordering: .relaxed).newValue)
+      let (isFull, gone): (Bool, PickingSession?) = entries.withLock { entries in
         let own = entries.values.count { $0.session.client.exact == session.client.exact }
-        guard entries.count < Self.limit, own < Self.limitOfClient else { return true }
-        entries[session.id] = Entry(
-          session: session, expires: date.addingTimeInterval(seconds), origins: origins)
-        return false
+        guard own < Self.limitOfClient else { return (true, nil) }
+        var gone: PickingSession?
+        if entries.count >= Self.limit {
+          guard let leaving = Self.leaving(entries, forClientWith: own) else { return (true, nil) }
+          gone = entries.removeValue(forKey: leaving)?.session
+        }
+        entries[session.id] = entry
+        return (false, gone)
       }
+      gone?.cancel()
       guard !isFull else {
         session.cancel()
         throw .tooMany("Too many picking sessions are open; cancel one, or wait until one expires.", seconds: 60)
@@ -69,6 +89,21 @@
         changed()
       }
     }
+
+    /// The session that makes room for one of a client with so many: the oldest of the client that has most, if those
+    /// are more.
+    private static func leaving(_ entries: [String: Entry], forClientWith own: Int) -> String? {
+      let sessions = Dictionary(grouping: entries.filter { !$0.value.keepsPlace }.values) { $0.session.client.exact }
+      let leaving = sessions.values.compactMap { ofClient in
+        ofClient.min { $0.number < $1.number }.map { (count: ofClient.count, oldest: $0) }
+      }.min { one, other in
+        one.count == other.count ? one.oldest.number < other.oldest.number : one.count > other.count
+      }
+      return leaving.flatMap { $0.count > own ? $0.oldest.session.id : nil }
+    }
+
+    /// Notes that a person looks at a session.
+    func notePresented(_ id: String) { entries.withLock { $0[id]?.isPresented = true } }
 
     /// Makes a copy of a picked item, which is there until the request is over; each takes room and time, so few are
     /// there at once.
