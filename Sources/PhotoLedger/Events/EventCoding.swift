@@ -238,14 +238,14 @@ extension Event {
     case "asset.purged": return .assetPurged(try AssetExistence(number: nil, payload))
     case "asset.unmade": return .assetPurged(try AssetExistence(number: nil, payload).byUndo)
     case "asset.returned": return .assetCreated(try AssetExistence(number: nil, payload).byUndo)
-    case "collection.created": return .collectionCreated(try CollectionExistence(payload))
-    case "collection.erased": return .collectionErased(try CollectionExistence(payload))
+    case "collection.created": return .collectionCreated(try CollectionExistence(number: sequence, payload))
+    case "collection.erased": return .collectionErased(try CollectionExistence(number: nil, payload))
     case "collection.edited": return .collectionEdited(try CollectionEdited(payload))
-    case "client.registered": return .clientRegistered(try numbered(payload) { try ClientRow(number: $0, reading: $1) })
-    case "client.erased": return .clientErased(try numbered(payload) { try ClientRow(number: $0, reading: $1) })
+    case "client.registered": return .clientRegistered(try readClient(number: sequence, payload))
+    case "client.erased": return .clientErased(try readClient(number: nil, payload))
     case "client.edited": return .clientEdited(try ClientEdited(payload))
-    case "pick.recorded": return .pickRecorded(try numbered(payload) { try PickRow(number: $0, reading: $1) })
-    case "pick.erased": return .pickErased(try numbered(payload) { try PickRow(number: $0, reading: $1) })
+    case "pick.recorded": return .pickRecorded(try readPick(number: sequence, payload))
+    case "pick.erased": return .pickErased(try readPick(number: nil, payload))
     case "history.shortened": return .historyShortened(try readShortening(payload))
     case "asset.erased": return .assetErased(try AssetErased(payload))
     case "library.forked": return .libraryForked(try LibraryFork(payload))
@@ -288,13 +288,24 @@ extension Event {
     return try required(kept, "first commit")
   }
 
+  private static func readClient(number: ObjectNumber?, _ payload: RawSpan) throws -> ClientRow {
+    try numbered(number, payload) { try ClientRow(number: $0, reading: $1) }
+  }
+
+  private static func readPick(number: ObjectNumber?, _ payload: RawSpan) throws -> PickRow {
+    try numbered(number, payload) { try PickRow(number: $0, reading: $1) }
+  }
+
   /// Reads a payload of a number and a row.
-  private static func numbered<Row>(_ payload: RawSpan, _ read: (ObjectNumber, RawSpan) throws -> Row) throws -> Row {
+  /// - Parameter expected: the number that the row must have; nil: any.
+  private static func numbered<Row>(
+    _ expected: ObjectNumber?, _ payload: RawSpan, _ read: (ObjectNumber, RawSpan) throws -> Row
+  ) throws -> Row {
     var number: ObjectNumber?
     var row: Row?
     try payload.forEachField { reader, key in
       switch key {
-      case 0: number = try reader.place()
+      case 0: number = try checked(reader.place(), expecting: expected)
       case 1: row = try read(try required(number, "number"), reader.skip())
       default: throw EventCodingError(sentence: "unknown field \(key).")
       }
@@ -338,13 +349,13 @@ extension AssetExistence {
 }
 
 extension CollectionExistence {
-  fileprivate init(_ payload: RawSpan) throws {
+  fileprivate init(number expected: ObjectNumber?, _ payload: RawSpan) throws {
     var number: ObjectNumber?
     var row: CollectionRow?
     var key: OrderKey?
     try payload.forEachField { reader, field in
       switch field {
-      case 0: number = try reader.place()
+      case 0: number = try checked(reader.place(), expecting: expected)
       case 1: row = try CollectionRow(number: try required(number, "number"), reading: reader.skip())
       case 2: key = try reader.presentOrderKey()
       default: throw EventCodingError(sentence: "unknown field \(field).")

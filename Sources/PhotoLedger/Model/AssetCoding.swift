@@ -25,9 +25,7 @@ extension AssetRow {
       try read(key, of: properties, &reader)
     }
     guard found.contain(Self.requiredKeys) else { throw EventCodingError(sentence: "a row lacks a property.") }
-    guard expected ?? number == number else {
-      throw EventCodingError(sentence: "it creates object \(number), which is not its own sequence.")
-    }
+    _ = try checked(number, expecting: expected)
   }
 
   @inline(__always)

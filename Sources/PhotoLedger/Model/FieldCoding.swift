@@ -255,3 +255,12 @@ extension Location {
 struct EventCodingError: Error {
   var sentence: String
 }
+
+/// The number of an object in an event; one that creates the object has its own sequence as the number.
+/// - Parameter expected: the number that it must be; nil: any.
+func checked(_ number: ObjectNumber, expecting expected: ObjectNumber?) throws -> ObjectNumber {
+  guard expected ?? number == number else {
+    throw EventCodingError(sentence: "it creates object \(number), which is not its own sequence.")
+  }
+  return number
+}

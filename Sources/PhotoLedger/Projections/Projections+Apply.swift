@@ -89,6 +89,8 @@ extension Projections {
 
   private func create(_ existence: AssetExistence, _ t: inout WriteTransaction) throws {
     let number = existence.row.number
+    // Of a creation, the reader of the event has compared the number with the sequence.
+    if existence.isByUndo { try checkWasPurged(existence.row, t) }
     try reorder(number, from: .absent, to: try put(existence.row, &t), &t)
     try put(existence.details, number, &t)
     try reindex(number, from: nil, to: existence.details, &t)
@@ -128,6 +130,19 @@ extension Projections {
     return keys
   }
 
+  /// Checks that an asset which an undo restores was purged, and was not restored since.
+  private func checkWasPurged(_ row: AssetRow, _ t: borrowing WriteTransaction) throws {
+    let tombstone = Self.tombstoneKey(of: row)
+    let key: InlineArray<1, UInt64> = [row.number]
+    guard try t.contains(tombstone.span.bytes, in: tombstones), try !t.contains(key.span.bytes, in: assets) else {
+      throw RowMismatch(number: row.number, field: "existence")
+    }
+  }
+
+  private static func tombstoneKey(of row: AssetRow) -> InlineArray<3, UInt64> {
+    [row.identifier.high.bigEndian, row.identifier.low.bigEndian, row.number.bigEndian]
+  }
+
   private func purge(_ existence: AssetExistence, _ t: inout WriteTransaction) throws {
     let number = existence.row.number
     guard let known = try standingAsset(number, in: t), known.row == existence.row else {
@@ -146,10 +161,7 @@ extension Projections {
     try restack(number, from: existence.row.stack, to: nil, &t)
     try remove(existence.row.identifier, &t)
     try reorder(number, from: known.standing, to: .absent, &t)
-    let identifier = existence.row.identifier
-    let tombstone: InlineArray<3, UInt64> = [
-      identifier.high.bigEndian, identifier.low.bigEndian, number.bigEndian,
-    ]
+    let tombstone = Self.tombstoneKey(of: existence.row)
     try t.put(tombstone.span.bytes, RawSpan(), in: tombstones)
     try reindex(number, from: existence.details, to: nil, &t)
     try t.delete(number, in: details)

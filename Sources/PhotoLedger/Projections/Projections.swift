@@ -128,8 +128,9 @@ package final class Projections: Sendable {
   }
 
   /// The databases that are written but never read when events are applied, so that a replay may collect their entries.
+  /// Tombstones are read for each asset that an undo restores.
   var unread: [Database] {
-    [identifiers, content, formerContent, pairing, bursts, origins, words, history, tombstones] + orders
+    [identifiers, content, formerContent, pairing, bursts, origins, words, history] + orders
   }
 
   /// All databases, in the order of ``names``.
