@@ -17,6 +17,42 @@ struct HostileEventTests {
     }
   }
 
+  @Test("new order keys that do not keep the order, or leave no room before the first or after the last, are refused")
+  func disorderedRekeying() {
+    let disorders: [[(old: UInt64?, new: UInt64?)]] = [
+      [(10, 30_000), (20, 5000)], [(100, 1)], [(20, 5000), (10, 30_000)], [(10, 5000), (10, 30_000)],
+      [(10, 5000), (20, 5000)], [(10, UInt64.max - 1)], [(10, nil)], [(nil, 5000)],
+    ]
+    for keys in disorders {
+      let error = #expect(throws: LibraryError.self, "\(keys)") { try Self.rekeying(keys) }
+      #expect(error?.code == .corrupted, "\(keys)")
+    }
+  }
+
+  @Test("new order keys in the old order are read as they were written")
+  func orderedRekeying() throws {
+    let keys: [(old: UInt64?, new: UInt64?)] = [(10, 4096), (20, 4097), (UInt64.max - 1, UInt64.max - 4096)]
+    guard case .arranged(let arranged) = try Self.rekeying(keys) else {
+      Issue.record("the event is of another type")
+      return
+    }
+    let (old, new) = (arranged.places.map { $0.old?.rawValue }, arranged.places.map { $0.new?.rawValue })
+    let (givenOld, givenNew) = (keys.map { $0.old }, keys.map { $0.new })
+    #expect(old == givenOld && new == givenNew)
+  }
+
+  /// A rekeying with old and new keys, as it is read.
+  @discardableResult
+  private static func rekeying(_ keys: [(old: UInt64?, new: UInt64?)]) throws -> Event {
+    let places = keys.enumerated().map { index, key in
+      let (old, new) = (key.old.map(OrderKey.init(rawValue:)), key.new.map(OrderKey.init(rawValue:)))
+      return Arranged.Place(child: UInt64(index + 2), old: old, new: new)
+    }
+    let event = Event.arranged(Arranged(verb: .rekeyed, container: 9, places: places))
+    let payload = event.payload()
+    return try Event(type: event.type, version: event.version, sequence: 20, payload: payload.span.bytes)
+  }
+
   @Test(
     "an event that removes more from a container than it holds is a mismatch, and not a negative count",
     arguments: [true, false])

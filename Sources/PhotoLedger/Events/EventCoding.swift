@@ -473,6 +473,22 @@ extension Arranged {
     self = arranged
     self.container = try required(container, "container")
     self.places = places
+    if verb == .rekeyed { try checkRekeying() }
+  }
+
+  /// A rekeying keeps the order of the members, and leaves room before the first and after the last one. The mapping of
+  /// earlier keys (Rekeyings.swift) counts on both.
+  private func checkRekeying() throws {
+    let room = OrderKey.roomAfterRekey
+    var last = (old: UInt64(0), new: room - 1)
+    for place in places {
+      guard let old = place.old?.rawValue, let new = place.new?.rawValue, old > last.old, new > last.new,
+        new <= UInt64.max - room
+      else {
+        throw EventCodingError(sentence: "the new order keys do not keep the order, or leave no room around it.")
+      }
+      last = (old, new)
+    }
   }
 }
 

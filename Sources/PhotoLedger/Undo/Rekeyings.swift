@@ -60,6 +60,8 @@ struct Rekeyings: Sendable {
     }
 
     /// The new position of an unused key after the rekeying.
+    ///
+    /// No difference is negative: both columns ascend, and have room before and after them, or the event is not read.
     func map(_ key: UInt64) -> UInt64 {
       // A new key lies at least this far from its neighbours, so whatever stood beside the window goes into that gap.
       let beside = OrderKey.roomAfterRekey / 2 - 1
@@ -122,7 +124,7 @@ struct Rekeyings: Sendable {
         return (place.child, old.rawValue, new.rawValue)
       }
       if let last = found.last, last.commit == record.commit, last.last + 1 == sequence,
-        let end = last.members.last, let begin = members.first, end.old < begin.old
+        let end = last.members.last, let begin = members.first, end.old < begin.old, end.new < begin.new
       {
         found[found.count - 1].members += members
         found[found.count - 1].last = sequence
