@@ -53,6 +53,43 @@ struct HostileEventTests {
     return try Event(type: event.type, version: event.version, sequence: 20, payload: payload.span.bytes)
   }
 
+  @Test("an edit that gives an asset a number that no asset can have is a mismatch")
+  func impossibleNumbers() {
+    let row = AssetRow(
+      number: 1, identifier: LocalIdentifier(high: 1, low: 1), addedDate: Date(timeIntervalSinceReferenceDate: 0))
+    let values: [(field: AssetField, value: FieldValue)] = [
+      (.creationDate, .double(.infinity)), (.creationDate, .double(-.infinity)), (.creationDate, .double(.nan)),
+      (.duration, .double(.infinity)), (.duration, .double(.nan)), (.pixelWidth, .integer(-1)),
+      (.pixelHeight, .integer(1 << 32)), (.timeZoneOffset, .integer(1 << 40)),
+      (.timeZoneOffset, .integer(Int64(Int32.min))), (.mediaSubtypes, .integer(-1)),
+    ]
+    for (field, value) in values {
+      let edit = AssetEdit(number: 1, changes: [AssetChange(field: field, old: row[field], new: value)])
+      #expect(throws: RowMismatch.self, "\(field.name) \(value)") {
+        var edited = row
+        try edit.apply(to: &edited)
+      }
+    }
+  }
+
+  @Test("a creation of an asset with an endless duration is refused as it is read")
+  func endlessDuration() throws {
+    for duration in [Double.infinity, .nan, 1] {
+      var row = AssetRow(
+        number: 7, identifier: LocalIdentifier(high: 1, low: 1), addedDate: Date(timeIntervalSinceReferenceDate: 0))
+      row.duration = duration
+      let event = Event.assetCreated(AssetExistence(row: row, details: AssetDetails()))
+      let payload = event.payload()
+      var read: Event?
+      do {
+        read = try Event(type: event.type, version: event.version, sequence: 7, payload: payload.span.bytes)
+      } catch {
+        #expect((error as? LibraryError)?.code == .corrupted)
+      }
+      #expect((read == event) == (duration == 1), "\(duration)")
+    }
+  }
+
   @Test(
     "an event that removes more from a container than it holds is a mismatch, and not a negative count",
     arguments: [true, false])

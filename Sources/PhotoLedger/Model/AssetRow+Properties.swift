@@ -33,12 +33,19 @@ extension AssetRow {
     case (.choice(let place, let names), .integer(let number)):
       guard names.hold(number) else { return false }
       store(UInt8(number), place)
-    case (.bits(let place, let names), .integer(let bits)): store(UInt32(truncatingIfNeeded: bits), at: place, names)
-    case (.size(let place), .integer(let pixels)): store(UInt32(truncatingIfNeeded: pixels), place)
-    case (.seconds(let place), .double(let seconds)): store(seconds, place)
-    case (.zoneOffset, .integer(let seconds)): timeZoneOffset = Int32(truncatingIfNeeded: seconds)
+    case (.bits(let place, let names), .integer(let number)):
+      guard let bits = UInt32(exactly: number), names.width > 1 || bits <= UInt8.max else { return false }
+      store(bits, at: place, names)
+    case (.size(let place), .integer(let number)):
+      guard let pixels = UInt32(exactly: number) else { return false }
+      store(pixels, place)
+    case (.zoneOffset, .integer(let number)):
+      guard let seconds = Int32(exactly: number), seconds != Layout.noOffset else { return false }
+      timeZoneOffset = seconds
     case (.zoneOffset, .null): timeZoneOffset = nil
-    case (.date(let place, _), .double(let seconds)): store(seconds, place)
+    case (.seconds(let place), .double(let seconds)), (.date(let place, _), .double(let seconds)):
+      guard seconds.isFinite else { return false }
+      store(seconds, place)
     case (.date(let place, _), .null): store(Double.nan, place)
     case (.location, .place(let place)): location = place
     case (.location, .null): location = nil
@@ -117,7 +124,10 @@ extension AssetRow {
       let bits = names.width == 1 ? UInt32(try reader.number(UInt8.self)) : try reader.number(UInt32.self)
       store(bits, at: place, names)
     case .size(let place): store(try reader.number(UInt32.self), place)
-    case .seconds(let place): store(try reader.double(), place)
+    case .seconds(let place):
+      let seconds = try reader.double()
+      guard seconds.isFinite else { throw EventCodingError(sentence: "a time is not a number.") }
+      store(seconds, place)
     case .zoneOffset: timeZoneOffset = try reader.number(Int32.self)
     case .date(let place, _): store(try reader.date().timeIntervalSinceReferenceDate, place)
     case .location: location = try Location(reading: &reader)
