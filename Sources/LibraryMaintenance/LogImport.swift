@@ -205,10 +205,26 @@ struct LogImport {
         let wanted = start...min(head, start + batch - 1)
         try core.environment.read { source in try apply(wanted, of: head, from: source, progress) }
       }
+    } catch let unreadable as UnreadableEvent where unreadable.failure.code == .corrupted {
+      throw contradiction(at: unreadable.sequence)
     } catch let error as LibraryError where error.code == .corrupted {
       throw LibraryError(.corrupted, "The lines are consistent, but do not form a library. \(error.description)")
     }
   }
+
+  /// The error for an event that is well formed and does not fit the events before it. What the projections say of it
+  /// is about a store, and advises to rebuild that.
+  private func contradiction(at sequence: UInt64) -> LibraryError {
+    LibraryError(
+      .corrupted,
+      """
+      The lines are consistent, but do not form a library: event \(sequence) in line \(line(of: sequence)) contradicts \
+      the events before it. Nothing was imported; run `verify` for the library that the lines were exported from.
+      """)
+  }
+
+  /// The line of an event, from 1; the first line has none.
+  private func line(of sequence: UInt64) -> UInt64 { sequence - heading.after.sequence + 1 }
 
   private func apply(
     _ wanted: ClosedRange<UInt64>, of head: UInt64, from source: borrowing StoreReading,
@@ -315,7 +331,11 @@ struct LogImport {
     let last = events.last?.sequence ?? 0
     for copy in events {
       let (event, commit) = try self.event(at: copy.sequence, t)
-      try core.projections.apply(event, sequence: copy.sequence, commit: commit, in: &t)
+      do {
+        try core.projections.apply(event, sequence: copy.sequence, commit: commit, in: &t)
+      } catch let error as LibraryError where error.code == .corrupted {
+        throw contradiction(at: copy.sequence)
+      }
       // What an undo takes out keeps its files, so that it can return.
       if case .assetPurged(let existence) = event, !existence.isByUndo {
         taken.orphans += try core.erasable(existence.row.number, t).resources.ownContents

@@ -15,7 +15,10 @@ import Testing
 struct ForgedLogTests {
   /// An event that continues the log of a library and contradicts it.
   enum Forgery: CaseIterable {
-    case returnedBeyond, returnedLiving, rootAgain, clientElsewhere, pickElsewhere
+    case returnedBeyond, returnedLiving, rootAgain, clientElsewhere, pickElsewhere, mismatch
+
+    /// Whether the event alone is well formed, and the events before it contradict it.
+    var isWellFormed: Bool { [.returnedBeyond, .returnedLiving, .mismatch].contains(self) }
 
     func event(of kept: KeptLibrary) throws -> Event {
       let date = Date(timeIntervalSinceReferenceDate: 0)
@@ -29,6 +32,11 @@ struct ForgedLogTests {
       case .clientElsewhere:
         return .clientRegistered(ClientRow(number: 2, name: "com.example.forged", registeredDate: date))
       case .pickElsewhere: return .pickRecorded(PickRow(number: 2, client: 2, date: date, withheld: []))
+      case .mismatch:
+        // The asset is no favorite, and so cannot become none.
+        let change = AssetChange(field: .isFavorite, old: .bool(true), new: .bool(false))
+        let edit = AssetEdit(number: try Self.number(of: kept.twin, in: kept), changes: [change])
+        return .assetsEdited(AssetsEdited(verb: .edited, edits: [edit], shifts: []))
       }
     }
 
@@ -68,6 +76,8 @@ struct ForgedLogTests {
     for error in [whole, appended] {
       let description = error?.description ?? ""
       #expect(error?.code == .corrupted && description.contains("vent \(sequence)"), "\(forgery): \(description)")
+      #expect(description.hasPrefix("The lines are consistent, ") == forgery.isWellFormed, "\(forgery): \(description)")
+      #expect(!description.contains("`rebuild`"), "\(forgery): \(description)")
     }
     #expect(!FileManager.default.fileExists(atPath: again.path))
     #expect(try StoreDump(Environment.store(ofLibrary: place.path)).difference(from: dump) == nil)
