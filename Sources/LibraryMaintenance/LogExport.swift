@@ -18,6 +18,8 @@ extension PhotoLibrary {
   /// Ranges can be exported and imported one after the other: each starts after the state that the import of the one
   /// before it returns. If data of a range was erased after its end, the range goes on to the first state at which it
   /// has the replacements of all that was erased in it.
+  ///
+  /// Quarantined events are exported like all others, so no program that cannot apply them can import the range.
   /// - Parameters:
   ///   - token: the state after which to begin; nil: from the beginning.
   ///   - last: the state with which to end, or a later one, as described; nil: the last one.
@@ -54,6 +56,27 @@ extension PhotoLibrary {
       try write(lines.bytes)
       return true
     }
+  }
+
+  /// The quarantined events of a range of the log. An import rejects the lines of the range if its program cannot apply
+  /// them either.
+  /// - Complexity: O(1) unless events are quarantined, and the range ends with the log.
+  package func quarantinedEvents(after token: Token? = nil, through last: Token? = nil) throws -> [QuarantinedEvent] {
+    try checkIsNow("export the log")
+    try checkIsOwner("export the log")
+    return try store.reading { t in
+      let range = try self.range(after: token, through: last, t)
+      return try store.core.projections.quarantined(in: t)
+        .filter { $0.sequence > range.after.sequence && $0.sequence <= range.head.sequence }
+    }
+  }
+
+  private func range(
+    after token: Token?, through last: Token?, _ t: borrowing StoreReading
+  ) throws -> (after: EventLog.Head, head: EventLog.Head) {
+    let after = try self.head(with: try token.map { try store.commit(of: $0, for: client, t) } ?? 0, t)
+    guard let last else { return (after, try store.core.log.head(t)) }
+    return (after, try end(of: last, after: after, t))
   }
 
   /// The end of the log with a commit.
@@ -93,8 +116,7 @@ extension PhotoLibrary {
   ) throws {
     try store.reading { t in
       let log = store.core.log
-      let after = try self.head(with: try token.map { try store.commit(of: $0, for: client, t) } ?? 0, t)
-      let head = try last.map { try self.end(of: $0, after: after, t) } ?? log.head(t)
+      let (after, head) = try range(after: token, through: last, t)
       let heading = LogHeading(library: store.core.identifier, after: after, head: head)
       let first = WrittenLines { bytes in
         bytes.write(heading)

@@ -38,6 +38,12 @@ struct RebuildCommandTests {
     #expect(try sandbox.run(["stat", "--json"]).objects().first?["quarantinedCount"] as? Int == 1)
     #expect(try sandbox.run(["log"]).output.contains("Quarantined: "))
     #expect(try sandbox.identifiers().sorted() == assets.sorted())
+    let exported = try sandbox.run(["export"])
+    #expect(exported.status == 0 && exported.lines.count == Int(sequence) + 1)
+    #expect(exported.errors.contains("(\(sequence))") && exported.errors.contains("`backup`"), "\(exported.errors)")
+    let token = try sandbox.run(["history", "token"]).lines[0]
+    let rest = try sandbox.run(["export", "--after", token])
+    #expect(rest.status == 0 && rest.errors.isEmpty, "\(rest.errors)")
     // It goes on being quarantined, and nothing else is.
     #expect(try sandbox.run(["favorite", assets[0]]).status == 0)
     #expect(try sandbox.run(["rebuild"]).status == 0)

@@ -125,6 +125,24 @@ struct UnreadableEventTests {
     #expect(try library.statistics().quarantinedCount == 1)
   }
 
+  @Test("an export names the quarantined events of its range, whose lines no import takes", arguments: Poison.allCases)
+  func exported(poison: Poison) throws {
+    let scene = try Scene(poison.event)
+    let library = scene.library
+    #expect(try library.quarantinedEvents().isEmpty)
+    try library.rebuild(unreadableEvents: .quarantine)
+    let end = try library.currentToken
+    try library.performChangesAndWait { $0.setFavorite(true, for: [scene.asset]) }
+    #expect(try library.quarantinedEvents().map(\.sequence) == [scene.sequence])
+    #expect(try library.quarantinedEvents(through: end).map(\.sequence) == [scene.sequence])
+    #expect(try library.quarantinedEvents(after: end).isEmpty)
+    let place = scene.made.folder.place("again")
+    let lines = try LogText.lines(library)
+    let failure = Self.failure { _ = try PhotoLibrary.importLog(to: place, next: LogText.source(lines)) }
+    #expect(failure?.code == poison.code && failure?.description.contains("vent \(scene.sequence)") == true)
+    #expect(!FileManager.default.fileExists(atPath: place.path))
+  }
+
   @Test("an event that was quarantined is executed by a program that knows it")
   func comesBack() throws {
     let scene = try Scene(Poison.olderVersion.event)

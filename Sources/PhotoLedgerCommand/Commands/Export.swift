@@ -17,12 +17,22 @@ extension Command {
       With --to, ranges can be exported and imported one after the other: pass the token that `import-log` prints to
       --after of the next one. If data of a range was erased after its end, it goes on to the state at which it has
       the replacements of all erased data.
+
+      Lines with events that a rebuild quarantined cannot be imported; a message on standard error names the events.
+      A backup has no such limit.
       """,
     example: "export > library.log"
   ) { invocation in
     let start = try invocation.text("after").map { try Token($0) }
     let end = try invocation.text("to").map { try Token($0) }
     return try invocation.withLibrary { library in
+      let quarantined = try library.quarantinedEvents(after: start, through: end)
+      if !quarantined.isEmpty {
+        let sequences = quarantined.map { "\($0.sequence)" }.joined(separator: ", ")
+        Output.notice(
+          "The lines have events that are quarantined in this library (\(sequences)), so `import-log` rejects them; "
+            + "use `backup` to copy this library.")
+      }
       try library.exportLines(after: start, through: end) { try invocation.output.write($0) }
       return .done
     }
