@@ -48,6 +48,47 @@ struct SoundValueTests {
     #expect(try made.library.verify(scratch: made.folder.url).defect == nil)
   }
 
+  @Test("a clock that was set back does not take back the modification date of an album or a folder, as each sees it")
+  func clockSetBackForCollections() async throws {
+    let date = Date(timeIntervalSince1970: 2_000_000)
+    let clock = Mutex(date)
+    var environment = LibraryEnvironment.seeded(1)
+    environment.now = { clock.withLock { $0 } }
+    let small = try SmallLibrary(environment)
+    let a = try await small.assets(2)
+    let app = try await small.ruleClient(.limited, a)
+    var (album, folder) = (a[0], a[0])
+    try app.performChangesAndWait { block in
+      (album, folder) = (block.createAlbum(title: "album"), block.createFolder(title: "folder"))
+      block.album(album).add([a[0]])
+    }
+    func expectKept(_ step: String) throws {
+      for library in [small.library, app] {
+        for id in [album, folder] {
+          let found = try #require(try library.collection(id.uuidString))
+          #expect(found.modificationDate == date, "\(found.localizedTitle ?? "") after \(step), as \(library.client)")
+        }
+      }
+    }
+    clock.withLock { $0 = Date(timeIntervalSince1970: 1_000_000) }
+    try app.performChangesAndWait { $0.album(album).add([a[1]]) }
+    try expectKept("an addition")
+    try app.performChangesAndWait { $0.album(album).move(at: [1], to: 0) }
+    try expectKept("a move")
+    try app.performChangesAndWait { $0.folder(folder).add([album]) }
+    try expectKept("a nesting")
+    let last = try small.library.currentToken
+    try app.performChangesAndWait { block in
+      block.setTitle("another album", of: album)
+      block.setTitle("another folder", of: folder)
+    }
+    try expectKept("new titles")
+    try small.library.undoAndWait(.commits(after: last))
+    try expectKept("an undo")
+    #expect(try small.library.collection(album.uuidString)?.localizedTitle == "album")
+    #expect(try small.library.verify(scratch: small.temporary.folder.url).isSound)
+  }
+
   @Test("an asset that reverts to an original has its size, if it is not edited (AS-02, AS-16)")
   func choiceChangesSize() async throws {
     let small = try SmallLibrary()

@@ -229,7 +229,7 @@ extension Decider {
   /// A date that stays is named where the edit has nothing beside details, and where it has a stack: after an erasure,
   /// which keeps dates and stacks, such an edit must not become one of the stack alone, which no limited client sees.
   func noteModification(of row: AssetRow, in edit: inout AssetEdit) {
-    let date = FieldValue.date(modificationDate(after: row))
+    let date = FieldValue.date(modificationDate(after: row.modificationDate))
     let namesDate = edit.changes.isEmpty || edit.changes.contains { $0.field == .stack }
     guard namesDate || row[.modificationDate] != date else { return }
     edit.changes.append(AssetChange(field: .modificationDate, old: row[.modificationDate], new: date))
@@ -241,8 +241,13 @@ extension Decider {
     }
   }
 
-  /// The date of a change to an asset: a clock that was set back must not take it back (AS-01).
-  private func modificationDate(after row: AssetRow) -> Date { max(date, row.modificationDate ?? date) }
+  /// The modification date of an object that had a former one: a clock that was set back must not take it back (AS-01).
+  private func modificationDate(after former: Date?) -> Date { max(date, former ?? date) }
+
+  /// The change of a collection's modification date, under the same rule.
+  func modification(after former: Date) -> Replacement<Date> {
+    Replacement(old: former, new: modificationDate(after: former))
+  }
 
   mutating func add(
     _ drafts: [ResourceDraft], to identifier: LocalIdentifier, _ changes: AssetChanges,

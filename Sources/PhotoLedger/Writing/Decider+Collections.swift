@@ -41,8 +41,8 @@ extension Decider {
     guard row.title.map({ Array($0.utf8) }) != Array(title.utf8) else { return }
     var edited = CollectionEdited(number: row.number)
     edited.title = Replacement(old: row.title, new: title)
-    edited.modificationDate = Replacement(old: row.modificationDate, new: date)
-    if row.creator != 0 { edited.creatorDate = Replacement(old: row.creatorDate, new: date) }
+    edited.modificationDate = modification(after: row.modificationDate)
+    if row.creator != 0 { edited.creatorDate = modification(after: row.creatorDate) }
     try record(.collectionEdited(edited), &t)
   }
 

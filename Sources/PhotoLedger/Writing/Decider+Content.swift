@@ -467,8 +467,8 @@ extension Decider {
       }
       // Rekeying is not a change by a client, so it does not change the dates.
       if verb != .rekeyed {
-        arranged.modificationDate = Replacement(old: row.modificationDate, new: date)
-        if try isSeen(run, in: row, t) { arranged.creatorDate = Replacement(old: row.creatorDate, new: date) }
+        arranged.modificationDate = modification(after: row.modificationDate)
+        if try isSeen(run, in: row, t) { arranged.creatorDate = modification(after: row.creatorDate) }
       }
       try record(.arranged(arranged), &t)
     }

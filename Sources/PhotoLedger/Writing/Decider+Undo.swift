@@ -124,8 +124,8 @@ extension Decider {
         throw projections.corruption("collection \(edit.number)")
       }
       if edited.deletedDate == nil {
-        edited.modificationDate = Replacement(old: row.modificationDate, new: date)
-        if row.creator != 0 { edited.creatorDate = Replacement(old: row.creatorDate, new: date) }
+        edited.modificationDate = modification(after: row.modificationDate)
+        if row.creator != 0 { edited.creatorDate = modification(after: row.creatorDate) }
       }
       try record(.collectionEdited(edited), &t)
     }
