@@ -1,3 +1,4 @@
+import EventLog
 import Foundation
 import LMDB
 import Synchronization
@@ -215,6 +216,61 @@ struct ObservationRuleTests {
       try Self.follow(change, &shown)
     }
     #expect(try shown == app.fetchAssets().map(\.id))
+  }
+
+  @Test("a read of the log that fails for a moment ends no live result")
+  func passingFailure() async throws {
+    let made = try TemporaryLibrary()
+    let environment = made.library.store.core.environment
+    let changes = made.library.changes(to: try made.library.fetchAssets()).pending
+    #expect(try changes.next() == nil)
+    let waiting = Task { try await changes.wait() }
+    // The thread that follows the log reads it at least twice meanwhile.
+    try await onThread { try environment.withoutReaders { Thread.sleep(forTimeInterval: 1.5) } }
+    try made.create(.invented(1))
+    #expect(try await waiting.value)
+    let change = try #require(try changes.next())
+    #expect(change.insertedIndexes == [0])
+  }
+
+  @Test("while the log stays unreadable, each wait throws; once it can be read, followers go on, and closing ends them")
+  func lastingFailure() async throws {
+    let made = try TemporaryLibrary()
+    let store = made.library.store
+    let observation = Observation(
+      core: store.core, signal: try ChangeSignal(path: store.signal.path), availability: store.availability,
+      patience: 0)
+    defer { observation.close() }
+    let held = try made.library.fetchAssets().state.made(in: store)
+    let query = try observation.live(held, composingBeyond: 8).query
+    let wakeUp = WakeUp()
+    query.listen(wakeUp)
+    let failures = Gathered<LibraryError>()
+    let waiting = Task {
+      while failures.all.count < 2 {
+        do {
+          if try await !wakeUp.wait() { return }
+        } catch let error as LibraryError {
+          failures.append(error)
+        }
+      }
+    }
+    try await onThread {
+      try store.core.environment.withoutReaders {
+        let end = Date(timeIntervalSinceNow: 60)
+        while failures.all.count < 2, Date() < end { Thread.sleep(forTimeInterval: 0.01) }
+      }
+    }
+    #expect(failures.all.map(\.code) == [.storage, .storage])
+    waiting.cancel()
+    let next = WakeUp()
+    query.listen(next)
+    try made.create(.invented(1))
+    #expect(try await next.wait())
+    observation.close()
+    #expect(try await next.wait() == false)
+    #expect(store.availability.reason == nil)
+    withExtendedLifetime(query) {}
   }
 
   @Test(

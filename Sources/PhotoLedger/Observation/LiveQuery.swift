@@ -117,7 +117,7 @@ final class LiveQuery: Sendable {
 
   func wake() { for wakeUp in wakeUps.withLock({ $0 }).values { wakeUp.ring() } }
 
-  func end(_ reason: Result<Void, LibraryError>) {
-    for wakeUp in wakeUps.withLock({ $0 }).values { wakeUp.end(reason) }
-  }
+  func fail(_ error: LibraryError) { for wakeUp in wakeUps.withLock({ $0 }).values { wakeUp.fail(error) } }
+
+  func end() { for wakeUp in wakeUps.withLock({ $0 }).values { wakeUp.end() } }
 }

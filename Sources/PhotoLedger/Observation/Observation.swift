@@ -60,17 +60,24 @@ package final class Observation: StorePart, SharedResults {
   static let recentObjectLimit = 20_000
   /// How long a lost hint can go unnoticed, in milliseconds.
   static let pollMilliseconds = 500
+  /// How long a read may fail for a passing reason, such as no free reader slot, before followers get the error.
+  static let patienceSeconds = 10.0
 
   let core: StoreCore
   private let signal: ChangeSignal
   private let availability: Availability
+  private let patience: Double
   private let state = Mutex(State())
   private let pumping = Mutex(())
 
-  init(core: StoreCore, signal: ChangeSignal, availability: Availability) {
+  /// - Parameter patience: seconds, as ``patienceSeconds``.
+  init(
+    core: StoreCore, signal: ChangeSignal, availability: Availability, patience: Double = Observation.patienceSeconds
+  ) {
     self.core = core
     self.signal = signal
     self.availability = availability
+    self.patience = patience
   }
 
   /// Delivers the commits so far, then ends all following.
@@ -81,7 +88,7 @@ package final class Observation: StorePart, SharedResults {
       state.observers = []
       return state.queries.all
     }
-    for query in queries { query.end(.success(())) }
+    for query in queries { query.end() }
     signal.cancel()
   }
 
@@ -105,25 +112,50 @@ package final class Observation: StorePart, SharedResults {
   }
 
   /// Delivers commits until the end.
+  ///
+  /// A read that fails for a passing reason is repeated at the next signal or poll: live queries have not advanced, so
+  /// nothing is lost. If it goes on failing, followers get the error, and those that ask again get it again.
   private func follow() {
+    var failingSince: Double?
     while !isClosed {
       _ = signal.wait(milliseconds: Self.pollMilliseconds)
-      do { try pump() } catch { fail(error) }
+      do {
+        try advance()
+        failingSince = nil
+      } catch {
+        let now = monotonicSeconds(coarse: true)
+        let since = failingSince ?? now
+        failingSince = since
+        if !Self.isPassing(error) || now - since >= patience { fail(error) }
+      }
     }
   }
 
-  /// A log that cannot be read ends all following, and says so to every subscriber.
+  /// Whether the same read may succeed later.
+  private static func isPassing(_ error: any Error) -> Bool {
+    switch error {
+    case let error as LMDBError: error.advice == .retry
+    case let error as EventLogError: error.advice == .retry
+    default: false
+    }
+  }
+
+  /// Every subscriber gets the error of a log that cannot be read; a damaged one makes the library unavailable.
   private func fail(_ error: any Error) {
     let error = LibraryError(error)
-    for query in state.withLock({ $0.queries.all }) { query.end(.failure(error)) }
+    for query in state.withLock({ $0.queries.all }) { query.fail(error) }
     if error.code == .corrupted { availability.end(error) }
   }
 
   /// Reads the commits that are new and lets every live query step over them.
-  func pump() throws {
+  func pump() throws { try LibraryStore.reporting { try advance() } }
+
+  /// The same, with the errors of the store as they are.
+  private func advance() throws {
     let hasGoneOn = try pumping.withLock { _ in
       guard let commit = state.withLock({ $0.isClosed ? nil : $0.commit }) else { return false }
-      let deltas = try deltas(after: commit, withDetails: state.withLock { $0.isSearched })
+      let isSearched = state.withLock { $0.isSearched }
+      let deltas = try core.environment.read { t in try newDeltas(after: commit, withDetails: isSearched, t) }
       guard let head = deltas.last?.to else { return false }
       let (touched, observers) = state.withLock { state in step(&state, deltas) }
       for query in touched { query.wake() }
@@ -170,14 +202,16 @@ package final class Observation: StorePart, SharedResults {
   }
 
   /// The deltas after a commit, read from the log.
-  private func deltas(
-    after commit: UInt64, through limit: UInt64? = nil, withDetails: Bool = false
+  private func deltas(after commit: UInt64, through limit: UInt64, withDetails: Bool) throws -> [Delta] {
+    try reading { t in try newDeltas(after: commit, through: limit, withDetails: withDetails, t) }
+  }
+
+  private func newDeltas(
+    after commit: UInt64, through limit: UInt64? = nil, withDetails: Bool, _ t: borrowing StoreReading
   ) throws -> [Delta] {
-    try reading { t in
-      guard try core.log.head(t).commit > commit else { return [] }
-      var reader = DeltaReader(core, readsDetails: withDetails)
-      return try reader.deltas(after: commit, through: limit, in: t)
-    }
+    guard try core.log.head(t).commit > commit else { return [] }
+    var reader = DeltaReader(core, readsDetails: withDetails)
+    return try reader.deltas(after: commit, through: limit, in: t)
   }
 
   /// The deltas that lead from one commit to another, from memory if they are recent.

@@ -6,7 +6,10 @@ import Synchronization
 /// Each element is exact and names the result it starts from and the one it leads to; the next one starts from there.
 /// While the consumer keeps up, every commit that touches the result is one element. When it has fallen more than
 /// ``backlogLimit`` such commits behind, they come as one composed element. The sequence ends when the library is
-/// closed and throws if the log can no longer be read.
+/// closed.
+///
+/// It throws if the log cannot be read. A reason that passes, such as no free reader slot, is given ten seconds to pass
+/// before a waiting consumer gets the error. An iterator that is asked again continues where it was.
 public struct ResultChanges<Element: Hashable & Sendable>: AsyncSequence, Sendable {
   let held: FetchResult<Element>
   /// The number of touching commits that are delivered one by one before they are composed.
@@ -133,7 +136,7 @@ final class Follower: Sendable {
       state.isBlind =
         held.plan.query.entity == .asset
         && observation.mayBeBlank(held.commit, readAt: state.delivered.readAt)
-      if observation.isClosed { wakeUp.end(.success(())) }
+      if observation.isClosed { wakeUp.end() }
     }
   }
 
@@ -274,7 +277,7 @@ final class Follower: Sendable {
       guard observation.isClosed else { throw error }
     }
     // A close in between may have missed this wake-up.
-    if observation.isClosed { wakeUp.end(.success(())) }
+    if observation.isClosed { wakeUp.end() }
     return !state.isAdrift
   }
 

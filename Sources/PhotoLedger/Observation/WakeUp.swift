@@ -6,7 +6,10 @@ import Synchronization
 // no elements. A ring only means that there may be a change; the woken follower checks.
 //
 //     idle ──ring──▶ rung ──wait──▶ idle            idle ──wait──▶ waiting ──ring──▶ idle
-//     idle, rung, waiting ──end──▶ ended            an earlier ring is handled first
+//     idle ──fail──▶ failed ──wait──▶ idle          waiting ──fail──▶ idle: the wait throws
+//     idle, rung, waiting ──end──▶ ended            an earlier ring or failure is handled first
+//
+// A failure ends one wait and not the following: the log may be readable again when the follower asks the next time.
 //
 // Rejected: an asynchronous stream of wake-ups, which buffers and has several locked steps for each, and costs each
 // follower a kilobyte.
@@ -17,8 +20,10 @@ final class WakeUp: Sendable {
     /// Resumed exactly once, by the caller that removes it from the state.
     var waiting: UnsafeContinuation<Bool, any Error>?
     var isRung = false
-    /// Why there will be no ring any more; the failure is thrown once.
-    var end: Result<Void, LibraryError>?
+    /// Why the log cannot be read, until a wait throws it or a later ring shows that it can.
+    var failure: LibraryError?
+    /// Whether there will be no ring any more.
+    var isEnded = false
   }
 
   /// Guarded by its lock.
@@ -26,37 +31,42 @@ final class WakeUp: Sendable {
 
   /// Wakes the waiting follower, or the next one that waits.
   func ring() {
+    wake(with: .success(true)) { state in (state.isRung, state.failure) = (true, nil) }
+  }
+
+  /// Has the waiting follower, or the next one that waits, throw an error.
+  func fail(_ error: LibraryError) {
+    wake(with: .failure(error)) { state in if !state.isEnded { state.failure = error } }
+  }
+
+  /// Ends the wait, and every later one.
+  func end() {
+    state.withLock { $0.isEnded = true }
+    wake(with: .success(false)) { _ in }
+  }
+
+  /// Answers the waiting follower, or leaves something for the next wait.
+  private func wake(with answer: Result<Bool, any Error>, orLeave leave: (inout State) -> Void) {
     let waiting = state.withLock { state in
       guard let waiting = state.waiting else {
-        state.isRung = true
+        leave(&state)
         return nil as UnsafeContinuation<Bool, any Error>?
       }
       state.waiting = nil
       return waiting
     }
-    waiting?.resume(returning: true)
-  }
-
-  /// Ends the wait; only the first reason is kept.
-  func end(_ reason: Result<Void, LibraryError>) {
-    let waiting = state.withLock { state in
-      guard state.end == nil else { return nil as UnsafeContinuation<Bool, any Error>? }
-      defer { state.waiting = nil }
-      state.end = state.waiting == nil ? reason : .success(())
-      return state.waiting
-    }
-    waiting?.resume(with: reason.map { false }.mapError { $0 })
+    waiting?.resume(with: answer)
   }
 
   /// Waits until it has been rung since the last time; false when it will not be any more, or the task is cancelled.
-  /// - Throws: the error that it ended with, once.
+  /// - Throws: a failure since the last time, once.
   func wait() async throws -> Bool {
     try await withTaskCancellationHandler {
       try await withUnsafeThrowingContinuation { continuation in
         if let answer = answer(orKeep: continuation) { continuation.resume(with: answer) }
       }
     } onCancel: {
-      end(.success(()))
+      end()
     }
   }
 
@@ -69,12 +79,13 @@ final class WakeUp: Sendable {
         state.isRung = false
         return .success(true)
       }
-      guard let end = state.end else {
-        state.waiting = continuation
-        return nil
+      if let failure = state.failure {
+        state.failure = nil
+        return .failure(failure)
       }
-      state.end = .success(())
-      return end.map { false }.mapError { $0 }
+      if state.isEnded { return .success(false) }
+      state.waiting = continuation
+      return nil
     }
   }
 }
