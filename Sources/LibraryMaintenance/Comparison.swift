@@ -72,7 +72,8 @@ extension PhotoLibrary {
   /// - Returns: where they parted, and how much differs.
   /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner, `.conflict` if they have nothing in
   ///   common, `.corrupted`; what `body` throws.
-  /// - Complexity: O(e + k log n) for e events since and k objects touched.
+  /// - Complexity: O(e + k log n) for e events since and k objects touched; O(m log m) more for m members of an album or
+  ///   folder in which members got new order keys.
   @discardableResult
   public func compare(
     with other: PhotoLibrary, _ body: (ObjectDifference) throws -> Bool
@@ -208,20 +209,67 @@ private struct DifferenceReader {
     let isThere = after.map { $0.deletedDate == nil } ?? false
     guard let kind = kind(was, isThere) else { return nil }
     var members: (added: [String], removed: [String], moved: [String]) = ([], [], [])
+    let moved = try moved(places, in: number, t)
     for (member, placing) in places.sorted(by: { $0.key.child < $1.key.child }) where placing.before != placing.after {
       guard let spelling = try name(member.child, t)?.spelling else { continue }
       switch (placing.before, placing.after) {
       case (nil, _): members.added.append(spelling)
       case (_, nil): members.removed.append(spelling)
-      default: members.moved.append(spelling)
+      default: if moved.contains(member.child) { members.moved.append(spelling) }
       }
     }
     let changes = try changes(was ? before : nil, isThere ? after : nil, t)
-    guard kind != .changed || !changes.isEmpty || !places.isEmpty else { return nil }
+    let (added, removed) = (members.added, members.removed)
+    guard kind != .changed || !changes.isEmpty || !(added + removed + members.moved).isEmpty else { return nil }
     return ObjectDifference(
       kind: kind, type: row.kind == .folder ? .collectionList : .assetCollection,
-      localIdentifier: row.identifier.spelled(as: row.objectKind), changes: changes, added: members.added,
-      removed: members.removed, moved: members.moved)
+      localIdentifier: row.identifier.spelled(as: row.objectKind), changes: changes, added: added,
+      removed: removed, moved: members.moved)
+  }
+
+  /// The fewest members whose moving, among those that a container had and has, gives the order that it has now.
+  ///
+  /// A new order key alone does not say so: an insertion into a narrow gap gives the neighbours new ones, in the same
+  /// order. Members with their former key stand still.
+  private func moved(
+    _ places: [(key: ContainerMember, value: Delta.Placing)], in container: ObjectNumber, _ t: borrowing StoreReading
+  ) throws -> Set<ObjectNumber> {
+    var rekeyed: Set<ObjectNumber> = []
+    for (member, placing) in places {
+      if let old = placing.before, let new = placing.after, old != new { rekeyed.insert(member.child) }
+    }
+    if rekeyed.isEmpty { return [] }
+    let before = try store.members(of: container, at: start, t).map { $0.number }
+    let after = try store.members(of: container, at: end, t).map { $0.number }
+    var now: [ObjectNumber: (place: Int, gap: Int)] = [:]
+    for (place, member) in Self.gaps(of: rekeyed, in: after, commonWith: before).enumerated() {
+      now[member.number] = (place, member.gap)
+    }
+    var staying: [(number: ObjectNumber, place: Int)] = []
+    var moved: Set<ObjectNumber> = []
+    for (number, gap) in Self.gaps(of: rekeyed, in: before, commonWith: after) {
+      if let found = now[number], found.gap == gap {
+        staying.append((number, found.place))
+      } else {
+        moved.insert(number)
+      }
+    }
+    let run = Set(longestIncreasingRun(staying.map { $0.place }))
+    for (index, member) in staying.enumerated() where !run.contains(index) { moved.insert(member.number) }
+    return moved
+  }
+
+  /// Some members in their order, each with how many others of both lists are before it.
+  private static func gaps(
+    of some: Set<ObjectNumber>, in members: [ObjectNumber], commonWith others: [ObjectNumber]
+  ) -> [(number: ObjectNumber, gap: Int)] {
+    let others = Set(others)
+    var found: [(number: ObjectNumber, gap: Int)] = []
+    var gap = 0
+    for member in members where others.contains(member) {
+      if some.contains(member) { found.append((member, gap)) } else { gap += 1 }
+    }
+    return found
   }
 
   private mutating func changes(

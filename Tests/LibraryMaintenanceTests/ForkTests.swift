@@ -105,6 +105,46 @@ struct ForkTests {
     for run in undone.ranges { _ = try fork.fetchPersistentChanges(since: run.lowerBound) }
   }
 
+  @Test("a comparison names the members that were moved, and not their neighbours that only got new order keys")
+  func comparesOrder() throws {
+    let made = try TemporaryLibrary()
+    let ids = try made.create(80)
+    let album = try made.album(Array(ids[..<40]))
+    let name = try made.collection(album).localIdentifier
+    let place = made.folder.place("fork")
+    try made.library.fork(to: place)
+    let fork = try PhotoLibrary(at: place)
+    defer { fork.close() }
+    func difference() throws -> ObjectDifference? {
+      var found: ObjectDifference?
+      try fork.compare(with: made.library) { difference in
+        if difference.localIdentifier == name { found = difference }
+        return true
+      }
+      return found
+    }
+    func rekeyingCount() throws -> Int {
+      var filter = LogFilter()
+      filter.typePrefix = "content.spread"
+      var count = 0
+      try fork.forEachLogEntry(filter) { _ in
+        count += 1
+        return true
+      }
+      return count
+    }
+    for (index, id) in ids[40...].enumerated() {
+      try fork.performChangesAndWait { $0.album(album).insert([id], at: 20 + index) }
+    }
+    #expect(try rekeyingCount() > 0)
+    let inserted = try #require(try difference())
+    #expect(inserted.added.count == 40 && inserted.removed.isEmpty && inserted.moved.isEmpty)
+    try fork.performChangesAndWait { $0.album(album).move(at: [0], to: 79) }
+    #expect(try difference()?.moved == [ids[0].spelled(as: .asset)])
+    try fork.performChangesAndWait { $0.album(album).move(at: [59], to: 10) }
+    #expect(try difference()?.moved == [ids[0], ids[20]].map { $0.spelled(as: .asset) })
+  }
+
   @Test("a comparison lists what a rehearsal created, changed and removed, object by object")
   func compares() async throws {
     let kept = try await KeptLibrary.make()

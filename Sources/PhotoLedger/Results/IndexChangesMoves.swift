@@ -142,7 +142,7 @@ private struct BoundarySieve {
 /// Indexes of a longest strictly increasing subsequence, ascending.
 ///
 /// - Complexity: O(n log n)
-func longestIncreasingRun(_ values: [Int]) -> [Int] {
+package func longestIncreasingRun(_ values: [Int]) -> [Int] {
   var tails: [Int] = []  // tails[l]: index of the least value that ends a run of length l + 1
   var previous = [Int](repeating: -1, count: values.count)
   for (index, value) in values.enumerated() {
