@@ -67,7 +67,8 @@ extension PhotoLibrary {
   /// What erasing assets would take; changes nothing in the library.
   /// - Parameter assets: assets of the library, purged ones included.
   /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner, `.identifierNotFound`; `.storage` if
-  ///   it cannot be determined whether a file of the library is there.
+  ///   it cannot be determined whether a file of the library is there; `.changeNotSupported` if an event since the
+  ///   creation of the assets is quarantined and cannot be decoded: it may have data of them.
   /// - Complexity: O(k log n) for k events of the assets; O(n) in events where one was purged.
   public func erasurePreview(of assets: [LocalIdentifier]) throws -> [ErasedAsset] {
     try checkIsNow("erase assets")
@@ -77,6 +78,7 @@ extension PhotoLibrary {
     return try store.reading { t in
       let subjects = try erasureSubjects(assets, t)
       let numbers = Set(subjects.map(\.number))
+      try store.core.checkQuarantined(for: numbers, t)
       return try subjects.map { try erasedAsset($0, among: numbers, t) }
     }
   }
@@ -96,7 +98,8 @@ extension PhotoLibrary {
   /// - Returns: what was erased, and what was kept.
   /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner, `.userCancelled` if the confirmation
   ///   handler rejects it, `.identifierNotFound`, `.storage` if a file cannot be removed, `.limitExceeded` if what the
-  ///   events of one asset say of other assets exceeds the 64 MiB of a commit; its files are gone then, its data not.
+  ///   events of one asset say of other assets exceeds the 64 MiB of a commit; its files are gone then, its data not;
+  ///   `.changeNotSupported`, as ``erasurePreview(of:)``.
   /// - Complexity: O(k log n) for k events of the assets, O(n) in resources for their files and in lines of reports.
   @discardableResult
   public func eraseAssets(_ assets: [LocalIdentifier], cause: String? = nil) throws -> ErasureReport {

@@ -173,11 +173,15 @@ struct UnreadableEventTests {
     #expect(FileManager.default.fileExists(atPath: file.path))
   }
 
-  @Test("a follower with a quarantined event imports an erasure, and the event remains quarantined")
-  func followerImportsErasure() throws {
-    let scene = try Scene(Poison.unknownType.event)
+  @Test(
+    "a follower with a quarantined event imports an erasure, and the event remains quarantined",
+    arguments: [Poison.unknownType, .mismatch])
+  func followerImportsErasure(poison: Poison) throws {
+    let scene = try Scene(poison.event)
     let url = scene.made.url
     try scene.library.rebuild(unreadableEvents: .quarantine)
+    // One that cannot be decoded names no asset that is newer.
+    let later = try scene.made.create(.invented(2))
     scene.library.close()
     try LMDB.Environment.store(ofLibrary: url.path).close()
     let place = scene.made.folder.place("follower")
@@ -190,12 +194,68 @@ struct UnreadableEventTests {
     let follower = try PhotoLibrary(at: place)
     defer { follower.close() }
     let start = try source.currentToken
-    try source.eraseAssets([scene.asset])
+    try source.eraseAssets([poison == .mismatch ? scene.asset : later])
     try follower.appendLog(next: LogText.source(try LogText.lines(source, after: start)))
     #expect(try follower.statistics().quarantinedCount == 1)
     let dumps = try [place, url].map { try StoreDump(LMDB.Environment.store(ofLibrary: $0.path)) }
     #expect(dumps[0].difference(from: dumps[1]) == nil)
     #expect(try follower.verify(scratch: scene.made.folder.url).isSound)
+  }
+
+  @Test("an erasure removes the data of the asset from a quarantined event, which stays quarantined where it must")
+  func erased() throws {
+    let made = try TemporaryLibrary()
+    let library = made.library
+    let id = try made.create(.invented(1))
+    let date = try #require(try library.asset(id.uuidString)?.modificationDate)
+    let environment = try LMDB.Environment.store(ofLibrary: made.url.path)
+    let log = try EventLog(in: environment)
+    let number = try environment.read { t in try log.head(t).sequence }
+    // The asset is no favourite. Without that, the event applies, and no later one does: its date is another.
+    let changes = CBOR.array([
+      .array([.unsigned(1), .bool(true), .bool(false)]),
+      .array([
+        .unsigned(7), .double(date.timeIntervalSinceReferenceDate), .double(date.timeIntervalSinceReferenceDate + 1),
+      ]),
+    ])
+    let words = CBOR.map([.init(.unsigned(2), .text("Xylophones of Zanzibar"))])
+    let edit = CBOR.array([.unsigned(number), changes, .map([]), words])
+    let payload = CBOR.map([.init(.unsigned(1), .array([edit]))])
+    let sequence = try environment.appendForeignEvent("assets.edited", payload: payload.encoded)
+    try library.rebuild(unreadableEvents: .quarantine)
+    func hasTrace() throws -> Bool { try LogText.lines(library).contains { $0.contains("Zanzibar") } }
+    #expect(try hasTrace())
+    let count = try library.erasurePreview(of: [id])[0].eventCount
+    let report = try library.eraseAssets([id])
+    #expect(count == 2 && report.assets[0].eventCount == 2, "the creation and the quarantined event")
+    #expect(try !hasTrace())
+    for _ in 1...2 {
+      let found = try library.verify(scratch: made.folder.url)
+      #expect(found.isSound && found.quarantined.map(\.sequence) == [sequence])
+      try library.rebuild()
+    }
+    let again = try library.eraseAssets([id])
+    #expect(again.assets[0].eventCount == 0)
+  }
+
+  @Test(
+    "an asset is not erased while a newer event is quarantined that cannot be decoded and may name it",
+    arguments: Poison.allCases.filter { $0 != .mismatch })
+  func notErased(poison: Poison) throws {
+    let scene = try Scene(poison.event)
+    try scene.library.rebuild(unreadableEvents: .quarantine)
+    let token = try scene.library.currentToken
+    let refusals = [
+      Self.failure { _ = try scene.library.erasurePreview(of: [scene.asset]) },
+      Self.failure { try scene.library.eraseAssets([scene.asset]) },
+    ]
+    for error in refusals {
+      #expect(error?.code == .changeNotSupported && error?.description.contains("Event \(scene.sequence)") == true)
+    }
+    #expect(try scene.library.currentToken == token)
+    let later = try scene.made.create(.invented(2))
+    #expect(try scene.library.eraseAssets([later]).assets.map(\.id) == [later])
+    #expect(try scene.library.verify(scratch: scene.made.folder.url).isSound)
   }
 
   // MARK: Older versions

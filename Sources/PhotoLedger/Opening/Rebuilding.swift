@@ -50,7 +50,7 @@ extension StoreCore {
       try mendLog(progress)
       // Events that were quarantined before may be quarantined again, if still necessary. An unreadable table of them
       // does not prevent a rebuild.
-      let known = Set(((try? environment.read { t in try projections.quarantined(in: t) }) ?? []).map(\.sequence))
+      let known = (try? environment.read { t in try projections.quarantined(in: t) }) ?? []
       var skipped: [UInt64: String] = [:]
       while true {
         do {
@@ -59,7 +59,14 @@ extension StoreCore {
           guard try shadow.fill(progress) else { continue }
           if try shadow.swapIn(if: isNeeded, finish: finish, progress) { return }
         } catch let unreadable as UnreadableEvent {
-          let mayGo = policy == .quarantine || known.contains(unreadable.sequence)
+          let isKnown = known.contains { $0.sequence == unreadable.sequence }
+          let former = known.filter { $0.sequence < unreadable.sequence && skipped[$0.sequence] == nil }
+          // What was quarantined applies now, as after an erasure of its data; but this one was recorded without it.
+          if !isKnown, !former.isEmpty {
+            for event in former { skipped[event.sequence] = event.reason }
+            continue
+          }
+          let mayGo = policy == .quarantine || isKnown
           guard mayGo, unreadable.sequence > rootFolder, skipped.count < Projections.quarantineLimit else {
             throw unreadable.failure
           }

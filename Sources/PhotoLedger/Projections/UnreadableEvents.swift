@@ -99,7 +99,7 @@ extension Projections {
       var touches = 0
       event.forEachTouched { touches += $0 == sequence ? 1 : 2 }
       return touches
-    } catch let failure as LibraryError where failure.isAboutEvents && record.payload != nil {
+    } catch let failure as LibraryError where failure.isAboutEvents && record.content != nil {
       throw UnreadableEvent(sequence: sequence, failure: failure)
     }
   }

@@ -29,6 +29,9 @@ package import LMDB
 // one that no longer says it, and no replay would get past it. But an event says more of others than of the one asset,
 // and a few assets can have replacements beyond what a commit holds. So it is assets that are erased in several commits
 // (`countErasedTogether`), one after another, as though each had been asked for by itself.
+//
+// No row leads to a quarantined event, so those are decoded and searched; there are few. It stays quarantined as long
+// as its replacement does not apply.
 
 extension AssetRow {
   /// What is known of the row's asset once it was erased.
@@ -124,12 +127,14 @@ extension AssetErased {
 extension StoreCore {
   /// The replacements of the payloads with data of some assets, ascending by sequence, including payloads that carry a
   /// current replacement.
+  /// - Throws: as ``checkQuarantined(for:_:)``.
   /// - Complexity: O(k log n) for k events of the assets.
   func redactions<T: TransactionReading & ~Copyable>(
     erasing numbers: Set<ObjectNumber>, _ t: borrowing T
   ) throws -> [AssetErased.Redaction] {
+    try checkQuarantined(for: numbers, t)
     var found: [UInt64: AssetErased.Redaction] = [:]
-    var touching: Set<UInt64> = []
+    var touching = Set(try quarantined(naming: numbers, t).sequences)
     for number in numbers { touching.formUnion(try projections.history(of: number, in: t)) }
     // An event that brings something for others comes after all of them, so in this order each is met when all that it
     // no longer has to bring is known. Both lists descend: the next event is the last of one of them, or of both.
@@ -168,7 +173,7 @@ extension StoreCore {
     var counted: Set<UInt64> = []
     var byteCount = 0
     for (index, number) in numbers.enumerated() {
-      for event in try projections.history(of: number, in: t) {
+      for event in try events(naming: number, t) {
         var sequence = event
         while counted.insert(sequence).inserted, let record = try log.event(at: sequence, in: t) {
           byteCount += record.content?.byteCount ?? 0
@@ -204,13 +209,56 @@ extension StoreCore {
     return try Event(record)
   }
 
+  /// The events that may have data of an asset, ascending, with the quarantined ones that can be decoded.
+  private func events<T: TransactionReading & ~Copyable>(
+    naming number: ObjectNumber, _ t: borrowing T
+  ) throws -> [UInt64] {
+    let history = try projections.history(of: number, in: t)
+    let others = try quarantined(naming: [number], t).sequences
+    return others.isEmpty ? history : Set(history + others).sorted()
+  }
+
+  /// The quarantined events that name some assets, and the first one that cannot be decoded and may name them.
+  /// - Complexity: O(1) unless events are quarantined; then O(n) in their bytes.
+  private func quarantined<T: TransactionReading & ~Copyable>(
+    naming numbers: Set<ObjectNumber>, _ t: borrowing T
+  ) throws -> (sequences: [UInt64], undecodable: UInt64?) {
+    var found: (sequences: [UInt64], undecodable: UInt64?) = ([], nil)
+    guard try projections.hasQuarantined(in: t), let oldest = numbers.min() else { return found }
+    // An asset has the number of the event that created it, so no earlier one names it.
+    for sequence in try projections.quarantined(in: t).map(\.sequence) where sequence >= oldest {
+      do {
+        let event = try self.event(at: sequence, t)
+        if !numbers.isDisjoint(with: event.touched) { found.sequences.append(sequence) }
+      } catch let error as LibraryError where error.code == .newerThanProgram || error.code == .corrupted {
+        found.undecodable = found.undecodable ?? sequence
+      }
+    }
+    return found
+  }
+
+  /// Checks that what quarantined events say of some assets can be erased.
+  /// - Throws: ``LibraryError`` `.changeNotSupported` if one may name them and cannot be decoded.
+  /// - Complexity: O(1) unless events are quarantined; then O(n) in their bytes.
+  package func checkQuarantined<T: TransactionReading & ~Copyable>(
+    for numbers: Set<ObjectNumber>, _ t: borrowing T
+  ) throws {
+    guard let sequence = try quarantined(naming: numbers, t).undecodable else { return }
+    throw LibraryError(
+      .changeNotSupported,
+      """
+      Event \(sequence) is quarantined, cannot be decoded, and may have data of what is to be erased, so nothing is \
+      erased; rebuild by a program that knows the event, then erase.
+      """)
+  }
+
   /// The files that an asset ever named, and the number of events that still contain its data.
   package func erasable<T: TransactionReading & ~Copyable>(
     _ number: ObjectNumber, _ t: borrowing T
   ) throws -> (resources: [AssetResource], eventCount: Int) {
     var resources: [AssetResource] = []
     var eventCount = 0
-    for sequence in try projections.history(of: number, in: t) {
+    for sequence in try events(naming: number, t) {
       let event = try self.event(at: sequence, t)
       if event.redacted(of: [number]) != event { eventCount += 1 }
       resources += event.resources(of: number)
