@@ -68,4 +68,30 @@ struct ForeignResultTests {
     #expect(error?.code == .invalidToken)
     #expect(try core.changes.all[0].changeDetails(for: one.library.fetchAssets()) == nil, "It is the newer one.")
   }
+
+  /// An asset and an album of a library that is no longer at its place.
+  private func objects(ofLibraryRemovedFrom folder: TemporaryFolder) async throws -> (PHAsset, PHAssetCollection) {
+    let gallery = try Gallery(in: folder)
+    let names = try await gallery.images(0..<1)
+    let held = try await gallery.shared { try asset(names[0]) }
+    let old = try await gallery.shared { try await album("Old", [held]) }
+    gallery.library.close()
+    try FileManager.default.removeItem(at: gallery.library.url)
+    return (held, old)
+  }
+
+  @Test("a transient collection leaves out what an earlier library at the same place held (FR-16)")
+  func earlierLibrary() async throws {
+    let folder = try TemporaryFolder()
+    let (oldAsset, oldAlbum) = try await objects(ofLibraryRemovedFrom: folder)
+    let gallery = try Gallery(seed: 2, in: folder)
+    let names = try await gallery.images(0..<3)
+    try await gallery.shared {
+      let new = try await album("New")
+      let mixed = PHAssetCollection.transientAssetCollection(with: [try asset(names[1]), oldAsset], title: nil)
+      #expect(PHAsset.fetchAssets(in: mixed, options: nil).names == [names[1]])
+      let list = PHCollectionList.transientCollectionList(with: [new, oldAlbum], title: nil)
+      #expect(PHCollection.fetchCollections(in: list, options: nil).titles == ["New"])
+    }
+  }
 }

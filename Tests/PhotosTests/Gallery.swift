@@ -7,9 +7,11 @@ import Testing
 final class Gallery: Sendable {
   let temporary: TemporaryLibrary
 
-  /// - Parameter examinesMedia: whether new bytes are examined; most tests say text is a photo.
-  init(seed: UInt64 = 1, examinesMedia: Bool = false) throws {
-    temporary = try TemporaryLibrary(.seeded(seed))
+  /// - Parameters:
+  ///   - examinesMedia: whether new bytes are examined; most tests say text is a photo.
+  ///   - folder: where the library lies; one in a folder of its own if nil.
+  init(seed: UInt64 = 1, examinesMedia: Bool = false, in folder: TemporaryFolder? = nil) throws {
+    temporary = try TemporaryLibrary(.seeded(seed), in: folder)
     if !examinesMedia { try library.setMediaProbe(nil) }
   }
 

@@ -130,10 +130,11 @@ open class PHAssetCollection: PHCollection, @unchecked Sendable {  // guarded by
   }
 
   /// An album in memory (FR-16; Apple: `transientAssetCollection(with:title:)`).
+  ///
+  /// Assets of another library than the first one's are left out of it.
   open class func transientAssetCollection(with assets: [PHAsset], title: String?) -> PHAssetCollection {
     let library = assets.first?.library ?? PHPhotoLibrary.shared()
-    let url = library.core.url
-    let own = assets.filter { $0.library === library || $0.library?.core.url == url }.compactMap(\.asset)
+    let own = assets.filter { $0.isOf(library) }.compactMap(\.asset)
     return PHAssetCollection(library.core.transientAlbum(own, title: title), library)
   }
 
@@ -203,11 +204,10 @@ open class PHCollectionList: PHCollection, @unchecked Sendable {  // guarded by:
 
   /// A folder in memory (FR-16; Apple: `transientCollectionList(with:title:)`).
   ///
-  /// Transient collections are left out of it.
+  /// Transient collections are left out of it, and those of another library than the first one's.
   open class func transientCollectionList(with collections: [PHCollection], title: String?) -> PHCollectionList {
     let library = collections.first?.library ?? PHPhotoLibrary.shared()
-    let url = library.core.url
-    let own = collections.filter { $0.library === library || $0.library?.core.url == url }.compactMap(\.collection)
+    let own = collections.filter { $0.isOf(library) }.compactMap(\.collection)
     return PHCollectionList(library.core.transientFolder(own, title: title), library)
   }
 
