@@ -130,13 +130,13 @@ struct AssetWish: Sendable {
     _ number: PHImageRequestID, isDegraded: Bool = false, error: (any Error)? = nil
   ) -> [AnyHashable: Any] {
     var information: [AnyHashable: Any] = [
-      // As in KeyValues.swift, so that casts to every type of numbers succeed.
-      PHImageResultRequestIDKey: NSNumber(value: number), PHImageResultIsDegradedKey: isDegraded,
-      PHImageResultIsInCloudKey: false,
+      // As in KeyValues.swift, flags too, so that casts to every type of numbers succeed.
+      PHImageResultRequestIDKey: NSNumber(value: number), PHImageResultIsDegradedKey: NSNumber(value: isDegraded),
+      PHImageResultIsInCloudKey: NSNumber(value: false),
     ]
     guard let error else { return information }
     if Task.isCancelled || Self.isCancellation(error) {
-      information[PHImageCancelledKey] = true
+      information[PHImageCancelledKey] = NSNumber(value: true)
     } else {
       information[PHImageErrorKey] = PHPhotosError.from(error)
     }

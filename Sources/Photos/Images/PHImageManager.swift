@@ -225,7 +225,7 @@ open class PHImageManager: NSObject, @unchecked Sendable {  // guarded by: `requ
         let data = try await wish.bytes(of: resource, library, number)
         let orientation = try wish.orientation(of: resource, library, renderer)
         var information = wish.information(number)
-        if orientation == nil { information[PHImageResultOrientationIsUnknownKey] = true }
+        if orientation == nil { information[PHImageResultOrientationIsUnknownKey] = NSNumber(value: true) }
         let bytes = Bytes(data: data, type: resource.uniformTypeIdentifier, orientation: orientation ?? .up)
         deliver(RequestAnswer(information, bytes))
       } catch {

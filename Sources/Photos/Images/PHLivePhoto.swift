@@ -65,13 +65,14 @@ public final class PHLivePhoto: NSObject, NSCopying, @unchecked Sendable {  // g
     } body: { _, deliver in
       do {
         if let image {
-          deliver(RequestAnswer([PHLivePhotoInfoIsDegradedKey: true], PHLivePhoto(image.size, [], 0)))
+          let placeholder = PHLivePhoto(image.size, [], 0)
+          deliver(RequestAnswer([PHLivePhotoInfoIsDegradedKey: NSNumber(value: true)], placeholder))
         }
         let made = try PHLivePhoto(files: fileURLs, targetSize, contentMode)
         try Task.checkCancellation()
-        deliver(RequestAnswer([PHLivePhotoInfoIsDegradedKey: false], made))
+        deliver(RequestAnswer([PHLivePhotoInfoIsDegradedKey: NSNumber(value: false)], made))
       } catch is CancellationError {
-        deliver(RequestAnswer([PHLivePhotoInfoCancelledKey: true]))
+        deliver(RequestAnswer([PHLivePhotoInfoCancelledKey: NSNumber(value: true)]))
       } catch {
         deliver(RequestAnswer([PHLivePhotoInfoErrorKey: PHPhotosError.from(error)]))
       }

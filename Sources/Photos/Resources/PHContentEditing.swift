@@ -226,7 +226,7 @@ extension PHAsset {
       var stop = ObjCBool(false)
       options?.progressHandler?(1, &stop)
       if stop.boolValue {
-        completionHandler(nil, [PHContentEditingInputCancelledKey: true])
+        completionHandler(nil, [PHContentEditingInputCancelledKey: NSNumber(value: true)])
       } else {
         completionHandler(made, [:])
       }
