@@ -180,26 +180,39 @@ struct ImageManagerTests {
           bytes.append(MainQueue.isHere)
         }
         manager.requestImageData(for: asset, options: nil) { _, _, _, _ in bytes.append(MainQueue.isHere) }
+        // Neither is a Live Photo; the error comes where the Live Photo would.
+        let live = Gathered<Bool>()
+        manager.requestLivePhoto(for: asset, targetSize: size, contentMode: .aspectFill, options: nil) { _, _ in
+          live.append(MainQueue.isHere)
+        }
+        PHLivePhoto.request(
+          withResourceFileURLs: [], placeholderImage: nil, targetSize: size, contentMode: .aspectFill
+        ) { _, _ in live.append(MainQueue.isHere) }
         let once = PHImageRequestOptions()
         once.isSynchronous = true
         let synchronous = Gathered<Bool>()
         manager.requestImage(for: asset, targetSize: size, contentMode: .aspectFill, options: once) { _, _ in
           synchronous.append(MainQueue.isHere)
         }
-        #expect(synchronous.all == [true] && pictures.all.isEmpty && bytes.all.isEmpty)
-        try await waitUntil("all have answered") { pictures.all.count == 2 && bytes.all.count == 2 }
+        #expect(synchronous.all == [true] && pictures.all.isEmpty && bytes.all.isEmpty && live.all.isEmpty)
+        try await waitUntil("all have answered") {
+          pictures.all.count == 2 && bytes.all.count == 2 && live.all.count == 2
+        }
         #expect(pictures.all.map { $0.isHere } == [true, true] && pictures.all.map { $0.isDegraded } == [true, false])
-        #expect(bytes.all == [true, true])
+        #expect(bytes.all == [true, true] && live.all == [true, true])
         let (others, renderer) = (Gathered<Bool>(), PHImageManager.rendererOfTask)
         try await onThread {
           PHImageManager.$rendererOfTask.withValue(renderer) {
             _ = PHImageManager.default().requestImage(
               for: asset, targetSize: size, contentMode: .aspectFill, options: nil
             ) { _, _ in others.append(MainQueue.isHere) }
+            PHImageManager.default().requestLivePhoto(
+              for: asset, targetSize: size, contentMode: .aspectFill, options: nil
+            ) { _, _ in others.append(MainQueue.isHere) }
           }
         }
-        try await waitUntil("the other one has answered") { others.all.count == 2 }
-        #expect(others.all == [false, false])
+        try await waitUntil("the others have answered") { others.all.count == 3 }
+        #expect(others.all == [false, false, false])
       }
     }
   }

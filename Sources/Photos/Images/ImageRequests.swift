@@ -177,7 +177,8 @@ private enum MainQueue {
 ///
 ///     a handler of ...    a request made on the main queue    one made elsewhere
 ///     a synchronous one   before it returns, on the caller's thread
-///     a picture, bytes    on the main queue                   in the request's task: a server serves no main queue
+///     a picture, bytes,
+///     a Live Photo        on the main queue                   in the request's task: a server serves no main queue
 ///     a film, an export   in the request's task
 final class ImageRequests: Sendable {
   private struct State {

@@ -345,8 +345,9 @@ open class PHImageManager: NSObject, @unchecked Sendable {  // guarded by: `requ
   /// Gives the Live Photo of an asset
   /// (Apple: `requestLivePhoto(for:targetSize:contentMode:options:resultHandler:)`).
   ///
-  /// The handler is called once, on a thread of the library's: with a Live Photo whose size follows from the asset's
-  /// and the mode, or with nil and the error in the information, which has the keys of pictures.
+  /// The handler is called once, where ``requestImageDataAndOrientation(for:options:resultHandler:)`` calls its own:
+  /// with a Live Photo whose size follows from the asset's and the mode, or with nil and the error in the information,
+  /// which has the keys of pictures.
   @discardableResult
   @preconcurrency
   open func requestLivePhoto(

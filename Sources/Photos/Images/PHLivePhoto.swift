@@ -45,8 +45,9 @@ public final class PHLivePhoto: NSObject, NSCopying, @unchecked Sendable {  // g
   /// (Apple: `request(withResourceFileURLs:placeholderImage:targetSize:contentMode:resultHandler:)`).
   ///
   /// The files have to be a photo and a video that exiftool finds the same content identifier in. The handler is called
-  /// on a thread of the library's: at once with a degraded Live Photo of the placeholder's size, if there is one; then
-  /// with the Live Photo, or with nil and the error in the information.
+  /// first with a degraded Live Photo of the placeholder's size, if there is one; then with the Live Photo, or with nil
+  /// and the error in the information. It is called on the main queue for a request that was made there, on a thread of
+  /// the library's for any other.
   /// - Parameters:
   ///   - fileURLs: the photo and the video, in any order.
   ///   - image: what to show meanwhile.
@@ -60,7 +61,7 @@ public final class PHLivePhoto: NSObject, NSCopying, @unchecked Sendable {  // g
     withResourceFileURLs fileURLs: [URL], placeholderImage image: UIImage?, targetSize: CGSize,
     contentMode: PHImageContentMode, resultHandler: @escaping @Sendable (PHLivePhoto?, [AnyHashable: Any]) -> Void
   ) -> PHLivePhotoRequestID {
-    requests.run(isSynchronous: false) { answer in
+    requests.run(isSynchronous: false, returnsToMain: true) { answer in
       resultHandler(answer.value, answer.information)
     } body: { _, deliver in
       do {
@@ -156,7 +157,7 @@ extension PHImageManager {
   ) -> PHImageRequestID {
     let wish = AssetWish(
       asset, isCurrent: options?.version ?? .current == .current, progress: options?.progressHandler)
-    return requests.run(isSynchronous: false) { answer in
+    return requests.run(isSynchronous: false, returnsToMain: true) { answer in
       resultHandler(answer.value, answer.information)
     } body: { number, deliver in
       do {
