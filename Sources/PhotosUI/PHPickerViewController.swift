@@ -78,13 +78,14 @@ open class PHPickerViewController: UIViewController {
   }
 
   /// Ends the session, if it is still open, without calling the delegate (Apple: `UIViewController.dismiss`).
+  ///
+  /// If the picker presents another controller, such as an alert, that is dismissed alone, and the session goes on.
   /// - Parameters:
   ///   - flag: makes no difference, as there is no view. Kept for source compatibility.
   ///   - completion: is called before this returns.
   open override func dismiss(animated flag: Bool, completion: (() -> Void)? = nil) {
-    reporting?.cancel()
-    session?.cancel()
-    (reporting, session) = (nil, nil)
+    // A session that `begin()` began has no presenter that ends it.
+    if presentedViewController == nil { wasDismissed() }
     super.dismiss(animated: flag, completion: completion)
   }
 
@@ -126,5 +127,12 @@ extension PHPickerViewController: PresentedController {
   /// Begins the session; traps, as Apple's raises, where ``begin()`` throws.
   package func wasPresented() {
     PHPhotoLibrary.answer("Presenting a PHPickerViewController") { _ = try begin() }
+  }
+
+  /// Ends the session without calling the delegate.
+  package func wasDismissed() {
+    reporting?.cancel()
+    session?.cancel()
+    (reporting, session) = (nil, nil)
   }
 }

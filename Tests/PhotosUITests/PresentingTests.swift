@@ -73,6 +73,36 @@ struct PresentingTests {
     #expect(try picking.library.pickingSessions().isEmpty && screen.presentedViewController == nil)
   }
 
+  @Test("dismissing what a picker presents leaves its session open; what a screen dismisses can be presented again")
+  @MainActor
+  func alerts() async throws {
+    let picking = try await PickerLibrary()
+    let (screen, alert, delegate) = (UIViewController(), UIViewController(), Told())
+    let picker = PHPickerViewController(configuration: picking.configuration())
+    picker.delegate = delegate
+    screen.present(picker, animated: true)
+    let session = try #require(picker.session)
+    picker.present(alert, animated: true)
+    picker.dismiss(animated: true)
+    #expect(picker.presentedViewController == nil && alert.presentingViewController == nil)
+    #expect(screen.presentedViewController === picker && picker.session?.id == session.id && session.state == .open)
+    let presenter = try picking.library.present(session)
+    try await presenter.select(picking.name(0))
+    try await presenter.finish()
+    let results = try #require(await delegate.next())
+    #expect(picking.indexes(results) == [0])
+
+    picker.present(alert, animated: true)
+    screen.dismiss(animated: true)
+    #expect(screen.presentedViewController == nil && picker.presentingViewController == nil && picker.session == nil)
+    #expect(picker.presentedViewController == nil && alert.presentingViewController == nil)
+    screen.present(picker, animated: true)
+    #expect(screen.presentedViewController === picker && picker.session?.state == .open)
+    picker.dismiss(animated: true)
+    #expect(screen.presentedViewController == nil && picker.session == nil)
+    #expect(try picking.library.pickingSessions().isEmpty)
+  }
+
   @Test("a limited client's callback lists only what was added by its own call (AU-05)", arguments: Language.allCases)
   @MainActor
   func limited(language: Language) async throws {

@@ -36,27 +36,33 @@ open class UIViewController: NSObject {
     completion?()
   }
 
-  /// Takes away what this controller presents; if that is nothing, this controller itself.
+  /// Takes away what this controller presents, with all that is presented above it; if that is nothing, this controller
+  /// itself.
   /// - Parameters:
   ///   - flag: makes no difference, as there is no view. Kept for source compatibility.
   ///   - completion: is called before this returns.
   open func dismiss(animated flag: Bool, completion: (() -> Void)? = nil) {
-    if let presented = presentedViewController {
-      presented.dismiss(animated: flag)
-      presentedViewController = nil
-    } else {
-      presentingViewController?.presentedViewController = nil
-      presentingViewController = nil
-    }
+    let presenter = presentedViewController == nil ? presentingViewController : self
+    presenter?.dismissPresented()
     completion?()
+  }
+
+  /// Takes away what is presented, the topmost first.
+  private func dismissPresented() {
+    guard let presented = presentedViewController else { return }
+    presented.dismissPresented()
+    (presentedViewController, presented.presentingViewController) = (nil, nil)
+    (presented as? any PresentedController)?.wasDismissed()
   }
 }
 
-/// A controller that begins something when it is presented.
+/// A controller that begins something when it is presented, and ends it when it is dismissed.
 @MainActor
 package protocol PresentedController: AnyObject {
   /// Begins it.
   func wasPresented()
+  /// Ends it, if it has not ended.
+  func wasDismissed()
 }
 
 /// A rectangle of a screen (stands in for UIKit's `UIView`, which Linux lacks; nothing is drawn).
