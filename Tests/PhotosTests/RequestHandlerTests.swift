@@ -35,4 +35,30 @@ struct RequestHandlerTests {
       #expect(flags.all == [no, no, absent, no, no, yes])
     }
   }
+
+  @Test(
+    "a progress handler may wait for the main queue, where the request is made and waited for",
+    .timeLimit(.minutes(5)))
+  func waitingProgress() async throws {
+    await #expect(processExitsWith: .success) {
+      let (suite, gallery) = (Self(), try Gallery())
+      try await gallery.shared {
+        let asset = try await suite.photo()
+        await MainActor.run {
+          let input = PHContentEditingInputRequestOptions()
+          input.progressHandler = { _, _ in DispatchQueue.main.sync {} }
+          var hasInput = false
+          asset.requestContentEditingInput(with: input) { found, _ in hasInput = found != nil }
+          let bytes = PHImageRequestOptions()
+          bytes.isSynchronous = true
+          bytes.progressHandler = { _, _, _, _ in DispatchQueue.main.sync {} }
+          var text: String?
+          PHImageManager.default().requestImageDataAndOrientation(for: asset, options: bytes) { data, _, _, _ in
+            text = data.map { String(decoding: $0, as: UTF8.self) }
+          }
+          #expect(hasInput && text == "original")
+        }
+      }
+    }
+  }
 }

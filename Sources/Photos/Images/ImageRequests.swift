@@ -16,7 +16,8 @@ struct AssetWish: Sendable {
     version = options?.version ?? .current
     isSynchronous = options?.isSynchronous ?? false
     delivery = options?.deliveryMode ?? .opportunistic
-    progress = options?.progressHandler
+    // It may wait for the main queue, and with it for the caller, who waits for the answer.
+    progress = isSynchronous ? nil : options?.progressHandler
     resizeMode = options?.resizeMode ?? .fast
     cropRect = resizeMode == .exact ? options?.normalizedCropRect ?? .zero : .zero
   }
@@ -155,7 +156,7 @@ struct RequestAnswer<Value>: @unchecked Sendable {  // guarded by: made by the r
 }
 
 /// The main queue, which is the main actor's.
-private enum MainQueue {
+enum MainQueue {
   private static let mark: DispatchSpecificKey<Bool> = {
     let mark = DispatchSpecificKey<Bool>()
     DispatchQueue.main.setSpecific(key: mark, value: true)

@@ -132,7 +132,9 @@ open class PHImageRequestOptions: NSObject, NSCopying {
   /// Whether the handler is called once, before the request returns.
   open var isSynchronous = false
   /// Called with the fraction of the bytes read, or before each picture is made and after the last one with the
-  /// fraction of the pictures; setting `stop` cancels the request.
+  /// fraction of the pictures, on a thread of the library's; setting `stop` cancels the request.
+  ///
+  /// A synchronous request does not call it: it may wait for the thread that waits for the request.
   open var progressHandler: PHAssetImageProgressHandler?
 
   /// Options for the current version, something soon.

@@ -49,7 +49,10 @@ open class PHContentEditingInputRequestOptions: NSObject {
   open var canHandleAdjustmentData: (PHAdjustmentData) -> Bool = { _ in false }
   /// Every byte is here or nowhere: it makes no difference. Kept for source compatibility.
   open var isNetworkAccessAllowed = false
-  /// Called with 1 when the input is available, as nothing is downloaded; setting `stop` cancels the request.
+  /// Called with 1 when the input is available, as nothing is downloaded, on the caller's thread; setting `stop`
+  /// cancels the request.
+  ///
+  /// A request from the main queue does not call it: it may wait for that queue, as Apple's are called elsewhere.
   open var progressHandler: ((Double, UnsafeMutablePointer<ObjCBool>) -> Void)?
   /// No display-size image is made either way. Kept for source compatibility.
   open var skipsDisplaySizeImage = false
@@ -224,7 +227,7 @@ extension PHAsset {
       let input = try library.editingInput(for: source.asset) { canHandle?(PHAdjustmentData($0)) ?? false }
       let made = try PHContentEditingInput(input, library)
       var stop = ObjCBool(false)
-      options?.progressHandler?(1, &stop)
+      if !MainQueue.isCurrent { options?.progressHandler?(1, &stop) }
       if stop.boolValue {
         completionHandler(nil, [PHContentEditingInputCancelledKey: NSNumber(value: true)])
       } else {
