@@ -73,4 +73,38 @@ struct HeldThreadsTests {
       #expect(texts.all == Array(repeating: "photo", count: 2 * Self.count))
     }
   }
+
+  @Test("a copy of a file, and a request for permission, need no thread of the tasks that wait for their handlers")
+  func handlers() async throws {
+    let (gallery, folder) = (try Gallery(), try TemporaryFolder())
+    try await gallery.shared {
+      try await PHPhotoLibrary.shared().performChanges {
+        PHAssetCreationRequest.forAsset().addResource(with: .photo, data: Data("photo".utf8), options: nil)
+      }
+      let asset = try #require(assets().lastObject)
+      let resource = try #require(PHAssetResource.assetResources(for: asset).first)
+      let (failures, count) = (Gathered<String>(), 32)
+      let end = DispatchTime.now().uptimeNanoseconds + 120_000_000_000
+      @Sendable func export(_ number: Int) {
+        let done = DispatchSemaphore(value: 0)
+        let manager = PHAssetResourceManager.default()
+        manager.writeData(for: resource, toFile: folder.place("\(number)"), options: nil) { error in
+          if let error { failures.append("\(error)") }
+          done.signal()
+        }
+        PHPhotoLibrary.requestAuthorization(for: .readWrite) { status in
+          if status != .authorized { failures.append("\(status)") }
+          done.signal()
+        }
+        for _ in 0..<2 where done.wait(timeout: DispatchTime(uptimeNanoseconds: end)) == .timedOut {
+          failures.append("A handler of \(number) was not called.")
+        }
+      }
+      await withTaskGroup(of: Void.self) { group in
+        for number in 0..<count { group.addTask { export(number) } }
+      }
+      let files = try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
+      #expect(failures.all == [] && files.count == count)
+    }
+  }
 }

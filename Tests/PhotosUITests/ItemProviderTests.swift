@@ -189,6 +189,25 @@ struct ItemProviderTests {
     }
   }
 
+  @Test("a loading needs no thread of the tasks that wait for its handler (a.8)")
+  func heldThreads() async throws {
+    let picking = try await PickerLibrary()
+    let provider = try await picking.pickOne(picking.name(0)).itemProvider
+    let (loaded, end) = (Gathered<Data?>(), DispatchTime.now().uptimeNanoseconds + 120_000_000_000)
+    @Sendable func load() {
+      let done = DispatchSemaphore(value: 0)
+      provider.loadDataRepresentation(forTypeIdentifier: "public.jpeg") { data, _ in
+        loaded.append(data)
+        done.signal()
+      }
+      if done.wait(timeout: DispatchTime(uptimeNanoseconds: end)) == .timedOut { loaded.append(nil) }
+    }
+    await withTaskGroup(of: Void.self) { group in
+      for _ in 0..<32 { group.addTask { load() } }
+    }
+    #expect(loaded.all == Array(repeating: Data(PickerLibrary.bytes(0).utf8), count: 32))
+  }
+
   @Test("an asset that was deleted is reported when it is loaded (3303)")
   func purged() async throws {
     let picking = try await PickerLibrary()

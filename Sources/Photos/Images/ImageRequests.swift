@@ -243,15 +243,3 @@ final class ImageRequests: Sendable {
 
   func cancel(_ number: PHImageRequestID) { state.withLock { $0.tasks[number] }?.cancel() }
 }
-
-/// Runs tasks on a queue.
-private final class QueueExecutor: TaskExecutor {
-  private let queue: DispatchQueue
-
-  init(_ queue: DispatchQueue) { self.queue = queue }
-
-  func enqueue(_ job: consuming ExecutorJob) {
-    let job = UnownedJob(job)
-    queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
-  }
-}

@@ -292,14 +292,14 @@ open class PHPhotoLibrary: NSObject, @unchecked Sendable {  // guarded by: `core
   open class func requestAuthorization(
     for accessLevel: PHAccessLevel, handler: @escaping @Sendable (PHAuthorizationStatus) -> Void
   ) {
-    Task { handler(await requestAuthorization(for: accessLevel)) }
+    HandlerTasks.begin { handler(await self.requestAuthorization(for: accessLevel)) }
   }
 
   /// Requests reading and writing, and returns `authorized` for limited access (AU-06; Apple: deprecated).
   @preconcurrency
   open class func requestAuthorization(_ handler: @escaping @Sendable (PHAuthorizationStatus) -> Void) {
-    Task {
-      let status = await requestAuthorization(for: .readWrite)
+    HandlerTasks.begin {
+      let status = await self.requestAuthorization(for: .readWrite)
       handler(status == .limited ? .authorized : status)
     }
   }
@@ -338,7 +338,7 @@ open class PHPhotoLibrary: NSObject, @unchecked Sendable {  // guarded by: `core
   public func presentLimitedLibraryPicker(
     from controller: UIViewController, completionHandler: @escaping @Sendable ([String]) -> Void
   ) {
-    Task { completionHandler(await presentLimitedLibraryPicker()) }
+    HandlerTasks.begin { completionHandler(await self.presentLimitedLibraryPicker()) }
   }
 
   /// Calls a function of the core where Apple's spelling leaves no room for an error.

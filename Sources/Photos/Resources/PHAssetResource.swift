@@ -247,7 +247,7 @@ open class PHAssetResourceManager: NSObject, @unchecked Sendable {  // guarded b
     completionHandler: @escaping @Sendable ((any Error)?) -> Void
   ) {
     let progress = options?.progressHandler
-    Task {
+    HandlerTasks.begin {
       let options = PHAssetResourceRequestOptions()
       options.progressHandler = progress
       do {

@@ -63,7 +63,7 @@ extension Progress {
   package static func loading(_ body: @escaping @Sendable (Progress) async -> Void) -> Progress {
     let progress = discreteProgress(totalUnitCount: units)
     progress.isCancellable = true
-    let task = Task { await body(progress) }
+    let task = HandlerTasks.begin { await body(progress) }
     progress.cancellationHandler = { task.cancel() }
     return progress
   }
