@@ -134,6 +134,33 @@ struct ItemProviderTests {
     try await waitUntil("the copy is gone") { !copy.deletingLastPathComponent().isThere }
   }
 
+  @Test("an item is the URL of a file, which is there while its handler runs; an unknown kind is an error (a.8)")
+  func items() async throws {
+    let picking = try await PickerLibrary()
+    let provider = try await picking.pickOne(try await picking.addLivePhoto()).itemProvider
+    typealias Item = (bytes: Data, place: URL)
+    let items = AsyncStream.makeStream(of: Item?.self)
+    provider.loadItem(forTypeIdentifier: "public.image", options: nil) { item, error in
+      guard error == nil, let url = item as? URL, let bytes = try? Data(contentsOf: url) else {
+        items.continuation.yield(nil)
+        return
+      }
+      items.continuation.yield((bytes: bytes, place: url))
+    }
+    var loaded = items.stream.makeAsyncIterator()
+    let item = try #require(await loaded.next() ?? nil)
+    #expect(item.bytes == Data("still".utf8))
+    try await waitUntil("the file is gone") { !item.place.deletingLastPathComponent().isThere }
+
+    let errors = AsyncStream.makeStream(of: PHPhotosError.Code?.self)
+    provider.loadItem(forTypeIdentifier: "public.png") { item, error in
+      errors.continuation.yield(item == nil ? (error as? PHPhotosError)?.code : nil)
+    }
+    var codes = errors.stream.makeAsyncIterator()
+    let code = await codes.next() ?? nil
+    #expect(code == .requestNotSupportedForAsset)
+  }
+
   @Test("the progress of a load ends at 1")
   func progress() async throws {
     let picking = try await PickerLibrary(0)

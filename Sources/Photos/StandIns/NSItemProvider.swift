@@ -113,6 +113,21 @@ public final class NSItemProvider: NSObject, Sendable {
     }
   }
 
+  /// Copies the bytes to a file, and gives its URL as an object.
+  ///
+  /// The file is removed when the handler returns, as that of
+  /// ``loadFileRepresentation(forTypeIdentifier:completionHandler:)``.
+  /// - Parameters:
+  ///   - typeIdentifier: a kind of data, or one that it is of, such as `public.image`.
+  ///   - options: makes no difference: a picked item has no previews. Kept for source compatibility.
+  ///   - completionHandler: is given the `URL` of the file, or a `PHPhotosError`.
+  public func loadItem(
+    forTypeIdentifier typeIdentifier: String, options: [AnyHashable: Any]? = nil,
+    completionHandler: @escaping @Sendable (Any?, (any Error)?) -> Void
+  ) {
+    loadFileRepresentation(forTypeIdentifier: typeIdentifier) { completionHandler($0, $1) }
+  }
+
   /// Whether there is data that a class can be made of, such as ``UIImage``.
   public func canLoadObject(ofClass aClass: any NSItemProviderReading.Type) -> Bool {
     if let aClass = aClass as? any PickedFilesReading.Type { return aClass.canBeMade(of: source) }
