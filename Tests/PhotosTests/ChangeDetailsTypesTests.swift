@@ -283,6 +283,7 @@ struct ChangeDetailsTypesTests {
         PHAssetCollectionChangeRequest.deleteAssetCollections([sea] as NSArray)
       }
       #expect(deleted.changeDetails(for: sea)?.objectWasDeleted == true)
+      #expect(PHAsset.fetchAssets(in: sea, options: nil).names == ids, "The value of a deleted album lists its assets.")
     }
   }
 

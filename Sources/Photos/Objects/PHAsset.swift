@@ -146,6 +146,9 @@ open class PHAsset: PHObject, @unchecked Sendable {  // guarded by: holds consta
   }
 
   /// The assets of an album, in its order (Apple: `fetchAssets(in:options:)`).
+  ///
+  /// The value of an album that was deleted since still lists its assets: ask `PHChange.changeDetails(for:)` about the
+  /// album, or fetch it again by its identifier.
   open class func fetchAssets(
     in assetCollection: PHAssetCollection, options: PHFetchOptions?
   ) -> PHFetchResult<PHAsset> {
