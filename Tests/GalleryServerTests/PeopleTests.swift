@@ -181,7 +181,8 @@
           gallery.clock.advance(by: 1)
           let share = shares[round % 2]
           let tie = Keyring.Tie(name: share.name, epoch: share.epoch)
-          visits.append(try keyring.makeKey(.init(client: share.client, label: "", share: tie)).0.name)
+          let start = try gallery.library.as(share.client).currentToken
+          visits.append(try keyring.makeKey(.init(client: share.client, label: "", share: tie, start: start)).0.name)
         }
         #expect(keyring.list().filter { $0.share != nil }.map(\.name) == Array(visits.suffix(3)))
         func signIn(_ link: String) throws -> Keyring.Key {

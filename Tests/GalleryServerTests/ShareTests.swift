@@ -151,6 +151,73 @@
       }
     }
 
+    @Test("a visitor reads nothing that was removed from the link before it came; one who was there goes on")
+    func earlierStates() async throws {
+      try await TestGallery.serving { gallery in
+        let assets = try await gallery.makeAssets(3)
+        var album = assets[0]
+        try await gallery.library.performChanges { change in
+          album = change.createAlbum(title: "Shared")
+          change.album(album).add([assets[0], assets[1]])
+        }
+        let link = try make(gallery, ["album": album.uuidString])
+        let early = try #require(try open(gallery, link).json()["secret"] as? String)
+        let before = try gallery.fetch(["sort": ["creationDate:desc"]], key: early)
+        let last = try gallery.ask("GET", "/v1/history?reverse&limit=1").json()["records"] as? [[String: Any]]
+        let instant = try #require(last?.first?["date"] as? String)
+        try await gallery.library.performChanges { $0.album(album).remove([assets[1]]) }
+        let late = try #require(try open(gallery, link).json()["secret"] as? String)
+        let (fetch, removed) = ("/v1/fetches/\(before.name)", assets[1].uuidString)
+        #expect(try gallery.fetch(key: late).count == 1)
+        let paths = [
+          "\(fetch)?token=\(before.token)", "\(fetch)/items?token=\(before.token)",
+          "\(fetch)/items?token=\(before.token)&form=columns", "\(fetch)/items?at=\(instant)",
+          "\(fetch)/sections?token=\(before.token)", "\(fetch)/shapes?token=\(before.token)",
+          "\(fetch)/index?asset=\(removed)&token=\(before.token)", "\(fetch)/changes?after=\(before.token)",
+          "\(fetch)/diff?from=\(before.token)", "/v1/collections?at=\(instant)", "/v1/collections:diff?from=\(instant)",
+          "/v1/assets/\(removed)?at=\(instant)", "/v1/history?since=\(before.token)",
+          "/v1/history?reverse&cursor=\(before.token)",
+        ]
+        for path in paths {
+          #expect(try gallery.ask("GET", path, key: early).status == 200, "\(path)")
+          let answer = try gallery.ask("GET", path, key: late)
+          #expect(answer.status == 410 && answer.body.contains("token-expired"), "\(path): \(answer)")
+        }
+        #expect(try gallery.ask("POST", "/v1/fetches?at=\(instant)", json: [:], key: late).status == 410)
+        // A history begins with the visit, and a feed or a poll with a state.
+        for path in ["/v1/history", "/v1/history?reverse"] {
+          let answer = try gallery.ask("GET", path, key: late)
+          #expect(answer.status == 200 && !answer.body.contains(removed), "\(answer)")
+          #expect(try gallery.ask("GET", path, key: early).body.contains(removed))
+        }
+        let place = "fetch=\(before.name)&after=\(before.token)"
+        let state = try #require(try FeedClient(gallery, place, key: late).next())
+        #expect(state.name == "state" && state.data["count"] as? Int == 1)
+        #expect(try #require(try FeedClient(gallery, place, key: early).next()).name == "change")
+        let cursor = "\(before.name).\(before.token)"
+        // The beginning of a visit outlives the server.
+        try await gallery.restart()
+        #expect(try gallery.ask("GET", paths[1], key: late).status == 410)
+        let (own, other) = (
+          try gallery.ask("GET", "/v1/changes?cursor=\(cursor)", key: early),
+          try gallery.ask("GET", "/v1/changes?cursor=\(cursor)", key: late)
+        )
+        #expect(own.status == 200 && own.body.contains(before.token), "\(own)")
+        #expect(other.status == 200 && !other.body.contains(before.token), "\(other)")
+        // Of a key that an older version kept the beginning is not known.
+        let file = gallery.temporary.url.appending(path: "server/keys.json")
+        var kept = try #require(try JSONSerialization.jsonObject(with: try Data(contentsOf: file)) as? [String: Any])
+        let rows = try #require(kept["keys"] as? [[String: Any]])
+        kept["keys"] = rows.map { row in row.filter { $0.key != "start" } }
+        await gallery.server.stop()
+        try JSONSerialization.data(withJSONObject: kept).write(to: file)
+        try await gallery.restart()
+        #expect(try gallery.ask("GET", "/v1/session", key: early).status == 401)
+        #expect(try gallery.ask("GET", "/v1/session").status == 200)
+        #expect(try open(gallery, link).status == 201)
+      }
+    }
+
     private func status(_ gallery: TestGallery, of client: String) throws -> AuthorizationStatus? {
       try gallery.library.clients().first { $0.name == client }?.status(for: .readWrite)
     }

@@ -21,6 +21,10 @@
   // Invariant: the file holds what memory holds before a secret is handed out; a key that was withdrawn is gone from
   // both before the call returns. A key whose person was removed or has another password is not good (People.swift),
   // nor is one whose share was withdrawn (Shares.swift), whatever the file of the keys says.
+  //
+  // The visitors of a share are many people and one client of the library, whose earlier states are those that others
+  // saw. So a visitor's key has a first state, that of the opening of the link, and earlier ones are not open to it
+  // (`Call.checkIsOpen`). A key that an older version kept has none, and is not good: the link has to be opened again.
 
   /// The keys of a server.
   final class Keyring: Sendable {
@@ -39,6 +43,8 @@
       var person: Tie?
       /// The share that was opened, and its epoch.
       var share: Tie?
+      /// The state of the library at which the share was opened, the first that is open to the key; nil for all others.
+      var start: Token?
       /// Whether it was made for a browser, as a cookie.
       var isBrowser = false
       /// Whether it came in a cookie or through a proxy: a browser then sends it along by itself.
@@ -60,6 +66,8 @@
       var seconds: Double?
       var person: Tie?
       var share: Tie?
+      /// The first state that is open to the key of a share.
+      var start: Token?
       /// Whether it goes to a browser, as a cookie.
       var isBrowser = false
     }
@@ -178,7 +186,7 @@
     private func isGood(_ key: Key) -> Bool {
       guard key.expires > environment.now() else { return false }
       if let tie = key.person, people.named(tie.name)?.epoch != tie.epoch { return false }
-      if let tie = key.share, shares.epoch(of: tie.name) != tie.epoch { return false }
+      if let tie = key.share, key.start == nil || shares.epoch(of: tie.name) != tie.epoch { return false }
       return true
     }
 
@@ -237,7 +245,7 @@
       let key = Key(
         name: Self.spelled(environment.randomBytes(9)), client: grant.client, label: grant.label, created: now,
         expires: now.addingTimeInterval(grant.seconds ?? Self.sessionSeconds), scopes: grant.scopes,
-        person: grant.person, share: grant.share, isBrowser: grant.isBrowser)
+        person: grant.person, share: grant.share, start: grant.start, isBrowser: grant.isBrowser)
       var next = keys.byHash.filter { isGood($0.value) }
       func drop(beyond limit: Int, where isOwn: (Key) -> Bool) {
         let own = next.filter { isOwn($0.value) }
@@ -307,7 +315,7 @@
           "hash": .text(hash), "name": .text(key.name), "client": .text(key.client), "label": .text(key.label),
           "created": .text(DateText.instant(key.created)), "expires": .text(DateText.instant(key.expires)),
           "scopes": .list(key.scopes.sorted().map { .text($0.rawValue) }), "person": tie(key.person),
-          "share": tie(key.share), "isBrowser": .bool(key.isBrowser),
+          "share": tie(key.share), "start": JSON(key.start?.description), "isBrowser": .bool(key.isBrowser),
         ]
       }
     }
@@ -328,7 +336,8 @@
       let key = Key(
         name: name, client: client, label: label, created: created, expires: expires,
         scopes: Set(scopes.compactMap(Scope.init(rawValue:))), person: try tie(row["person"]),
-        share: try tie(row["share"]), isBrowser: row["isBrowser"]?.boolValue ?? false)
+        share: try tie(row["share"]), start: try row["start"]?.textValue.map { try Token($0) },
+        isBrowser: row["isBrowser"]?.boolValue ?? false)
       return (hash, key)
     }
 

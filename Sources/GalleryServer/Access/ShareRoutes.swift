@@ -118,7 +118,8 @@
       let left = share.expires.map { $0.timeIntervalSince(server.environment.now()) } ?? .infinity
       let grant = Keyring.Grant(
         client: share.client, label: share.title, scopes: share.scopes, seconds: min(left, 86_400),
-        share: .init(name: share.name, epoch: share.epoch))
+        share: .init(name: share.name, epoch: share.epoch),
+        start: try server.library.as(share.client).currentToken)
       return try KeyRoutes.made(call, grant, isCookie: try json.flag("cookie"))
     }
 

@@ -16,7 +16,7 @@
   /// Which events of the log a request wants.
   struct LogQuery: Sendable {
     var filter = LogFilter()
-    var moment: MomentChoice?
+    var moment: NamedState?
     var isNewestFirst = false
 
     static let names = [
@@ -25,7 +25,7 @@
 
     init(_ call: Call) throws {
       filter = try call.logFilter()
-      filter.after = try call.query("after").map { try Token($0) }
+      filter.after = try call.query("after").map { try call.token($0) }
       filter.objects = try ["asset", "album"].compactMap { try call.query($0) }.map { text in
         guard let identifier = LocalIdentifier(text) else { throw Problem.notFound }
         return identifier
@@ -72,13 +72,13 @@
         try call.checkQuery(["since", "at", "limit", "reverse", "cursor"])
         let library = try call.library()
         let moment = try call.moment()
-        let since = try call.query("since").map { try Token($0) }
-        let cursor = try call.query("cursor").map { try Token($0) }
+        let since = try call.query("since").map { try call.token($0) }
+        let cursor = try call.query("cursor").map { try call.token($0) }
         if try call.flag("reverse") {
           return try await Records.respond(call, from: cursor, spell: { .text($0.description) }) { last, limit in
             let view = try moment?.view(of: library) ?? library
             return try page(of: limit, from: last) { last, count in
-              try view.latestPersistentChanges(through: last, since: since, limit: count)
+              try view.latestPersistentChanges(through: last, since: since ?? call.firstToken(in: view), limit: count)
             }
           }
         }
@@ -87,7 +87,7 @@
         }
         return try await Records.respond(call, from: since, spell: { .text($0.description) }) { start, limit in
           let view = try moment?.view(of: library) ?? library
-          let first = try start ?? view.earliestToken
+          let first = try start ?? call.firstToken(in: view) ?? view.earliestToken
           return try page(of: limit, from: first) { start, count in
             let changes = try view.fetchPersistentChanges(since: start ?? first, limit: count)
             return (changes, changes.count == count ? changes.last?.changeToken : nil)
@@ -132,14 +132,44 @@
 
   extension Call {
     /// The state that `at` names; nil: now.
-    func moment(_ name: String = "at") throws -> MomentChoice? {
+    func moment(_ name: String = "at") throws -> NamedState? {
       guard let text = try query(name), text != "now" else { return nil }
       guard let choice = try MomentChoice(text) else {
         throw Problem.malformed(
           "'\(name)' is '\(text.prefix(80))'; pass a token, the number of an event, or a date such as 2024-05-31 or "
             + "2024-05-31T18:30:00Z.")
       }
-      return choice
+      return NamedState(choice: choice, call: self)
+    }
+
+    /// The state that a token names.
+    /// - Throws: ``Problem`` 410 for one that is not open to the key; what the library throws for what is no token.
+    func token(_ text: String) throws -> Token {
+      let token = try Token(text)
+      try checkIsOpen(token)
+      return token
+    }
+
+    /// Whether a state is from before the opening of the share link that the key was made for.
+    func isBeforeOpening(_ token: Token) throws -> Bool {
+      guard let start = key?.start else { return false }
+      return try library().order(of: token, to: start) == .orderedAscending
+    }
+
+    /// - Throws: ``Problem`` 410 for a state from before the opening of the share link that the key was made for.
+    func checkIsOpen(_ token: Token) throws {
+      guard try isBeforeOpening(token) else { return }
+      throw Problem(
+        410, "token-expired",
+        "The state of \(token) is from before this link was opened with the key; read the fetch again.")
+    }
+
+    /// Where the history begins that is open to the key; nil if that is all of it.
+    /// - Parameter view: the library as the client of the key sees it, of now or of a moment.
+    func firstToken(in view: PhotoLibrary) throws -> Token? {
+      guard let start = key?.start else { return nil }
+      let earliest = try view.earliestToken
+      return try isBeforeOpening(earliest) ? start : earliest
     }
 
     /// Whether a flag of the query is set.
@@ -186,6 +216,20 @@
       for name in repeating where request.target.query.all(name).count > 32 {
         throw .malformed("The query has '\(name)' more than 32 times.")
       }
+    }
+  }
+
+  /// A state that a request names, as far as it is open to the key.
+  struct NamedState: Sendable {
+    let choice: MomentChoice
+    let call: Call
+
+    /// The library as it was there.
+    /// - Throws: ``Problem`` 410 for a state that is not open to the key; what the library throws.
+    func view(of library: PhotoLibrary) throws -> PhotoLibrary {
+      let view = try choice.view(of: library)
+      if call.key?.start != nil { try call.checkIsOpen(view.currentToken) }
+      return view
     }
   }
 

@@ -35,7 +35,8 @@
         }
         let fetch = try FetchRequest(name: name)
         try fetch.list.checkMayFollow(try call.library(of: fetch))
-        try feed.add(fetch, from: try after.textValue.map { try Token($0) })
+        let token = try after.textValue.map { try Token($0) }
+        try feed.add(fetch, from: try token.flatMap { try call.isBeforeOpening($0) ? nil : $0 })
         return .json(
           ["feed": .text(feed.name), "fetch": .text(name)], status: 201,
           [("Location", "/v1/feeds/\(feed.name)/fetches/\(name)"), ("Cache-Control", "no-store")])
@@ -59,7 +60,7 @@
         try call.checkQuery(["after", "wait", "sections", "timeZone"])
         guard let after = try call.query("after") else { throw Problem.malformed("'after' is missing; pass a token.") }
         let fetch = try FetchRequest(name: call.parameters[0])
-        let token = try Token(after)
+        let token = try call.token(after)
         let poll = try poll(call, FeedCursor([(fetch, token)]), givesStates: false)
         let answer = try await poll.read(waiting: try Poll.seconds(call), call)
         if let message = answer.messages.first { return .json(message, [("Cache-Control", "no-store")]) }

@@ -74,6 +74,7 @@
         try call.checkQuery(["token", "at", "by", "timeZone"])
         let choice = try SectionChoice(call.query("by") ?? "month", zone: call.query("timeZone"), named: "by")
         guard let token = try call.query("token"), try call.query("at") == nil else { return nil }
+        _ = try call.token(token)
         let library = try call.library(of: call.server.fetches.request(named: call.parameters[0]))
         let question = EncodedAnswers.Question(
           client: library.client.exact, fetch: call.parameters[0], token: token, form: choice.tag)
@@ -213,7 +214,7 @@
       let moment = try moment()
       guard let token = try query("token") else { return try moment?.view(of: library).currentToken }
       guard moment == nil else { throw Problem.malformed("'token' and 'at' both choose a state; pass one.") }
-      return try Token(token)
+      return try self.token(token)
     }
 
     /// The library of now or of `at`, as the client sees it.
@@ -251,7 +252,7 @@
 
     init(_ call: Call) throws {
       fetch = try call.server.fetches.request(named: call.parameters[0])
-      token = try call.query("token").map { try Token($0) }
+      token = try call.query("token").map { try call.token($0) }
       start = try call.count("start") ?? 0
       count = try call.count("count") ?? 100
       guard count <= FetchRoutes.windowLimit else {
