@@ -56,6 +56,11 @@ public struct PersistentChange: Sendable, Hashable {
     self.details = details
   }
 
+  /// The same without what says which client made the commit, and why.
+  package var withoutOrigin: PersistentChange {
+    PersistentChange(changeToken: changeToken, commit: commit.redacted(for: "", as: commit.number), details: details)
+  }
+
   /// What the commit did to the objects of a kind.
   /// - Throws: ``LibraryError`` `.persistentChangeDetailsUnavailable` if some of it was erased from the log, or if the
   ///   commit changed how the client sees the library (PH-07).

@@ -218,6 +218,34 @@
       }
     }
 
+    @Test("a visitor learns neither when others came nor which photos visitors added")
+    func otherVisitors() async throws {
+      try await TestGallery.serving { gallery in
+        let assets = try await gallery.makeAssets(2)
+        let link = try make(gallery, ["assets": [assets[0].uuidString], "upload": true])
+        let key = try #require(try open(gallery, link).json()["secret"] as? String)
+        let before = try gallery.fetch(key: key)
+        #expect(try open(gallery, link).status == 201)
+        #expect(try gallery.fetch(key: key).token == before.token)
+        #expect(try (gallery.ask("GET", "/v1/history", key: key).json()["records"] as? [Any])?.isEmpty == true)
+        // As an upload of a visitor records it, and as the owner does.
+        try await gallery.library.as(link.client).performChanges(cause: "upload") { _ = $0.createAsset(.invented(90)) }
+        let poll = "/v1/changes?fetch=\(before.name)&after=\(before.token)"
+        let message = try (gallery.ask("GET", poll, key: key).json()["messages"] as? [[String: Any]])?.first
+        #expect(message?["cause"] is NSNull, "\(message ?? [:])")
+        try await gallery.library.performChanges { $0.grant([assets[1]], to: link.client) }
+        for path in ["/v1/history", "/v1/history?reverse"] {
+          let answer = try gallery.ask("GET", path, key: key)
+          let records = try #require(try answer.json()["records"] as? [[String: Any]])
+          #expect(records.count == 2, "\(answer)")
+          #expect(records.allSatisfy { $0["cause"] is NSNull && $0["client"] is NSNull }, "\(answer)")
+        }
+        // The owner still reads it all.
+        let audit = try gallery.ask("GET", "/v1/history")
+        #expect(audit.body.contains("share link opened") && audit.body.contains(link.client), "\(audit)")
+      }
+    }
+
     private func status(_ gallery: TestGallery, of client: String) throws -> AuthorizationStatus? {
       try gallery.library.clients().first { $0.name == client }?.status(for: .readWrite)
     }

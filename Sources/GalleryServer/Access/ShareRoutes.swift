@@ -48,8 +48,9 @@
       let name = Keyring.spelled(server.environment.randomBytes(9))
       let secret = Keyring.spelled(server.environment.randomBytes(32))
       let share = Shares.Share(
-        name: name, client: "share#\(name)", title: title, album: album, secretHash: Keyring.hash(secret),
-        passwordHash: passwordHash, allowsUpload: try json.flag("upload"), allowsOriginals: try json.flag("originals"),
+        name: name, client: Shares.clientPrefix + name, title: title, album: album,
+        secretHash: Keyring.hash(secret), passwordHash: passwordHash,
+        allowsUpload: try json.flag("upload"), allowsOriginals: try json.flag("originals"),
         created: now, expires: days.map { now.addingTimeInterval(Double($0) * 86_400) },
         epoch: Keyring.spelled(server.environment.randomBytes(9)))
       var registration = ClientRegistration()
@@ -113,13 +114,15 @@
         server.throttles.signInsOfNames.forgive(share.client)
       }
       try server.throttles.visits.charge(Throttle.name(ofPeer: server.keyring.peer(of: call.request)))
-      _ = try server.library.store.perform(
-        [.client(named: share.client, .request(.readWrite))], as: share.client, cause: "share link opened")
+      // A commit that changes nothing is none of the client's revisions: no visitor learns when others came.
+      let view = server.library.as(share.client)
+      let name = "visit \(Keyring.spelled(server.environment.randomBytes(18)))"
+      try view.performChangesAndWait(cause: "share link opened", key: name) { _ in }
       let left = share.expires.map { $0.timeIntervalSince(server.environment.now()) } ?? .infinity
       let grant = Keyring.Grant(
         client: share.client, label: share.title, scopes: share.scopes, seconds: min(left, 86_400),
         share: .init(name: share.name, epoch: share.epoch),
-        start: try server.library.as(share.client).currentToken)
+        start: try view.currentToken)
       return try KeyRoutes.made(call, grant, isCookie: try json.flag("cookie"))
     }
 

@@ -11,7 +11,10 @@
   //                    with an album: client.edited, followed album, and what it grants
   //
   // What a visitor sees is the permission of the share's client, so nothing here decides about assets. Each opening of
-  // the link is an event of the client in the log, so the audit has each view and the intervals of access.
+  // the link is a commit of the client in the log, so the audit has each view and the intervals of access.
+  //
+  // All visitors are one client, which knows the causes of its own commits. To a visitor those may be another's, so they
+  // are left out of what it reads (`PhotoLibrary.isOfVisitors`).
   //
   // Invariant: a key of a share is good while the share is there and has not expired.
 
@@ -43,6 +46,8 @@
     }
 
     static let limit = 1_000
+    /// What the names of the clients of share links begin with, and those of no apps (ClientRoutes.swift).
+    static let clientPrefix = "share#"
 
     private let environment: GalleryEnvironment
     /// By name.
@@ -134,5 +139,10 @@
         allowsUpload: allowsUpload, allowsOriginals: allowsOriginals, created: created,
         expires: row["expires"]?.instantValue, epoch: epoch)
     }
+  }
+
+  extension PhotoLibrary {
+    /// Whether it is the view of a share link's visitors: who made a commit of this client, and why, is not to be shown.
+    var isOfVisitors: Bool { client.utf8.starts(with: Shares.clientPrefix.utf8) }
   }
 #endif

@@ -77,7 +77,7 @@
         if try call.flag("reverse") {
           return try await Records.respond(call, from: cursor, spell: { .text($0.description) }) { last, limit in
             let view = try moment?.view(of: library) ?? library
-            return try page(of: limit, from: last) { last, count in
+            return try page(of: limit, from: last, library) { last, count in
               try view.latestPersistentChanges(through: last, since: since ?? call.firstToken(in: view), limit: count)
             }
           }
@@ -88,7 +88,7 @@
         return try await Records.respond(call, from: since, spell: { .text($0.description) }) { start, limit in
           let view = try moment?.view(of: library) ?? library
           let first = try start ?? call.firstToken(in: view) ?? view.earliestToken
-          return try page(of: limit, from: first) { start, count in
+          return try page(of: limit, from: first, library) { start, count in
             let changes = try view.fetchPersistentChanges(since: start ?? first, limit: count)
             return (changes, changes.count == count ? changes.last?.changeToken : nil)
           }
@@ -101,9 +101,11 @@
     private static let commitsAtFirst = 20
 
     /// Reads a page of the history: so many commits, or fewer that have about as many bytes as a page may.
-    /// - Parameter read: reads commits from a position, at most so many, and where the next ones begin.
+    /// - Parameters:
+    ///   - library: the view of the client that reads it.
+    ///   - read: reads commits from a position, at most so many, and where the next ones begin.
     private static func page(
-      of limit: Int, from start: Token?,
+      of limit: Int, from start: Token?, _ library: PhotoLibrary,
       _ read: (Token?, Int) throws -> (changes: [PersistentChange], next: Token?)
     ) throws -> Records.Page<Token> {
       var page = Records.Page(records: [], next: start)
@@ -118,7 +120,7 @@
             if index > 0 { page.next = try read(position ?? changes[0].changeToken, index).next }
             return page
           }
-          let text = try JSON(change).description
+          let text = try JSON(library.isOfVisitors ? change.withoutOrigin : change).description
           page.records.append(.written(text))
           byteCount += text.utf8.count
         }

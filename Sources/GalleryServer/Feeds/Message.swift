@@ -84,7 +84,8 @@
           .init("indexes", JSON(ranges: indexes)),
           try Element.items(try after.objects(at: indexes), renditions),
           .init("isComplete", .bool(touched.count <= itemLimit)),
-        ]), sections: try choice.map { try Element.sections(details, $0) }, cause: details.commits.last?.cause)
+        ]), sections: try choice.map { try Element.sections(details, $0) },
+        cause: renditions.library.isOfVisitors ? nil : details.commits.last?.cause)
     }
 
     /// The one form of a step, of whatever list.
