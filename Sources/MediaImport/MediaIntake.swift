@@ -14,7 +14,8 @@ internal import Synchronization
 //
 // The tags, their reading, what is a duplicate and what belongs together are those of imports. Everything is looked up
 // and recorded as the client whose file it is: a client that may only add sees no duplicates and no halves, so its
-// files become assets of their own, and nothing that it may not see shows in the answer.
+// files become assets of their own, and nothing that it may not see shows in the answer. A file that may not change what
+// others brought completes only what the client itself added, by the same way (`changesOthers`).
 //
 // Invariant: a key is recorded at most once, so a file that is taken twice under one key, because the first answer was
 // lost or the process ended between the commit and the answer, gives one asset and one answer.
@@ -84,17 +85,19 @@ package final class MediaIntake: Sendable {
   ///   - key: an idempotency key of the client.
   ///   - cause: stands in the commit.
   ///   - statement: what is said about it; of a file that the client's library has already, nothing is changed.
+  ///   - changesOthers: whether it completes every half of a Live Photo that the client sees; if not, only those that
+  ///     the client added with the same cause.
   /// - Throws: ``Refusal`` for a file that is not a photo or video, or a sidecar that is not XMP; ``ImportError``
   ///   `.toolMissing` without exiftool;
   ///   ``LibraryError`` as a change block has it, for a client that may not add, or without room.
   package func take(
     _ file: String, _ content: FileContent, named name: String?, into library: PhotoLibrary, key: String, cause: String,
-    saying statement: Statement = Statement()
+    saying statement: Statement = Statement(), changesOthers: Bool = true
   ) async throws -> Taken {
     let digest = "content \(content.sha256.hexadecimal)"
     await gate.enter(digest)
     do {
-      let taken = try await takeAlone(file, content, name, library, key, cause, statement)
+      let taken = try await takeAlone(file, content, name, library, key, cause, statement, changesOthers)
       await gate.leave(digest)
       return taken
     } catch {
@@ -105,7 +108,7 @@ package final class MediaIntake: Sendable {
 
   private func takeAlone(
     _ file: String, _ content: FileContent, _ name: String?, _ library: PhotoLibrary, _ key: String, _ cause: String,
-    _ statement: Statement
+    _ statement: Statement, _ changesOthers: Bool
   ) async throws -> Taken {
     let path = FilePath(library.store.folder.path(of: file))
     let known = try await offload { () -> Taken? in
@@ -121,11 +124,11 @@ package final class MediaIntake: Sendable {
     let note = try await offload { try self.note(statement, in: library, named: name) }
     // Parts of one Live Photo that arrive at the same time must see each other.
     guard let identifier = metadata.contentIdentifier else {
-      return try await record(file, path, content, metadata, note, name, library, key, cause)
+      return try await record(file, path, content, metadata, note, name, library, key, cause, changesOthers)
     }
     await gate.enter(identifier)
     do {
-      let taken = try await record(file, path, content, metadata, note, name, library, key, cause)
+      let taken = try await record(file, path, content, metadata, note, name, library, key, cause, changesOthers)
       await gate.leave(identifier)
       return taken
     } catch {
@@ -219,7 +222,7 @@ package final class MediaIntake: Sendable {
 
   private func record(
     _ file: String, _ path: FilePath, _ content: FileContent, _ metadata: MediaMetadata, _ note: MediaNote?,
-    _ name: String?, _ library: PhotoLibrary, _ key: String, _ cause: String
+    _ name: String?, _ library: PhotoLibrary, _ key: String, _ cause: String, _ changesOthers: Bool
   ) async throws -> Taken {
     let stored = try await offload { try library.store.resources.adopt(file, content) }
     let usual = "upload" + UniformType.filenameExtension(of: metadata.uniformTypeIdentifier)
@@ -228,8 +231,11 @@ package final class MediaIntake: Sendable {
     let target = LibraryTarget(library: library, cause: cause, run: key, key: key)
     var planner = ImportPlanner()
     let identifiers = planner.contentIdentifiers([prepared])
-    let halves = try await offload {
-      try Self.maySee(library) ? target.unpairedHalves(contentIdentifiers: identifiers) : [:]
+    let halves = try await offload { () -> [String: [LivePhotoHalf]] in
+      guard try Self.maySee(library) else { return [:] }
+      let halves = try target.unpairedHalves(contentIdentifiers: identifiers)
+      if changesOthers { return halves }
+      return try halves.mapValues { seen in try seen.filter { try library.hasAdded($0.asset, cause: cause) } }
     }
     var planned = planner.plan([prepared], halves: halves)
     planned += planner.planWaiting(planner.takeWaiting(), halves: halves)

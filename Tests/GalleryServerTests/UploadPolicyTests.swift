@@ -70,6 +70,51 @@
       }
     }
 
+    @Test("a key that only adds completes what its client uploaded, and nothing that others brought")
+    func completesItsOwn() async throws {
+      try await TestGallery.serving { gallery in
+        func identifier(_ number: Int) -> String { "\(number)4444444-2222-4333-8444-555555555555" }
+        func still(_ number: Int) -> Data { TinyMedia.jpeg(.init(contentIdentifier: identifier(number))) }
+        func movie(_ number: Int) -> Data { TinyMedia.movie(contentIdentifier: identifier(number)) }
+        func send(_ data: Data, _ name: String, _ key: String) throws -> (asset: String, outcome: String) {
+          let answer = try gallery.send("PUT", "/v1/uploads?name=\(name)", data, key: key).answer
+          let outcome = try #require(try answer.json()["outcome"] as? String)
+          return (try #require(answer.fields["photoledger-asset"]), outcome)
+        }
+        let film = try send(movie(1), "a.mov", gallery.owner).asset
+        let photo = try send(still(2), "a.jpg", gallery.owner).asset
+        let body: [String: Any] = ["title": "Trip", "assets": [film, photo], "upload": true]
+        let link = try #require(try gallery.ask("POST", "/v1/shares", json: body).json()["secret"] as? String)
+        func visit() throws -> String {
+          let answer = try gallery.ask("POST", "/v1/shares:open", json: ["secret": link], key: nil)
+          return try #require(try answer.json()["secret"] as? String)
+        }
+        let key = try visit()
+        // The visitor sees both, and changes neither.
+        #expect(try gallery.fetch(key: key).count == 2)
+        let (first, second) = (try send(still(1), "b.jpg", key), try send(movie(2), "b.mov", key))
+        #expect(first.outcome == "created" && second.outcome == "created")
+        #expect(first.asset != film && second.asset != photo)
+        let kept = try #require(try gallery.library.asset(film))
+        let other = try #require(try gallery.library.asset(photo))
+        #expect(kept.mediaType == .video && !other.mediaSubtypes.contains(.photoLive))
+        #expect(try gallery.library.resources(of: kept).map(\.type) == [.video])
+        #expect(try gallery.library.resources(of: other).map(\.type) == [.photo])
+        // A Live Photo of a visitor is one asset, in two visits as well.
+        let half = try send(still(3), "c.jpg", key)
+        let whole = try send(movie(3), "c.mov", try visit())
+        #expect(whole.outcome == "completed" && whole.asset == half.asset)
+        // A program with the same narrow scopes is bound likewise, and one that may change the library is not.
+        try await gallery.library.performChanges { $0.setAuthorizationStatus(.authorized, of: "app") }
+        let narrow: [String: Any] = ["client": "app", "scopes": ["read", "add"]]
+        let adding = try #require(try gallery.ask("POST", "/v1/keys", json: narrow).json()["secret"] as? String)
+        let changing = try gallery.key(of: "app").secret
+        for number in [4, 5] { _ = try send(movie(number), "d.mov", gallery.owner) }
+        #expect(try send(still(4), "d.jpg", adding).outcome == "created")
+        #expect(try send(still(5), "d.jpg", changing).outcome == "completed")
+      }
+    }
+
     @Test("a permission or key that ends while bytes arrive ends the upload without an asset")
     func withdrawn() async throws {
       try await TestGallery.serving { gallery in

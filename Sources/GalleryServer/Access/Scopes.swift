@@ -49,6 +49,10 @@
   }
 
   extension Call {
+    /// Whether the key is good for changing the library, where a route that needs less can lead to that: an upload that
+    /// completes an asset.
+    var mayChange: Bool { key?.scopes.contains(.change) ?? false }
+
     /// Checks that the key may read, where a route that changes something answers with what was there.
     /// - Parameter what: what needs the scope, at the beginning of a sentence.
     /// - Throws: ``Problem`` 403 for a key without the scope.

@@ -149,7 +149,9 @@
       defer { place.leave() }
       do {
         let (upload, beside) = try await offload { [self] in try sealed() }
-        return await uploads.complete(upload, beside: beside, respond: Self.respond) { [call] in
+        return await uploads.complete(
+          upload, beside: beside, changesOthers: call.mayChange, respond: Self.respond
+        ) { [call] in
           // The key may have been withdrawn while the bytes came.
           try call.checkIsStillGood()
         }

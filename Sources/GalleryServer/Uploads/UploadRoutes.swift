@@ -261,7 +261,9 @@
           try upload.seal(turn: turn, isLast: isLast ?? true)
         }
         // The key may have been withdrawn while the bytes came.
-        guard isLast == false else { return await uploads.complete(upload) { [call] in try call.checkIsStillGood() } }
+        guard isLast == false else {
+          return await uploads.complete(upload, changesOthers: call.mayChange) { [call] in try call.checkIsStillGood() }
+        }
         try call.checkIsStillGood()
         let place: [(name: String, value: String)] = isNew ? [("Location", upload.path ?? "")] : []
         return HTTPResponse(

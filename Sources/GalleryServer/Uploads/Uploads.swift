@@ -413,17 +413,18 @@
     /// Puts a whole upload into the library, once.
     /// - Parameters:
     ///   - beside: what came beside the file.
+    ///   - changesOthers: whether the file may complete assets that the client did not upload; that changes the library.
     ///   - respond: spells the result; by default as `/v1/uploads` does.
     ///   - mayStill: throws if the key was withdrawn meanwhile.
     func complete(
-      _ upload: Upload, beside: Beside = Beside(),
+      _ upload: Upload, beside: Beside = Beside(), changesOthers: Bool,
       respond: (@Sendable (Result<UploadResult, Problem>) -> HTTPResponse)? = nil,
       _ mayStill: @escaping @Sendable () throws -> Void
     ) async -> HTTPResponse {
       await upload.finish { [self] in
         do {
           try mayStill()
-          let result = try await result(of: upload, beside)
+          let result = try await result(of: upload, beside, changesOthers)
           try await offload { [self] in try keep(result, of: upload) }
           return respond?(.success(result)) ?? result.response(upload.path)
         } catch {
@@ -449,7 +450,9 @@
       forget(upload)
     }
 
-    private func result(of upload: Upload, _ beside: Beside) async throws -> UploadResult {
+    private func result(
+      of upload: Upload, _ beside: Beside, _ changesOthers: Bool
+    ) async throws -> UploadResult {
       let folder = try await offload { [self] in try state.withLock { try opened(&$0) } }
       let (record, content) = try await offload { (upload.record, try upload.content()) }
       if let expected = record.sha256, expected != content.sha256 {
@@ -474,7 +477,7 @@
       do {
         let taken = try await intake.take(
           folder.libraryName(of: record), content, named: record.name, into: library.as(record.client),
-          key: "upload \(upload.id)", cause: "upload", saying: statement)
+          key: "upload \(upload.id)", cause: "upload", saying: statement, changesOthers: changesOthers)
         let outcome =
           switch taken.outcome {
           case .created: "created"

@@ -84,6 +84,17 @@ extension PhotoLibrary {
     }
   }
 
+  /// Whether this client added an asset of now, in a commit with a cause.
+  /// - Complexity: O(log n).
+  package func hasAdded(_ asset: LocalIdentifier, cause: String) throws -> Bool {
+    try store.reading { t in
+      guard let object = try store.core.projections.object(asset, in: t), object.isAsset,
+        let commit = try store.core.log.commit(try store.commit(ofEvent: object.number, t), in: t)
+      else { return false }
+      return commit.information.client.exact == client.exact && commit.information.cause == cause
+    }
+  }
+
   private func albums(
     holding number: ObjectNumber, _ access: Access, _ t: borrowing StoreReading
   ) throws -> [LocalIdentifier] {
