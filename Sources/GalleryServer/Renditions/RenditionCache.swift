@@ -178,11 +178,16 @@
     /// Grows with each change of a record.
     var revision: Int { state.withLock { $0.revision } }
 
-    /// What there is of the files that assets show; nil for one that shows none, and for all while there is nothing.
+    /// What there is of the files that assets show; nil for one that shows none, and for all while there is nothing. Of
+    /// an asset that the client does not see any more there is nothing.
     func records(of assets: [ListedAsset]) -> [RenditionRecord?]? {
       state.withLock { state in
         if state.places.isEmpty { return nil }
-        return assets.map { asset in asset.withSHA256 { Self.read($0, &state) ?? RenditionRecord() } }
+        return assets.map { asset in
+          asset.withSHA256 { hash in
+            (asset.isVisibleNow ? Self.read(hash, &state) : nil) ?? RenditionRecord()
+          }
+        }
       }
     }
 

@@ -29,6 +29,9 @@ package struct ListedAsset: Sendable {
   /// Whether it is on top of a stack.
   package let isStackTop: Bool
   fileprivate var content: SHA256Digest?
+  /// Whether the client of the view sees the asset in the current state, too; if not, it is not to learn what becomes of
+  /// the file now.
+  package fileprivate(set) var isVisibleNow = true
 
   fileprivate init(_ row: some AssetBytes) {
     typealias Layout = AssetRow.Layout
@@ -61,9 +64,13 @@ extension PhotoLibrary {
 
   /// What a list shows of assets, as of the commit of each.
   package func listed(_ assets: [Asset]) throws -> [ListedAsset] {
-    zip(assets, try shownContents(of: assets)).map { asset, content in
-      var listed = ListedAsset(asset.row)
-      listed.content = content.map { SHA256Digest($0.span.bytes) }
+    let contents = try shownContents(of: assets)
+    // Afterwards: what was visible at the end of the log may have been withdrawn meanwhile.
+    let visible = try areVisibleNow(assets)
+    return assets.indices.map { index in
+      var listed = ListedAsset(assets[index].row)
+      listed.content = contents[index].map { SHA256Digest($0.span.bytes) }
+      listed.isVisibleNow = visible[index]
       return listed
     }
   }

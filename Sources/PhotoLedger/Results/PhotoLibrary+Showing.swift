@@ -147,6 +147,16 @@ extension PhotoLibrary {
     }
   }
 
+  /// Whether the client of the view sees each asset in the current state, whatever the moment of the view.
+  /// - Complexity: O(m log n) for m assets; O(m) for a client with full access.
+  func areVisibleNow(_ assets: [Asset]) throws -> [Bool] {
+    try store.reading { t in
+      let access = try store.permission(of: client, at: nil, t).access
+      if access == .full { return assets.map { _ in true } }
+      return try assets.map { try store.core.projections.shows($0.row.number, to: access, in: t) }
+    }
+  }
+
   /// Calls `body` for each asset with the last event of its commit, and with whether the client sees everything.
   private func forEach(
     _ assets: [Asset], _ t: borrowing StoreReading, _ body: (Asset, UInt64, Bool) throws -> Void
