@@ -72,8 +72,8 @@ extension PhotoLibrary {
   /// - Returns: where they parted, and how much differs.
   /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner, `.conflict` if they have nothing in
   ///   common, `.corrupted`; what `body` throws.
-  /// - Complexity: O(e + k log n) for e events since and k objects touched; O(m log m) more for m members of an album or
-  ///   folder in which members got new order keys.
+  /// - Complexity: O(e + k log n) for e events since and k objects touched; O(m log m) more for m members of an album
+  ///   or folder in which members got new order keys.
   @discardableResult
   public func compare(
     with other: PhotoLibrary, _ body: (ObjectDifference) throws -> Bool

@@ -14,8 +14,8 @@ internal import Synchronization
 //
 // The tags, their reading, what is a duplicate and what belongs together are those of imports. Everything is looked up
 // and recorded as the client whose file it is: a client that may only add sees no duplicates and no halves, so its
-// files become assets of their own, and nothing that it may not see shows in the answer. A file that may not change what
-// others brought completes only what the client itself added, by the same way (`changesOthers`).
+// files become assets of their own, and nothing that it may not see shows in the answer. A file that may not change
+// what others brought completes only what the client itself added, by the same way (`changesOthers`).
 //
 // Invariant: a key is recorded at most once, so a file that is taken twice under one key, because the first answer was
 // lost or the process ended between the commit and the answer, gives one asset and one answer.

@@ -13,8 +13,8 @@
   // What a visitor sees is the permission of the share's client, so nothing here decides about assets. Each opening of
   // the link is a commit of the client in the log, so the audit has each view and the intervals of access.
   //
-  // All visitors are one client, which knows the causes of its own commits. To a visitor those may be another's, so they
-  // are left out of what it reads (`PhotoLibrary.isOfVisitors`).
+  // All visitors are one client, which knows the causes of its own commits. To a visitor those may be another's, so
+  // they are left out of what it reads (`PhotoLibrary.isOfVisitors`).
   //
   // Invariant: a key of a share is good while the share is there and has not expired.
 
@@ -142,7 +142,8 @@
   }
 
   extension PhotoLibrary {
-    /// Whether it is the view of a share link's visitors: who made a commit of this client, and why, is not to be shown.
+    /// Whether it is the view of a share link's visitors: who made a commit of this client, and why, is not to be
+    /// shown.
     var isOfVisitors: Bool { client.utf8.starts(with: Shares.clientPrefix.utf8) }
   }
 #endif

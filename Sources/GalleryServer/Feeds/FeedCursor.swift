@@ -30,8 +30,8 @@
       }
     }
 
-    /// Where a feed or a poll begins: at a cursor, or at the fetches and tokens of the query. A fetch whose state is not
-    /// open to the key begins with one that is.
+    /// Where a feed or a poll begins: at a cursor, or at the fetches and tokens of the query. A fetch whose state is
+    /// not open to the key begins with one that is.
     init(_ call: Call, orAt cursor: String?) throws {
       if let cursor, !cursor.isEmpty { self = try FeedCursor(cursor) } else { self = try FeedCursor(query: call) }
       for index in tokens.indices {

@@ -413,7 +413,8 @@
     /// Puts a whole upload into the library, once.
     /// - Parameters:
     ///   - beside: what came beside the file.
-    ///   - changesOthers: whether the file may complete assets that the client did not upload; that changes the library.
+    ///   - changesOthers: whether the file may complete assets that the client did not upload; that changes the
+    ///     library.
     ///   - respond: spells the result; by default as `/v1/uploads` does.
     ///   - mayStill: throws if the key was withdrawn meanwhile.
     func complete(

@@ -29,8 +29,8 @@ package struct ListedAsset: Sendable {
   /// Whether it is on top of a stack.
   package let isStackTop: Bool
   fileprivate var content: SHA256Digest?
-  /// Whether the client of the view sees the asset in the current state, too; if not, it is not to learn what becomes of
-  /// the file now.
+  /// Whether the client of the view sees the asset in the current state, too; if not, it is not to learn what becomes
+  /// of the file now.
   package fileprivate(set) var isVisibleNow = true
 
   fileprivate init(_ row: some AssetBytes) {
