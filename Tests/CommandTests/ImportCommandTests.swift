@@ -49,6 +49,17 @@ struct ImportCommandTests {
     #expect(try !sandbox.run(["albums"]).output.contains("The sea"))
   }
 
+  @Test("the summary counts photos of a Takeout that have no JSON, and names them")
+  func withoutJSON() throws {
+    let sandbox = try Sandbox()
+    let part = try Self.takeout(in: sandbox.folder)
+    let photo = URL(filePath: part).appending(path: "Takeout/Google Photos/Photos from 2020/alone.jpg")
+    try TinyMedia.jpeg(.init(comment: "alone")).write(to: photo)
+    let done = try sandbox.run(["import", "takeout", part])
+    #expect(done.status == 0 && done.output.contains("1 × an item has no JSON\n"), "\(done.errors) \(done.output)")
+    #expect(done.output.contains("Photos from 2020/alone.jpg\n"), "\(done.output)")
+  }
+
   @Test("the summary of two Takeouts that are imported together has examples of photos with the same name")
   func joinedTakeouts() throws {
     let sandbox = try Sandbox()

@@ -32,6 +32,11 @@ struct TakeoutNamesTests {
       ("original_1d4caa6f-16c6-4c3d-901b-9387de10e528_.jpg", "original_1d4caa6f-16c6-4c3d-901b-9387de10e528_.json"),
       ("Urlaub in Knaufspesch in der Schneifel (38).JPG", "Urlaub in Knaufspesch in der Schneifel (38).JP.json"),
       ("été.jpg", "e\u{301}te\u{301}.jpg.supplemental-metadata.json"),
+      ("P7040106.jpg", "P7040106.JPG.json"),
+      ("P7040106.JPG", "P7040106.jpg.supplemental-me.json"),
+      ("P7040106.Jpg", "P7040106.JPG.json"),
+      ("IMG_4081(1).jpg", "IMG_4081.JPG(1).json"),
+      ("Urlaub in Knaufspesch in der Schneifel (38).jpg", "Urlaub in Knaufspesch in der Schneifel (38).JP.json"),
     ])
   func one(item: String, sidecar: String) {
     #expect(Self.matches([item], [(sidecar, nil)]) == [item: sidecar])
@@ -47,6 +52,18 @@ struct TakeoutNamesTests {
     ])
   func other(item: String, sidecar: String) {
     #expect(Self.matches([item], [(sidecar, "something else.jpg")]).isEmpty)
+  }
+
+  @Test("of names that differ in the case of the extension, each item has the JSON of its own")
+  func cases() {
+    let items = ["IMG_1.JPG", "IMG_1.jpg", "IMG_1-edited.jpg"]
+    let both: [(String, String?)] = [("IMG_1.jpg.json", "IMG_1.jpg"), ("IMG_1.JPG.json", "IMG_1.JPG")]
+    let found = Self.matches(items, both)
+    #expect(found["IMG_1.JPG"] == "IMG_1.JPG.json" && found["IMG_1.jpg"] == "IMG_1.jpg.json")
+    for (item, json) in [("IMG_1.JPG", both[1]), ("IMG_1.jpg", both[0])] {
+      #expect(Self.matches(Array(items.prefix(2)), [json]) == [item: json.0])
+    }
+    #expect(Self.matches([items[2]], [both[1]]) == [items[2]: "IMG_1.JPG.json"], "The original may be in no part.")
   }
 
   @Test("an edited copy has the JSON of its original, in every language", arguments: TakeoutNames.editedSuffixes)

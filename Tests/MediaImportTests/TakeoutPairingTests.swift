@@ -50,6 +50,14 @@ struct TakeoutPairingTests {
         }
         let cut = TakeoutNames.cutNames(of: base)
         if has(sidecar, cut, number) != nil { reasons.append((penalty + 2 + late, .cut)) }
+        for other in TakeoutNames.otherCases(of: base) {
+          if has(sidecar, TakeoutNames.fullNames(of: other), number) != nil {
+            reasons.append((penalty + 4 + late, .otherCase))
+          }
+          if has(sidecar, TakeoutNames.cutNames(of: other), number) != nil {
+            reasons.append((penalty + 6 + late, .otherCase))
+          }
+        }
         if isNamed(sidecar, cut) { reasons.append((20 + late, .collision)) }
       }
       add(name, nil, split == nil ? 0 : 1)
@@ -112,8 +120,11 @@ struct TakeoutPairingTests {
         }
         let split = TakeoutNames.splitItem(name)
         let base = split?.base ?? name
-        for key in TakeoutNames.fullNames(of: base) + TakeoutNames.cutNames(of: base) {
-          if let sidecar = sidecars.first(where: { Self.has($0, [key], split?.number) != nil }) { return sidecar.index }
+        for base in [base] + TakeoutNames.otherCases(of: base) {
+          for key in TakeoutNames.fullNames(of: base) + TakeoutNames.cutNames(of: base) {
+            let sidecar = sidecars.first { Self.has($0, [key], split?.number) != nil }
+            if let sidecar { return sidecar.index }
+          }
         }
       }
       return nil
@@ -126,8 +137,9 @@ struct TakeoutPairingTests {
 
   private static let long = "A very long title that somebody has written fo"
   private static let names = [
-    "IMG_1.jpg", "IMG_1.HEIC", "IMG_1.MP4", "IMG_1-edited.jpg", "IMG_1-edited.MP4", "IMG_1(1).jpg", "IMG_1(1).MP4",
-    "IMG_1-edited(1).jpg", "\(long)a.jpg", "\(long)b.jpg", "\(long)b(1).jpg", "\(long)b.MP4", "\(long)b-edited.jpg",
+    "IMG_1.jpg", "IMG_1.JPG", "IMG_1.HEIC", "IMG_1.MP4", "IMG_1-edited.jpg", "IMG_1-edited.MP4", "IMG_1(1).jpg",
+    "IMG_1(1).MP4", "IMG_1-edited(1).jpg", "\(long)a.jpg", "\(long)b.jpg", "\(long)b(1).jpg", "\(long)b.MP4",
+    "\(long)b-edited.jpg",
   ]
 
   private static func sidecar(_ index: Int, _ random: inout SeededGenerator) -> TakeoutNames.Sidecar {
@@ -181,6 +193,16 @@ struct TakeoutPairingTests {
       let own = folder * sidecars.count + items[index].1
       if own != absent { #expect(found[item.index]?.sidecar == own, "\(item.name) of \(folder), \(absent) is absent") }
     }
+  }
+
+  @Test("a JSON of the written name in another folder counts before one in the other case in the item's own")
+  func casesOfTwoFolders() {
+    let names = ["IMG_1.jpg", "IMG_1.JPG"]
+    let items = names.enumerated().map { TakeoutNames.Item(index: $0.offset, name: $0.element, folder: $0.offset) }
+    let sidecars = names.enumerated().map { index, name in
+      TakeoutNames.Sidecar(index: index, stem: name, title: name, folder: 1 - index)
+    }
+    #expect(TakeoutNames(items: items, sidecars: sidecars).matches().mapValues(\.sidecar) == [0: 0, 1: 1])
   }
 
   @Test("an edited copy has the JSON of its own folder, though the original is in another folder only")

@@ -97,6 +97,10 @@ public struct AppliedRule: Sendable, Hashable, Codable {
   /// The rule that warns of exports of two accounts that are imported together.
   package static let equalNames =
     "folders of the same name contain items of the same name, as if two exports were joined"
+  /// The rule that counts items without what Google says about them: they have the date and the place of the file only.
+  package static let withoutJSON = "an item has no JSON"
+  /// The rules that every summary has, since what they report shows nowhere else.
+  package static let warnings: Set<String> = [equalNames, withoutJSON]
 }
 
 /// An album of a source and what was done about it.

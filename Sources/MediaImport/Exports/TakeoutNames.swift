@@ -24,6 +24,7 @@ internal import PhotoLedger
 //        0      the name and the number
 //        1      the name with its parentheses, which are the photographer's
 //        2      the name, cut, with its number
+//        4      the same three with the extension in the other case: IMG_1.jpg, IMG_1.JPG.json
 //       20      the name, cut, with another number
 //       30      the name without its extension, and the title fits
 //
@@ -72,6 +73,7 @@ struct TakeoutNames {
     case cut = "the name of the JSON is cut"
     case numbered = "the number of the item stands behind the name of the JSON"
     case collision = "several items have the same cut name, and their JSONs are numbered"
+    case otherCase = "the name of the JSON has the extension in the other case"
     case withoutExtension = "the name of the JSON lacks the extension"
     case edited = "an edited copy has the JSON of its original"
     case movingPart = "the moving part of a photo has the JSON of its still"
@@ -109,6 +111,8 @@ struct TakeoutNames {
   /// The most characters of the stem of a JSON.
   static let stemLimit = 46
 
+  /// What is added to the penalty where the extension is in the other case.
+  private static let otherCasePenalty = 4
   /// The penalty from which on an item has a JSON of its cut name with any number.
   private static let collisionPenalty = 20
 
@@ -149,10 +153,13 @@ struct TakeoutNames {
   /// - Complexity: O((i + s) log (i + s)).
   func matches() -> [Int: Match] {
     var pairs = Pairs()
-    takeInFolders(&pairs)
     let ordered = orderedWishes
+    // A name as it is written counts in any folder before one in the other case counts in the item's own.
+    for penalties in [0..<Self.otherCasePenalty, Self.otherCasePenalty..<Self.collisionPenalty] {
+      takeInFolders(penalties, &pairs)
+      for wish in ordered where penalties.contains(wish.penalty) { take(wish, withTitles: true, &pairs) }
+    }
     let middle = ordered.firstIndex { $0.penalty >= Self.collisionPenalty } ?? ordered.endIndex
-    for wish in ordered[..<middle] { take(wish, withTitles: true, &pairs) }
     takeCollisions(withTitles: true, &pairs)
     for wish in ordered[middle...] { take(wish, withTitles: true, &pairs) }
     for wish in ordered[..<middle] { take(wish, withTitles: false, &pairs) }
@@ -166,19 +173,21 @@ struct TakeoutNames {
     items.indices.flatMap { wishes($0) }.sorted { ($0.penalty, $0.item) < ($1.penalty, $1.item) }
   }
 
-  /// Gives items the JSONs of their own folders that have their own names, and titles that fit.
-  private func takeInFolders(_ pairs: inout Pairs) {
+  /// Gives open items the free JSONs of their own folders that have their own names, and titles that fit.
+  private func takeInFolders(_ penalties: Range<Int>, _ pairs: inout Pairs) {
     let beside = Dictionary(grouping: sidecars.indices) { sidecars[$0].folder }
     let members = Dictionary(grouping: items) { $0.folder }
     // In one folder it is what comes first anyway.
     if beside.count < 2, members.count < 2 { return }
     for (folder, positions) in beside {
-      guard let items = members[folder] else { continue }
+      let items = (members[folder] ?? []).filter { pairs.found[$0.index] == nil }
+      let free = positions.filter { !pairs.used.contains($0) }
+      if items.isEmpty || free.isEmpty { continue }
       let names = TakeoutNames(
         items: items,
-        sidecars: positions.map { Sidecar(index: $0, stem: sidecars[$0].stem, title: sidecars[$0].title) })
+        sidecars: free.map { Sidecar(index: $0, stem: sidecars[$0].stem, title: sidecars[$0].title) })
       var own = Pairs()
-      for wish in names.orderedWishes.prefix(while: { $0.penalty < Self.collisionPenalty }) {
+      for wish in names.orderedWishes where penalties.contains(wish.penalty) {
         names.take(wish, withTitles: true, &own)
       }
       for (item, match) in own.found {
@@ -253,7 +262,13 @@ struct TakeoutNames {
         return (key, number != nil ? .numbered : isWhole ? .exact : .cut)
       }
       add(full, of: base, number, penalty)
-      add(Self.cutNames(of: base).map { ($0, .cut) }, of: base, number, penalty + 2)
+      let cut = Self.cutNames(of: base)
+      add(cut.map { ($0, .cut) }, of: base, number, penalty + 2)
+      let others = Self.otherCases(of: base)
+      let late = penalty + Self.otherCasePenalty
+      add(others.flatMap { Self.fullNames(of: $0) }.map { ($0, .otherCase) }, of: base, number, late)
+      let otherCut = others.flatMap { Self.cutNames(of: $0) }.filter { !cut.contains($0) }
+      add(otherCut.map { ($0, .otherCase) }, of: base, number, late + 2)
     }
     addAll(name, nil, split == nil ? 0 : 1)
     if let (base, number) = split { addAll(base, number, 0) }
@@ -300,7 +315,9 @@ struct TakeoutNames {
       let stem = Self.stem(name)
       if let sidecar = ofItems.first(of: stem, in: item.folder) { return sidecar }
       let (base, number) = Self.splitItem(name).map { ($0.base, Optional($0.number)) } ?? (name, nil)
-      let keys = (Self.fullNames(of: base) + Self.cutNames(of: base)).map { Key(base: $0, number: number) }
+      let keys = ([base] + Self.otherCases(of: base)).flatMap { base in
+        (Self.fullNames(of: base) + Self.cutNames(of: base)).map { Key(base: $0, number: number) }
+      }
       let own = keys.lazy.compactMap { firstInFolder[PlacedKey(key: $0, folder: item.folder)] }.first
       if let own { return sidecars[own].index }
       if let sidecar = ofItems.first(of: stem, in: nil) { return sidecar }
@@ -379,6 +396,13 @@ struct TakeoutNames {
       if cut.count < base.count, !names.contains(String(cut)) { names.append(String(cut)) }
     }
     return names
+  }
+
+  /// A name with its extension in the other case, or in each of the two where it mixes them.
+  static func otherCases(of name: String) -> [String] {
+    let stem = stem(name)
+    let ending = String(name.dropFirst(stem.count))
+    return [ending.lowercased(), ending.uppercased()].filter { $0 != ending }.map { stem + $0 }
   }
 
   /// A name without its extension.

@@ -157,7 +157,7 @@ struct TakeoutSource {
     let file = files[index]
     var note = MediaNote()
     guard let match, let record = records[match.sidecar] else {
-      output.rules.note("an item has no JSON", file.path.description)
+      output.rules.note(AppliedRule.withoutJSON, file.path.description)
       output.take(index, note, unit: TakeoutNames.stem(file.path.name), in: album)
       return
     }

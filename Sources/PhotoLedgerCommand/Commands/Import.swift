@@ -289,7 +289,7 @@ struct Importing {
     return text
   }
 
-  /// Albums, parts and the rules with examples: of a dry run all, else the one that warns of joined exports.
+  /// Albums, parts and the rules with examples: of a dry run all, else those that warn.
   private static func collections(_ summary: ImportSummary) -> String {
     var text = ""
     let (made, gets) = summary.isDryRun ? ("would be created", "would get") : ("created", "got")
@@ -306,8 +306,7 @@ struct Importing {
         text += "\(TextLayout.grouped(part.describing)) describing, \(TextLayout.grouped(part.leftOut)) skipped\n"
       }
     }
-    // Joined exports of two accounts show in this rule only.
-    for rule in summary.rules where summary.isDryRun || rule.rule == AppliedRule.equalNames {
+    for rule in summary.rules where summary.isDryRun || AppliedRule.warnings.contains(rule.rule) {
       text += "  \(TextLayout.grouped(rule.count)) × \(rule.rule)\n"
       for example in rule.examples { text += "    \(TextLayout.printable(example))\n" }
     }
