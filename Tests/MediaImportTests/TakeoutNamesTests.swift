@@ -78,6 +78,16 @@ struct TakeoutNamesTests {
     #expect(Self.matches([items[2]], [sidecars[0]]) == [items[2]: sidecars[0].0], "The original may be in no part.")
   }
 
+  @Test("a numbered edited copy has the JSON of the original without the number, if none has the number")
+  func numberedCopy() {
+    let original: (String, String?) = ("IMG_1.jpg.supplemental-metadata.json", "IMG_1.jpg")
+    let copy = "IMG_1-edited(1).jpg"
+    #expect(Self.matches(["IMG_1.jpg", copy], [original])[copy] == original.0)
+    #expect(Self.matches([copy], [original])[copy] == original.0, "The original may be in no part.")
+    #expect(Self.matches(["IMG_1.jpg", "IMG_1(1).jpg", copy], [original])[copy] == nil)
+    #expect(Self.matches(["IMG_1-etwas(1).jpg"], [original]).isEmpty, "The word is not known.")
+  }
+
   @Test("a moving part has the JSON of its still, and one with its own JSON keeps it")
   func movingPart() {
     let still: (String, String?) = ("IMG_1.HEIC.supplemental-metadata.json", "IMG_1.HEIC")

@@ -126,6 +126,7 @@ struct TakeoutPairingTests {
             if let sidecar { return sidecar.index }
           }
         }
+        if items.contains(where: { TakeoutNames.stem($0.name) == stem }) { return nil }
       }
       return nil
     }

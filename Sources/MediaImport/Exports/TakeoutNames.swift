@@ -12,6 +12,7 @@ internal import PhotoLedger
 //                     IMG_1.jpg(2).json                          before 2024
 //     LONG….jpg       LONG….json                                 a name of more than 46 characters is cut itself
 //     IMG_1-edited.jpg    the JSON of IMG_1.jpg
+//     IMG_1-edited(1).jpg    that of IMG_1(1).jpg; where neither that nor its JSON is there, that of IMG_1.jpg
 //     IMG_1.MP4           the JSON of IMG_1.HEIC                 the moving part of a Live Photo
 //
 // The cut can be undone in many ways and be made in one, so the way goes from the item to its JSON: what its JSON could
@@ -290,10 +291,11 @@ struct TakeoutNames {
       if Self.isStill(item.name) { ofStills.add(match.sidecar, of: item) }
     }
     var borrowed: [Int: Match] = [:]
+    let stems = Set(items.lazy.map { Self.stem($0.name) })
     for item in items where found[item.index] == nil {
       if let sidecar = ofStills.first(of: Self.stillNames(of: item.name), nearest: item.folder) {
         borrowed[item.index] = Match(sidecar: sidecar, rule: .movingPart)
-      } else if let sidecar = original(of: item, ofItems) {
+      } else if let sidecar = original(of: item, ofItems, stems) {
         borrowed[item.index] = Match(sidecar: sidecar, rule: .edited)
         if Self.isStill(item.name) { ofCopies.add(sidecar, of: item) }
       }
@@ -307,8 +309,10 @@ struct TakeoutNames {
   }
 
   /// The JSON of the item that an item is an edited copy of.
-  /// - Parameter ofItems: the JSONs of items, by the items' names without extension.
-  private func original(of item: Item, _ ofItems: SidecarsOfItems) -> Int? {
+  /// - Parameters:
+  ///   - ofItems: the JSONs of items, by the items' names without extension.
+  ///   - stems: the names of all items without extension.
+  private func original(of item: Item, _ ofItems: SidecarsOfItems, _ stems: Set<String>) -> Int? {
     for name in Self.originals(of: item.name) {
       // The original itself is best: its JSON is settled. A copy may be of another format, and the original elsewhere.
       // What is in the item's own folder comes first.
@@ -323,6 +327,8 @@ struct TakeoutNames {
       if let sidecar = ofItems.first(of: stem, in: nil) { return sidecar }
       let any = keys.lazy.compactMap { byKey[$0]?.first }.first
       if let any { return sidecars[any].index }
+      // It is the copy of that, which has no JSON.
+      if stems.contains(stem) { return nil }
     }
     return nil
   }
@@ -351,7 +357,9 @@ struct TakeoutNames {
       number.map { "\(stem)(\($0))\(ending)" } ?? "\(stem)\(ending)"
     }
     for suffix in editedSuffixes where stem.count > suffix.count && stem.lowercased().hasSuffix(suffix.lowercased()) {
-      return [named(stem.dropLast(suffix.count))]
+      let original = stem.dropLast(suffix.count)
+      // The number may count the copies, and not the originals.
+      return number == nil ? [named(original)] : [named(original), "\(original)\(ending)"]
     }
     // A name of full length has its suffix cut; any language has one word of letters.
     guard let hyphen = stem.lastIndex(of: "-"), hyphen > stem.startIndex else { return [] }

@@ -218,8 +218,9 @@ struct TakeoutSource {
     var copies: [Int: [Int]] = [:]
     for index in items {
       let name = files[index].path.name
-      guard let match = matches[index], match.rule == .edited, let base = TakeoutNames.originals(of: name).first,
-        let original = byStem[TakeoutNames.stem(base)], original.count == 1, original[0] != index,
+      guard let match = matches[index], match.rule == .edited,
+        let original = TakeoutNames.originals(of: name).lazy.compactMap({ byStem[TakeoutNames.stem($0)] }).first,
+        original.count == 1, original[0] != index,
         let own = matches[original[0]], own.rule != .edited, own.sidecar == match.sidecar
       else { continue }
       copies[original[0], default: []].append(index)
