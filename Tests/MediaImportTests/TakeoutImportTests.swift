@@ -121,6 +121,29 @@ struct TakeoutImportTests {
     #expect(describing.count == 16 && describing.allSatisfy { $0.path.description.hasPrefix("/a/") })
   }
 
+  @Test("a folder whose name is composed in one part and decomposed in another is one folder, and one album")
+  func formsOfOneName() {
+    let forms = ["\u{C9}te\u{301}", "E\u{301}t\u{E9}"]
+    var files: [ScannedFile] = []
+    var records: [Int: TakeoutRecord] = [:]
+    func add(_ part: Int, _ name: String, _ json: String? = nil) {
+      let path = "Takeout/\(forms[part])/\(name)"
+      if let json { records[files.count] = TakeoutRecord(Array(json.utf8)) }
+      files.append(
+        ScannedFile(
+          path: FilePath("/\(part)/\(path)"), relativeCount: path.utf8.count,
+          role: json == nil ? .candidate : .sidecar, byteCount: 1, part: "/\(part)"))
+    }
+    add(0, "a.jpg")
+    add(1, "a.jpg.json", #"{"title": "a.jpg", "photoTakenTime": {"timestamp": "1600000000"}}"#)
+    for part in 0..<2 { add(part, "metadata.json", #"{"title": "Summer"}"#) }
+    let catalog = TakeoutSource(options: LibraryImport.Options(), files: files, records: records).catalog()
+    #expect(catalog.albums.map(\.title) == ["Summer"])
+    #expect(catalog.rules.sorted().contains { $0.rule == TakeoutNames.Rule.exact.rawValue })
+    let described = catalog.files.filter { $0.role == .settled(.describes(files[0].path)) }
+    #expect(described.map(\.path) == [files[1].path])
+  }
+
   @Test(
     "photos of two accounts have the values of the JSONs beside them, whichever folder was named first",
     arguments: [["ana", "ben"], ["ben", "ana"]])

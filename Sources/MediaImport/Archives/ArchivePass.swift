@@ -1,4 +1,3 @@
-internal import Foundation
 internal import Glibc
 internal import PhotoLedger
 
@@ -148,7 +147,7 @@ private struct Collected {
     var all: [[UInt8]: [ArchiveMember]] = [:]
     for member in members.reversed() {
       if case .folder = member.kind { continue }
-      all[Self.composed(member.name), default: []].append(member)
+      all[member.name.composedName, default: []].append(member)
     }
     expected = all
   }
@@ -159,7 +158,7 @@ private struct Collected {
     if case .folder = member.kind { return nil }
     var stated = member
     if expected != nil {
-      guard let listed = expected?[Self.composed(member.name)]?.popLast() else {
+      guard let listed = expected?[member.name.composedName]?.popLast() else {
         refuse(member, .damaged, "It is in the archive but not in its directory.")
         return nil
       }
@@ -221,12 +220,6 @@ private struct Collected {
       }
     }
     expected = [:]
-  }
-
-  /// What a member is looked up by: its name with composed characters, if it is a text.
-  private static func composed(_ name: [UInt8]) -> [UInt8] {
-    guard let text = String(validating: name, as: UTF8.self), text.isBoundedInMarks else { return name }
-    return Array(text.precomposedStringWithCanonicalMapping.utf8)
   }
 
   private func shown(_ name: [UInt8]) -> FilePath { path.appending(name) }

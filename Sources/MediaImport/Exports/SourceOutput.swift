@@ -27,7 +27,7 @@ struct SourceOutput {
   mutating func take(
     _ file: Int, _ note: MediaNote, unit: String, in album: Int? = nil, edit: AppleEdits.Part? = nil
   ) {
-    taken.append((place + [FilePath.slash] + Array(unit.utf8), file, note, edit))
+    taken.append((place + [FilePath.slash] + Array(unit.utf8).composedName, file, note, edit))
     if let album { members[album].append(file) }
   }
 

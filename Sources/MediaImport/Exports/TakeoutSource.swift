@@ -55,11 +55,12 @@ struct TakeoutSource {
   }
 
   /// The name of the folder that a file lies in: of one that lies right in a folder that was named, the name of that;
-  /// empty for a member right in an archive.
+  /// empty for a member right in an archive. Composed, since one part may be an archive of Google's and another one lie
+  /// on a file system that decomposes names.
   private static func folderName(of file: ScannedFile) -> [UInt8] {
     let folder = file.relativePath.folderBytes
-    if !folder.isEmpty { return Array(FilePath(bytes: folder).nameBytes) }
-    return file.copy == nil ? Array(FilePath(bytes: file.path.folderBytes).nameBytes) : []
+    if !folder.isEmpty { return Array(FilePath(bytes: folder).nameBytes).composedName }
+    return file.copy == nil ? Array(FilePath(bytes: file.path.folderBytes).nameBytes).composedName : []
   }
 
   /// What the archives of one export have in common: `takeout-20240131T120000Z` of `takeout-20240131T120000Z-001.zip`.
@@ -117,8 +118,8 @@ struct TakeoutSource {
 
   /// Notes items that cannot be of one part of one export.
   private func noteEqualNames(_ items: [Int], _ output: inout SourceOutput) {
-    var first: Set<ArraySlice<UInt8>> = []
-    for index in items where !first.insert(files[index].path.nameBytes).inserted {
+    var first: Set<[UInt8]> = []
+    for index in items where !first.insert(Array(files[index].path.nameBytes).composedName).inserted {
       output.rules.note(AppliedRule.equalNames, files[index].path.description)
     }
   }
