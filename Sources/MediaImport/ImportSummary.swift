@@ -50,7 +50,8 @@ public enum FileOutcome: Sendable, Hashable {
 public enum SkipReason: String, Sendable, Hashable, Codable, CaseIterable {
   /// No photo, video or sound recording, or a file of no bytes, or one that the metadata tool can make nothing of.
   case notMedia, empty, unusable
-  /// Gone before it was read, not readable by this user, or written to while it was read.
+  /// Gone before it was read, not readable by this user (or an archive in a folder of an export, which is not read as a
+  /// part), or written to while it was read.
   case vanished, unreadable, changedWhileRead
   /// The metadata tool took too long, ended by a signal, or said more than is believed of it.
   case toolTimeout, toolCrashed, toolOutputTooLarge

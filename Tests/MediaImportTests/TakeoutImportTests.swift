@@ -121,6 +121,24 @@ struct TakeoutImportTests {
     #expect(describing.count == 16 && describing.allSatisfy { $0.path.description.hasPrefix("/a/") })
   }
 
+  @Test(
+    "an archive in a named folder counts as not read, unless it is named as well",
+    .enabled(if: canUnpack, "bsdtar of libarchive-tools is not installed."))
+  func archiveInFolder() async throws {
+    let folder = try TemporaryFolder()
+    try folder.write("part/Takeout/Sea/a.jpg", TinyMedia.jpeg(.init(comment: "a")))
+    try folder.write("downloads/letter.zip", Data("no archive".utf8))
+    let (downloads, archive) = ("\(folder.path)/downloads", "\(folder.path)/downloads/takeout-20240131T120000Z-001.zip")
+    try Self.run(["bsdtar", "--format=zip", "-cf", archive, "-C", "\(folder.path)/part", "Takeout"])
+    let rig = try ImportedLibrary()
+    let (alone, _) = try await rig.run([FilePath(downloads)], of: .takeout)
+    #expect(alone.assetsAdded == 0 && alone.skipped == ["unreadable": 1, "notMedia": 1], "\(alone.skippedFiles)")
+    #expect(alone.lostCount == 1)
+    let (named, _) = try await rig.run([FilePath(downloads), FilePath(archive)], of: .takeout)
+    #expect(named.assetsAdded == 1 && named.skipped == ["excluded": 1, "notMedia": 1], "\(named.skippedFiles)")
+    #expect(named.lostCount == 0)
+  }
+
   @Test("a folder whose name is composed in one part and decomposed in another is one folder, and one album")
   func formsOfOneName() {
     let forms = ["\u{C9}te\u{301}", "E\u{301}t\u{E9}"]

@@ -103,6 +103,7 @@ struct SourceReading: Sendable {
       if !archives.contains(where: { $0.path == path }) { archives.append((path, format)) }
     }
     var files = try scan.files(in: folders)
+    Self.settleArchives(in: &files, named: Set(archives.map(\.path)))
     if archives.isEmpty { return files }
     guard let copies else { preconditionFailure("An import that reads archives has a library's folder.") }
     let pass = ArchivePass(copies: copies, selection: scan.selection, stop: stop)
@@ -116,6 +117,25 @@ struct SourceReading: Sendable {
       files += list
     }
     return files
+  }
+
+  /// The extensions of archives. Others of the same build, such as documents, may lie in a folder.
+  private static let archiveEndings: Set<String> = ["zip", "tgz", "gz", "tar"]
+
+  /// Settles the archives that lie in folders. They are no parts, since a folder of downloads may have any; but one may
+  /// be a part that was not named, so it counts as a file that could not be read.
+  /// - Parameter named: those that are read as parts.
+  private static func settleArchives(in files: inout [ScannedFile], named: Set<FilePath>) {
+    for index in files.indices where files[index].role == .candidate {
+      let path = files[index].path
+      guard archiveEndings.contains(path.pathExtension) else { continue }
+      if named.contains(FolderScan.canonical(path)) {
+        files[index].role = .settled(.skipped(.excluded, "\(path) is read as a part of its own."))
+      } else if (try? ArchivePass.Format(of: path)) != nil {
+        let sentence = "\(path) is an archive in a folder, and was not read; name it as a part, or exclude it."
+        files[index].role = .settled(.skipped(.unreadable, sentence))
+      }
+    }
   }
 
   /// What descriptions say, by the positions of the files.
