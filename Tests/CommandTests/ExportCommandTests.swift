@@ -29,6 +29,26 @@ struct ExportCommandTests {
     #expect(rest.contains("1 file of earlier exports no longer wanted; --remove-unwanted removes it."), "\(rest)")
   }
 
+  @Test("hidden assets that are exported are counted, since an import of the folder shows them")
+  func hidden() throws {
+    let sandbox = try Sandbox()
+    let photos = sandbox.folder.appending(path: "photos")
+    try FileManager.default.createDirectory(at: photos, withIntermediateDirectories: true)
+    for name in ["a.jpg", "b.jpg"] { try TinyMedia.jpeg(.init(comment: name)).write(to: photos.appending(path: name)) }
+    #expect(try sandbox.run(["import", photos.path]).status == 0)
+    #expect(try sandbox.run(["hide", sandbox.identifiers()[0]]).status == 0)
+    let counted = "1 hidden asset exported"
+    #expect(try !sandbox.run(["export-files", "out", "--sidecars"]).output.contains(counted))
+    let text = try sandbox.run(["export-files", "out", "--sidecars", "--hidden"]).output
+    #expect(text.contains(counted), "\(text)")
+    let lines = try sandbox.run(["export-files", "out", "--sidecars", "--hidden", "--json"]).objects()
+    #expect((lines.last?["summary"] as? [String: Any])?["hidden"] as? Int == 1)
+    let other = sandbox.folder.appending(path: "other").path
+    let out = sandbox.folder.appending(path: "out").path
+    #expect(try sandbox.run(["import", out, "--sidecars", "--library", other]).status == 0)
+    #expect(try sandbox.identifiers(["--library", other]).count == 2)
+  }
+
   @Test("sidecars are written for hidden assets and for those beneath the top of a stack, too")
   func sidecarsOfAll() throws {
     let sandbox = try Sandbox()

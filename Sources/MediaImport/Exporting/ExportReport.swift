@@ -65,6 +65,8 @@ package struct ExportProgress: Sendable, Hashable {
 package struct ExportSummary: Sendable, Hashable {
   /// How many assets were asked for.
   package var assets = 0
+  /// How many of them are hidden, which no file in the folder says.
+  package var hidden = 0
   /// How many assets have no file in the folder after it.
   package var assetsWithoutFile = 0
   /// How many files had each outcome; their sum is the number of files of all assets, sidecars included.

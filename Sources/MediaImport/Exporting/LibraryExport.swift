@@ -126,6 +126,7 @@ private final class ExportRun {
     let others = try otherPaths(than: asked)
     let plan = ExportPlan(subjects, options, reserved: others)
     summary.assets = plan.assetCount
+    summary.hidden = subjects.count { $0.asset.isHidden }
     summary.ofOtherAssets = others.count
     progress.filesPlanned = plan.files.count
     for file in plan.left { note(file) }

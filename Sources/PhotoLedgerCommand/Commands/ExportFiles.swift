@@ -130,6 +130,11 @@ private struct Exporting: Sendable {
       let assets = TextLayout.counted(summary.assetsWithoutFile, "asset")
       try invocation.output.line("\(assets) without a file in the folder; --json prints the reasons.")
     }
+    if summary.hidden > 0 {
+      let assets = TextLayout.counted(summary.hidden, "hidden asset")
+      try invocation.output.line(
+        "\(assets) exported; no exported file says so, and an import of the folder shows them.")
+    }
     if let notChosen, notChosen > 0 {
       let assets = TextLayout.counted(notChosen, "asset")
       try invocation.output.line(
@@ -188,8 +193,8 @@ extension ExportSummary {
     return [
       "summary": .object(
         [
-          .init("assets", .integer(Int64(assets))), .init("assetsWithoutFile", .integer(Int64(assetsWithoutFile))),
-          .init("notChosen", others),
+          .init("assets", .integer(Int64(assets))), .init("hidden", .integer(Int64(hidden))),
+          .init("assetsWithoutFile", .integer(Int64(assetsWithoutFile))), .init("notChosen", others),
         ] + counts + [
           .init("unwanted", .integer(Int64(unwanted.count))),
           .init("removed", .integer(Int64(unwanted.count { $0.isRemoved }))),
