@@ -95,6 +95,7 @@ extension ImportRun {
     let files: Range<Int>
     let runs: [NamedAlike]
     let copies: MemberCopies?
+    let large: LargeFiles
     let began: Date
     let width: Int
     let pace: Pace
@@ -108,14 +109,14 @@ extension ImportRun {
         }
         return Hashed(files: files, results: known, began: began)
       }
-      let (copies, pace, stop) = (copies, pace, self.stop)
+      let (copies, large, pace, stop) = (copies, large, pace, self.stop)
       let results = try await onThreads(runs, width: width) {
         (run) throws(ImportError) -> [(Int, Result<HashedFile, ImportError>)]? in
         if pace.leaves(run.position) { return nil }
         var results: [(Int, Result<HashedFile, ImportError>)] = []
         for file in run.files {
           let result: Result<HashedFile, ImportError> =
-            file.known.map { .success($0) } ?? ImportRun.hashed(file.index, file.file, copies, stop)
+            file.known.map { .success($0) } ?? ImportRun.hashed(file.index, file.file, copies, large, stop)
           // What was being read when the import was stopped is not reached, and neither is what belongs to it.
           if case .failure(let error) = result, error.code == .cancelled { return nil }
           results.append((file.index, result))
@@ -126,11 +127,48 @@ extension ImportRun {
     }
   }
 
+  /// What is known of files that are large before they are read to their end.
+  ///
+  /// A photo or video of this size is read all the same. A disk image or a backup is not: that takes hours, during which
+  /// nothing is recorded, and the outcome needs no content.
+  struct LargeFiles: Sendable {
+    let tool: ExifTool
+    /// Files of more bytes are large.
+    let byteCount: Int64
+
+    /// Why a large file need not be read: it is no photo or video, and was not written to while exiftool said so.
+    /// - Returns: nil for all others, and where exiftool did not come to an answer: the reading decides.
+    /// - Throws: ``LibraryError`` as the reading, for a file that cannot be opened or changes.
+    func reasonToLeave(
+      _ file: ScannedFile, at path: FilePath, _ stop: StopFlag
+    ) throws(LibraryError) -> ImportError? {
+      guard file.byteCount > byteCount else { return nil }
+      let source = try SourceFile(path)
+      guard let reason = notMedia(file, at: path, stop) else { return nil }
+      try source.checkUnchanged(bytesRead: source.stamp.byteCount)
+      return reason
+    }
+
+    /// What exiftool says about a file that is no photo or video; nil for anything else that it says.
+    private func notMedia(_ file: ScannedFile, at path: FilePath, _ stop: StopFlag) -> ImportError? {
+      do throws(ImportError) {
+        let tags = try tool.tags(of: path, isFast: true, isCancelled: { stop.isSet })
+        _ = try FileWork.metadata(tags, of: file.path)
+        return nil
+      } catch {
+        return error.code == .notMedia ? error : nil
+      }
+    }
+  }
+
+  /// Reads a file to its end, unless it is large and no photo or video.
   static func hashed(
-    _ index: Int, _ file: ScannedFile, _ copies: MemberCopies?, _ stop: StopFlag
+    _ index: Int, _ file: ScannedFile, _ copies: MemberCopies?, _ large: LargeFiles, _ stop: StopFlag
   ) -> Result<HashedFile, ImportError> {
     do throws(LibraryError) {
-      let content = try FileContent(of: file.bytes(in: copies)) { stop.isSet }
+      let path = file.bytes(in: copies)
+      if let reason = try large.reasonToLeave(file, at: path, stop) { return .failure(reason) }
+      let content = try FileContent(of: path) { stop.isSet }
       return .success(HashedFile(index: index, file, content: content, copies))
     } catch {
       return .failure(ImportError(error, path: file.path))

@@ -76,13 +76,16 @@ final class ExifTool: Sendable {
   ///   - path: An absolute path.
   ///   - isThorough: Whether a JPEG is read to its end, so that the tags reveal a truncated one.
   ///   - isValidated: Whether the warnings include those of pixels behind the end of a TIFF, and much else.
+  ///   - isFast: Whether only the type of the file is wanted.
   ///   - isCancelled: Whether the request was cancelled; called several times a second.
   /// - Throws: `toolTimeout`, `toolOutputTooLarge`, `toolCrashed` about this file; `toolFailed` when it cannot be run;
   ///   `cancelled`.
   func tags(
-    of path: FilePath, isThorough: Bool = false, isValidated: Bool = false, isCancelled: () -> Bool = { false }
+    of path: FilePath, isThorough: Bool = false, isValidated: Bool = false, isFast: Bool = false,
+    isCancelled: () -> Bool = { false }
   ) throws(ImportError) -> ExifTags {
-    let answer = try answer(about: path, isThorough: isThorough, isValidated: isValidated, isCancelled: isCancelled)
+    let answer = try answer(
+      about: path, isThorough: isThorough, isValidated: isValidated, isFast: isFast, isCancelled: isCancelled)
     guard let tags = ExifTags(json: answer) else {
       if readability(of: path) == ENOENT { throw ImportError.source(path, "read", errno: ENOENT) }
       throw ImportError(
@@ -93,7 +96,8 @@ final class ExifTool: Sendable {
 
   /// What exiftool says about one file, unread.
   func answer(
-    about path: FilePath, isThorough: Bool = false, isValidated: Bool = false, isCancelled: () -> Bool = { false }
+    about path: FilePath, isThorough: Bool = false, isValidated: Bool = false, isFast: Bool = false,
+    isCancelled: () -> Bool = { false }
   ) throws(ImportError) -> [UInt8] {
     while places.wait(timeout: .now() + .milliseconds(patience)) == .timedOut { openPlace { _ in true } }
     let process =
@@ -107,7 +111,7 @@ final class ExifTool: Sendable {
       places.signal()
     }
     return try process.answer(
-      about: path, isThorough: isThorough, isValidated: isValidated, isCancelled: isCancelled)
+      about: path, isThorough: isThorough, isValidated: isValidated, isFast: isFast, isCancelled: isCancelled)
   }
 
   /// How many processes may work by now.

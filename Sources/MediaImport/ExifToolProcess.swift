@@ -64,21 +64,28 @@ final class ExifToolProcess: @unchecked Sendable {  // guarded by: the pool, whi
   /// Has exiftool warn of all that it finds against the specifications, among it pixels behind the end of the file.
   private static let validating = "-validate"
 
+  /// Keeps exiftool from reading on behind what says the type of a file: without it, a file that begins with zeros is
+  /// read as far as they go.
+  private static let fast = "-fast"
+
   /// Reads the tags of one file.
   /// - Parameters:
   ///   - path: an absolute path.
   ///   - isThorough: whether a JPEG is read to its end, so that exiftool reports a truncated one.
   ///   - isValidated: whether exiftool warns of pixels behind the end of a TIFF, and of much else.
+  ///   - isFast: whether only the type of the file is wanted.
   ///   - isCancelled: whether the request was cancelled; then the process is killed.
   /// - Returns: exiftool's JSON, an array with one object.
   /// - Throws: `toolTimeout`, `toolOutputTooLarge`, `toolCrashed` about this file; `toolFailed` when it cannot be run;
   ///   `cancelled`.
   func answer(
-    about path: FilePath, isThorough: Bool = false, isValidated: Bool = false, isCancelled: () -> Bool
+    about path: FilePath, isThorough: Bool = false, isValidated: Bool = false, isFast: Bool = false,
+    isCancelled: () -> Bool
   ) throws(ImportError) -> [UInt8] {
     precondition(path.isAbsolute, "exiftool needs absolute paths, which cannot look like an option.")
     let deadline = SuspendingClock.now + limits.timePerFile
-    let further = (isThorough ? [Self.thorough] : []) + (isValidated ? [Self.validating] : [])
+    var further = (isThorough ? [Self.thorough] : []) + (isValidated ? [Self.validating] : [])
+    if isFast { further.append(Self.fast) }
     if path.bytes.contains(where: { $0 == 0x0A || $0 == 0x0D }) {
       return try answer(of: try start(common + further, path), path, deadline, isCancelled)
     }

@@ -46,10 +46,7 @@ struct FileWork: Sendable {
     do throws(ImportError) {
       let isThorough = try !endsAsJPEG(file)
       let tags = try tool.tags(of: file.bytes, isThorough: isThorough, isCancelled: { stop.isSet })
-      guard var metadata = MediaMetadata(tags), metadata.mediaType != .audio else {
-        let type = tags.text("MIMEType") ?? tags.text("Error") ?? "unknown"
-        return .skipped(.skipped(.notMedia, "\(file.path) is not a photo or video (\(type))."))
-      }
+      var metadata = try Self.metadata(tags, of: file.path)
       if let reason = outOfRange(file, metadata) { return .skipped(.skipped(.excluded, reason)) }
       if metadata.mayLackPixels { metadata.warnings = try lackOfPixels(file) }
       let stored = try place(file)
@@ -61,6 +58,16 @@ struct FileWork: Sendable {
       guard error.concernsOneFile else { throw error }
       return .skipped(.skipped(SkipReason(error), error.description))
     }
+  }
+
+  /// What a photo or video says of itself.
+  /// - Throws: ``ImportError`` `notMedia` for anything else.
+  static func metadata(_ tags: ExifTags, of path: FilePath) throws(ImportError) -> MediaMetadata {
+    guard let metadata = MediaMetadata(tags), metadata.mediaType != .audio else {
+      let type = tags.text("MIMEType") ?? tags.text("Error") ?? "unknown"
+      throw ImportError(.notMedia, path: path.description, "\(path) is not a photo or video (\(type)).")
+    }
+    return metadata
   }
 
   /// The warning that a file is cut off in its pixels; none if exiftool fails to validate it.

@@ -17,6 +17,8 @@ public struct ImportError: Error, Sendable, Equatable, CustomStringConvertible {
     public static let vanished = Code(description: "vanished")
     /// A source file cannot be opened or read.
     public static let unreadable = Code(description: "unreadable")
+    /// A source file is no photo or video. It is always the outcome of the file.
+    static let notMedia = Code(description: "notMedia")
     /// A source file changed while it was read; import it again when its writer has finished.
     public static let changedWhileRead = Code(description: "changedWhileRead")
     /// The walk found more files than the limit allows.
@@ -69,7 +71,7 @@ public struct ImportError: Error, Sendable, Equatable, CustomStringConvertible {
   /// True when only one source file is concerned and the import goes on with the next.
   public var concernsOneFile: Bool {
     switch code {
-    case .vanished, .unreadable, .changedWhileRead, .toolTimeout, .toolCrashed, .toolOutputTooLarge: true
+    case .vanished, .unreadable, .notMedia, .changedWhileRead, .toolTimeout, .toolCrashed, .toolOutputTooLarge: true
     default: false
     }
   }

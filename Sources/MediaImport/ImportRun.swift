@@ -374,8 +374,9 @@ extension ImportRun {
         position: position, files: candidates.map { Candidate(index: $0, file: found[$0], known: known($0)) })
     }
     let work = HashWork(
-      files: batch, runs: runs, copies: catalog.copies, began: options.now(), width: width, pace: Pace(options, stop),
-      stop: stop)
+      files: batch, runs: runs, copies: catalog.copies,
+      large: LargeFiles(tool: tool, byteCount: options.largeByteCount), began: options.now(), width: width,
+      pace: Pace(options, stop), stop: stop)
     let isDone = StopFlag()
     let task = Task { () async throws -> Hashed in
       defer { isDone.set() }

@@ -236,6 +236,7 @@ extension SkipReason {
     self =
       switch error.code {
       case .vanished: .vanished
+      case .notMedia: .notMedia
       case .changedWhileRead: .changedWhileRead
       case .toolTimeout: .toolTimeout
       case .toolCrashed: .toolCrashed

@@ -78,6 +78,8 @@ public struct LibraryImport: Sendable {
     var now: @Sendable () -> Date = { Date() }
     /// The clock that the duration of a batch is measured by.
     var instant: @Sendable () -> ContinuousClock.Instant = { .now }
+    /// Files of more bytes are read to their end only if they are photos or videos.
+    var largeByteCount: Int64 = 4 << 30
     /// What reads metadata and goes on running behind the import; nil: one of its own, which ends with it.
     var tool: ExifTool?
 

@@ -230,16 +230,15 @@ struct SourceReading: Sendable {
     // A stack must not hide in an album what is in it by another file.
     let hasNotes = catalog.files.contains { $0.note != nil }
     guard hasNotes || options.formsStacks && !catalog.albums.isEmpty else { return }
-    let copies = copies
-    let stop = stop
+    let (copies, stop) = (copies, stop)
+    let large = ImportRun.LargeFiles(tool: tool, byteCount: options.largeByteCount)
     let read = try await onThreads(catalog.candidatesOfEqualSize.map { ($0, catalog.files[$0]) }, width: width) {
       (index, file) throws(ImportError) -> (Int, FileContent?) in
       if stop.isSet { return (index, nil) }
-      do throws(LibraryError) {
-        return (index, try FileContent(of: file.bytes(in: copies)) { stop.isSet })
-      } catch {
-        // The import itself meets it again, and reports it.
-        return (index, nil)
+      switch ImportRun.hashed(index, file, copies, large, stop) {
+      case .success(let hashed): return (index, hashed.content)
+      // The import itself meets it again, and reports it.
+      case .failure: return (index, nil)
       }
     }
     for (index, content) in read { catalog.files[index].content = content }
