@@ -15,7 +15,7 @@ internal import PhotoLedger
 //
 // A record never replaces the date or the place of the file: Google's `photoTakenTime` is an instant without the
 // offset, and the camera's wall time would be lost. Neither does a correction that repeats the wall time of the file
-// without its offset, as programs write it that do not know offsets: it corrects nothing. Within a kind the first layer
+// without its offset, or its instant in UTC, as programs write it that know nothing else: it corrects nothing. Within a kind the first layer
 // that has a value counts, in the order of the walk. Each value keeps its source, which stands in the report of the
 // import.
 //
@@ -234,8 +234,9 @@ extension CaptureTime {
   }
 
   /// Whether another time is the same reading of the local clock, to the second, with an offset or a fraction that this
-  /// one lacks.
+  /// one lacks, or the same instant with the local clock.
   func isStatedMoreFully(by other: CaptureTime) -> Bool {
+    if clock == .utc { return other.clock == .local && other.instant?.seconds == instant?.seconds }
     guard clock == .local, offsetSeconds == nil, other.clock == .local,
       reading.secondsSince1970 == other.reading.secondsSince1970
     else { return false }

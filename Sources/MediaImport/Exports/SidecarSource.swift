@@ -176,7 +176,7 @@ extension MetadataLayer {
     rating = tags.integer("Rating").flatMap { (0...5).contains($0) ? $0 : nil }
     // As `XMPPacket` writes a favourite.
     isFavorite = tags.text("Good", in: ["XMP-xmpDM"])?.lowercased() == "true" ? true : nil
-    captureTime = CaptureTime(tags) ?? Self.dateCreated(tags)
+    captureTime = CaptureTime(tags, isSidecar: true) ?? Self.dateCreated(tags)
     location = Limits.location(Location(tags))
   }
 
@@ -184,7 +184,8 @@ extension MetadataLayer {
     for value in tags.all("DateCreated") {
       guard let stamp = value.texts.first.flatMap(TimeStamp.init) else { continue }
       return CaptureTime(
-        reading: stamp.whole, clock: .local, offsetSeconds: stamp.offsetSeconds, source: "\(value.group):DateCreated")
+        reading: stamp.whole, clock: stamp.isUTC ? .utc : .local,
+        offsetSeconds: stamp.isUTC ? nil : stamp.offsetSeconds, source: "\(value.group):DateCreated")
     }
     return nil
   }
