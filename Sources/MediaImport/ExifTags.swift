@@ -57,6 +57,19 @@ struct ExifTags: Sendable, Equatable {
     return number
   }
 
+  /// A number of GPS with its sign. EXIF has it without one, and the direction in the tag of the same name with `Ref`:
+  /// exiftool's composite joins them; where there is none, that is done here. Some programs write both the sign and the
+  /// direction.
+  /// - Parameter negative: how a direction begins that makes the number negative.
+  func signed(_ tag: String, _ negative: String) -> Double? {
+    let values = all(tag)
+    guard let value = values.first(where: { $0.group == "Composite" }) ?? values.first,
+      let number = value.texts.first.flatMap({ Double($0) }), number.isFinite
+    else { return nil }
+    let direction = all("\(tag)Ref").first { $0.group == value.group }?.texts.first ?? ""
+    return direction.hasPrefix(negative) ? -abs(number) : number
+  }
+
   /// The preferred value of a tag, when it is a whole number.
   func integer(_ tag: String) -> Int? {
     number(tag).flatMap { Int(exactly: $0) }

@@ -163,11 +163,22 @@ extension MediaMetadata {
 extension Location {
   /// The place that a file states; nil when either half is missing, no number, or not on the earth.
   init?(_ tags: ExifTags) {
-    guard let latitude = tags.number("GPSLatitude"), let longitude = tags.number("GPSLongitude"),
+    let stated: (Double, Double, Double?)? = tags.signed("GPSLatitude", "S").flatMap { latitude in
+      tags.signed("GPSLongitude", "W").map { (latitude, $0, tags.signed("GPSAltitude", "1")) }
+    }
+    guard let (latitude, longitude, altitude) = stated ?? Self.coordinates(tags),
       AssetNumbers.latitudes.contains(latitude), AssetNumbers.longitudes.contains(longitude)
     else { return nil }
     self.init(
       latitude: latitude, longitude: longitude,
-      altitude: tags.number("GPSAltitude").flatMap { AssetNumbers.altitudes.contains($0) ? $0 : nil })
+      altitude: altitude.flatMap { AssetNumbers.altitudes.contains($0) ? $0 : nil })
+  }
+
+  /// What films state in one tag: latitude, longitude, and perhaps the altitude.
+  private static func coordinates(_ tags: ExifTags) -> (Double, Double, Double?)? {
+    let parts: [Double?] = tags.text("GPSCoordinates")?.split(separator: " ").map { Double($0) } ?? []
+    guard parts.count >= 2, let latitude = parts[0], let longitude = parts[1], latitude.isFinite, longitude.isFinite
+    else { return nil }
+    return (latitude, longitude, parts.count > 2 ? parts[2] : nil)
   }
 }

@@ -120,6 +120,23 @@ struct MetadataTests {
     #expect(metadata.location?.altitude == nil)
   }
 
+  @Test(
+    "a place south or west has its sign from the composite or from the direction, whatever stands first",
+    arguments: [
+      #""EXIF:GPSLatitude":33.5,"EXIF:GPSLatitudeRef":"S","EXIF:GPSLongitude":70.25,"EXIF:GPSLongitudeRef":"W","#
+        + #""EXIF:GPSAltitudeRef":1,"EXIF:GPSAltitude":12,"Composite:GPSAltitude":-12,"#
+        + #""Composite:GPSLatitude":-33.5,"Composite:GPSLongitude":-70.25"#,
+      #""EXIF:GPSLatitude":33.5,"EXIF:GPSLatitudeRef":"S","EXIF:GPSLongitude":70.25,"EXIF:GPSLongitudeRef":"W","#
+        + #""EXIF:GPSAltitudeRef":1,"EXIF:GPSAltitude":12"#,
+      #""EXIF:GPSLatitude":-33.5,"EXIF:GPSLatitudeRef":"S","EXIF:GPSLongitude":-70.25,"EXIF:GPSLongitudeRef":"W","#
+        + #""EXIF:GPSAltitude":-12"#,
+      #""Keys:GPSCoordinates":"-33.5 -70.25 -12""#,
+    ])
+  func directions(members: String) throws {
+    let tags = try #require(ExifTags(json: Array("[{\(members)}]".utf8)))
+    #expect(Location(tags) == Location(latitude: -33.5, longitude: -70.25, altitude: -12))
+  }
+
   @Test("exiftool's preferred value comes first, its copies after")
   func preference() throws {
     let json = #"[{"IFD1:Copy1:Make":"B","IFD0:Make":"A","XMP-tiff:Copy2:Make":["C","D"],"IFD0:Title":1.10}]"#
