@@ -93,13 +93,18 @@
     /// The session that makes room for one of a client with so many: the oldest of the client that has most, if those
     /// are more.
     private static func leaving(_ entries: [String: Entry], forClientWith own: Int) -> String? {
-      let sessions = Dictionary(grouping: entries.filter { !$0.value.keepsPlace }.values) { $0.session.client.exact }
-      let leaving = sessions.values.compactMap { ofClient in
-        ofClient.min { $0.number < $1.number }.map { (count: ofClient.count, oldest: $0) }
-      }.min { one, other in
-        one.count == other.count ? one.oldest.number < other.oldest.number : one.count > other.count
+      let leaving = entries.values.filter { !$0.keepsPlace }
+      let sessions = Dictionary(grouping: leaving) { $0.session.client.exact }
+      var most: (count: Int, oldest: Entry)?
+      for ofClient in sessions.values {
+        guard let oldest = ofClient.min(by: { $0.number < $1.number }) else { continue }
+        if let known = most {
+          let isOlder = oldest.number < known.oldest.number
+          guard ofClient.count > known.count || (ofClient.count == known.count && isOlder) else { continue }
+        }
+        most = (ofClient.count, oldest)
       }
-      return leaving.flatMap { $0.count > own ? $0.oldest.session.id : nil }
+      return most.flatMap { $0.count > own ? $0.oldest.session.id : nil }
     }
 
     /// Notes that a person looks at a session.
