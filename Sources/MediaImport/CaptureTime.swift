@@ -13,8 +13,12 @@ import PhotoLedger
 //
 //     1  DateTimeOriginal             own offset, or OffsetTimeOriginal;  fraction: SubSecTimeOriginal
 //     2  CreationDate (QuickTime)     own offset
-//     3  CreateDate, not QuickTime's  own offset, or OffsetTimeDigitized; fraction: SubSecTimeDigitized
-//     4  CreateDate (QuickTime)       UTC
+//     3  DateCreated, in sidecars     own offset
+//     4  CreateDate, not QuickTime's  own offset, or OffsetTimeDigitized; fraction: SubSecTimeDigitized
+//     5  CreateDate (QuickTime)       UTC
+//
+// In a sidecar DateCreated is photoshop's, the date of the picture, and CreateDate that of the digital file: of a scan,
+// when it was scanned.
 //
 // Within one tag exiftool's preferred value comes first. ModifyDate is no capture time (an editor sets it), and
 // neither is the time of the file itself, which every copy changes; that one is a fact of its own.
@@ -127,6 +131,7 @@ extension CaptureTime {
     let found =
       local("DateTimeOriginal", offset: "OffsetTimeOriginal", fraction: "SubSecTimeOriginal") { _ in true }
       ?? local("CreationDate", offset: nil, fraction: nil, where: isQuickTime)
+      ?? (isSidecar ? local("DateCreated", offset: nil, fraction: nil) { _ in true } : nil)
       ?? local("CreateDate", offset: "OffsetTimeDigitized", fraction: "SubSecTimeDigitized") { !isQuickTime($0) }
       ?? Self.quickTimeHeader(tags)
     guard let found else { return nil }

@@ -107,6 +107,17 @@ struct SidecarImportTests {
     #expect((line["from"] as? [String: String])?["creationDate"] == "embedded")
   }
 
+  @Test("the date of a picture counts before that of its scan")
+  func scannedPicture() throws {
+    let json = #"""
+      [{"SourceFile": "a", "XMP-xmp:CreateDate": "2019:03:02 14:05:11+01:00",
+        "XMP-photoshop:DateCreated": "1974:07:20 12:00:00"}]
+      """#
+    let tags = try #require(ExifTags(json: Array(json.utf8)))
+    let time = try #require(MetadataLayer(tags, .xmp).captureTime)
+    #expect(time.reading.description == "1974-07-20T12:00:00" && time.offsetSeconds == nil)
+  }
+
   @Test(
     "a date of a sidecar with a Z is an instant, and one with an offset of zero is a wall time",
     arguments: ["XMP-exif:DateTimeOriginal", "XMP-xmp:CreateDate", "XMP-photoshop:DateCreated"])

@@ -176,18 +176,8 @@ extension MetadataLayer {
     rating = tags.integer("Rating").flatMap { (0...5).contains($0) ? $0 : nil }
     // As `XMPPacket` writes a favourite.
     isFavorite = tags.text("Good", in: ["XMP-xmpDM"])?.lowercased() == "true" ? true : nil
-    captureTime = CaptureTime(tags, isSidecar: true) ?? Self.dateCreated(tags)
+    captureTime = CaptureTime(tags, isSidecar: true)
     location = Limits.location(Location(tags))
-  }
-
-  private static func dateCreated(_ tags: ExifTags) -> CaptureTime? {
-    for value in tags.all("DateCreated") {
-      guard let stamp = value.texts.first.flatMap(TimeStamp.init) else { continue }
-      return CaptureTime(
-        reading: stamp.whole, clock: stamp.isUTC ? .utc : .local,
-        offsetSeconds: stamp.isUTC ? nil : stamp.offsetSeconds, source: "\(value.group):DateCreated")
-    }
-    return nil
   }
 
   /// What PhotoPrism's YAML says. Its place may be a guess, which it marks.
