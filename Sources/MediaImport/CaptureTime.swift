@@ -18,7 +18,8 @@ import PhotoLedger
 //     5  CreateDate (QuickTime)       UTC
 //
 // In a sidecar DateCreated is photoshop's, the date of the picture, and CreateDate that of the digital file: of a scan,
-// when it was scanned.
+// when it was scanned. A CreateDate without a group, as in JSON of exiftool without `-G`, may be of either clock; it does
+// not count.
 //
 // Within one tag exiftool's preferred value comes first. ModifyDate is no capture time (an editor sets it), and
 // neither is the time of the file itself, which every copy changes; that one is a fact of its own.
@@ -130,9 +131,11 @@ extension CaptureTime {
     let isQuickTime = { Self.quickTimeGroups.contains($0) || $0.hasPrefix("Track") }
     let found =
       local("DateTimeOriginal", offset: "OffsetTimeOriginal", fraction: "SubSecTimeOriginal") { _ in true }
-      ?? local("CreationDate", offset: nil, fraction: nil, where: isQuickTime)
+      ?? local("CreationDate", offset: nil, fraction: nil) { $0.isEmpty || isQuickTime($0) }
       ?? (isSidecar ? local("DateCreated", offset: nil, fraction: nil) { _ in true } : nil)
-      ?? local("CreateDate", offset: "OffsetTimeDigitized", fraction: "SubSecTimeDigitized") { !isQuickTime($0) }
+      ?? local("CreateDate", offset: "OffsetTimeDigitized", fraction: "SubSecTimeDigitized") {
+        !$0.isEmpty && !isQuickTime($0)
+      }
       ?? Self.quickTimeHeader(tags)
     guard let found else { return nil }
     self = found

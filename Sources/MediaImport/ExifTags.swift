@@ -5,6 +5,9 @@
 // a composite with the hemisphere applied before the bare degrees) is the work of twenty years, so a plain lookup
 // follows it; a lookup that names groups is for the few places where the meaning depends on where a value stood.
 //
+// JSON sidecars that exiftool wrote without `-G` have keys without groups, each for the preferred value; their group is
+// the empty one. Such keys count only beside the `SourceFile` that exiftool always writes.
+//
 // The JSON is not read by Foundation because exiftool writes any value that looks like a number without
 // quotes: the title `1.10` would come back as `1.1`, the fraction of a second `070` survives only as text.
 
@@ -13,6 +16,7 @@ import PhotoLedger
 /// The tags of one file.
 struct ExifTags: Sendable, Equatable {
   struct Value: Sendable, Equatable {
+    /// Empty where none is stated.
     let group: String
     /// True for the value that exiftool prefers among several of this tag.
     let isPreferred: Bool
@@ -29,11 +33,13 @@ struct ExifTags: Sendable, Equatable {
     guard case .list(let files)? = JSON(foreign: json), files.count == 1, case .object(let members) = files[0] else {
       return nil
     }
-    for member in members {
+    let isBare = members.contains { $0.key == "SourceFile" }
+    for member in members where member.key != "SourceFile" {
       let parts = member.key.split(separator: ":")
-      guard let tag = parts.last, parts.count > 1 else { continue }
+      guard let tag = parts.last, parts.count > 1 || isBare else { continue }
       let isPreferred = !parts.dropFirst().dropLast().contains { $0.hasPrefix("Copy") }
-      let value = Value(group: String(parts[0]), isPreferred: isPreferred, texts: member.value.texts)
+      let group = parts.count > 1 ? String(parts[0]) : ""
+      let value = Value(group: group, isPreferred: isPreferred, texts: member.value.texts)
       values[String(tag), default: []].append(value)
     }
     for tag in values.keys {

@@ -254,6 +254,25 @@ struct SidecarImportTests {
     #expect(outcomes["b.jpg.json"] == .sidecar)
   }
 
+  @Test("JSON of exiftool without groups is read, and one that says nothing describes nothing")
+  func bareJSON() async throws {
+    let folder = try TemporaryFolder()
+    for name in ["a.jpg", "b.jpg"] { try folder.write(name, ImportTests.still(name, identifier: nil)) }
+    let object = #"""
+      [{"SourceFile": "a.jpg", "Description": "x", "Subject": ["k"], "CreateDate": "2001:02:03 04:05:06",
+        "GPSLatitude": -33.5, "GPSLongitude": -151.25, "GPSLatitudeRef": "S", "GPSLongitudeRef": "W"}]
+      """#
+    try folder.write("a.jpg.json", Data(object.utf8))
+    try folder.write("b.jpg.json", Data(#"[{"SourceFile": "b.jpg"}]"#.utf8))
+    let rig = try ImportedLibrary()
+    let (summary, outcomes) = try await rig.run([folder.asRoot], Self.options)
+    let (asset, words) = try Self.asset("a.jpg", rig)
+    #expect(words.caption == "x" && words.keywords == ["k"])
+    #expect(asset.location?.latitude == -33.5 && asset.location?.longitude == -151.25)
+    #expect(LibraryCorpusTests.time(of: asset) == "2021-02-03T04:05:06", "A bare CreateDate is of either clock.")
+    #expect(summary.described == 1 && outcomes["b.jpg.json"] == .sidecar)
+  }
+
   @Test("a place of zero and zero in an XMP yields to the one in the JSON")
   func noPlace() async throws {
     let folder = try TemporaryFolder()

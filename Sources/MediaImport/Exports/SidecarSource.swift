@@ -30,6 +30,9 @@ struct SidecarSource {
     var identifier: String?
     /// The title and the identifiers of an album, if it is one.
     var album: (title: String, members: [String])?
+
+    /// Whether nothing in it is read.
+    var isEmpty: Bool { layer.isEmpty && name == nil && identifier == nil && album == nil }
   }
 
   static let endings: Set<String> = ["xmp", "json", "yml", "yaml"]
@@ -61,7 +64,7 @@ struct SidecarSource {
       if found.isEmpty { continue }
       var note = MediaNote()
       for sidecar in found {
-        guard let statement = statements[sidecar] else { continue }
+        guard let statement = statements[sidecar], !statement.isEmpty else { continue }
         if !statement.layer.isEmpty { note.layers.append(statement.layer) }
         if let identifier = statement.identifier { identified[identifier, default: []].append(index) }
         if described[sidecar] == nil { described[sidecar] = index }
@@ -73,7 +76,8 @@ struct SidecarSource {
     }
     for (sidecar, item) in described { catalog.files[sidecar].role = .settled(.describes(files[item].path)) }
     for (sidecar, statement) in statements where statement.album == nil && described[sidecar] == nil {
-      catalog.rules.note("a sidecar describes no file that is there", files[sidecar].path.description)
+      let rule = statement.isEmpty ? "a sidecar has nothing that is read" : "a sidecar describes no file that is there"
+      catalog.rules.note(rule, files[sidecar].path.description)
     }
     addAlbums(identified, &catalog)
     return catalog
