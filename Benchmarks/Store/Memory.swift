@@ -64,7 +64,7 @@ enum Memory {
     var held: [FetchResult<Asset>] = []
     try commit(count) { details in if let details { held.append(details.fetchResultAfterChanges) } }
     memory.append(try ChildProcess.anonymousBytes())
-    guard held.count == count else { throw WrongAnswer(description: "A commit was not told.") }
+    guard held.count == count else { throw WrongAnswer(description: "A commit was not delivered.") }
     return memory
   }
 }

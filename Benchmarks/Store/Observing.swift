@@ -9,11 +9,12 @@ enum Observing {
     "S6 commit to observer, no sync, edit in place", "S6 commit to observer, no sync, edit that moves",
     "S7 commit to observer, no sync, 1 of 100 live results touched", "S12 commit alone, durable",
     "S12 commit to callback, durable", "S12 a commit of 100 writers at once, durable",
-    "S13 commit to observer, no sync, 1 observer", "S13 commit to the told",
-    "S6 floor: the same threads hand over, nothing told", "S13 floor: the same tasks are woken, nothing told",
+    "S13 commit to observer, no sync, 1 observer", "S13 commit to notified observers",
+    "S6 floor: the same threads hand over, nothing delivered",
+    "S13 floor: the same tasks are woken, nothing delivered",
     "S6 floor: LMDB, the same puts, then the same threads hand over",
     "S12 floor: LMDB, the same puts of 100 writers in a commit, durable",
-    "S13 floor: the tasks of one of 100 queries are woken, nothing told",
+    "S13 floor: the tasks of one of 100 queries are woken, nothing delivered",
     "S13 commit to registered observer, no sync, 1 asks",
     "S13 commit to registered observers, no sync, 100 ask about one query",
     "S13 commit to registered observers, no sync, the first change of 10 fetches of all",
@@ -134,7 +135,7 @@ enum Observing {
     return results.filter { !$0.isEmpty }
   }
 
-  /// Touches every result once, and waits until all have been told: from then on all observers listen.
+  /// Touches every result once, and waits until all have the change: from then on all observers listen.
   private static func settle(
     _ count: Int, _ results: [FetchResult<Asset>], _ library: PhotoLibrary, _ arrivals: Arrivals
   ) throws {
@@ -161,7 +162,7 @@ enum Observing {
     let each = max(1, observers / disjoint.count)
     watches = disjoint.flatMap { result in (0..<each).map { _ in Watch(result, of: library, telling: arrivals) } }
     try settle(watches.count, disjoint, library, arrivals)
-    try add(try times(repetitions, arrivals, of: library, expecting: each) { touch.inPlace() }, told: each)
+    try add(try times(repetitions, arrivals, of: library, expecting: each) { touch.inPlace() }, notifying: each)
     watches = try (0..<disjoint.count).flatMap { index in
       let wide = Condition.comparison(.pixelWidth, .greater, .integer(Int64(-1 - index)))
       let result = try library.fetchAssets(try .newestFirst(where: wide))
@@ -169,12 +170,12 @@ enum Observing {
     }
     try add(
       try times(max(3, repetitions / 4), arrivals, of: library, expecting: watches.count) { touch.inPlace() },
-      told: watches.count)
+      notifying: watches.count)
 
-    func add(_ sample: Sample, told: Int) throws {
-      let name = "\(names[7]), no sync, \(told) told of \(watches.count) on \(disjoint.count) queries"
+    func add(_ sample: Sample, notifying count: Int) throws {
+      let name = "\(names[7]), no sync, \(count) of \(watches.count) on \(disjoint.count) queries"
       let base = alone.quantile(0.5)
-      let goal = Goal.microseconds(2 * base / 1000 + Double(told))
+      let goal = Goal.microseconds(2 * base / 1000 + Double(count))
       report.add(name, size: stage.size, caches: .warm, sample, comparedWith: base, goal: goal)
     }
   }
@@ -263,7 +264,7 @@ enum Observing {
     try observed.register(observer)
     defer { observed.unregisterChangeObserver(observer) }
     var touch = Touch(stage.shown)
-    var (alone, told) = ([Double](), [Double]())
+    var (alone, delivered) = ([Double](), [Double]())
     for repetition in 0..<report.repetitions * 4 + 3 {
       let first = try stopwatch.time { try library.commit(touch.inPlace()) }
       let edit = touch.inPlace()
@@ -271,11 +272,11 @@ enum Observing {
       try check(observer.last.details, names: edit.asset)
       guard repetition >= 3 else { continue }
       alone.append(first)
-      told.append(second)
+      delivered.append(second)
     }
     let base = Sample(alone).quantile(0.5)
     report.add(names[3], size: stage.size, caches: .warm, Sample(alone))
-    report.add(names[4], size: stage.size, caches: .warm, Sample(told), comparedWith: base, goal: .atMost(1.25))
+    report.add(names[4], size: stage.size, caches: .warm, Sample(delivered), comparedWith: base, goal: .atMost(1.25))
     return base
   }
 
