@@ -100,7 +100,7 @@
       }
     }
 
-    @Test("a lazy result that is not yet built when an asset is erased is dropped, and the server continues")
+    @Test("a begun result that is not yet complete when an asset is erased is dropped, and the server continues")
     func begun() async throws {
       try await TestGallery.serving { gallery in
         let ids = try await gallery.makeAssets(12)

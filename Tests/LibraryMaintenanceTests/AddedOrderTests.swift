@@ -202,7 +202,7 @@ struct AddedOrderTests {
   }
 
   @Test(
-    "a lazy result shows its own commit, however late it is built (FR-01)",
+    "a begun result shows its own commit, however late it is completed (FR-01)",
     arguments: [nil, AddedOrderTests.clients[1]], ["", "addedDate:desc", "creationDate"])
   func late(client: String?, order: String) throws {
     var changing = try Changing(10)

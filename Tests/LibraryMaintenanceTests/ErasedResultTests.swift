@@ -12,7 +12,7 @@ struct ErasedResultTests {
     try library.fetchAssets(where: #Predicate { $0.isFavorite }, sortedBy: [SortDescriptor(\.creationDate)])
   }
 
-  @Test("a lazy result throws for what was not read, and an observer fetches it again")
+  @Test("a begun result throws for what was not read, and an observer fetches it again")
   func begun() async throws {
     let small = try SmallLibrary()
     let ids = try await small.assets(9)
@@ -37,7 +37,7 @@ struct ErasedResultTests {
     #expect(try next.changeDetails(for: after)?.removedIndexes == [2])
   }
 
-  @Test("a lazy result fails a block whose indexes refer to it, and nothing is changed (AL-05)")
+  @Test("a begun result fails a block whose indexes refer to it, and nothing is changed (AL-05)")
   func countedOn() async throws {
     let small = try SmallLibrary()
     let ids = try await small.assets(7)

@@ -161,7 +161,7 @@ struct StoredAnswerTests {
     #expect(begunCount > 2, "Hardly any result was begun.")
   }
 
-  @Test("a lazy album shows its own commit, also after its members were moved and it was deleted (FR-01)")
+  @Test("an album's begun result shows its own commit, also after its members were moved and it was deleted (FR-01)")
   func lateAlbum() throws {
     let made = try TemporaryLibrary(.seeded(9))
     var (ids, id): ([LocalIdentifier], LocalIdentifier?) = ([], nil)

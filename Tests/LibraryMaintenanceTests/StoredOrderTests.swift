@@ -92,7 +92,7 @@ struct StoredOrderTests {
   }
 
   @Test(
-    "a lazy result shows its own commit, however late it is built (FR-01)", arguments: [4, 5] as [UInt64],
+    "a begun result shows its own commit, however late it is completed (FR-01)", arguments: [4, 5] as [UInt64],
     ["", "creationDate", "creationDate:desc"])
   func begun(seed: UInt64, order: String) throws {
     var changing = try Changing(seed)
@@ -160,7 +160,7 @@ struct StoredOrderTests {
     #expect(try made.library.fetchAssets().state.begun != nil)
   }
 
-  @Test("a follower of a lazy result gets the changes from its own commit on (CD-02, OB-03)")
+  @Test("a follower of a begun result gets the changes from its own commit on (CD-02, OB-03)")
   func followed() throws {
     var changing = try Changing(6)
     for number in 0..<12 { try changing.step(number) }

@@ -12,7 +12,7 @@ struct BegunResultTests {
     return (made, try made.create(3 * BegunResult.firstCount))
   }
 
-  @Test("equal fetches of one commit share one lazy result, which is built once, whichever reader is first")
+  @Test("equal fetches of one commit share one begun result, which is completed once, whichever reader is first")
   func shared() async throws {
     let (made, ids) = try Self.library()
     let library = made.library
