@@ -5,7 +5,7 @@ import Testing
 
 @testable import benchmarks
 
-/// The parts of the benchmarks that can be told right or wrong without a clock.
+/// The parts of the benchmarks that can be judged right or wrong without a clock.
 @Suite struct BenchmarkPartsTests {
   // MARK: Goals
 

@@ -121,7 +121,7 @@ struct HostileStoreTests {
       return result.status
     }
 
-    /// Whether the failure was told; some commands answer with what they found, on standard output.
+    /// Whether the failure was reported; some commands answer with what they found, on standard output.
     private static func isTold(_ result: RunResult, _ words: [String]) -> Bool {
       let told = result.errors.split(separator: "\n").last.map(String.init) ?? ""
       if told.hasPrefix("photoledger: ") || result.errors.contains("photoledger: "), told.hasSuffix(".") { return true }

@@ -4,7 +4,7 @@ import LMDB
 import TestSupport
 import Testing
 
-// Rows that nobody wrote: numbers as large as there are, keys that lead elsewhere, bytes too few and too many. The
+// Rows that no writer made: numbers as large as there are, keys that lead elsewhere, bytes too few and too many. The
 // pages of the store are sound, so nothing but a row is in the way: a command answers, or ends with a sentence and
 // status 1, and never by a trap.
 

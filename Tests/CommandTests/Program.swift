@@ -47,7 +47,7 @@ final class Sandbox {
   /// Runs the program to its end.
   func run(_ words: [String], input: String = "", _ variables: [String: String] = [:]) throws -> RunResult {
     let running = try Running(self, words, variables)
-    // A program that refuses at once may have ended before it reads; what it told says why.
+    // A program that refuses at once may have ended before it reads; what it printed says why.
     try? running.send(input)
     running.endInput()
     return try running.finish()
@@ -131,7 +131,7 @@ final class Running {
   /// The next line of output.
   func line() throws -> String { try output.next() }
 
-  /// What it told on standard error, to its end.
+  /// What it wrote to standard error, to its end.
   func complaint() throws -> String { try errors.rest() }
 
   /// Ends it as Ctrl-C does, to its end.

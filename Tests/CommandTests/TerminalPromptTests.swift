@@ -83,7 +83,7 @@ struct TerminalPromptTests {
     #expect(try screen.contains("has access to 1 asset of the library") && first.objects().count == 2)
     let (asked, _) = try Self.run(
       sandbox, ["client", "request", "--as", Self.name], typing: "\(assets[1]) \(assets[2])\n")
-    #expect(asked.lines == ["limited", assets[1]], "Only what was not seen before is told.")
+    #expect(asked.lines == ["limited", assets[1]], "Only what was not seen before is printed.")
     #expect(try sandbox.run(["client", "register", Self.name, "--no-limited-alert"]).status == 0)
     let (quiet, unasked) = try Self.run(sandbox, ["ls", "--json", "--as", Self.name], typing: "")
     #expect(try unasked.isEmpty && quiet.objects().count == 3)

@@ -115,7 +115,7 @@ struct UndoCommandTests {
     #expect(try sandbox.run(["undo", "--commit", purged, "--on-conflict", "force"]).status == 0)
     #expect(try sandbox.run(["restore"] + ids).status == 0)
     #expect(try sandbox.identifiers() == ids)
-    #expect(try sandbox.run(["resource", "check"]).status == 1, "Its file is missing, and is told to be.")
+    #expect(try sandbox.run(["resource", "check"]).status == 1, "Its file is missing, and is reported to be.")
   }
 
   @Test(

@@ -103,7 +103,7 @@ struct WatchTests {
     #expect(result.status == 0)
     #expect(try result.objects().map { $0["after"] as? String } == [tokens[0], tokens[1]])
 
-    // A state that has been reached already is told by the first line, or lies before it.
+    // A state that has been reached already is in the first line, or lies before it.
     #expect(try sandbox.run(["watch", "--until", tokens[1]]).lines.count == 1)
   }
 
@@ -214,7 +214,7 @@ struct WatchTests {
     let rest = try pipe.rest()
     #expect(child.end() == .status(0))
     let lines = rest.split(separator: "\n").map(String.init)
-    #expect(lines.count < edits, "\(lines.count) of \(edits) were told after the signal")
+    #expect(lines.count < edits, "\(lines.count) of \(edits) were printed after the signal")
     for line in lines { _ = try jsonObject(line) }
   }
 

@@ -112,7 +112,7 @@ struct VerificationTests {
           try log.append(EventLogTests.information, [EventLogTests.event([n])])
           if n != 2 { try forged.append(EventLogTests.information, [EventLogTests.event([n])]) }
         }
-        #expect(try forged.verification().defect == nil, "whoever can write everything can make it consistent")
+        #expect(try forged.verification().defect == nil, "a writer of everything can make it consistent")
         #expect(try forged.verification().head.chain != log.verification().head.chain)
       }
     }

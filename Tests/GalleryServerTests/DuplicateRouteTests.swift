@@ -77,7 +77,7 @@
         #expect(first.pairs == [[falcon[1], falcon[0]]] && first.next == 1)
         let second = try groups(gallery, "\(search)&limit=1&start=1")
         #expect(second.pairs == [[fir[1], fir[0]]] && second.next == nil)
-        // What is merged is proposed no more, until that is taken back.
+        // What is merged is proposed no more, until the merge is undone.
         let merge: [String: Any] = ["op": "asset.merge", "asset": fir[1], "others": [fir[0]]]
         let receipt = try gallery.ask("POST", "/v1/blocks", json: ["changes": [merge]]).json()
         #expect(try groups(gallery, search).pairs == [[falcon[1], falcon[0]]])

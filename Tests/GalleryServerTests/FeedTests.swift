@@ -45,7 +45,7 @@
           #expect(goal.token == now)
           let wanted = try gallery.identifiers(goal.name, at: goal.token)
           while list.identifiers != wanted {
-            let event = try #require(try client.next(), "The feed ended before it told everything.")
+            let event = try #require(try client.next(), "The feed ended before it sent everything.")
             #expect(event.name == "change")
             try list.apply(event.data)
             cursor = event.id

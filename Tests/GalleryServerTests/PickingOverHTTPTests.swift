@@ -132,7 +132,7 @@
             .map { String($0.prefix(36)) }
         }
         for id in [ids[2], ids[0], ids[1]] { #expect(try tap(gallery, session, ["select": id]) == 204) }
-        try await waitUntil("all taps are told") { try given() == [ids[2], ids[0], ids[1]] }
+        try await waitUntil("all taps arrive") { try given() == [ids[2], ids[0], ids[1]] }
         let change: [String: Any] = ["deselect": [ids[0]], "move": ["asset": ids[1]]]
         #expect(try gallery.ask("PATCH", path, json: change, key: app.key).status == 200)
         #expect(try selection() == [ids[1], ids[2]])

@@ -59,7 +59,7 @@
         #expect(try gallery.assetCount == 3)
         #expect(try gallery.ask("POST", "/v1/fetches", json: [:], key: camera).status == 403)
         #expect(try gallery.fetch(key: app).count == 1)
-        // What the limited client sees, it is told of.
+        // The server answers that it has what the limited client sees.
         #expect(try gallery.send("PUT", "/v1/uploads", known, key: app).answer.status == 200)
         let no = try gallery.key(of: "no").secret
         for fields in [[], ["Upload-Complete: ?0"]] {

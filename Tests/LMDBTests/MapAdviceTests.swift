@@ -3,7 +3,7 @@ import Testing
 
 @testable import LMDB
 
-/// What the kernel is told of a map stands in /proc/self/smaps: "rr" for one that is read page by page.
+/// The advice that the kernel has for a map stands in /proc/self/smaps: "rr" for one that is read page by page.
 @Suite("Advice about the map")
 struct MapAdviceTests {
   /// What /proc/self/smaps says of the map of a store.

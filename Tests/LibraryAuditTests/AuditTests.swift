@@ -510,7 +510,7 @@ private struct AccessStory {
     assets += made.compactMap { LocalIdentifier($0) }
   }
 
-  /// A block, which may be refused: then nothing has happened.
+  /// A block, which may be rejected; then nothing has happened.
   mutating func step() throws {
     let client = random.one(of: Self.clients)
     let some = random.some(3, of: assets)

@@ -5,7 +5,7 @@ import Testing
 import LibraryAudit
 @testable import PhotoLedger
 
-/// Counts how often it is told that history grew, and reads it as PhotoKit's clients do.
+/// Counts how often it is notified that history grew, and reads it as PhotoKit's clients do.
 private final class HistoryReader: PhotoLibraryPersistentChangesObserver {
   let read = Gathered<PersistentChange>()
   let calls = Gathered<String>()
@@ -46,8 +46,8 @@ struct HistoryObserverTests {
     let other = HistoryReader(since: try small.library.currentToken)
     try small.library.register(other)
     _ = try await small.assets(1)
-    try await waitUntil("the other was told") { other.read.all.count == 1 }
-    #expect(reader.read.all.count == 5, "One that was removed is told nothing.")
+    try await waitUntil("the other was notified") { other.read.all.count == 1 }
+    #expect(reader.read.all.count == 5, "One that was removed is not notified.")
   }
 
   @Test("the history's observer is not retained, and does not retain the library (PH-09, OB-04)")
@@ -86,7 +86,7 @@ struct HistoryObserverTests {
     }
     for round in 0..<20 { try await small.change { $0.setFavorite(round % 2 == 0, for: [a[1], a[2]]) } }
     try await small.change { $0.setFavorite(true, for: [a[0]]) }
-    try await waitUntil("the limited client is told") {
+    try await waitUntil("the limited client is notified") {
       readers[0].read.all.count == 1 && keepers[0].changes.all.count == 1
     }
     #expect(readers[0].calls.all == [app.client])

@@ -154,7 +154,7 @@ struct CheckpointTests {
 }
 
 extension TemporaryLibrary {
-  /// The checkpoint of the beginning of the log, as a proof tells it and the log's own rows.
+  /// The checkpoint of the beginning of the log, from a proof and from the log's own rows.
   fileprivate func checkpoint(ofFirst size: UInt64) throws -> Checkpoint {
     let last = try library.checkpoint()
     let root = try #require(try Data(hexadecimal: library.inclusionProof(ofSequence: 1, inFirst: size).root))

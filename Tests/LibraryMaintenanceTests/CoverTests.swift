@@ -199,7 +199,7 @@ struct CoverTests {
     try await small.library.performChanges { $0.setCover(a[2], of: own) }
     #expect(try app.currentToken == token && app.fetchPersistentChanges(since: token).isEmpty)
 
-    // As though it were the cover already; and taken back by the client, it stays for everybody else.
+    // As though it were the cover already; when the client removes it, it stays for everybody else.
     try await app.performChanges { $0.setCover(a[1], of: own) }
     #expect(try chosen() == a[2])
     #expect(try app.currentToken == token)

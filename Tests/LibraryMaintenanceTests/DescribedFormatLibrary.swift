@@ -2,7 +2,7 @@ import Foundation
 import PhotoLedger
 
 // The fourth library of the fixtures, since store format 5: the payloads of version 3. Assets have what their files
-// say, with and without a SHA-1; it is replaced, edited around, taken back, purged and restored.
+// say, with and without a SHA-1; it is replaced, edited around, undone, purged and restored.
 
 enum DescribedFormatLibrary {
   /// Makes the library in a new directory and lives through its history.
@@ -26,7 +26,7 @@ enum DescribedFormatLibrary {
     try library.performChangesAndWait { $0.edit([ids[1]], reread) }
     let scan = try library.performChangesAndWait(cause: "scan") { _ = $0.createAsset(asset("Third", .full)) }
     let undo = try library.undoAndWait(.commit(scan.token))
-    guard let token = undo.token else { preconditionFailure("There was something to take back.") }
+    guard let token = undo.token else { preconditionFailure("There was something to undo.") }
     try library.undoAndWait(.commit(token))
     try library.performChangesAndWait { $0.deleteAssets([ids[0]]) }
     try library.performChangesAndWait { $0.purgeAssets([ids[0]]) }

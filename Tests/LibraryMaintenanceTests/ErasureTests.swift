@@ -19,7 +19,7 @@ struct ErasureTests {
     #expect(report.assets.map(\.id) == [kept.secret])
     #expect(report.assets[0].originalFilenames == ["ZNZ_0001.HEIC", "ZNZ_0001.MOV"])
     #expect(report.assets[0].removedFiles.count == 2 && report.assets[0].keptFiles.isEmpty)
-    #expect(report.assets[0].eventCount == 3, "the creation and two edits tell of it")
+    #expect(report.assets[0].eventCount == 3, "the creation and two edits touch it")
     #expect(try kept.library.currentToken == report.token)
     try kept.expectSound()
     let environment = try Environment.store(ofLibrary: kept.url.path)
@@ -145,7 +145,7 @@ struct ErasureTests {
       try kept.app.fetchAssets(sortedBy: [SortDescriptor(\.creationDate, order: .reverse)]),
     ]
     for held in queries { #expect(held.contains { $0.id == kept.secret }) }
-    // Events between that touch the asset and are told from the log only after it was erased.
+    // Events between that touch the asset; followers read them from the log only after it was erased.
     try await kept.small.change { $0.setFavorite(false, for: [kept.secret, kept.other]) }
     try await kept.small.change { $0.setHidden(true, for: [kept.secret]) }
     try await kept.small.change { $0.setHidden(false, for: [kept.secret]) }

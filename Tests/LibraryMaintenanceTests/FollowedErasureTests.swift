@@ -24,7 +24,7 @@ struct FollowedErasureTests {
     let keeper = ChangeKeeper()
     try made.library.register(keeper)
     try await made.library.performChanges { $0.setFavorite(true, for: [ids[0]]) }
-    try await waitUntil("the observer is told") { keeper.changes.all.count == 1 }
+    try await waitUntil("the observer is notified") { keeper.changes.all.count == 1 }
     try await made.library.performChanges { $0.deleteAssets([ids[2]]) }
     try made.library.eraseAssets([ids[2]])
     let past = try made.library.at(held.token).fetchAssets(options)
@@ -186,7 +186,7 @@ struct FollowedErasureTests {
       block.deleteAssets([id])
       block.purgeAssets([id])
     }
-    try await waitUntil("the observer is told") { !keeper.changes.all.isEmpty }
+    try await waitUntil("the observer is notified") { !keeper.changes.all.isEmpty }
     #expect(keeper.changes.all.map(\.token) == [receipt.token])
     #expect(try made.library.verify(scratch: made.folder.url).defect == nil)
   }

@@ -31,7 +31,7 @@ enum KeptFormatLibrary {
       album.map { change.album($0).add([third]) }
     }
     let undo = try library.undoAndWait(.commit(scan.token))
-    guard let token = undo.token else { preconditionFailure("There was something to take back.") }
+    guard let token = undo.token else { preconditionFailure("There was something to undo.") }
     try library.undoAndWait(.commit(token))
     var edit = AssetChanges()
     edit.rating = .five

@@ -170,7 +170,7 @@ struct LogExportTests {
     defer { follower.close() }
     try kept.library.eraseAssets([kept.secret])
     let lines = try LogText.lines(kept.library, after: start)
-    // A folder is not removed as a file is, whoever asks for it.
+    // A folder is not removed as a file is, for any caller.
     try FileManager.default.createDirectory(atPath: file, withIntermediateDirectories: true)
     let dump = try StoreDump(Environment.store(ofLibrary: follower.url.path))
     let error = #expect(throws: LibraryError.self) { try follower.appendLog(next: LogText.source(lines)) }

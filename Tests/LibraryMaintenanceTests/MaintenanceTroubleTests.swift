@@ -20,7 +20,7 @@ struct MaintenanceTroubleTests {
     return try PhotoLibrary(at: place)
   }
 
-  /// Whether a moment's rows tell that the secret asset was a favourite.
+  /// Whether a moment's rows show that the secret asset was a favourite.
   private static func isTold(_ kept: KeptLibrary, in library: PhotoLibrary, at sequence: UInt64) throws -> Bool {
     let view = try library.at(sequence: sequence)
     return try view.fetchAssets(where: #Predicate { $0.isFavorite }).contains { $0.id == kept.secret }

@@ -421,7 +421,7 @@ struct MomentRuleTests {
     }
     try damage.inflict(on: data)
     try PhotoLibrary.compact(at: url)
-    #expect(!FileManager.default.fileExists(atPath: data.path), "they may tell what was erased")
+    #expect(!FileManager.default.fileExists(atPath: data.path), "they may hold what was erased")
   }
 
   private static var snapshotOptions: LMDB.Environment.Options {

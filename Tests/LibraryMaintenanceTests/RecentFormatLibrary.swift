@@ -27,7 +27,7 @@ enum RecentFormatLibrary {
     try library.performChangesAndWait { $0.addResources([file("Second", .alternatePhoto)], to: ids[0]) }
     let scan = try library.performChangesAndWait(cause: "scan") { _ = $0.createAsset(asset("Third")) }
     let undo = try library.undoAndWait(.commit(scan.token))
-    guard let token = undo.token else { preconditionFailure("There was something to take back.") }
+    guard let token = undo.token else { preconditionFailure("There was something to undo.") }
     try library.undoAndWait(.commit(token))
     try library.performChangesAndWait { $0.deleteAssets([ids[1]]) }
     try library.performChangesAndWait { $0.purgeAssets([ids[1]]) }

@@ -5,7 +5,7 @@ import PhotoLedger
 import TestSupport
 import Testing
 
-// Blocks that wait together, or that take back what others need, against a verification of what they left.
+// Blocks that wait together, or that undo what others need, against a verification of what they left.
 
 @Suite("Concurrent blocks leave a sound library")
 struct SoundBlockTests {

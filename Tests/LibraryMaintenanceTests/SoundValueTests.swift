@@ -48,7 +48,7 @@ struct SoundValueTests {
     #expect(try made.library.verify(scratch: made.folder.url).defect == nil)
   }
 
-  @Test("a clock that was set back does not take back the modification date of an album or a folder, as each sees it")
+  @Test("a clock that was set back does not move back the modification date of an album or a folder, as each sees it")
   func clockSetBackForCollections() async throws {
     let date = Date(timeIntervalSince1970: 2_000_000)
     let clock = Mutex(date)

@@ -2,7 +2,7 @@ import Foundation
 import PhotoLedger
 
 // The sixth library of the fixtures of store format 5: stacks, the payloads of version 4. One is made, its top changes,
-// members leave it, and its top is purged; a creation beneath one is taken back and put forward again.
+// members leave it, and its top is purged; a creation beneath one is undone and redone.
 
 enum StackFormatLibrary {
   /// Makes the library in a new directory and lives through its history.
@@ -19,7 +19,7 @@ enum StackFormatLibrary {
       change.stack(top: ids[2], others: [change.createAsset(asset("Spring"))])
     }
     let undo = try library.undoAndWait(.commit(scan.token))
-    guard let token = undo.token else { preconditionFailure("There was something to take back.") }
+    guard let token = undo.token else { preconditionFailure("There was something to undo.") }
     try library.undoAndWait(.commit(token))
     try library.performChangesAndWait { $0.deleteAssets([ids[2]]) }
     try library.performChangesAndWait { $0.purgeAssets([ids[2]]) }

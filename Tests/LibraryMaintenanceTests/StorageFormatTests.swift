@@ -282,7 +282,7 @@ struct StorageFormatTests {
     return lines
   }
 
-  /// Names the first line that differs, since two whole dumps side by side tell nobody anything.
+  /// Names the first line that differs, since two whole dumps side by side are too long to compare.
   private func expectSame(_ found: String, _ frozen: String, _ name: String) throws {
     if found == frozen { return }
     let (ours, theirs) = (found.split(separator: "\n"), frozen.split(separator: "\n"))

@@ -6,12 +6,12 @@ import Testing
 import LibraryAudit
 @testable import PhotoLedger
 
-// The model of an undo is the past itself: a library that takes back everything since a moment must be what it was at
+// The model of an undo is the past itself: a library that undoes everything since a moment must be what it was at
 // that moment. No rule of the undo is written down a second time here.
 
 @Suite("Undo, compared with earlier states")
 struct UndoModelTests {
-  /// Takes back everything since a moment, and checks what comes of it.
+  /// Undoes everything since a moment, and checks what comes of it.
   private static func goBack(_ history: UndoHistory, to index: Int) throws {
     let moment = history.moments[index]
     let selection = UndoSelection.commits(after: moment.token)
@@ -86,7 +86,7 @@ struct UndoModelTests {
     everything.includeHiddenAssets = true
     var trash = FetchOptions()
     trash.showsTrash = true
-    // Some are told of each commit, one is far behind and is told of all of them at once.
+    // Some receive each commit, one lags far behind and receives all of them at once.
     var near: [(options: FetchOptions, shown: [LocalIdentifier], follower: ResultChanges<Asset>.Iterator)] = []
     for options in [everything, trash, FetchOptions()] {
       let held = try history.library.fetchAssets(options)
@@ -122,7 +122,7 @@ struct UndoModelTests {
     _ told: ChangeDetails<Asset>?, from before: [LocalIdentifier], to after: [LocalIdentifier], _ place: String
   ) throws {
     guard let told else {
-      #expect(before == after, "told nothing, \(place)")
+      #expect(before == after, "nothing was delivered, \(place)")
       return
     }
     let expected = ListChange(before: before, after: after, changed: [])

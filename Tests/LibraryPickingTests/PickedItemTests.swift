@@ -262,7 +262,7 @@ struct PickedItemTests {
     let item = try #require(try await picking.pick([film.uuidString]).first)
     var options = PickedItemOptions()
     options.representation = .compatible
-    // Nobody can tell how it is encoded.
+    // Its encoding is unknown.
     #expect(await picking.code { _ = try await picking.app.load(item, options: options) } == .converterMissing)
     #expect(try await picking.app.load(item) == Data("hevc".utf8))
     try picking.library.setRepresentationConverter(Scribe(compatible: false))

@@ -96,7 +96,7 @@ struct ArchiveTests {
     #expect(Limits.fileName(String(repeating: "😀", count: 500)).utf8.count == 1024)
   }
 
-  /// A zip with any members, written by Python, which does not ask whether they make sense.
+  /// A zip with any members, written by Python, which does not check whether they are valid.
   private static func zip(_ path: String, _ script: String) throws {
     let program = "import zipfile, sys\nz = zipfile.ZipFile(sys.argv[1], 'w')\n\(script)\nz.close()"
     try TakeoutImportTests.run(["python3", "-W", "ignore", "-c", program, path])

@@ -6,7 +6,7 @@ import Testing
 
 @testable import MediaImport
 
-// The whole way: real files, through the importer, the log and the projections, to what a client is told. What the
+// The whole way: real files, through the importer, the log and the projections, to what a client reads. What the
 // manifest says is compared with assets and resources, not with what exiftool said on the way.
 
 @Suite("the corpus in a library", .enabled(if: Corpus.isPresent))

@@ -226,7 +226,7 @@ struct LibraryExportTests {
     #expect(try String(contentsOfFile: "\(rig.target)/\(paths[0])", encoding: .utf8) == "mine")
     #expect(try FileManager.default.destinationOfSymbolicLink(atPath: "\(rig.target)/\(paths[1])") == "/etc/passwd")
     let again = try await rig.export("{id}") { $0.replacesChanged = true }
-    #expect(again.count(.copied) == 1 && again.count(.conflict) == 1, "A link is nobody's export.")
+    #expect(again.count(.copied) == 1 && again.count(.conflict) == 1, "A link is not an export.")
   }
 
   @Test("a file that another program has changed stays an export's when files beside it are rewritten")

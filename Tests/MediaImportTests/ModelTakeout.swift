@@ -10,7 +10,7 @@ struct ModelTakeout {
   struct Photo {
     var number: Int
     var title: String
-    /// As EXIF spells it; nil: the file tells no time.
+    /// As EXIF spells it; nil: the file has no time.
     var wallTime: String?
     var takenTime: Int
     var caption = ""

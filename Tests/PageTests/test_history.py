@@ -318,7 +318,7 @@ class MomentTests(HistoryTest):
         self.press("Undo", "dialog")
         wait(lambda: self.asset(self.ids[4])["rating"] == 0, "the rating of before")
         box = f'[data-kind="changed"] input[value="{self.ids[4]}"]'
-        wait(lambda: not self.browser.all(box), "nothing is left to take back")
+        wait(lambda: not self.browser.all(box), "nothing is left to undo")
         self.browser.wait_text("as it was then", '[data-kind="changed"]')
 
     def test_a_slider_that_is_moved_asks_little_and_ends_where_it_rests(self):

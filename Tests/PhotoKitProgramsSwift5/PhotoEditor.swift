@@ -2,7 +2,7 @@
 
 import Photos
 
-/// Brightens photos; what it did can be taken further, or taken back.
+/// Brightens photos; an edit can be continued or reverted.
 public final class PhotoEditor {
   /// What an edit begins with.
   public struct Beginning: Equatable, Sendable {

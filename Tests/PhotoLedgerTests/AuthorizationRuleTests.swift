@@ -91,7 +91,7 @@ struct AuthorizationRuleTests {
     func told(_ change: (ChangeBlock) -> Void) async throws -> ChangeDetails<Asset> {
       let count = keeper.changes.all.count
       try await small.change(change)
-      try await waitUntil("the client is told") { keeper.changes.all.count > count }
+      try await waitUntil("the client is notified") { keeper.changes.all.count > count }
       let details = try #require(try keeper.changes.all[count].changeDetails(for: held))
       held = details.fetchResultAfterChanges
       return details
@@ -115,7 +115,7 @@ struct AuthorizationRuleTests {
     let small = try SmallLibrary()
     let a = try await small.assets(4)
     let app = try await small.ruleClient(.limited, [a[0]])
-    #expect(try await app.presentLimitedLibraryPicker().isEmpty, "Nobody is there to choose.")
+    #expect(try await app.presentLimitedLibraryPicker().isEmpty, "There is no prompt to choose with.")
     let prompt = ScriptedPrompt(nil, more: [a[0], a[3], a[2], a[3]])
     try small.library.setPermissionPrompt(prompt)
     #expect(try await app.presentLimitedLibraryPicker() == [a[3], a[2]].map { $0.uuidString + "/L0/001" })

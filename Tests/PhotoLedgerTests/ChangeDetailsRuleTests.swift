@@ -31,7 +31,7 @@ struct ChangeDetailsRuleTests {
     #expect(try edited.changeDetails(for: result) != nil)
     #expect(try edited.changeDetails(for: favorites) != nil)
     let moved = try await small.change(setDate(9, of: [ids[1]]))
-    #expect(try moved.changeDetails(for: favorites)?.insertedIndexes == [0], "it is told of what came before, too")
+    #expect(try moved.changeDetails(for: favorites)?.insertedIndexes == [0], "the details cover what came before, too")
     let current = try small.library.fetchAssets(where: #Predicate { $0.isFavorite })
     let hidden = try await small.change { $0.setHidden(true, for: [ids[3]]) }
     #expect(try hidden.changeDetails(for: current) == nil)
@@ -113,7 +113,7 @@ struct ChangeDetailsRuleTests {
     let album = try await small.album("Sea", a)
     let result = try small.library.fetchAssets(FetchOptions(), in: album)
     let new = try await small.assets(1)
-    // From a b c d to b c x d a: c has to pass x in PhotoKit's coordinates, and in nobody else's.
+    // From a b c d to b c x d a: c has to pass x in PhotoKit's coordinates, and in no others.
     let change = try await small.change { block in
       block.album(album.id).move(at: [0], to: 3)
       block.album(album.id).insert(new, at: 2)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import PhotoLedger
 
-/// Notes what it is told, and may do something then.
+/// Records what it receives, and may do something then.
 private final class Watcher: PhotoLibraryChangeObserver {
   let told = Gathered<Token>()
   let reaction: @Sendable () -> Void
@@ -142,12 +142,12 @@ struct ClosingTests {
         for try await change in library.changes(to: held) { seen.append(change.fetchResultAfterChanges.count) }
       }
       try await library.performChanges { $0.createAlbum(title: "first") }
-      try await waitUntil("the first is told") { seen.all == [1] && watcher.told.all.count == 1 }
+      try await waitUntil("the first is notified") { seen.all == [1] && watcher.told.all.count == 1 }
       let last = try await library.performChanges { $0.createAlbum(title: "last") }
       library.close()
       try await follower.value
       #expect(seen.all == [1, 2])
-      try await waitUntil("the observer is told") { watcher.told.all.last == last.token }
+      try await waitUntil("the observer is notified") { watcher.told.all.last == last.token }
     }
   }
 

@@ -126,7 +126,7 @@ struct QueryRandom: RandomNumberGenerator {
   }
 }
 
-/// The meaning of conditions, told as plainly as possible, over the public values instead of the rows.
+/// The meaning of conditions, written as plainly as possible, over the public values instead of the rows.
 struct QueryModel {
   /// How the identifier's text ends.
   var suffix = "/L0/001"

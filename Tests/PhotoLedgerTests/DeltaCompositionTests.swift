@@ -62,7 +62,7 @@ struct DeltaCompositionTests {
         continue
       }
     }
-    // What was changed and changed back is the case that the rows at both ends do not tell.
+    // What was changed and changed back is the case that the rows at both ends do not show.
     let last = try made.create(.invented(300))
     try made.library.performChangesAndWait { $0.deleteAssets([last]) }
     try made.library.performChangesAndWait { $0.restoreAssets([last]) }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("First run")
 struct FirstLightTests {
-  @Test("a library tells an observer the exact change of a result")
+  @Test("an observer receives the exact change of a result")
   func observes() async throws {
     let folder = FileManager.default.temporaryDirectory.appending(path: "pl-\(UUID().uuidString)")
     defer { try? FileManager.default.removeItem(at: folder) }

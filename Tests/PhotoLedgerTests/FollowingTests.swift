@@ -94,7 +94,7 @@ struct FollowingTests {
     func ask(_ held: [FetchResult<Asset>]) async throws -> [ChangeDetails<Asset>] {
       let count = keepers[0].changes.all.count
       try await made.library.performChanges { $0.setFavorite(count.isMultiple(of: 2), for: [ids[1]]) }
-      try await waitUntil("both are told") { keepers.allSatisfy { $0.changes.all.count > count } }
+      try await waitUntil("both are notified") { keepers.allSatisfy { $0.changes.all.count > count } }
       return try zip(keepers, held).map { keeper, result in
         try #require(try keeper.changes.all[count].changeDetails(for: result))
       }
@@ -141,7 +141,7 @@ struct FollowingTests {
       try made.library.store.observation.pump()
       let head = try made.library.store.observation.head().commit
       let told = try followers.map { try #require(try $0.take()) }
-      try await waitUntil("the observers are told") { keepers.allSatisfy { $0.changes.all.last?.delta.to == head } }
+      try await waitUntil("the observers are notified") { keepers.allSatisfy { $0.changes.all.last?.delta.to == head } }
       let asked = try zip(keepers, held).map { keeper, result in
         try #require(try keeper.changes.all.last?.changeDetails(for: result))
       }
@@ -178,7 +178,7 @@ struct WholeChangeTests {
       block.createAsset(.invented(9))
     }
     let followed = try #require(try await iterator.next())
-    try await waitUntil("the observer is told") { keeper.changes.all.count == 1 }
+    try await waitUntil("the observer is notified") { keeper.changes.all.count == 1 }
     let observed = try #require(try keeper.changes.all[0].changeDetails(for: held))
     for change in [followed, observed] {
       #expect(!change.hasIncrementalChanges && !change.hasMoves)

@@ -14,7 +14,7 @@ struct MadeAheadTests {
     var used: [Int] = []
     let own = Thread.current
     try MadeAhead.run { give in
-      for number in 0..<count { #expect(give(number), "Nobody said stop.") }
+      for number in 0..<count { #expect(give(number), "No stop was asked for.") }
     } _: { (number: Int) in
       #expect(Thread.current === own)
       used.append(number)

@@ -78,7 +78,7 @@ struct ObservationRuleTests {
     small.library.unregisterChangeObserver(removed)
     _ = try await small.assets(1)
     removed.finish()
-    for await _ in removed.changes { Issue.record("A removed observer was told of a change.") }
+    for await _ in removed.changes { Issue.record("A removed observer received a change.") }
   }
 
   @Test("an observer that is removed while it is called receives no later change (OB-04)")

@@ -13,7 +13,7 @@ private final class Mourner: PhotoLibraryAvailabilityObserver {
   func photoLibraryDidBecomeUnavailable(because reason: LibraryError) { reasons.append(reason) }
 }
 
-/// Observers that say themselves, when they go, that they need not be told any more.
+/// Observers that unregister themselves when they go.
 private final class Leaver: PhotoLibraryChangeObserver, PhotoLibraryPersistentChangesObserver,
   PhotoLibraryAvailabilityObserver
 {
@@ -80,7 +80,7 @@ struct ObserverRuleTests {
     let all = try small.library.fetchAssets()
     let favorites = try small.library.fetchAssets(where: #Predicate { $0.isFavorite })
     try await small.change { $0.setFavorite(true, for: [a[1]]) }
-    try await waitUntil("the observer is told") { !keeper.changes.all.isEmpty }
+    try await waitUntil("the observer is notified") { !keeper.changes.all.isEmpty }
     let change = keeper.changes.all[0]
     #expect(try change.changeDetails(for: all)?.changedIndexes == [1])
     #expect(try change.changeDetails(for: favorites)?.insertedIndexes == [0])
@@ -95,7 +95,7 @@ struct ObserverRuleTests {
     let held = try small.library.fetchAssets()
     try await small.change { $0.deleteAssets([a[0]]) }
     try await small.change { $0.deleteAssets([a[2]]) }
-    try await waitUntil("the observer is told") { keeper.changes.all.count == 2 }
+    try await waitUntil("the observer is notified") { keeper.changes.all.count == 2 }
     // Asked late and out of step: the second change, from the result of before both.
     let both = try #require(try keeper.changes.all[1].changeDetails(for: held))
     #expect(both.removedIndexes == [0, 2] && both.fetchResultAfterChanges.map(\.id) == [a[1], a[3]])
@@ -142,7 +142,7 @@ struct ObserverRuleTests {
     made.library.close()
     made.library.close()
     made.library.register(late)
-    try await waitUntil("both are told") { early.reasons.all.count == 1 && late.reasons.all.count == 1 }
+    try await waitUntil("both are notified") { early.reasons.all.count == 1 && late.reasons.all.count == 1 }
     #expect(early.reasons.all.map(\.code) == [.closed] && made.library.unavailabilityReason?.code == .closed)
     #expect(removed.reasons.all.isEmpty)
   }
@@ -170,7 +170,7 @@ struct ObserverRuleTests {
       try t.put(sequence, [0xFF, 0xFF].span.bytes, in: events)
     }
     await #expect(throws: LibraryError.self) { while try await changes.next() != nil {} }
-    try await waitUntil("the observer is told") { !mourner.reasons.all.isEmpty }
+    try await waitUntil("the observer is notified") { !mourner.reasons.all.isEmpty }
     small.library.close()
     #expect(mourner.reasons.all.map(\.code) == [.corrupted])
     #expect(small.library.unavailabilityReason?.code == .corrupted)

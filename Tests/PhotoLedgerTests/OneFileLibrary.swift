@@ -39,7 +39,7 @@ final class OneFileLibrary: Sendable {
 
   var path: String { library.url(of: resource).path }
 
-  /// Puts other bytes into the file, long ago as its times tell, so that a later write is seen in them.
+  /// Puts other bytes into the file, long ago by its times, so that a later write is seen in them.
   func overwrite(_ data: Data) throws {
     chmod(path, 0o644)
     try data.write(to: URL(filePath: path))

@@ -119,7 +119,7 @@ struct ResourceReadingTests {
       known.signal()
     }
     #expect(error?.code == .userCancelled)
-    #expect(chunks.all.count == count, "A chunk is not given to whoever cancels while it is read.")
+    #expect(chunks.all.count == count, "A chunk is not delivered after a cancellation while it is read.")
     #expect(try one.openCount == 0)
     // Over requests and unknown ones are left alone.
     if let over = id.withLock({ $0 }) { one.library.cancelDataRequest(over) }

@@ -24,7 +24,7 @@ struct SectionHistory {
   private var trashed: [LocalIdentifier] = []
   private var made = 0
   private var watched: [Watched] = []
-  /// How often a section was seen to change, and how often nothing was to be told of a commit.
+  /// How often a section was seen to change, and how often a commit had nothing to deliver.
   private(set) var changeCount = 0
   private(set) var untouchedCount = 0
 
@@ -51,12 +51,12 @@ struct SectionHistory {
     for commit in 0..<commits {
       var steps = self
       let change = try await small.change { block in
-        // What is drawn may change nothing, and then there is no commit to be told of.
+        // What is drawn may change nothing, and then there is no commit to deliver.
         block.createAlbum(title: "\(commit)")
         for _ in 0..<steps.random.int(1..<7) { steps.step(block) }
       }
       self = steps
-      // Who does not ask after a commit is told of it later, together with others.
+      // One that does not ask after a commit receives it later, together with others.
       for index in watched.indices where commit == commits - 1 || random.chance(3, of: 4) {
         var one = watched[index]
         try compare(&one, change)

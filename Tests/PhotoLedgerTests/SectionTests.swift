@@ -159,7 +159,7 @@ struct SectionTests {
     let newest = try small.library.fetchAssets(options("creationDate", limit: 2))
     let difference = ChangeDetails(from: created, to: newest)
     #expect(text(try difference.sectionChanges(by: .year)) == "2024 4→0")
-    // The same objects by another date: no index tells that they are in other sections.
+    // The same objects by another date: no index shows that they are in other sections.
     let added = try small.library.fetchAssets(options("addedDate"))
     #expect(
       text(try ChangeDetails(from: created, to: added).sectionChanges(by: .year))

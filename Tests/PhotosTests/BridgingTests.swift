@@ -299,7 +299,7 @@ struct BridgingTests {
       let later = Keeper()
       library().register(later)
       _ = try await later.told { PHAssetChangeRequest(for: try #require(assets().firstObject)).isHidden = true }
-      try await waitUntil("both are told of the last commit") { keeper.all.count >= 2 }
+      try await waitUntil("both are notified of the last commit") { keeper.all.count >= 2 }
       library().unregisterChangeObserver(keeper)
       #expect(keeper.all.count == 2)
     }
@@ -331,7 +331,7 @@ struct BridgingTests {
         }
       }
       try await gallery.images(0..<1)
-      try await waitUntil("who stayed is told") { keeper.all.count == 1 }
+      try await waitUntil("the one that stayed is notified") { keeper.all.count == 1 }
     }
   }
 

@@ -113,7 +113,7 @@ struct ChangeDetailsTypesTests {
       }
       let keeper = keeper()
       try await gallery.images(5..<6)
-      try await waitUntil("the observer is told") { keeper.all.count == 1 }
+      try await waitUntil("the observer is notified") { keeper.all.count == 1 }
       let details = try #require(keeper.all[0].changeDetails(for: before))
       #expect(details.insertedIndexes == [0] && details.removedIndexes == [2])
       #expect(details.removedObjects.map(\.localIdentifier) == [ids[2]])
@@ -234,7 +234,7 @@ struct ChangeDetailsTypesTests {
         { $0.setHidden(true, for: [trashed]) }, { $0.deleteAssets([trashed]) }, { $0.purgeAssets([trashed]) },
       ]
       for block in blocks { try await gallery.library.performChanges { block($0) } }
-      try await waitUntil("all is told") { keeper.all.count == 7 }
+      try await waitUntil("all changes arrive") { keeper.all.count == 7 }
       let told = keeper.all.dropFirst(2).map { $0.changeDetails(for: first)?.objectWasDeleted }
       #expect(told == [nil, nil, false, true, nil])
     }
@@ -299,8 +299,8 @@ struct ChangeDetailsTypesTests {
           PHAssetChangeRequest(for: held.object(at: 0)).isFavorite = step % 2 == 1
         }
       }
-      try await waitUntil("all is told") { keeper.all.count == 5 }
-      // Each change answers for the result that is held now, whatever it was told for (OB-02).
+      try await waitUntil("all changes arrive") { keeper.all.count == 5 }
+      // Each change answers for the result that is held now, whatever it was delivered for (OB-02).
       for change in keeper.all {
         if let details = change.changeDetails(for: held) { held = details.fetchResultAfterChanges }
       }

@@ -74,7 +74,7 @@ struct ClientScopeTests {
 
   @Test("an observer and a handler stay with the client of the scope in which they were given (AU-04, OB-01)")
   func callbacks() async throws {
-    /// Fetches anew whenever it is told, as most observers do.
+    /// Fetches anew whenever it is notified, as most observers do.
     final class Fetcher: NSObject, PHPhotoLibraryChangeObserver {
       let counts = Gathered<Int>()
       func photoLibraryDidChange(_ changeInstance: PHChange) { counts.append(assets().count) }
@@ -89,10 +89,10 @@ struct ClientScopeTests {
       }
       let all = ids.compactMap { LocalIdentifier($0) }
       try await gallery.library.performChanges { $0.grant([all[0]], to: Self.few) }
-      try await waitUntil("the limited client's observer is told") { mine.counts.all == [3] }
+      try await waitUntil("the limited client's observer is notified") { mine.counts.all == [3] }
       #expect(held.count == 2)
       try await gallery.images(7..<8)
-      try await waitUntil("the owner's observer is told") { others.counts.all.last == 6 }
+      try await waitUntil("the owner's observer is notified") { others.counts.all.last == 6 }
       #expect(mine.counts.all == [3], "The limited client does not see the new asset.")
       let told = Gathered<Int>()
       PHPhotoLibrary.withClient(named: Self.few) {
@@ -103,7 +103,7 @@ struct ClientScopeTests {
       PHPhotoLibrary.withClient(named: Self.few) { PHPhotoLibrary.shared().unregisterChangeObserver(mine) }
       let counts = (mine.counts.all.count, others.counts.all.count)
       try await gallery.library.performChanges { $0.withdraw(all, from: Self.few) }
-      try await waitUntil("the owner's observer is told") { others.counts.all.count > counts.1 }
+      try await waitUntil("the owner's observer is notified") { others.counts.all.count > counts.1 }
       #expect(mine.counts.all.count == counts.0)
     }
   }
@@ -154,7 +154,7 @@ struct ClientScopeTests {
     try #require(assets().names == [ids[1], ids[3]] && second !== first)
     try #require(first.unavailabilityReason == nil && held.names == ids)
     try await first.performChanges { PHAssetChangeRequest(for: held.object(at: 0)).isFavorite = true }
-    try await waitUntil("the former client's observer is told") { keeper.all.count == 1 }
+    try await waitUntil("the former client's observer is notified") { keeper.all.count == 1 }
     try #require(keeper.all[0].changeDetails(for: held)?.changedIndexes == [0])
     PHPhotoLibrary.bootstrap(gallery.library.as(Self.all))
     try #require(PHPhotoLibrary.shared() === first)

@@ -34,7 +34,7 @@ final class Gallery: Sendable {
     }.created
   }
 
-  /// Makes an image, a video or a sound without bytes that is as the core is told.
+  /// Makes an image, a video or a sound without bytes, with what is passed to the core.
   @discardableResult
   nonisolated(nonsending) func make(
     _ seed: Int, _ mediaType: MediaType = .image, _ change: (inout AssetCreation) -> Void = { _ in }
@@ -60,7 +60,7 @@ final class Gallery: Sendable {
   }
 }
 
-/// Keeps what it is told.
+/// Keeps what it receives.
 final class Keeper: NSObject, PHPhotoLibraryChangeObserver {
   private let changes = Gathered<PHChange>()
 
@@ -68,7 +68,7 @@ final class Keeper: NSObject, PHPhotoLibraryChangeObserver {
 
   var all: [PHChange] { changes.all }
 
-  /// Executes a block in the shared library, and gives the change that the observer is told of it.
+  /// Executes a block in the shared library, and gives the change that the observer receives.
   nonisolated(nonsending) func told(_ block: () throws -> Void) async throws -> PHChange {
     let count = all.count
     var failure: (any Error)?
@@ -76,7 +76,7 @@ final class Keeper: NSObject, PHPhotoLibraryChangeObserver {
       do { try block() } catch { failure = error }
     }
     if let failure { throw failure }
-    try await waitUntil("the observer is told") { all.count > count }
+    try await waitUntil("the observer is notified") { all.count > count }
     return all[count]
   }
 }

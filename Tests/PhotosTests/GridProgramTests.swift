@@ -192,7 +192,7 @@ struct GridProgramTests {
       let (stopped, going) = (language.grid.init(limit: 0), language.grid.init(limit: 0))
       stopped.stopObserving()
       try await gallery.images(2..<3)
-      try await waitUntil("the other grid is told") { going.shown.count == 3 }
+      try await waitUntil("the other grid is updated") { going.shown.count == 3 }
       #expect(stopped.shown.count == 2 && stopped.batchCount == 0)
     }
   }

@@ -64,7 +64,7 @@ private enum MainQueue {
   static var isHere: Bool { DispatchQueue.getSpecific(key: mark) == 1 }
 }
 
-/// What a handler of pictures or bytes was told.
+/// What a handler of pictures or bytes received.
 private struct Told: Sendable {
   var text: String?
   var isDegraded = false
@@ -312,7 +312,7 @@ struct ImageManagerTests {
         }
         try await waitUntil("the renderer has begun") { !drawing.begun.all.isEmpty }
         PHImageManager.default().cancelImageRequest(number)
-        try await waitUntil("the handler is told") { !told.all.isEmpty }
+        try await waitUntil("the handler is called") { !told.all.isEmpty }
         #expect(told.all.map(\.isCancelled) == [true] && told.all[0].code == nil && told.all[0].text == nil)
       }
     }

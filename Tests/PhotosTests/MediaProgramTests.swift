@@ -384,7 +384,7 @@ struct TimeAndKindTests {
     let large: Int64 = 1 << 53 + 1
     for (value, scale) in [(large, 1), (-large, 1), (0, 7), (600, 600), (.min, 2), (-1, 600)] as [(Int64, Int32)] {
       let time = CMTime(value: value, timescale: scale)
-      // The same time, where it can be told in thirds of the parts.
+      // The same time, where it can be expressed in thirds of the parts.
       guard let thirds = Int64(exactly: Int128(value) * 3) else { continue }
       let same = CMTime(value: thirds, timescale: 3 * scale)
       #expect(time == same && time.hashValue == same.hashValue && Set([time, same]).count == 1)

@@ -362,7 +362,7 @@ struct EditorProgramTests {
       let photo = try #require(assets().firstObject)
       #expect(try await editor.strengthAndBase(of: photo) == (nil, "sea"))
       try await editor.brighten(photo, by: 2)
-      try await waitUntil("the edit is told") { keeper.all.count == 2 }
+      try await waitUntil("the edit is delivered") { keeper.all.count == 2 }
       #expect(keeper.all[1].changeDetails(for: photo)?.assetContentChanged == true)
       let edited = try #require(assets().firstObject)
       #expect(edited.hasAdjustments && edited.adjustmentsState == .userAdjusted && !photo.hasAdjustments)

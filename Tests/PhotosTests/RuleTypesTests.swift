@@ -433,7 +433,7 @@ struct CollectionTypesTests {
     }
   }
 
-  /// Counts how often it is told of more history.
+  /// Counts how often it is notified of more history.
   private final class Listener: NSObject, PHPhotoLibraryPersistentChangesObserver {
     let told = Gathered<Bool>()
     func photoLibraryPersistentChangesDidUpdate(_ photoLibrary: PHPhotoLibrary) { told.append(true) }
@@ -448,7 +448,7 @@ struct CollectionTypesTests {
       let told = try #require(listener?.told)
       PHPhotoLibrary.shared().register(try #require(listener))
       try await gallery.images(0..<1)
-      try await waitUntil("the observer is told") { !told.all.isEmpty }
+      try await waitUntil("the observer is notified") { !told.all.isEmpty }
       listener = nil
       try await waitUntil("the observer is let go") { weakly == nil }
     }
@@ -490,7 +490,7 @@ struct ErrorTypesTests {
         }
         Issue.record("A denied client made an album.")
       } catch PHPhotosError.userCancelled {
-        Issue.record("Nobody cancelled.")
+        Issue.record("The change was not cancelled.")
       } catch let error as PHPhotosError where error.code == .accessUserDenied {
         let bridged = error as NSError
         #expect(bridged.domain == "PHPhotosErrorDomain" && bridged.code == 3311)
@@ -514,7 +514,7 @@ struct ErrorTypesTests {
       } catch {
         Issue.record("Another error: \(error)")
       }
-      // A walk that began before ends with a change that says why, not as though it had told everything.
+      // A walk that began before ends with a change that says why, not as though it had delivered everything.
       let cut = try #require(walk.next())
       #expect(cut.changeToken == old && walk.next() == nil)
       let reason = #expect(throws: PHPhotosError.self) { try cut.changeDetails(for: .asset) }

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Random histories in which assets are trashed, restored, purged, granted and withdrawn, and what a client of `Photos`
-/// is told of them, against the one thing that it can see: the set of assets before and after each commit.
+/// receives of them, against the one thing that it can see: the set of assets before and after each commit.
 @Suite("What a client cannot see does not exist")
 struct VanishingTests {
   @Test(
@@ -82,7 +82,7 @@ struct VanishingTests {
       }
       #expect(throws: PHPhotosError.self) { try library.localIdentifierMappings(for: [cloud])[cloud]?.get() }
       let core = try gallery.library.cloudIdentifierMappings(forLocalIdentifiers: [name])
-      #expect((try? core[name]?.get()) != nil, "The core's own still tells of the trash.")
+      #expect((try? core[name]?.get()) != nil, "The core's own still covers the trash.")
     }
   }
 }
@@ -102,7 +102,7 @@ private struct VanishingStory {
     var inserted: Set<String>
     var deleted: Set<String>
     var changed: Set<String>
-    /// What may be told as changed: seen before and after, and asked for.
+    /// What may be reported as changed: seen before and after, and asked for.
     var concerned: Set<String>
   }
 
@@ -245,11 +245,11 @@ private struct VanishingStory {
     follower.seen = new
     if chapter.isSighted {
       let due = follower.chapters.count(where: \.isSighted)
-      try await waitUntil("the observer is told") { follower.keeper.all.count >= due }
+      try await waitUntil("the observer is notified") { follower.keeper.all.count >= due }
       try check(follower.keeper.all[due - 1], chapter, old, new, follower.held)
     } else {
       let seen = chapter.inserted.union(chapter.deleted).union(chapter.changed)
-      try demand(seen.isEmpty, "It was not told of \(chapter).")
+      try demand(seen.isEmpty, "It did not receive \(chapter).")
       count("unseen")
     }
     follower.held.merge(objects) { $1 }
@@ -269,12 +269,12 @@ private struct VanishingStory {
         continue
       }
       guard let look = new[name] else {
-        try demand(details?.objectWasDeleted == true && details?.objectAfterChanges == nil, "\(name) is not told gone.")
+        try demand(details?.objectWasDeleted == true && details?.objectAfterChanges == nil, "\(name) is not deleted.")
         continue
       }
-      try demand(details?.objectWasDeleted != true, "\(name) is told gone.")
+      try demand(details?.objectWasDeleted != true, "\(name) is deleted.")
       if chapter.changed.contains(name) {
-        try demand(details?.objectAfterChanges?.isFavorite == look.isFavorite, "\(name) is not told changed.")
+        try demand(details?.objectAfterChanges?.isFavorite == look.isFavorite, "\(name) is not changed.")
       } else if !chapter.concerned.contains(name) {
         try demand(details == nil, "\(name) was not touched, and has details.")
       }
@@ -314,7 +314,7 @@ private struct VanishingStory {
   private func compare(
     _ told: [(token: PHPersistentChangeToken?, details: PHPersistentObjectChangeDetails)], _ due: [Chapter]
   ) throws {
-    try demand(told.map(\.token) == due.map(\.token), "\(told.count) commits are told, not \(due.count).")
+    try demand(told.map(\.token) == due.map(\.token), "\(told.count) commits are delivered, not \(due.count).")
     for (told, chapter) in zip(told, due) {
       let details = told.details
       try demand(details.insertedLocalIdentifiers == chapter.inserted, "Inserted at \(chapter.token.token).")

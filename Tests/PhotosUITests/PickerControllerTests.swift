@@ -41,7 +41,7 @@ struct PickerControllerTests {
     let error = refusal { _ = try picker.begin() }
     #expect(error?.code == .changeNotSupported && error?.description.contains("begin()") == true)
     first.cancel()
-    // The first session's end is told although the next one has begun.
+    // The first session's end is delivered although the next one has begun.
     let second = try picker.begin()
     #expect(second.id != first.id && picker.session?.id == second.id)
     let presenter = try picking.library.present(second)
@@ -65,7 +65,7 @@ struct PickerControllerTests {
     picker.dismiss(animated: true) { isComplete = true }
     #expect(isComplete && session.state == .cancelled && picker.session == nil)
     await #expect(throws: LibraryError.self) { try await presenter.select(picking.name(1)) }
-    // The first session's end would be told before what a later one tells.
+    // The first session's end would be delivered before the result of a later one.
     let next = try picker.begin()
     try await picking.library.present(next).select(picking.name(4))
     #expect(await told.next().map(picking.indexes) == [4])
@@ -87,7 +87,7 @@ struct PickerControllerTests {
       session = try picker.begin()
     }
     try await picking.library.present(session).finish()
-    #expect(await told.next()?.isEmpty == true, "Nobody else holds the picker, and its delegate is told.")
+    #expect(await told.next()?.isEmpty == true, "Nothing else holds the picker, and its delegate is called.")
     while held != nil { await Task.yield() }
     var unseen: PHPickerViewController? = PHPickerViewController(configuration: picking.configuration())
     weak let forgotten = unseen

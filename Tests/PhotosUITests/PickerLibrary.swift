@@ -70,7 +70,7 @@ final class PickerLibrary: Sendable {
     }
   }
 
-  /// Has assets picked, and gives what the delegate was told last.
+  /// Has assets picked, and gives what the delegate received last.
   @MainActor
   func pick(_ names: [String], _ configuration: PHPickerConfiguration? = nil) async throws -> [PHPickerResult] {
     let told = Told()
@@ -89,7 +89,7 @@ final class PickerLibrary: Sendable {
   }
 }
 
-/// A delegate that hands on what it is told.
+/// A delegate that hands on what it receives.
 @MainActor
 final class Told: PHPickerViewControllerDelegate {
   private let stream = AsyncStream.makeStream(of: [PHPickerResult].self)
@@ -100,13 +100,13 @@ final class Told: PHPickerViewControllerDelegate {
     stream.continuation.yield(results)
   }
 
-  /// What it is told next.
+  /// What it receives next.
   func next() async -> [PHPickerResult]? {
     for await results in stream.stream { return results }
     return nil
   }
 
-  /// What it is told next, some times.
+  /// What it receives next, some times.
   func next(_ count: Int) async -> [[PHPickerResult]] {
     var found: [[PHPickerResult]] = []
     for _ in 0..<count { if let results = await next() { found.append(results) } }

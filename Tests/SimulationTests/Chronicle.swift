@@ -4,7 +4,7 @@ import PhotoLedger
 import TestSupport
 import Testing
 
-/// One commit of a history, as persistent history has to tell it.
+/// One commit of a history, as persistent history has to show it.
 struct Chapter {
   let number: UInt64
   let actor: String
@@ -13,7 +13,7 @@ struct Chapter {
   /// How each client names the commit; nil where it did not see it.
   let names: [String: UInt64?]
 
-  /// What somebody must be told: what came into view and left it, what looks different, and what may be told as
+  /// What a client must receive: what came into view and left it, what looks different, and what may be reported as
   /// changed, since requests concerned it.
   struct Told {
     var inserted: Set<LocalIdentifier>
@@ -67,7 +67,7 @@ struct Chronicle {
       let error = #expect(throws: LibraryError.self) { try witness.library.fetchPersistentChanges(since: token) }
       let isRestricted = model.clients[client]?.readWrite == .restricted
       return try demand(
-        error?.code == (isRestricted ? .accessRestricted : .accessUserDenied), "A denied client is told: \(token).")
+        error?.code == (isRestricted ? .accessRestricted : .accessUserDenied), "A denied client receives \(token).")
     }
     // A token of a view names the last commit that the client saw, which is all that it can.
     var start = commit
@@ -78,7 +78,7 @@ struct Chronicle {
       let told = try witness.library.fetchPersistentChanges(since: token, showsTrash: showsTrash)
       try demand(
         told.count == due.count,
-        "Since \(token) '\(client)' is told of \(told.count) commits, not of \(due.map(\.number)) (PH-02).")
+        "Since \(token) '\(client)' receives \(told.count) commits, not \(due.map(\.number)) (PH-02).")
       for (change, chapter) in zip(told, due) {
         do {
           try check(change, chapter, witness, eyes, showsTrash)
@@ -98,11 +98,11 @@ struct Chronicle {
     let name = eyes == .full ? chapter.number : sighting
     try demand(change.changeToken.position == name && change.commit.number == name, "It is called \(change).")
     let author = eyes == .full || chapter.actor == client ? chapter.actor : ""
-    try demand(change.commit.client == author, "It is told to be of '\(change.commit.client)' (AU-01).")
+    try demand(change.commit.client == author, "It is reported as of '\(change.commit.client)' (AU-01).")
     guard !chapter.after.switched.contains(client) else {
       let error = #expect(throws: LibraryError.self) { try change.changeDetails(for: .asset) }
       return try demand(
-        error?.code == .persistentChangeDetailsUnavailable, "A change of access is told in detail (PH-07).")
+        error?.code == .persistentChangeDetailsUnavailable, "A change of access is delivered in detail (PH-07).")
     }
     let due = chapter.told(to: eyes, showsTrash: showsTrash)
     for type in ObjectType.allCases {

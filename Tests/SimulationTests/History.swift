@@ -10,8 +10,8 @@ import TestSupport
 // Each round draws a client and a block of its requests and has the library and the model execute it. If the model
 // refuses, the library must refuse with the same code, and nothing may have happened. If it commits, every live result
 // is compared with what the model says its client sees (`LiveWatch`), and the observer of every client must have been
-// told, or not, as the model says. Everything is drawn from one seed, and the clock is the history's own: the same seed
-// is the same history, byte for byte.
+// notified, or not, as the model says. Everything is drawn from one seed, and the clock is the history's own: the same
+// seed is the same history, byte for byte.
 //
 //   owner          sees everything, decides, puts things into everybody's albums
 //   full           sees everything most of the time; now and then it is limited or denied
@@ -47,7 +47,7 @@ final class History {
 
   var library: PhotoLibrary { temporary.library }
 
-  /// A library with a few assets, albums and folders, and nobody who watches.
+  /// A library with a few assets, albums and folders, and no observers.
   init(seed: UInt64) throws {
     self.seed = seed
     let clock = HistoryClock()
@@ -63,7 +63,7 @@ final class History {
     progressReport = Progress(library: temporary.library, observers: witnesses.map(\.prompt))
     commit = try temporary.library.currentToken.commit
     for witness in witnesses where witness.client != PhotoLibrary.owner {
-      // What was before the history begins is nobody's business; how often each was touched by it, the library says.
+      // What was before the history begins is left out; how often each was touched by it, the library says.
       // One that sees everything saw itself registered before.
       let token = try witness.library.currentToken
       witness.sightings = Array(repeating: commit, count: token.view == nil ? 1 : Int(token.position))
@@ -201,7 +201,7 @@ final class History {
     for witness in witnesses { views[witness.client] = try await view(of: witness, number, after) }
     let facts = CommitFacts(number: number, before: model, after: after, views: views)
     for watch in watches {
-      report("'\(watch.query)' is told of commit \(number)")
+      report("'\(watch.query)' receives commit \(number)")
       try await watch.step(facts, &steps.random)
     }
     chronicle.add(Chapter(number: number, actor: actor, before: model, after: after, names: views.mapValues(\.name)))
@@ -209,7 +209,7 @@ final class History {
     try chronicle.note(steps.random.one(of: witnesses))
   }
 
-  /// What a commit is to a client: it must be told of it exactly if it can have seen anything of it.
+  /// What a commit is to a client: it must be notified of it exactly if it can have seen anything of it.
   private func view(of witness: Witness, _ number: UInt64, _ after: ModelLibrary) async throws -> CommitFacts.View {
     let client = witness.client
     var view = CommitFacts.View(
@@ -234,13 +234,13 @@ final class History {
     try demand(
       token.position == view.name && (token.view == nil) == (now == .full),
       "Commit \(number) is \(token.position) to '\(client)', not \(view.name ?? 0).")
-    report("the observer of '\(client)' is told of commit \(number)")
+    report("the observer of '\(client)' receives commit \(number)")
     let change = try await witness.next(token)
-    try demand(change.token == token, "The observer of '\(client)' was told of \(change.token), not \(token).")
+    try demand(change.token == token, "The observer of '\(client)' received \(change.token), not \(token).")
     let names = change.commits.map(\.number)
     try demand(
       names == [token.position] || now == .full && before != .full && names.last == number,
-      "The observer of '\(client)' was told of \(names) instead of \(token.position) (CD-23).")
+      "The observer of '\(client)' received \(names) instead of \(token.position) (CD-23).")
     witness.owed = token
     view.change = change
     return view
@@ -288,7 +288,7 @@ final class HistoryClock: Sendable {
   func advance(by step: Double) { seconds.withLock { $0 += step } }
 }
 
-/// What a history is doing, for whoever watches over one that hangs.
+/// What a history is doing, for the guardian of one that hangs.
 final class Progress: Sendable {
   private let state = Mutex((doing: "beginning", steps: 0))
   private let library: PhotoLibrary

@@ -5,7 +5,7 @@ import TestSupport
 // One request at random, put to the block and to the model alike.
 //
 // A request is drawn from the state that the block's earlier requests left, so it may use what they created. The
-// model is told first; whether it accepts or refuses, the block is given the request, and the library has to agree.
+// model is given it first; whether it accepts or refuses, the block is given the request, and the library has to agree.
 
 /// A list that an index edit may count on.
 struct Basis {
@@ -82,7 +82,7 @@ struct HistorySteps {
     random.chance(1, of: 25) ? model.assetsInOrder : model.assets { _ in true }
   }
 
-  /// The same without those that nobody may change, most of the time.
+  /// The same without those that no client may change, most of the time.
   private mutating func editable(_ model: ModelLibrary) -> [LocalIdentifier] {
     let pool = pool(model)
     return random.chance(1, of: 25) ? pool : pool.filter { model.assets[$0]?.isEditable ?? false }
@@ -134,7 +134,7 @@ struct HistorySteps {
       return model.acting == Cast.adder ? () : try trash(block, &model, date)
     }
     var creation = AssetCreation.random(file(), &random)
-    // Nobody can delete them, so there must not be many.
+    // No client can delete them, so there must not be many.
     if model.assets.values.count(where: { !$0.isEditable }) > 4 { creation.sourceType = .userLibrary }
     kinds.insert(.create)
     let id = block.createAsset(creation)

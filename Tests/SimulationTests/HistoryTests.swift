@@ -35,7 +35,7 @@ struct HistoryTests {
       try await history.run(commits: Seeds.commits)
       if Dose.isFull {
         #expect(
-          history.refusals > Seeds.commits / 100, "Hardly a block was refused: the generator has lost its mistakes.")
+          history.refusals > Seeds.commits / 100, "Hardly a block was rejected; the generator lost its mistakes.")
       }
       let (histories, kinds) = Self.drawn.withLock { drawn in
         drawn = (drawn.histories + 1, drawn.kinds.union(history.kinds))

@@ -7,9 +7,9 @@ import TestSupport
 //   slow      an asynchronous sequence that is asked now and then, with a small backlog limit
 //   told      two results that are brought forward with the details of the callback observer, commit by commit
 //   lazy      the same for a callback observer that was held up
-//   old       results that nobody brings forward, for FR-01
+//   old       results that are never brought forward, for FR-01
 //
-// Each keeps what the model says its result shows (a `Ledger`), so what it is told can be compared with what happened
+// Each keeps what the model says its result shows (a `Ledger`), so what it receives can be compared with what happened
 // since, however much that is.
 
 /// What one commit did to one result, by the model.
@@ -77,7 +77,7 @@ struct CommitFacts {
   struct View {
     /// The objects that look different to the client.
     var changed: Set<LocalIdentifier>
-    /// What its observer was told; nil if there was nothing to tell.
+    /// What its observer received; nil if there was nothing to deliver.
     var change: LibraryChange?
     /// How the client names the commit.
     var name: UInt64?
@@ -98,7 +98,7 @@ protocol LiveWatching: AnyObject {
   func bases() -> [Basis]
   func step(_ facts: CommitFacts, _ random: inout SeededGenerator) async throws
   func drain(_ random: inout SeededGenerator) async throws
-  /// Takes what a held up observer of the client was told, up to a commit.
+  /// Takes what a held up observer of the client received, up to a commit.
   func tellLazily(_ change: LibraryChange, through commit: UInt64) throws
 }
 
@@ -118,7 +118,7 @@ final class LiveWatch<Element: CheckedObject>: LiveWatching {
   private var slowLedger: Ledger
   private var slowListens = false
   private let slowLimit: Int
-  /// Up to where the slow follower knew of so few commits that it tells them one by one, whatever came since.
+  /// Up to where the slow follower knew of so few commits that it delivers them one by one, whatever came since.
   private var slowKnown: UInt64 = 0
 
   private var told: [FetchResult<Element>]
@@ -161,7 +161,7 @@ final class LiveWatch<Element: CheckedObject>: LiveWatching {
 
   func step(_ facts: CommitFacts, _ random: inout SeededGenerator) async throws {
     do {
-      guard let view = facts.views[query.client] else { throw Divergence("Nobody asked what \(query.client) saw.") }
+      guard let view = facts.views[query.client] else { throw Divergence("What \(query.client) saw was never asked.") }
       let after = facts.after.fetch(query)
       let fact = Fact(
         commit: facts.number, after: after, changed: view.changed,
@@ -184,7 +184,7 @@ final class LiveWatch<Element: CheckedObject>: LiveWatching {
   /// The details that a callback observer is given.
   private func tell(_ change: ListChange<LocalIdentifier>, _ fact: Fact, _ facts: CommitFacts) throws {
     guard let told = facts.views[query.client]?.change else {
-      return try demand(!change.isTouched, "The observer of \(query.client) was told nothing (AU-04).")
+      return try demand(!change.isTouched, "The observer of \(query.client) received nothing (AU-04).")
     }
     try tell(told, change, fact, facts)
   }
@@ -210,7 +210,7 @@ final class LiveWatch<Element: CheckedObject>: LiveWatching {
     let numbers = details.commits.map(\.number)
     let name = facts.views[query.client]?.name
     try demand(
-      numbers == [name], "A prompt follower was told of the commits \(numbers) instead of \(name ?? 0) (CD-23).")
+      numbers == [name], "A prompt follower received the commits \(numbers) instead of \(name ?? 0) (CD-23).")
     try demand(details.fetchResultBeforeChanges.numbers == promptHeld.numbers, "Before is not what was held (CD-02).")
     try check(details, change, fact, facts)
     promptHeld = details.fetchResultAfterChanges
@@ -283,7 +283,7 @@ final class LiveWatch<Element: CheckedObject>: LiveWatching {
     }
   }
 
-  /// Asks the slow follower for all that it can tell.
+  /// Asks the slow follower for all that it can deliver.
   func drain(_ random: inout SeededGenerator) async throws {
     while let last = slowLedger.pending.last {
       // A sequence of which nothing is to come would be waited for without end.
@@ -298,11 +298,11 @@ final class LiveWatch<Element: CheckedObject>: LiveWatching {
         let pending = slowLedger.pending
         try demand(
           through >= pending[0] && (pending.count == 1 || through < pending[1]),
-          "'\(query)': a slow follower was told of \(through) too early.")
+          "'\(query)': a slow follower received \(through) too early.")
       } else if !isSwitched, slowLedger.pending.count > slowLimit {
         try demand(
           through >= last || through <= slowKnown,
-          "'\(query)': a slow follower was told of \(through), not of all up to \(last).")
+          "'\(query)': a slow follower received \(through), not all up to \(last).")
       }
       if slowLedger.pending.count <= slowLimit { slowKnown = last }
       slowListens = true
@@ -319,8 +319,8 @@ final class LiveWatch<Element: CheckedObject>: LiveWatching {
 
   /// What several commits did to the result.
   ///
-  /// A change of access is told by comparing the rows before and after: what was changed and changed back behind it, or
-  /// was seen in between only, does not look different.
+  /// A change of access is computed by comparing the rows before and after: what was changed and changed back behind
+  /// it, or was seen in between only, does not look different.
   private func check(
     _ details: ChangeDetails<Element>, _ change: ListChange<LocalIdentifier>, _ touched: Set<LocalIdentifier>,
     _ ledger: Ledger, _ through: UInt64
@@ -330,15 +330,15 @@ final class LiveWatch<Element: CheckedObject>: LiveWatching {
     }
     let told = Set((details.changedIndexes ?? []).map { change.after[$0] })
     let all = Set(change.changed.map { change.after[$0] })
-    try demand(told.isSubset(of: all), "Objects are told to look different that were not changed.")
+    try demand(told.isSubset(of: all), "Objects are reported to look different that were not changed.")
     try demand(
       ledger.certain(through: through).intersection(all).isSubset(of: told),
-      "Objects were changed and are not told to look different.")
+      "Objects were changed and are not reported to look different.")
     try ListChange(before: change.before, after: change.after, changed: told)
       .check(details, touched: touched, exactly: false)
   }
 
-  /// Whether there must be something to tell of several commits.
+  /// Whether there must be something to deliver of several commits.
   private func isSure(_ change: ListChange<LocalIdentifier>, _ ledger: Ledger, _ through: UInt64) -> Bool {
     guard ledger.hasSwitch(through: through) else { return change.isTouched }
     let all = Set(change.changed.map { change.after[$0] })
@@ -360,12 +360,12 @@ final class LiveWatch<Element: CheckedObject>: LiveWatching {
         lazyLedger.advance(through: through)
       }
     } catch let error as Divergence {
-      throw Divergence("'\(query)', told late of \(through): \(error) \(change.text(touched))")
+      throw Divergence("'\(query)', delivered late, through \(through): \(error) \(change.text(touched))")
     }
   }
 }
 
-/// A result that nobody brings forward, and what it showed when it was fetched.
+/// A result that is never brought forward, and what it showed when it was fetched.
 struct OldResult<Element: CheckedObject> {
   let result: FetchResult<Element>
   let list: [LocalIdentifier]

@@ -39,7 +39,7 @@ struct MomentQuestions {
   let cast: Cast
   /// Assets that are asked for one by one, purged ones among them.
   let assets: [LocalIdentifier]
-  /// An earlier state, by client, that the history is told from.
+  /// An earlier state, by client, that the history is read from.
   let earlier: [String: Token]
   let rows: RowNumbers
 

@@ -127,7 +127,7 @@ struct MomentTests {
     }
   }
 
-  /// A client that may still read, and that a token still tells something, sees by its own token what it saw.
+  /// A client that may still read, and whose token is still valid, sees by its own token what it saw.
   private func check(
     _ token: Token, _ answers: [String: MomentAnswer], _ client: PhotoLibrary, _ record: Record, _ how: String
   ) throws {

@@ -20,7 +20,7 @@ struct NothingLeaksTests {
     for (one, other) in zip(full.deliveries, plain.deliveries) where one != other {
       Issue.record("a delivery\n\(Self.difference(one, other))")
     }
-    #expect(full.deliveries.count == plain.deliveries.count, "a commit outside of its view was delivered, or not told")
+    #expect(full.deliveries.count == plain.deliveries.count, "a commit outside was delivered, or one within was not")
     #expect(full.deliveries.count > 20)
   }
 
@@ -43,7 +43,7 @@ struct NothingLeaksTests {
   }
 }
 
-/// What the client was told of one library.
+/// What the client received of one library.
 struct TwinRecord {
   var transcript: [String]
   var deliveries: [String]

@@ -23,10 +23,10 @@ final class HeldUpObserver: PhotoLibraryChangeObserver {
     gate.unlock()
   }
 
-  /// The last state that it was told of.
+  /// The last state that it received.
   var lastToken: Token? { received.withLock { $0.last?.token } }
 
-  /// What it was told since this was last asked.
+  /// What it received since this was last asked.
   func take() -> [LibraryChange] {
     received.withLock { changes in
       defer { changes.removeAll() }
@@ -35,7 +35,7 @@ final class HeldUpObserver: PhotoLibraryChangeObserver {
   }
 }
 
-/// One client of a history, and what its observers were told.
+/// One client of a history, and what its observers received.
 final class Witness {
   let client: String
   let library: PhotoLibrary
@@ -44,7 +44,7 @@ final class Witness {
   private var told: AsyncStream<LibraryChange>.Iterator
   /// The commits that its view was touched by, while it did not see everything; how it names them, from 1.
   var sightings: [UInt64] = []
-  /// How it names the state that its held up observer was last told of; nil: nothing is to come.
+  /// How it names the state that its held up observer last received; nil: nothing is to come.
   var owed: Token?
 
   init(_ client: String, _ library: PhotoLibrary) {
@@ -57,13 +57,13 @@ final class Witness {
     try library.register(heldUp)
   }
 
-  /// The next change; passes over those of before that are told late, because the client has come to see them.
+  /// The next change; passes over those of before that are delivered late, because the client has come to see them.
   func next(_ token: Token) async throws -> LibraryChange {
     while let change = await told.next() {
       if change.token.isComparable(to: token), change.token < token, token.view == nil { continue }
       return change
     }
-    throw Divergence("The observer of \(client) was told nothing more.")
+    throw Divergence("The observer of \(client) received nothing more.")
   }
 
   /// The commit that a change leads to.

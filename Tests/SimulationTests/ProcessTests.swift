@@ -43,7 +43,7 @@ struct ProcessTests {
         let line = try #require(try watcher.object())
         let after = try Token(try #require(line["after"] as? String))
         #expect(line["before"] as? String == last.description)
-        #expect(after.commit == last.commit + 1, "A commit was told twice, or not at all.")
+        #expect(after.commit == last.commit + 1, "A commit was delivered twice, or not at all.")
         #expect(line["count"] as? Int == Int(after.commit) - 1)
         causes.append(line["cause"] as? String ?? "")
         last = after
@@ -51,7 +51,7 @@ struct ProcessTests {
       #expect(causes.count == 120 - Int(start.commit - starts[0].commit))
       #expect(Set(causes) == ["writer 0", "writer 1"])
       watcher.stop()
-      #expect(try watcher.object() == nil, "A watcher was told more than there is.")
+      #expect(try watcher.object() == nil, "A watcher received more than there is.")
     }
     #expect(try library.verify().isSound)
   }

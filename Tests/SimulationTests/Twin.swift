@@ -18,7 +18,7 @@ import TestSupport
 //
 // The identifiers of hidden objects are known from the library that has them; in the plain one nothing ever had them.
 
-/// A library, its limited client, and everything that the client was ever told.
+/// A library, its limited client, and everything that the client ever received.
 final class Twin {
   /// What the client is called.
   static let client = "app"
@@ -31,7 +31,7 @@ final class Twin {
   private(set) var hidden: [LocalIdentifier] = []
   private(set) var looks = 0
   private var hides = 0
-  /// What the client was told, in the order in which it asked.
+  /// What the client received, in the order in which it asked.
   private(set) var transcript: [String] = []
   /// What visible steps made.
   var named: [String: LocalIdentifier] = [:]
@@ -136,7 +136,7 @@ final class Twin {
     try await waitUntil("the observer hears of \(token)") { [told] in told.last == token }
   }
 
-  /// Ends all following; what was told by each, in its order.
+  /// Ends all following; what was delivered by each, in its order.
   func end() async throws -> [String] {
     owner.close()
     for follower in followers { try await follower.value }
@@ -174,10 +174,10 @@ final class TwinWorld: Sendable {
   }
 }
 
-/// Who was told something, and what.
+/// A listener, and what it received.
 private typealias Delivery = (listener: String, text: String)
 
-/// Writes down what it is told.
+/// Records what it receives.
 private final class ToldObserver: PhotoLibraryChangeObserver {
   private let deliveries: Gathered<Delivery>
   private let state = Mutex<Token?>(nil)

@@ -67,7 +67,7 @@ package final class ChildRun: Sendable {
   /// - Returns: what it wrote on both of its streams, and how it ended.
   package static func of(_ words: [String], input: Data = Data()) throws -> (text: String, end: End) {
     let child = try ChildRun(URL(filePath: "/usr/bin/env"), words, input: .pipe, errors: .output)
-    // A program may end before it has read everything; what it wrote tells why.
+    // A program may end before it has read everything; what it wrote says why.
     signal(SIGPIPE, SIG_IGN)
     let writing = Thread {
       try? child.input.write(contentsOf: input)

@@ -10,7 +10,7 @@ import Foundation
 //     soak   50   what finds the rare
 //
 // A run that is long enough to find what is rare makes everybody wait for it at every change. So the usual dose is
-// small, and one variable lengthens all of them. Rejected: a variable for each test, which nobody remembers.
+// small, and one variable lengthens all of them. Rejected: a variable for each test, which is hard to remember.
 
 /// The length of random runs, as a multiple of the usual one.
 package enum Dose {

@@ -7,7 +7,7 @@ package import PhotoLedger
 // The library that the fixtures of store formats 1 to 3 hold: one of every fact, in one order, from one seed.
 //
 // A change here makes another library than that of the fixtures of older formats, which are never recorded again: what
-// a later format needs is told by a library of its own.
+// a later format needs is in a library of its own.
 
 /// The history that StorageFormat.md takes its examples from.
 package struct FormatLibrary {
@@ -113,7 +113,7 @@ package struct FormatLibrary {
     try library.performChangesAndWait { $0.deleteCollections([folder]) }
   }
 
-  /// Words, stars, an edit of the content that is taken back, and a query that looks like an album.
+  /// Words, stars, an edit of the content that is reverted, and a query that looks like an album.
   private func describe() throws {
     var changes = AssetChanges()
     changes.caption = .set("Low tide")

@@ -1,7 +1,7 @@
 import Foundation
 import Synchronization
 
-/// What several threads tell a test, in the order in which they told it.
+/// What several threads report to a test, in the order in which they did.
 package final class Gathered<Element: Sendable>: Sendable {
   private let elements = Mutex<[Element]>([])
 

@@ -2,7 +2,7 @@ package import Foundation
 package import PhotoLedger
 
 extension AssetResource {
-  /// A file that nobody has; its hash is made from the number.
+  /// A file that does not exist; its hash is made from the number.
   package static func invented(_ seed: Int, _ type: ResourceType = .photo) -> AssetResource {
     AssetResource(
       type: type, originalFilename: "IMG_\(seed).jpg", uniformTypeIdentifier: "public.jpeg",

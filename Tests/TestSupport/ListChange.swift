@@ -40,7 +40,7 @@ package struct ListChange<Identity: Hashable> {
     changedBefore = before.indices.filter { seen.contains(before[$0]) }
   }
 
-  /// Whether an observer has anything to be told (CD-01).
+  /// Whether there is anything for an observer to receive (CD-01).
   package var isTouched: Bool {
     !removed.isEmpty || !inserted.isEmpty || !changed.isEmpty
       || before.filter(kept.contains) != after.filter(kept.contains)
@@ -88,7 +88,7 @@ package struct ListChange<Identity: Hashable> {
 extension ListChange {
   /// Compares index sets and moves with what they must be (CD-04 to CD-13).
   /// - Parameters:
-  ///   - details: what the library tells.
+  ///   - details: what the library delivers.
   ///   - touched: the objects whose place the change itself concerned.
   ///   - exactly: whether these are exactly the ones with other sort keys. Of a manual order a model knows less: an
   ///     object may have been moved and come back, and others are given new keys to make room.

@@ -21,7 +21,7 @@ extension ModelLibrary {
     if let burst = creation.burstIdentifier {
       let others = membersOfBurst(burst)
       guard others.count(where: { sees($0) }) < 1000 else { throw ModelRefusal(code: .limitExceeded) }
-      // Who sees no other member is the first to come, as far as it can tell.
+      // A client that sees no other member sees this one as the first to come.
       asset.representsBurst = asset.representsBurst || !others.contains { sees($0) }
       if asset.representsBurst { setRepresentative(nil, among: others, date) }
     }

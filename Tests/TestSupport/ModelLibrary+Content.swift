@@ -61,7 +61,7 @@ extension ModelLibrary {
     let (everybodys, makers) = (collections[id]?.cover, creatorCovers[id])
     let isLimited = eyes(of: acting) != .full
     guard asset != (isLimited ? makers : everybodys) else { return }
-    // A limited client does not take back what it cannot see.
+    // A limited client does not revert what it cannot see.
     // Nor does it choose for all what only it is shown.
     let isShown = asset.map { assets[$0]?.isShown ?? false } ?? true
     if everybodys != asset, isShown, !isLimited || asset != nil || everybodys == makers {

@@ -57,7 +57,7 @@ extension ModelLibrary {
     }
   }
 
-  /// Nobody but those with full access is told.
+  /// Only clients with full access are notified.
   private mutating func setStack(_ stack: LocalIdentifier?, of id: LocalIdentifier) {
     guard assets[id]?.stack != stack else { return }
     assets[id]?.stack = stack

@@ -11,7 +11,7 @@ package final class RawClient {
   /// - Parameters:
   ///   - source: the address of this machine that it connects from, such as 127.0.0.2; the system's choice if nil.
   ///   - receiveBuffer: the size in bytes of what may wait to be read; the system's choice if nil.
-  /// - Throws: on a thread that all tasks share, see ``onBlockingThreads(_:)``, and if nobody listens there.
+  /// - Throws: on a thread that all tasks share, see ``onBlockingThreads(_:)``, and if no server listens there.
   package convenience init(
     host: String = "127.0.0.1", port: UInt16, from source: String? = nil, receiveBuffer: Int32? = nil
   ) throws {

@@ -1,6 +1,6 @@
 package import PhotoLedger
 
-/// Keeps the changes that it is told, in their order.
+/// Keeps the changes that it receives, in their order.
 package final class ChangeKeeper: PhotoLibraryChangeObserver {
   package let changes = Gathered<LibraryChange>()
 
@@ -9,7 +9,7 @@ package final class ChangeKeeper: PhotoLibraryChangeObserver {
   package func photoLibraryDidChange(_ change: LibraryChange) { changes.append(change) }
 }
 
-/// A prompt that answers what it was told to answer, and keeps what it was asked.
+/// A prompt that gives the answers it was made with, and keeps what it was asked.
 package final class ScriptedPrompt: PermissionPrompt {
   package let asked = Gathered<String>()
   private let decision: PermissionDecision?

@@ -13,7 +13,7 @@ package final class PromptObserver: PhotoLibraryChangeObserver {
   package func finish() { continuation.finish() }
 }
 
-/// A library for one rule: short ways to make things, and an observer that is told of every commit.
+/// A library for one rule: short ways to make things, and an observer that receives every commit.
 package final class SmallLibrary {
   package let temporary: TemporaryLibrary
   private let observer = PromptObserver()
@@ -28,16 +28,16 @@ package final class SmallLibrary {
 
   package var library: PhotoLibrary { temporary.library }
 
-  /// Executes a block and gives what the observer was told of it.
+  /// Executes a block and gives what the observer received of it.
   @discardableResult
   package func change(_ block: (ChangeBlock) throws -> Void) async throws -> LibraryChange {
     let before = try library.currentToken
     let receipt = try await library.performChanges(block)
-    if receipt.token == before { throw Divergence("The block changed nothing, so the observer is told nothing.") }
+    if receipt.token == before { throw Divergence("The block changed nothing, so the observer receives nothing.") }
     while let change = await told.next() {
       if change.token == receipt.token { return change }
     }
-    throw Divergence("The observer was told nothing more.")
+    throw Divergence("The observer received nothing more.")
   }
 
   /// The code with which a block fails, after checking that it left nothing.

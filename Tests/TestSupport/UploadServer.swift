@@ -3,11 +3,11 @@ import Synchronization
 
 // A server for uploads, as small as a test needs it: HTTP/1.1 over a socket of the loopback, one thread a connection.
 //
-// It speaks the resumable upload in either of its two forms or not at all, and does what a test tells it to do wrong:
+// It speaks the resumable upload in either of its two forms or not at all, and does wrong what a test asks for:
 // faults are used up one by one, each by the next request that it fits. What it took is kept as the bytes arrive, so a
 // connection that is cut leaves exactly the bytes that the server had read.
 
-/// A server for uploads that misbehaves as it is told.
+/// A server for uploads that misbehaves as a test asks.
 package final class UploadServer: Sendable {
   /// Which fields of the protocol it reads and writes.
   package enum Form: String, CaseIterable, Sendable {

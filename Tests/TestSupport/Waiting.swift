@@ -8,7 +8,7 @@ package struct TimeIsUp: Error, CustomStringConvertible {
 /// Waits until a condition holds, at most for a time.
 /// - Parameters:
 ///   - what: what is waited for, for the message.
-///   - limit: how long; generous, since nobody waits it out unless something is broken.
+///   - limit: how long; generous, since it is waited out only if something is broken.
 ///   - condition: is asked again and again.
 package nonisolated(nonsending) func waitUntil(
   _ what: String, limit: Duration = .seconds(180), _ condition: () throws -> Bool
