@@ -1,17 +1,14 @@
 import Foundation
 import Testing
 
-// Comments and pages use the terms of the field. Whether prose reads well no test can tell; a few turns of phrase are
-// always a detour, and each has a plain form:
-//
-//     an observer is told of a commit      an observer receives a commit
-//     whoever reads it                     a reader, the caller
-//     nobody has decided                   the permission is undecided
+// Comments and pages use the terms of the field. Whether prose reads well is not for a test to decide; a few turns of
+// phrase are always a detour, and the list below has a plain form for each.
 //
 // The list holds only turns without a good use. A turn that wraps to the next line is found as well: a line is read
-// with the first word of the one below. The rule covers comments of sources in Swift, comments in JavaScript and C,
-// pages, the names of tests and suites, and the benchmarks as a whole, whose texts are printed. Rejected: a spelling
-// checker or a grammar, which judge far more than they know.
+// with the first word of the one below. The rule covers comments in Swift, JavaScript and C, those of tests included,
+// pages, the names of tests and suites in Swift and JavaScript, and the benchmarks as a whole, whose texts are printed.
+// Other strings of tests are data, or are compared with what the program says. Rejected: a spelling checker or a
+// grammar, which judge far more than they know.
 
 /// Turns of phrase that the project does not use.
 enum Prose {
@@ -57,6 +54,14 @@ enum Prose {
           String(path.prefix { $0 != "/" })))
   }
 
+  /// The lines of a file in Swift that are comments; other lines are emptied, also those with a comment behind code.
+  static func comments(of source: SwiftSource) -> [String] {
+    source.text.map { line in
+      let bare = line.drop { $0 == " " }
+      return bare.hasPrefix("//") ? String(bare) : ""
+    }
+  }
+
   /// The files in JavaScript and C.
   static let scripts: [String] = PackageFiles.paths.filter { path in
     [".js", ".mjs", ".c", ".h"].contains { path.hasSuffix($0) }
@@ -71,6 +76,16 @@ enum Prose {
       guard isBlock || bare.hasPrefix("//") else { return "" }
       isOpen = isBlock && !bare.holds("*/")
       return String(bare)
+    }
+  }
+
+  /// The names of a script's tests, each in its line; other lines are emptied.
+  static func names(ofScript contents: String) -> [String] {
+    let pattern = #/^test\((?:'((?:[^'\\]|\\.)*)'|`((?:[^`\\]|\\.)*)`)/#
+    return contents.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+      let bare = line.drop { $0 == " " }
+      guard bare.hasPrefix("test("), let match = bare.firstMatch(of: pattern) else { return "" }
+      return String(match.output.1 ?? match.output.2 ?? "")
     }
   }
 
@@ -111,13 +126,11 @@ extension Rule {
     check: { source in
       let lines: [String]
       switch source.path.prefix(while: { $0 != "/" }) {
-      case "Tests": lines = Prose.names(ofTests: source)
+      case "Tests":
+        // A line is a comment or holds a name, so that one of both is empty.
+        lines = zip(Prose.comments(of: source), Prose.names(ofTests: source)).map { $0 + $1 }
       case "Benchmarks": lines = source.text
-      default:
-        lines = source.text.map { line in
-          let bare = line.drop { $0 == " " }
-          return bare.hasPrefix("//") ? String(bare) : ""
-        }
+      default: lines = Prose.comments(of: source)
       }
       return Prose.findings(in: lines).map { Finding(source, $0.line, $0.what) }
     })
@@ -133,10 +146,11 @@ struct ProseTests {
     #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
   }
 
-  @Test("a comment in JavaScript or C uses the terms of the field", arguments: Prose.scripts)
+  @Test("a comment in JavaScript or C, or a test's name there, uses the terms of the field", arguments: Prose.scripts)
   func script(_ path: String) throws {
     let contents = try #require(PackageFiles.contents(path))
-    let found = Prose.findings(in: Prose.comments(ofScript: contents)).map { "\(path):\($0.line + 1): \($0.what)" }
+    let lines = zip(Prose.comments(ofScript: contents), Prose.names(ofScript: contents)).map { $0 + $1 }
+    let found = Prose.findings(in: lines).map { "\(path):\($0.line + 1): \($0.what)" }
     #expect(found.isEmpty, "\(found.joined(separator: "\n"))")
   }
 
@@ -146,6 +160,15 @@ struct ProseTests {
     #expect(Prose.scripts.contains("Sources/CSystem/guard.c"))
     let text = "let nobody;\n// It is\n// told.\n/**\n * Said to\n * nobody, as it was\n * told. */\nnobody();\n/* A */"
     #expect(Prose.findings(in: Prose.comments(ofScript: text)).map(\.line) == [1, 5, 5])
+  }
+
+  @Test("the names of a script's tests were found, and their code is left out")
+  func namesOfScripts() throws {
+    let contents = try #require(PackageFiles.contents("Tests/PageTests/views.test.mjs"))
+    #expect(Prose.names(ofScript: contents).count { !$0.isEmpty } > 20)
+    let text = "test('a \\'reader\\' is told', () => say('nobody'));\n  test(`nobody (${a})`, b);\nc.test('nobody');"
+    #expect(Prose.names(ofScript: text) == ["a \\'reader\\' is told", "nobody (${a})", ""])
+    #expect(Prose.findings(in: Prose.names(ofScript: text)).map(\.line) == [0, 1])
   }
 
   @Test("the API's description uses the terms of the field")

@@ -11,7 +11,7 @@ import Testing
 
 @Suite("The table of rules")
 struct RuleTableTests {
-  /// How many rules each family has; 129 in all. Whoever finds another rule adds it here and to the table.
+  /// How many rules each family has; 129 in all. A rule that is found later is added here and to the table.
   static let families: KeyValuePairs<String, Int> = [
     "CD": 23, "FR": 19, "CB": 13, "AS": 16, "LP": 2, "BU": 3, "AL": 8, "FO": 5, "AU": 11, "PH": 10, "CI": 7, "OB": 5,
     "PK": 7,

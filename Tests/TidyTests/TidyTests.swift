@@ -186,7 +186,8 @@ struct RuleTests {
     Case(rule: .knownRoom, path: "Sources/PhotoLedger/Events/A.swift", contents: "", line: nil),
     Case(rule: .prose, path: "Sources/A/A.swift", contents: "let told = 1\n// A reader is\n// told of it.", line: 2),
     Case(rule: .prose, path: "Sources/A/A.swift", contents: "let a = \"nobody\"\n// Untold, is toldest.", line: nil),
-    Case(rule: .prose, path: "Tests/ATests/A.swift", contents: "// Nobody.\n@Suite(\"What nobody sees\")", line: 2),
+    Case(rule: .prose, path: "Tests/ATests/A.swift", contents: "// A.\n@Suite(\"What nobody sees\")", line: 2),
+    Case(rule: .prose, path: "Tests/ATests/A.swift", contents: "a(\"nobody\")\n  // It is\n  // told.", line: 2),
     Case(
       rule: .prose, path: "Tests/ATests/A.swift",
       contents: "@Test(\n  \"a \\\"reader\\\" is told\", arguments: [1])\nfunc a() {}", line: 2),
