@@ -44,7 +44,7 @@
     init(_ bytes: [UInt8]) throws { document = try JSONReader.read(bytes) }
 
     static let served = Result { try Contract(Array(PackageResources.openapi_json)) }
-    /// The description of the routes for uploaders made for Immich, which is no part of the API's version 1.
+    /// The description of the routes for uploaders made for Immich, which is not part of the API's version 1.
     static let servedToImmichClients = Result { try Contract(Array(PackageResources.immich_clients_json)) }
 
     /// The description that a target belongs to.

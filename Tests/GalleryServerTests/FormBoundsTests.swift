@@ -56,7 +56,7 @@
         part.send(try gallery.head("POST", "/v1/uploads", key: uploader.key, fields))
         part.send([UInt8](repeating: 0, count: 1_900_000))
         #expect(part.readToEnd().hasPrefix("HTTP/1.1 429"))
-        // The first goes on; it is no photo.
+        // The first continues; it is not a photo.
         first.send(Array(form.closed.dropFirst(300_000)))
         try Self.check(first.readToEnd(), 422, "/api/assets")
         try Self.check(Self.send(form, uploader).readToEnd(), 422, "/api/assets")

@@ -210,7 +210,7 @@
         let (other, _) = try uploader.uploaded(try uploader.upload(undated, named: "undated.jpg"))
         #expect(try uploader.ask("PUT", "/api/assets/\(other)", said).status == 200)
         #expect(try gallery.library.asset(other)?.creationDate == Date(timeIntervalSince1970: 1_577_927_045))
-        // What says nothing is no commit.
+        // A request without a change makes no commit.
         let before = try gallery.library.currentToken
         #expect(try uploader.ask("PUT", "/api/assets", ["ids": [other], "latitude": 0, "longitude": 0]).status == 204)
         #expect(try gallery.library.currentToken == before)

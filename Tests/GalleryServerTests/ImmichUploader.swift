@@ -159,7 +159,7 @@
           id = try #require(there["id"] as? String)
         } else {
           let answer = try upload(data, named: url.lastPathComponent)
-          // What is no photo is rejected, and the uploader goes on.
+          // A file that is not a photo is rejected, and the uploader continues.
           if answer.status == 422 { continue }
           let (made, isDuplicate) = try uploaded(answer)
           index[data.sha1Base64] = ["id": made]

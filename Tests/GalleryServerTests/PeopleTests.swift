@@ -277,7 +277,7 @@
         let origin = "Origin: http://\(gallery.address)"
         let out = try gallery.ask("DELETE", "/v1/session", key: nil, [pair, origin])
         #expect(out.status == 204 && out.fields["set-cookie"]?.contains("Max-Age=0") == true)
-        // The line about it names who asked, though the key is gone when it is written.
+        // The line about it names the person, though the key is gone when it is written.
         try await waitUntil("there is a line about signing out") {
           gallery.log.lines.contains { $0.status == 204 && $0.client == "family" }
         }

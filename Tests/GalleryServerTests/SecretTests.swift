@@ -60,7 +60,7 @@
       try #require(one.touchedCount == (isEqual ? 0 : 1) && other.touchedCount == 0)
       let found = Passwords.isEqual(UnsafeRawBufferPointer(one.bytes), UnsafeRawBufferPointer(other.bytes))
       #expect(found == isEqual && one.touchedCount == Pages.count && other.touchedCount == Pages.count)
-      // Of another count, nothing is read: the count of a hash is no secret.
+      // Of another count, nothing is read: the count of a hash is not secret.
       let (long, short) = (try Pages(), try Pages())
       let part = UnsafeRawBufferPointer(rebasing: short.bytes.dropLast())
       #expect(!Passwords.isEqual(UnsafeRawBufferPointer(long.bytes), part))

@@ -35,7 +35,7 @@
         let path = "/v1/fetches/\(fetch.name)/shapes?token=\(fetch.token)"
         let all = try gallery.ask("GET", path)
         #expect(all.status == 200 && all.fields["content-type"] == "application/octet-stream")
-        // 128, 325, 0 and 256, little-endian; 0x80 alone is no text.
+        // 128, 325, 0 and 256, little-endian; 0x80 alone is not text.
         #expect(Array(all.body.unicodeScalars.map(\.value).dropFirst()) == [0, 0x45, 1, 0, 0, 0, 1])
         let some = try gallery.ask("GET", "\(path)&start=1&count=2")
         #expect(Array(some.body.utf8) == [0x45, 1, 0, 0])

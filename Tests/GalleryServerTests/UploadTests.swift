@@ -121,7 +121,7 @@
         // The answer was lost: the same one again, by the same request and by asking.
         let repeated = try gallery.send("PATCH", place, data.dropFirst(middle), rest).answer
         #expect(repeated.status == 201 && repeated.body == end.body)
-        // What is no repetition of it is not answered as though it had been taken.
+        // A request that does not repeat it is not answered as though it had been taken.
         for (offset, isLast, bytes) in [(0, false, data.prefix(10)), (0, true, data.prefix(10)), (999_999, true, data)]
         {
           let other = try gallery.send("PATCH", place, bytes, flag(isLast) + ["Upload-Offset: \(offset)", Self.part])

@@ -52,7 +52,7 @@
       try await TestGallery.serving(access: .withImmichClients) { gallery in
         var count = 0
         for route in Router.routesWithImmichClients where route.method == method && route.need != .nothing {
-          // A body that is received as it comes is no JSON; see `uploads`.
+          // A body that is received as it comes is not JSON; see `uploads`.
           if ["/v1/uploads", "/v1/uploads/{upload}"].contains(route.path), method != "DELETE" { continue }
           if route.path == "/api/assets", method == "POST" { continue }
           let path = route.path.replacing("{", with: "").replacing("}", with: "")

@@ -133,7 +133,7 @@ struct CursorTests {
           let value = try cursor.seek(near: n)?.value.unsafeLoad(as: UInt8.self)
           let isRight = value == (numbers.contains(n) ? UInt8(truncatingIfNeeded: n) : nil)
           #expect(isRight, "\(n) at \(place)")
-          // Another movement in between is no matter.
+          // Another movement in between does not matter.
           if place % 11 == 0 { _ = try cursor.next() }
         }
       }

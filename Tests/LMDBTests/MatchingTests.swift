@@ -30,7 +30,7 @@ struct MatchingTests {
         let count = integerKeys ? 8 : Int.random(in: 1...4, using: &random)
         return (0..<count).map { $0 < 2 ? .random(in: 0...255, using: &random) : .random(in: 0...1, using: &random) }
       }
-      // Long values lie in pages of their own, and there are more than one stretch of the walk.
+      // Long values lie in pages of their own, and a walk takes more than one part.
       func value() -> [UInt8] {
         let count = [0, 3, 9000].randomElement(using: &random) ?? 0
         return Array(repeating: .random(in: 0...1, using: &random), count: count)

@@ -168,7 +168,7 @@ struct BackupTests {
   @Test("a backup that lost a file is not restored unless the caller accepts that", arguments: [true, false])
   func lostFiles(isNamed: Bool) async throws {
     let kept = try await KeptLibrary.make()
-    // One that was missing before is no loss of the backup, and one that no asset names any more is.
+    // One that was missing before is not a loss of the backup, and one that no asset names any more is.
     let twin = try #require(try kept.library.asset(kept.twin.uuidString))
     try FileManager.default.removeItem(at: kept.library.url(of: try kept.library.resources(of: twin)[0]))
     let digits = Array("of an earlier edit".utf8).sha256.hexadecimal

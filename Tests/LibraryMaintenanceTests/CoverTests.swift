@@ -272,7 +272,7 @@ struct CoverTests {
     try await small.library.undo(.commit(try #require(back.token)))
     #expect(try covers() == [a[2], nil])
 
-    // Where it had none before, it has none afterwards.
+    // A collection without one before is without one afterwards.
     let first = try await small.library.performChanges { $0.setCover(a[1], of: album) }
     #expect(try covers() == [a[1], a[1]])
     try await small.library.undo(.commit(first.token))

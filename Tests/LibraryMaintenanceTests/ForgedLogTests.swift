@@ -33,7 +33,7 @@ struct ForgedLogTests {
         return .clientRegistered(ClientRow(number: 2, name: "com.example.forged", registeredDate: date))
       case .pickElsewhere: return .pickRecorded(PickRow(number: 2, client: 2, date: date, withheld: []))
       case .mismatch:
-        // The asset is no favorite, and so cannot become none.
+        // The asset is not a favorite, and so cannot stop being one.
         let change = AssetChange(field: .isFavorite, old: .bool(true), new: .bool(false))
         let edit = AssetEdit(number: try Self.number(of: kept.twin, in: kept), changes: [change])
         return .assetsEdited(AssetsEdited(verb: .edited, edits: [edit], shifts: []))

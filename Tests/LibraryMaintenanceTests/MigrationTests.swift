@@ -11,7 +11,7 @@ import Testing
 //
 //     v1-first    20 November 2026: assets, albums, folders; nine projections      migrated.dump: what it comes to
 //     v1          22 November 2026: clients, words, edits, smart albums; sixteen    v7/library.dump is what it comes to
-//     v2          22 November 2026: stored orders, departed objects, events aside   the same
+//     v2          22 November 2026: stored orders, tombstones, quarantined events   the same
 //     v3          24 November 2026: erased payloads, undos, forks                   the same, and kept.dump v7's
 //     v4          24 November 2026: the index of words, more stored orders          the same
 //     v5          26 November 2026: events of versions 3 and 4                      the same
@@ -88,7 +88,7 @@ struct MigrationTests {
         try Data(found.utf8).write(to: Self.fixtures.appending(path: expected))
       }
       #expect(Self.difference(found, try Self.fixture(expected)) == nil, "\(version)")
-      // How often the proof of the log tells where it is, depends on its length.
+      // How often the proof of the log reports its progress depends on its length.
       #expect(phases.subtracting(["log"]) == (Self.rebuilt.contains(version) ? ["rebuild", "swap"] : []))
       let left = try FileManager.default.contentsOfDirectory(atPath: url.path + "/store")
       #expect(!left.contains { $0.contains("shadow") })

@@ -183,7 +183,7 @@ final class UndoHistory {
     case 2: block.album(album).add(some(4))
     case 3: block.album(album).remove(some(2))
     case 4: block.album(album).move(at: IndexSet(integer: random.int(0..<4)), to: random.int(0..<3))
-    // So often at one spot that the gap is used up, and keys are spread.
+    // So often at one spot that the gap is used up, and members are rekeyed.
     default:
       block.album(album).add(some(8))
       for _ in 0..<40 { block.album(album).move(at: IndexSet(integer: 2), to: 1) }

@@ -86,7 +86,7 @@ struct UndoModelTests {
     everything.includeHiddenAssets = true
     var trash = FetchOptions()
     trash.showsTrash = true
-    // Some receive each commit, one lags far behind and receives all of them at once.
+    // Some receive each commit, one lags and receives all of them at once.
     var near: [(options: FetchOptions, shown: [LocalIdentifier], follower: ResultChanges<Asset>.Iterator)] = []
     for options in [everything, trash, FetchOptions()] {
       let held = try history.library.fetchAssets(options)

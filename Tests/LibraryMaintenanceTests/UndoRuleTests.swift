@@ -197,7 +197,7 @@ struct UndoRuleTests {
     let marked = try library.performChangesAndWait { $0.edit([id], self.caption("one")) }
     let plan = try library.planUndo(.commit(marked.token))
     #expect(!plan.isRefused && plan.changes.count == 1 && plan.token == nil)
-    // Who confirms changes is asked after the look and before the writer: there a commit of another process fits in.
+    // The confirmation handler is called between plan and writer: there a commit of another process fits in.
     let racer = Racer { [library = self.library] in
       _ = try? library.store.perform([.editAssets([id], Self.race)], cause: "in between")
     }
@@ -437,7 +437,7 @@ struct UndoRuleTests {
     #expect(try library.fetchAssets(options).map(\.representsBurst) == [true, false])
   }
 
-  // MARK: Who, and how it is recorded
+  // MARK: The client, and how it is recorded
 
   @Test("the owner undoes any commit, a client with full access its own, and every other client none (AU-08)")
   func who() throws {

@@ -29,7 +29,7 @@ struct UnreadableEventTests {
       case .olderVersion: ("nothing.changed", 0, .map([]))
       case .noMap: ("nothing.changed", 1, .array([]))
       case .unknownField: ("nothing.changed", 1, .map([.init(.unsigned(1), .null)]))
-      // The asset is no favourite, and so can become none.
+      // The asset is not a favourite, and so cannot stop being one.
       case .mismatch:
         (
           "assets.edited", 1,
@@ -211,7 +211,7 @@ struct UnreadableEventTests {
     let environment = try LMDB.Environment.store(ofLibrary: made.url.path)
     let log = try EventLog(in: environment)
     let number = try environment.read { t in try log.head(t).sequence }
-    // The asset is no favourite. Without that, the event applies, and no later one does: its date is another.
+    // The asset is not a favourite. Without that, the event applies, and no later one does: its date is another.
     let changes = CBOR.array([
       .array([.unsigned(1), .bool(true), .bool(false)]),
       .array([

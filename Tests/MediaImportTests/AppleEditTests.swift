@@ -32,7 +32,7 @@ enum AppleFiles {
     TinyMedia.jpeg(.init(width: isRendered ? 6 : 8, dateTimeOriginal: time, comment: text))
   }
 
-  /// What is no adjustment data, whatever its name.
+  /// A file that is not adjustment data, whatever its name.
   static let hostile: [(name: String, data: Data)] = [
     ("text", Data("edits".utf8)), ("empty", Data()), ("list without a dictionary", Data("\(listHead)</plist>".utf8)),
     ("no format", list("<key>adjustmentData</key><data>AAEC</data>")),

@@ -89,7 +89,7 @@ struct FolderScanTests {
     try folder.write("a/x.jpg", Data("x".utf8))
     try folder.write("a/library/store/data.mdb", Data())
     try folder.write("a/library/resources/ab/cd", Data("y".utf8))
-    // A name that is no text.
+    // A name that is not UTF-8.
     let odd = folder.asRoot.appending([0xFF, 0xFE])
     #expect(odd.withCString { mkdir($0, 0o755) } == 0)
     let library = FilePath("\(folder.path)/a/library")

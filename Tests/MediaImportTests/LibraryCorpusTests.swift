@@ -24,7 +24,7 @@ struct LibraryCorpusTests {
     var differences: [String] = []
     for entry in manifest {
       let outcome = try #require(outcomes[entry.path], "\(entry.path) has an outcome")
-      // Adjustment data that are kept are no media.
+      // Adjustment data that are kept are not media.
       if case .resource(_, .adjustmentData) = outcome { continue }
       guard entry.isMedia else {
         differences += CorpusImportTests.asset(outcome) == nil ? [] : ["\(entry.path): was taken and is no media"]

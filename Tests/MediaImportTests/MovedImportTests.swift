@@ -63,7 +63,7 @@ struct MovedImportTests {
 
   private static let count = 12
 
-  /// A folder with photos, a second copy of one, and a file that is no photo.
+  /// A folder with photos, a second copy of one, and a file that is not a photo.
   private static func pictures() throws -> TemporaryFolder {
     let folder = try TemporaryFolder()
     for index in 0..<count { try folder.write("sea/p\(index).jpg", ImportTests.still("\(index)")) }

@@ -280,7 +280,7 @@ struct TakeoutCourseTests {
     for json in expected {
       switch found[json.json] {
       case .describes(let path):
-        // The expectations go by title alone; this one's title is no file's name, and its own name is one.
+        // The expectations go by title alone; this one's title is not a file's name, and its own name is one.
         let isByName = json.media.isEmpty && json.json.hasSuffix("PXL_20231006_063909898.LS.mp4.json")
         #expect(isByName || json.media.map { base + $0 } == [path.description], "\(json.json)")
       case .describesAlbum: #expect(json.kind == "album", "\(json.json)")

@@ -1,11 +1,11 @@
-// One feed for all tabs and views: who begins to follow a fetch that another follows already learns where it is by now.
+// One feed for all tabs and views: a view that follows a fetch that another follows already learns where it is by now.
 
 import assert from 'node:assert/strict';
 import test, { mock } from 'node:test';
 
 const page = new URL('../../Sources/GalleryServer/Page/', import.meta.url);
 
-// The hub looks at its tabs for as long as a worker runs, which is no reason for a test to go on.
+// The hub checks its tabs for as long as a worker runs, which must not keep a test running.
 const { setInterval: repeat } = globalThis;
 globalThis.setInterval = (...parts) => repeat(...parts).unref();
 

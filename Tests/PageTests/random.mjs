@@ -1,4 +1,4 @@
-// Chance for the tests of the page's model, which a seed repeats.
+// Randomness for the tests of the page's model, which a seed repeats.
 
 /** Numbers that a seed repeats (mulberry32). */
 export function random(seed) {

@@ -167,7 +167,7 @@ class ClientNameTests(PageTest):
         browser.one(".undo-plan .plan-each")
         holds("dialog", "frames")
         ActionChains(browser.driver).send_keys(Keys.ESCAPE).perform()
-        # The whole name, which alone proves who it was, is there for who points at it.
+        # The whole name, which alone proves the author, is shown to a pointer over it.
         self.assertTrue(browser.all(f'.commit a[title^="{app["client"]}"]'))
         browser.driver.get("about:blank")
         browser.driver.get(f"{self.gallery.address}/#/photos?photo={ids[0].split('/')[0]}")

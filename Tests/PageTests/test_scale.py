@@ -27,7 +27,7 @@ class Invented:
 
     def __init__(self, gallery):
         self.random = random.Random(1)
-        # What is no picture is taken without a look at it.
+        # A file that is not a picture is accepted without decoding it.
         self.process = subprocess.Popen(
             [program(), "apply", "--library", str(gallery.library)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
             env={**os.environ, "PHOTOLEDGER_PROBE": "none"})

@@ -146,7 +146,7 @@ class UploadTests(PageTest):
         person = {"name": "dora", "client": "guests", "password": "correct horse"}
         self.assertEqual(self.gallery.ask("POST", "/v1/people", person).status, 201)
         self.addCleanup(self.gallery.ask, "DELETE", "/v1/people/dora")
-        # The page still reads, with the cookie of somebody who may not.
+        # The page still reads, with the cookie of a person without the right to.
         self.addCleanup(setattr, self.browser, "expected_errors", self.expected_errors)
         self.browser.expected_errors = (*self.expected_errors, "403 (", "404 (")
         self.browser.driver.get("about:blank")

@@ -204,7 +204,7 @@ class ViewerTests(ViewerTest):
         self.press(Keys.ESCAPE)
         self.closed()
         wait(lambda: "photo=" not in self.browser.driver.current_url, "the address is the view's")
-        # A link that somebody sent; the one before it is no entry of the viewer.
+        # A link that somebody sent; the one before it is not an entry of the viewer.
         self.show(f"/#/photos?kind=images&photo={short(photos[5])}")
         self.wait_shown(photos[5])
         self.press(Keys.ESCAPE)

@@ -4,7 +4,7 @@ import Foundation
 import Photos
 import UniformTypeIdentifiers
 
-/// What an app that uploads photos tells its server of each before it sends the bytes.
+/// What an app that uploads photos sends its server about each before the bytes.
 public struct UploadList: Sendable {
   public struct Entry: Equatable, Sendable {
     public var name: String

@@ -4,7 +4,7 @@ import AVFoundation
 import CoreMedia
 import Photos
 
-/// Tells how long and large videos are, and exports parts of them.
+/// Finds how long and large videos are, and exports parts of them.
 public struct VideoTrimmer: Sendable {
   public init() {}
 

@@ -137,7 +137,7 @@ struct AlbumRuleTests {
     }
     #expect(try small.members(album) == [assets[0]] + assets[2...].reversed() + [assets[1]])
     let places = try small.spreadPlaces()
-    // A gap of 2^32 lasts for some 32 insertions; 16 to either side are spread then.
+    // A gap of 2^32 lasts for some 32 insertions; 16 to either side are rekeyed then.
     #expect(places > 0 && places < 5_000 * 16, "\(places) places were given to make room.")
   }
 

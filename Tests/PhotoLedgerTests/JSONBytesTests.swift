@@ -46,7 +46,7 @@ struct JSONBytesTests {
       if random.chance(1, of: isPlain ? 12 : 2) {
         value = random.chance(1, of: 2) ? special[random.int(0..<special.count)] : UInt32(random.int(0..<0x11_0000))
       }
-      // The surrogates are no characters; a decoder of UTF-8 has replaced them before there is a text.
+      // The surrogates are not characters; a decoder of UTF-8 has replaced them before there is a text.
       text.append(Unicode.Scalar(value) ?? "\u{FFFD}")
     }
     return String(text)

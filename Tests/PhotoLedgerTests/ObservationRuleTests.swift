@@ -280,7 +280,7 @@ struct ObservationRuleTests {
     let small = try SmallLibrary()
     let a = try await small.assets(8)
     let app = try await small.ruleClient(.authorized)
-    // Others who look at either keep both queries live.
+    // Other observers of either keep both queries live.
     var others = try [app, small.library].map { $0.changes(to: try $0.fetchAssets()).makeAsyncIterator() }
     let follower = ResultChanges.Iterator(try app.fetchAssets(), limit)
     try follower.listen()

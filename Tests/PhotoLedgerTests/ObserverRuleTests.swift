@@ -157,7 +157,7 @@ struct ObserverRuleTests {
     let environment = try Environment.store(ofLibrary: small.temporary.url.path)
     let events = try environment.database("events", integerKeys: true, create: false)
     try environment.write { t in
-      // A commit that another process made badly: its event is no record.
+      // A commit that another process made badly: its event is not a valid record.
       let log = small.library.store.core.log
       let head = try log.head(t)
       var appender = try log.begin(

@@ -139,7 +139,7 @@ struct GridProgramTests {
       try await history.insert(15)
       let grids = Self.fetches.map { language.grid.init(fetchResult: $0(history.album)) }
       for step in 0..<30 {
-        // Now and then several commits come before anybody looks, so that a grid is behind (OB-02).
+        // Now and then several commits come before a grid reads any, so that it lags (OB-02).
         for _ in 0..<(step % 5 == 4 ? 3 : 1) { try await history.step() }
         for (grid, fetch) in zip(grids, Self.fetches) {
           let fresh = lines(fetch(history.album))

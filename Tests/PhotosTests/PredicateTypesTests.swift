@@ -22,7 +22,7 @@ struct PredicateTypesTests {
 
   private static func day(_ number: Double) -> NSDate { NSDate(timeIntervalSince1970: number * 86_400) }
 
-  /// A predicate and who satisfies it; the identifiers of all are given for those that name some.
+  /// A predicate and the assets that satisfy it; the identifiers of all are given for those that name some.
   typealias Case = (make: @Sendable ([String]) -> NSPredicate, expected: [Int])
 
   static let comparisons: [Case] = [

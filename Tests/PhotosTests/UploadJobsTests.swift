@@ -25,7 +25,7 @@ final class UploadGallery: Sendable {
   func prepare(_ library: PhotoLibrary, portion: UInt64 = 64 << 10) {
     let random = SeededRandom()
     var environment = UploadEnvironment(now: { Date() }, random: { random.next() }) { [pauses] seconds in
-      // Looks at the permission are no pauses.
+      // Checks of the permission are not pauses.
       let isLook = seconds == UploadLimits().permissionCheck
       if !isLook { pauses.append(seconds) }
       try await Task.sleep(nanoseconds: isLook ? 100_000_000 : 2_000_000)

@@ -216,7 +216,7 @@ struct PickerRuleTests {
     var configuration = picking.configuration()
     configuration.preferredAssetRepresentationMode = .compatible
     let provider = try await picking.pickOne(photo, configuration).itemProvider
-    // The bytes are no picture: whichever program is installed, or none, cannot convert them.
+    // The bytes are not a picture: whichever program is installed, or none, cannot convert them.
     let error = await failure { _ = try await provider.data("public.jpeg") }
     #expect(error?.description.contains("cannot be converted to public.jpeg") == true, "\(error as Any)")
     try picking.library.setRepresentationConverter(TellingConverter())

@@ -48,7 +48,7 @@ struct HistorySteps {
     return fileCount % 50
   }
 
-  /// Draws who asks.
+  /// Draws the client that asks.
   mutating func actor() -> String {
     switch random.int(0..<100) {
     case 0..<58: PhotoLibrary.owner

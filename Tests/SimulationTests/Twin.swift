@@ -145,7 +145,7 @@ final class Twin {
   }
 }
 
-/// The clock and the chance of one library.
+/// The clock and the randomness of one library.
 final class TwinWorld: Sendable {
   private struct State {
     var step = 0

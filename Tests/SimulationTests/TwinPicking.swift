@@ -40,7 +40,7 @@ extension TwinQuestions {
     },
   ]
 
-  /// Tokens of items as somebody would make them up who wants to find picks, or assets, of others.
+  /// Tokens of items as a client would forge them to find picks, or assets, of others.
   private static func itemTokens(_ twin: Twin) throws -> [String] {
     let now = try twin.view.currentToken
     let parts = now.description.split(separator: "-")

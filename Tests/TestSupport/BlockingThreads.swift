@@ -22,7 +22,7 @@ package nonisolated(nonsending) func onBlockingThreads<Result>(
   try await withTaskExecutorPreference(BlockingThreads.shared) { try await body() }
 }
 
-/// Whether the calling thread is no task's, or is there for one task alone.
+/// Whether the calling thread belongs to no task, or to one task alone.
 func mayBlock() -> Bool {
   withUnsafeCurrentTask { task in task.map { $0.unownedTaskExecutor != nil } ?? true }
 }

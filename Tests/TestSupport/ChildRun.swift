@@ -30,7 +30,7 @@ package final class ChildRun: Sendable {
 
   /// The process's number.
   package let identifier: Int32
-  /// The pipes' ends; null devices for streams that are no pipes.
+  /// The pipes' ends; null devices for streams that are not pipes.
   package let input, output, errors: FileHandle
   private let ended = Mutex(End?.none)
 

@@ -92,7 +92,7 @@ extension ModelLibrary {
     if eyes(of: acting) == .none, clients[acting]?.addOnly != .authorized { throw refusal(acting) }
   }
 
-  // MARK: Who sees a request's work
+  // MARK: The clients that see a request's work
 
   mutating func note(_ ids: some Sequence<LocalIdentifier>, _ client: String) {
     guard clients[client]?.readWrite == .limited else { return }

@@ -57,7 +57,7 @@ package struct ModelAsset: Equatable, Sendable {
   /// Whether another asset is on top of its stack.
   package var isBeneathStack: Bool { stack != nil && stack != id }
 
-  /// Whether it is no member of a burst, stands for its burst, or was picked (FR-07).
+  /// Whether it is not a member of a burst, stands for its burst, or was picked (FR-07).
   var standsOut: Bool { burstIdentifier == nil || representsBurst || burstSelection.contains(.userPick) }
 
   /// Whether it may be changed (AS-13).

@@ -21,7 +21,7 @@ package struct ModelQuery: Sendable, CustomStringConvertible {
   package let entity: Entity
   package let scope: ModelScope
   package let options: FetchOptions
-  /// Who asks.
+  /// The client that asks.
   package let client: String
 
   package init(

@@ -5,7 +5,7 @@ package import PhotoLedger
 ///
 /// It lies in memory (`/dev/shm`) where that has room: tests commit ten thousands of times, and a sync that
 /// reaches a disk would be nearly all of their time. A test that is meant to trap leaves its folder behind; the folders
-/// of processes that are no more are deleted by the next one.
+/// of processes that have ended are deleted by the next one.
 package final class TemporaryFolder: Sendable {
   package let url: URL
 

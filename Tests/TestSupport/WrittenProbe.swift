@@ -1,7 +1,7 @@
 package import Foundation
 package import PhotoLedger
 
-/// A probe that reads what a test wrote: `jpeg 30 20`, `raw 60 40`, `mov 64 48 2.5`; everything else is no medium.
+/// A probe that reads what a test wrote: `jpeg 30 20`, `raw 60 40`, `mov 64 48 2.5`; everything else is not media.
 package final class WrittenProbe: MediaProbe {
   /// The ending of the name of each file that was examined.
   package let examined = Gathered<String>()

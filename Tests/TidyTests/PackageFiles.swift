@@ -38,7 +38,7 @@ enum PackageFiles {
   /// The Swift files of the product: Sources and Migrations.
   static let product: [SwiftSource] = swift.filter { $0.path.hasPrefix("Sources/") || $0.path.hasPrefix("Migrations/") }
 
-  /// The text of a file; nil if it is no UTF-8.
+  /// The text of a file; nil if it is not UTF-8.
   static func contents(_ path: String) -> String? {
     guard let data = FileManager.default.contents(atPath: root.appending(path: path).path) else { return nil }
     return String(data: data, encoding: .utf8)

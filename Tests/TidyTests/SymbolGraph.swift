@@ -20,7 +20,7 @@ struct SymbolGraph: Decodable {
       (declarationFragments ?? []).map(\.spelling).joined().split(whereSeparator: \.isWhitespace).joined(separator: " ")
     }
 
-    /// The type that an alias stands for; nil for what is no alias.
+    /// The type that an alias stands for; nil for what is not an alias.
     var aliasedType: String? {
       guard kind.identifier == "swift.typealias" else { return nil }
       let text = (declarationFragments ?? []).map(\.spelling).joined()
