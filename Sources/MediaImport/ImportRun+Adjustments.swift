@@ -11,11 +11,12 @@ extension ImportRun {
 
   private func reading(of index: Int) -> HashedFile.Reading {
     let (file, known, copies) = (found[index], known(index), catalog.copies)
+    let large = LargeFiles(tool: tool, byteCount: options.largeByteCount)
     return { () throws(ImportError) in
       guard file.byteCount <= SmallFile.descriptionLimit else { return nil }
       if let known { return known }
       // They are short, so a stop need not end it. It must not: some are read after the commit of their batch.
-      return try Self.hashed(index, file, copies, StopFlag()).get()
+      return try Self.hashed(index, file, copies, large, StopFlag()).get()
     }
   }
 

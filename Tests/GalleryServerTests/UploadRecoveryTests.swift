@@ -168,7 +168,7 @@
         #expect(try upload.seal(turn: turn, isLast: true).offset == count)
         return upload
       }
-      let answer = await uploads.complete(upload) {}
+      let answer = await uploads.complete(upload, changesOthers: true) {}
       #expect(answer.status == 201)
       #expect(try temporary.library.assets(withContent: Array(data).sha256).count == 1)
       #expect(try uploads.result(id, of: PhotoLibrary.owner).response("/").status == 201)

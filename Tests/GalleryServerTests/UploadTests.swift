@@ -151,7 +151,7 @@
         let (uploads, found) = (gallery.server.uploads, Gathered<String>())
         let record = try await UploadRoutes.whileUnfinished(call, PhotoLibrary.owner) { upload -> UploadRecord in
           found.append(upload.id)
-          _ = await uploads.complete(upload) {}
+          _ = await uploads.complete(upload, changesOthers: true) {}
           return try upload.interrupt()
         }
         #expect(record == nil && found.all == call.parameters)

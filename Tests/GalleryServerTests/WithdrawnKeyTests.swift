@@ -197,7 +197,7 @@
       }
     }
 
-    @Test("requests that need no key are still answered: signing in with an expired cookie")
+    @Test("requests that need no key are still answered: signing in with the cookie of a withdrawn key")
     func signsIn() async throws {
       try await TestGallery.serving { gallery in
         try gallery.addPerson("anna", client: "family")

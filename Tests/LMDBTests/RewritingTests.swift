@@ -94,7 +94,7 @@ struct RewritingTests {
     try Environment.open(path: path).close()
   }
 
-  @Test("a store whose reopening failed blocks no other one")
+  @Test("a store can be rewritten after its reopening failed")
   func reopeningFailed() throws {
     let folder = try TemporaryFolder()
     let path = folder.place("store").path

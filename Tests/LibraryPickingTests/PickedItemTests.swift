@@ -361,7 +361,7 @@ struct PickedItemTests {
     #expect(sentences == ["\(given), without the place.", "\(given)."])
   }
 
-  @Test("options that the library does not know stay out of the log, where they would be unreadable")
+  @Test("options that the library does not know stay out of the log, which they would make unreadable")
   func unknownOptions() async throws {
     let picking = try await PickingLibrary(1)
     try picking.library.setRepresentationConverter(Scribe())
@@ -421,7 +421,7 @@ struct PickedItemTests {
     }
   }
 
-  @Test("a continuous session excludes new options from then on, and earlier results stay as they were")
+  @Test("what is withheld in a continuous session is left out from then on, and earlier results stay as they were")
   func withholdingLate() async throws {
     let picking = try await PickingLibrary(2)
     try picking.library.setRepresentationConverter(Scribe())

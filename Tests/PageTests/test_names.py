@@ -161,7 +161,7 @@ class ClientNameTests(PageTest):
                 self.assertNotIn(raw, text(selector))
 
         browser.sign_in(self.gallery, path="/#/history")
-        holds("main", link, "frames", f"“{link}” requested access", "Shared with “frames”")
+        holds("main", link, "frames", "share link opened", "Shared with “frames”")
         browser.js("""[...document.querySelectorAll('.commit')].find((one) => one.innerText.includes('Shared with “frames”'))
             .querySelector('[data-undo]').click()""")
         browser.one(".undo-plan .plan-each")

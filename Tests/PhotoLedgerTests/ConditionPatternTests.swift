@@ -178,7 +178,7 @@ import Testing
   }
 
   @Test(
-    "a condition without a time bound is rejected by name",
+    "a pattern that is malformed or cannot be matched in bounded time is rejected by name",
     arguments: [
       "(", ")", "[a", "a{", "a{2,1}", "a{5000}", "(a{100}){100}", "*", "\\1", "(?=a)", "(?i)a", "a++", "\\b", "[z-a]",
       "\\",
