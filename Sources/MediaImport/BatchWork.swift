@@ -129,8 +129,8 @@ extension ImportRun {
 
   /// What is known of files that are large before they are read to their end.
   ///
-  /// A photo or video of this size is read all the same. A disk image or a backup is not: that takes hours, during which
-  /// nothing is recorded, and the outcome needs no content.
+  /// A photo or video of this size is read all the same. A disk image or a backup is not: that takes hours, during
+  /// which nothing is recorded, and the outcome needs no content.
   struct LargeFiles: Sendable {
     let tool: ExifTool
     /// Files of more bytes are large.

@@ -18,8 +18,8 @@ import PhotoLedger
 //     5  CreateDate (QuickTime)       UTC
 //
 // In a sidecar DateCreated is photoshop's, the date of the picture, and CreateDate that of the digital file: of a scan,
-// when it was scanned. A CreateDate without a group, as in JSON of exiftool without `-G`, may be of either clock; it does
-// not count.
+// when it was scanned. A CreateDate without a group, as in JSON of exiftool without `-G`, may be of either clock; it
+// does not count.
 //
 // Within one tag exiftool's preferred value comes first. ModifyDate is no capture time (an editor sets it), and
 // neither is the time of the file itself, which every copy changes; that one is a fact of its own.

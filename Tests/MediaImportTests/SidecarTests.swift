@@ -145,7 +145,9 @@ struct SidecarTests {
     #expect(try await rig.write()["a.jpg"]?.outcome == .unchanged)
   }
 
-  @Test("a restored library does not overwrite a sidecar that was changed since it was written; a fork has no such journal")
+  @Test(
+    "a restored library does not overwrite a sidecar that was changed since it was written; a fork has no such journal"
+  )
   func restored() async throws {
     let rig = try await SidecarRig(["a.jpg"])
     try await rig.edit("a.jpg", "Sea")

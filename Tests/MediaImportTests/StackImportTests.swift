@@ -173,7 +173,7 @@ struct StackImportTests {
   }
 
   @Test(
-    "a new file of a watched folder is imported with the files of its name and of its original, if these are at most 64",
+    "a new file of a watched folder is imported with those of its name and of its original, if these are at most 64",
     arguments: [64, 65, 2000])
   func neighbours(count: Int) {
     let scans = (1...count).map { "scan.\(10_000 + $0)" }
