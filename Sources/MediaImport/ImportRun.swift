@@ -10,7 +10,7 @@ final class ImportRun {
   let catalog: MediaCatalog
   let target: any ImportTarget
   private let resources: ResourceStore
-  private let tool: ExifTool
+  let tool: ExifTool
   let options: LibraryImport.Options
   let stop: StopFlag
   private let progress: ProgressCounter

@@ -15,9 +15,9 @@ internal import PhotoLedger
 //
 // A record never replaces the date or the place of the file: Google's `photoTakenTime` is an instant without the
 // offset, and the camera's wall time would be lost. Neither does a correction that repeats the wall time of the file
-// without its offset, or its instant in UTC, as programs write it that know nothing else: it corrects nothing. Within a kind the first
-// layer that has a value counts, in the order of the walk. Each value keeps its source, which stands in the report of
-// the import.
+// without its offset, or its instant in UTC, as programs write it that know nothing else: it corrects nothing. Within
+// a kind the first layer that has a value counts, in the order of the walk. Each value keeps its source, which stands
+// in the report of the import.
 //
 // A note concerns an asset that is made now. An asset that the library has already keeps what it has: people may have
 // edited it since, and an edit outranks metadata.
