@@ -214,13 +214,14 @@ struct LogImport {
 
   /// The error for an event that is well formed and does not fit the events before it. What the projections say of it
   /// is about a store, and advises to rebuild that.
-  private func contradiction(at sequence: UInt64) -> LibraryError {
-    LibraryError(
+  private func contradiction(at sequence: UInt64, isFollowing: Bool = false) -> LibraryError {
+    let place = "event \(sequence) in line \(line(of: sequence)) contradicts the events before it"
+    let advice = "Nothing was imported; run `verify` for the library that the lines were exported from"
+    return LibraryError(
       .corrupted,
-      """
-      The lines are consistent, but do not form a library: event \(sequence) in line \(line(of: sequence)) contradicts \
-      the events before it. Nothing was imported; run `verify` for the library that the lines were exported from.
-      """)
+      isFollowing
+        ? "The lines are consistent, but \(place), or this library's rows are damaged. \(advice), and for this one."
+        : "The lines are consistent, but do not form a library: \(place). \(advice).")
   }
 
   /// The line of an event, from 1; the first line has none.
@@ -334,7 +335,7 @@ struct LogImport {
       do {
         try core.projections.apply(event, sequence: copy.sequence, commit: commit, in: &t)
       } catch let error as LibraryError where error.code == .corrupted {
-        throw contradiction(at: copy.sequence)
+        throw contradiction(at: copy.sequence, isFollowing: true)
       }
       // What an undo takes out keeps its files, so that it can return.
       if case .assetPurged(let existence) = event, !existence.isByUndo {

@@ -52,6 +52,7 @@ extension StoreCore {
       // does not prevent a rebuild.
       let known = (try? environment.read { t in try projections.quarantined(in: t) }) ?? []
       var skipped: [UInt64: String] = [:]
+      var tried: (of: UInt64, skipping: [UInt64]) = (0, [])
       while true {
         do {
           let shadow = try Shadow(of: self, quarantining: skipped, batch: batch)
@@ -62,10 +63,13 @@ extension StoreCore {
           let isKnown = known.contains { $0.sequence == unreadable.sequence }
           let former = known.filter { $0.sequence < unreadable.sequence && skipped[$0.sequence] == nil }
           // What was quarantined applies now, as after an erasure of its data; but this one was recorded without it.
-          if !isKnown, !former.isEmpty {
+          if !isKnown, !former.isEmpty, tried.of != unreadable.sequence {
             for event in former { skipped[event.sequence] = event.reason }
+            tried = (unreadable.sequence, former.map(\.sequence))
             continue
           }
+          // It was not recorded without them, so they apply.
+          if tried.of == unreadable.sequence { for sequence in tried.skipping { skipped[sequence] = nil } }
           let mayGo = policy == .quarantine || isKnown
           guard mayGo, unreadable.sequence > rootFolder, skipped.count < Projections.quarantineLimit else {
             throw unreadable.failure
