@@ -156,6 +156,20 @@ struct UnreadableEventTests {
     }
   }
 
+  @Test("an event that is executed again does not stay quarantined because a later one cannot be")
+  func comesBackBesideAnother() throws {
+    let scene = try Scene(Poison.olderVersion.event)
+    try scene.library.rebuild(unreadableEvents: .quarantine)
+    let environment = try LMDB.Environment.store(ofLibrary: scene.made.url.path)
+    let unknown = try environment.appendForeignEvent("asset.dreamt")
+    let step = EventUpcaster.Step(type: "nothing.changed", from: 0) { ("nothing.changed", $0) }
+    try Event.$upcaster.withValue(EventUpcaster(steps: [step])) {
+      try scene.library.rebuild(unreadableEvents: .quarantine)
+      let found = try scene.library.verify(scratch: scene.made.folder.url)
+      #expect(found.isSound && found.quarantined.map(\.sequence) == [unknown])
+    }
+  }
+
   @Test("files are not swept while a quarantined event may name some; compacting alone continues")
   func notSwept() throws {
     let scene = try Scene(Poison.unknownType.event)
