@@ -522,9 +522,7 @@ struct LibraryExportTests {
     #expect(try await rig.export("{name}") { $0.embeds = true }.count(.copied) == 1)
     try await rig.library.performChanges { block in
       var changes = AssetChanges()
-      changes.location = .clear
-      changes.caption = .clear
-      changes.removedKeywords = ["Ana"]
+      (changes.location, changes.caption, changes.removedKeywords) = (.clear, .clear, ["Ana"])
       block.edit([asset.id], changes)
     }
     #expect(try await rig.export("{name}") { $0.embeds = true }.count(.copied) == 1)

@@ -118,8 +118,7 @@ struct SidecarTests {
     let id = try rig.asset("a.jpg")
     try await rig.library.performChanges { block in
       var changes = AssetChanges()
-      changes.removedKeywords = ["Ana"]
-      changes.caption = .clear
+      (changes.removedKeywords, changes.caption) = (["Ana"], .clear)
       block.edit([id], changes)
     }
     let report = try await rig.write { (options: inout SidecarWriting.Options) in
