@@ -11,9 +11,9 @@ internal import PhotoLedger
 // arguments; names of files are ours. For pictures the date and the place are written as EXIF too, since that is what
 // most programs read first.
 //
-// Invariant: the result says of the fields what the packet says, under whatever tags the source had them. A removed
-// keyword would otherwise come back from a list of another program, and a place from EXIF. Paths of keywords that are
-// still set (`Nature|Sea`) are read from the source and stay; a result that states a removed place fails.
+// Invariant: the result says of the fields what the packet says, under whatever tags the source had them. A keyword that
+// was removed would otherwise come back from a list of another program, and a place from EXIF. Paths of keywords that
+// are there still (`Nature|Sea`) are read from the source and stay; a result that states a removed place fails.
 //
 // Rejected: writing in place (`-overwrite_original`), which leaves no proved source when the program is ended midway.
 

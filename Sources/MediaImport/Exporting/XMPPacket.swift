@@ -10,8 +10,6 @@ internal import PhotoLedger
 //     date        exif:DateTimeOriginal and photoshop:DateCreated: wall time, with the offset where it is known
 //     place       exif:GPSLatitude, exif:GPSLongitude, exif:GPSAltitude
 //
-// Files have the same under further tags; they go where a field is written (`MetadataWriter`).
-//
 // The text is written here and never read here. Where it has to come into a file that says other things too, exiftool
 // copies the fields from it (`MetadataWriter`), so that no word of anybody's stands among a program's arguments.
 //
@@ -92,12 +90,14 @@ enum MetadataField: String, Sendable, Hashable, CaseIterable {
 /// Keywords with what they are part of, as other programs keep them beside the plain ones.
 struct KeywordPaths: Sendable, Hashable {
   /// As Lightroom writes them: `Nature|Sea`.
-  let hierarchical: [String]
+  var hierarchical: [String] = []
   /// As digiKam writes them: `Nature/Sea`.
-  let tagsList: [String]
+  var tagsList: [String] = []
 
   /// The tags that carry them, by exiftool's names.
   static let tags = ["XMP-lr:HierarchicalSubject", "XMP-digiKam:TagsList"]
+
+  init() {}
 
   /// Those of a file that end in one of some keywords.
   init(_ tags: ExifTags, of keywords: [String]) {
