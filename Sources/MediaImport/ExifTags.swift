@@ -25,9 +25,6 @@ struct ExifTags: Sendable, Equatable {
 
   private var values: [String: [Value]] = [:]
 
-  /// No tags.
-  init() {}
-
   /// Reads exiftool's answer; nil when it is not an array with one object of flat values.
   init?(json: [UInt8]) {
     guard case .list(let files)? = JSON(foreign: json), files.count == 1, case .object(let members) = files[0] else {

@@ -105,16 +105,14 @@ final class ExifToolProcess: @unchecked Sendable {  // guarded by: the pool, whi
   ///   - arguments: its arguments, including the files; none has a line feed.
   ///   - path: the file named in errors.
   ///   - isCancelled: whether the request was cancelled; then the process is killed.
-  /// - Returns: what exiftool printed.
   /// - Throws: as ``answer(about:isThorough:isValidated:isCancelled:)``. Without an error exiftool has finished, but
   ///   may not have produced the wanted result.
-  @discardableResult
   func execute(
     _ arguments: [String], about path: FilePath, isCancelled: () -> Bool
-  ) throws(ImportError) -> [UInt8] {
+  ) throws(ImportError) {
     precondition(arguments.allSatisfy { !$0.utf8.contains(0x0A) }, "Each argument of exiftool is a line.")
     let request = Array(arguments.map { "\($0)\n" }.joined().utf8)
-    return try ask(request, path, SuspendingClock.now + limits.timePerFile, isCancelled)
+    _ = try ask(request, path, SuspendingClock.now + limits.timePerFile, isCancelled)
   }
 
   /// Sends lines to the process that is kept running, and gives its answer to them.

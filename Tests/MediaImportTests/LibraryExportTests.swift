@@ -503,54 +503,6 @@ struct LibraryExportTests {
     #expect(again.count(.copied) == 0)
   }
 
-  @Test("what was removed in the library is not in the copies, under any tag, nor in those of an earlier export")
-  func removed() async throws {
-    let source = try MediaImportTests.TemporaryFolder()
-    let photo = try source.write("a.jpg", TinyMedia.scanned("x", isWhole: true))
-    let tags = [
-      "EXIF:GPSLatitude=33.5", "EXIF:GPSLatitudeRef=S", "EXIF:GPSLongitude=151.25", "EXIF:GPSLongitudeRef=E",
-      "IPTC:Keywords=Ana", "IPTC:Keywords=Sea", "XMP-dc:Subject=Ana", "XMP-lr:HierarchicalSubject=People|Ana",
-      "XMP-lr:HierarchicalSubject=Nature|Sea", "EXIF:ImageDescription=Ana at home",
-    ]
-    let written = ["exiftool", "-q", "-overwrite_original"] + tags.map { "-\($0)" } + [photo.description]
-    #expect(try ChildRun.of(written).end == .status(0))
-    let rig = try ExportRig()
-    _ = try await rig.rig.run([source.asRoot])
-    let asset = try #require(try rig.rig.assets().first)
-    let words = try rig.library.extendedMetadata(of: asset)
-    #expect(asset.location != nil && words.caption == "Ana at home" && Set(words.keywords) == ["Ana", "Sea"])
-    #expect(try await rig.export("{name}") { $0.embeds = true }.count(.copied) == 1)
-    try await rig.library.performChanges { block in
-      var changes = AssetChanges()
-      (changes.location, changes.caption, changes.removedKeywords) = (.clear, .clear, ["Ana"])
-      block.edit([asset.id], changes)
-    }
-    #expect(try await rig.export("{name}") { $0.embeds = true }.count(.copied) == 1)
-    let copy = try #require(try rig.files().keys.first)
-    let read = try ChildRun.of(["exiftool", "-j", "-a", "-G1", "-n", "\(rig.target)/\(copy)"]).text
-    #expect(!read.contains("GPSL") && !read.contains("Ana"), "\(read)")
-    #expect(read.contains(#""XMP-dc:Subject": "Sea""#) && read.contains(#""XMP-lr:HierarchicalSubject": "Nature|Sea""#))
-    #expect(try await rig.export("{name}") { $0.embeds = true }.count(.unchanged) == 1)
-  }
-
-  @Test("the film of a Live Photo is given the place of the library, or none, as well")
-  func placeOfFilm() async throws {
-    let rig = try ExportRig()
-    try await rig.library.performChanges { block in
-      let still = ResourceDraft(type: .photo, source: .data(TinyMedia.jpeg()), originalFilename: "a.jpg")
-      let film = ResourceDraft(type: .pairedVideo, source: .data(TinyMedia.movie()), originalFilename: "a.mov")
-      block.createAsset(AssetCreation(mediaType: .image, resources: [still, film]))
-    }
-    let asset = try #require(try rig.rig.assets().first)
-    let subject = ExportSubject(
-      asset: asset, details: AssetDetails(resources: try rig.library.resources(of: asset)), albums: [])
-    var options = ExportOptions(template: try ExportTemplate("{name}"))
-    options.embeds = true
-    let plan = ExportPlan([subject], options, reserved: [])
-    let film = try #require(plan.files.first { $0.resource?.type == .pairedVideo })
-    #expect(film.packet?.fields == [.place] && film.packet?.filled == [])
-  }
-
   @Test("without exiftool nothing is embedded, and nothing is written")
   func noTool() async throws {
     var random = SeededGenerator(seed: 12)

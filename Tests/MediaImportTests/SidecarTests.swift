@@ -106,30 +106,6 @@ struct SidecarTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: rig.folder.path).sorted() == ["a.jpg", name])
   }
 
-  @Test("a keyword that was removed goes from the lists of other programs too, and the others keep their paths")
-  func removedKeyword() async throws {
-    let rig = try await SidecarRig(["a.jpg"])
-    try await rig.edit("a.jpg", "Sea", keywords: ["Ana", "Sea"])
-    #expect(try await rig.write()["a.jpg"]?.outcome == .written)
-    let path = rig.place("a.jpg.xmp")
-    let lists = ["HierarchicalSubject=People|Ana", "HierarchicalSubject=Nature|Sea"].map { "-XMP-lr:\($0)" }
-    let words = ["exiftool", "-q", "-overwrite_original"] + lists + ["-XMP-digiKam:TagsList=People/Ana", path]
-    #expect(try ChildRun.of(words).end == .status(0))
-    let id = try rig.asset("a.jpg")
-    try await rig.library.performChanges { block in
-      var changes = AssetChanges()
-      (changes.removedKeywords, changes.caption) = (["Ana"], .clear)
-      block.edit([id], changes)
-    }
-    let report = try await rig.write { (options: inout SidecarWriting.Options) in
-      (options.mergesChanged, options.takesAll) = (true, true)
-    }
-    #expect(report["a.jpg"]?.outcome == .merged && report["a.jpg"]?.fields.contains("caption") == true)
-    let tags = try SidecarRig.tags(path)
-    #expect(tags["XMP-dc:Subject"] as? String == "Sea" && tags["XMP-lr:HierarchicalSubject"] as? String == "Nature|Sea")
-    #expect(tags["XMP-digiKam:TagsList"] == nil && tags["XMP-dc:Description"] == nil)
-  }
-
   @Test("a sidecar that another program changed since is left unchanged, until a merge is requested")
   func changed() async throws {
     let rig = try await SidecarRig(["a.jpg"])

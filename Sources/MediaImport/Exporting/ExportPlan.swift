@@ -35,7 +35,7 @@ struct PlannedFile: Sendable {
   var content: String {
     guard let resource else { return packet?.digest ?? "" }
     guard let packet else { return resource.sha256Hex }
-    return "\(resource.sha256Hex)+\(MetadataWriter.revision)+\(packet.digest)"
+    return "\(resource.sha256Hex)+\(packet.digest)"
   }
 
   func report(_ outcome: ExportOutcome, _ message: String? = nil) -> ExportedFile {
@@ -132,6 +132,10 @@ struct ExportPlan {
     [.photo, .alternatePhoto].contains(resource.type) && !resource.isRaw
   }
 
+  private static func isPairedVideo(_ type: ResourceType) -> Bool {
+    [.pairedVideo, .fullSizePairedVideo].contains(type)
+  }
+
   /// Why a file is left out; nil for one that is taken.
   private static func reasonToLeave(
     _ resource: AssetResource, _ subject: ExportSubject, _ edits: [AssetResource], _ isPair: Bool,
@@ -139,7 +143,7 @@ struct ExportPlan {
   ) -> String? {
     let type = resource.type
     guard resource.isOriginal || isEdit(type) else { return "It is adjustment data." }
-    if type.isPairedVideo, !options.takesPairedVideos { return "The videos of Live Photos are not wanted." }
+    if isPairedVideo(type), !options.takesPairedVideos { return "The videos of Live Photos are not wanted." }
     if isEdit(type) { return options.versions == .originals ? "Edited files are not wanted." : nil }
     if options.versions == .current, !edits.isEmpty {
       // A film that the edit left as it was is still what a Live Photo shows.
@@ -159,13 +163,12 @@ struct ExportPlan {
     var sidecars: Set<String> = []
     for file in chosen {
       let path = stem + file.suffix + file.ending
-      let isDescribed = !file.resource.type.isPairedVideo
-      // The film of a Live Photo states its place a second time.
-      let embedded = options.embeds ? isDescribed ? packet : XMPPacket(subject, [.place]) : nil
+      let isDescribed = !Self.isPairedVideo(file.resource.type)
+      let isChanged = options.embeds && isDescribed && packet.map { !$0.filled.isEmpty } ?? false
       files.append(
         PlannedFile(
-          asset: subject.asset, resource: file.resource, packet: embedded, subject: embedded == nil ? nil : subject,
-          path: path))
+          asset: subject.asset, resource: file.resource, packet: isChanged ? packet : nil,
+          subject: isChanged ? subject : nil, path: path))
       guard isDescribed, let naming = options.sidecars, let packet else { continue }
       let sidecar = naming.path(of: path)
       guard sidecars.insert(sidecar).inserted else { continue }
@@ -173,9 +176,4 @@ struct ExportPlan {
     }
     return files
   }
-}
-
-extension ResourceType {
-  /// Whether it is the film of a Live Photo.
-  var isPairedVideo: Bool { [.pairedVideo, .fullSizePairedVideo].contains(self) }
 }

@@ -455,17 +455,14 @@ private struct FileMaker: Sendable {
       try ResourceCopy(resource, of: file.asset, in: library, stop: stop).write(to: path)
       guard let packet = file.packet else { return (path, false) }
       defer { unlink(path) }
-      let isPicture = file.asset.mediaType == .image && !resource.type.isPairedVideo
-      let made = try embed(
-        packet, of: file.asset, isPicture: isPicture, in: path, resource.dataSize, as: "\(name).result\(ending)")
-      return (made, false)
+      return (try embed(packet, of: file.asset, in: path, resource.dataSize, as: "\(name).result\(ending)"), false)
     }
   }
 
   /// Makes a file with metadata of a copy.
   /// - Returns: its path.
   private func embed(
-    _ packet: XMPPacket, of asset: Asset, isPicture: Bool, in path: String, _ byteCount: UInt64, as result: String
+    _ packet: XMPPacket, of asset: Asset, in path: String, _ byteCount: UInt64, as result: String
   ) throws -> String {
     let writer = try writers.take {
       try MetadataWriter(folder: work, limits: options.metadataLimits, searchPath: options.searchPath)
@@ -474,7 +471,8 @@ private struct FileMaker: Sendable {
     let stop = stop
     do throws(ImportError) {
       try writer.write(
-        packet, from: path, to: result, of: asset, isPicture: isPicture, isCancelled: { stop.isSet })
+        packet.filled, of: packet, from: path, to: result, picture: asset.mediaType == .image ? asset : nil,
+        isCancelled: { stop.isSet })
       return "\(work)/\(result)"
     } catch {
       let isFull = freeByteCount < byteCount + 1 << 16

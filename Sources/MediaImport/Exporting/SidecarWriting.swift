@@ -198,7 +198,7 @@ final class SidecarRun {
     }
     owners[target] = subject.asset.id
     do {
-      let (outcome, message) = try write(XMPPacket(subject, fields), of: subject.asset, to: target)
+      let (outcome, message) = try write(XMPPacket(subject, fields), fields, of: subject.asset, to: target)
       return answer(outcome, message)
     } catch let error as LibraryError where Self.concernOneFile.contains(error.code) {
       return answer(.failed, error.description)
@@ -209,16 +209,15 @@ final class SidecarRun {
     }
   }
 
-  /// The fields that are written: those of which something was changed since the asset was made, and with `takesAll`
-  /// those that have a value.
+  /// The fields that are written: those of which something was changed since the asset was made.
   private func fields(of subject: ExportSubject) throws -> Set<MetadataField> {
-    let filled: Set<MetadataField> = options.takesAll ? XMPPacket(subject).filled : []
+    if options.takesAll { return XMPPacket(subject).filled }
     var changed: Set<String> = []
     try library.forEachPropertyChange(of: subject.asset.localIdentifier) { change in
       if change.origin.type != "asset.created" { changed.insert(change.property) }
       return true
     }
-    return filled.union(MetadataField.allCases.filter { !$0.properties.isDisjoint(with: changed) })
+    return Set(MetadataField.allCases.filter { !$0.properties.isDisjoint(with: changed) })
   }
 
   /// Where the sidecar of an original is to lie: a full name is free of other assets, whatever shorter one is there. A
@@ -258,10 +257,9 @@ final class SidecarRun {
   }
 
   private func write(
-    _ packet: XMPPacket, of asset: Asset, to target: String
+    _ packet: XMPPacket, _ fields: Set<MetadataField>, of asset: Asset, to target: String
   ) throws -> (SidecarOutcome, String?) {
-    let names = packet.fields.map(\.rawValue).sorted().joined(separator: " ")
-    let wanted = (Array("\(MetadataWriter.revision) \(names)".utf8) + packet.bytes).sha256.hexadecimal
+    let wanted = (Array(fields.map(\.rawValue).sorted().joined(separator: " ").utf8) + packet.bytes).sha256.hexadecimal
     var status = stat()
     guard lstat(target, &status) == 0 else {
       guard errno == ENOENT || errno == ENOTDIR else { throw LibraryError.store(target, "read", errno: errno) }
@@ -282,13 +280,13 @@ final class SidecarRun {
       }
     }
     if options.isDryRun { return (.wanted, nil) }
-    let new = try merged(old, packet)
+    let new = try merged(old, packet, fields)
     try install(new, over: (stamp, old), wanted, of: asset, at: target)
     return (.merged, nil)
   }
 
   /// The sidecar with our fields in it.
-  private func merged(_ old: [UInt8], _ packet: XMPPacket) throws -> [UInt8] {
+  private func merged(_ old: [UInt8], _ packet: XMPPacket, _ fields: Set<MetadataField>) throws -> [UInt8] {
     let writer =
       try self.writer
       ?? MetadataWriter(folder: work, limits: options.metadataLimits, searchPath: options.searchPath)
@@ -303,7 +301,7 @@ final class SidecarRun {
       throw LibraryError(.notEnoughSpace, "There is not enough space in \(work) to merge a sidecar; free some.")
     }
     let stop = stop
-    try writer.write(packet, from: source, to: result, isCancelled: { stop.isSet })
+    try writer.write(fields, of: packet, from: source, to: result, isCancelled: { stop.isSet })
     guard let new = FileManager.default.contents(atPath: "\(work)/\(result)"), !new.isEmpty else {
       throw ImportError(.toolFailed, path: source, "exiftool wrote no sidecar.")
     }

@@ -35,45 +35,6 @@ enum MetadataField: String, Sendable, Hashable, CaseIterable {
     }
   }
 
-  /// Further tags that say the same, in files of any kind, which other programs and an import read: a copy that keeps
-  /// them contradicts the field. `*` stands for any ending.
-  var otherTags: [String] {
-    switch self {
-    case .caption:
-      [
-        "XMP-tiff:ImageDescription", "EXIF:ImageDescription", "IPTC:Caption-Abstract", "Keys:Description",
-        "ItemList:Description", "UserData:Description",
-      ]
-    case .keywords:
-      [
-        "XMP-lr:HierarchicalSubject", "XMP-digiKam:TagsList", "XMP-microsoft:LastKeywordXMP",
-        "XMP-microsoft:LastKeywordIPTC", "XMP-mediapro:CatalogSets", "XMP-acdsee:Categories", "XMP-acdsee:Keywords",
-        "XMP-pdf:Keywords", "EXIF:XPKeywords", "IPTC:Keywords", "Keys:Keywords", "ItemList:Keyword",
-      ]
-    case .rating: ["EXIF:Rating", "EXIF:RatingPercent", "XMP-microsoft:RatingPercent"]
-    case .place: ["ItemList:GPSCoordinates"]
-    case .favorite, .date: []
-    }
-  }
-
-  /// Tags that go only when the field has no value; with one they are written, or add to it.
-  var tagsOfValue: [String] {
-    switch self {
-    case .date:
-      [
-        "XMP-xmp:CreateDate", "XMP-exif:DateTimeDigitized", "EXIF:DateTimeOriginal", "EXIF:OffsetTimeOriginal",
-        "EXIF:SubSecTimeOriginal", "EXIF:CreateDate", "EXIF:OffsetTimeDigitized", "EXIF:SubSecTimeDigitized",
-        "Keys:CreationDate",
-      ]
-    case .place:
-      [
-        "XMP-exif:GPS*", "XMP-iptcExt:LocationCreatedGPS*", "XMP-iptcExt:LocationShownGPS*", "GPS:all",
-        "Keys:GPSCoordinates", "UserData:GPSCoordinates",
-      ]
-    case .caption, .keywords, .rating, .favorite: []
-    }
-  }
-
   /// The properties of the log whose change is an edit of it.
   var properties: Set<String> {
     switch self {
@@ -87,42 +48,12 @@ enum MetadataField: String, Sendable, Hashable, CaseIterable {
   }
 }
 
-/// Keywords with what they are part of, as other programs keep them beside the plain ones.
-struct KeywordPaths: Sendable, Hashable {
-  /// As Lightroom writes them: `Nature|Sea`.
-  var hierarchical: [String] = []
-  /// As digiKam writes them: `Nature/Sea`.
-  var tagsList: [String] = []
-
-  /// The tags that carry them, by exiftool's names.
-  static let tags = ["XMP-lr:HierarchicalSubject", "XMP-digiKam:TagsList"]
-
-  init() {}
-
-  /// Those of a file that end in one of some keywords.
-  init(_ tags: ExifTags, of keywords: [String]) {
-    let keywords = Set(keywords)
-    func kept(_ tag: String, _ mark: Character) -> [String] {
-      tags.all(tag).flatMap(\.texts).filter { path in
-        path.split(separator: mark).last.flatMap { ExifTags.trimmed(String($0)) }.map { keywords.contains($0) } ?? false
-      }
-    }
-    hierarchical = kept("HierarchicalSubject", "|")
-    tagsList = kept("TagsList", "/")
-  }
-}
-
 /// The fields of an asset as an XMP packet.
 struct XMPPacket: Sendable, Hashable {
-  /// The fields that it is about, with a value or without.
-  let fields: Set<MetadataField>
+  let text: String
   /// The fields that have a value.
   let filled: Set<MetadataField>
-  /// The keywords, if it is about them.
-  let keywords: [String]
-  private var lines: [String]
 
-  var text: String { Self.head + lines.map { "   \($0)\n" }.joined() + Self.tail }
   var bytes: [UInt8] { Array(text.utf8) }
   /// What names the content.
   var digest: String { bytes.sha256.hexadecimal }
@@ -151,22 +82,8 @@ struct XMPPacket: Sendable, Hashable {
         ]
       } ?? [])
     add(.place, subject.asset.location.map(Self.place) ?? [])
-    (self.fields, self.filled, self.lines) = (fields, filled, lines)
-    keywords = filled.contains(.keywords) ? subject.details.keywords : []
-  }
-
-  /// The same with paths of keywords.
-  func adding(_ paths: KeywordPaths) -> XMPPacket {
-    func list(_ name: String, _ namespace: String, _ kind: String, _ values: [String]) -> [String] {
-      if values.isEmpty { return [] }
-      let prefix = name.prefix { $0 != ":" }
-      return ["<\(name) xmlns:\(prefix)=\"\(namespace)\"><rdf:\(kind)>"]
-        + values.map { " <rdf:li>\(Self.escaped($0))</rdf:li>" } + ["</rdf:\(kind)></\(name)>"]
-    }
-    var packet = self
-    packet.lines += list("lr:hierarchicalSubject", "http://ns.adobe.com/lightroom/1.0/", "Bag", paths.hierarchical)
-    packet.lines += list("digiKam:TagsList", "http://www.digikam.org/ns/1.0/", "Seq", paths.tagsList)
-    return packet
+    self.filled = filled
+    text = Self.head + lines.map { "   \($0)\n" }.joined() + Self.tail
   }
 
   private static let head = """
