@@ -112,19 +112,15 @@ extension CaptureTime {
   private static let quickTimeGroups: Set<String> = ["QuickTime", "Keys", "ItemList", "UserData"]
 
   /// Finds the capture time among the tags of a file, by the order at the head of this file.
-  /// - Parameter isSidecar: whether they describe another file. Programs whose library knows the instant only, such as
-  ///   ours, write it there in UTC with a `Z`; what the local clock showed it does not say.
-  init?(_ tags: ExifTags, isSidecar: Bool = false) {
+  init?(_ tags: ExifTags) {
     func local(_ tag: String, offset: String?, fraction: String?, where isEligible: (String) -> Bool) -> CaptureTime? {
       for value in tags.all(tag) where isEligible(value.group) {
         guard let stamp = value.texts.first.flatMap(TimeStamp.init) else { continue }
         let fraction = fraction.flatMap { tags.text($0) }
-        let (reading, source) = (stamp.clock(fraction: fraction), "\(value.group):\(tag)")
-        if isSidecar, stamp.isUTC {
-          return CaptureTime(reading: reading, clock: .utc, offsetSeconds: nil, source: source)
-        }
         let offset = stamp.offsetSeconds ?? offset.flatMap { tags.text($0) }.flatMap(TimeStamp.offset)
-        return CaptureTime(reading: reading, clock: .local, offsetSeconds: offset, source: source)
+        return CaptureTime(
+          reading: stamp.clock(fraction: fraction), clock: .local, offsetSeconds: offset,
+          source: "\(value.group):\(tag)")
       }
       return nil
     }
@@ -156,8 +152,6 @@ extension CaptureTime {
 struct TimeStamp: Equatable {
   let whole: WallClock
   let offsetSeconds: Int?
-  /// Whether it ends with a `Z`, and not with the offset of zero.
-  let isUTC: Bool
 
   /// Reads a whole date and time; nil for blanks, zeros, partial and impossible dates.
   init?(_ text: String) {
@@ -184,7 +178,6 @@ struct TimeStamp: Equatable {
     // H.264 movies of Sony add a word when the stated offset includes summer time.
     let zone = rest.hasSuffix(" DST") ? rest.dropLast(4) : rest
     offsetSeconds = Self.offset(String(zone))
-    isUTC = zone == "Z"
   }
 
   /// The clock reading, with a fraction from elsewhere when the stamp has none of its own.

@@ -118,59 +118,6 @@ struct SidecarImportTests {
     #expect(time.reading.description == "1974-07-20T12:00:00" && time.offsetSeconds == nil)
   }
 
-  @Test(
-    "a date of a sidecar with a Z is an instant, and one with an offset of zero is a wall time",
-    arguments: ["XMP-exif:DateTimeOriginal", "XMP-xmp:CreateDate", "XMP-photoshop:DateCreated"])
-  func instants(tag: String) throws {
-    for (ending, expected) in [("Z", CaptureTime.Clock.utc), ("+00:00", .local)] {
-      let json = #"[{"SourceFile": "a", "\#(tag)": "2023:07:01 12:00:00\#(ending)"}]"#
-      let tags = try #require(ExifTags(json: Array(json.utf8)))
-      let time = try #require(MetadataLayer(tags, .xmp).captureTime)
-      #expect(time.clock == expected && time.offsetSeconds == (ending == "Z" ? nil : 0))
-      #expect(time.reading.description == "2023-07-01T12:00:00")
-    }
-  }
-
-  @Test("an instant that a sidecar states in UTC does not replace the wall time of the file at that instant")
-  func repeatedInstant() async throws {
-    let folder = try TemporaryFolder()
-    for (name, reading) in [("same", "2026-05-15T05:19:37Z"), ("other", "2026-05-15T06:19:37Z")] {
-      let photo = TinyMedia.Photo(dateTimeOriginal: "2026:05:15 13:19:37", offset: "+08:00", comment: name)
-      try folder.write("\(name).jpg", TinyMedia.jpeg(photo))
-      let xmp = String(decoding: Self.xmp(name, rating: 1, subject: "x"), as: UTF8.self)
-      let dated = xmp.replacingOccurrences(of: "2019-05-06T07:08:09+02:00", with: reading)
-      try folder.write("\(name).jpg.xmp", Data(dated.utf8))
-    }
-    let rig = try ImportedLibrary()
-    _ = try await rig.run([folder.asRoot], Self.options)
-    let (same, _) = try Self.asset("same.jpg", rig)
-    #expect(LibraryCorpusTests.time(of: same) == "2026-05-15T13:19:37+08:00")
-    let (other, _) = try Self.asset("other.jpg", rig)
-    #expect(other.localCreationDate == nil && other.timeZoneOffset == nil)
-    #expect(other.creationDate == (same.creationDate ?? .distantPast) + 3600)
-  }
-
-  @Test("a date that is known in UTC only comes back as that from a sidecar of an export")
-  func exportedInstant() async throws {
-    let rig = try ExportRig()
-    let folder = try TemporaryFolder()
-    // 2020-01-02 03:04:05 UTC, in seconds since 1904.
-    try folder.write("a.mov", TinyMedia.movie(created: 2_082_844_800 + 1_577_934_245))
-    _ = try await rig.rig.run([folder.asRoot])
-    _ = try await rig.export("{name}") { $0.sidecars = .full }
-    let date = Date(timeIntervalSince1970: 1_577_934_245)
-    for (zone, offset) in [(nil, nil), ("Asia/Tokyo", 32_400)] as [(String?, Int?)] {
-      var options = Self.options
-      options.timeZone = zone.flatMap { TimeZone(identifier: $0) }
-      let other = try ImportedLibrary()
-      let (summary, _) = try await other.run([FilePath(rig.target)], options)
-      #expect(summary.assetsAdded == 1 && summary.described == 1)
-      let asset = try #require(try other.assets().first)
-      #expect(asset.creationDate == date && asset.timeZoneOffset == offset)
-      #expect((asset.localCreationDate == nil) == (zone == nil))
-    }
-  }
-
   @Test("of hierarchical keywords the last component is used, and a keyword of Lightroom may have a slash")
   func slashes() throws {
     let json = #"""

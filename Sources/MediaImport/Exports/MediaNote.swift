@@ -15,9 +15,9 @@ internal import PhotoLedger
 //
 // A record never replaces the date or the place of the file: Google's `photoTakenTime` is an instant without the
 // offset, and the camera's wall time would be lost. Neither does a correction that repeats the wall time of the file
-// without its offset, or its instant in UTC, as programs write it that know nothing else: it corrects nothing. Within
-// a kind the first layer that has a value counts, in the order of the walk. Each value keeps its source, which stands
-// in the report of the import.
+// without its offset, as programs write it that do not know offsets: it corrects nothing. Within a kind the first layer
+// that has a value counts, in the order of the walk. Each value keeps its source, which stands in the report of the
+// import.
 //
 // A note concerns an asset that is made now. An asset that the library has already keeps what it has: people may have
 // edited it since, and an edit outranks metadata.
@@ -234,9 +234,8 @@ extension CaptureTime {
   }
 
   /// Whether another time is the same reading of the local clock, to the second, with an offset or a fraction that this
-  /// one lacks, or the same instant with the local clock.
+  /// one lacks.
   func isStatedMoreFully(by other: CaptureTime) -> Bool {
-    if clock == .utc { return other.clock == .local && other.instant?.seconds == instant?.seconds }
     guard clock == .local, offsetSeconds == nil, other.clock == .local,
       reading.secondsSince1970 == other.reading.secondsSince1970
     else { return false }
