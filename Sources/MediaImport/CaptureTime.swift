@@ -112,7 +112,8 @@ extension CaptureTime {
   private static let quickTimeGroups: Set<String> = ["QuickTime", "Keys", "ItemList", "UserData"]
 
   /// Finds the capture time among the tags of a file, by the order at the head of this file.
-  init?(_ tags: ExifTags) {
+  /// - Parameter isSidecar: whether they are those of a sidecar.
+  init?(_ tags: ExifTags, isSidecar: Bool = false) {
     func local(_ tag: String, offset: String?, fraction: String?, where isEligible: (String) -> Bool) -> CaptureTime? {
       for value in tags.all(tag) where isEligible(value.group) {
         guard let stamp = value.texts.first.flatMap(TimeStamp.init) else { continue }
