@@ -136,7 +136,7 @@ extension ImportRun {
     /// Files of more bytes are large.
     let byteCount: Int64
 
-    /// Why a large file need not be read: it is no photo or video, and was not written to while exiftool said so.
+    /// Why a large file need not be read: it is not a photo or video, and was not written to while exiftool said so.
     /// - Returns: nil for all others, and where exiftool did not come to an answer: the reading decides.
     /// - Throws: ``LibraryError`` as the reading, for a file that cannot be opened or changes.
     func reasonToLeave(
@@ -149,7 +149,7 @@ extension ImportRun {
       return reason
     }
 
-    /// What exiftool says about a file that is no photo or video; nil for anything else that it says.
+    /// What exiftool says about a file that is not a photo or video; nil for anything else that it says.
     private func notMedia(_ file: ScannedFile, at path: FilePath, _ stop: StopFlag) -> ImportError? {
       do throws(ImportError) {
         let tags = try tool.tags(of: path, isFast: true, isCancelled: { stop.isSet })
@@ -161,7 +161,7 @@ extension ImportRun {
     }
   }
 
-  /// Reads a file to its end, unless it is large and no photo or video.
+  /// Reads a file to its end, unless it is large and not a photo or video.
   static func hashed(
     _ index: Int, _ file: ScannedFile, _ copies: MemberCopies?, _ large: LargeFiles, _ stop: StopFlag
   ) -> Result<HashedFile, ImportError> {

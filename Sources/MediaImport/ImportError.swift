@@ -17,7 +17,7 @@ public struct ImportError: Error, Sendable, Equatable, CustomStringConvertible {
     public static let vanished = Code(description: "vanished")
     /// A source file cannot be opened or read.
     public static let unreadable = Code(description: "unreadable")
-    /// A source file is no photo or video. It is always the outcome of the file.
+    /// A source file is not a photo or video. It is always the outcome of the file.
     static let notMedia = Code(description: "notMedia")
     /// A source file changed while it was read; import it again when its writer has finished.
     public static let changedWhileRead = Code(description: "changedWhileRead")

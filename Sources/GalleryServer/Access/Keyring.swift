@@ -24,7 +24,7 @@
   //
   // The visitors of a share are many people and one client of the library, whose earlier states are those that others
   // saw. So a visitor's key has a first state, that of the opening of the link, and earlier ones are not open to it
-  // (`Call.checkIsOpen`). A key that an older version kept has none, and is not good: the link has to be opened again.
+  // (`Call.checkIsOpen`). A key that an older version kept has none and is rejected: the link has to be opened again.
 
   /// The keys of a server.
   final class Keyring: Sendable {

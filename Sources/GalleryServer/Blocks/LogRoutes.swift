@@ -145,7 +145,8 @@
     }
 
     /// The state that a token names.
-    /// - Throws: ``Problem`` 410 for one that is not open to the key; what the library throws for what is no token.
+    /// - Throws: ``Problem`` 410 for one that is not open to the key; what the library throws for text that is not a
+    ///   token.
     func token(_ text: String) throws -> Token {
       let token = try Token(text)
       try checkIsOpen(token)
