@@ -160,6 +160,14 @@ struct ChildProcess: ~Copyable {
     }
   }
 
+  /// Whether the child has ended, so that all it will ever write can be read now. Its socket may still be open in what
+  /// it started, or for a moment in a process that another thread makes.
+  var hasEnded: Bool {
+    precondition(!isReaped, "The end of a child whose exit status was read is known already.")
+    var info = siginfo_t()
+    return waitid(P_PID, id_t(identifier), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_signo == SIGCHLD
+  }
+
   /// Waits for the child, which has said its last, to end of itself.
   /// - Returns: its exit status; nil if a signal ended it, or if it did not end before `deadline`.
   mutating func exitStatus(before deadline: SuspendingClock.Instant) -> Int32? {

@@ -59,6 +59,20 @@ struct ToolDeadlineTests {
     #expect(try run.output(of: program, []) == "done\n")
   }
 
+  @Test("a program that has ended is waited for no longer, whatever holds its output open", .timeLimit(.minutes(10)))
+  func heldOutput() throws {
+    let folder = try TemporaryFolder()
+    let program = try ExifToolTests.standIn(folder, "sleep 1000 & echo $$ > \"$0.pid\"; echo done")
+    let run = ToolRun(
+      limits: ToolLimits(timePerFile: .zero, memoryByteCount: 1 << 30),
+      isCancelled: {
+        let process = Self.process(in: program + ".pid")
+        #expect(ExifToolTests.isGone(process))
+        return false
+      }, sandbox: Sandbox(layer: .none))
+    #expect(try run.output(of: program, []) == "done\n")
+  }
+
   /// The process whose number a file holds, or will hold.
   private static func process(in file: String) -> pid_t {
     var process: pid_t?

@@ -113,6 +113,28 @@ test('a fetch that was refused is followed again from its state of now', async (
   mock.timers.reset();
 });
 
+test('a session that ended while its fetches were refused is reported as ended', async (context) => {
+  mock.timers.enable({ apis: ['setTimeout'] });
+  context.after(() => mock.timers.reset());
+  const { Feed } = await import(new URL('client/feed.js', page));
+  const { Problem } = await import(new URL('client/photoledger.js', page));
+  const feed = new Feed({ key: null, base: '', ask: async () => {
+    throw new Problem(401, 'sign-in-required', 'ended');
+  } });
+  let ended = 0;
+  feed.addEventListener('signedout', () => {
+    ended += 1;
+    feed.leave();
+  });
+  feed.follow('f', 't0', { onChange: () => {}, onState: () => {} });
+  const type = 'urn:photoledger:problem:access-denied';
+  sources.at(-1).say('problem', { fetch: 'f', type, status: 403, detail: 'refused' });
+  mock.timers.tick(4000);
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(ended, 1);
+  assert.equal(feed.followers.size, 0);
+});
+
 test('a feed that is left follows nothing and leaves no listener behind', async (context) => {
   mock.timers.enable({ apis: ['setTimeout'] });
   context.after(() => mock.timers.reset());

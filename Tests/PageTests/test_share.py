@@ -272,6 +272,19 @@ class ShareTests(PageTest):
         self.gallery.ask("DELETE", f"/v1/shares/{share['name']}")
         self.browser.wait_text("This link has ended", "h1")
 
+    def test_an_end_is_said_also_after_the_permission_has_ended(self):
+        self.browser.expected_errors = (*self.expected_errors, "403 (")
+        self.addCleanup(setattr, self.browser, "expected_errors", self.expected_errors)
+        share = self.share(self.newest[:2])
+        self.visit(share)
+        self.wait_tiles(self.newest[:2])
+        # A withdrawal ends first the permission and then the keys; here the feed is refused in between.
+        self.gallery.commit({"op": "client.authorize", "client": share["client"], "status": "denied"})
+        asked = "return performance.getEntriesByType('resource').some(({ name }) => name.includes('/v1/changes?'))"
+        wait(lambda: self.browser.js(asked), "the page asks why the feed is refused")
+        self.gallery.ask("DELETE", f"/v1/shares/{share['name']}")
+        self.browser.wait_text("This link has ended", "h1")
+
     def listeners(self):
         """How many listeners the window and the document have, of each event."""
         found = {}

@@ -84,6 +84,7 @@ struct ToolRun {
     defer { buffer.deallocate() }
     var output: [UInt8] = []
     var lateCount = 0
+    var hasEnded = false
     reading: while true {
       if isCancelled() {
         throw ImportError(.toolFailed, path: name, "\(name) was stopped, since its result is no longer needed.").passing
@@ -97,7 +98,12 @@ struct ToolRun {
         guard lateCount <= Self.outputLimit else { throw timedOut(name) }
         output += Array(buffer[..<count]).prefix(Self.outputLimit - output.count)
         heard(String(decoding: buffer[..<count], as: UTF8.self))
-      case .timeout: if now >= deadline { throw timedOut(name) }
+      case .timeout where now >= deadline:
+        // What it wrote last may have come after this read.
+        if hasEnded { break reading }
+        hasEnded = child.hasEnded
+        guard hasEnded else { throw timedOut(name) }
+      case .timeout: continue
       case .end: break reading
       }
     }

@@ -158,6 +158,8 @@ export class Feed extends EventTarget {
       this.send(fetch, token);
       for (const one of [...followers]) one.onState({ fetch, token });
     } catch (error) {
+      // A permission ends before its key does, so the end of the session may be noticed only here.
+      if (error instanceof Problem && error.status === 401) this.take({ kind: 'signedOut' });
       if (this.followers.has(fetch)) this.refuse(fetch, error instanceof Error ? error : new Error(String(error)));
     }
   }
