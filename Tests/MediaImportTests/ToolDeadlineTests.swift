@@ -59,7 +59,7 @@ struct ToolDeadlineTests {
     #expect(try run.output(of: program, []) == "done\n")
   }
 
-  @Test("a program that has ended is waited for no longer, whatever holds its output open", .timeLimit(.minutes(10)))
+  @Test("a program that has ended does not count as late, whatever holds its output open", .timeLimit(.minutes(10)))
   func heldOutput() throws {
     let folder = try TemporaryFolder()
     let program = try ExifToolTests.standIn(folder, "sleep 1000 & echo $$ > \"$0.pid\"; echo done")
