@@ -174,7 +174,7 @@
         let (server, shares) = (gallery.server, gallery.server.shares.list())
         // Besides the owner's key, which the file has.
         let keyring = try Keyring(
-          folder: gallery.library.store.folder, environment: server.environment, people: server.people,
+          library: gallery.library, environment: server.environment, people: server.people,
           shares: server.shares, trustedProxies: [], limits: Keyring.Limits(all: 6, ofShares: 3))
         var visits: [String] = []
         for round in 0..<6 {

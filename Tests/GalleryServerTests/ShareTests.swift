@@ -3,6 +3,7 @@
   @testable import GalleryServer
   import HTTPServing
   import LibraryAudit
+  import LibraryMaintenance
   import PhotoLedger
   import TestSupport
   import Testing
@@ -215,6 +216,44 @@
         #expect(try gallery.ask("GET", "/v1/session", key: early).status == 401)
         #expect(try gallery.ask("GET", "/v1/session").status == 200)
         #expect(try open(gallery, link).status == 201)
+      }
+    }
+
+    @Test("in a restored library and in a fork a visitor's key ends whose first state is not there, and its link opens")
+    func otherLibrary() async throws {
+      try await TestGallery.serving { gallery in
+        let assets = try await gallery.makeAssets(2)
+        let (folder, place) = (gallery.temporary.folder, gallery.temporary.url)
+        let link = try make(gallery, ["assets": [assets[0].uuidString]])
+        let early = try #require(try open(gallery, link).json()["secret"] as? String)
+        try gallery.library.backup(to: folder.place("backup"))
+        try await gallery.library.performChanges { $0.grant([assets[1]], to: link.client) }
+        let late = try #require(try open(gallery, link).json()["secret"] as? String)
+        let lost = try make(gallery, ["assets": [assets[1].uuidString]])
+        let lostKey = try #require(try open(gallery, lost).json()["secret"] as? String)
+        await gallery.server.stop()
+        try PhotoLibrary.restore(from: folder.place("backup"), to: folder.place("restored"))
+        try gallery.library.fork(to: folder.place("fork"))
+        let cases: [(name: String, kept: [String], ended: [String], count: Int)] = [
+          ("restored", [early], [late, lostKey], 1), ("fork", [], [early, late, lostKey], 2),
+        ]
+        for (name, kept, ended, count) in cases {
+          let url = folder.place(name)
+          try FileManager.default.copyItem(at: place.appending(path: "server"), to: url.appending(path: "server"))
+          let library = try PhotoLibrary(at: url)
+          try await gallery.restart(on: library)
+          for key in kept { #expect(try gallery.fetch(key: key).count == count, "\(name)") }
+          for key in ended { #expect(try gallery.ask("GET", "/v1/session", key: key).status == 401, "\(name)") }
+          #expect(try gallery.ask("GET", "/v1/session").status == 200, "\(name)")
+          let opened = try open(gallery, link)
+          #expect(opened.status == 201, "\(name): \(opened)")
+          let key = try #require(try opened.json()["secret"] as? String)
+          #expect(try gallery.fetch(key: key).count == count, "\(name)")
+          try await gallery.restart(on: library)
+          #expect(try gallery.fetch(key: key).count == count, "\(name)")
+          try await gallery.restart()
+          library.close()
+        }
       }
     }
 

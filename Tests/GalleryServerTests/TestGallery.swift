@@ -109,11 +109,13 @@
     }
 
     /// Stops the server and starts another one on the same library, with the keys that the first one left.
-    /// - Parameter prepare: is called with the new server before it starts.
-    func restart(preparing prepare: (GalleryServer) -> Void = { _ in }) async throws {
+    /// - Parameters:
+    ///   - other: the library that the new server serves; the same one if nil.
+    ///   - prepare: is called with the new server before it starts.
+    func restart(on other: PhotoLibrary? = nil, preparing prepare: (GalleryServer) -> Void = { _ in }) async throws {
       await server.stop()
       (server, address) = try Self.start(
-        temporary.library, seed + 1, clock, log, access, options, renditions, page, preparing: prepare)
+        other ?? temporary.library, seed + 1, clock, log, access, options, renditions, page, preparing: prepare)
     }
 
     private func key(linked link: String) async throws -> String {

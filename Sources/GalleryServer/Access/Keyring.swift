@@ -25,6 +25,7 @@
   // The visitors of a share are many people and one client of the library, whose earlier states are those that others
   // saw. So a visitor's key has a first state, that of the opening of the link, and earlier ones are not open to it
   // (`Call.checkIsOpen`). A key that an older version kept has none and is rejected: the link has to be opened again.
+  // So is one whose first state the library does not have, since the file was put beside an earlier backup or a fork.
 
   /// The keys of a server.
   final class Keyring: Sendable {
@@ -115,16 +116,33 @@
     /// Whether `X-API-Key` carries a key as a bearer token does.
     private let readsAPIKeyField: Bool
 
+    /// - Parameter library: the owner's view of the library whose folder has the file.
+    /// - Throws: ``GalleryError`` if the file cannot be read; what the library throws.
     init(
-      folder: LibraryFolder, environment: GalleryEnvironment, people: People, shares: Shares,
+      library: PhotoLibrary, environment: GalleryEnvironment, people: People, shares: Shares,
       trustedProxies: Set<String>, readsAPIKeyField: Bool = false, limits: Limits = Limits()
     ) throws {
       self.limits = limits
       (self.environment, self.people, self.shares) = (environment, people, shares)
       (self.trustedProxies, self.readsAPIKeyField) = (trustedProxies, readsAPIKeyField)
-      let file = ServerFile(folder: folder, name: "keys")
-      let found = try file.read(Self.key)
-      keys = Kept(Keys(Dictionary(found, uniquingKeysWith: { $1 }))) { try file.write(Keyring.rows($0.byHash)) }
+      let file = ServerFile(folder: library.store.folder, name: "keys")
+      let found = try Dictionary(file.read(Self.key), uniquingKeysWith: { $1 })
+        .filter { try Keyring.hasFirstState(of: $0.value, library) }
+      keys = Kept(Keys(found)) { try file.write(Keyring.rows($0.byHash)) }
+    }
+
+    /// Whether the library has the first state that is open to a key; true for keys without one.
+    ///
+    /// A library that was restored from an earlier backup has not reached it, and a fork counts the states of limited
+    /// clients as its own. The key would open no state there, while the link can be opened again.
+    private static func hasFirstState(of key: Key, _ library: PhotoLibrary) throws -> Bool {
+      guard let start = key.start else { return true }
+      let view = library.as(key.client)
+      do {
+        return try view.order(of: view.currentToken, to: start) != .orderedAscending
+      } catch let error as LibraryError where error.code == .invalidToken {
+        return false
+      }
     }
 
     // MARK: Requests

@@ -133,7 +133,8 @@
     ///   - renditions: how pictures are made.
     ///   - page: the files of the gallery's page; without them the server answers the API only.
     ///   - log: receives a line for each request that has ended.
-    /// - Throws: ``GalleryError`` if another server serves the library, or if the file of the keys cannot be read.
+    /// - Throws: ``GalleryError`` if another server serves the library, or if the file of the keys cannot be read; what
+    ///   the library throws.
     public init(
       _ library: PhotoLibrary, environment: GalleryEnvironment = .system, access: GalleryAccess = GalleryAccess(),
       renditions: RenditionOptions = RenditionOptions(), page: PageFiles? = nil,
@@ -153,7 +154,7 @@
       downloads = Downloads(environment)
       uploads = Uploads(library, environment)
       keyring = try Keyring(
-        folder: folder, environment: environment, people: people, shares: shares,
+        library: library, environment: environment, people: people, shares: shares,
         trustedProxies: access.trustedProxies, readsAPIKeyField: access.allowsImmichClients)
       picking = Pickings(environment: environment)
       watch = AccessWatch()
