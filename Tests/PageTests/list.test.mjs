@@ -82,6 +82,17 @@ test('a state that the server knows no more is replaced by that of now, also if 
   list.close();
 });
 
+test('a list begins anew where the library is an earlier one, which has not reached its state', async () => {
+  const { list, asked } = made([new Problem(400, 'invalid-token', 'not reached'), { token: 's1', count: 2 }]);
+  const failures = [];
+  list.addEventListener('failed', ({ detail }) => failures.push(detail.type));
+  list.take({ fetch: 'f', token: 's1' });
+  await settled();
+  assert.deepEqual([failures, list.token, list.count], [[], 's1', 2]);
+  assert.deepEqual(asked, ['/v1/fetches/f/changes', '/v1/fetches/f']);
+  list.close();
+});
+
 test('a change that does not fit leaves the list as it is until it begins anew', async () => {
   const { list, asked } = made([{ token: 't1', count: 4 }]);
   await list.load(0, 3);
