@@ -119,5 +119,7 @@ final class LiveQuery: Sendable {
 
   func fail(_ error: LibraryError) { for wakeUp in wakeUps.withLock({ $0 }).values { wakeUp.fail(error) } }
 
+  func recover() { for wakeUp in wakeUps.withLock({ $0 }).values { wakeUp.recover() } }
+
   func end() { for wakeUp in wakeUps.withLock({ $0 }).values { wakeUp.end() } }
 }

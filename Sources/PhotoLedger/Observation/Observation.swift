@@ -114,13 +114,14 @@ package final class Observation: StorePart, SharedResults {
   /// Delivers commits until the end.
   ///
   /// A read that fails for a passing reason is repeated at the next signal or poll: live queries have not advanced, so
-  /// nothing is lost. If it goes on failing, followers get the error, and those that ask again get it again.
+  /// nothing is lost. If it goes on failing, followers get the error, and those that ask again get it again; those that
+  /// ask once it has succeeded do not.
   private func follow() {
     var failingSince: Double?
     while !isClosed {
       _ = signal.wait(milliseconds: Self.pollMilliseconds)
       do {
-        try advance()
+        try advance(recovering: failingSince != nil)
         failingSince = nil
       } catch {
         let now = monotonicSeconds(coarse: true)
@@ -151,11 +152,14 @@ package final class Observation: StorePart, SharedResults {
   func pump() throws { try LibraryStore.reporting { try advance() } }
 
   /// The same, with the errors of the store as they are.
-  private func advance() throws {
+  /// - Parameter recovering: whether a read has failed before, so that followers may have an error that is past. It is
+  ///   removed before another thread can read and fail, as at the end, whose error stays.
+  private func advance(recovering: Bool = false) throws {
     let hasGoneOn = try pumping.withLock { _ in
       guard let commit = state.withLock({ $0.isClosed ? nil : $0.commit }) else { return false }
       let isSearched = state.withLock { $0.isSearched }
       let deltas = try core.environment.read { t in try newDeltas(after: commit, withDetails: isSearched, t) }
+      if recovering { for query in state.withLock({ $0.queries.all }) { query.recover() } }
       guard let head = deltas.last?.to else { return false }
       let (touched, observers) = state.withLock { state in step(&state, deltas) }
       for query in touched { query.wake() }

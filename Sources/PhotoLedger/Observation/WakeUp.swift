@@ -7,9 +7,11 @@ import Synchronization
 //
 //     idle ──ring──▶ rung ──wait──▶ idle            idle ──wait──▶ waiting ──ring──▶ idle
 //     idle ──fail──▶ failed ──wait──▶ idle          waiting ──fail──▶ idle: the wait throws
+//     failed ──ring──▶ rung                         failed ──recover──▶ idle
 //     idle, rung, waiting ──end──▶ ended            an earlier ring or failure is handled first
 //
-// A failure ends one wait and not the following: the log may be readable again when the follower asks the next time.
+// A failure ends one wait and not the following: the log may be readable again when the follower asks the next time. So
+// it ends none that begins once the log can be read: a follower that was busy meanwhile never hears of it.
 //
 // Rejected: an asynchronous stream of wake-ups, which buffers and has several locked steps for each, and costs each
 // follower a kilobyte.
@@ -20,7 +22,7 @@ final class WakeUp: Sendable {
     /// Resumed exactly once, by the caller that removes it from the state.
     var waiting: UnsafeContinuation<Bool, any Error>?
     var isRung = false
-    /// Why the log cannot be read, until a wait throws it or a later ring shows that it can.
+    /// Why the log cannot be read, until a wait throws it or the log was read again.
     var failure: LibraryError?
     /// Whether there will be no ring any more.
     var isEnded = false
@@ -38,6 +40,12 @@ final class WakeUp: Sendable {
   func fail(_ error: LibraryError) {
     wake(with: .failure(error)) { state in if !state.isEnded { state.failure = error } }
   }
+
+  /// The log can be read again: the next wait throws nothing of what was before.
+  func recover() { state.withLock { $0.failure = nil } }
+
+  /// What the next wait throws, unless the log is read before.
+  var failure: LibraryError? { state.withLock { $0.failure } }
 
   /// Ends the wait, and every later one.
   func end() {
