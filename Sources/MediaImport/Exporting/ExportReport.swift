@@ -65,7 +65,7 @@ package struct ExportProgress: Sendable, Hashable {
 package struct ExportSummary: Sendable, Hashable {
   /// How many assets were asked for.
   package var assets = 0
-  /// How many of them are hidden, which no file in the folder says.
+  /// How many of them are hidden, which no file in the folder says; counted before any is written.
   package var hidden = 0
   /// How many assets have no file in the folder after it.
   package var assetsWithoutFile = 0

@@ -126,14 +126,15 @@ private struct Exporting: Sendable {
     let outcome = counts.isEmpty ? "nothing to export" : counts.joined(separator: ", ")
     try invocation.output.line(
       "\(TextLayout.counted(summary.assets, "asset")): \(outcome); \(TextLayout.bytes(summary.bytesCopied)) copied.")
+    if summary.hidden > 0 {
+      let assets = TextLayout.counted(summary.hidden, "hidden asset")
+      let them = summary.hidden == 1 ? "it" : "them"
+      try invocation.output.line(
+        "\(assets) among them; no file says so, and an import of the folder shows \(them).")
+    }
     if summary.assetsWithoutFile > 0 {
       let assets = TextLayout.counted(summary.assetsWithoutFile, "asset")
       try invocation.output.line("\(assets) without a file in the folder; --json prints the reasons.")
-    }
-    if summary.hidden > 0 {
-      let assets = TextLayout.counted(summary.hidden, "hidden asset")
-      try invocation.output.line(
-        "\(assets) exported; no exported file says so, and an import of the folder shows them.")
     }
     if let notChosen, notChosen > 0 {
       let assets = TextLayout.counted(notChosen, "asset")
