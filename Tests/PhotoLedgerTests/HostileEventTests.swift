@@ -72,21 +72,32 @@ struct HostileEventTests {
     }
   }
 
-  @Test("a creation of an asset with an endless duration is refused as it is read")
+  @Test("an asset with an endless duration, or one that a revert would bring back, is refused as its event is read")
   func endlessDuration() throws {
+    let row = AssetRow(
+      number: 7, identifier: LocalIdentifier(high: 1, low: 1), addedDate: Date(timeIntervalSinceReferenceDate: 0))
     for duration in [Double.infinity, .nan, 1] {
-      var row = AssetRow(
-        number: 7, identifier: LocalIdentifier(high: 1, low: 1), addedDate: Date(timeIntervalSinceReferenceDate: 0))
-      row.duration = duration
-      let event = Event.assetCreated(AssetExistence(row: row, details: AssetDetails()))
-      let payload = event.payload()
-      var read: Event?
-      do {
-        read = try Event(type: event.type, version: event.version, sequence: 7, payload: payload.span.bytes)
-      } catch {
-        #expect((error as? LibraryError)?.code == .corrupted)
+      var endless = row
+      endless.duration = duration
+      var edited = AssetDetails()
+      edited.unedited = AssetDetails.Unedited(pixelWidth: 4, pixelHeight: 3, duration: duration)
+      var edit = AssetEdit(number: 7, changes: [])
+      edit.details = Replacement(old: AssetDetails(), new: edited)
+      let events: [Event] = [
+        .assetCreated(AssetExistence(row: endless, details: AssetDetails())),
+        .assetCreated(AssetExistence(row: row, details: edited)),
+        .assetsEdited(AssetsEdited(verb: .edited, edits: [edit], shifts: [])),
+      ]
+      for event in events {
+        let payload = event.payload()
+        var read: Event?
+        do {
+          read = try Event(type: event.type, version: event.version, sequence: 7, payload: payload.span.bytes)
+        } catch {
+          #expect((error as? LibraryError)?.code == .corrupted)
+        }
+        #expect((read == event) == (duration == 1), "\(event.type) \(duration)")
       }
-      #expect((read == event) == (duration == 1), "\(duration)")
     }
   }
 

@@ -155,9 +155,11 @@ extension AssetDetails {
       case 5: origin = try reader.text()
       case 6:
         try reader.array(count: 3)
-        unedited = Unedited(
+        let shape = Unedited(
           pixelWidth: try reader.number(UInt32.self), pixelHeight: try reader.number(UInt32.self),
           duration: try reader.double())
+        guard shape.duration.isFinite else { throw EventCodingError(sentence: "a time is not a number.") }
+        unedited = shape
       case 7: metadata = try AssetMetadata(reading: &reader)
       default: throw EventCodingError(sentence: "unknown property \(key) of an asset's details.")
       }
