@@ -206,22 +206,38 @@ struct LogImport {
         try core.environment.read { source in try apply(wanted, of: head, from: source, progress) }
       }
     } catch let unreadable as UnreadableEvent where unreadable.failure.code == .corrupted {
-      throw contradiction(at: unreadable.sequence)
+      // Payloads in the lines were decoded with them, so what makes no event stands for one that was erased.
+      throw unreadable.failure.subject == nil
+        ? badReplacement(of: unreadable.sequence, unreadable.failure)
+        : contradiction(at: unreadable.sequence, unreadable.failure)
     } catch let error as LibraryError where error.code == .corrupted {
       throw LibraryError(.corrupted, "The lines are consistent, but do not form a library. \(error.description)")
     }
   }
 
+  private static let advice = "Nothing was imported; run `verify` for the library that the lines were exported from"
+
   /// The error for an event that is well formed and does not fit the events before it. What the projections say of it
-  /// is about a store, and advises to rebuild that.
-  private func contradiction(at sequence: UInt64, isFollowing: Bool = false) -> LibraryError {
-    let place = "event \(sequence) in line \(line(of: sequence)) contradicts the events before it"
-    let advice = "Nothing was imported; run `verify` for the library that the lines were exported from"
+  /// is about a store, and advises to rebuild that; only what they disagree about is said here.
+  private func contradiction(
+    at sequence: UInt64, _ failure: LibraryError, isFollowing: Bool = false
+  ) -> LibraryError {
+    let subject = failure.subject.map { " about \($0)" } ?? ""
+    let place = "event \(sequence) in line \(line(of: sequence)) contradicts the events before it\(subject)"
     return LibraryError(
       .corrupted,
       isFollowing
-        ? "The lines are consistent, but \(place), or this library's rows are damaged. \(advice), and for this one."
-        : "The lines are consistent, but do not form a library: \(place). \(advice).")
+        ? "The lines are consistent, but \(place), or this library's rows are damaged. "
+          + "\(Self.advice), and for this one."
+        : "The lines are consistent, but do not form a library: \(place). \(Self.advice).")
+  }
+
+  /// The error for what stands for an erased payload and makes no event; a later event brought it.
+  private func badReplacement(of sequence: UInt64, _ failure: LibraryError) -> LibraryError {
+    LibraryError(
+      .corrupted,
+      "The lines are consistent, but the replacement of the erased event \(sequence) is invalid. "
+        + "\(failure.description) \(Self.advice).")
   }
 
   /// The line of an event, from 1; the first line has none.
@@ -335,7 +351,7 @@ struct LogImport {
       do {
         try core.projections.apply(event, sequence: copy.sequence, commit: commit, in: &t)
       } catch let error as LibraryError where error.code == .corrupted {
-        throw contradiction(at: copy.sequence, isFollowing: true)
+        throw contradiction(at: copy.sequence, error, isFollowing: true)
       }
       // What an undo takes out keeps its files, so that it can return.
       if case .assetPurged(let existence) = event, !existence.isByUndo {
@@ -377,6 +393,10 @@ struct LogImport {
     guard let record = try core.log.event(at: sequence, in: t) else {
       throw LibraryError(.corrupted, "Event \(sequence) was imported but is missing.")
     }
-    return (try core.projections.event(record, in: t), record.commit)
+    do {
+      return (try core.projections.event(record, in: t), record.commit)
+    } catch let failure as LibraryError where failure.code == .corrupted && record.substitute != nil {
+      throw badReplacement(of: sequence, failure)
+    }
   }
 }

@@ -47,7 +47,7 @@ struct ForgedLogTests {
       return .assetCreated(existence)
     }
 
-    private static func number(of asset: LocalIdentifier, in kept: KeptLibrary) throws -> UInt64 {
+    fileprivate static func number(of asset: LocalIdentifier, in kept: KeptLibrary) throws -> UInt64 {
       let core = kept.library.store.core
       let found = try core.environment.read { t in try core.assetNumber(asset, t) }
       return try #require(found)
@@ -78,6 +78,44 @@ struct ForgedLogTests {
       #expect(error?.code == .corrupted && description.contains("vent \(sequence)"), "\(forgery): \(description)")
       #expect(description.hasPrefix("The lines are consistent, ") == forgery.isWellFormed, "\(forgery): \(description)")
       #expect(!description.contains("`rebuild`"), "\(forgery): \(description)")
+      // It names what the events disagree about.
+      if forgery == .mismatch { #expect(description.contains("the isFavorite of object "), "\(description)") }
+    }
+    #expect(!FileManager.default.fileExists(atPath: again.path))
+    #expect(try StoreDump(Environment.store(ofLibrary: place.path)).difference(from: dump) == nil)
+  }
+
+  @Test(
+    "a replacement of an erased event that makes no event is refused as that, with the reason, and leaves nothing",
+    arguments: [true, false])
+  func badReplacement(isOfOldEvent: Bool) async throws {
+    let kept = try await KeptLibrary.make()
+    let place = kept.folder.place("follower")
+    try PhotoLibrary.importLog(to: place, next: LogText.source(try LogText.lines(kept.library)))
+    let follower = try PhotoLibrary(at: place)
+    defer { follower.close() }
+    let dump = try StoreDump(Environment.store(ofLibrary: place.path))
+    let start = try kept.library.currentToken
+    let asset = try await isOfOldEvent ? kept.twin : kept.small.assets(1)[0]
+    let number = try Forgery.number(of: asset, in: kept)
+    let redaction = AssetErased.Redaction(sequence: number, version: 1, payload: [0xFF])
+    let erasure = Event.assetErased(AssetErased(numbers: [number], redactions: [redaction]))
+    let environment = try Environment.store(ofLibrary: kept.url.path)
+    try environment.appendForeignEvent(erasure.type, version: erasure.version, payload: erasure.payload())
+    let log = try EventLog(in: environment)
+    _ = try environment.write { t in try log.erasePayload(of: number, in: &t) }
+    let lines = try LogText.lines(kept.library)
+    let rest = try LogText.lines(kept.library, after: start)
+    let again = kept.folder.place("again")
+    let whole = #expect(throws: LibraryError.self) {
+      try PhotoLibrary.importLog(to: again, next: LogText.source(lines))
+    }
+    let appended = #expect(throws: LibraryError.self) { try follower.appendLog(next: LogText.source(rest)) }
+    for error in [whole, appended] {
+      let description = error?.description ?? ""
+      #expect(error?.code == .corrupted, "\(description)")
+      #expect(description.contains("he replacement of the erased event \(number) is invalid. "), "\(description)")
+      #expect(description.contains("CBOR") && !description.contains("contradicts"), "\(description)")
     }
     #expect(!FileManager.default.fileExists(atPath: again.path))
     #expect(try StoreDump(Environment.store(ofLibrary: place.path)).difference(from: dump) == nil)

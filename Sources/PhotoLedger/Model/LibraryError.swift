@@ -89,6 +89,9 @@ public struct LibraryError: Error, Sendable, CustomStringConvertible, Equatable 
   /// The identifiers of the objects that fit where one was wanted (PHLocalIdentifiersErrorKey); empty otherwise.
   public internal(set) var localIdentifiers: [String] = []
 
+  /// What a store contradicts itself about, for a message in which the advice to rebuild has no place; nil otherwise.
+  package internal(set) var subject: String?
+
   package init(_ code: Code, _ description: String) {
     self.code = code
     self.description = description

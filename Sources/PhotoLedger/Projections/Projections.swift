@@ -488,7 +488,9 @@ extension Projections {
   func corruption(_ what: String) -> LibraryError { Self.corruption(what) }
 
   static func corruption(_ what: String) -> LibraryError {
-    LibraryError(
+    var error = LibraryError(
       .corrupted, "The store contradicts itself about \(what); stop writing and run `verify`, then `rebuild`.")
+    error.subject = what
+    return error
   }
 }

@@ -365,7 +365,8 @@ extension StoreCore {
   /// Applies the erasures of imported events to the log and to the rows of the erased assets, before the imported
   /// events themselves are applied.
   /// - Parameter last: the last event that was applied.
-  /// - Throws: ``LibraryError`` `.corrupted` if a replacement is not what the erasure leaves of the event.
+  /// - Throws: ``LibraryError`` `.corrupted` if a replacement makes no event, or is not what the erasure leaves of the
+  ///   event.
   /// - Complexity: O(k log n) for k events of the assets, and for the replacements.
   package func applyErasures(
     _ erasures: LogErasures, through last: UInt64, in t: inout WriteTransaction
@@ -398,7 +399,12 @@ extension StoreCore {
       var (replaced, left) = (known, erasures.redacted(known, erasing: numbers))
       if let redaction = erasures.replacements[sequence]?.redaction {
         let (given, own) = (redaction.payload, left.payload())
-        replaced = try Event(type: type, version: redaction.version, sequence: sequence, payload: given.span.bytes)
+        do {
+          replaced = try Event(type: type, version: redaction.version, sequence: sequence, payload: given.span.bytes)
+        } catch let failure as LibraryError where failure.code == .corrupted {
+          throw LibraryError(
+            .corrupted, "The replacement of the erased event \(sequence) is invalid. \(failure.description)")
+        }
         // As it is read from the log, too.
         left = try Event(type: left.type, version: left.version, sequence: sequence, payload: own.span.bytes)
       }
