@@ -41,6 +41,7 @@ struct RebuildCommandTests {
     let exported = try sandbox.run(["export"])
     #expect(exported.status == 0 && exported.lines.count == Int(sequence) + 1)
     #expect(exported.errors.contains("(\(sequence))") && exported.errors.contains("`backup`"), "\(exported.errors)")
+    #expect(exported.errors.contains("unless its program can apply them: run `rebuild`"), "\(exported.errors)")
     let token = try sandbox.run(["history", "token"]).lines[0]
     let rest = try sandbox.run(["export", "--after", token])
     #expect(rest.status == 0 && rest.errors.isEmpty, "\(rest.errors)")

@@ -18,8 +18,8 @@ extension Command {
       --after of the next one. If data of a range was erased after its end, it goes on to the state at which it has
       the replacements of all erased data.
 
-      Lines with events that a rebuild quarantined cannot be imported; a message on standard error names the events.
-      A backup has no such limit.
+      Lines with events that a rebuild quarantined are imported only by a program that can apply them; a message on
+      standard error names the events. A backup has no such limit.
       """,
     example: "export > library.log"
   ) { invocation in
@@ -30,8 +30,9 @@ extension Command {
       if !quarantined.isEmpty {
         let sequences = quarantined.map { "\($0.sequence)" }.joined(separator: ", ")
         Output.notice(
-          "The lines have events that are quarantined in this library (\(sequences)), so `import-log` rejects them; "
-            + "use `backup` to copy this library.")
+          "The lines have events that are quarantined in this library (\(sequences)), so `import-log` rejects them "
+            + "unless its program can apply them: run `rebuild`, which tries them again, or use `backup` to copy this "
+            + "library.")
       }
       try library.exportLines(after: start, through: end) { try invocation.output.write($0) }
       return .done
