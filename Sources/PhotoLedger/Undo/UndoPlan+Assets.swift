@@ -27,7 +27,9 @@ extension UndoJudge {
           noteGone(number, net)
           continue
         }
-        let details = composition.details[number] == nil ? nil : try projections.details(number, in: t)
+        let isAboutFiles = net.fields.contains { $0.field.property.undoing == .withFiles }
+        let needsDetails = isAboutFiles || composition.details[number] != nil
+        let details = needsDetails ? try projections.details(number, in: t) : nil
         judge(net, of: row, details)
       }
     }
@@ -142,15 +144,40 @@ extension UndoJudge {
     let words = composition.details[row.number]
     let content = words?.content.flatMap { $0.isNothing ? nil : $0 }
     var edit = AssetEdit(number: row.number, changes: [])
+    let start = plan.report.changes.count
     for known in net.fields where content == nil || known.field.property.undoing != .withFiles {
       judge(known, of: row, in: &edit)
     }
+    if content == nil, let details { dropIncompatible(&edit, of: row, details, reportedFrom: start) }
     if let words, let old = details {
       let new = judge(words, content, net.fields, of: row, old, in: &edit)
       if !new.isStored(like: old) { edit.details = Replacement(old: old, new: new) }
     }
     guard !edit.changes.isEmpty || edit.details != nil else { return }
     plan.assetEdits.append((row, edit))
+  }
+
+  /// Keeps the properties that follow from the files where the former ones would be incompatible with the files of now.
+  private mutating func dropIncompatible(
+    _ edit: inout AssetEdit, of row: AssetRow, _ details: AssetDetails, reportedFrom start: Int
+  ) {
+    let fields = edit.changes.map(\.field).filter { $0.property.undoing == .withFiles }
+    guard !fields.isEmpty else { return }
+    var after = row
+    for change in edit.changes { _ = after.set(change.field, change.new) }
+    guard let broken = Self.brokenRule(of: after, details) else { return }
+    edit.changes.removeAll { fields.contains($0.field) }
+    let names = Set(fields.map(\.name))
+    let planned = Array(plan.report.changes[start...])
+    plan.report.changes.removeSubrange(start...)
+    for change in planned {
+      guard names.contains(change.property) else {
+        plan.report.changes.append(change)
+        continue
+      }
+      let sentence = "'\(change.property)' of \(change.subject.phrase) is kept: \(broken)"
+      _ = overrides(change, .forbidden, isForcible: false, sentence)
+    }
   }
 
   private mutating func judge(_ known: UndoComposition.FieldNet, of row: AssetRow, in edit: inout AssetEdit) {
@@ -293,7 +320,7 @@ extension UndoJudge {
       return LibraryError(error).description
     }
     if row.originalResourceChoice != .compressed, !details.resources.isRawPair {
-      return "the RAW original is chosen, but there would be no pair of originals."
+      return "the RAW original would be chosen without a pair of originals."
     }
     return row.mediaType == .image && row.duration != 0 ? "a photo has no duration." : nil
   }
