@@ -157,6 +157,43 @@ struct UndoneFollowingTests {
     #expect(try shown() == [0, 1] && followed() == nil)
   }
 
+  /// Creates an album with the fifth asset.
+  private func createAlbum() throws -> (album: LocalIdentifier, token: Token) {
+    var created: LocalIdentifier?
+    let token = try library.performChangesAndWait { block in
+      let new = block.createAlbum(title: "Shared")
+      block.album(new).add([ids[4]])
+      created = new
+    }.token
+    return (try #require(created), token)
+  }
+
+  @Test("the creation of an album that others made a selection follow since is a conflict")
+  func createdAlbum() throws {
+    let created = try createAlbum()
+    let followed = try follow(created.album)
+    let plan = try library.planUndo(.commit(created.token))
+    #expect(plan.isRefused && plan.conflicts.map(\.reason) == [.changedSince])
+    #expect(plan.conflicts.first?.sentence.contains("'\(Self.name)' was made to follow it") == true)
+    let skipped = try library.undoAndWait(.commit(created.token), onConflict: .skip)
+    #expect(skipped.changes.isEmpty)
+    #expect(try shown() == [4] && library.currentToken == followed)
+    try library.undoAndWait(.commit(created.token), onConflict: .force)
+    #expect(try shown().isEmpty && library.collection(created.album.uuidString) == nil)
+    #expect(try library.verify(scratch: made.folder.url).isSound)
+  }
+
+  @Test("the creation of an album is undone together with the following, and the client sees what it saw before")
+  func createdAndFollowed() throws {
+    let start = try library.currentToken
+    let created = try createAlbum()
+    try follow(created.album)
+    let report = try library.undoAndWait(.commits(after: start))
+    #expect(report.conflicts.isEmpty)
+    #expect(try shown() == [0, 1] && followed() == nil)
+    #expect(try library.collection(created.album.uuidString) == nil)
+  }
+
   @Test(
     "whatever happens to the albums, undone or not, the client sees what it was granted manually",
     arguments: 1...20 as ClosedRange<UInt64>)

@@ -108,7 +108,20 @@ extension UndoJudge {
     if row.title.map({ Array($0.utf8) }) != title.map({ Array($0.utf8) }) { return "It was renamed" }
     let parent = net.place.map { $0.given?.container } ?? net.creation?.parent
     if row.parent != parent { return "It was moved" }
-    return try strangers(in: row, t).isEmpty ? nil : "Members were added to it"
+    if try !strangers(in: row, t).isEmpty { return "Members were added to it" }
+    return try laterFollower(of: row, t).map { "The selection of the client '\($0)' was made to follow it" }
+  }
+
+  /// The name of a client whose selection others than the chosen commits have made follow an album: the selection
+  /// would be empty without it.
+  private func laterFollower<T: TransactionReading & ~Copyable>(
+    of row: CollectionRow, _ t: borrowing T
+  ) throws -> String? {
+    for client in try projections.followers(of: row.number, in: t) {
+      if let net = composition.clients[client]?.followedAlbum, !net.isNothing, net.given == row.number { continue }
+      return try projections.client(client, in: t)?.name ?? ""
+    }
+    return nil
   }
 
   /// The members that others than the chosen commits have put in.
