@@ -34,6 +34,7 @@ extension UndoJudge {
       }
     }
     try judgeRepresentatives(t)
+    try judgeStacks(t)
   }
 
   /// Properties of an asset that was purged since.
@@ -230,20 +231,74 @@ extension UndoJudge {
       guard let oldest, try projections.asset(oldest, in: t)?.flags.contains(.representsBurst) == true else { continue }
       dropped.insert(oldest)
     }
-    dropRepresentatives(dropped)
+    drop(.representsBurst, of: dropped)
   }
 
-  /// Takes edits out of the plan that would change which assets are representatives.
-  private mutating func dropRepresentatives(_ dropped: Set<ObjectNumber>) {
+  /// Takes the edits of a property of some assets out of the plan.
+  private mutating func drop(_ field: AssetField, of dropped: Set<ObjectNumber>) {
     if dropped.isEmpty { return }
     var subjects: Set<UndoChange.Subject> = []
     for index in plan.assetEdits.indices where dropped.contains(plan.assetEdits[index].row.number) {
       subjects.insert(.asset(plan.assetEdits[index].row.identifier))
-      plan.assetEdits[index].edit.changes.removeAll { $0.field == .representsBurst }
+      plan.assetEdits[index].edit.changes.removeAll { $0.field == field }
     }
     plan.assetEdits.removeAll { $0.edit.changes.isEmpty && $0.edit.details == nil }
-    let property = AssetField.representsBurst.name
-    plan.report.changes.removeAll { $0.property == property && subjects.contains($0.subject) }
+    plan.report.changes.removeAll { $0.property == field.name && subjects.contains($0.subject) }
+  }
+
+  /// Finds the assets that would be alone in the stack that they are given back, which would dissolve at once.
+  private mutating func judgeStacks<T: TransactionReading & ~Copyable>(_ t: borrowing T) throws {
+    if plan.stacks.isEmpty { return }
+    // The stack in which each asset will be, of those that return, go or are edited.
+    var planned: [ObjectNumber: LocalIdentifier?] = [:]
+    for existence in plan.returns { planned.updateValue(existence.row.stack, forKey: existence.row.number) }
+    for number in plan.removals { planned.updateValue(nil, forKey: number) }
+    var edits: [ObjectNumber: Int] = [:]
+    for index in plan.assetEdits.indices {
+      let (row, edit) = plan.assetEdits[index]
+      guard let change = edit.changes.first(where: { $0.field == .stack }) else { continue }
+      let stack: LocalIdentifier? = if case .identifier(let top) = change.new { top } else { nil }
+      planned.updateValue(stack, forKey: row.number)
+      edits[row.number] = index
+    }
+    var coming: [LocalIdentifier: [ObjectNumber]] = [:]
+    for (number, stack) in planned {
+      if let stack { coming[stack, default: []].append(number) }
+    }
+    var alone: [Int] = []
+    for stack in plan.stacks {
+      let staying = try projections.assets(ofStack: stack, in: t).filter { !planned.keys.contains($0) }
+      let members = staying + coming[stack, default: []]
+      if members.count == 1, let index = edits[members[0]] { alone.append(index) }
+    }
+    leaveAlone(alone.sorted())
+  }
+
+  /// Plans that assets are in no stack instead of being given back one without other assets.
+  private mutating func leaveAlone(_ indexes: [Int]) {
+    if indexes.isEmpty { return }
+    var unstacked: Set<ObjectNumber> = []
+    var leaving: Set<UndoChange.Subject> = []
+    for index in indexes {
+      let row = plan.assetEdits[index].row
+      let subject = UndoChange.Subject.asset(row.identifier)
+      plan.report.kept.append("The former stack of \(subject.phrase) has no other asset and was not restored.")
+      if row.stack == nil {
+        unstacked.insert(row.number)
+        continue
+      }
+      leaving.insert(subject)
+      plan.assetEdits[index].edit.changes.removeAll { $0.field == .stack }
+      plan.assetEdits[index].edit.changes.append(AssetChange(field: .stack, old: row[.stack], new: .null))
+    }
+    let property = AssetField.stack.name
+    for index in plan.report.changes.indices {
+      let change = plan.report.changes[index]
+      guard change.property == property, leaving.contains(change.subject) else { continue }
+      plan.report.changes[index] = UndoChange(
+        change.kind, change.subject, change.property, from: change.current, to: .null)
+    }
+    drop(.stack, of: unstacked)
   }
 
   /// Judges words and files; gives the details as they become.
