@@ -302,10 +302,10 @@ enum LibraryCopy {
   ) throws {
     for part in parts {
       let source = "\(library)/\(part)"
-      guard access(source, F_OK) == 0 else { continue }
+      guard let names = try FolderEntries.names(at: source) else { continue }
       try folder.makeFolder(part)
       // A draft may go, or get its name, before it is copied.
-      for name in try FileManager.default.contentsOfDirectory(atPath: source)
+      for name in names
       where !name.hasSuffix(".new") && byteCount(ofFile: "\(source)/\(name)") != nil {
         try FileManager.default.copyItem(atPath: "\(source)/\(name)", toPath: "\(folder.path)/\(part)/\(name)")
       }

@@ -133,16 +133,18 @@ extension ResourceTransfer {
   }
 
   /// The files of a library, as `ab/cdef…`, in order.
+  /// - Throws: ``LibraryError`` `.storage` for a folder that cannot be read to its end: what is left out of a copy for
+  ///   that could not be named.
   static func files(of library: String) throws -> [String] {
     let root = "\(library)/resources"
-    guard access(root, F_OK) == 0 else { return [] }
-    let manager = FileManager.default
-    return try LibraryStore.reporting {
-      try manager.contentsOfDirectory(atPath: root).filter { $0.isHexadecimal(2) }.sorted().flatMap { folder in
-        try manager.contentsOfDirectory(atPath: "\(root)/\(folder)").filter { $0.isHexadecimal(62) }.sorted()
-          .map { "\(folder)/\($0)" }
+    var files: [String] = []
+    for folder in try FolderEntries.names(at: root) ?? [] where folder.isHexadecimal(2) {
+      guard let names = try FolderEntries.names(at: "\(root)/\(folder)") else {
+        throw LibraryError.store("\(root)/\(folder)", "read the folder", errno: ENOTDIR)
       }
+      files += names.filter { $0.isHexadecimal(62) }.map { "\(folder)/\($0)" }
     }
+    return files.sorted()
   }
 
   private static func take(

@@ -1,34 +1,40 @@
-internal import CSystem
-internal import Glibc
-internal import PhotoLedger
+import CSystem
+import Glibc
 
 // The entries of a folder, straight from the kernel.
 //
 // Walks and watches list hundreds of thousands of folders. The kernel gives the name, the number and mostly the kind of
 // each entry in one call for many (getdents64(2)); so what remains for an entry is one fstatat(2) where its size and
 // times are wanted, relative to the open folder, and none where they are not.
+//
+// A folder whose reading fails is not a folder that ends: copies and erasures would leave out the rest of it and say
+// that they are complete. Foundation lists by readdir(3), whose failure looks like the end, so that maintenance lists
+// folders by this.
 
 /// An entry of a folder, valid during the call that it is given to.
-struct FolderEntry {
+package struct FolderEntry {
   /// Its kind, as far as the file system tells without examining it.
-  enum Kind {
+  package enum Kind {
     case folder, file, link, other
     /// The file system does not tell.
     case unknown
   }
 
   /// Points to the name, with a NUL behind it.
-  let text: UnsafePointer<CChar>
+  package let text: UnsafePointer<CChar>
   /// The name without the NUL.
-  let nameBytes: UnsafeRawBufferPointer
-  let number: UInt64
-  let kind: Kind
+  package let nameBytes: UnsafeRawBufferPointer
+  package let number: UInt64
+  package let kind: Kind
 
-  var name: [UInt8] { Array(nameBytes) }
+  package var name: [UInt8] { Array(nameBytes) }
 }
 
 /// Reads the entries of folders.
-enum FolderEntries {
+package enum FolderEntries {
+  /// The errno with which a reading of an open folder fails, nil if it does not; for tests.
+  @TaskLocal package static var failure: (@Sendable (Int32) -> Int32?)?
+
   /// Enough for about a thousand entries.
   private static let bufferByteCount = 1 << 15
   /// Of struct linux_dirent64: the number of the file, the length of the record, the kind, the name.
@@ -36,18 +42,18 @@ enum FolderEntries {
 
   /// Opens a folder.
   /// - Returns: nil with `errno` set if it cannot be opened.
-  static func open(_ folder: FilePath) -> Int32? {
+  package static func open(_ folder: FilePath) -> Int32? {
     let number = folder.withCString { Glibc.open($0, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK) }
     return number < 0 ? nil : number
   }
 
   /// Gives every entry of an open folder but itself and the one above it, in the order of the file system.
   /// - Returns: 0, or the errno that ended it.
-  static func forEach(in folder: Int32, _ body: (FolderEntry) -> Void) -> Int32 {
+  package static func forEach(in folder: Int32, _ body: (FolderEntry) -> Void) -> Int32 {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: bufferByteCount, alignment: 8)
     defer { buffer.deallocate() }
     while true {
-      let count = psys_read_entries(folder, buffer.baseAddress, buffer.count)
+      let count = read(folder, buffer)
       if count == -Int(EINTR) { continue }
       guard count > 0 else { return Int32(-count) }
       var offset = 0
@@ -60,6 +66,34 @@ enum FolderEntries {
         body(entry)
       }
     }
+  }
+
+  /// The names in a folder.
+  /// - Parameter path: the folder, or a symbolic link to one.
+  /// - Returns: nil if there is no folder.
+  /// - Throws: ``LibraryError`` `.storage` if the folder cannot be opened, or not be read to its end.
+  package static func names(at path: String) throws(LibraryError) -> [String]? {
+    try names(in: Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), path)
+  }
+
+  /// The same of what an attempt to open a folder gave, which is closed: its descriptor, or -1 with `errno`.
+  static func names(in opened: Int32, _ path: @autoclosure () -> String) throws(LibraryError) -> [String]? {
+    let failure = errno
+    guard opened >= 0 else {
+      if [ENOENT, ENOTDIR, ELOOP].contains(failure) { return nil }
+      throw LibraryError.store(path(), "open the folder", errno: failure)
+    }
+    let folder = Descriptor(opened)
+    var names: [String] = []
+    let code = forEach(in: folder.number) { names.append(String(decoding: $0.nameBytes, as: UTF8.self)) }
+    guard code == 0 else { throw LibraryError.store(path(), "read the folder", errno: code) }
+    return names
+  }
+
+  /// Reads further entries; gives the bytes that they take in the buffer, 0 at the end, or the negative errno.
+  private static func read(_ folder: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
+    if let code = failure?(folder) { return -Int(code) }
+    return psys_read_entries(folder, buffer.baseAddress, buffer.count)
   }
 
   /// The entry of a record; nil for the folder itself and the one above it.

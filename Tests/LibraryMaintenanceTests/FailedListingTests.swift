@@ -1,0 +1,74 @@
+import Foundation
+import LibraryMaintenance
+import PhotoLedger
+import TestSupport
+import Testing
+
+@Suite("Folders that cannot be listed")
+struct FailedListingTests {
+  /// The folder in which the library has the file of an asset.
+  private static func folder(of asset: LocalIdentifier, in library: PhotoLibrary) throws -> String {
+    let asset = try #require(try library.asset(asset.uuidString))
+    let file = library.url(of: try #require(try library.resources(of: asset).first))
+    return "resources/\(file.deletingLastPathComponent().lastPathComponent)"
+  }
+
+  private static func write(_ text: String, _ name: String, in library: URL) throws {
+    let place = library.appending(path: name)
+    try FileManager.default.createDirectory(at: place.deletingLastPathComponent(), withIntermediateDirectories: true)
+    try Data(text.utf8).write(to: place)
+  }
+
+  private static func expect(_ error: LibraryError?, toName folder: URL) {
+    #expect(error?.code == .storage)
+    #expect(error?.description == "The library cannot read the folder \(folder.path): Input/output error.")
+  }
+
+  @Test("a backup, fork or restoration that cannot list a folder names it and leaves nothing")
+  func copies() async throws {
+    let kept = try await KeptLibrary.make()
+    for name in ["imports/one.jsonl", "decisions/not-duplicates", "sidecars/files"] {
+      try Self.write("words\n", name, in: kept.url)
+    }
+    let (whole, copy) = (kept.folder.place("whole"), kept.folder.place("copy"))
+    try kept.library.backup(to: whole)
+    let resources = ["resources", try Self.folder(of: kept.other, in: kept.library)]
+    for name in resources + ["imports", "decisions", "sidecars"] {
+      let (source, saved) = (kept.url.appending(path: name), whole.appending(path: name))
+      let backup = #expect(throws: LibraryError.self) {
+        try withFailingListing(of: source) { try kept.library.backup(to: copy) }
+      }
+      Self.expect(backup, toName: source)
+      let restoration = #expect(throws: LibraryError.self) {
+        try withFailingListing(of: saved) {
+          try PhotoLibrary.restore(from: whole, to: copy, skippingDamagedFiles: true)
+        }
+      }
+      Self.expect(restoration, toName: saved)
+      if resources.contains(name) {
+        let fork = #expect(throws: LibraryError.self) {
+          try withFailingListing(of: source) { try kept.library.fork(to: copy) }
+        }
+        Self.expect(fork, toName: source)
+      }
+      let left = try FileManager.default.contentsOfDirectory(atPath: kept.folder.url.path).sorted()
+      #expect(left == ["library", "whole"])
+    }
+  }
+
+  @Test("a sweep that cannot list a folder names it and removes nothing, and a second one is complete")
+  func sweep() async throws {
+    let kept = try await KeptLibrary.make()
+    let folder = kept.url.appending(path: try Self.folder(of: kept.other, in: kept.library))
+    let garbage = folder.appending(path: String(repeating: "c", count: 62))
+    try Data("garbage".utf8).write(to: garbage)
+    try kept.close()
+    let error = #expect(throws: LibraryError.self) {
+      try withFailingListing(of: folder) { try PhotoLibrary.compact(at: kept.url, sweepingResources: true) }
+    }
+    Self.expect(error, toName: folder)
+    #expect(FileManager.default.fileExists(atPath: garbage.path))
+    #expect(try PhotoLibrary.compact(at: kept.url, sweepingResources: true).sweptFiles.count == 1)
+    #expect(!FileManager.default.fileExists(atPath: garbage.path))
+  }
+}
