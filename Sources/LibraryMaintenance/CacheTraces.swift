@@ -92,25 +92,9 @@ struct CacheTraces {
     }
   }
 
-  /// The names in a folder of the library; none if it is not a folder. A link would lead out of the library.
+  /// The names in a folder of the library; none if it is not a folder.
   private func entries(of folder: String) throws(LibraryError) -> [String] {
-    let number = library.open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
-    if number < 0, [ENOENT, ENOTDIR, ELOOP].contains(errno) { return [] }
-    guard number >= 0 else { throw LibraryError.store(library.path(of: folder), "open the folder", errno: errno) }
-    guard let stream = fdopendir(number) else {
-      let code = errno
-      close(number)
-      throw LibraryError.store(library.path(of: folder), "read the folder", errno: code)
-    }
-    defer { closedir(stream) }
-    guard let offset = MemoryLayout<dirent>.offset(of: \dirent.d_name) else {
-      preconditionFailure("An entry of a folder must have a name.")
-    }
-    var names: [String] = []
-    while let record = readdir(stream) {
-      let name = String(cString: (UnsafeRawPointer(record) + offset).assumingMemoryBound(to: CChar.self))
-      if name != ".", name != ".." { names.append(name) }
-    }
+    guard let names = try library.names(in: folder) else { return [] }
     return names
   }
 }

@@ -43,7 +43,8 @@ struct ImportTraces {
       }
     }
     let names = Set(assets.map { $0.spelled(as: .asset) })
-    let files = try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".jsonl") }.sorted()
+    guard let entries = try FolderEntries.names(at: folder) else { return 0 }
+    let files = entries.filter { $0.hasSuffix(".jsonl") }.sorted()
     let paths = try Set(files.flatMap { try Report(at: "\(folder)/\($0)", naming: names).paths })
     var count = 0
     // In all reports, before any line that names an asset goes.

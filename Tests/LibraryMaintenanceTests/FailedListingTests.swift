@@ -71,4 +71,30 @@ struct FailedListingTests {
     #expect(try PhotoLibrary.compact(at: kept.url, sweepingResources: true).sweptFiles.count == 1)
     #expect(!FileManager.default.fileExists(atPath: garbage.path))
   }
+
+  @Test(
+    "an erasure that cannot list reports or cached pictures fails, and a second one removes the rest",
+    arguments: ["imports", "renditions", "renditions/r3", "picture-hashes"])
+  func erasure(name: String) async throws {
+    let kept = try await KeptLibrary.make()
+    let asset = try #require(try kept.library.asset(kept.secret.uuidString))
+    let content = try #require(try kept.library.resources(of: asset).first).sha256
+    let cached = "renditions/r3/\(content.hexadecimal.prefix(2))/\(content.hexadecimal).large"
+    try Self.write("pixels", cached, in: kept.url)
+    let line = #"{"asset":"\#(kept.secret.spelled(as: .asset))","outcome":"asset","path":"/p/ZNZ_0001.HEIC"}"#
+    try Self.write(line, "imports/one.jsonl", in: kept.url)
+    let hashes = kept.url.appending(path: "picture-hashes/h1")
+    try Self.write("", "picture-hashes/h1", in: kept.url)
+    try Data(content + [UInt8](repeating: 7, count: 48)).write(to: hashes)
+    let folder = kept.url.appending(path: name)
+    let error = #expect(throws: LibraryError.self) {
+      try withFailingListing(of: folder) { try kept.library.eraseAssets([kept.secret]) }
+    }
+    Self.expect(error, toName: folder)
+    try kept.library.eraseAssets([kept.secret])
+    #expect(!FileManager.default.fileExists(atPath: kept.url.appending(path: cached).path))
+    #expect(try Data(contentsOf: hashes) == Data(count: 80))
+    let report = try String(contentsOf: kept.url.appending(path: "imports/one.jsonl"), encoding: .utf8)
+    #expect(!report.contains("ZNZ"))
+  }
 }

@@ -64,6 +64,12 @@ package final class LibraryFolder: Sendable {
     }
   }
 
+  /// The names in a folder of the library; nil if it is not a folder. A link would lead out of the library.
+  /// - Throws: ``LibraryError`` `.storage` if the folder cannot be opened, or not be read to its end.
+  package func names(in folder: String) throws(LibraryError) -> [String]? {
+    try FolderEntries.names(in: open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW), path(of: folder))
+  }
+
   /// Makes the names in a folder of the library durable; "." is the library's own.
   package func synchronize(_ name: String) throws(LibraryError) {
     let number = open(name, O_RDONLY | O_DIRECTORY)
