@@ -139,9 +139,8 @@ extension ResourceTransfer {
     let root = "\(library)/resources"
     var files: [String] = []
     for folder in try FolderEntries.names(at: root) ?? [] where folder.isHexadecimal(2) {
-      guard let names = try FolderEntries.names(at: "\(root)/\(folder)") else {
-        throw LibraryError.store("\(root)/\(folder)", "read the folder", errno: ENOTDIR)
-      }
+      // What is no folder has no files of resources; those that belong there are missing.
+      guard let names = try FolderEntries.names(at: "\(root)/\(folder)") else { continue }
       files += names.filter { $0.isHexadecimal(62) }.map { "\(folder)/\($0)" }
     }
     return files.sorted()

@@ -303,6 +303,25 @@ struct MaintenanceTroubleTests {
     #expect(try library.store.resources.state(of: resource, hashing: true) == .present)
   }
 
+  @Test("a plain file in the place of a folder of files stops no copy and no sweep, and is in none")
+  func strayFile() async throws {
+    let kept = try await KeptLibrary.make()
+    let files = FileManager.default
+    let names = try files.contentsOfDirectory(atPath: kept.url.path + "/resources")
+    let stray = "resources/" + (try #require(["ab", "cd", "ef", "01", "23"].first { !names.contains($0) }))
+    try Data("stray".utf8).write(to: kept.url.appending(path: stray))
+    let (backup, fork, restored) = (kept.folder.place("backup"), kept.folder.place("fork"), kept.folder.place("again"))
+    let report = try kept.library.backup(to: backup)
+    #expect(report.resources.fileCount == 4 && report.resources.missingFiles.isEmpty)
+    #expect(try kept.library.fork(to: fork).resources.fileCount == 4)
+    try Data("stray".utf8).write(to: backup.appending(path: stray))
+    #expect(try PhotoLibrary.restore(from: backup, to: restored).resources.fileCount == 4)
+    for copy in [fork, restored] { #expect(!files.fileExists(atPath: copy.appending(path: stray).path)) }
+    try kept.close()
+    #expect(try PhotoLibrary.compact(at: kept.url, sweepingResources: true).sweptFiles.isEmpty)
+    #expect(files.fileExists(atPath: kept.url.appending(path: stray).path))
+  }
+
   // MARK: Backups from anywhere
 
   enum Snare: CaseIterable { case storeLink, manifestPipe, resourcePipe, resourceLink }
