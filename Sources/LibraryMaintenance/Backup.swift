@@ -302,7 +302,7 @@ enum LibraryCopy {
   ) throws {
     for part in parts {
       let source = "\(library)/\(part)"
-      guard let names = try FolderEntries.names(at: source) else { continue }
+      guard let names = try recordNames(in: source) else { continue }
       try folder.makeFolder(part)
       // A draft may go, or get its name, before it is copied.
       for name in names
@@ -310,6 +310,18 @@ enum LibraryCopy {
         try FileManager.default.copyItem(atPath: "\(source)/\(name)", toPath: "\(folder.path)/\(part)/\(name)")
       }
     }
+  }
+
+  /// The names in a folder of records; nil if nothing has its name.
+  /// - Throws: ``LibraryError`` `.corrupted` for a link, which may lead to any folder of this user, and any other kind.
+  private static func recordNames(in folder: String) throws(LibraryError) -> [String]? {
+    if let names = try FolderEntries.names(at: folder, followsLink: false) { return names }
+    var status = stat()
+    guard lstat(folder, &status) != 0 else {
+      throw LibraryError(
+        .corrupted, "\(folder) is not a folder, and a link is not followed; put the folder in its place, or remove it.")
+    }
+    return nil
   }
 
   /// The length of a regular file; nil for a link, which may point outside the library, a pipe, which never ends, and

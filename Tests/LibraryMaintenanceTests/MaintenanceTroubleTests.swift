@@ -372,6 +372,25 @@ struct MaintenanceTroubleTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: backup.path + "/imports") == ["one.jsonl"])
   }
 
+  @Test(
+    "a link in the place of a folder of records, which may lead out of a backup, is not followed",
+    arguments: ["imports", "decisions", "sidecars"])
+  func recordsThatAreLinks(name: String) async throws {
+    let kept = try await KeptLibrary.make()
+    let files = FileManager.default
+    let (backup, outside) = (kept.folder.place("backup"), kept.folder.place("outside"))
+    try kept.library.backup(to: backup)
+    try files.createDirectory(at: outside, withIntermediateDirectories: true)
+    try Data("private".utf8).write(to: outside.appending(path: "key"))
+    let link = backup.appending(path: name)
+    try files.createSymbolicLink(at: link, withDestinationURL: outside)
+    let error = #expect(throws: LibraryError.self) {
+      try PhotoLibrary.restore(from: backup, to: kept.folder.place("restored"), skippingDamagedFiles: true)
+    }
+    #expect(error?.code == .corrupted && error?.description.contains(link.path) == true)
+    #expect(try files.contentsOfDirectory(atPath: kept.folder.url.path).sorted() == ["backup", "library", "outside"])
+  }
+
   @Test("restoring verifies the files that it shares as well as those that it copies", arguments: [false, true])
   func sharedFilesAreProved(skips: Bool) async throws {
     let kept = try await KeptLibrary.make()

@@ -69,11 +69,14 @@ package enum FolderEntries {
   }
 
   /// The names in a folder.
-  /// - Parameter path: the folder, or a symbolic link to one.
+  /// - Parameters:
+  ///   - path: the folder.
+  ///   - followsLink: whether it may be a symbolic link to the folder.
   /// - Returns: nil if there is no folder.
   /// - Throws: ``LibraryError`` `.storage` if the folder cannot be opened, or not be read to its end.
-  package static func names(at path: String) throws(LibraryError) -> [String]? {
-    try names(in: Glibc.open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), path)
+  package static func names(at path: String, followsLink: Bool = true) throws(LibraryError) -> [String]? {
+    let flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | (followsLink ? 0 : O_NOFOLLOW)
+    return try names(in: Glibc.open(path, flags), path)
   }
 
   /// The same of what an attempt to open a folder gave, which is closed: its descriptor, or -1 with `errno`.
