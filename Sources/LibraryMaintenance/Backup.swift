@@ -12,7 +12,8 @@ public import PhotoLedger
 //       imports/            the reports of imports
 //       decisions/          the pairs of photos that are not duplicates
 //       sidecars/           which sidecars were written beside originals, and with what content
-//       backup.json         which commit, which chain, and what is not there; written last
+//       backup.json         which commit, which chain, what is not there, and the SHA-256 of each record, by its path
+//                           (imports, decisions, sidecars); written last
 //
 // A backup is made while the library is used. LMDB copies a snapshot, so the copy is of one commit; files are taken
 // after it, so every file that the snapshot names is there, unless it was purged meanwhile or was missing before, and
@@ -45,9 +46,11 @@ struct BackupManifest: Codable {
   static let currentFormat = 1
   /// One that is longer was not written by this program: it names each missing file with 66 bytes.
   fileprivate static let byteLimit: Int64 = 1 << 28
+  /// The most bytes of the path of a record: its folder, and the longest name that Linux has.
+  fileprivate static let recordByteLimit = 300
   /// The bytes of the name of a file: two digits of its hash, a slash and the others.
   fileprivate static let nameByteLimit = 65
-  /// The most values in so many bytes, nearly all of which are names of files.
+  /// The most values in so many bytes, nearly all of which are names of files and digests of records.
   fileprivate static func valueLimit(ofBytes count: Int) -> Int { 64 + count / nameByteLimit }
 
   var format = currentFormat
@@ -61,6 +64,8 @@ struct BackupManifest: Codable {
   var bytes: UInt64
   var damagedFiles: [String]
   var missingFiles: [String]
+  /// The SHA-256 of each report, decision and journal, by its path; nil in manifests of earlier versions.
+  var records: [String: String]?
 }
 
 extension PhotoLibrary {
@@ -84,15 +89,16 @@ extension PhotoLibrary {
       let folder = try UnfinishedFolder(becoming: url, outside: URL(filePath: store.folder.currentPath))
       let head = try store.copyStore(to: folder, progress, LibraryCopy.backupOptions)
       var transfer = ResourceTransfer()
-      try store.folder.withPath { library in
+      let records: [String: String] = try store.folder.withPath { library in
         try transfer.take(from: library, to: folder, resources, progress: progress)
-        try LibraryCopy.takeRecords(from: library, to: folder)
+        return try LibraryCopy.takeRecords(from: library, to: folder)
       }
       try LibraryCopy.noteMissing(in: folder.path, &transfer, LibraryCopy.backupOptions)
       let manifest = BackupManifest(
         library: store.core.identifier.uuidString, date: store.core.libraryEnvironment.date(), events: head.sequence,
         commits: head.commit, chain: head.chain.description, resources: resources.rawValue, files: transfer.fileCount,
-        bytes: transfer.byteCount, damagedFiles: transfer.damagedFiles, missingFiles: transfer.missingFiles)
+        bytes: transfer.byteCount, damagedFiles: transfer.damagedFiles, missingFiles: transfer.missingFiles,
+        records: records)
       try manifest.write(to: folder.path)
       try folder.finish()
       return BackupReport(
@@ -109,8 +115,8 @@ extension PhotoLibrary {
   ///   - backup: a directory created by ``backup(to:resources:progress:)``.
   ///   - url: a directory that does not exist.
   ///   - resources: how the files of photos are copied.
-  ///   - skipsDamagedFiles: whether the restoration does without files whose hash does not match their name, and
-  ///     without files that the backup no longer has; otherwise such a file stops it.
+  ///   - skipsDamagedFiles: whether the restoration does without files whose hash does not match their name or the
+  ///     manifest, and without files that the backup no longer has; otherwise such a file stops it.
   ///   - environment: clock, randomness and the name of the process.
   ///   - progress: the progress handler; return `false` to cancel, which leaves nothing.
   /// - Throws: ``LibraryError`` `.notALibrary` if it is not a backup, `.alreadyExists`, `.corrupted` if it does not
@@ -136,11 +142,16 @@ extension PhotoLibrary {
       }
       var transfer = ResourceTransfer()
       try transfer.take(from: backup.path, to: folder, resources, provingAll: true, progress: progress)
+      let records = try LibraryCopy.takeRecords(from: backup.path, to: folder)
+      for path in manifest.damagedRecords(records) {
+        // Only what was taken: a manifest may name any path.
+        if records[path] != nil { unlink("\(folder.path)/\(path)") }
+        transfer.damagedFiles.append("\(backup.path)/\(path)")
+      }
       if let damaged = transfer.damagedFiles.first, !skipsDamagedFiles {
         throw LibraryError(
-          .corrupted, "The file \(damaged) of the backup is damaged; restore without damaged files.")
+          .corrupted, "The file \(damaged) of the backup is damaged or missing; restore without damaged files.")
       }
-      try LibraryCopy.takeRecords(from: backup.path, to: folder)
       try LibraryCopy.noteMissing(in: folder.path, &transfer)
       if resources != .left, !skipsDamagedFiles { try manifest.checkComplete(transfer, backup.path) }
       try folder.finish()
@@ -170,7 +181,11 @@ extension BackupManifest {
       throw damaged
     }
     // These are compared as text, which longer ones could make last for hours (LogLine.swift).
-    guard ([chain] + missingFiles).allSatisfy({ $0.utf8.count <= Self.nameByteLimit }) else { throw damaged }
+    let digests = records.map { Array($0.values) } ?? []
+    let paths = records.map { Array($0.keys) } ?? []
+    guard ([chain] + missingFiles + digests).allSatisfy({ $0.utf8.count <= Self.nameByteLimit }),
+      paths.allSatisfy({ $0.utf8.count <= Self.recordByteLimit })
+    else { throw damaged }
     guard format <= Self.currentFormat else {
       throw LibraryError(
         .newerThanProgram, "\(folder) is a backup of the format \(format), which is newer than this program.")
@@ -193,6 +208,13 @@ extension BackupManifest {
         .corrupted,
         "\(folder) has \(transfer.fileCount) files, but its manifest counts \(files); restore without damaged files.")
     }
+  }
+
+  /// The paths of the records that the backup had when it was made, and that are missing or have other contents now.
+  /// - Parameter found: the SHA-256 of those that were taken from it, by path.
+  func damagedRecords(_ found: [String: String]) -> [String] {
+    guard let records else { return [] }
+    return records.keys.filter { found[$0] != records[$0] }.sorted()
   }
 
   func write(to folder: String) throws {
@@ -296,20 +318,25 @@ enum LibraryCopy {
   }
 
   /// Copies the reports of imports, the decisions about duplicates and the journal of sidecars, or some of these.
+  /// - Returns: the SHA-256 of each copy, by its path.
+  @discardableResult
   static func takeRecords(
     _ parts: [String] = ["imports", RejectedPairs.folder, SidecarLines.folder], from library: String,
     to folder: UnfinishedFolder
-  ) throws {
+  ) throws -> [String: String] {
+    var digests: [String: String] = [:]
     for part in parts {
       let source = "\(library)/\(part)"
       guard let names = try recordNames(in: source) else { continue }
       try folder.makeFolder(part)
       // A draft may go, or get its name, before it is copied.
-      for name in names
-      where !name.hasSuffix(".new") && byteCount(ofFile: "\(source)/\(name)") != nil {
-        try FileManager.default.copyItem(atPath: "\(source)/\(name)", toPath: "\(folder.path)/\(part)/\(name)")
+      for name in names where !name.hasSuffix(".new") && byteCount(ofFile: "\(source)/\(name)") != nil {
+        let copy = "\(folder.path)/\(part)/\(name)"
+        try FileManager.default.copyItem(atPath: "\(source)/\(name)", toPath: copy)
+        digests["\(part)/\(name)"] = try FileContent(of: FilePath(copy)).sha256.hexadecimal
       }
     }
+    return digests
   }
 
   /// The names in a folder of records; nil if nothing has its name.

@@ -35,7 +35,8 @@ public struct ResourceTransfer: Sendable, Hashable {
   public internal(set) var byteCount: UInt64 = 0
   /// How many of the files were linked rather than copied.
   public internal(set) var linkedCount = 0
-  /// Files whose content is not what their name says, or cannot be read from the disk; they were left out.
+  /// Files whose content is not what their name says, or cannot be read from the disk, and of a backup reports,
+  /// decisions and journals that are not as its manifest says, or missing; they were left out.
   public internal(set) var damagedFiles: [String] = []
   /// Files that an asset of the copy names and that are not in it.
   public internal(set) var missingFiles: [String] = []

@@ -197,6 +197,77 @@ struct BackupTests {
     #expect(empty.resources.missingFiles.count == 4)
   }
 
+  /// What became of a record of a backup.
+  enum Loss: CaseIterable { case removed, truncated, altered }
+
+  private static func inflict(_ loss: Loss, on record: URL) throws {
+    let whole = try Data(contentsOf: record)
+    switch loss {
+    case .removed: try FileManager.default.removeItem(at: record.deletingLastPathComponent())
+    case .truncated: try whole.dropLast(10).write(to: record)
+    case .altered: try Data(whole.reversed()).write(to: record)
+    }
+  }
+
+  @Test(
+    "a backup that lost a report, the decisions or the journal is not restored unless the caller accepts that",
+    arguments: Loss.allCases)
+  func damagedRecords(loss: Loss) async throws {
+    let kept = try await KeptLibrary.make()
+    let names = ["decisions/not-duplicates", "imports/one.jsonl", "sidecars/files"]
+    for name in names {
+      let place = kept.url.appending(path: name)
+      try FileManager.default.createDirectory(at: place.deletingLastPathComponent(), withIntermediateDirectories: true)
+      try Data("the words of \(name)\n".utf8).write(to: place)
+    }
+    let whole = kept.folder.place("whole")
+    try kept.library.backup(to: whole)
+    let intact = try PhotoLibrary.restore(from: whole, to: kept.folder.place("intact"))
+    #expect(intact.resources.damagedFiles == [])
+    for (index, name) in names.enumerated() {
+      let (backup, restored) = (kept.folder.place("backup-\(index)"), kept.folder.place("restored-\(index)"))
+      try kept.library.backup(to: backup)
+      try Self.inflict(loss, on: backup.appending(path: name))
+      let error = #expect(throws: LibraryError.self) { try PhotoLibrary.restore(from: backup, to: restored) }
+      #expect(error?.code == .corrupted && error?.description.contains("\(backup.path)/\(name)") == true)
+      #expect(!FileManager.default.fileExists(atPath: restored.path))
+      let report = try PhotoLibrary.restore(from: backup, to: restored, skippingDamagedFiles: true)
+      #expect(report.resources.damagedFiles == ["\(backup.path)/\(name)"] && report.resources.fileCount == 4)
+      for other in names {
+        let isThere = FileManager.default.fileExists(atPath: restored.appending(path: other).path)
+        #expect(isThere == (other != name), "\(other)")
+      }
+    }
+  }
+
+  @Test("the manifest of a backup has the SHA-256 of each record, and one of an earlier version is accepted without")
+  func recordsOfTheManifest() async throws {
+    let kept = try await KeptLibrary.make()
+    let report = kept.url.appending(path: "imports/one.jsonl")
+    try FileManager.default.createDirectory(at: report.deletingLastPathComponent(), withIntermediateDirectories: true)
+    try Data("{}\n".utf8).write(to: report)
+    let backup = kept.folder.place("backup")
+    try kept.library.backup(to: backup)
+    let place = backup.appending(path: "backup.json")
+    let object = try JSONSerialization.jsonObject(with: Data(contentsOf: place))
+    var manifest = try #require(object as? [String: Any])
+    let records = manifest["records"] as? [String: String]
+    #expect(records == ["imports/one.jsonl": Array("{}\n".utf8).sha256.hexadecimal])
+    manifest["records"] = nil
+    try JSONSerialization.data(withJSONObject: manifest).write(to: place)
+    try Data("other\n".utf8).write(to: backup.appending(path: "imports/one.jsonl"))
+    let restored = kept.folder.place("restored")
+    #expect(try PhotoLibrary.restore(from: backup, to: restored).resources.damagedFiles == [])
+    #expect(try Data(contentsOf: restored.appending(path: "imports/one.jsonl")) == Data("other\n".utf8))
+    // Beside the library that is being made.
+    let beside = kept.folder.place("beside")
+    try Data("beside".utf8).write(to: beside)
+    manifest["records"] = ["../beside": "0"]
+    try JSONSerialization.data(withJSONObject: manifest).write(to: place)
+    try PhotoLibrary.restore(from: backup, to: kept.folder.place("another"), skippingDamagedFiles: true)
+    #expect(FileManager.default.fileExists(atPath: beside.path))
+  }
+
   /// What is done to a backup, and whether the store opens at all.
   enum Harm: CaseIterable {
     case noManifest, garbledManifest, newerManifest, otherChain, noStore, noFile, event, row
