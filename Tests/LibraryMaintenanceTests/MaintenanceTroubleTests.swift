@@ -308,7 +308,8 @@ struct MaintenanceTroubleTests {
     let kept = try await KeptLibrary.make()
     let files = FileManager.default
     let names = try files.contentsOfDirectory(atPath: kept.url.path + "/resources")
-    let stray = "resources/" + (try #require(["ab", "cd", "ef", "01", "23"].first { !names.contains($0) }))
+    let free = try #require(Set(["ab", "cd", "ef", "01", "23"]).subtracting(names).min())
+    let stray = "resources/\(free)"
     try Data("stray".utf8).write(to: kept.url.appending(path: stray))
     let (backup, fork, restored) = (kept.folder.place("backup"), kept.folder.place("fork"), kept.folder.place("again"))
     let report = try kept.library.backup(to: backup)
