@@ -1,4 +1,5 @@
 import Foundation
+import LMDB
 import TestSupport
 import Testing
 
@@ -136,6 +137,39 @@ struct StoppedTests {
     #expect(result.status == 1 && result.errors.contains("was ended by signal 9"), "\(result)")
     #expect(result.errors.contains("the library has all of the lines or none; `history token`"), "\(result.errors)")
     #expect(!result.errors.contains("nothing was created"), "\(result.errors)")
+  }
+
+  /// Kills each child of a command until the command ends.
+  private func killChildren(of running: Running) throws -> RunResult {
+    while running.child.isRunning {
+      for child in children(of: running.child.identifier) { kill(child, SIGKILL) }
+    }
+    return try running.finish()
+  }
+
+  @Test("where its child is killed from outside, `verify` does not say that the store is damaged")
+  func killedVerify() throws {
+    let sandbox = try Sandbox()
+    // Nothing writes to the pipe, so that the child reads it until it is killed.
+    let pipe = sandbox.folder.path + "/note"
+    #expect(mkfifo(pipe, 0o600) == 0)
+    let result = try killChildren(of: Running(sandbox, ["verify", "--checkpoint", pipe]))
+    #expect(result.status == 1 && result.errors.contains("was ended by signal 9"), "\(result)")
+    #expect(result.errors.contains("from outside") && result.errors.contains("again"), "\(result.errors)")
+    #expect(!result.errors.contains("damaged") && !result.errors.contains("Restore"), "\(result.errors)")
+  }
+
+  @Test("where its child is killed from outside, `rebuild` does not say that the store is damaged, nor start again")
+  func killedRebuild() throws {
+    let sandbox = try Sandbox()
+    let environment = try LMDB.Environment.store(ofLibrary: sandbox.library)
+    // The child waits for the writer's lock until it is killed.
+    let result = try environment.write { _ in try killChildren(of: Running(sandbox, ["rebuild"])) }
+    #expect(result.status == 1 && result.errors.contains("was ended by signal 9"), "\(result)")
+    #expect(result.errors.contains("from outside") && result.errors.contains("Run it again"), "\(result.errors)")
+    for wrong in ["damaged", "Restore", "starts again"] {
+      #expect(!result.errors.contains(wrong), "\(result.errors)")
+    }
   }
 
   @Test("an import into a library that is stopped says that nothing was changed: it creates nothing")

@@ -37,6 +37,12 @@ extension Command {
           Output.notice("Stopped by signal \(number) (\(name)); the projections are as they were.")
           return .failed
         }
+        guard ChildRun.isFault(number) else {
+          Output.notice(
+            "The rebuild was ended by signal \(number) (\(name)) \(ChildRun.fromOutside). Run it again; the "
+              + "projections are the old ones or the new ones, complete.")
+          return .failed
+        }
         Output.notice(
           isLast
             ? "The rebuild was ended by signal \(number) (\(name)) again: the store is damaged in its log, or beyond "

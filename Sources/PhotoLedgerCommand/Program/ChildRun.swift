@@ -56,6 +56,15 @@ enum ChildRun {
     return try end(of: child, running)
   }
 
+  /// Whether a signal comes from what a process does itself, such as reading a damaged page; others come from outside.
+  static func isFault(_ number: Int32) -> Bool {
+    [SIGBUS, SIGSEGV, SIGABRT, SIGILL, SIGTRAP, SIGFPE].contains(number)
+  }
+
+  /// What is said of a signal from outside: it says nothing about what the child read.
+  static let fromOutside =
+    "from outside, perhaps for lack of memory or at another limit of the system; nothing is known about what it read"
+
   /// How long a child may take to end after it was asked to, seconds: it has its own patience, and ends by it.
   private static let childPatience = Interruption.patience + 3
   /// How long the parent of a child may take.
@@ -127,7 +136,8 @@ extension Interruption {
 extension Invocation {
   /// Runs an internal command in a child, and turns a signal that ended it into a sentence.
   /// - Parameters:
-  ///   - damaged: what is said if it was not asked to stop: what it read is damaged beyond what can be reported.
+  ///   - damaged: what is said of a fault, if it was not asked to stop: what it read is damaged beyond what can be
+  ///     reported.
   ///   - left: what stands afterwards, such as `nothing was created`.
   func runInChild(
     _ name: String, _ options: [String], operands: [String] = [], left: String, damaged: (String) -> String
@@ -138,7 +148,13 @@ extension Invocation {
     case .exited(let status): return ExitStatus(rawValue: status)
     case .signalled(let number):
       let signal = "signal \(number) (\(String(cString: strsignal(number))))"
-      Output.notice(interruption.isRequested ? "Stopped by \(signal); \(left)." : damaged(signal))
+      if interruption.isRequested {
+        Output.notice("Stopped by \(signal); \(left).")
+      } else if ChildRun.isFault(number) {
+        Output.notice(damaged(signal))
+      } else {
+        Output.notice("The child was ended by \(signal) \(ChildRun.fromOutside). Run the command again; \(left).")
+      }
       return .failed
     }
   }
