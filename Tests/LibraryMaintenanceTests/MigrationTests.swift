@@ -229,6 +229,25 @@ struct MigrationTests {
     #expect(error?.description.contains("format \(format), this program knows \(StoreFormat.current)") == true)
   }
 
+  @Test(
+    "a store of an older format on a read-only mount is rejected with both formats and what to do", .mountsMemory,
+    arguments: ["v2", "v6"])
+  func readOnly(version: String) throws {
+    let folder = try TemporaryFolder()
+    let disk = folder.place("disk")
+    try FileManager.default.createDirectory(at: disk, withIntermediateDirectories: false)
+    try #require(mount("tmpfs", disk.path, "tmpfs", 0, "size=64m") == 0)
+    defer { umount2(disk.path, Int32(MNT_DETACH)) }
+    let url = disk.appending(path: "library")
+    try Self.restore(version, at: url)
+    #expect(mount("tmpfs", disk.path, "tmpfs", UInt(MS_REMOUNT | MS_RDONLY), nil) == 0)
+    let error = #expect(throws: LibraryError.self) { try PhotoLibrary(at: url) }
+    let text = error?.description ?? ""
+    let number = try #require(Self.number(of: version))
+    #expect(error?.code == .storage && text.contains("has format \(number) "), "\(text)")
+    #expect(text.contains("to format \(StoreFormat.current)") && text.contains("mount it for writing"), "\(text)")
+  }
+
   @Test("the steps lead from each published format to the next, without a gap")
   func steps() {
     #expect(StoreStep.published.map(\.from) == Array(1..<StoreFormat.current))

@@ -23,6 +23,12 @@ extension LibraryStore {
       options.createsStore = false
       let environment = try LMDB.Environment.open(path: storePath(url), options: options)
       let steps = try StoreFormat.check(environment, of: url.path)
+      if let first = steps.first, environment.isOnReadOnlyFileSystem {
+        throw LibraryError(
+          .storage,
+          "The library at \(url.path) has format \(first.from) and must be migrated to format \(StoreFormat.current), "
+            + "but its file system is mounted read-only; mount it for writing, or copy the library to another.")
+      }
       // The one table of the log that formats before the third lack; nothing in their logs was erased.
       if !steps.isEmpty { _ = try RedactionTable(in: environment) }
       let log = try existingLog(in: environment, at: url)
