@@ -45,6 +45,17 @@ extension Environment {
     path: String, options: Options = Options(), check: (Environment, Environment) throws -> Void = { _, _ in },
     progress: (_ done: UInt64, _ total: UInt64) -> Bool = { _, _ in true }
   ) throws -> StoreRewriting? {
+    do {
+      return try rewrite(path, options, check, progress)
+    } catch let error as LMDBError {
+      throw error.ofScratch(in: path)
+    }
+  }
+
+  private static func rewrite(
+    _ path: String, _ options: Options, _ check: (Environment, Environment) throws -> Void,
+    _ progress: (_ done: UInt64, _ total: UInt64) -> Bool
+  ) throws -> StoreRewriting? {
     let usage = try StoreUsage(of: path, alone: true)
     // The store closes before the old lock file is removed; who opened in between would share no lock with the next.
     defer { withExtendedLifetime(usage) {} }

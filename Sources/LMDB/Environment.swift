@@ -104,9 +104,10 @@ public final class Environment: Sendable {
           MapAdvice.close(handle)
           throw LMDBError(.noStore, "open", path: path)
         }
+        // Errors name it long after a path that leads through an open directory has ended.
         let environment = Environment(
-          handle, usage, path: path, directory, options: options, serial: serial, identity: identity,
-          isAlone: user != nil, isUnwritable: isUnwritable)
+          handle, usage, path: StoreDirectory.name(of: path), directory, options: options, serial: serial,
+          identity: identity, isAlone: user != nil, isUnwritable: isUnwritable)
         return (environment, identity)
       } catch {
         throw directory.named(error)

@@ -50,6 +50,20 @@ extension LMDBError: CustomStringConvertible {
     return text + "."
   }
 
+  /// The same as an error of the store in the directory `path`, if it is of a store that is made inside for a while:
+  /// that one goes with its folder, so neither where it was nor how its commit ended says anything.
+  package func ofScratch(in path: String) -> LMDBError {
+    guard let place = self.path.map({ StoreDirectory.name(of: $0) }), place.hasPrefix(path + "/") else { return self }
+    var error = self
+    error.path = path
+    error.outcomeUnknown = false
+    error.detail =
+      code == .diskFull
+      ? "the disk is full, and the store is unchanged; free some space and try again"
+      : "\(detail ?? explanation); the store is unchanged"
+    return error
+  }
+
   private var explanation: String {
     switch code {
     case .diskFull where isAboutOpening: "the disk is full; free some space and try again"

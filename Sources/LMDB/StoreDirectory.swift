@@ -42,11 +42,11 @@ final class StoreDirectory: Sendable {
 
   private static let links = "/proc/self/fd/"
 
-  /// An error of a call that was given ``location``, as people know the place.
+  /// An error of a call that was given ``location``, or a place inside, as people know the place.
   func named(_ error: LMDBError) -> LMDBError {
-    guard error.path == location else { return error }
+    guard let place = error.path, place == location || place.hasPrefix(location + "/") else { return error }
     var error = error
-    error.path = Self.name(of: path)
+    error.path = "\(Self.name(of: path))\(place.dropFirst(location.count))"
     return error
   }
 }

@@ -133,7 +133,9 @@ extension PhotoLibrary {
       let manifest = try BackupManifest(in: backup.path)
       let folder = try UnfinishedFolder(becoming: url)
       try LibraryCopy.takeStoreFile(from: backup.path, to: folder)
-      let found = try LibraryCopy.proved(folder.path, environment, progress)
+      let found = try LibraryCopy.naming(backup.path, copiedTo: folder.path, becoming: url.path) {
+        try LibraryCopy.proved(folder.path, environment, progress)
+      }
       guard found.events == manifest.events, found.chain == manifest.chain else {
         throw LibraryError(
           .corrupted,
@@ -315,6 +317,31 @@ enum LibraryCopy {
     try library.store.core.environment.close()
     for name in ["lock.mdb", "changes"] { unlink("\(folder)/store/\(name)") }
     return (found.eventCount, found.chain, token)
+  }
+
+  /// Puts the errors of an unfinished copy of a backup, whose folder goes with it, in words about the backup, or about
+  /// the library that was to be made of it.
+  static func naming<R>(
+    _ backup: String, copiedTo folder: String, becoming final: String, _ body: () throws -> R
+  ) throws -> R {
+    do {
+      return try body()
+    } catch {
+      let scratch: (any Error)? = (error as? LMDBError)?.ofScratch(in: "\(folder)/scratch")
+      let reported = LibraryError(scratch ?? error)
+      let text = reported.description
+      switch reported.code {
+      case .corrupted, .notALibrary:
+        let reason = text.replacing(folder, with: backup)
+        throw LibraryError(
+          reported.code, "The store of the backup at \(backup) is damaged; use another backup. \(reason)")
+      case .newerThanProgram: throw LibraryError(reported.code, text.replacing(folder, with: backup))
+      case .notEnoughSpace:
+        throw LibraryError(
+          reported.code, "There is not enough space to restore \(backup) to \(final); free some and try again.")
+      default: throw LibraryError(reported.code, text.replacing(folder, with: final))
+      }
+    }
   }
 
   /// Copies the reports of imports, the decisions about duplicates and the journal of sidecars, or some of these.

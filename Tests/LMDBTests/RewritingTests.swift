@@ -66,6 +66,35 @@ struct RewritingTests {
     #expect(try Environment.rewrite(path: path) != nil)
   }
 
+  @Test("where the new file cannot be written, the error is about the store, which is unchanged")
+  func unwritable() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.place("store").path
+    try Self.make(path)
+    let before = try Self.dump(path)
+    await #expect(processExitsWith: .success) { [path = path as String] in
+      // As where the disk is full: the new file has room for its first pages.
+      signal(SIGXFSZ, SIG_IGN)
+      var limit = rlimit(rlim_cur: 1 << 16, rlim_max: 1 << 16)
+      try #require(setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
+      let error = #expect(throws: LMDBError.self) { try Environment.rewrite(path: path) }
+      #expect(error?.path == path && error?.description.contains("the store is unchanged") == true)
+    }
+    #expect(try Self.dump(path).difference(from: before) == nil)
+  }
+
+  @Test("an error of a store that is made for a while has neither its folder nor its unknown outcome")
+  func scratch() {
+    var error = LMDBError(code: ENOSPC, "mdb_txn_commit", path: "/l/store/.shadow.photoledger-1.1")
+    error.outcomeUnknown = true
+    let own = error.ofScratch(in: "/l/store")
+    #expect(own.code == .diskFull && own.advice == .retry && own.path == "/l/store")
+    #expect(own.description.contains("the disk is full, and the store is unchanged; free some space and try again"))
+    #expect(!own.description.contains("outcome") && !own.description.contains("reading still works"))
+    #expect(error.ofScratch(in: "/l/sto") == error)
+    #expect(LMDBError(code: ENOSPC, "mdb_txn_commit", path: "/l/store").ofScratch(in: "/l/store").path == "/l/store")
+  }
+
   @Test("a store cannot be opened while another caller holds it exclusively")
   func alone() throws {
     let folder = try TemporaryFolder()

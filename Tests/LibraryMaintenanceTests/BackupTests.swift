@@ -328,6 +328,23 @@ struct BackupTests {
       try PhotoLibrary.restore(from: backup, to: kept.folder.place("restored"), resources: .left)
     }
     #expect(error?.description.hasSuffix(".") == true)
+    let text = error?.description ?? ""
+    #expect(!text.contains(".photoledger-"), "The folder that this names is gone: \(text)")
+    #expect(try Self.names(kept.folder.url) == ["backup", "library"])
+  }
+
+  @Test("where the store of a backup was cut short, the error names the backup and says to use another one")
+  func truncatedStore() async throws {
+    let kept = try await KeptLibrary.make()
+    let backup = kept.folder.place("backup")
+    try kept.library.backup(to: backup, resources: .left)
+    #expect(truncate(backup.path + "/store/data.mdb", 4 * 4096) == 0)
+    let error = #expect(throws: LibraryError.self) {
+      try PhotoLibrary.restore(from: backup, to: kept.folder.place("restored"), resources: .left)
+    }
+    let text = error?.description ?? ""
+    #expect(error?.code == .corrupted && !text.contains(".photoledger-"), "\(text)")
+    #expect(text.contains("The store of the backup at \(backup.path) is damaged; use another backup."), "\(text)")
     #expect(try Self.names(kept.folder.url) == ["backup", "library"])
   }
 

@@ -250,6 +250,30 @@ struct RebuildTests {
     #expect(try made.library.asset(asset.uuidString)?.isFavorite == false)
   }
 
+  @Test("a rebuild whose shadow cannot be written says so of the library's store, which is unchanged")
+  func unwritable() async throws {
+    let (made, asset, _) = try Self.altered()
+    await #expect(processExitsWith: .success) { [path = made.url.path as String] in
+      let library = try PhotoLibrary(at: URL(filePath: path))
+      // Nothing is written to a file behind its second page, as where the disk is full.
+      signal(SIGXFSZ, SIG_IGN)
+      let error = #expect(throws: LibraryError.self) {
+        try library.rebuild { progress in
+          if progress.phase == "rebuild" {
+            var limit = rlimit(rlim_cur: 8192, rlim_max: 8192)
+            setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit)
+          }
+          return true
+        }
+      }
+      let text = error?.description ?? ""
+      #expect(text.contains("/store: ") && text.contains("the store is unchanged"), "\(text)")
+      for wrong in ["/proc/", ".photoledger-", "outcome"] { #expect(!text.contains(wrong), "\(text)") }
+    }
+    #expect(try Self.shadows(made.url) == [])
+    #expect(try made.library.asset(asset.uuidString)?.isFavorite == false)
+  }
+
   @Test(
     "a rebuild that is killed leaves the old projections, and the next one removes its leftovers",
     arguments: ["rebuild", "swap"])

@@ -68,7 +68,7 @@ package final class UnfinishedFolder {
     guard mkdir(path, 0o755) == 0 else {
       let code = errno
       foldersBeingFilled.withLock { _ = $0.remove(own) }
-      throw LibraryError.store(path, "create the folder", errno: code)
+      throw LibraryError.store(parent, "create a folder in", errno: code)
     }
     // The time is that of the file system, which other machines may share.
     if besideOthers { removeLeftovers(nil, in: parent, unchangedSince: lastChange(of: path) - 86_400) }

@@ -77,6 +77,8 @@ extension StoreCore {
           skipped[unreadable.sequence] = unreadable.failure.description
         }
       }
+    } catch let error as LMDBError {
+      throw LibraryError(error.ofScratch(in: LMDB.Environment.displayedPath(environment.location)))
     } catch {
       throw LibraryError(error)
     }
