@@ -1,5 +1,6 @@
 import Foundation
 import LMDB
+import PhotoLedger
 import TestSupport
 import Testing
 
@@ -216,6 +217,29 @@ struct StoppedTests {
       #expect(names().isEmpty, "\(names())")
     }
     #expect(wasMet, "The child was never seen at its work: the test proves nothing.")
+  }
+
+  @Test("what a killed command and its child left among the temporary files is removed by the next one, if unlocked")
+  func leftScratch() throws {
+    let sandbox = try Sandbox()
+    let temporary = sandbox.folder.appending(path: "temporary")
+    let files = FileManager.default
+    for name in ["photoledger-child-left", "photoledger-child-used", "photoledger-childless"] {
+      let store = temporary.appending(path: "\(name)/photoledger-verify-7")
+      try files.createDirectory(at: store, withIntermediateDirectories: true)
+      try Data("titles".utf8).write(to: store.appending(path: "data.mdb"))
+    }
+    try files.createSymbolicLink(
+      at: temporary.appending(path: "photoledger-child-link"), withDestinationURL: sandbox.folder)
+    let used = open(temporary.appending(path: "photoledger-child-used").path, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    let lock = try #require(try FileLock(used) { code in POSIXError(POSIXErrorCode(rawValue: code) ?? .EIO) })
+    #expect(try sandbox.run(["verify"], ["TMPDIR": temporary.path]).status == 0)
+    let kept = ["photoledger-child-link", "photoledger-child-used", "photoledger-childless"]
+    #expect(try files.contentsOfDirectory(atPath: temporary.path).sorted() == kept)
+    #expect(files.fileExists(atPath: sandbox.library + "/store/data.mdb"))
+    lock.release()
+    #expect(try sandbox.run(["verify"], ["TMPDIR": temporary.path]).status == 0)
+    #expect(try files.contentsOfDirectory(atPath: temporary.path).sorted() == [kept[0], kept[2]])
   }
 
   @Test(

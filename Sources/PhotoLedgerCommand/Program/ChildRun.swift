@@ -9,7 +9,8 @@ import Synchronization
 //
 // The parent closes its end when it is asked to stop, and the kernel closes it when the parent ends, in whatever way.
 // Either way the child cleans up and answers, as a command does that needs no child; one that does not is killed. What
-// a child leaves that is brought down by what it reads lies in the folder that goes with the run.
+// a child leaves that is brought down by what it reads lies in the folder that goes with the run. If the parent is
+// killed, too, the next run removes the folder, whose lock is free then.
 //
 // Rejected: forwarding signals. Ctrl-C in a terminal reaches the child as well, and the second signal would end it at
 // once. Rejected: PR_SET_PDEATHSIG. It cannot be set between fork and exec by posix_spawn, is already sent when the
@@ -39,7 +40,8 @@ enum ChildRun {
     }
     defer { letGo() }
     let words = [name, "--\(Option.lifeline.name)", "\(watched)"] + options + ["--"] + operands
-    let scratch = ScratchFolder()
+    // Without one the child uses the folder for temporary files itself, and reports why it cannot, if it needs it.
+    let scratch = try? LockedFolder("photoledger-child")
     defer { scratch?.remove() }
     let child: pid_t
     do {
@@ -70,7 +72,7 @@ enum ChildRun {
   /// How long the parent of a child may take.
   static let parentPatience = childPatience + 2
 
-  private static func start(_ words: [String], _ scratch: ScratchFolder?) throws -> pid_t {
+  private static func start(_ words: [String], _ scratch: LockedFolder?) throws -> pid_t {
     var variables = ProcessInfo.processInfo.environment
     if let scratch { variables["TMPDIR"] = scratch.path }
     var arguments: [UnsafeMutablePointer<CChar>?] = (["photoledger"] + words).map { strdup($0) } + [nil]
@@ -102,19 +104,6 @@ enum ChildRun {
   private static func failure(_ what: String, _ code: Int32) -> OutputFailure {
     OutputFailure(description: "\(what): \(String(cString: strerror(code))).")
   }
-}
-
-/// A folder in the one for temporary files, for all that a child puts there.
-private struct ScratchFolder: Sendable {
-  let path: String
-
-  /// Nil if none can be created; the child then reports why, if it needs one.
-  init?() {
-    do { path = try FileManager.default.makeTemporaryFolder("photoledger-child").path } catch { return nil }
-  }
-
-  /// What cannot be removed is in the folder for temporary files, which the system empties.
-  func remove() { try? FileManager.default.removeItem(atPath: path) }
 }
 
 extension Option {
