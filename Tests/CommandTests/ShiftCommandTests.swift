@@ -73,6 +73,26 @@ struct ShiftCommandTests {
     #expect(try Self.dates(sandbox)[0] == ["2024-03-30T23:31:30+01:00", "2024-03-30T23:31:30"])
   }
 
+  @Test("a known key is reported as one, and no asset as shifted: neither of another selection nor of another command")
+  func knownKey() throws {
+    let sandbox = try Sandbox()
+    let ids = try Self.photos(sandbox)
+    let first = try sandbox.run(["shift", ids[0], "--by", "90", "--key", "once"])
+    let other = try sandbox.apply([#"{"key":"album","changes":[{"op":"album.create","title":"a"}]}"#])
+    let before = try Self.dates(sandbox)
+    for (key, token) in [("once", first.lines.last), ("album", other.first?["token"] as? String)] {
+      let token = try #require(token)
+      let words = ["shift", ids[1], ids[2], ids[3], "--by", "-3600", "--key", key]
+      let again = try sandbox.run(words)
+      #expect(again.status == 0, "\(again)")
+      #expect(again.lines == ["already executed under this key: \(token); nothing was changed now"])
+      let summary = try #require(try sandbox.run(words + ["--json"]).objects().first?["summary"] as? [String: Any])
+      #expect(summary.keys.sorted() == ["commit", "created", "isDryRun", "isRepetition", "token"], "\(summary)")
+      #expect(summary["isRepetition"] as? Bool == true && summary["token"] as? String == token, "\(summary)")
+    }
+    #expect(try Self.dates(sandbox) == before)
+  }
+
   @Test("the last moment of --until belongs to the range, and a predicate narrows it")
   func narrowed() throws {
     let sandbox = try Sandbox()

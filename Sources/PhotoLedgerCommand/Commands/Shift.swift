@@ -186,23 +186,24 @@ private struct ShiftRequest {
   private func report(
     _ chosen: Chosen, _ receipt: CommitReceipt?, _ invocation: Invocation, isDry: Bool = false
   ) throws {
+    // A key stands for what was done under it, which need not be a shift, or one of these assets.
+    let earlier: CommitReceipt? = receipt.flatMap { $0.isRepetition ? $0 : nil }
+    if invocation.printsJSON {
+      let counts: [JSON.Member] = [
+        .init("assets", .integer(Int64(chosen.assets.count))), .init("seconds", .integer(Int64(seconds))),
+        .init("withoutDate", .integer(Int64(chosen.undated))), .init("notEditable", .integer(Int64(chosen.foreign))),
+      ]
+      let members: [JSON.Member] = (earlier == nil ? counts : []) + [.init("isDryRun", .bool(isDry))]
+      return try invocation.output.line(["summary": .object(members + (receipt?.members ?? []))])
+    }
+    if let earlier {
+      return try invocation.output.line("already executed under this key: \(earlier.token); nothing was changed now")
+    }
+    let assets = TextLayout.counted(chosen.assets.count, "asset")
+    try invocation.output.line("\(assets) \(isDry ? "would be shifted" : "shifted").")
     let left = [
       (chosen.undated, "without a date"), (chosen.foreign, "synced or shared, and so not editable here"),
     ].filter { $0.0 > 0 }
-    if invocation.printsJSON {
-      return try invocation.output.line(
-        [
-          "summary": .object(
-            [
-              .init("assets", .integer(Int64(chosen.assets.count))), .init("seconds", .integer(Int64(seconds))),
-              .init("withoutDate", .integer(Int64(chosen.undated))),
-              .init("notEditable", .integer(Int64(chosen.foreign))), .init("isDryRun", .bool(isDry)),
-            ] + (receipt?.members ?? []))
-        ])
-    }
-    let assets = TextLayout.counted(chosen.assets.count, "asset")
-    let verb = receipt?.isRepetition == true ? "shifted before under this key" : isDry ? "would be shifted" : "shifted"
-    try invocation.output.line("\(assets) \(verb).")
     for (count, what) in left { try invocation.output.line("  \(TextLayout.counted(count, "asset")) \(what)") }
     if let receipt { try invocation.output.line(receipt.token.description) }
   }
