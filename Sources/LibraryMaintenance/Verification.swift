@@ -302,8 +302,10 @@ extension Checkpoint {
     guard state.root.description == root, state.head.chain.description == chain, state.head.commit == commit else {
       return Verification.Defect(
         place: "events 1 to \(size)",
-        description:
-          "One of them was altered since the checkpoint of \(spelledTime), and the hashes after it recomputed.")
+        description: """
+          The first \(size) events are not those of the checkpoint of \(spelledTime): the log was altered and its hashes \
+          recomputed, or this library is a fork or a restored backup that continued from an earlier state.
+          """)
     }
     return nil
   }

@@ -102,6 +102,25 @@ struct CheckpointTests {
       try Self.code { _ = try stranger.library.verify(scratch: scratch, against: [sizes[0]]) } == .invalidProof)
   }
 
+  @Test("a fork that continued does not fit a later checkpoint of the first library, and is not said to be altered")
+  func fork() throws {
+    let made = try Self.library(titles: ["a", "b"])
+    let common = try made.library.checkpoint()
+    let place = made.folder.place("fork")
+    try made.library.fork(to: place)
+    let fork = try PhotoLibrary(at: place)
+    defer { fork.close() }
+    try made.library.performChangesAndWait { $0.createAlbum(title: "c") }
+    let later = try made.library.checkpoint()
+    let found = try fork.verify(scratch: made.folder.url, against: [common, later])
+    #expect(found.checkpointCount == 1 && found.defect?.place == "events 1 to \(later.size)")
+    let sentence = """
+      The first \(later.size) events are not those of the checkpoint of \(later.spelledTime): the log was altered and \
+      its hashes recomputed, or this library is a fork or a restored backup that continued from an earlier state.
+      """
+    #expect(found.defect?.description == sentence)
+  }
+
   @Test("a log that lost its last commits verifies by itself, and not against a checkpoint that knew them")
   func shortened() throws {
     let (long, short) = (try Self.library(titles: ["a", "b", "c"]), try Self.library(titles: ["a", "b"]))
