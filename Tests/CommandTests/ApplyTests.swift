@@ -145,6 +145,41 @@ struct ApplyTests {
     #expect(answer?["code"] as? Int == 10_014)
   }
 
+  @Test("an operation on the content of an album rejects a folder, and the other way round, with or without a token")
+  func crossings() throws {
+    let sandbox = try Sandbox()
+    let asset = try sandbox.makeAssets(1)[0]
+    let titles = ["album", "folder", "album"].map { #"{"op":"\#($0).create","title":"a"}"# }
+    let made = try sandbox.apply([#"{"changes":[\#(titles.joined(separator: ","))]}"#])[0]
+    let names = try #require(made["created"] as? [String]).map { String($0.prefix(36)) }
+    let token = try #require(made["token"] as? String)
+    #expect(try sandbox.run(["album", "add", names[0], asset]).status == 0)
+    let before = try sandbox.run(["log", "--json"]).lines.count
+    for (kind, other, name, field, member) in [
+      ("album", "folder", names[1], "assets", names[2]), ("folder", "album", names[0], "collections", asset),
+    ] {
+      let members = #""\#(field)":["\#(member)"]"#
+      let positioned = [
+        ("insert", #""index":0,\#(members)"#), ("removeAt", #""indexes":[0]"#),
+        ("moveAt", #""indexes":[0],"to":0"#), ("replaceAt", #""indexes":[0],\#(members)"#),
+      ]
+      let plain = [("add", members), ("remove", members)] + positioned
+      let counted = positioned.map { ($0.0, $0.1 + #","token":"\#(token)""#) }
+      for (operation, fields) in plain + counted {
+        let change = #"{"op":"\#(kind).\#(operation)","\#(kind)":"\#(name)",\#(fields)}"#
+        let error = try sandbox.apply([#"{"changes":[\#(change)]}"#])[0]["error"] as? [String: Any]
+        let message = error?["message"] as? String ?? ""
+        #expect(error?["code"] as? Int == 3300, "\(change): \(message)")
+        #expect(message.contains("is not of the kind \(kind); it is of the kind \(other)"), "\(change): \(message)")
+      }
+    }
+    // What the same block made is known by its placeholder.
+    let block = #"{"op":"folder.create","title":"b","as":"$f"},{"op":"album.add","album":"$f","assets":["\#(asset)"]}"#
+    let error = try sandbox.apply([#"{"changes":[\#(block)]}"#])[0]["error"] as? [String: Any]
+    #expect((error?["message"] as? String)?.contains("'$f' is not of the kind album") == true, "\(error ?? [:])")
+    #expect(try sandbox.run(["log", "--json"]).lines.count == before)
+  }
+
   @Test("a block counts positions in at most 64 collections, in each of them any number of times")
   func contents() throws {
     let sandbox = try Sandbox()

@@ -107,6 +107,25 @@ struct ModelCommandTests {
     #expect(try sandbox.run(["show", best]).status == 1)
   }
 
+  @Test("the commands of albums reject folders and those of folders albums, and name the kind")
+  func kinds() throws {
+    let sandbox = try Sandbox()
+    let asset = try sandbox.makeAssets(1)[0]
+    let (album, other) = (
+      try sandbox.run(["album", "create", "Sea"]).lines[0], try sandbox.run(["album", "create", "Land"]).lines[0]
+    )
+    let folder = try sandbox.run(["folder", "create", "Travels"]).lines[0]
+    let before = try sandbox.run(["log", "--json"]).lines.count
+    for (words, kind) in [
+      (["folder", "insert", album, asset], "album"), (["album", "add", folder, other], "folder"),
+      (["folder", "delete", album], "album"), (["album", "delete", folder], "folder"),
+    ] {
+      let result = try sandbox.run(words)
+      #expect(result.status == 1 && result.errors.contains("is of the kind \(kind)"), "\(words): \(result.errors)")
+    }
+    #expect(try sandbox.run(["log", "--json"]).lines.count == before)
+  }
+
   @Test("assets are shown by where they come from: the library's own, unless others are asked for (FR-08)")
   func sources() throws {
     let sandbox = try Sandbox()

@@ -31,7 +31,7 @@ extension Operation {
   /// An asset of null takes the choice back.
   private static let coverOperation = Operation(name: "album.cover") { fields, context in
     let album = try fields.required("album", "an identifier", \.textValue)
-    try check([album], are: "album", fields, context)
+    try fields.check([album], are: "album", context)
     guard let choice = try fields.assignment("asset", "an identifier", \.textValue) else {
       throw fields.malformed("'asset' is missing; it must be an identifier, or null for no chosen cover.")
     }
@@ -45,28 +45,18 @@ extension Operation {
     [
       Operation(name: "\(kind).rename") { fields, context in
         let name = try fields.required(kind, "an identifier", \.textValue)
-        try check([name], are: kind, fields, context)
+        try fields.check([name], are: kind, context)
         let title = try fields.required("title", "text", \.textValue)
         context.block.setTitle(title, of: try context.identifier(name, fields))
         return nil
       },
       Operation(name: "\(kind).delete") { fields, context in
         let names = try fields.names("\(kind)s")
-        try check(names, are: kind, fields, context)
+        try fields.check(names, are: kind, context)
         context.block.deleteCollections(try names.map { try context.identifier($0, fields) })
         return nil
       },
     ]
-  }
-
-  private static func check(
-    _ names: [String], are kind: String, _ fields: OperationFields, _ context: OperationContext
-  ) throws {
-    for name in names {
-      guard let other = try context.kind(of: name), other != kind else { continue }
-      throw LibraryError(
-        .changeNotSupported, "\(fields.place): '\(name)' is not of the kind \(kind); use the operations \(other).….")
-    }
   }
 
   private static func contentOperations(_ kind: String, members: String) -> [Operation] {
@@ -113,19 +103,32 @@ extension Operation {
 }
 
 extension OperationFields {
+  /// Checks that names stand for collections of a kind, as far as is known.
+  fileprivate func check(_ names: [String], are kind: String, _ context: OperationContext) throws {
+    for name in names {
+      guard let other = try context.kind(of: name), other != kind else { continue }
+      throw LibraryError(
+        .changeNotSupported,
+        "\(place): '\(name)' is not of the kind \(kind); it is of the kind \(other): use the operations \(other).….")
+    }
+  }
+
   /// The editor of what the field names; a folder that is null or left out is the top level.
   /// - Parameter countsPositions: whether the operation names positions: then `token` says in which state of the
   ///   content they were counted.
   fileprivate mutating func editor(
     _ kind: String, _ context: OperationContext, countsPositions: Bool = false
   ) throws -> ContentEditor {
-    let container: LocalIdentifier?
+    var name: String?
     if kind == "album" {
-      container = try identifier("album", context)
-    } else if case .set(let name) = try assignment("folder", "an identifier", \.textValue) {
+      name = try required("album", "an identifier", \.textValue)
+    } else if case .set(let folder) = try assignment("folder", "an identifier", \.textValue) {
+      name = folder
+    }
+    var container: LocalIdentifier?
+    if let name {
       container = try context.identifier(name, self)
-    } else {
-      container = nil
+      try check([name], are: kind, context)
     }
     guard countsPositions, let token = try optional("token", "a token of the library", \.textValue) else {
       return container.flatMap { kind == "album" ? context.block.album($0) : nil } ?? context.block.folder(container)

@@ -7,8 +7,8 @@ import PhotoLedger
 //
 // An operation is a name and a function that reads its fields and adds requests to the block. The library decides
 // whether a request is valid; here only the form is checked, so that no rule is written twice. One rule is needed here:
-// album.rename and album.delete take neither a folder nor a smart album, though the library's own request takes all,
-// since deleting an album must never delete a tree of folders because of a mistyped identifier.
+// an operation takes no collection of another kind than its own, though the library's own requests take all: a mistyped
+// identifier must never delete a tree of folders in place of an album, or move an album into a folder.
 
 /// One kind of change that a line of `apply` can ask for.
 package struct Operation: Sendable {
