@@ -63,7 +63,7 @@ struct HistoryCommandTests {
     #expect(try sandbox.run(["history", "--json", "--limit", "512"]).lines.count == 512)
   }
 
-  @Test("a shortened history expires older tokens, and begins at the cut (PH-06)")
+  @Test("a shortened history expires older tokens, and begins at the cut; earlier states stay readable (PH-06)")
   func shorten() throws {
     let sandbox = try Sandbox()
     let start = try sandbox.run(["history", "token"]).lines[0]
@@ -76,6 +76,9 @@ struct HistoryCommandTests {
     let kept = try sandbox.run(["history", "--json"]).objects()
     #expect(try Self.details(kept[0], "assetCollection")["insertedLocalIdentifiers"] == [album])
     #expect(try sandbox.run(["log", "--json"]).lines.count > kept.count, "The log keeps everything.")
+    #expect(try sandbox.run(["ls", "--at", start]).status == 0)
+    let watched = try sandbox.run(["watch", "--since", start, "--until", cut])
+    #expect(watched.status == 0 && watched.lines.count > 1, "\(watched)")
     for words in [["history", "--since", "nonsense"], ["history", "shorten", "nonsense"]] {
       let result = try sandbox.run(words)
       #expect(result.status == 1 && result.errors.contains("'nonsense' is not a valid token"))

@@ -65,9 +65,12 @@ extension Command {
   }
 
   static let historyShorten = Command(
-    words: ["history", "shorten"], summary: "make the available history start at a state; older tokens expire",
+    words: ["history", "shorten"], summary: "make the available history start at a state",
     operands: [Operand("TOKEN", "the state, as `history` or `history token` printed it")], options: .opening + [.json],
-    notes: "The log keeps everything; a client with an older token gets error 3105 and must read the library again.",
+    notes: """
+      `history --since` fails with 3105 for older tokens: their clients must read the library again. As-of views and
+      `watch` read the log, which keeps everything.
+      """,
     example: "history shorten t1-0123456789abcdef-2s"
   ) { invocation in
     let token = try Token(invocation.operands[0])
