@@ -105,10 +105,23 @@ struct ProbeCommandTests {
     let pictures = sandbox.folder.appending(path: "pictures")
     try FileManager.default.createDirectory(at: pictures, withIntermediateDirectories: true)
     try TinyMedia.jpeg().write(to: pictures.appending(path: "a.jpg"))
-    let importing = try Running(sandbox, ["import", pictures.path], try Self.path(sandbox, Self.hanging))
+    let again = try Self.path(sandbox, Self.hanging)
+    let importing = try Running(sandbox, ["import", pictures.path], again)
     try await waitForExifTool(sandbox, of: importing, ["$0", "1000"])
     let result = try importing.finish(interrupting: true)
     #expect(result.status == 1 && result.errors.contains("Stopped with 1 file left"))
+    let outcome = try #require(result.lines.first { $0.contains("outcome: ") }?.components(separatedBy: ": ").last)
+    #expect(FileManager.default.fileExists(atPath: outcome), "\(result)")
+    // A library that was created for the import is removed again, and so is the report in it.
+    let new = sandbox.folder.appending(path: "new").path
+    for options in [[], ["--json"]] {
+      let first = try Running(sandbox, ["import", pictures.path, "--library", new] + options, again)
+      try await waitForExifTool(sandbox, of: first, ["$0", "1000"])
+      let result = try first.finish(interrupting: true)
+      #expect(result.status == 1 && result.errors.contains("was removed again"), "\(result)")
+      #expect(!FileManager.default.fileExists(atPath: new) && !result.output.contains(new), "\(result)")
+      if !options.isEmpty { #expect(try result.objects().first?["reportFile"] as? String == "", "\(result)") }
+    }
   }
 
   @Test("an import that was stopped names the cause with which it continues, and one undo reverts all of it")

@@ -129,8 +129,8 @@ extension Invocation {
     let interruption = Interruption()
     for operand in operands { _ = try path(operand, command.operands[0].name) }
     guard let fork = try text("into-fork").map({ try directory($0, "--into-fork") }) else {
-      return try withLibraryOfImport(isCreating: text("no-create") == nil, isKept: !options.isDryRun) { library in
-        try runImport(of: export, into: library, options, interruption)
+      return try withLibraryOfImport(isCreating: text("no-create") == nil, isKept: !options.isDryRun) {
+        try runImport(of: export, into: $0, isNew: $1, options, interruption)
       }
     }
     // Before anything is made: what ends most imports that fail.
@@ -147,16 +147,22 @@ extension Invocation {
         "`photoledger compare \(firstWord) --library \(forkWord)` lists what it created; with --library \(forkWord) an "
           + "import continues there. To discard it, delete the directory.\n")
     }
-    return try withLibrary(at: fork) { library in try runImport(of: export, into: library, options, interruption) }
+    return try withLibrary(at: fork) { library in
+      try runImport(of: export, into: library, isNew: false, options, interruption)
+    }
   }
 
+  /// - Parameter isNew: whether the library was created for this import, and so is removed again with its report if it
+  ///   got nothing.
   private func runImport(
-    of export: MediaExport, into library: PhotoLibrary, _ options: LibraryImport.Options, _ interruption: Interruption
+    of export: MediaExport, into library: PhotoLibrary, isNew: Bool, _ options: LibraryImport.Options,
+    _ interruption: Interruption
   ) throws -> ExitStatus {
-    let summary = try Importing(library: library, interruption: interruption, options: options)
+    var summary = try Importing(library: library, interruption: interruption, options: options)
       .run(operands, of: export, cause: cause())
     let unprovedCount = summary.moved?.kept[KeepReason.copyUnproved.rawValue] ?? 0
     let isComplete = !summary.wasInterrupted && summary.lostCount == 0 && unprovedCount == 0
+    if isNew, !isComplete, summary.commits == 0 { summary.reportFile = "" }
     let status = try output.finish(with: isComplete ? .done : .failed) {
       if printsJSON {
         try output.line(JSON(summary))
@@ -166,7 +172,8 @@ extension Invocation {
     }
     if summary.lostCount > 0 {
       let files = TextLayout.counted(summary.lostCount, "file")
-      Output.notice("\(files) could not be read and may be missing from the library; import again, or see the report.")
+      let hint = summary.reportFile.isEmpty ? "import again" : "import again, or see the report"
+      Output.notice("\(files) could not be read and may be missing from the library; \(hint).")
     }
     if unprovedCount > 0 {
       let files = TextLayout.counted(unprovedCount, "file")
@@ -187,20 +194,21 @@ extension Invocation {
 extension Invocation {
   /// Opens the library for an import, or creates one, also where an earlier creation was cut short; a created one that
   /// got nothing is removed again.
+  /// - Parameter body: gets the library, and whether it was created.
   func withLibraryOfImport(
-    isCreating: Bool, isKept: Bool, _ body: (PhotoLibrary) throws -> ExitStatus
+    isCreating: Bool, isKept: Bool, _ body: (PhotoLibrary, _ isNew: Bool) throws -> ExitStatus
   ) throws -> ExitStatus {
     let location = try libraryLocation()
     guard isCreating, try client() ?? PhotoLibrary.owner == PhotoLibrary.owner,
       !PhotoLibrary.exists(at: location.url) || PhotoLibrary.isUnfinished(at: location.url)
-    else { return try withLibrary(body) }
+    else { return try withLibrary { library in try body(library, false) } }
     // Before anything is made: what ends most imports that fail.
     try LibraryImport.check(operands.map { FilePath($0) })
     let rollback = CreationRollback(of: location.url)
     let library = try location.create()
     Output.notice("Created the library \(location.url.path).")
     do {
-      let status = try body(library)
+      let status = try body(library, true)
       if status == .done, isKept { library.close() } else { try discardIfEmpty(library, rollback) }
       return status
     } catch {
@@ -267,7 +275,7 @@ struct Importing {
     text += originals(summary)
     text += collections(summary)
     guard isKept, !summary.isDryRun else { return text }
-    text += "  Every file's outcome: \(summary.reportFile)\n"
+    if !summary.reportFile.isEmpty { text += "  Every file's outcome: \(summary.reportFile)\n" }
     guard summary.commits > 0 else { return text }
     text += "  To undo it: \(library.undoCommand(cause: summary.cause))\n"
     // By far not all of them reach the limit of a commit; the error of the undo says what to do.

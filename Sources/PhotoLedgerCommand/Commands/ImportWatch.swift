@@ -15,7 +15,7 @@ extension Invocation {
     for operand in operands { _ = try path(operand, command.operands[0].name) }
     let interruption = Interruption()
     interruption.requestWhenClosed(STDOUT_FILENO)
-    return try withLibraryOfImport(isCreating: text("no-create") == nil, isKept: true) { library in
+    return try withLibraryOfImport(isCreating: text("no-create") == nil, isKept: true) { library, _ in
       var options = LibraryWatch.Options()
       (options.importing, options.acceptsMissing) = (importing, acceptsMissing)
       options.cause = try cause()
