@@ -67,6 +67,29 @@ struct HostileNumberTests {
     #expect(try sandbox.identifiers().count == 2)
   }
 
+  @Test("an instant whose time at its offset is outside the years of RFC 3339 is printed in UTC, and read back")
+  func outermostYears() throws {
+    let sandbox = try Sandbox()
+    let cases = [
+      (#""creationDate":"9999-12-31T23:59:59Z","timeZoneOffset":28800"#, "9999-12-31T23:59:59Z"),
+      (#""creationDate":"9999-12-31T16:00:00Z","timeZoneOffset":28800"#, "9999-12-31T16:00:00Z"),
+      (#""creationDate":"9999-12-31T15:59:59Z","timeZoneOffset":28800"#, "9999-12-31T23:59:59+08:00"),
+      (#""creationDate":"0000-01-01T00:59:59Z","timeZoneOffset":-3600"#, "0000-01-01T00:59:59Z"),
+      (#""creationDate":"0000-01-01T01:00:00Z","timeZoneOffset":-3600"#, "0000-01-01T00:00:00-01:00"),
+      // UTC has no year for them, and the offset has one.
+      (#""creationDate":"9999-12-31T23:59:59-01:00""#, "9999-12-31T23:59:59-01:00"),
+      (#""creationDate":"0000-01-01T00:00:00+01:00""#, "0000-01-01T00:00:00+01:00"),
+    ]
+    let answers = try sandbox.apply(cases.map { Self.creation($0.0) })
+    for (answer, (fields, text)) in zip(answers, cases) {
+      let asset = try #require((answer["created"] as? [String])?.first, "\(fields): \(answer)")
+      let shown = try #require(try sandbox.run(["show", asset, "--json"]).objects().first?["creationDate"] as? String)
+      #expect(shown == text, "\(fields)")
+      #expect(WrittenDate(shown) != nil, "\(fields): \(shown)")
+    }
+    #expect(answers.count == cases.count)
+  }
+
   @Test("values out of range that an older program stored are printed by every command that shows them")
   func stored() throws {
     let sandbox = try Sandbox()

@@ -9,6 +9,9 @@ package import Foundation
 // A fraction has up to six digits, without trailing zeros; the log holds microseconds.
 
 extension JSONBytes {
+  /// The years 0 to 9999, which RFC 3339 has, in seconds from 1970.
+  private static let years = -62_167_219_200.0..<253_402_300_800
+
   /// Writes an instant, at an offset if it is known.
   package mutating func instant(_ date: Date, offset: Int? = nil) {
     // RFC 3339 has whole minutes; an offset with seconds cannot be said.
@@ -16,8 +19,14 @@ extension JSONBytes {
       wallTime(date)
       return raw("Z")
     }
+    let wall = date.addingTimeInterval(Double(offset))
+    // Nor can a time in another year than those, where UTC has one of them.
+    if !Self.years.contains(wall.timeIntervalSince1970), Self.years.contains(date.timeIntervalSince1970) {
+      wallTime(date)
+      return raw("Z")
+    }
     let minutes = offset.magnitude / 60
-    wallTime(date.addingTimeInterval(Double(offset)))
+    wallTime(wall)
     raw((offset < 0 ? "-" : "+") as StaticString)
     digits(UInt64(minutes / 60), width: 2)
     raw(":")
