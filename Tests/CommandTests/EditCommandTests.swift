@@ -104,6 +104,24 @@ struct EditCommandTests {
     #expect(try sandbox.run(["show", assets[2]]).output.contains("the raw original"))
   }
 
+  @Test("a date is set with its wall time and offset, and cleared with them")
+  func dates() throws {
+    let sandbox = try Sandbox()
+    let asset = try sandbox.makeAssets(1)[0]
+    #expect(try sandbox.run(["edit", asset, "--date", "2024-05-31T18:30:00+02:00"]).status == 0)
+    let dated = try Self.shown(sandbox, asset)
+    #expect(dated["creationDate"] as? String == "2024-05-31T18:30:00+02:00")
+    #expect(dated["localCreationDate"] as? String == "2024-05-31T18:30:00")
+    #expect(try sandbox.run(["ls"]).output.contains("2024-05-31 18:30"))
+    #expect(try sandbox.run(["edit", asset, "--date", "none"]).status == 0)
+    let undated = try Self.shown(sandbox, asset)
+    #expect(undated["creationDate"] is NSNull && undated["localCreationDate"] is NSNull, "\(undated)")
+    #expect(try sandbox.run(["ls"]).output.contains("no date"))
+    // Without the offset of the date that was cleared.
+    #expect(try sandbox.run(["edit", asset, "--date", "2024-05-31T16:30:00Z"]).status == 0)
+    #expect(try Self.shown(sandbox, asset)["creationDate"] as? String == "2024-05-31T16:30:00Z")
+  }
+
   @Test("ratings, captions and keywords are set and removed, for several assets at once (AS-15)")
   func words() throws {
     let sandbox = try Sandbox()

@@ -9,7 +9,10 @@ extension Command {
       Option("date", "DATE", "the date of capture, such as 2024-05-31T18:30:00+02:00; 'none' clears it"),
       Option("location", "LAT,LON[,ALT]", "degrees and metres, such as 54.32,10.14; 'none' clears it"),
     ],
-    notes: "A date with an offset sets the camera's wall time and its offset too; one with Z sets the instant alone.",
+    notes: """
+      A date with an offset sets the camera's wall time and its offset too, and 'none' clears them too; a date with Z
+      sets the instant alone.
+      """,
     example: "edit \(exampleIdentifier) --date 2024-05-31T18:30:00+02:00 --location 54.32,10.14"
   ) { try properties($0) }
 
@@ -20,6 +23,8 @@ extension Command {
         throw UsageError("--date needs a date such as 2024-05-31T18:30:00+02:00, or 'none'; got '\(date)'.")
       }
       members.append(.init("creationDate", date == "none" ? .null : .text(date)))
+      // Lists show the camera's wall time where there is one.
+      if date == "none" { members += [.init("localCreationDate", .null), .init("timeZoneOffset", .null)] }
     }
     if let location = invocation.text("location") { members.append(.init("location", try place(location))) }
     guard members.count > 2 else { throw UsageError("'edit' needs --date or --location.") }
