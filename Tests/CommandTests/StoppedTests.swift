@@ -25,6 +25,14 @@ struct StoppedTests {
       directory: sandbox.folder)
   }
 
+  /// The names of the threads of a process; none that end meanwhile.
+  private func threads(of process: Int32) -> [String] {
+    let tasks = "/proc/\(process)/task"
+    return ((try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []).compactMap { task in
+      (try? String(contentsOfFile: "\(tasks)/\(task)/comm", encoding: .utf8))?.trimmingCharacters(in: .newlines)
+    }
+  }
+
   /// A program under a name, first in the path.
   private func pretend(_ name: String, _ script: String, _ sandbox: Sandbox) throws -> [String: String] {
     let folder = sandbox.folder.appending(path: "programs")
@@ -73,6 +81,34 @@ struct StoppedTests {
     #expect(child.end() == .status(128 + SIGTERM))
     let text = String(decoding: try child.errors.readToEnd() ?? Data(), as: UTF8.self)
     #expect(text.contains("in the middle of a step that did not end within 5 s"), "\(text)")
+  }
+
+  @Test("a stopped check reports what it found, and how much it did not check", arguments: [true, false])
+  func check(printsJSON: Bool) async throws {
+    let sandbox = try Sandbox()
+    _ = try sandbox.makeAssets(400)
+    // Without --json only what is missing is printed.
+    if !printsJSON { try FileManager.default.removeItem(atPath: sandbox.library + "/resources") }
+    let pipe = try NarrowPipe()
+    let child = try ChildRun(
+      programURL, ["resource", "check"] + (printsJSON ? ["--json"] : []),
+      environment: ProcessInfo.processInfo.environment.merging(["PHOTOLEDGER_LIBRARY": sandbox.library]) { $1 },
+      directory: sandbox.folder, output: .descriptor(pipe.writeEnd))
+    try await waitUntil("the pipe is full") { pipe.isFull || !child.isRunning }
+    kill(child.identifier, SIGTERM)
+    // Its deadline is set right before the check is asked to stop.
+    try await waitUntil("the signal was received") {
+      threads(of: child.identifier).contains("ledger-deadline") || !child.isRunning
+    }
+    let lines = try pipe.rest().split(separator: "\n").map(String.init)
+    #expect(child.end() == .status(1))
+    let text = String(decoding: try child.errors.readToEnd() ?? Data(), as: UTF8.self)
+    let count = printsJSON ? lines.count : lines.count - 1
+    #expect((1..<400).contains(count), "\(count)")
+    #expect(text.contains("Stopped; the files of \(400 - count) asset"), "\(text)")
+    #expect(!text.contains("cancelled"), "\(text)")
+    let summary = "\(count) files checked: \(count) missing, 0 altered."
+    #expect(printsJSON || lines.last == summary, "\(lines.suffix(1))")
   }
 
   @Test("a command whose child abandons a step has the child's status", .timeLimit(.minutes(3)))
@@ -177,14 +213,9 @@ struct StoppedTests {
   func stoppedImport() async throws {
     let sandbox = try Sandbox()
     let running = try Running(sandbox, ["import-log", "--append"])
-    func waitsForSignals(_ process: Int32) -> Bool {
-      let tasks = "/proc/\(process)/task"
-      return ((try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []).contains { task in
-        (try? String(contentsOfFile: "\(tasks)/\(task)/comm", encoding: .utf8)) == "ledger-signals\n"
-      }
-    }
     try await waitUntil("the child waits for signals") {
-      children(of: running.child.identifier).contains(where: waitsForSignals) || !running.child.isRunning
+      children(of: running.child.identifier).contains { threads(of: $0).contains("ledger-signals") }
+        || !running.child.isRunning
     }
     kill(running.child.identifier, SIGTERM)
     let result = try running.finish()

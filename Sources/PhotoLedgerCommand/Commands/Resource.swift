@@ -75,8 +75,8 @@ extension Command {
     operands: [Operand("ASSET", .any, "identifiers of assets; default all, including hidden and trashed")],
     options: .looking + [hashing, .json],
     notes: """
-      The exit status is 1 if a file is missing or altered. With --json every file is a line, otherwise only missing
-      or altered ones.
+      The exit status is 1 if a file is missing or altered, or if the check was stopped. With --json every file is a
+      line, otherwise only missing or altered ones.
       """,
     example: "resource check --hash"
   ) { invocation in
@@ -91,6 +91,12 @@ extension Command {
           check.bar.clear()
           Output.notice("Standard output was closed; not every file was checked.")
           return .failed
+        } catch let error as LibraryError where error.code == .userCancelled {
+          check.bar.clear()
+          Output.notice("Stopped; the files of \(TextLayout.counted(check.rest, "asset")) were not checked.")
+          return try invocation.output.finish(with: .failed) {
+            if !invocation.printsJSON { try invocation.output.line(check.summary) }
+          }
         }
         let status: ExitStatus = check.found[.missing] == nil && check.found[.altered] == nil ? .done : .failed
         return try invocation.output.finish(with: status) {
@@ -188,7 +194,7 @@ private struct FileChoice {
   }
 }
 
-/// Checks the files of assets, one after the other, until its output is closed.
+/// Checks the files of assets, one after the other, until its output is closed or its task is cancelled.
 private struct FileCheck: Sendable {
   let library: PhotoLibrary
   let invocation: Invocation
@@ -196,17 +202,22 @@ private struct FileCheck: Sendable {
   let bar = SharedProgressBar()
   /// How many files were found in each state.
   private(set) var found: [ResourceState: Int] = [:]
+  /// How many assets have files that were not checked yet.
+  private(set) var rest = 0
 
   init(library: PhotoLibrary, invocation: Invocation, isHashing: Bool) {
     (self.library, self.invocation, self.isHashing) = (library, invocation, isHashing)
   }
 
+  /// - Throws: ``LibraryError`` `.userCancelled` if the task was cancelled; what the library and the output throw.
   mutating func run() async throws {
     if invocation.operands.isEmpty {
       for isTrash in [false, true] { try await runAll(inTrash: isTrash) }
     } else {
       // All are looked up first: a mistyped one is reported before hours of hashing.
-      for asset in try invocation.operands.map({ try library.asset(named: $0) }) { try await look(at: asset) }
+      let assets = try invocation.operands.map { try library.asset(named: $0) }
+      rest = assets.count
+      for asset in assets { try await look(at: asset) }
     }
     bar.clear()
   }
@@ -216,6 +227,11 @@ private struct FileCheck: Sendable {
     (options.includeHiddenAssets, options.includeAllBurstAssets, options.includeAllStackAssets) = (true, true, true)
     options.showsTrash = isTrash
     let assets = try library.fetchAssets(options)
+    rest = assets.count
+    if !isTrash {
+      options.showsTrash = true
+      rest += try library.fetchAssets(options).count
+    }
     for start in stride(from: 0, to: assets.count, by: 256) {
       for (index, asset) in try assets.objects(at: start..<min(start + 256, assets.count)).enumerated() {
         bar.show(isTrash ? "checking the trash" : "checking", done: start + index, total: assets.count)
@@ -226,6 +242,7 @@ private struct FileCheck: Sendable {
 
   private mutating func look(at asset: Asset) async throws {
     for file in try library.files(of: asset) {
+      if Task.isCancelled { throw LibraryError(.userCancelled, "The check was stopped; check again.") }
       let state = try await library.state(of: file.resource, in: file.asset, hashing: isHashing)
       // A purge of the asset meanwhile removed the file correctly.
       if state != .present, try !isStillThere(file) { continue }
@@ -239,6 +256,7 @@ private struct FileCheck: Sendable {
         try invocation.output.line(TextLayout.printable("\(state.rawValue): \(name), \(path)"))
       }
     }
+    rest -= 1
   }
 
   private func isStillThere(_ file: AssetFile) throws -> Bool {
