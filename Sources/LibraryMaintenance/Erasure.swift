@@ -49,7 +49,8 @@ public struct ErasedAsset: Sendable, Hashable {
   public let removedFiles: [String]
   /// The files that stay, and why.
   public let keptFiles: [KeptFile]
-  /// Those of the removed files whose bytes another name still holds: a fork or a backup shares them.
+  /// Those of the removed files whose bytes another link still holds: of a fork, or of a backup or an export that shares
+  /// files.
   public let linkedFiles: [String]
 }
 

@@ -232,6 +232,23 @@ struct MaintenanceCommandTests {
     #expect(unknown.status == 1 && unknown.errors.contains("never had"))
   }
 
+  @Test("an erasure names what may still hold the bytes, and one that finds nothing left says so")
+  func erasedAgain() throws {
+    let sandbox = try Sandbox()
+    let asset = try sandbox.makeAssets(1)[0]
+    let files = try sandbox.run(["resource", "list", asset, "--json"]).objects()
+    let path = try #require(files.first?["path"] as? String)
+    try #require(link(path, sandbox.folder.appending(path: "other.jpg").path) == 0)
+    let erased = try sandbox.run(["erase", asset, "--yes"])
+    #expect(erased.status == 0 && erased.output.contains("run `compact`"), "\(erased)")
+    let holders = "another link (a fork, a backup made with `--resources shared`, or an export made with `--link`)"
+    #expect(erased.output.contains("; \(holders) still holds the bytes of \(path)"), "\(erased)")
+    let again = try sandbox.run(["erase", asset, "--yes"])
+    #expect(again.status == 0 && again.lines.count == 2, "\(again)")
+    #expect(again.lines.first?.hasSuffix(": already erased") == true, "\(again)")
+    #expect(again.lines.last == "Nothing was left to erase.", "\(again)")
+  }
+
   @Test("every commit of an erasure has the command's name as its cause, unless another is given")
   func causeOfErasure() throws {
     let sandbox = try Sandbox()

@@ -50,11 +50,14 @@ extension Command {
   }
 }
 
+extension ErasedAsset {
+  /// Whether an earlier erasure left nothing of it.
+  fileprivate var wasErased: Bool { wasPurged && eventCount == 0 && removedFiles.isEmpty && keptFiles.isEmpty }
+}
+
 /// What goes of an asset, for people.
 private func sentence(_ asset: ErasedAsset) -> String {
-  if asset.wasPurged, asset.eventCount == 0, asset.removedFiles.isEmpty, asset.keptFiles.isEmpty {
-    return "\(asset.id.uuidString): already erased"
-  }
+  if asset.wasErased { return "\(asset.id.uuidString): already erased" }
   let names = asset.originalFilenames.prefix(3).map { "'\(TextLayout.printable($0))'" }.joined(separator: ", ")
   let subject = asset.id.uuidString + (names.isEmpty ? "" : " " + names)
   var text = "\(subject): \(TextLayout.counted(asset.eventCount, "event")), "
@@ -63,7 +66,10 @@ private func sentence(_ asset: ErasedAsset) -> String {
     text += file.reason == .shared ? "; kept for another asset: " : "; not owned by the library: "
     text += TextLayout.printable(file.path)
   }
-  for path in asset.linkedFiles { text += "; a fork or backup still holds the bytes of \(TextLayout.printable(path))" }
+  for path in asset.linkedFiles {
+    text += "; another link (a fork, a backup made with `--resources shared`, or an export made with `--link`) "
+    text += "still holds the bytes of \(TextLayout.printable(path))"
+  }
   return text
 }
 
@@ -77,6 +83,9 @@ extension Invocation {
       return try output.line([
         "token": .text(report.token.description), "importLineCount": .integer(Int64(report.importLineCount)),
       ])
+    }
+    guard report.importLineCount > 0 || !report.assets.allSatisfy(\.wasErased) else {
+      return try output.line("Nothing was left to erase.")
     }
     try output.line("Erased, with \(TextLayout.counted(report.importLineCount, "line")) of import reports.")
     try output.line("The store's free space still contains the bytes: run `compact`.")
