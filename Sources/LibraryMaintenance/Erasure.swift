@@ -49,8 +49,7 @@ public struct ErasedAsset: Sendable, Hashable {
   public let removedFiles: [String]
   /// The files that stay, and why.
   public let keptFiles: [KeptFile]
-  /// Those of the removed files whose bytes another link still holds: of a fork, or of a backup or an export that shares
-  /// files.
+  /// Those of the removed files whose bytes another link still holds: of a fork, a backup or an export.
   public let linkedFiles: [String]
 }
 

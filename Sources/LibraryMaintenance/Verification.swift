@@ -303,8 +303,8 @@ extension Checkpoint {
       return Verification.Defect(
         place: "events 1 to \(size)",
         description: """
-          The first \(size) events are not those of the checkpoint of \(spelledTime): the log was altered and its hashes \
-          recomputed, or this library is a fork or a restored backup that continued from an earlier state.
+          The first \(size) events are not those of the checkpoint of \(spelledTime): the log was altered and its \
+          hashes recomputed, or this library is a fork or a restored backup that continued from an earlier state.
           """)
     }
     return nil
