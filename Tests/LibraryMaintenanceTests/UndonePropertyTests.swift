@@ -93,6 +93,19 @@ struct UndonePropertyTests {
     #expect(try library.verify(scratch: made.folder.url).isSound)
   }
 
+  @Test("a value that was changed since and that a rule keeps is skipped, and not forced as well")
+  func forcedAndKept() throws {
+    let id = try video()
+    try edit(id) { $0.duration = 4 }
+    let shortened = try edit(id) { $0.duration = 3 }
+    try edit(id) { $0.duration = 0 }
+    try addStill(3, to: id)
+    let report = try library.undoAndWait(.commit(shortened), onConflict: .force)
+    #expect(report.changes.isEmpty && report.token == nil)
+    #expect(report.conflicts.map(\.reason) == [.forbidden] && report.conflicts.map(\.outcome) == [.skipped])
+    #expect(try asset(id).duration == 0)
+  }
+
   @Test(
     "whichever commits are undone, no photo has a duration and RAW is chosen only of a pair (AS-03, AS-16)",
     arguments: 1...20 as ClosedRange<UInt64>)

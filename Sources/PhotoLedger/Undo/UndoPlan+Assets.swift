@@ -145,7 +145,7 @@ extension UndoJudge {
     let words = composition.details[row.number]
     let content = words?.content.flatMap { $0.isNothing ? nil : $0 }
     var edit = AssetEdit(number: row.number, changes: [])
-    let start = plan.report.changes.count
+    let start = (changes: plan.report.changes.count, conflicts: plan.report.conflicts.count)
     for known in net.fields where content == nil || known.field.property.undoing != .withFiles {
       judge(known, of: row, in: &edit)
     }
@@ -160,7 +160,8 @@ extension UndoJudge {
 
   /// Keeps the properties that follow from the files where the former ones would be incompatible with the files of now.
   private mutating func dropIncompatible(
-    _ edit: inout AssetEdit, of row: AssetRow, _ details: AssetDetails, reportedFrom start: Int
+    _ edit: inout AssetEdit, of row: AssetRow, _ details: AssetDetails,
+    reportedFrom start: (changes: Int, conflicts: Int)
   ) {
     let fields = edit.changes.map(\.field).filter { $0.property.undoing == .withFiles }
     guard !fields.isEmpty else { return }
@@ -169,8 +170,9 @@ extension UndoJudge {
     guard let broken = Self.brokenRule(of: after, details) else { return }
     edit.changes.removeAll { fields.contains($0.field) }
     let names = Set(fields.map(\.name))
-    let planned = Array(plan.report.changes[start...])
-    plan.report.changes.removeSubrange(start...)
+    plan.report.removeForced(from: start.conflicts) { names.contains($0.property) }
+    let planned = Array(plan.report.changes[start.changes...])
+    plan.report.changes.removeSubrange(start.changes...)
     for change in planned {
       guard names.contains(change.property) else {
         plan.report.changes.append(change)
@@ -234,7 +236,7 @@ extension UndoJudge {
     drop(.representsBurst, of: dropped)
   }
 
-  /// Takes the edits of a property of some assets out of the plan.
+  /// Takes the edits of a property of some assets out of the plan, and what the report says of them.
   private mutating func drop(_ field: AssetField, of dropped: Set<ObjectNumber>) {
     if dropped.isEmpty { return }
     var subjects: Set<UndoChange.Subject> = []
@@ -243,42 +245,111 @@ extension UndoJudge {
       plan.assetEdits[index].edit.changes.removeAll { $0.field == field }
     }
     plan.assetEdits.removeAll { $0.edit.changes.isEmpty && $0.edit.details == nil }
-    plan.report.changes.removeAll { $0.property == field.name && subjects.contains($0.subject) }
+    let isDropped = { (change: UndoChange) in change.property == field.name && subjects.contains(change.subject) }
+    plan.report.changes.removeAll(where: isDropped)
+    plan.report.removeForced(where: isDropped)
   }
 
-  /// Finds the assets that would be alone in the stack that they are given back, which would dissolve at once.
+  // MARK: Stacks
+
+  /// The stacks as they will be.
+  private struct PlannedStacks {
+    /// The stack of each asset that returns, goes or is put into another one.
+    private var stacks: [ObjectNumber: LocalIdentifier?] = [:]
+    private var coming: [LocalIdentifier: Set<ObjectNumber>] = [:]
+
+    mutating func put(_ number: ObjectNumber, in stack: LocalIdentifier?) {
+      if case let former?? = stacks[number] { coming[former]?.remove(number) }
+      stacks.updateValue(stack, forKey: number)
+      if let stack { coming[stack, default: []].insert(number) }
+    }
+
+    /// The assets of a stack, oldest first.
+    func members<T: TransactionReading & ~Copyable>(
+      of stack: LocalIdentifier, _ projections: Projections, _ t: borrowing T
+    ) throws -> [ObjectNumber] {
+      let staying = try projections.assets(ofStack: stack, in: t).filter { !stacks.keys.contains($0) }
+      return (staying + coming[stack, default: []]).sorted()
+    }
+  }
+
+  /// Finds the stacks that are not restored as they were, since the writer would settle them at once: those to which
+  /// their top does not return get the oldest asset on top, and one asset is no stack.
   private mutating func judgeStacks<T: TransactionReading & ~Copyable>(_ t: borrowing T) throws {
     if plan.stacks.isEmpty { return }
-    // The stack in which each asset will be, of those that return, go or are edited.
-    var planned: [ObjectNumber: LocalIdentifier?] = [:]
-    for existence in plan.returns { planned.updateValue(existence.row.stack, forKey: existence.row.number) }
-    for number in plan.removals { planned.updateValue(nil, forKey: number) }
-    var edits: [ObjectNumber: Int] = [:]
+    var stacks = PlannedStacks()
+    for existence in plan.returns { stacks.put(existence.row.number, in: existence.row.stack) }
+    for number in plan.removals { stacks.put(number, in: nil) }
+    // The places in the plan of the edits, and of those that give another stack.
+    var (places, edits) = ([ObjectNumber: Int](), [ObjectNumber: Int]())
     for index in plan.assetEdits.indices {
       let (row, edit) = plan.assetEdits[index]
+      places[row.number] = index
       guard let change = edit.changes.first(where: { $0.field == .stack }) else { continue }
       let stack: LocalIdentifier? = if case .identifier(let top) = change.new { top } else { nil }
-      planned.updateValue(stack, forKey: row.number)
+      stacks.put(row.number, in: stack)
       edits[row.number] = index
     }
-    var coming: [LocalIdentifier: [ObjectNumber]] = [:]
-    for (number, stack) in planned {
-      if let stack { coming[stack, default: []].append(number) }
+    if edits.isEmpty { return }
+    let all = plan.stacks.sorted { ($0.high, $0.low) < ($1.high, $1.low) }
+    let returned = Dictionary(plan.returns.map { ($0.row.number, $0.row) }, uniquingKeysWith: { $1 })
+    let tops = Dictionary(plan.returns.map { ($0.row.identifier, $0.row.number) }, uniquingKeysWith: { $1 })
+    var kept: Set<ObjectNumber> = []
+    var restored: [UndoChange.Subject: LogValue] = [:]
+    for stack in all {
+      let members = try stacks.members(of: stack, projections, t)
+      guard members.count > 1, members.contains(where: { edits[$0] != nil }) else { continue }
+      if let top = try tops[stack] ?? projections.object(stack, in: t)?.number, members.contains(top) { continue }
+      var rows: [AssetRow] = []
+      for number in members {
+        if let row = try returned[number] ?? projections.asset(number, in: t) { rows.append(row) }
+      }
+      guard let oldest = rows.first?.identifier else { continue }
+      for row in rows {
+        stacks.put(row.number, in: oldest)
+        if edits[row.number] == nil {
+          // It loses its top like those that return to it; that is not reported.
+          put(row, under: oldest, at: places[row.number])
+        } else if row.stack == oldest {
+          kept.insert(row.number)
+        } else {
+          put(row, under: oldest, at: places[row.number])
+          restored[.asset(row.identifier)] = LogValue(.identifier(oldest), of: .stack)
+        }
+      }
     }
     var alone: [Int] = []
-    for stack in plan.stacks {
-      let staying = try projections.assets(ofStack: stack, in: t).filter { !planned.keys.contains($0) }
-      let members = staying + coming[stack, default: []]
+    for stack in all {
+      let members = try stacks.members(of: stack, projections, t)
       if members.count == 1, let index = edits[members[0]] { alone.append(index) }
     }
-    leaveAlone(alone.sorted())
+    for number in kept.sorted() {
+      guard let index = edits[number] else { continue }
+      let subject = UndoChange.Subject.asset(plan.assetEdits[index].row.identifier)
+      plan.report.kept.append("The former stack of \(subject.phrase) has another top by now and was not restored.")
+    }
+    plan.report.restate(AssetField.stack.name, as: restored)
+    drop(.stack, of: kept.union(leaveAlone(alone.sorted())))
+  }
+
+  /// Plans that an asset is in a stack, in place of what was planned for it.
+  /// - Parameter index: the place of its edit in the plan; nil if it has none.
+  private mutating func put(_ row: AssetRow, under top: LocalIdentifier?, at index: Int?) {
+    let new: FieldValue = if let top { .identifier(top) } else { .null }
+    let change = AssetChange(field: .stack, old: row[.stack], new: new)
+    guard let index else {
+      plan.assetEdits.append((row, AssetEdit(number: row.number, changes: [change])))
+      return
+    }
+    plan.assetEdits[index].edit.changes.removeAll { $0.field == .stack }
+    plan.assetEdits[index].edit.changes.append(change)
   }
 
   /// Plans that assets are in no stack instead of being given back one without other assets.
-  private mutating func leaveAlone(_ indexes: [Int]) {
-    if indexes.isEmpty { return }
+  /// - Returns: those that are in no stack already.
+  private mutating func leaveAlone(_ indexes: [Int]) -> Set<ObjectNumber> {
     var unstacked: Set<ObjectNumber> = []
-    var leaving: Set<UndoChange.Subject> = []
+    var restored: [UndoChange.Subject: LogValue] = [:]
     for index in indexes {
       let row = plan.assetEdits[index].row
       let subject = UndoChange.Subject.asset(row.identifier)
@@ -287,18 +358,11 @@ extension UndoJudge {
         unstacked.insert(row.number)
         continue
       }
-      leaving.insert(subject)
-      plan.assetEdits[index].edit.changes.removeAll { $0.field == .stack }
-      plan.assetEdits[index].edit.changes.append(AssetChange(field: .stack, old: row[.stack], new: .null))
+      put(row, under: nil, at: index)
+      restored[subject] = .null
     }
-    let property = AssetField.stack.name
-    for index in plan.report.changes.indices {
-      let change = plan.report.changes[index]
-      guard change.property == property, leaving.contains(change.subject) else { continue }
-      plan.report.changes[index] = UndoChange(
-        change.kind, change.subject, change.property, from: change.current, to: .null)
-    }
-    drop(.stack, of: unstacked)
+    plan.report.restate(AssetField.stack.name, as: restored)
+    return unstacked
   }
 
   /// Judges words and files; gives the details as they become.
@@ -343,6 +407,7 @@ extension UndoJudge {
       plan.report.alreadyCount += 1
       return old
     }
+    let start = plan.report.conflicts.count
     if verdicts.contains(.changed), !overrides(change, .changedSince) { return old }
     let missing = missingFiles(of: content.base.resources.filter { !current.resources.contains($0) })
     if !missing.isEmpty, !overrides(change, .bytesGone, "The bytes of \(missing) of \(subject.phrase) no longer exist.")
@@ -359,6 +424,7 @@ extension UndoJudge {
     var after = row
     for change in edit.changes + changes { _ = after.set(change.field, change.new) }
     if let broken = Self.brokenRule(of: after, new) {
+      plan.report.removeForced(from: start) { $0 == change }
       _ = overrides(change, .forbidden, isForcible: false, "The files of \(subject.phrase) are kept: \(broken)")
       return old
     }

@@ -292,10 +292,12 @@ extension UndoJudge {
     let change = UndoChange(
       .membership, subject(row), in: home, "parent", from: .text(try self.home(of: row.parent, t).spelling),
       to: .text(home.spelling))
+    let start = plan.report.conflicts.count
     if try composition.rekeyings.follow(given, of: number, after: place.last, in: t) != current {
       guard overrides(change, .changedSince) else { return }
     }
     guard try plan.deletes(number) || isLive(base.container, returning, t) else {
+      plan.report.removeForced(from: start) { $0 == change }
       _ = overrides(
         change, .homeGone, isForcible: false, "The former folder of \(subject(row).phrase) is deleted.")
       return
@@ -345,6 +347,7 @@ extension UndoJudge {
     let isDropped = { (change: UndoChange) in change.property == "parent" && dropped.contains(change.subject) }
     let changes = plan.report.changes.filter(isDropped)
     plan.report.changes.removeAll(where: isDropped)
+    plan.report.removeForced(where: isDropped)
     for change in changes { _ = overrides(change, .homeGone, isForcible: false, sentence(change.subject)) }
   }
 

@@ -134,6 +134,29 @@ public struct UndoReport: Sendable, Hashable {
   /// Whether a conflict rejects the whole undo.
   public var isRefused: Bool { conflicts.contains { $0.outcome == .refused } }
 
+  /// Removes the conflicts of changes that were to be forced and are not made after all.
+  /// - Parameter start: the first conflict that may be one of them.
+  mutating func removeForced(from start: Int = 0, where isDropped: (UndoChange) -> Bool) {
+    let others = conflicts[start...].filter { $0.outcome != .forced || !isDropped($0.change) }
+    conflicts.replaceSubrange(start..., with: others)
+  }
+
+  /// Gives changes of a property other values, also where they were to be forced.
+  mutating func restate(_ property: String, as restored: [UndoChange.Subject: LogValue]) {
+    if restored.isEmpty { return }
+    func restated(_ change: UndoChange) -> UndoChange {
+      guard change.property == property, let value = restored[change.subject] else { return change }
+      return UndoChange(change.kind, change.subject, in: change.home, property, from: change.current, to: value)
+    }
+    changes = changes.map(restated)
+    conflicts = conflicts.map { conflict in
+      guard conflict.outcome == .forced else { return conflict }
+      return UndoConflict(
+        change: restated(conflict.change), reason: conflict.reason, outcome: conflict.outcome,
+        sentence: conflict.sentence, isForcible: conflict.isForcible)
+    }
+  }
+
   /// Why the undo is rejected, and what to do.
   var refusal: LibraryError? {
     rejection(skipping: "choose to skip the conflicts", forcing: "to force them")

@@ -111,6 +111,7 @@ extension Decider {
       let whom = entry.cover == nil ? " to its creator" : ""
       var report = outcome.value
       report.changes.removeAll { $0 == change }
+      report.removeForced { $0 == change }
       report.kept.append(
         "The former cover of \(change.subject.phrase) is not shown\(whom) in it and was not restored.")
       outcome.value = report
