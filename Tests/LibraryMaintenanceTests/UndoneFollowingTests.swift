@@ -158,9 +158,9 @@ struct UndoneFollowingTests {
   }
 
   /// Creates an album with the fifth asset.
-  private func createAlbum() throws -> (album: LocalIdentifier, token: Token) {
+  private func createAlbum(cause: String? = nil) throws -> (album: LocalIdentifier, token: Token) {
     var created: LocalIdentifier?
-    let token = try library.performChangesAndWait { block in
+    let token = try library.performChangesAndWait(cause: cause) { block in
       let new = block.createAlbum(title: "Shared")
       block.album(new).add([ids[4]])
       created = new
@@ -180,6 +180,19 @@ struct UndoneFollowingTests {
     #expect(try shown() == [4] && library.currentToken == followed)
     try library.undoAndWait(.commit(created.token), onConflict: .force)
     #expect(try shown().isEmpty && library.collection(created.album.uuidString) == nil)
+    #expect(try library.verify(scratch: made.folder.url).isSound)
+  }
+
+  @Test("the creation of an album that only a denied client follows is undone, unless the undo gives it access again")
+  func createdAlbumOfDenied() throws {
+    let created = try createAlbum(cause: "job")
+    try follow(created.album)
+    try library.performChangesAndWait(cause: "job") { $0.setAuthorizationStatus(.denied, of: Self.name) }
+    let both = try library.planUndo(.cause("job"))
+    #expect(both.isRefused && both.conflicts.map(\.reason) == [.changedSince])
+    let report = try library.undoAndWait(.commit(created.token))
+    #expect(report.conflicts.isEmpty)
+    #expect(try library.collection(created.album.uuidString) == nil)
     #expect(try library.verify(scratch: made.folder.url).isSound)
   }
 

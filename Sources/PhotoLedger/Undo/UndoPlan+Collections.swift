@@ -113,13 +113,18 @@ extension UndoJudge {
   }
 
   /// The name of a client whose selection others than the chosen commits have made follow an album: the selection
-  /// would be empty without it.
+  /// would be empty without it. A client that was denied access, such as that of a withdrawn share link, sees nothing
+  /// anyway, unless the undo gives it access again.
   private func laterFollower<T: TransactionReading & ~Copyable>(
     of row: CollectionRow, _ t: borrowing T
   ) throws -> String? {
     for client in try projections.followers(of: row.number, in: t) {
-      if let net = composition.clients[client]?.followedAlbum, !net.isNothing, net.given == row.number { continue }
-      return try projections.client(client, in: t)?.name ?? ""
+      let net = composition.clients[client]
+      if let album = net?.followedAlbum, !album.isNothing, album.given == row.number { continue }
+      let follower = try projections.client(client, in: t)
+      let restored = net?.statuses[.readWrite]?.base ?? .denied
+      if follower?.readWrite.status == .denied, restored == .denied { continue }
+      return follower?.name ?? ""
     }
     return nil
   }
