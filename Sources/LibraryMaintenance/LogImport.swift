@@ -206,10 +206,10 @@ struct LogImport {
         try core.environment.read { source in try apply(wanted, of: head, from: source, progress) }
       }
     } catch let unreadable as UnreadableEvent where unreadable.failure.code == .corrupted {
-      // Payloads in the lines were decoded with them, so what makes no event stands for one that was erased.
-      throw unreadable.failure.subject == nil
-        ? badReplacement(of: unreadable.sequence, unreadable.failure)
-        : contradiction(at: unreadable.sequence, unreadable.failure)
+      // Payloads in the lines were decoded with them; what stands for an erased one is read once more, and throws where
+      // it makes no event. So what makes one does not fit the events before it.
+      try core.environment.read { t in _ = try event(at: unreadable.sequence, t) }
+      throw contradiction(at: unreadable.sequence, unreadable.failure)
     } catch let error as LibraryError where error.code == .corrupted {
       throw LibraryError(.corrupted, "The lines are consistent, but do not form a library. \(error.description)")
     }

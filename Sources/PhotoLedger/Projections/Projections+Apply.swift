@@ -64,7 +64,10 @@ extension Projections {
       }
       if case .assetPurged = event {} else { try recordRevisions(of: event, in: commit, &t) }
     } catch let mismatch as RowMismatch {
-      throw corruption("the \(mismatch.field) of object \(mismatch.number), which event \(sequence) changes")
+      let property = "the \(mismatch.field) of object \(mismatch.number)"
+      var error = corruption("\(property), which event \(sequence) changes")
+      error.subject = property
+      throw error
     }
     try event.forEachTouched { number in
       let key = pairKey(number, sequence)

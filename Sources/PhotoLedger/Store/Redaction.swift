@@ -403,7 +403,11 @@ extension StoreCore {
           replaced = try Event(type: type, version: redaction.version, sequence: sequence, payload: given.span.bytes)
         } catch let failure as LibraryError where failure.code == .corrupted {
           throw LibraryError(
-            .corrupted, "The replacement of the erased event \(sequence) is invalid. \(failure.description)")
+            .corrupted,
+            """
+            The replacement of the erased event \(sequence) is invalid. \(failure.description) Nothing was imported; \
+            run `verify` for the library that the lines were exported from.
+            """)
         }
         // As it is read from the log, too.
         left = try Event(type: left.type, version: left.version, sequence: sequence, payload: own.span.bytes)
