@@ -244,6 +244,10 @@
           try await gallery.restart(on: library)
           for key in kept { #expect(try gallery.fetch(key: key).count == count, "\(name)") }
           for key in ended { #expect(try gallery.ask("GET", "/v1/session", key: key).status == 401, "\(name)") }
+          // Otherwise a key would be good again once the library has as many states.
+          let file = try String(contentsOf: url.appending(path: "server/keys.json"), encoding: .utf8)
+          for key in kept { #expect(file.contains(Keyring.hash(key)), "\(name)") }
+          for key in ended { #expect(!file.contains(Keyring.hash(key)), "\(name)") }
           #expect(try gallery.ask("GET", "/v1/session").status == 200, "\(name)")
           let opened = try open(gallery, link)
           #expect(opened.status == 201, "\(name): \(opened)")

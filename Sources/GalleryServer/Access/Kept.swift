@@ -20,7 +20,7 @@
     private let write: @Sendable (Value) throws -> Void
 
     /// - Parameters:
-    ///   - value: what the file holds.
+    ///   - value: what the file holds, but for what ended with its reading and could not be taken out.
     ///   - write: replaces what the file holds, durably.
     init(_ value: Value, write: @escaping @Sendable (Value) throws -> Void) {
       self.value = Mutex(value)

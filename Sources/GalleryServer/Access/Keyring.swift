@@ -25,7 +25,9 @@
   // The visitors of a share are many people and one client of the library, whose earlier states are those that others
   // saw. So a visitor's key has a first state, that of the opening of the link, and earlier ones are not open to it
   // (`Call.checkIsOpen`). A key that an older version kept has none and is rejected: the link has to be opened again.
-  // So is one whose first state the library does not have, since the file was put beside an earlier backup or a fork.
+  // So is one whose first state the library does not have, since the file was put beside an earlier backup or a fork:
+  // it is taken out of the file when the server starts, as the library may have a state of that number later. One whose
+  // number the library has reached by then by other states cannot be distinguished, and stays good.
 
   /// The keys of a server.
   final class Keyring: Sendable {
@@ -127,11 +129,13 @@
       (self.trustedProxies, self.readsAPIKeyField) = (trustedProxies, readsAPIKeyField)
       let file = ServerFile(folder: library.store.folder, name: "keys")
       let found = try Dictionary(file.read(Self.key), uniquingKeysWith: { $1 })
-        .filter { try Keyring.hasFirstState(of: $0.value, library) }
-      keys = Kept(Keys(found)) { try file.write(Keyring.rows($0.byHash)) }
+      let good = try found.filter { try Keyring.hasFirstState(of: $0.value, library) }
+      keys = Kept(Keys(good)) { try file.write(Keyring.rows($0.byHash)) }
+      // A library that cannot be written to starts as well: its states do not get more, and the next start looks again.
+      if good.count < found.count { try? file.write(Keyring.rows(good)) }
     }
 
-    /// Whether the library has the first state that is open to a key; true for keys without one.
+    /// Whether the library has a state of the number of the first one that is open to a key; true for keys without one.
     ///
     /// A library that was restored from an earlier backup has not reached it, and a fork counts the states of limited
     /// clients as its own. The key would open no state there, while the link can be opened again.
