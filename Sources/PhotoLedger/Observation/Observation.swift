@@ -115,7 +115,7 @@ package final class Observation: StorePart, SharedResults {
   ///
   /// A read that fails for a passing reason is repeated at the next signal or poll: live queries have not advanced, so
   /// nothing is lost. If it goes on failing, followers get the error, and those that ask again get it again; those that
-  /// ask once it has succeeded do not.
+  /// ask once this thread's read has succeeded do not.
   private func follow() {
     var failingSince: Double?
     while !isClosed {

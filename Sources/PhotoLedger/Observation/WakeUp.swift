@@ -11,7 +11,8 @@ import Synchronization
 //     idle, rung, waiting ──end──▶ ended            an earlier ring or failure is handled first
 //
 // A failure ends one wait and not the following: the log may be readable again when the follower asks the next time. So
-// it ends none that begins once the log can be read: a follower that was busy meanwhile never hears of it.
+// it ends none that begins once the observer's thread has read the log again: a follower that was busy meanwhile never
+// hears of it.
 //
 // Rejected: an asynchronous stream of wake-ups, which buffers and has several locked steps for each, and costs each
 // follower a kilobyte.
