@@ -37,7 +37,7 @@ struct ExportCommandTests {
     for name in ["a.jpg", "b.jpg"] { try TinyMedia.jpeg(.init(comment: name)).write(to: photos.appending(path: name)) }
     #expect(try sandbox.run(["import", photos.path]).status == 0)
     #expect(try sandbox.run(["hide", sandbox.identifiers()[0]]).status == 0)
-    let counted = "1 hidden asset among them; no file says so, and an import of the folder shows it."
+    let counted = "1 hidden asset chosen; no file says so, and an import of the folder shows it."
     #expect(try !sandbox.run(["export-files", "out", "--sidecars"]).output.contains("hidden asset"))
     let planned = try sandbox.run(["export-files", "planned", "--hidden", "--dry-run"])
     #expect(planned.status == 0 && planned.output.contains(counted), "\(planned.output)")

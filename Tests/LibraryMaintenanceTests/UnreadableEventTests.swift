@@ -125,7 +125,9 @@ struct UnreadableEventTests {
     #expect(try library.statistics().quarantinedCount == 1)
   }
 
-  @Test("an export names the quarantined events of its range, whose lines no import takes", arguments: Poison.allCases)
+  @Test(
+    "an export names the quarantined events of its range, whose lines a program that cannot apply them does not import",
+    arguments: Poison.allCases)
   func exported(poison: Poison) throws {
     let scene = try Scene(poison.event)
     let library = scene.library

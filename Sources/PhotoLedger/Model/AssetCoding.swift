@@ -158,7 +158,7 @@ extension AssetDetails {
         let shape = Unedited(
           pixelWidth: try reader.number(UInt32.self), pixelHeight: try reader.number(UInt32.self),
           duration: try reader.double())
-        guard shape.duration.isFinite else { throw EventCodingError(sentence: "a time is not a number.") }
+        guard shape.duration.isFinite else { throw EventCodingError(sentence: "a duration is not finite.") }
         unedited = shape
       case 7: metadata = try AssetMetadata(reading: &reader)
       default: throw EventCodingError(sentence: "unknown property \(key) of an asset's details.")

@@ -130,7 +130,7 @@ private struct Exporting: Sendable {
       let assets = TextLayout.counted(summary.hidden, "hidden asset")
       let them = summary.hidden == 1 ? "it" : "them"
       try invocation.output.line(
-        "\(assets) among them; no file says so, and an import of the folder shows \(them).")
+        "\(assets) chosen; no file says so, and an import of the folder shows \(them).")
     }
     if summary.assetsWithoutFile > 0 {
       let assets = TextLayout.counted(summary.assetsWithoutFile, "asset")
