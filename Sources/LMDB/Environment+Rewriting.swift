@@ -89,12 +89,12 @@ extension Environment {
       try target.sync()
       try check(source, target)
       try target.close()
-      let before = try byteCount(path + "/data.mdb")
+      // Both before the new file takes the name: an error of a file inside says that the store is unchanged.
+      let (before, after) = (try byteCount(path + "/data.mdb"), try byteCount(folder + "/data.mdb"))
       guard rename(folder + "/data.mdb", path + "/data.mdb") == 0 else {
         throw LMDBError(code: errno, "rename", path: path)
       }
-      return StoreRewriting(
-        bytesBefore: before, bytesAfter: try byteCount(path + "/data.mdb"), entryCount: total)
+      return StoreRewriting(bytesBefore: before, bytesAfter: after, entryCount: total)
     }
     guard let result else {
       try target.close()
