@@ -27,6 +27,8 @@ struct ErrorReasonTests {
     #expect(reading.code == .storage && reading.description == "The library cannot read /p/a: Not a directory.")
     let writing = made(.fileWriteUnknown, .EIO)
     #expect(writing.code == .storage && writing.description == "The library cannot write /p/a: Input/output error.")
+    let gone = made(.fileNoSuchFile, .ENOENT)
+    #expect(gone.code == .storage && gone.description == "The library cannot write /p/a: No such file or directory.")
     let full = made(.fileWriteOutOfSpace, .ENOSPC, to: "/q/b")
     #expect(full.code == .notEnoughSpace)
     #expect(full.description == "There is not enough space to copy /p/a to /q/b; free some and try again.")

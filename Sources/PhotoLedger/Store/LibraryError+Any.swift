@@ -43,7 +43,8 @@ extension LibraryError {
       self.init(isFull ? .notEnoughSpace : .storage, error.localizedDescription)
       return
     }
-    let isWriting = Self.writingCodes.contains(error.code.rawValue)
+    // What is to be removed and is gone has a code of its own.
+    let isWriting = error.code == .fileNoSuchFile || Self.writingCodes.contains(error.code.rawValue)
     var (action, place) = (isWriting ? "write" : "read", path)
     if let destination = error.userInfo[Self.destinationKey] as? String {
       (action, place) = ("copy \(LMDB.Environment.displayedPath(path)) to", destination)
