@@ -31,12 +31,12 @@ struct CacheTraces {
 
   /// Removes the folders in which programs of processes that have ended worked beside the caches: such a folder may
   /// hold a second name of an original.
-  /// - Throws: ``LibraryError`` `.storage` if one cannot be removed.
+  /// - Throws: ``LibraryError`` `.storage` if one cannot be removed, or a folder not be read to its end.
   func removeLeftWork() throws(LibraryError) {
     for folder in ["renditions", "picture-hashes"] {
       if try entries(of: folder).isEmpty { continue }
       let place = URL(filePath: library.linkedPath(of: folder), directoryHint: .isDirectory)
-      guard let left = WorkRoots.removeLeft(in: place).first else { continue }
+      guard let left = try WorkRoots.removeLeft(in: place).first else { continue }
       throw LibraryError(
         .storage,
         """

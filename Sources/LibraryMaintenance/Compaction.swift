@@ -69,7 +69,7 @@ extension PhotoLibrary {
           }
           chain = head.chain.description
           // A rebuild that was killed left rows there, perhaps of an asset that was erased since.
-          UnfinishedFolder.removeScratch(StoreCore.shadowName, in: LibraryStore.storePath(url))
+          try UnfinishedFolder.removeScratch(StoreCore.shadowName, in: LibraryStore.storePath(url))
         },
         progress: { done, total in progress(TaskProgress(phase: "compact", done: done, total: total)) })
       guard let rewriting else {

@@ -72,6 +72,21 @@ struct FailedListingTests {
     #expect(!FileManager.default.fileExists(atPath: garbage.path))
   }
 
+  @Test("a compaction that cannot list the store's folder names it: a killed rebuild may have left rows there")
+  func leftRows() async throws {
+    let kept = try await KeptLibrary.make()
+    try kept.close()
+    let store = kept.url.appending(path: "store")
+    let left = store.appending(path: ".shadow.photoledger-1.1")
+    try FileManager.default.createDirectory(at: left, withIntermediateDirectories: false)
+    let error = #expect(throws: LibraryError.self) {
+      try withFailingListing(of: store) { try PhotoLibrary.compact(at: kept.url) }
+    }
+    Self.expect(error, toName: store)
+    try PhotoLibrary.compact(at: kept.url)
+    #expect(!FileManager.default.fileExists(atPath: left.path))
+  }
+
   @Test(
     "an erasure that cannot list reports or cached pictures fails, and a second one removes the rest",
     arguments: ["imports", "renditions", "renditions/r3", "picture-hashes"])

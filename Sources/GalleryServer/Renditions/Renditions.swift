@@ -102,8 +102,8 @@
       let (strangers, folder) = (cache.strangers, library.store.folder)
       DispatchQueue.global(qos: .background).async {
         withExtendedLifetime(folder) {
-          WorkRoots.removeLeft(in: parent)
           // What cannot be removed takes room and is never read.
+          _ = try? WorkRoots.removeLeft(in: parent)
           for stranger in strangers { try? FileManager.default.removeItem(at: stranger) }
         }
       }

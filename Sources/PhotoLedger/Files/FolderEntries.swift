@@ -8,8 +8,8 @@ import Glibc
 // times are wanted, relative to the open folder, and none where they are not.
 //
 // A folder whose reading fails is not a folder that ends: copies and erasures would leave out the rest of it and say
-// that they are complete. Foundation lists by readdir(3), whose failure looks like the end, so that maintenance lists
-// folders by this.
+// that they are complete. Foundation lists by readdir(3), whose failure looks like the end, so that what must be
+// complete, the copies, sweeps and traces, is listed by this.
 
 /// An entry of a folder, valid during the call that it is given to.
 package struct FolderEntry {

@@ -62,7 +62,8 @@ package final class UnfinishedFolder {
     let prefix = prefix(of: name)
     let own = "\(prefix)\(getpid()).\(folderCount.add(1, ordering: .relaxed).newValue)"
     let path = "\(parent)/\(own)"
-    removeLeftovers(prefix, in: parent)
+    // In a folder that cannot be listed nothing is removed, and this one is made.
+    try? removeLeftovers(prefix, in: parent)
     // Before it is there, since another thread may be looking for leftovers.
     foldersBeingFilled.withLock { _ = $0.insert(own) }
     guard mkdir(path, 0o755) == 0 else {
@@ -71,7 +72,7 @@ package final class UnfinishedFolder {
       throw LibraryError.store(parent, "create a folder in", errno: code)
     }
     // The time is that of the file system, which other machines may share.
-    if besideOthers { removeLeftovers(nil, in: parent, unchangedSince: lastChange(of: path) - 86_400) }
+    if besideOthers { try? removeLeftovers(nil, in: parent, unchangedSince: lastChange(of: path) - 86_400) }
     return path
   }
 
@@ -94,8 +95,9 @@ package final class UnfinishedFolder {
   }
 
   /// Removes any leftover of a scratch folder; none may be in use.
-  package static func removeScratch(_ name: String, in parent: String) {
-    removeLeftovers(prefix(of: name), in: parent, all: true)
+  /// - Throws: ``LibraryError`` `.storage` if the folder cannot be read to its end.
+  package static func removeScratch(_ name: String, in parent: String) throws(LibraryError) {
+    try removeLeftovers(prefix(of: name), in: parent, all: true)
   }
 
   private static func checkIsFree(_ path: String) throws(LibraryError) {
@@ -169,8 +171,8 @@ package final class UnfinishedFolder {
   ///     filling one, of which neither the number of the process nor the lock says anything here.
   private static func removeLeftovers(
     _ prefix: String?, in parent: String, all: Bool = false, unchangedSince time: Int = .max
-  ) {
-    for name in (try? FileManager.default.contentsOfDirectory(atPath: parent)) ?? [] {
+  ) throws(LibraryError) {
+    for name in try FolderEntries.names(at: parent) ?? [] {
       guard name.hasPrefix(prefix ?? "."), let owner = owner(of: name) else { continue }
       let path = "\(parent)/\(name)"
       if all || (isLeft(name, by: owner, in: parent) && lastChange(of: path) < time) { remove(path) }

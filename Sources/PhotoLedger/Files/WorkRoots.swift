@@ -42,9 +42,10 @@ package enum WorkRoots {
 
   /// Removes what processes left that have ended without removing it.
   /// - Returns: the names of those that could not be removed.
-  @discardableResult
-  package static func removeLeft(in folder: URL) -> [String] {
-    ((try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []).filter { name in
+  /// - Throws: ``LibraryError`` `.storage` if the folder cannot be read to its end.
+  package static func removeLeft(in folder: URL) throws(LibraryError) -> [String] {
+    let names = try FolderEntries.names(at: folder.path) ?? []
+    return names.filter { name in
       guard isLeft(name) else { return false }
       let path = "\(folder.path)/\(name)"
       // Another process may remove it at the same time.
