@@ -204,6 +204,7 @@ struct StoppedTests {
     let result = try environment.write { _ in try killChildren(of: Running(sandbox, ["rebuild"])) }
     #expect(result.status == 1 && result.errors.contains("was ended by signal 9"), "\(result)")
     #expect(result.errors.contains("from outside") && result.errors.contains("Run it again"), "\(result.errors)")
+    #expect(result.errors.contains("missing tables are filled by the next opening"), "\(result.errors)")
     for wrong in ["damaged", "Restore", "starts again"] {
       #expect(!result.errors.contains(wrong), "\(result.errors)")
     }

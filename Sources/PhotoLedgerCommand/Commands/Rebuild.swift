@@ -40,7 +40,8 @@ extension Command {
         guard ChildRun.isFault(number) else {
           Output.notice(
             "The rebuild was ended by signal \(number) (\(name)) \(ChildRun.fromOutside). Run it again; the "
-              + "projections are the old ones or the new ones, complete.")
+              + "projections are the old ones or the new ones, complete, and missing tables are filled by the next "
+              + "opening.")
           return .failed
         }
         Output.notice(
