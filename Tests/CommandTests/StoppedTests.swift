@@ -178,13 +178,21 @@ struct StoppedTests {
 
   /// Kills each child of a command until the command ends.
   private func killChildren(of running: Running) throws -> RunResult {
+    let limit = ContinuousClock.now + .seconds(150)
     while running.child.isRunning {
+      guard ContinuousClock.now < limit else {
+        Issue.record("The command did not end although its children were killed.")
+        kill(running.child.identifier, SIGKILL)
+        break
+      }
       for child in children(of: running.child.identifier) { kill(child, SIGKILL) }
+      sched_yield()
     }
     return try running.finish()
   }
 
-  @Test("where its child is killed from outside, `verify` does not say that the store is damaged")
+  @Test(
+    "where its child is killed from outside, `verify` does not say that the store is damaged", .timeLimit(.minutes(3)))
   func killedVerify() throws {
     let sandbox = try Sandbox()
     // Nothing writes to the pipe, so that the child reads it until it is killed.
@@ -196,7 +204,9 @@ struct StoppedTests {
     #expect(!result.errors.contains("damaged") && !result.errors.contains("Restore"), "\(result.errors)")
   }
 
-  @Test("where its child is killed from outside, `rebuild` does not say that the store is damaged, nor start again")
+  @Test(
+    "where its child is killed from outside, `rebuild` does not say that the store is damaged, nor start again",
+    .timeLimit(.minutes(3)))
   func killedRebuild() throws {
     let sandbox = try Sandbox()
     let environment = try LMDB.Environment.store(ofLibrary: sandbox.library)
