@@ -22,13 +22,7 @@ extension LibraryStore {
       var options = Self.options
       options.createsStore = false
       let environment = try LMDB.Environment.open(path: storePath(url), options: options)
-      let steps = try StoreFormat.check(environment, of: url.path)
-      if let first = steps.first, environment.isOnReadOnlyFileSystem {
-        throw LibraryError(
-          .storage,
-          "The library at \(url.path) has format \(first.from) and must be migrated to format \(StoreFormat.current), "
-            + "but its file system is mounted read-only; mount it for writing, or copy the library to another.")
-      }
+      let steps = try checkedSteps(of: environment, at: url)
       // The one table of the log that formats before the third lack; nothing in their logs was erased.
       if !steps.isEmpty { _ = try RedactionTable(in: environment) }
       let log = try existingLog(in: environment, at: url)
@@ -42,6 +36,18 @@ extension LibraryStore {
       core.forks = try environment.read { [core] t in try core.projections.forks(in: t) }
       return try LibraryStore(url, core)
     }
+  }
+
+  /// The steps from the format of a store to this one, if they can be taken where it is.
+  private static func checkedSteps(of environment: LMDB.Environment, at url: URL) throws -> [StoreStep] {
+    let steps = try StoreFormat.check(environment, of: url.path)
+    if let first = steps.first, environment.isOnReadOnlyFileSystem {
+      throw LibraryError(
+        .storage,
+        "The library at \(url.path) has format \(first.from) and must be migrated to format \(StoreFormat.current), "
+          + "but its file system is mounted read-only; mount it for writing, or copy the library to another.")
+    }
+    return steps
   }
 
   /// The log of an existing library.
@@ -85,7 +91,7 @@ extension LibraryStore {
       var options = Self.options
       options.createsStore = false
       let environment = try LMDB.Environment.open(path: path, options: options)
-      _ = try StoreFormat.check(environment, of: url.path)
+      _ = try checkedSteps(of: environment, at: url)
       let names = try environment.databaseNames()
       guard EventLog.ownTableNames.allSatisfy(names.contains), !lacksNothing(names) else { return false }
       for name in EventLog.ownTableNames + [StoreFormat.name] {
