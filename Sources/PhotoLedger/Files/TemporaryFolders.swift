@@ -24,7 +24,8 @@ extension FileManager {
 ///                 └─────▶ removed by another one that got the lock first: a new one is made
 ///
 /// One that removes a leftover holds its lock until it is gone, so none that is in use is removed, also not between
-/// being made and being locked.
+/// being made and being locked. Only the process that made it has the lock, which a child does not inherit: if that
+/// process is killed, the folder may be removed while its child still works in it, for the seconds until it ends.
 package final class LockedFolder: Sendable {
   package let path: String
   /// Nil where the file system has no locks; then no other process can lock it either, and it stays when it is left.
