@@ -128,7 +128,12 @@ extension PhotoLibrary {
       guard found.isSound else { return found }
       let folder = try makeFolder(in: scratch)
       defer { try? FileManager.default.removeItem(at: folder) }
-      try verifyProjections(&found, in: folder, t, progress)
+      do {
+        try verifyProjections(&found, in: folder, t, progress)
+      } catch let error as LMDBError where error.path?.hasPrefix(folder.path) == true {
+        // Of the second store, not of the library's, of which nothing more can be said.
+        throw LibraryError(error.ofScratch(in: scratch.path))
+      }
       return found
     }
   }

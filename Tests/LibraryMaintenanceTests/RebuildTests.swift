@@ -274,6 +274,24 @@ struct RebuildTests {
     #expect(try made.library.asset(asset.uuidString)?.isFavorite == false)
   }
 
+  @Test("a verification whose second store cannot be written says so of the folder that it was given")
+  func unwritableScratch() async throws {
+    let kept = try await KeptLibrary.make()
+    let scratch = kept.folder.place("scratch")
+    await #expect(processExitsWith: .success) { [path = kept.url.path as String, scratch = scratch.path as String] in
+      let library = try PhotoLibrary(at: URL(filePath: path))
+      // As where the disk is full: the second store has room for its first pages.
+      signal(SIGXFSZ, SIG_IGN)
+      var limit = rlimit(rlim_cur: 1 << 16, rlim_max: 1 << 16)
+      try #require(setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
+      let error = #expect(throws: LibraryError.self) { try library.verify(scratch: URL(filePath: scratch)) }
+      let text = error?.description ?? ""
+      #expect(text.contains(" in \(scratch): ") && text.contains("the store is unchanged"), "\(text)")
+      for wrong in ["photoledger-verify-", "outcome"] { #expect(!text.contains(wrong), "\(text)") }
+    }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path) == [])
+  }
+
   @Test(
     "a rebuild that is killed leaves the old projections, and the next one removes its leftovers",
     arguments: ["rebuild", "swap"])
