@@ -371,7 +371,8 @@ enum LibraryCopy {
   private static func recordNames(in folder: String) throws(LibraryError) -> [String]? {
     if let names = try FolderEntries.names(at: folder, followsLink: false) { return names }
     var status = stat()
-    guard lstat(folder, &status) != 0 else {
+    // One that was made at this moment has nothing of the copied state.
+    guard lstat(folder, &status) != 0 || status.st_mode & S_IFMT == S_IFDIR else {
       throw LibraryError(
         .corrupted, "\(folder) is not a folder, and a link is not followed; put the folder in its place, or remove it.")
     }
