@@ -132,33 +132,34 @@ extension PhotoLibrary {
       let backup = backup.standardizedFileURL
       let manifest = try BackupManifest(in: backup.path)
       let folder = try UnfinishedFolder(becoming: url)
-      try LibraryCopy.takeStoreFile(from: backup.path, to: folder)
-      let found = try LibraryCopy.naming(backup.path, copiedTo: folder.path, becoming: url.path) {
-        try LibraryCopy.proved(folder.path, environment, progress)
+      let report: BackupReport = try LibraryCopy.naming(backup.path, copiedTo: folder.path, becoming: url.path) {
+        try LibraryCopy.takeStoreFile(from: backup.path, to: folder)
+        let found = try LibraryCopy.proved(folder.path, of: backup.path, environment, progress)
+        guard found.events == manifest.events, found.chain == manifest.chain else {
+          throw LibraryError(
+            .corrupted,
+            "\(backup.path) has \(found.events) events and the chain \(found.chain), but its manifest names others; "
+              + "it was changed after the backup, and is not restored.")
+        }
+        var transfer = ResourceTransfer()
+        try transfer.take(from: backup.path, to: folder, resources, provingAll: true, progress: progress)
+        let records = try LibraryCopy.takeRecords(from: backup.path, to: folder)
+        for path in manifest.damagedRecords(records) {
+          // Only what was taken: a manifest may name any path.
+          if records[path] != nil { unlink("\(folder.path)/\(path)") }
+          transfer.damagedFiles.append("\(backup.path)/\(path)")
+        }
+        if let damaged = transfer.damagedFiles.first, !skipsDamagedFiles {
+          throw LibraryError(
+            .corrupted, "The file \(damaged) of the backup is damaged or missing; restore without damaged files.")
+        }
+        try LibraryCopy.noteMissing(in: folder.path, &transfer)
+        if resources != .left, !skipsDamagedFiles { try manifest.checkComplete(transfer, backup.path) }
+        return BackupReport(
+          url: url, token: found.token, eventCount: found.events, chain: found.chain, resources: transfer)
       }
-      guard found.events == manifest.events, found.chain == manifest.chain else {
-        throw LibraryError(
-          .corrupted,
-          "\(backup.path) has \(found.events) events and the chain \(found.chain), but its manifest names others; "
-            + "it was changed after the backup, and is not restored.")
-      }
-      var transfer = ResourceTransfer()
-      try transfer.take(from: backup.path, to: folder, resources, provingAll: true, progress: progress)
-      let records = try LibraryCopy.takeRecords(from: backup.path, to: folder)
-      for path in manifest.damagedRecords(records) {
-        // Only what was taken: a manifest may name any path.
-        if records[path] != nil { unlink("\(folder.path)/\(path)") }
-        transfer.damagedFiles.append("\(backup.path)/\(path)")
-      }
-      if let damaged = transfer.damagedFiles.first, !skipsDamagedFiles {
-        throw LibraryError(
-          .corrupted, "The file \(damaged) of the backup is damaged or missing; restore without damaged files.")
-      }
-      try LibraryCopy.noteMissing(in: folder.path, &transfer)
-      if resources != .left, !skipsDamagedFiles { try manifest.checkComplete(transfer, backup.path) }
       try folder.finish()
-      return BackupReport(
-        url: url, token: found.token, eventCount: found.events, chain: found.chain, resources: transfer)
+      return report
     }
   }
 }
@@ -300,8 +301,26 @@ enum LibraryCopy {
     }
   }
 
-  /// Proves a library that is being made, whole. The replay is in its folder, on a file system that has room for it.
+  /// Proves a library that is being made of a backup, whole.
   static func proved(
+    _ folder: String, of backup: String, _ libraryEnvironment: LibraryEnvironment, _ progress: (TaskProgress) -> Bool
+  ) throws -> (events: UInt64, chain: String, token: Token) {
+    do {
+      return try proved(folder, libraryEnvironment, progress)
+    } catch {
+      let reported = LibraryError(error)
+      guard reported.code == .corrupted || reported.code == .notALibrary else { throw reported }
+      // A backup is not mended: another one has the same events.
+      let reason = reported.description.replacing("; run `rebuild`", with: "")
+        .replacing(" Run `rebuild`, which recreates it.", with: "")
+      throw LibraryError(
+        reported.code,
+        "The store of the backup at \(backup) does not verify, and nothing was created; use another backup. \(reason)")
+    }
+  }
+
+  /// The replay is in the library's folder, on a file system that has room for it.
+  private static func proved(
     _ folder: String, _ libraryEnvironment: LibraryEnvironment, _ progress: (TaskProgress) -> Bool
   ) throws -> (events: UInt64, chain: String, token: Token) {
     let library = try PhotoLibrary(at: URL(filePath: folder), environment: libraryEnvironment)
@@ -310,7 +329,8 @@ enum LibraryCopy {
     defer { try? FileManager.default.removeItem(at: scratch) }
     let found = try library.verifyStore(scratch: scratch, progress: progress)
     if let defect = found.defect {
-      throw LibraryError(.corrupted, "The copy failed its verification and was discarded. \(defect.description)")
+      let log = defect.isInProjection ? "The log of the backup is sound. " : ""
+      throw LibraryError(.corrupted, log + defect.description)
     }
     let token = try library.currentToken
     library.close()
@@ -319,27 +339,27 @@ enum LibraryCopy {
     return (found.eventCount, found.chain, token)
   }
 
-  /// Puts the errors of an unfinished copy of a backup, whose folder goes with it, in words about the backup, or about
-  /// the library that was to be made of it.
+  /// Puts the errors of an unfinished copy of a backup that name its folder, which goes with the copy, in words about
+  /// the backup, or about the library that was to be made of it.
   static func naming<R>(
     _ backup: String, copiedTo folder: String, becoming final: String, _ body: () throws -> R
   ) throws -> R {
     do {
       return try body()
     } catch {
-      let scratch: (any Error)? = (error as? LMDBError)?.ofScratch(in: "\(folder)/scratch")
-      let reported = LibraryError(scratch ?? error)
+      let reported = LibraryError(error)
       let text = reported.description
+      guard text.contains(folder) else { throw reported }
+      let failure = "The restoration of \(backup) to \(final) failed, and nothing was created"
       switch reported.code {
-      case .corrupted, .notALibrary:
-        let reason = text.replacing(folder, with: backup)
-        throw LibraryError(
-          reported.code, "The store of the backup at \(backup) is damaged; use another backup. \(reason)")
-      case .newerThanProgram: throw LibraryError(reported.code, text.replacing(folder, with: backup))
+      case .corrupted, .notALibrary, .newerThanProgram:
+        throw LibraryError(reported.code, text.replacing(folder, with: backup))
       case .notEnoughSpace:
         throw LibraryError(
           reported.code, "There is not enough space to restore \(backup) to \(final); free some and try again.")
-      default: throw LibraryError(reported.code, text.replacing(folder, with: final))
+      // How a commit ended says nothing of a store that is gone.
+      case .outcomeUnknown: throw LibraryError(.storage, "\(failure); check the disk and its space, and try again.")
+      default: throw LibraryError(reported.code, "\(failure). \(text.replacing(folder, with: final))")
       }
     }
   }

@@ -17,6 +17,8 @@ public struct Verification: Sendable, Hashable {
     public let place: String
     /// What is wrong there.
     public let description: String
+    /// Whether it is an entry of a projection, which the sound log contradicts.
+    var isInProjection = false
   }
 
   /// How many events were recomputed.
@@ -245,7 +247,8 @@ extension PhotoLibrary {
   private func defect(_ name: String, _ key: RawSpan, _ what: String) -> Verification.Defect {
     let digits = key.withUnsafeBytes { $0.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined() }
     return Verification.Defect(
-      place: "\(name) \(digits)", description: "The projection \(name) \(what), at the key \(digits); run `rebuild`.")
+      place: "\(name) \(digits)", description: "The projection \(name) \(what), at the key \(digits); run `rebuild`.",
+      isInProjection: true)
   }
 
   private func verifyResources(

@@ -274,6 +274,10 @@ struct BackupTests {
     case markedKey, markedFile, keyTwice
   }
 
+  private static func doesNotVerify(_ backup: URL) -> String {
+    "The store of the backup at \(backup.path) does not verify, and nothing was created; use another backup. "
+  }
+
   private static func inflict(_ harm: Harm, on backup: URL) throws {
     let manifest = backup.appending(path: "backup.json")
     let text = try String(contentsOf: manifest, encoding: .utf8)
@@ -330,6 +334,11 @@ struct BackupTests {
     #expect(error?.description.hasSuffix(".") == true)
     let text = error?.description ?? ""
     #expect(!text.contains(".photoledger-"), "The folder that this names is gone: \(text)")
+    if harm == .event || harm == .row {
+      #expect(text.contains(Self.doesNotVerify(backup)), "\(text)")
+      #expect(!text.contains("rebuild") && !text.contains("The copy failed"), "\(text)")
+      #expect(text.contains("The log of the backup is sound.") == (harm == .row), "\(text)")
+    }
     #expect(try Self.names(kept.folder.url) == ["backup", "library"])
   }
 
@@ -344,7 +353,45 @@ struct BackupTests {
     }
     let text = error?.description ?? ""
     #expect(error?.code == .corrupted && !text.contains(".photoledger-"), "\(text)")
-    #expect(text.contains("The store of the backup at \(backup.path) is damaged; use another backup."), "\(text)")
+    #expect(text.contains(Self.doesNotVerify(backup)), "\(text)")
+    #expect(try Self.names(kept.folder.url) == ["backup", "library"])
+  }
+
+  @Test("where the disk has no room for the store of a backup, the error names the backup and the place", .mountsMemory)
+  func noRoomForStore() async throws {
+    let kept = try await KeptLibrary.make()
+    let backup = kept.folder.place("backup")
+    try kept.library.backup(to: backup, resources: .left)
+    let disk = kept.folder.place("disk")
+    try FileManager.default.createDirectory(at: disk, withIntermediateDirectories: false)
+    try #require(mount("tmpfs", disk.path, "tmpfs", 0, "size=32k") == 0)
+    defer { umount2(disk.path, Int32(MNT_DETACH)) }
+    let restored = disk.appending(path: "restored")
+    let error = #expect(throws: LibraryError.self) {
+      try PhotoLibrary.restore(from: backup, to: restored, resources: .left)
+    }
+    #expect(error?.code == .notEnoughSpace)
+    let sentence = "There is not enough space to restore \(backup.path) to \(restored.path); free some and try again."
+    #expect(error?.description == sentence)
+    #expect(try Self.names(disk) == [])
+  }
+
+  @Test("where the store of a backup cannot be written, the error names no place in the folder that is gone")
+  func unwritableStore() async throws {
+    let kept = try await KeptLibrary.make()
+    let backup = kept.folder.place("backup")
+    try kept.library.backup(to: backup, resources: .left)
+    let restored = kept.folder.place("restored")
+    await #expect(processExitsWith: .success) { [from = backup.path as String, to = restored.path as String] in
+      signal(SIGXFSZ, SIG_IGN)
+      var limit = rlimit(rlim_cur: 8192, rlim_max: 8192)
+      try #require(setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
+      let error = #expect(throws: LibraryError.self) {
+        try PhotoLibrary.restore(from: URL(filePath: from), to: URL(filePath: to), resources: .left)
+      }
+      let text = error?.description ?? ".photoledger-"
+      #expect(!text.contains(".photoledger-"), "\(text)")
+    }
     #expect(try Self.names(kept.folder.url) == ["backup", "library"])
   }
 
