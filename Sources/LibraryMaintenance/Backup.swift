@@ -310,7 +310,7 @@ enum LibraryCopy {
     } catch {
       let reported = LibraryError(error)
       guard reported.code == .corrupted || reported.code == .notALibrary else { throw reported }
-      // A backup is not mended: another one has the same events.
+      // What opening and verifying advise is for a library; the copy of the backup goes with this error.
       let reason = reported.description.replacing("; run `rebuild`", with: "")
         .replacing(" Run `rebuild`, which recreates it.", with: "")
       throw LibraryError(
