@@ -311,8 +311,11 @@ enum LibraryCopy {
       let reported = LibraryError(error)
       guard reported.code == .corrupted || reported.code == .notALibrary else { throw reported }
       // What opening and verifying advise is for a library; the copy of the backup goes with this error.
-      let reason = reported.description.replacing("; run `rebuild`", with: "")
-        .replacing(" Run `rebuild`, which recreates it.", with: "")
+      let advice = [
+        "; stop writing and run `verify`, then `rebuild`", "; run `verify`, then `rebuild`", "; run `rebuild`",
+        " Run `rebuild`, which recreates it.",
+      ]
+      let reason = advice.reduce(reported.description) { $0.replacing($1, with: "") }
       throw LibraryError(
         reported.code,
         "The store of the backup at \(backup) does not verify, and nothing was created; use another backup. \(reason)")
@@ -348,7 +351,8 @@ enum LibraryCopy {
       return try body()
     } catch {
       let reported = LibraryError(error)
-      let text = reported.description
+      // Errors within a transaction have the path without links.
+      let text = reported.description.replacing(URL(filePath: folder).resolvingSymlinksInPath().path, with: folder)
       guard text.contains(folder) else { throw reported }
       let failure = "The restoration of \(backup) to \(final) failed, and nothing was created"
       switch reported.code {
@@ -359,7 +363,10 @@ enum LibraryCopy {
           reported.code, "There is not enough space to restore \(backup) to \(final); free some and try again.")
       // How a commit ended says nothing of a store that is gone.
       case .outcomeUnknown: throw LibraryError(.storage, "\(failure); check the disk and its space, and try again.")
-      default: throw LibraryError(reported.code, "\(failure). \(text.replacing(folder, with: final))")
+      default:
+        let reason = text.replacing("\(folder)/scratch", with: final).replacing(folder, with: final)
+          .replacing("; the store is unchanged", with: "")
+        throw LibraryError(reported.code, "\(failure). \(reason)")
       }
     }
   }

@@ -132,7 +132,7 @@ extension PhotoLibrary {
       defer { try? FileManager.default.removeItem(at: folder) }
       do {
         try verifyProjections(&found, in: folder, t, progress)
-      } catch let error as LMDBError where error.path?.hasPrefix(folder.path) == true {
+      } catch let error as LMDBError where error.path.map({ $0.contains("/\(folder.lastPathComponent)") }) == true {
         // Of the second store, not of the library's, of which nothing more can be said.
         throw LibraryError(error.ofScratch(in: scratch.path))
       }
@@ -305,7 +305,10 @@ extension Checkpoint {
     guard let state = states[size] else {
       return Verification.Defect(
         place: "event \(head.sequence + 1)",
-        description: "The log ends before it; at the checkpoint of \(spelledTime) it had \(size) events.")
+        description: """
+          The log ends before it; at the checkpoint of \(spelledTime) it had \(size) events: the log was truncated, or \
+          this library is a fork or a restored backup of an earlier state.
+          """)
     }
     guard state.root.description == root, state.head.chain.description == chain, state.head.commit == commit else {
       return Verification.Defect(

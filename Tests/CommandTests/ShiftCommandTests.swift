@@ -90,6 +90,11 @@ struct ShiftCommandTests {
       #expect(summary.keys.sorted() == ["commit", "created", "isDryRun", "isRepetition", "token"], "\(summary)")
       #expect(summary["isRepetition"] as? Bool == true && summary["token"] as? String == token, "\(summary)")
     }
+    // What was shifted under the key is no longer in the range, as may be after a shift.
+    let range = ["--from", "1990-01-01", "--until", "1990-01-02"]
+    let none = try sandbox.run(["shift", "--by", "90", "--key", "once"] + range)
+    let token = try #require(first.lines.last)
+    #expect(none.lines == ["already executed under this key: \(token); nothing was changed now"], "\(none)")
     #expect(try Self.dates(sandbox) == before)
   }
 

@@ -85,7 +85,8 @@ extension Invocation {
       ])
     }
     guard report.importLineCount > 0 || !report.assets.allSatisfy(\.wasErased) else {
-      return try output.line("Nothing was left to erase.")
+      try output.line("No event, file or line of an import report was left to erase.")
+      return try output.line("Until a `compact` after the erasure, the store's free space contains the bytes.")
     }
     try output.line("Erased, with \(TextLayout.counted(report.importLineCount, "line")) of import reports.")
     try output.line("The store's free space still contains the bytes: run `compact`.")

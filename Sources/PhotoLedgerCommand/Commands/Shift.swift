@@ -148,6 +148,9 @@ private struct ShiftRequest {
         cause: cause, command: "shift")
       line.key = invocation.text("key")
       receipt = try line.perform(on: library)
+    } else if let key = invocation.text("key") {
+      // What was shifted under the key may no longer be chosen.
+      receipt = try library.receipt(forKey: key)
     }
     try report(chosen, receipt, invocation)
     return .done
