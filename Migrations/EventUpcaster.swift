@@ -11,11 +11,12 @@ public import EventLog
 // published. Every reader of the log (the observers, a rebuild, states of the past, the audit, an export) goes through
 // the domain's one reader, and that asks here whenever a version is not the one of now.
 //
-// Which versions there were: 1, in two forms. The libraries of 20 November 2026 hold the files of an asset in another
+// Version 1 was written in two forms. The libraries of 20 November 2026 hold the files of an asset in another
 // shape than those of two days later, under the same number (FirstForm.swift); what the reader of version 1 rejects is
 // looked at once more for that shape. Other fields were added under that number, too (clients, words, edits of
-// content); each has a default where it is absent, so what was written before is read as it was meant. From here on a
-// change of a payload raises the version of its type.
+// content); each has a default where it is absent, so what was written before is read as it was meant. Since then a
+// change of a payload raises the version of its type. Versions 2, 3 and 4 each add a field, and the domain's reader
+// reads all of them, so no step was needed.
 
 /// Why an event cannot be upcast to the current version.
 public struct EventUpcastError: Error, Sendable, Hashable {
@@ -76,7 +77,7 @@ public struct EventUpcaster: Sendable {
     }
   }
 
-  /// What was published, each part frozen: no step so far, since there is one version, and its first form.
+  /// What was published, each part frozen: no step so far, and the first form of version 1.
   public static let published = EventUpcaster(steps: [], forms: FirstForm.reshapings)
 
   private struct Place: Hashable {

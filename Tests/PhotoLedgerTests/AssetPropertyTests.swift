@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 // What derives from the table of an asset's properties is proved where it is used: bytes by StorageFormatTests, queries
-// by ConditionModelTests, requests and undo by histories. Here is what only the table itself could get wrong.
+// by ConditionEvaluatorTests, requests and undo by histories. Here is what only the table itself could get wrong.
 
 @Suite("The table of an asset's properties")
 struct AssetPropertyTests {

@@ -45,7 +45,12 @@ export class Problem extends Error {
  * @property {boolean} [trash]
  * @property {boolean} [allBursts]
  * @property {boolean} [allStacks]
+ * @property {string[]} [sources] of `userLibrary`, `cloudShared` and `iTunesSynced`
+ * @property {string} [day] in UTC, such as `2026-08-01`, from which `smartAlbumRecentlyAdded` counts back
+ * @property {string} [collections] `all`, `top` or the identifier of a folder: collections instead of assets
+ * @property {string} [selectionOf] the name of a client, whose view of the library is asked for
  * @property {number} [limit]
+ * @property {number} [offset] how many are left out at the beginning
  * @property {true} [log] the log itself, to be followed; with nothing beside it
  *
  * @typedef {object} FetchState
