@@ -341,6 +341,18 @@
       }
     }
 
+    @Test("a link whose permission has ended says that it has ended, as a withdrawal leaves it for a moment")
+    func endedPermission() async throws {
+      try await TestGallery.serving { gallery in
+        let asset = try await gallery.makeAssets(1)[0].uuidString
+        let link = try make(gallery, ["assets": [asset]])
+        #expect(try open(gallery, link).status == 201)
+        try await gallery.library.performChanges { $0.setAuthorizationStatus(.denied, of: link.client) }
+        let ended = try open(gallery, link)
+        #expect(ended.status == 401 && ended.body.contains("withdrawn"), "\(ended)")
+      }
+    }
+
     @Test("a link, and an answer to an app that asks for more, can name 10,000 assets", .timeLimit(.minutes(5)))
     func many() async throws {
       try await TestGallery.serving { gallery in

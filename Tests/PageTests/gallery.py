@@ -274,7 +274,9 @@ class Browser:
         wait(held, f"a notice says '{text}'")
 
     def wait_text(self, text, selector="body", limit=LIMIT):
-        wait(lambda: text in " ".join(e.text for e in self.all(selector)), f"'{text}' in {selector}", limit)
+        def said():
+            return " ".join(element.text for element in self.all(selector))
+        wait(lambda: text in said(), lambda: f"'{text}' in {selector}; it says '{said()[:300]}'", limit)
 
     def screenshot(self, name):
         folder = ROOT / ".build/screenshots"

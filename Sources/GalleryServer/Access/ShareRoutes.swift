@@ -103,9 +103,8 @@
         throw Problem.malformed("The body needs 'secret', the part of the link behind '#'.")
       }
       let server = call.server
-      guard let share = server.shares.share(withSecret: secret) else {
-        throw Problem(401, "sign-in-required", "This link was withdrawn or has expired; ask for a new one.")
-      }
+      let ended = Problem(401, "sign-in-required", "This link was withdrawn or has expired; ask for a new one.")
+      guard let share = server.shares.share(withSecret: secret) else { throw ended }
       if let hash = share.passwordHash {
         let missing = Problem(401, "password-required", "This link needs its password; send it as 'password'.")
         guard let password = json["password"]?.textValue else { throw missing }
@@ -117,7 +116,12 @@
       // A commit that changes nothing is none of the client's revisions: no visitor learns when others came.
       let view = server.library.as(share.client)
       let name = "visit \(Keyring.spelled(server.environment.randomBytes(18)))"
-      try view.performChangesAndWait(cause: "share link opened", key: name) { _ in }
+      do {
+        try view.performChangesAndWait(cause: "share link opened", key: name) { _ in }
+      } catch let error as LibraryError where error.code == .accessUserDenied {
+        // A withdrawal ends the permission before it removes the link.
+        throw ended
+      }
       let left = share.expires.map { $0.timeIntervalSince(server.environment.now()) } ?? .infinity
       let grant = Keyring.Grant(
         client: share.client, label: share.title, scopes: share.scopes, seconds: min(left, 86_400),
