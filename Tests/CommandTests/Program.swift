@@ -189,13 +189,6 @@ final class NarrowPipe {
     return String(decoding: line, as: UTF8.self)
   }
 
-  /// Reads what is in it; nothing if it is empty.
-  func part() throws -> String {
-    var count: Int32 = 0
-    try #require(ioctl(reader.fileDescriptor, UInt(FIONREAD), &count) == 0)
-    return count > 0 ? String(decoding: try reader.read(upToCount: Int(count)) ?? Data(), as: UTF8.self) : ""
-  }
-
   /// Reads all that is in it, and that the programs which have it write.
   func rest() throws -> String {
     letGo()

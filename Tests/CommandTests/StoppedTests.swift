@@ -33,6 +33,14 @@ struct StoppedTests {
     }
   }
 
+  /// Whether a thread of a process waits (proc_pid_stat(5)).
+  private func sleeps(_ name: String, of process: Int32) -> Bool {
+    let tasks = "/proc/\(process)/task"
+    return ((try? FileManager.default.contentsOfDirectory(atPath: tasks)) ?? []).contains { task in
+      (try? String(contentsOfFile: "\(tasks)/\(task)/stat", encoding: .utf8))?.contains("(\(name)) S ") == true
+    }
+  }
+
   /// A program under a name, first in the path.
   private func pretend(_ name: String, _ script: String, _ sandbox: Sandbox) throws -> [String: String] {
     let folder = sandbox.folder.appending(path: "programs")
@@ -96,17 +104,12 @@ struct StoppedTests {
       directory: sandbox.folder, output: .descriptor(pipe.writeEnd))
     try await waitUntil("the pipe is full") { pipe.isFull || !child.isRunning }
     kill(child.identifier, SIGTERM)
-    // Its deadline is set right before the check is asked to stop.
-    try await waitUntil("the signal was received") {
-      threads(of: child.identifier).contains("ledger-deadline") || !child.isRunning
+    // Its deadline is set right before the check is asked to stop, and then the thread of signals sleeps again.
+    try await waitUntil("the signal was handled") {
+      threads(of: child.identifier).contains("ledger-deadline")
+        && sleeps("ledger-signals", of: child.identifier) || !child.isRunning
     }
-    // It goes on in small steps, in which the signal comes to the check.
-    var text = ""
-    for _ in 0..<8 {
-      text += try pipe.part()
-      try await waitUntil("the pipe is full again") { pipe.isFull || !child.isRunning }
-    }
-    let lines = try (text + pipe.rest()).split(separator: "\n").map(String.init)
+    let lines = try pipe.rest().split(separator: "\n").map(String.init)
     #expect(child.end() == .status(1))
     let errors = String(decoding: try child.errors.readToEnd() ?? Data(), as: UTF8.self)
     let count = printsJSON ? lines.count : lines.count - 1

@@ -141,14 +141,14 @@
         try await gallery.library.performChanges { $0.setAuthorizationStatus(.authorized, of: "app") }
         let app = try gallery.key(of: "app").secret
         let fields = ["Content-Type: application/json"]
-        var held: RawClient?
+        var held: [RawClient] = []
         // Both together have less than half of what all may have.
         try await waitUntil("the bytes of the first body have come, and there is no room", limit: .seconds(60)) {
           // Of two bodies that come at once, the first may be the one that is refused, so each attempt has its own.
           let client = try RawClient(port: gallery.address.port)
           client.send(try gallery.head("POST", "/v1/downloads", key: app, fields + ["Content-Length: 250000"]))
           client.send([UInt8](repeating: 0x5B, count: 200_000))
-          held = client
+          held.append(client)
           return try gallery.send("POST", "/v1/downloads", Data(count: 200_000), key: app, fields).answer.status == 503
         }
         #expect(try gallery.send("POST", "/v1/downloads", Data(count: 300_000), fields).answer.status == 400)
