@@ -140,7 +140,7 @@ extension ResourceTransfer {
     let root = "\(library)/resources"
     var files: [String] = []
     for folder in try FolderEntries.names(at: root) ?? [] where folder.isHexadecimal(2) {
-      // What is no folder has no files of resources; those that belong there are missing.
+      // A stray file in place of a folder holds no resources; the files that belong there count as missing.
       guard let names = try FolderEntries.names(at: "\(root)/\(folder)") else { continue }
       files += names.filter { $0.isHexadecimal(62) }.map { "\(folder)/\($0)" }
     }

@@ -43,7 +43,7 @@ final class WorkRoot: Sendable {
       if let path, access(path, F_OK) == 0 { return path }
       let folder = parent ?? FileManager.default.temporaryDirectory
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-      // What is left is no reason to do no work.
+      // Leftovers that cannot be removed do not keep a new work folder from being made.
       _ = try? WorkRoots.removeLeft(in: folder)
       let made = try WorkRoots.make(in: WorkFolder.real(folder))
       path = made

@@ -274,7 +274,7 @@ extension UndoJudge {
   }
 
   /// Finds the stacks that are not restored as they were, since the writer would settle them at once: those to which
-  /// their top does not return get the oldest asset on top, and one asset is no stack.
+  /// their top does not return get the oldest asset on top, and a stack of one asset is dissolved.
   private mutating func judgeStacks<T: TransactionReading & ~Copyable>(_ t: borrowing T) throws {
     if plan.stacks.isEmpty { return }
     var stacks = PlannedStacks()

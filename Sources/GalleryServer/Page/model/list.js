@@ -397,7 +397,7 @@ export class List extends EventTarget {
       const change = await this.client.ask('GET', path, { query });
       return !this.isOpen || (change !== null && 'before' in change && this.apply(change));
     } catch (error) {
-      // The state of the list is no longer known, or never was in a library that took the place of another.
+      // The library has dropped the state of the list, or is another one, which never had it.
       if (error instanceof Problem && (error.status === 410 || error.type === 'invalid-token')) return false;
       throw error;
     }
