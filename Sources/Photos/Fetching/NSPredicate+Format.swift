@@ -35,8 +35,9 @@ extension NSPredicate {
   ///
   /// Traps with a sentence that shows format and place if the format cannot be read. Keys are checked by the fetch,
   /// which knows the class of objects. `evaluate(with:)` takes assets and collections, and an app's stand-ins of them,
-  /// whose overridden properties count; it traps for anything else, and for a stand-in of a collection if the predicate
-  /// asks for `startDate`, `endDate`, `canContainAssets`, `canContainCollections` or `albumSubtype`.
+  /// whose overridden properties count; it traps for anything else, and for a stand-in if the predicate asks for a
+  /// property that it does not hold, such as `isTrashed` or `stack` of an asset and `startDate` or `albumSubtype` of a
+  /// collection.
   public convenience init(format predicateFormat: String, _ arguments: Any...) {
     self.init(format: predicateFormat, argumentArray: arguments)
   }

@@ -28,7 +28,7 @@ extension NSSortDescriptor {
   /// An order by a key of PhotoKit's (a.9; Apple: `NSSortDescriptor(key:ascending:)`).
   ///
   /// Also sorts arrays of assets and of collections, and of an app's stand-ins of them; comparing anything else traps,
-  /// as does an order of stand-ins by `canContainAssets`, `canContainCollections` or `albumSubtype`.
+  /// as does an order of stand-ins by a property that they do not hold, such as `isTrashed` or `albumSubtype`.
   public convenience init(key: String?, ascending: Bool) {
     // The comparison is by the ascending order; Foundation turns it over.
     self.init(keyPath: \PHObject.comparedHere, ascending: ascending) { one, other in

@@ -1,6 +1,7 @@
 // Predicates and sort descriptors that are applied to objects, instead of to a fetch, read the rows of the core. A
 // stand-in of an app's tests has none, so it is given one of the properties that it overrides: then the predicate of a
-// fetch filters stand-ins as it filters assets. What such a row cannot hold is an error, and never a silent false.
+// fetch filters stand-ins as it filters assets. What such a row cannot hold is an error, and never a silent false: the
+// keys that it holds are listed, so that a new one is refused until the row holds it.
 //
 // The rows are filled property by property, and not by the table of key paths (KeyValues.swift): Apple's types would
 // have to be converted to the core's by kind, with an exception for each property that no edit holds, in more lines.
@@ -8,6 +9,14 @@
 internal import PhotoLedger
 
 extension PHAsset {
+  /// The keys that a stand-in's row holds.
+  fileprivate static let heldKeys: Set<PropertyKey> = [
+    .localIdentifier, .addedDate, .mediaType, .playbackStyle, .mediaSubtypes, .sourceType, .pixelWidth, .pixelHeight,
+    .creationDate, .modificationDate, .duration, .latitude, .longitude, .altitude, .isFavorite, .isHidden,
+    .representsBurst, .burstIdentifier, .burstSelectionTypes, .rating, .hasAdjustments, .adjustmentsState,
+    .adjustmentTimestamp, .playbackVariation, .originalResourceChoice,
+  ]
+
   /// The row that is compared.
   var comparedRow: AssetRow {
     if let asset { return asset.row }
@@ -33,6 +42,11 @@ extension PHAsset {
 }
 
 extension PHCollection {
+  /// The keys that a stand-in's row holds.
+  fileprivate static let heldKeys: Set<PropertyKey> = [
+    .localIdentifier, .localizedTitle, .estimatedAssetCount, .modificationDate,
+  ]
+
   /// The row that is compared.
   var comparedRow: CollectionRow {
     if let collection { return collection.row }
@@ -73,11 +87,13 @@ extension PHObject {
         with a UUID.
         """)
     }
-    let absent: [PropertyKey] =
-      self is PHAsset
-      ? [.localCreationDate, .trashedDate, .isRaw, .isSelfPortrait, .timeZoneOffset]
-      : [.kind, .albumSubtype, .creationDate, .startDate, .endDate, .canContainAssets, .canContainCollections]
-    if let key = absent.first(where: asks) {
+    let (entity, held): (Entity, Set<PropertyKey>) =
+      if self is PHAsset { (.asset, PHAsset.heldKeys) } else { (.collection, PHCollection.heldKeys) }
+    // Details, which no row holds, are refused for every object alike.
+    let absent = PropertyKey.allCases.first { key in
+      key.isValid(for: entity) && !key.isDetail && !held.contains(key) && asks(key)
+    }
+    if let key = absent {
       throw LibraryError(
         .unsupportedPredicate, "The stand-in \(type(of: self)) cannot be asked for '\(key.rawValue)'; fetch objects.")
     }
