@@ -185,8 +185,9 @@ extension PhotoLibrary {
   ) throws -> [(sequence: UInt64, commit: UInt64, event: Event)]? {
     guard let events = try store.core.eventsUnlessErased(commit.sequences, t) else { return nil }
     let hasNewAccess = events.contains { _, _, event in
-      guard case .clientEdited(let edited) = event, edited.number == client else { return false }
-      return edited.statuses[.readWrite] != nil
+      // A registration alone shows the client nothing new.
+      guard let change = event.readAccessChange, change.client == client else { return false }
+      return change.status.old != change.status.new
     }
     return hasNewAccess ? nil : events
   }

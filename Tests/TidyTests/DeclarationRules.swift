@@ -4,7 +4,8 @@ import Foundation
 
 extension Rule {
   /// Readers of events without a `default` are what makes the compiler report each place that a new event concerns.
-  /// CONTRIBUTING.md names the two that have one: the forms of payloads, and a search for two kinds of event.
+  /// CONTRIBUTING.md names the two that have one (the forms of payloads, and a search for two kinds of event) and those
+  /// that ask for one case without a switch.
   static let eventsNamed = Rule(
     "a switch over events names each of them",
     appliesTo: { $0.hasPrefix("Sources/") && !$0.hasSuffix("/Events/EventCoding.swift") },
@@ -14,6 +15,36 @@ extension Rule {
           && source.function(around: index) != "isTrashed"
       }.map { Finding(source, $0, "stands for the events that the switch does not name") }
     })
+
+  /// A text is no case, so that the compiler does not report it at a new event either.
+  static let typesNamed = Rule(
+    "a reader that compares the type of an event with a text says why",
+    appliesTo: { $0.hasPrefix("Sources/") && !$0.hasPrefix("Sources/PhotoLedger/Events/") },
+    check: { source in
+      source.code.indices.filter { index in
+        let line = source.code[index]
+        guard line.holds("case \"") || line.holds(".type == \"") || line.holds(".type != \"") else { return false }
+        let compared = #/(?:\bcase |\.type [=!]= )"[a-z]+\.[a-z]+"/#
+        guard source.text[index].firstMatch(of: compared) != nil else { return false }
+        let file = source.path.split(separator: "/").last ?? ""
+        let function = source.function(around: index) ?? ""
+        return !readersOfOneType.contains("\(file) \(function)")
+      }.map { Finding(source, $0, "compares a type of event, which a new event does not have") }
+    })
+
+  /// The functions that look for events of one type, and what a new event would have to do to concern them.
+  private static let readersOfOneType: Set<String> = [
+    // Record or decide a client's request for permission.
+    "AccessRequests.swift lastRequest",
+    // Give a client an asset by picking.
+    "AccessIntervals.swift pickers", "PhotoLibrary+PickedItems.swift given",
+    // Give the members of a container other order keys in the same order.
+    "Rekeyings.swift rekeyings",
+    // Create a collection.
+    "Rewind.swift someRow",
+    // Create an asset with values that its files have.
+    "SidecarWriting.swift fields",
+  ]
 
   /// The cases of `Event`, as its declaration has them.
   static let events: Set<Substring> = {

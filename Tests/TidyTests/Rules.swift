@@ -32,7 +32,7 @@ extension Rule {
     lineLength, noReminders, noForcedTry, guardedState, noFoundationBelow, arrows, arrowsOfTests, logKnowsNoPhoto,
     onlyOneTouchesLMDB, locksOfFiles, locksOfTests,
     documented, fieldsOfComments, passedIn, fileLength, knownRoom, prose, sentencesOfTraps,
-    problemsInOnePlace, eventsNamed, parametersNamed, privateUsed,
+    problemsInOnePlace, eventsNamed, typesNamed, parametersNamed, privateUsed,
   ]
 
   private static func inSources(_ path: String) -> Bool { path.hasPrefix("Sources/") || path.hasPrefix("Migrations/") }

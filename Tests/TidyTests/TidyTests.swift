@@ -216,6 +216,18 @@ struct RuleTests {
       rule: .eventsNamed, path: "Sources/LibraryAudit/A.swift",
       contents: "func isTrashed() {\n  switch a {\n  case .assetPurged: b()\n  default: c()\n  }\n}", line: nil),
     Case(
+      rule: .typesNamed, path: "Sources/PhotoLedger/Observation/AccessChange.swift",
+      contents: "func a() {\n  switch record.type {\n  case \"client.edited\": b()\n  default: break\n  }\n}", line: 3),
+    Case(
+      rule: .typesNamed, path: "Sources/LibraryAudit/A.swift", contents: "func a() {\n  b.type != \"asset.created\"\n}",
+      line: 2),
+    Case(
+      rule: .typesNamed, path: "Sources/PhotoLedger/Rewind/Rewind.swift",
+      contents: "func someRow() {\n  a.type == \"collection.created\"\n  // .type == \"b.c\"\n}", line: nil),
+    Case(
+      rule: .typesNamed, path: "Sources/MediaImport/A.swift",
+      contents: "a(targetType == \"public.jpeg\")\nswitch b {\ncase \"image/jpeg\": c()\ndefault: d()\n}", line: nil),
+    Case(
       rule: .privateUsed, path: "Sources/A/A.swift",
       contents: "private(set) var a = 1\nprivate let b = 1\nfileprivate func c() { d(\"c\\(b)\") }", line: 3),
     Case(

@@ -348,8 +348,13 @@ extension Event {
 
   /// The objects that the event names without touching them.
   package var mentioned: [ObjectNumber] {
-    guard case .clientEdited(let edited) = self, let followed = edited.followedAlbum else { return [] }
-    return [followed.old, followed.new].compactMap(\.self)
+    switch self {
+    case .clientEdited(let edited): [edited.followedAlbum?.old, edited.followedAlbum?.new].compactMap(\.self)
+    case .libraryCreated, .libraryForked, .assetCreated, .assetPurged, .assetsEdited, .assetErased, .collectionCreated,
+      .collectionErased, .collectionEdited, .arranged, .clientRegistered, .clientErased, .pickRecorded, .pickErased,
+      .historyShortened, .nothingChanged:
+      []
+    }
   }
 
   /// The identifier of the asset or collection that the event creates; nil for an asset that an undo restores.

@@ -26,14 +26,9 @@ extension LibraryStore {
       guard let row = try core.projections.client(named: result.client, in: t) else { return nil }
       for sequence in try core.projections.history(of: row.number, after: result.sequence, in: t) {
         guard let record = try core.log.event(at: sequence, in: t), record.commit <= limit else { return nil }
-        switch record.type {
-        case "client.registered": return record.commit
-        case "client.edited":
-          if case .clientEdited(let edited) = try Event(record), edited.statuses[.readWrite] != nil {
-            return record.commit
-          }
-        default: break
-        }
+        guard Event.typesOfReadAccess.contains(record.type) else { continue }
+        let change = try core.projections.event(record, in: t).readAccessChange
+        if change?.client == row.number { return record.commit }
       }
       return nil
     }

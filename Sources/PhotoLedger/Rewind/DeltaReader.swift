@@ -376,6 +376,10 @@ private struct Notes {
       places[place.child]?.move(in: place.container, to: place.old)
     }
     guard isRecording else { return }
+    if let change = event.readAccessChange {
+      // As above, the first one has the final status.
+      delta.clients[change.client, default: change.status].old = change.status.old
+    }
     switch event {
     case .assetsEdited(let edited):
       for edit in edited.edits where edit.changesVisibleDetails {
@@ -383,18 +387,12 @@ private struct Notes {
         delta.assets[edit.number]?.isVisiblyChanged = true
         delta.assets[edit.number]?.isChangedForLimited = true
       }
-    case .clientRegistered(let row): noteStatus(of: row.number, .notDetermined, row.readWrite.status)
-    case .clientEdited(let edited):
-      if let status = edited.statuses[.readWrite] { noteStatus(of: edited.number, status.old, status.new) }
     case .assetErased: delta.hasErasure = true
     case .libraryCreated, .assetCreated, .assetPurged, .collectionCreated, .collectionErased, .collectionEdited,
-      .arranged, .clientErased, .pickRecorded, .pickErased, .historyShortened, .libraryForked, .nothingChanged:
+      .arranged, .clientRegistered, .clientErased, .clientEdited, .pickRecorded, .pickErased, .historyShortened,
+      .libraryForked, .nothingChanged:
       break
     }
-  }
-
-  private mutating func noteStatus(of client: ObjectNumber, _ old: AuthorizationStatus, _ new: AuthorizationStatus) {
-    delta.clients[client] = Replacement(old: old, new: delta.clients[client]?.new ?? new)
   }
 
   /// Records which objects the reverted commit changed.

@@ -65,11 +65,9 @@ extension LibraryStore {
     guard let client = permission.client else { return 0 }
     for sequence in try core.projections.history(of: client, in: t).reversed() where sequence <= last {
       guard let record = try core.log.event(at: sequence, in: t) else { continue }
-      if record.type == "client.edited", case .clientEdited(let edited) = try Event(record),
-        edited.statuses[.readWrite]?.old == .authorized
-      {
-        return record.commit - 1
-      }
+      guard Event.typesOfReadAccess.contains(record.type) else { continue }
+      let change = try core.projections.event(record, in: t).readAccessChange
+      if change?.client == client, change?.status.old == .authorized { return record.commit - 1 }
     }
     return 0
   }
