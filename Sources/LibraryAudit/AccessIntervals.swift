@@ -257,33 +257,29 @@ private struct AccessBook {
   }
 
   private mutating func note(_ event: Event, _ origin: AuditOrigin, _ shown: [ObjectNumber: CollectionRow]) {
-    switch event {
-    case .clientEdited(let edited) where edited.number == client.number:
-      guard let status = edited.statuses[.readWrite] else { return }
-      change(to: Access(status.new, of: client.number), origin)
-    case .clientRegistered(let row) where row.number == client.number:
-      change(to: Permission(row).access, origin)
-    case .arranged(let arranged) where arranged.container == client.number:
-      for place in arranged.places { show(place.child, place.new != nil, by: .selection, origin) }
-    case .arranged(let arranged) where picks.contains(arranged.container):
-      for place in arranged.places { begin(Matter(ground: .pick, object: place.child), origin) }
-    case .assetCreated(let existence):
-      // Only what an undo gives back has places at once.
-      for place in existence.places {
-        if place.container == client.number { show(existence.row.number, true, by: .selection, origin) }
-        if picks.contains(place.container) { begin(Matter(ground: .pick, object: existence.row.number), origin) }
+    if let changed = event.readAccessChange, changed.client == client.number {
+      change(to: Access(changed.status.new, of: client.number), origin)
+    }
+    event.forEachPlacement { place in
+      if place.container == client.number { show(place.child, place.new != nil, by: .selection, origin) }
+      // What is picked stays so until it is no more.
+      if place.new != nil, picks.contains(place.container) {
+        begin(Matter(ground: .pick, object: place.child), origin)
       }
-    case .assetPurged(let existence):
-      show(existence.row.number, false, by: .selection, origin)
-      end(Matter(ground: .pick, object: existence.row.number), origin)
+    }
+    if let number = event.ended {
+      show(number, false, by: .selection, origin)
+      end(Matter(ground: .pick, object: number), origin)
+    }
+    switch event {
     case .collectionCreated(let existence) where shown[existence.row.number] != nil:
       show(existence.row.number, true, by: .ownCollection, origin)
     case .collectionEdited(let edited) where shown[edited.number] != nil:
       guard let deleted = edited.deletedDate else { return }
       show(edited.number, deleted.new == nil, by: .ownCollection, origin)
-    case .libraryCreated, .assetsEdited, .collectionCreated, .collectionErased, .collectionEdited,
-      .arranged, .clientRegistered, .clientErased, .clientEdited, .pickRecorded, .pickErased, .historyShortened,
-      .assetErased, .libraryForked, .nothingChanged:
+    case .libraryCreated, .assetCreated, .assetPurged, .assetsEdited, .collectionCreated, .collectionErased,
+      .collectionEdited, .arranged, .clientRegistered, .clientErased, .clientEdited, .pickRecorded, .pickErased,
+      .historyShortened, .assetErased, .libraryForked, .nothingChanged:
       break
     }
   }

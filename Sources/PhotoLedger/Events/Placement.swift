@@ -1,5 +1,12 @@
 // What an event does to the places of objects in containers, for every reader that follows one object or one container
 // forward or back. Rejected: each reader's own switch over events, of which none could be seen to be complete.
+//
+// A reader looks at the cases itself where a place alone does not decide:
+//
+//     by the verb                   ClientRevisions, Decider+Covers, ChangeTally, EventWords, PropertyChange
+//     an event's places together    Decider+Following, which grants and withdraws all of them in one event
+//     by whether the asset remains  UndoComposition: a selection that follows an album counts members that came and
+//                                   went by any commit, and assets that were made or purged by the chosen ones only
 
 /// A child that an event puts into a container (`old` nil), takes out of it (`new` nil) or gives another place in it.
 package struct Placement: Equatable, Sendable {
