@@ -7,8 +7,9 @@ import Foundation
 //       a file of Results may name a type of Store                    a file of Store may not name one of Results
 //
 // The compiler does not see rooms inside a module, so this reads names: the types and functions that one room declares,
-// and where they occur as words of code. A function counts if only one room uses its name at all, as a declaration, a
-// parameter or a label; a name that the standard library has too does not count.
+// and where they occur as words of code. A type counts if it is declared at the top level of a file. A function counts
+// if only one room uses its name at all, as a declaration, a parameter or a label; a name that the standard library has
+// too does not count. Properties, cases, initialisers and nested types are not looked for.
 
 /// Where the names of a module are declared, by room.
 struct RoomOrder {

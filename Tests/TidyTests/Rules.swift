@@ -264,7 +264,7 @@ extension Rule {
       let parts = source.path.split(separator: "/").dropFirst().dropLast()
       let room = parts.joined(separator: "/")
       guard !rooms.contains(room), !RoomOrder.core.contains(where: { room == "PhotoLedger/\($0)" }) else { return [] }
-      return [Finding(source, 0, "lies in '\(room)', which Architecture.md does not know")]
+      return [Finding(source, 0, "lies in '\(room)', which neither 'Rule.rooms' nor 'RoomOrder.core' names")]
     })
 }
 
