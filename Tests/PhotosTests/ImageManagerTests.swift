@@ -326,6 +326,8 @@ struct ImageManagerTests {
     for name in ["vipsthumbnail", "ffmpeg"] {
       try writeProgram("#!/bin/sh\nwhile :; do :; done\n", at: folder.place(name).path)
     }
+    let film = #"{"streams": [{"index": 0, "codec_type": "video"}]}"#
+    try writeProgram("#!/bin/sh\necho '\(film)'\n", at: folder.place("ffprobe").path)
     let picture = TinyMedia.jpeg()
     let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
     let marked = Marked(renderer: InstalledRenderer(searchPath: "\(folder.url.path):\(path)"))

@@ -5,7 +5,8 @@
 //     RAW ───── exiftool: the embedded preview ──┼──▶ exiftool: size, turn ──▶ vipsthumbnail ──▶ vips crop ──▶ bytes
 //     photo ─────────────────────────────────────┘         │                     │
 //                                                          │                     └─ what it cannot decode: ffmpeg first
-//                                                          └─ too large: refused before anything is decoded
+//                                                          └─ too large: refused before anything is decoded, and so
+//                                                             is a film, by the size that ffprobe reads
 //
 // The files are hostile. Each program is a child in a sandbox (`Sandbox`) that can read the one file and write into the
 // one folder (`WorkFolder`), with limits on time, memory, and the size of what it writes; loaders of libvips that are
@@ -41,10 +42,13 @@ package final class MediaRenderer: Sendable {
     package var memoryByteCount = 4 << 30
     /// The largest file that one program may write for a picture, in bytes.
     package var pictureByteCount = 1 << 30
+    /// By how many bytes a film that is made may exceed four times its source.
+    package var filmByteCount = 1 << 30
     /// The most pixels of a picture that is read or made.
     package var pixelCount = 300_000_000
 
-    /// The usual limits: a minute for a picture, an hour for a film, 4 GiB, pictures of 1 GiB and 300 megapixels.
+    /// The usual limits: a minute for a picture, an hour for a film, 4 GiB, pictures of 1 GiB and 300 megapixels, films
+    /// of 1 GiB more than four times their source.
     package init() {}
   }
 
@@ -113,10 +117,12 @@ package final class MediaRenderer: Sendable {
 
   /// What a film is made of.
   /// - Throws: ``ImportError``: `toolMissing` without ffprobe, `toolFailed` for what is no film, `toolTimeout`.
-  package func film(at file: URL) throws -> FilmDescription {
+  package func film(
+    at file: URL, isCancelled: @escaping @Sendable () -> Bool = { false }
+  ) throws -> FilmDescription {
     let program = try programs.require(
       "ffprobe", for: "it reads the duration and the size of videos", package: "ffmpeg")
-    let run = run({ false }, readable: [WorkFolder.real(file)])
+    let run = run(isCancelled, readable: [WorkFolder.real(file)])
     let answer = try run.output(of: program, Films.question(WorkFolder.real(file)))
     guard let film = Films.description(answer) else {
       throw ImportError(
@@ -150,10 +156,16 @@ package final class MediaRenderer: Sendable {
       "A picture of \(size.width)x\(size.height) pixels is too large; the limit is \(limits.pixelCount) pixels.")
   }
 
+  /// Refuses a film whose pictures are too large.
+  func check(_ film: FilmDescription, at file: URL) throws {
+    if let size = film.displayedSize { try check(size, of: file) }
+  }
+
   /// A file that the decoder of photos reads: the photo, a frame of a film, the preview in a RAW file.
   private func still(of request: PictureRequest, in folder: borrowing WorkFolder) throws -> String {
     if UniformType(identifier: request.sourceType).medium == .video {
       let program = try programs.require("ffmpeg", for: "it extracts pictures from videos", package: "ffmpeg")
+      try check(try film(at: request.source, isCancelled: request.isCancelled), at: request.source)
       let frame = folder.file("frame.jpg")
       // Without a seek: a film may be shorter than any step.
       let source = WorkFolder.real(request.source)
@@ -242,17 +254,23 @@ package final class MediaRenderer: Sendable {
   // MARK: Films
 
   /// Makes a film of a film, whole or not at all.
-  /// - Throws: ``ImportError``: `toolMissing` without ffmpeg or ffprobe, `toolFailed`, `toolTimeout`.
+  /// - Throws: ``ImportError``: `toolMissing` without ffmpeg or ffprobe, `toolTimeout`; `toolFailed`, also for pictures
+  ///   that are too large, and for a result that would be.
   package func export(_ export: FilmExport) throws {
-    let film = try film(at: export.source)
+    let film = try film(at: export.source, isCancelled: export.isCancelled)
+    try check(film, at: export.source)
     let program = try programs.require("ffmpeg", for: "it writes videos", package: "ffmpeg")
     let length = export.part.map { min($0.duration, max(0, film.duration - $0.start)) } ?? film.duration
     let folder = try root.folder()
     let made = folder.file("film")
-    var run = ToolRun(
-      limits: ToolLimits(timePerFile: limits.timePerFilm, memoryByteCount: limits.memoryByteCount),
-      isCancelled: export.isCancelled)
-    run.sandbox = Sandbox(readable: [WorkFolder.real(export.source)], writable: [folder.output])
+    let source = WorkFolder.real(export.source)
+    var status = stat()
+    let sourceByteCount = stat(source, &status) == 0 ? min(Int(status.st_size), 1 << 50) : 0
+    let run = ToolRun(
+      limits: ToolLimits(
+        timePerFile: limits.timePerFilm, memoryByteCount: limits.memoryByteCount,
+        fileByteCount: 4 * sourceByteCount + limits.filmByteCount),
+      isCancelled: export.isCancelled, sandbox: Sandbox(readable: [source], writable: [folder.output]))
     do {
       _ = try run.output(of: [program], Films.arguments(export, to: made, shownIn: film.displayedSize)) { portion in
         guard length > 0, let written = Films.written(portion) else { return }

@@ -137,8 +137,8 @@ extension MediaRenderer {
   private func poster(
     of source: URL, in folder: borrowing WorkFolder, _ isCancelled: @escaping @Sendable () -> Bool
   ) throws -> String {
-    let film = try film(at: source)
-    if let size = film.displayedSize { try check(size, of: source) }
+    let film = try film(at: source, isCancelled: isCancelled)
+    try check(film, at: source)
     let program = try programs.require("ffmpeg", for: "it extracts pictures from videos", package: "ffmpeg")
     let path = WorkFolder.real(source)
     let frame = folder.file("frame.jpg")
