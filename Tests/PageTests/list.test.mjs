@@ -143,6 +143,11 @@ test('a rendered picture is known also at positions not yet shown', async () => 
     ({ localIdentifier: id, sha256: `hash-${id}`, rendition: 'ready', placeholder: 'x' })));
   assert.deepEqual([15_000, 18_000].map((index) => list.item(index).rendition), ['ready', 'ready']);
   assert.equal(drawn, 1);
+  const row = { localIdentifier: 'new', sha256: 'hash-new', rendition: 'failed', play: 'ready', placeholder: null };
+  list.takeRenditions([{ ...row, sha256: 'of its Live Photo' }, row]);
+  list.takeRenditions([{ ...row, sha256: 'of its Live Photo', rendition: 'missing', play: 'failed' }]);
+  const { rendition, play } = list.item(15_000);
+  assert.deepEqual([rendition, play], ['failed', 'ready']);
   list.close();
 });
 

@@ -871,6 +871,44 @@ test('a shared photo that is edited while it is shown is shown as it is now, and
   grid.close();
 });
 
+test('a shared film that was not there in time is asked for again when the feed names it, and no other is', async () => {
+  const { openGuestViewer } = await load('views/guest-viewer.js');
+  const grid = await gridOf(frame(3));
+  const { list } = grid;
+  await list.load(0, 3);
+  for (const index of [0, 1]) {
+    const cell = list.blocks.madeCell(index);
+    cell.item = { ...cell.item, mediaType: 2, rendition: 'missing' };
+  }
+  const dialog = openGuestViewer(grid, 0);
+  await settled();
+  const film = () => dialog.querySelector('.guest-stage').querySelector('video');
+  const name = async (id, more) => {
+    list.takeRenditions([{ localIdentifier: id, sha256: `hash-${id}`, rendition: 'missing', play: 'missing', placeholder: null, ...more }]);
+    await settled();
+  };
+  const first = film();
+  await name('a0', { rendition: 'ready' });
+  assert.equal(film(), first, 'it is still waited for');
+  first.dispatchEvent(new Event('error'));
+  await settled();
+  const second = film();
+  assert.notEqual(second, first, 'the feed has named it while it was waited for');
+  second.dispatchEvent(new Event('error'));
+  await name('a1', { play: 'ready' });
+  assert.equal(film(), second);
+  await name('a0', { rendition: 'ready', play: 'ready' });
+  const third = film();
+  assert.notEqual(third, second);
+  assert.equal(third.src, '/v1/assets/a0/renditions/hash-a0/r3/play');
+  third.dispatchEvent(new Event('error'));
+  await name('a0', { rendition: 'ready', play: 'ready' });
+  assert.equal(film(), third, 'the feed has said nothing new');
+  dialog.close();
+  await settled();
+  grid.close();
+});
+
 test('a drag in a shared photo goes to the next one, and moves it while it is enlarged', async (context) => {
   const { openGuestViewer } = await load('views/guest-viewer.js');
   const grid = await gridOf(frame(3));

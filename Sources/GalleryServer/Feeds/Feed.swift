@@ -137,7 +137,7 @@
       return following.reduce(stream.waitingSeconds) { max($0, $1.lagSeconds) }
     }
 
-    /// Announces that the pictures of a content are there.
+    /// Announces that the pictures or the film of a content are there, or have failed.
     func announce(_ hash: [UInt8]) { if !isExpired() { announcements.add(hash) } }
 
     /// Ends the stream and all that follows for it.
@@ -401,8 +401,8 @@
       for poll in polls { poll.task.cancel() }
     }
 
-    /// Announces to all feeds that the pictures of a content are there; each passes it on only if its client may see
-    /// them.
+    /// Announces to all feeds that the pictures or the film of a content are there, or have failed; each passes it on
+    /// only if its client may see them.
     func announce(_ hash: [UInt8]) {
       for feed in state.withLock({ Array($0.open.values) }) { feed.announce(hash) }
     }

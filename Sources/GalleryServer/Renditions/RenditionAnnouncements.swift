@@ -5,7 +5,8 @@
   import PhotoLedger
   import Synchronization
 
-  /// Sends `event: rendition` to one feed: which of the assets that its client may see have pictures now.
+  /// Sends `event: rendition` to one feed: which of the assets that its client may see have pictures or a film now, or
+  /// will have none.
   ///
   /// The event has no id: a feed that is resumed reads states with its windows. Contents that become ready while an
   /// event is being sent are gathered in the next one; beyond a limit the oldest are left out, and are seen as ready in
@@ -27,7 +28,7 @@
     /// Whether something is being read or sent, or the stream is closed.
     var isSending: Bool { state.withLock { $0.isSending } }
 
-    /// Adds a content whose pictures are there.
+    /// Adds a content whose pictures or film are there, or have failed.
     func add(_ hash: [UInt8]) {
       let mustStart = state.withLock { state in
         state.waiting.append(hash)
@@ -65,16 +66,18 @@
       }
     }
 
-    /// The assets that show the contents and that the client may see.
+    /// The assets that show or play the contents and that the client may see.
     private func rows(_ hashes: [[UInt8]]) throws -> [JSON] {
       try Fetches.checkMayRead(columns.library)
       return try hashes.flatMap { hash -> [JSON] in
         let record = columns.renditions.record(hash)
         return try columns.library.assets(withContent: hash).compactMap { asset -> JSON? in
-          guard let shown = try Renditions.shown(asset, in: columns.library), shown.sha256 == hash else { return nil }
+          let isShown = try Renditions.shown(asset, in: columns.library)?.sha256 == hash
+          let isPlayed = try Renditions.played(asset, in: columns.library)?.sha256 == hash
+          guard isShown || isPlayed else { return nil }
           return [
-            "localIdentifier": .text(asset.localIdentifier), "sha256": .text(shown.sha256Hex),
-            "rendition": .text(record.state.name),
+            "localIdentifier": .text(asset.localIdentifier), "sha256": .text(hash.hexadecimal),
+            "rendition": .text(record.state.name), "play": isPlayed ? .text(record.play.name) : .null,
             "placeholder": record.placeholder.isEmpty
               ? .null : .text(Data(record.placeholder).base64EncodedString()),
           ]

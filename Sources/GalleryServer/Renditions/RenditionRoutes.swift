@@ -66,7 +66,7 @@
             throw Problem(404, "missing-resource", "The file of this resource is missing; its owner has to restore it.")
           }
           throw Problem(
-            503, "not-ready", "The rendition is being made; request it again, or wait for an event of the feed.")
+            503, "not-ready", "The rendition is being made; request it again, or when an event of the feed names it.")
         case .there(let record):
           if let response = try await offload({ try answer(call, asset, resource, kind, record) }) { return response }
         }
@@ -124,6 +124,17 @@
       switch self {
       case .none: "missing"
       case .ready: "ready"
+      case .failed: "failed"
+      }
+    }
+  }
+
+  extension RenditionRecord.Play {
+    /// The name on the wire, as those of pictures.
+    var name: String {
+      switch self {
+      case .unknown: "missing"
+      case .original, .made: "ready"
       case .failed: "failed"
       }
     }

@@ -11,7 +11,7 @@
   //                       │ no
   //                       ├─ failed with these programs ─▶ 422 and the reason; a program that was killed, by a limit
   //                       │                                or a signal, has failed the third time
-  //                       └─ wanted ─▶ made ─▶ the file, and `event: rendition` to the feeds
+  //                       └─ wanted ─▶ made, or failed ─▶ the answer, and `event: rendition` to the feeds
   //                            └─ not within the time ─▶ 503, come back
   //
   // Contents are named by their hash, so a picture that lies in ten assets is made once. Who may see it is decided by
@@ -60,7 +60,7 @@
     private let hasCache: Bool
     /// Guarded by its lock.
     private let state = Mutex(State())
-    /// Is called with a content whose pictures are there now.
+    /// Is called with a content whose pictures, or whose film, are there now or have failed.
     private let ready: @Sendable ([UInt8]) -> Void
     /// Marks the programs, so that what they could not do is tried again with others.
     private let programs: UInt64
@@ -292,6 +292,8 @@
       guard let error = error as? ImportError, cache.hasRoom else { return }
       cache.fail(
         Self.reason(error, file, hash), hash, isPlay: isPlay, isPassing: error.isPassing, programs: programs)
+      let record = cache.record(hash)
+      if isPlay ? record.play == .failed : record.state == .failed { ready(hash) }
     }
 
     /// Why a file has no picture. It is named by its hash: who may look at the picture learns neither a path nor the
@@ -315,13 +317,17 @@
     ) {
       do {
         let playback = try renderer.playback(of: file)
-        guard playback != .original else { return cache.keep(.original, size: 0, of: hash) }
+        guard playback != .original else {
+          cache.keep(.original, size: 0, of: hash)
+          return ready(hash)
+        }
         let target = cache.file(hash, .play)
         let folder = target.deletingLastPathComponent()
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         try renderer.makePlayable(file, by: playback, at: target, isCancelled: isCancelled)
         let size = try FileManager.default.attributesOfItem(atPath: target.path)[.size] as? UInt64 ?? 0
         cache.keep(.made, size: size, of: hash)
+        ready(hash)
       } catch {
         if !isCancelled(), Self.isThere(file) { fail(error, hash, of: file, isPlay: true, cache) }
       }

@@ -17,12 +17,14 @@ import { Stream } from './stream.js';
  * @property {string} localIdentifier
  * @property {string} sha256
  * @property {'ready' | 'failed' | 'missing'} rendition
+ * @property {'ready' | 'failed' | 'missing' | null} play the film; null if the asset does not play the content
  * @property {string | null} placeholder
  *
  * @typedef {object} Follower
  * @property {(change: Change) => void} onChange a step of the fetch
  * @property {(state: { fetch: string, token: string }) => void} onState the fetch is at another state
- * @property {(renditions: Rendition[]) => void} [onRenditions] assets whose pictures are ready or have failed
+ * @property {(renditions: Rendition[]) => void} [onRenditions] assets whose pictures or films are ready or have
+ *   failed
  * @property {(problem: Error) => void} [onProblem] the fetch cannot be followed now; `onState` says when it is again
  */
 

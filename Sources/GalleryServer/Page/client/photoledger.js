@@ -74,6 +74,7 @@ export class Problem extends Error {
  * @property {boolean} isStackTop whether it is shown in place of a stack
  * @property {string | null} sha256 of the resource that the asset shows
  * @property {'missing' | 'ready' | 'failed' | null} rendition
+ * @property {'missing' | 'ready' | 'failed' | null} [play] the film, if the feed has said something of it
  * @property {string | null} placeholder 37 bytes in base64
  *
  * @typedef {Record<string, any[]>} Columns

@@ -6,7 +6,7 @@
 //   blocks                shapes, rows and headings, for the layout
 //
 // Events: `change` (ListChange) after the list came to another state, `loaded` when items arrived, `shapes` when the layout
-// knows more, `renditions` when pictures are ready, `failed` (ErrorEvent's `error`) when the list cannot go on.
+// knows more, `renditions` when pictures or films are ready, `failed` (ErrorEvent's `error`) when the list cannot go on.
 //
 // A message of the feed says which state it begins at. If that is not the state of the list, messages were missed or lie
 // before it: the list asks for the one change from its own state to now, and messages that come meanwhile are looked
@@ -470,7 +470,9 @@ export class List extends EventTarget {
       for (const cell of block.cells ?? []) {
         const rendition = cell?.item && known.get(cell.item.id);
         if (!rendition || !cell.item || cell.item.sha256 !== rendition.sha256) continue;
-        cell.item = { ...cell.item, rendition: rendition.rendition, placeholder: rendition.placeholder };
+        cell.item = {
+          ...cell.item, rendition: rendition.rendition, play: rendition.play, placeholder: rendition.placeholder,
+        };
         hasAny = true;
       }
     }

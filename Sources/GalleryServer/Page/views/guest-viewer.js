@@ -52,6 +52,11 @@ export function openGuestViewer(grid, start, { onDownload } = {}) {
   let sha256 = null;
   /** Whether what is shown could not be had. */
   let isMissing = false;
+  /**
+   * What the list knew of it when it was asked for.
+   * @type {import('../client/photoledger.js').Item | null}
+   */
+  let known = null;
   const stage = h('div', { class: 'guest-stage', tabindex: '-1' });
   const said = h('p', { class: 'visually-hidden', role: 'status' });
   // That of the page lies behind this viewer.
@@ -107,6 +112,7 @@ export function openGuestViewer(grid, start, { onDownload } = {}) {
     if (item.id === id && item.sha256 === sha256 && !isMissing) return;
     if (shown) clearSource(shown);
     ({ id, sha256 } = item);
+    known = item;
     isMissing = false;
     const isFilm = item.mediaType === 2;
     const url = client.renditionURL(item, isFilm ? 'play' : 'large');
@@ -120,6 +126,7 @@ export function openGuestViewer(grid, start, { onDownload } = {}) {
       if (shown !== element) return;
       isMissing = true;
       fill(state, t('guest.notShown'));
+      rendered();
     });
     fill(stage, element, state);
     said.textContent = `${name}. ${t('guest.place', { number: index + 1, count: list.count })}`;
@@ -131,6 +138,12 @@ export function openGuestViewer(grid, start, { onDownload } = {}) {
   function loaded() {
     const item = list.item(index);
     if (item?.id !== id || item.sha256 !== sha256) go(index);
+  }
+
+  /** Asks again for what could not be had, if the feed has said something of it since. */
+  function rendered() {
+    const item = list.item(index);
+    if (isMissing && item && (item.rendition !== known?.rendition || item.play !== known?.play)) go(index);
   }
 
   function connected() {
@@ -180,10 +193,12 @@ export function openGuestViewer(grid, start, { onDownload } = {}) {
   else enter();
   list.addEventListener('change', changed);
   list.addEventListener('loaded', loaded);
+  list.addEventListener('renditions', rendered);
   feed.addEventListener('connection', connected);
   dialog.addEventListener('close', () => {
     list.removeEventListener('change', changed);
     list.removeEventListener('loaded', loaded);
+    list.removeEventListener('renditions', rendered);
     feed.removeEventListener('connection', connected);
     globalThis.visualViewport?.removeEventListener('resize', enlarged);
     removeEventListener('popstate', left);
