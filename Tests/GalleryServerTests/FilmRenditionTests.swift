@@ -74,6 +74,59 @@
       }
     }
 
+    @Test("a film that needs no transcode does not wait for the transcode of another one")
+    func besideTranscode() async throws {
+      try await TestGallery.serving(renditions: options) { gallery in
+        let long = try await film("encoded", in: gallery)
+        let others = [try await film("original", in: gallery), try await film("copied", in: gallery)]
+        let path = try gallery.rendition("play", of: long) + "?wait=0"
+        #expect(try gallery.ask("GET", path).status == 503)
+        let folder = gallery.library.url.appending(path: "renditions")
+        try await waitUntil("the transcode has begun") {
+          try FileManager.default.subpathsOfDirectory(atPath: folder.path).contains { $0.hasSuffix("/out/film") }
+        }
+        for other in others { #expect(try gallery.ask("GET", try gallery.rendition("play", of: other)).status == 200) }
+        #expect(try gallery.ask("GET", path).status == 503)
+      }
+    }
+
+    @Test("a transcode waits behind the one that runs, the newest first, and is done once, by itself")
+    func transcodes() async throws {
+      let (looks, made, ended) = (Gathered<UInt8>(), Gathered<[UInt8]>(), Gathered<UInt8>())
+      let mayEnd = DispatchSemaphore(value: 0)
+      let queue = RenditionQueue(
+        workerCount: 1, limit: 100, dropped: { _ in },
+        ended: { jobs, isDone in if isDone { for job in jobs { ended.append(job.name.hash[0]) } } },
+        work: { jobs, _ in
+          let numbers = jobs.map { $0.name.hash[0] }
+          if jobs[0].name.isPlay, !jobs[0].isTranscode {
+            looks.append(numbers[0])
+            return false
+          }
+          made.append(numbers)
+          if numbers == [1] { mayEnd.wait() }
+          return true
+        })
+      func want(_ number: UInt8, isPlay: Bool = true) {
+        let job = RenditionJob(name: .init(hash: [number], isPlay: isPlay)) { URL(filePath: "/") }
+        #expect(queue.want(job))
+      }
+      want(1)
+      try await waitUntil("the first is transcoded") { made.all == [[1]] }
+      for number in [2, 3] as [UInt8] {
+        want(number)
+        try await waitUntil("it was looked at") { looks.all.last == number && queue.count == Int(number) - 1 }
+      }
+      want(4, isPlay: false)
+      try await waitUntil("a picture is made meanwhile") { made.all == [[1], [4]] }
+      // What is asked for again is the newest.
+      want(2)
+      mayEnd.signal()
+      try await waitUntil("all are done") { ended.all.count == 4 }
+      #expect(made.all == [[1], [4], [2], [3]] && looks.all == [1, 2, 3])
+      queue.stop()
+    }
+
     @Test("the film of a Live Photo has a row of its own, and its picture plays nothing")
     func livePhoto() async throws {
       try await TestGallery.serving(renditions: options) { gallery in

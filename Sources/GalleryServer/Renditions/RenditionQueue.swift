@@ -8,7 +8,11 @@
   //
   //     a request that waits ──▶ wanted: the newest first ──┬─▶ workers, one for each processor
   //     idle filling ──────────▶ idle: in its order ────────┘
-  //     a film that is opened ─▶ films: one at a time ────────▶ a worker of their own, since a transcode takes minutes
+  //                              films: one at a time ────────▶ a worker of their own, since a transcode takes minutes
+  //
+  // A film that is opened is wanted as a picture is, and a worker looks at it: one that plays as it is, or whose tracks
+  // are copied, is done by that, and one that is to be transcoded goes to the films, the newest first. A transcode that
+  // has begun is not given up; only other transcodes wait for it.
   //
   // Idle work takes at most all workers but one, in batches; a request that finds no worker free ends the batch, which
   // goes back to its place: what is looked at comes first. What was asked for of such a batch while it ran is wanted
@@ -28,13 +32,16 @@
     }
 
     let name: Name
+    /// Whether it was looked at and takes long; only of films.
+    var isTranscode = false
     /// Finds the file; called when the work begins.
     let source: @Sendable () throws -> URL
   }
 
   /// The queues of renditions and their workers.
   final class RenditionQueue: @unchecked Sendable {  // guarded by: `condition`, all that can change
-    /// Does some jobs; returns whether they were finished, and not given up.
+    /// Does some jobs, pictures or one film; returns whether they were finished, and not given up. A film that was not
+    /// finished is to be transcoded, and is done as such later.
     typealias Work = @Sendable (_ jobs: [RenditionJob], _ isCancelled: @escaping @Sendable () -> Bool) -> Bool
 
     private let condition = NSCondition()
@@ -95,13 +102,13 @@
         }
         // Without a worker the request waits for one that comes with a later piece of work.
         try? startWorkers()
-        var left: RenditionJob.Name?
-        if job.name.isPlay {
-          left = Self.add(job, to: &films, limit)
-        } else {
-          idle.removeAll { $0.name == job.name }
-          left = Self.add(job, to: &wanted, limit)
+        if let place = films.firstIndex(where: { $0.name == job.name }) {
+          let film = films.remove(at: place)
+          films.append(film)
+          return (true, nil)
         }
+        idle.removeAll { $0.name == job.name }
+        let left = Self.add(job, to: &wanted, limit)
         condition.broadcast()
         return (true, left)
       }
@@ -200,7 +207,7 @@
         if let jobs = takeJobs() {
           busy += 1
           if jobs.isIdle { idleBusy += 1 }
-          if jobs.jobs[0].name.isPlay { filmBusy += 1 }
+          if jobs.jobs[0].isTranscode { filmBusy += 1 }
           return jobs
         }
         condition.wait()
@@ -216,8 +223,10 @@
       }
       guard busy - filmBusy < workerCount else { return nil }
       if !wanted.isEmpty {
-        // Few are done one by one, since requests wait; many in batches, since that is sooner for all.
-        let count = min(Self.idleBatch, max(1, wanted.count / workerCount / 2))
+        // Few are done one by one, since requests wait; many in batches, since that is sooner for all. A film is always
+        // done by itself.
+        let most = min(Self.idleBatch, max(1, wanted.count / workerCount / 2))
+        let count = max(1, wanted.suffix(most).reversed().prefix { !$0.name.isPlay }.count)
         let jobs = Array(wanted.suffix(count).reversed())
         wanted.removeLast(count)
         running.formUnion(jobs.map(\.name))
@@ -248,13 +257,19 @@
       let left = locked { () -> [RenditionJob.Name] in
         busy -= 1
         if isIdle { idleBusy -= 1 }
-        if jobs[0].name.isPlay { filmBusy -= 1 }
+        if jobs[0].isTranscode { filmBusy -= 1 }
         for job in jobs { running.remove(job.name) }
         let names = Set(jobs.map(\.name))
         let nowWanted = asked.filter { names.contains($0.name) }
         asked.removeAll { names.contains($0.name) }
         defer { condition.broadcast() }
-        guard !isDone, isIdle, !isStopping else { return [] }
+        if isDone || isStopping { return [] }
+        if jobs[0].name.isPlay, !jobs[0].isTranscode {
+          var film = jobs[0]
+          film.isTranscode = true
+          return [Self.add(film, to: &films, limit)].compactMap(\.self)
+        }
+        guard isIdle else { return [] }
         let wantedNames = Set(nowWanted.map(\.name))
         idle.insert(contentsOf: jobs.filter { !wantedNames.contains($0.name) }, at: 0)
         return nowWanted.compactMap { Self.add($0, to: &wanted, limit) }

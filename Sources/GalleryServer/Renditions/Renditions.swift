@@ -230,8 +230,9 @@
         guard let file = try? job.source(), Self.isThere(file) else { continue }
         found.append((job, file))
       }
+      var isLeft = false
       if let film = found.first, film.job.name.isPlay {
-        makeFilm(film.job.name.hash, of: film.file, cache, renderer, isCancelled)
+        isLeft = !makeFilm(film.job, of: film.file, cache, renderer, isCancelled)
       } else if !found.isEmpty {
         let outcomes = renderer.renditions(of: found.map(\.file), isCancelled: isCancelled)
         for ((job, file), outcome) in zip(found, outcomes) {
@@ -240,7 +241,7 @@
         }
       }
       eraseGone(among: jobs.map(\.name.hash), cache)
-      return !isCancelled() || jobs.allSatisfy { settled($0.name, cache) != nil }
+      return !isLeft && (!isCancelled() || jobs.allSatisfy { settled($0.name, cache) != nil })
     }
 
     /// Removes what was made of contents that no asset has any more.
@@ -311,16 +312,21 @@
       return "The programs of the server cannot make a picture of \(hash.hexadecimal)."
     }
 
+    /// Makes the film that is played, if there has to be one.
+    /// - Returns: false if it is to be transcoded, and was only looked at.
     private func makeFilm(
-      _ hash: [UInt8], of file: URL, _ cache: RenditionCache, _ renderer: MediaRenderer,
+      _ job: RenditionJob, of file: URL, _ cache: RenditionCache, _ renderer: MediaRenderer,
       _ isCancelled: @escaping @Sendable () -> Bool
-    ) {
+    ) -> Bool {
+      let hash = job.name.hash
       do {
-        let playback = try renderer.playback(of: file)
-        guard playback != .original else {
+        let playback: Playback = try job.isTranscode ? .transcode : renderer.playback(of: file)
+        if playback == .original {
           cache.keep(.original, size: 0, of: hash)
-          return ready(hash)
+          ready(hash)
+          return true
         }
+        if playback == .transcode, !job.isTranscode { return false }
         let target = cache.file(hash, .play)
         let folder = target.deletingLastPathComponent()
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -331,6 +337,7 @@
       } catch {
         if !isCancelled(), Self.isThere(file) { fail(error, hash, of: file, isPlay: true, cache) }
       }
+      return true
     }
 
     // MARK: Idle time
