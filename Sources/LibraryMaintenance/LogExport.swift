@@ -96,7 +96,8 @@ extension PhotoLibrary {
     var head = try self.head(with: try store.commit(of: range, for: client, t), t)
     guard head.sequence >= start.sequence else {
       throw LibraryError(
-        .malformedRequest, "The range ends with commit \(head.commit), before it starts after commit \(start.commit).")
+        .malformedRequest,
+        "The range ends with commit \(head.commit) but starts after commit \(start.commit); exchange the two tokens.")
     }
     var checked = start.sequence
     while true {

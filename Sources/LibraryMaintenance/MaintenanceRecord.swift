@@ -59,13 +59,14 @@ extension PhotoLibrary {
         guard FileManager.default.fileExists(atPath: path) else { return nil }
         guard let count = LibraryCopy.byteCount(ofFile: path), count <= MaintenanceRecord.byteLimit,
           let bytes = FileManager.default.contents(atPath: path)
-        else { throw LibraryError(.corrupted, "\(path) cannot be read; remove it, it only holds a time.") }
+        else { throw LibraryError(.corrupted, "\(path) cannot be read; remove the file, which contains only a time.") }
         let decoder = JSONDecoder()
         decoder.dateDecodingStrategy = .iso8601
         do {
           return try decoder.decode(MaintenanceRecord.Entry.self, from: bytes)
         } catch {
-          throw LibraryError(.corrupted, "\(path) is not a maintenance record; remove it, it only holds a time.")
+          throw LibraryError(
+            .corrupted, "\(path) is not a maintenance record; remove the file, which contains only a time.")
         }
       }
       return MaintenanceRecord(

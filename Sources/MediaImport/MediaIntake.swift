@@ -156,7 +156,8 @@ package final class MediaIntake: Sendable {
       return Taken(outcome: .created, asset: created, token: receipt.token)
     }
     guard try Self.maySee(library), let asset = try library.assets(withContent: content.sha256).first else {
-      throw Refusal(description: "The file was taken before, and its asset is no longer there; send it as a new one.")
+      throw Refusal(
+        description: "This upload was already recorded, but its asset is no longer available; upload the file again.")
     }
     return Taken(outcome: .completed, asset: asset.id, token: receipt.token)
   }

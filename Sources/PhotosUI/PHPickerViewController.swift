@@ -57,7 +57,7 @@ open class PHPickerViewController: UIViewController {
     if session?.state == .open {
       throw PHPhotosError(
         .changeNotSupported,
-        "PHPickerViewController.begin() was called while its session is open; wait for the end of it, or dismiss it.")
+        "PHPickerViewController.begin() was called while its session is open; wait until it ends, or dismiss it.")
     }
     let library = configuration.library ?? .shared()
     do {

@@ -180,7 +180,7 @@ struct StoppedTests {
     }
     for child in children(of: running.child.identifier) { kill(child, SIGKILL) }
     let result = try running.finish()
-    #expect(result.status == 1 && result.errors.contains("was ended by signal 9"), "\(result)")
+    #expect(result.status == 1 && result.errors.contains("was killed by signal 9"), "\(result)")
     #expect(result.errors.contains("the library has all of the lines or none; `history token`"), "\(result.errors)")
     #expect(!result.errors.contains("nothing was created"), "\(result.errors)")
   }
@@ -208,7 +208,7 @@ struct StoppedTests {
     let pipe = sandbox.folder.path + "/note"
     #expect(mkfifo(pipe, 0o600) == 0)
     let result = try killChildren(of: Running(sandbox, ["verify", "--checkpoint", pipe]))
-    #expect(result.status == 1 && result.errors.contains("was ended by signal 9"), "\(result)")
+    #expect(result.status == 1 && result.errors.contains("was killed by signal 9"), "\(result)")
     #expect(result.errors.contains("from outside") && result.errors.contains("again"), "\(result.errors)")
     #expect(!result.errors.contains("damaged") && !result.errors.contains("Restore"), "\(result.errors)")
   }
@@ -221,7 +221,7 @@ struct StoppedTests {
     let environment = try LMDB.Environment.store(ofLibrary: sandbox.library)
     // The child waits for the writer's lock until it is killed.
     let result = try environment.write { _ in try killChildren(of: Running(sandbox, ["rebuild"])) }
-    #expect(result.status == 1 && result.errors.contains("was ended by signal 9"), "\(result)")
+    #expect(result.status == 1 && result.errors.contains("was killed by signal 9"), "\(result)")
     #expect(result.errors.contains("from outside") && result.errors.contains("Run it again"), "\(result.errors)")
     #expect(result.errors.contains("missing tables are filled by the next opening"), "\(result.errors)")
     for wrong in ["damaged", "Restore", "starts again"] {

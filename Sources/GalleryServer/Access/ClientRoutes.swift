@@ -40,7 +40,8 @@
       try ClientRow.check(newName: said)
       // `#` divides what the app says from the random letters, and share links have such names, too.
       guard !said.utf8.contains(UInt8(ascii: "#")), !reserved.contains(said.lowercased()) else {
-        throw Problem.malformed("'name' has no '#', and is none of \(reserved.joined(separator: ", ")).")
+        throw Problem.malformed(
+          "'name' must not contain '#' or be one of \(reserved.joined(separator: ", ")); choose another name.")
       }
       guard said.utf8.count <= 128 else { throw Problem.malformed("'name' has more than 128 bytes.") }
       var registration = ClientRegistration()

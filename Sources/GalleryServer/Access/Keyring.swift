@@ -177,9 +177,12 @@
       guard isTrusted(request) else { return nil }
       let names = request.fields.all("x-forwarded-user").filter { !$0.isEmpty }
       guard !names.isEmpty else { return nil }
-      guard names.count == 1, let person = people.named(names[0]) else {
+      guard names.count == 1 else {
         throw Problem(
-          403, "access-denied", "The proxy names a person without an account.")
+          403, "access-denied", "The proxy sent \(names.count) values of X-Forwarded-User; configure it to send one.")
+      }
+      guard let person = people.named(names[0]) else {
+        throw Problem(403, "access-denied", "The proxy named a user that has no account; create the account first.")
       }
       let now = environment.now()
       return Key(
@@ -323,7 +326,9 @@
         link.maker.map({ client(ofGoodKey: $0) == link.client }) ?? true
       else {
         throw Problem(
-          401, "sign-in-required", "This link was used or is too old; an owner's key makes a new one, as SIGUSR1 does.")
+          401, "sign-in-required",
+          "This sign-in link was already used or is no longer valid; create another one with an owner's key, or send "
+            + "SIGUSR1 to the server.")
       }
       return link
     }

@@ -76,7 +76,7 @@
       else { return problem }
       return Problem(
         problem.status, problem.type,
-        "The change cannot be made with the library's content; a key with the scope 'read' is answered with the reason."
+        "The library's current content does not allow this change; use a key with the scope 'read' to get the reason."
       )
     }
   }

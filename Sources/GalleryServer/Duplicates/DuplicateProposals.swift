@@ -132,7 +132,8 @@
     ) throws(Problem) -> (groups: [DuplicateGroup], total: Int) {
       let found = state.withLock { $0.phase == .ready && $0.search == search ? $0.summary?.groups : nil }
       guard let found else {
-        throw Problem(404, "not-found", "There is no search '\(search.prefix(40))' that has ended; begin one.")
+        throw Problem(
+          404, "not-found", "No finished search '\(search.prefix(40))' exists; start a search, or wait until it ends.")
       }
       return (Array(found.dropFirst(start).prefix(count)), found.count)
     }

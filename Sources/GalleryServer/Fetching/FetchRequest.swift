@@ -235,7 +235,7 @@
     func view(of library: PhotoLibrary, for key: Keyring.Key) throws(Problem) -> PhotoLibrary {
       guard let client = selectionOf, client.exact != key.client.exact else { return library.as(key.client) }
       guard key.client == PhotoLibrary.owner, key.scopes.contains(.owner) else {
-        throw Problem(403, "access-denied", "Only the library's owner may ask for what another client sees.")
+        throw Problem(403, "access-denied", "Only the library's owner may request another client's view.")
       }
       return library.as(client)
     }
@@ -243,7 +243,8 @@
     /// Refuses the view of any client but the one that the fetch names, from wherever it is called.
     private func checkView(_ library: PhotoLibrary) throws(Problem) {
       guard selectionOf == nil || selectionOf?.exact == library.client.exact else {
-        throw Problem(403, "access-denied", "What another client sees is not to be asked for here.")
+        throw Problem(
+          403, "access-denied", "This route does not show another client's view; use a fetch without 'selectionOf'.")
       }
     }
 

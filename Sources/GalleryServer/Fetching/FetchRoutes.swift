@@ -18,7 +18,8 @@
         try fetch.chooseDay(in: view ?? library, orAlbumsOf: library)
         guard fetch.name.utf8.count <= FetchRequest.nameLimit else {
           throw Problem(
-            400, "limit-exceeded", "The fetch is too long for a name; its predicate and terms may have 1.5 KB.")
+            400, "limit-exceeded",
+            "The fetch is too long; its predicate, search text and sort terms may have at most 1.5 KB together.")
         }
         let token = try view?.currentToken
         return .json(
@@ -270,7 +271,9 @@
 
     /// The assets as objects, one a line; without `count` all of them, in pieces that wait for the client.
     func lines(_ call: Call) async throws -> HTTPResponse {
-      guard !isColumns else { throw Problem.malformed("Lines are objects; leave 'form' out, or take windows.") }
+      guard !isColumns else {
+        throw Problem.malformed("Lines cannot have the form 'columns'; omit 'form', or request JSON instead of lines.")
+      }
       let library = try call.library(of: fetch)
       let limit = try call.query("count") == nil ? nil : count
       let result = try await offload {

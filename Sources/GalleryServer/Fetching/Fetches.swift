@@ -110,7 +110,7 @@
       switch try library.authorizationStatus(for: .readWrite) {
       case .authorized, .limited: return
       default:
-        throw Problem(403, "access-denied", "The client '\(library.client)' may not read the library, or no longer.")
+        throw Problem(403, "access-denied", "The client '\(library.client)' has no read access to the library.")
       }
     }
   }

@@ -311,7 +311,7 @@
     /// Why something cannot be made.
     func reason(_ hash: [UInt8], isPlay: Bool) -> String {
       (try? String(contentsOf: file(hash, isPlay ? "why-play" : "why"), encoding: .utf8))
-        ?? "The programs of the server cannot render it."
+        ?? "The server's rendering programs cannot render this file."
     }
 
     /// Drops the records of missing or altered files.

@@ -309,7 +309,7 @@
         reason = reason.replacing(error.path, with: URL(filePath: error.path).lastPathComponent)
       }
       guard Problem.namesPath(reason) else { return reason }
-      return "The programs of the server cannot make a picture of \(hash.hexadecimal)."
+      return "The server's rendering programs cannot render the file \(hash.hexadecimal)."
     }
 
     /// Makes the film that is played, if there has to be one.

@@ -328,7 +328,7 @@
     }
 
     static func inconsistent(_ length: UInt64, _ other: UInt64) -> Problem {
-      .malformed("The upload has \(length) bytes by one statement and \(other) by another; they must agree.")
+      .malformed("The upload's length was given as \(length) and as \(other) bytes; send one length.")
     }
   }
 #endif

@@ -151,7 +151,8 @@
         throw .malformed("The file name has \(name.utf8.count) bytes; a name has at most 255.")
       }
       guard !name.unicodeScalars.contains(where: isRefused) else {
-        throw .malformed("The file name contains a control character or one that turns text around.")
+        throw .malformed(
+          "The file name contains a control character, a line separator or a bidirectional control; rename the file.")
       }
       return name.isEmpty || name == "." || name == ".." ? nil : name
     }

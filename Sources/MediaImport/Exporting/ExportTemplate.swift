@@ -165,7 +165,7 @@ package struct ExportTemplate: Sendable, Hashable {
 
     func failure(_ sentence: String) -> LibraryError {
       let column = whole.distance(from: whole.startIndex, to: rest.startIndex) + 1
-      return LibraryError(.malformedRequest, "The template '\(whole)' is wrong at column \(column): \(sentence)")
+      return LibraryError(.malformedRequest, "Invalid template '\(whole)' at column \(column): \(sentence)")
     }
 
     mutating func parts() throws(LibraryError) -> [Part] {

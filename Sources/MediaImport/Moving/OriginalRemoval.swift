@@ -155,7 +155,7 @@ struct OriginalRemoval: Sendable {
 
   private func checkHasOneName(_ file: borrowing SourceFile) throws(Kept) {
     guard file.stamp.linkCount == 1 else {
-      throw Kept(.hardLinked, "the same file has further names, which can be those of another library.")
+      throw Kept(.hardLinked, "it has other hard links, which may belong to another library.")
     }
   }
 

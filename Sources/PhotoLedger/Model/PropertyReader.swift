@@ -68,7 +68,7 @@ extension PropertyRow where Self: AssetBytes {
     // Details are missing in a row; QueryPlan asks `DescribedAsset` for them.
     case .text, .texts: return .text { _ in nil }
     case .measure: return .number { _ in .nan }
-    case .location, .record: preconditionFailure("A query cannot ask for a place or for all that is said of an asset.")
+    case .location, .record: preconditionFailure("A query cannot read a location or the whole metadata record.")
     }
   }
 }

@@ -20,7 +20,7 @@ package struct TextTest: Sendable {
       guard isStored || text.folded(options).count < TextPattern.longestProgram else {
         throw .malformed(
           String(text.prefix(80)),
-          "The text of \(test.rawValue) is too long (less than \(TextPattern.longestProgram) characters are allowed).")
+          "The text of \(test.rawValue) is too long (fewer than \(TextPattern.longestProgram) characters are allowed).")
       }
     case .equals: break
     }

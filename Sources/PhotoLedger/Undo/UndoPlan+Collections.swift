@@ -324,7 +324,7 @@ extension UndoJudge {
       plan.folderMoves.remove(move.child)
       dropped.insert(subject(row))
     }
-    skipMoves(of: dropped) { "By now \($0.phrase) contains its former folder." }
+    skipMoves(of: dropped) { "The former folder of \($0.phrase) is now inside it." }
   }
 
   /// Takes the moves out of the plan that would put a collection into a folder that stays deleted.

@@ -87,7 +87,7 @@ extension Decider {
       throw invalid("a burst identifier that is empty or longer than 256 bytes")
     }
     guard creation.burstIdentifier != nil || (!creation.representsBurst && creation.burstSelectionTypes == []) else {
-      throw invalid("a part in a burst without a burst identifier")
+      throw invalid("a burst selection or represent a burst without a burst identifier")
     }
     try check(caption: creation.caption, keywords: creation.keywords)
     try check(creation.fileMetadata)

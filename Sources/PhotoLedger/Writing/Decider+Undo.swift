@@ -108,12 +108,13 @@ extension Decider {
       guard try !restoreCovers(entry.cover, entry.creatorsCover, of: entry.number, &t), let change = entry.change else {
         continue
       }
-      let whom = entry.cover == nil ? " to its creator" : ""
+      let reason =
+        entry.cover == nil
+        ? "because its creator cannot see that asset in the album" : "because the album does not show that asset"
       var report = outcome.value
       report.changes.removeAll { $0 == change }
       report.removeForced { $0 == change }
-      report.kept.append(
-        "The former cover of \(change.subject.phrase) is not shown\(whom) in it and was not restored.")
+      report.kept.append("The previous cover of \(change.subject.phrase) was not restored, \(reason).")
       outcome.value = report
     }
   }

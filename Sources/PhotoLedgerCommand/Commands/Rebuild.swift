@@ -39,16 +39,16 @@ extension Command {
         }
         guard ChildRun.isFault(number) else {
           Output.notice(
-            "The rebuild was ended by signal \(number) (\(name)) \(ChildRun.fromOutside). Run it again; the "
+            "The rebuild was killed by signal \(number) (\(name)) \(ChildRun.fromOutside). Run it again; the "
               + "projections are the old ones or the new ones, complete, and missing tables are filled by the next "
               + "opening.")
           return .failed
         }
         Output.notice(
           isLast
-            ? "The rebuild was ended by signal \(number) (\(name)) again: the store is damaged in its log, or beyond "
+            ? "The rebuild was killed by signal \(number) (\(name)) again: the store is damaged in its log, or beyond "
               + "what can be described. Restore it from a copy."
-            : "The rebuild was ended by signal \(number) (\(name)) while it read a damaged table; it starts again and "
+            : "The rebuild was killed by signal \(number) (\(name)) while it read a damaged table; it starts again and "
               + "reads only the log.")
       }
     }

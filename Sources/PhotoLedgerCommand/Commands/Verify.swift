@@ -30,7 +30,7 @@ extension Command {
     if let client = try invocation.client() { options += ["--as", client] }
     for option in [hashing, .json] where invocation.has(option) { options.append("--\(option.name)") }
     return try invocation.runInChild(verifyHere.name, options, left: "nothing was changed") { signal in
-      "The check was ended by \(signal) while it read the store: the store is damaged beyond what can be reported. "
+      "The check was killed by \(signal) while it read the store, which is too damaged to be reported in detail. "
         + "Restore it from a copy."
     }
   }

@@ -125,8 +125,8 @@ extension Interruption {
 extension Invocation {
   /// Runs an internal command in a child, and turns a signal that ended it into a sentence.
   /// - Parameters:
-  ///   - damaged: what is said of a fault, if it was not asked to stop: what it read is damaged beyond what can be
-  ///     reported.
+  ///   - damaged: the sentence about a fault, if it was not asked to stop: what it read is too damaged to be reported
+  ///     in detail.
   ///   - left: what stands afterwards, such as `nothing was created`.
   func runInChild(
     _ name: String, _ options: [String], operands: [String] = [], left: String, damaged: (String) -> String
@@ -142,7 +142,8 @@ extension Invocation {
       } else if ChildRun.isFault(number) {
         Output.notice(damaged(signal))
       } else {
-        Output.notice("The child was ended by \(signal) \(ChildRun.fromOutside). Run the command again; \(left).")
+        Output.notice(
+          "The child process was killed by \(signal) \(ChildRun.fromOutside). Run the command again; \(left).")
       }
       return .failed
     }
@@ -153,7 +154,8 @@ extension Invocation {
     _ name: String, _ options: [String], reading what: String, left: String = "nothing was created"
   ) throws -> ExitStatus {
     try runInChild(name, options, operands: operands, left: left) { signal in
-      "The child was ended by \(signal) while it read \(what), which is damaged beyond what can be reported; \(left)."
+      "The child process was killed by \(signal) while it read \(what), which is too damaged to be reported in detail; "
+        + "\(left)."
     }
   }
 }

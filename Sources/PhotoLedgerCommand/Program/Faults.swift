@@ -29,8 +29,8 @@ extension Invocation {
       return
     }
     psys_end_faults_with(
-      "photoledger: The command was ended by a fault while it used the store at \(places.joined(separator: " and ")): "
-        + "the store is damaged beyond what can be reported, or its file system in memory (tmpfs) is full, or "
+      "photoledger: The command crashed while it used the store at \(places.joined(separator: " and ")): "
+        + "the store is too damaged to be reported in detail, or its file system in memory (tmpfs) is full, or "
         + "the program has a bug; free some space if it is full, examine a copy of the library, or restore one (")
   }
 }

@@ -123,7 +123,7 @@ struct ResourceFile: Sendable {
     guard !FileManager.default.fileExists(atPath: target.path),
       FileManager.default.createFile(atPath: target.path, contents: nil)
     else {
-      throw PHPhotosError(.internalError, "The file \(target.path) cannot be made, or is there already.")
+      throw PHPhotosError(.internalError, "The file \(target.path) cannot be created, or already exists.")
     }
     do {
       let handle = try FileHandle(forWritingTo: target)

@@ -132,7 +132,7 @@ public final class PHContentEditingOutput: NSObject {
     guard supportedRenderedContentTypes.contains(type) else {
       throw PHPhotosError(
         .invalidResource,
-        "A render of the type \(type) is not taken; use \(supportedRenderedContentTypes.map(\.identifier)).")
+        "Rendered content of type \(type) is not supported; use \(supportedRenderedContentTypes.map(\.identifier)).")
     }
     return place(type)
   }

@@ -197,7 +197,7 @@ extension NSItemProvider {
       do {
         guard let value = try await source.load(type, progress)?.value as? T else {
           throw PHPhotosError(
-            .invalidResource, "The picked item has no data for \(type), but for \(source.types).")
+            .invalidResource, "The picked item cannot be loaded as \(type); its data has the types \(source.types).")
         }
         completionHandler(.success(value))
       } catch {
