@@ -52,7 +52,7 @@ struct MetadataCommandTests {
     try FileManager.default.removeItem(atPath: try #require(list[0]["path"] as? String))
     let run = try sandbox.run(["metadata", "read", ids[1], ids[2]])
     #expect(run.status == 1 && run.lines.contains { $0.hasPrefix("missing: ") }, "\(run)")
-    #expect(run.lines.contains("Assets: 1 recorded, 1 of missing files."))
+    #expect(run.lines.contains("Assets: 1 recorded, 1 with missing files."))
     #expect(try Self.said(sandbox).map { $0 != nil } == [false, false, true])
     let none = try sandbox.run(["metadata", "read", ids[0]], input: "", ["PATH": sandbox.folder.path])
     #expect(none.status == 1 && none.errors.contains("libimage-exiftool-perl"), "\(none)")

@@ -59,7 +59,7 @@ extension Command {
 
   static let albumCover = editing(
     "album cover", "choose the asset that stands for an album, or clear the choice",
-    [album, Operand("ID", .optional, "an asset that the album shows; left out: no chosen cover")],
+    [album, Operand("ID", .optional, "an asset that the album shows; omit it to clear the choice")],
     example: "album cover ALBUM \(exampleIdentifier)"
   ) {
     ["op": "album.cover", "album": $0.operand(0), "asset": $0.operands.count > 1 ? $0.operand(1) : .null]

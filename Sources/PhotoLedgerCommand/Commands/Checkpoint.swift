@@ -8,8 +8,8 @@ extension Command {
     words: ["checkpoint"], summary: "recompute the log and print its size, Merkle root and head",
     options: .opening + [Option("out", "FILE", "write the note to a new file instead"), .json],
     notes: """
-      The note has the text form of transparency logs (c2sp.org/tlog-checkpoint) and is not signed. Store it out of
-      reach of everybody who can write the library; `verify --checkpoint` compares the library with it.
+      The note has the text form of transparency logs (c2sp.org/tlog-checkpoint) and is not signed. Store it where
+      no one with write access to the library can change it; `verify --checkpoint` compares the library with it.
       """,
     example: "checkpoint --out 2025-06-15.note"
   ) { invocation in

@@ -5,12 +5,12 @@ import PhotoLedger
 
 extension Command {
   static let compact = Command(
-    words: ["compact"], summary: "rewrite the store, without free space and erased bytes",
-    options: .opening + [Option("sweep", "also remove files that no asset has and no undo can bring back"), .json],
+    words: ["compact"], summary: "rewrite the store without free space and erased bytes",
+    options: .opening + [Option("sweep", "also remove files that no asset has and no undo can restore"), .json],
     notes: """
       No other process may have the library open. The new store is verified before it replaces the old one; a
-      compaction that is cancelled or killed leaves one of them, complete. A sweep that is cancelled keeps the files
-      that it did not come to, and the status is 1.
+      compaction that is cancelled or killed leaves one of them, complete. A sweep that is cancelled leaves the files
+      that it has not examined, and the status is 1.
       """,
     example: "compact --sweep"
   ) { invocation in

@@ -20,9 +20,9 @@ extension Command {
       that are within the distance of it; nothing is changed. The photo to keep is the one with more pixels, then with
       a RAW original, with edits, with a paired video, with the larger file, then the one added first.
 
-      Photos of different aspect ratio or colours and members of one burst are not alike, and plain pictures are not
-      compared. What a picture looks like is kept beside the library, so that a second search is fast, and one that was
-      stopped continues. vipsthumbnail (libvips-tools) must be installed.
+      Photos that differ in aspect ratio or colours and members of one burst are never grouped, and plain pictures are
+      not compared. Fingerprints of the pictures are kept beside the library, so that a second search is fast and one that
+      was stopped continues. vipsthumbnail (libvips-tools) must be installed.
       """,
     example: "duplicates --where 'creationDate >= \"2024-01-01T00:00:00Z\"' --distance 2"
   ) { invocation in
@@ -56,7 +56,7 @@ extension Command {
 }
 
 extension Commands {
-  private static let withdraw = Option("withdraw", "withdraw such a decision")
+  private static let withdraw = Option("withdraw", "withdraw the decision")
 
   static let merging: [Command] = [
     Command(
@@ -66,8 +66,9 @@ extension Commands {
       ],
       options: .changing + [withdraw],
       notes: """
-        No two of the photos are proposed together again, at most \(DuplicateDecisions.assetLimit) in one decision.
-        It is about the pictures: an edit of one of them makes another picture. The decision is kept beside the log, in
+        No two of the photos are proposed together again; one decision covers at most
+        \(DuplicateDecisions.assetLimit) photos. It applies to the pictures as they are: an edited photo is a different
+        picture, which can be proposed again. The decision is kept beside the log, in
         `decisions/` of the library's directory, so that `undo` does not revert it; --withdraw does.
         """,
       example: """
@@ -90,14 +91,14 @@ extension Commands {
     .editing(
       "duplicates merge", "merge photos into one, and move the others to the trash",
       [
-        Operand("KEEPER", "the identifier of the asset that stays"),
+        Operand("KEEPER", "the identifier of the asset to keep"),
         Operand("OTHER", .several, "identifiers of its duplicates"),
       ],
       notes: """
-        In one commit, which `undo` reverts: the asset that stays is put into each album of the others, at the place
-        of the first of them, is a favourite if any is, and gets the keywords of all. It keeps its caption, stars, date
-        and location, or gets those of the others if it has none. The others keep their places in the trash. If the
-        others have more than 1,024 keywords that it lacks, nothing is merged.
+        Makes one commit, which `undo` reverts. KEEPER is added to each album of the others at the position of the first
+        of them, is a favourite if any of them is, and gets all their keywords. It keeps its caption, stars, date and
+        location, or gets those of the others if it has none. The others keep their album positions while they are in
+        the trash. If the others have more than 1,024 keywords that KEEPER lacks, nothing is merged.
         """,
       example: """
         duplicates merge 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F 6FA459EA-EE8A-4CA4-894E-DB77E160355E

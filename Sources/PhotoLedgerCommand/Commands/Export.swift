@@ -15,8 +15,8 @@ extension Command {
       salt and payload. The same log yields the same text, byte for byte.
 
       With --to, ranges can be exported and imported one after the other: pass the token that `import-log` prints to
-      --after of the next one. If data of a range was erased after its end, it goes on to the state at which it has
-      the replacements of all erased data.
+      --after of the next one. If data of a range was erased after its end, the range is extended to the first
+      state that contains all replacements.
 
       Lines with events that a rebuild quarantined are imported only by a program that can apply them; a message on
       standard error names the events. A backup has no such limit.

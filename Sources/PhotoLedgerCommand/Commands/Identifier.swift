@@ -11,7 +11,7 @@ extension Command {
   static let identifierCloud = Command(
     words: ["identifier", "cloud"], summary: "map identifiers of this library to cloud identifiers",
     operands: [Operand("ID", .several, "identifiers of assets, albums and folders")], options: .looking,
-    notes: "Each is one JSON line, with cloudIdentifier or error. The exit status is 1 if any has an error.",
+    notes: "Prints one JSON line for each, with cloudIdentifier or error. The exit status is 1 if any has an error.",
     example: "identifier cloud 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F"
   ) { invocation in
     try invocation.withLibrary { library in
@@ -27,7 +27,7 @@ extension Command {
     operands: [Operand("CLOUDID", .several, "printed by `identifier cloud`, in this library or another")],
     options: .looking + [syncedOnly],
     notes: """
-      Each is one JSON line, with localIdentifier or error; error 3202 has localIdentifiers, all matches. An
+      Prints one JSON line for each, with localIdentifier or error; error 3202 has localIdentifiers, all matches. An
       asset without the recorded identifier is found by equal content, unless --synced-only is given. The exit
       status is 1 if any has an error.
       """,

@@ -6,9 +6,9 @@ import PhotoLedger
 
 extension Command {
   private static let reference = Option("reference", "reference the files at their paths instead of copying them")
-  private static let watching = Option("watch", "keep running, and import files as they come into the folders")
+  private static let watching = Option("watch", "keep running, and import files as they appear in the folders")
   private static let acceptMissing = Option(
-    "accept-missing", "with --watch: go on however many files are missing, or if a folder is empty that had files")
+    "accept-missing", "with --watch: continue even if many files are missing or a folder has become empty")
   private static let folderAlbums = Option("folder-albums", "create an album for each folder that contains photos")
   private static let sidecars = Option(
     "sidecars", "read sidecars: XMP, JSON of exiftool and osxphotos, YAML of PhotoPrism with its albums")
@@ -16,13 +16,13 @@ extension Command {
   private static let partnerShared = Option(
     "partner-shared", "TREATMENT", "photos of the account's partner: take (the default), leave, or keyword:WORD")
   private static let selectionNotes = """
-    Patterns are the shell's, without regard to case: one without a slash fits the name of a file or of a folder on \
-    the way, one with a slash the path below the root. Files that other programs keep beside photos are skipped unless \
-    --all-names is given: thumbnails, previews, bins, libraries of other programs. --dry-run does all but record: it \
-    prints what would be imported, and up to 20 examples of each rule that was applied.
+    Patterns are case-insensitive shell patterns: one without a slash matches the name of a file or of a folder on its \
+    path, one with a slash the path below the root. Files that other programs keep beside photos are skipped unless \
+    --all-names is given: thumbnails, previews, bins, libraries of other programs. --dry-run does everything except \
+    recording: it prints what would be imported, and up to 20 examples of each rule that was applied.
     """
   private static let move = Option(
-    "move", "remove each original that the library is proved to have a copy of; every other file stays")
+    "move", "remove each original after verifying the library's copy; keep all other files")
   /// The library, and the fork that an import goes into.
   private static let importPlaces: @Sendable (Invocation) -> [String] = { $0.libraryPaths + $0.texts("into-fork") }
 
@@ -42,7 +42,7 @@ extension Command {
       Files that are already in the library are skipped, so the same folder can be imported again, and an import that
       was stopped continues when it is started again. Files that could not be imported are listed with the reason, and
       every file is listed in the report that the summary names. The summary also has the command that undoes the
-      import, by the cause of its commits. The status is 1 if files vanished or could not be read meanwhile. exiftool
+      import by the cause of its commits. The status is 1 if files vanished or could not be read meanwhile. exiftool
       must be installed.
 
       With --watch the command does not end: it imports what is new in the folders, and then files as they come, once \
@@ -53,9 +53,9 @@ extension Command {
 
       With --move originals are removed when all files are recorded: each only if the library's copy was read back, is \
       another file, and has the hash of the original, which was read again, was not changed, and is not open for \
-      writing in any program. Sidecars, links, files with several names, files of libraries and what was not imported \
-      stay, and are counted by reason. An import that was stopped or killed continues when it is started again. \
-      Without --reference and --watch, and only as the owner; --dry-run counts what would be removed.
+      writing in any program. Sidecars, links, files with several hard links, files of libraries and files that were \
+      not imported are kept, and counted by reason. An import that was stopped or killed continues when it is started \
+      again. Only the owner can use --move, without --reference and --watch; --dry-run counts what would be removed.
 
       \(selectionNotes)
       """,

@@ -18,7 +18,7 @@ extension Command {
     options: .opening + [destination, appending, .json],
     notes: """
       Every line is verified; an invalid one stops the import with an error that names its number, and nothing is
-      left. A new library has the same chain; its files are missing until they are copied to it. Prints the token of
+      imported. A new library has the same chain; its files are missing until they are copied to it. Prints the token of
       the resulting state.
       """,
     example: "import-log library.log --to ~/Pictures/again"

@@ -6,14 +6,14 @@ import PhotoLedger
 
 extension Command {
   private static let sidecars = Option("sidecars", "read the sidecars beside originals outside the library, too")
-  private static let onlyMissing = Option("only-missing", "only assets of whose files nothing is recorded")
+  private static let onlyMissing = Option("only-missing", "only assets without recorded file metadata")
   private static let dryRun = Option.dryRun("print what would be recorded, and record nothing")
   /// Hidden assets and all members of bursts and stacks are read in any case.
   private static let choosing = FetchArguments.choosing.filter { $0.name != "hidden" }
 
   static let metadataRead = Command(
     words: ["metadata", "read"], summary: "read the metadata of the original files again",
-    operands: [Operand("ID", .any, "identifiers of assets, in place of the options that choose some")],
+    operands: [Operand("ID", .any, "identifiers of assets, instead of options that choose them")],
     options: .opening + choosing + [
       sidecars, onlyMissing, dryRun, Option("cause", "TEXT", "the cause of the commits; default names the run"),
       Option("jobs", "N", "files read at the same time; default two for each processor"), .json,
@@ -117,8 +117,8 @@ extension MetadataOutcome {
     case .recorded: "recorded"
     case .wanted: "to be recorded"
     case .unchanged: "unchanged"
-    case .missing: "of missing files"
-    case .altered: "of other files than were imported"
+    case .missing: "with missing files"
+    case .altered: "with files other than those imported"
     case .failed: "unreadable"
     case .notEditable: "not editable here"
     case .notReached: "not reached"

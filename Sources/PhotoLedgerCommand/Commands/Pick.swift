@@ -42,7 +42,7 @@ extension Command {
     ],
     notes: """
       Without --choose the terminal shows a numbered list of candidates. Type numbers to select or deselect assets, p
-      to withhold the location or not, an empty line to finish, q to cancel; the list has at most
+      to switch withholding of the location, an empty line to finish, q to cancel; the list has at most
       \(PickingDialogue.listLimit) entries, so narrow it with --filter.
 
       Filters: images, videos, livePhotos, panoramas, screenshots, screenRecordings, slomoVideos, timelapseVideos,

@@ -8,16 +8,16 @@ import PhotoLedger
 
 extension Command {
   fileprivate static let withoutRegistration = Option(
-    "no-registration", "let no app register itself; the owner gives keys")
+    "no-registration", "do not let apps register themselves; the owner issues keys")
 
   fileprivate static let immichClients = Option(
     "immich-clients", "answer uploaders that were written for Immich, such as immich-go, under /api")
 
   fileprivate static let page = Option(
-    "page", "FOLDER", "the folder of the gallery's page, read at each request; for work on the page itself")
+    "page", "FOLDER", "read the gallery's page from this folder at each request; for developing the page")
 
   fileprivate static let onRequest = Option(
-    "on-request", "make renditions only when asked for, none in idle time")
+    "on-request", "make renditions only on request, not in idle time")
 
   static let serve = Command(
     words: ["serve"], summary: "serve the library over HTTP to galleries and programs",
@@ -32,16 +32,16 @@ extension Command {
     ],
     notes: """
       Prints the address and a link that signs its first visitor in as the owner, once; then a line on standard error
-      for each request, with --json as JSON. SIGUSR1 prints another such link. SIGTERM and SIGHUP end feeds, let running
-      requests go on for five seconds, and stop the server; what came of uploads is kept. A second signal ends the
-      process at once. A socket passed by systemd is used instead of --listen. The server describes the API at
-      /v1/openapi.json. The program needs the package trait Gallery: swift build -c release --traits Gallery.
+      for each request, with --json as JSON. SIGUSR1 prints another such link. SIGTERM and SIGHUP end feeds, give
+      running requests five seconds to finish, and stop the server; data already received from uploads is kept. A second
+      signal ends the process at once. A socket passed by systemd is used instead of --listen. The server describes the
+      API at /v1/openapi.json. The program needs the package trait Gallery: swift build -c release --traits Gallery.
 
-      The certificate and its key are read at the start: restart the server after a renewal. It looks once an hour
-      whether the certificate has changed, and says so on standard error.
+      The certificate and its key are read at the start: restart the server after a renewal. The server
+      checks once an hour whether the certificate has changed, and says so on standard error.
 
       With --trust-proxy the three fields of requests from that address are trusted. X-Forwarded-For gives the address
-      by which limits count and that the log shows, X-Forwarded-Proto: https makes cookies Secure, and
+      for limits and the log, X-Forwarded-Proto: https makes cookies Secure, and
       X-Forwarded-User signs in the account that it names. Without the option they are ignored, and all visitors of a
       proxy count as one address. The proxy has to set or remove each of the fields.
       """,
@@ -57,7 +57,8 @@ extension Command {
 }
 
 extension Option {
-  static let listen = Option("listen", "HOST:PORT", "where to listen; 127.0.0.1:8080 if left out, port 0: a free one")
+  static let listen = Option(
+    "listen", "HOST:PORT", "where to listen; default 127.0.0.1:8080; port 0 chooses a free port")
 }
 
 extension Invocation {

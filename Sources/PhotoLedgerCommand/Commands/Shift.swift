@@ -18,8 +18,8 @@ extension Command {
   private static let dryRun = Option.dryRun("print the dates before and after, and change nothing")
 
   static let shift = Command(
-    words: ["shift"], summary: "move the dates of assets by the same time, for a clock that was wrong",
-    operands: [Operand("ID", .any, "identifiers of assets, in place of the options that choose some")],
+    words: ["shift"], summary: "shift the dates of assets by the same amount, for a clock that was wrong",
+    operands: [Operand("ID", .any, "identifiers of assets, instead of options that choose them")],
     syntax: """
       --by TIME (ID… | --from DATE | --until DATE | --search TEXT | --where FORMAT | --album ID | \
       --smart-album NAME|ID | --source S[,S]… | --trash)…
@@ -33,9 +33,9 @@ extension Command {
       Option("key", "KEY", "an idempotency key: the same shift is executed once"), dryRun, .json,
     ],
     notes: """
-      The instant of capture and the camera's wall time move together; the offset from UTC stays. --from and --until
-      compare the wall time as `ls` prints it. Assets without a date are passed over; they are counted unless --from or
-      --until is given. Options choose all members of a burst or stack, shown or not; hidden assets only
+      The instant of capture and the camera's wall time move together; the offset from UTC does not change. --from
+      and --until compare the wall time as `ls` prints it. Assets without a date are skipped; they are counted unless
+      --from or --until is given. Options choose all members of a burst or stack, shown or not; hidden assets only
       with --hidden.
 
       All dates change in one commit, which `undo --commit` with the printed token undoes. A commit has at most

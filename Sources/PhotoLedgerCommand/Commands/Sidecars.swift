@@ -26,9 +26,8 @@ extension Command {
     notes: """
       For a library of `import --reference`, whose originals remain at their paths. Fields are caption, keywords,
       stars, favourite, date and location; other contents of a sidecar are kept, as far as exiftool keeps them. Hidden
-      assets and all members of bursts and stacks are included, but not the trash. A
-      sidecar that another program changed since it was written is left alone and named. The status is 1 if a sidecar
-      could not be written.
+      assets and all members of bursts and stacks are included, but not the trash. A sidecar that another program
+      changed since it was written is not overwritten, and is named. The status is 1 if a sidecar could not be written.
       """,
     example: "sidecars write --mirror ~/sidecars"
   ) { invocation in
@@ -100,7 +99,7 @@ extension SidecarOutcome {
     case .wanted: "to be written"
     case .nothing: "not needed, since nothing was edited"
     case .noPlace: "without a path, since the library owns the file"
-    case .missing: "of missing originals"
+    case .missing: "with missing originals"
     case .conflict: "changed by another program"
     case .failed: "failed"
     case .notReached: "not reached"

@@ -13,8 +13,8 @@ extension Command {
       .json,
     ],
     notes: """
-      They never affect answers of --at and diff, only their cost. Run it after an import, or once a night; another
-      spacing than before rebuilds all of them.
+      They never affect answers of --at and diff, only their cost. Run it after an import, or once a night; a new
+      spacing rebuilds all of them.
       """,
     example: "snapshots make"
   ) { invocation in

@@ -9,10 +9,10 @@ extension Command {
       Operand("OTHER", .any, "identifiers of the assets beneath it"),
     ],
     notes: """
-      A TOP that has a stack already keeps it, and the others join. Assets that are in another stack leave it: the
-      oldest of the rest takes over where that was its top, and a stack of one asset dissolves. Without OTHER, an
-      asset beneath the top of its stack becomes the top. `ls --all-stacks` shows what lies beneath. The members of a
-      stack are at most 1,000; synced, shared and trashed assets, and members of bursts that do not represent them,
+      A TOP that has a stack already keeps it, and the others join. Assets that are in another stack leave it: if its
+      top leaves, the oldest remaining asset becomes the top, and a stack of one asset is dissolved. Without OTHER, an
+      asset beneath the top of its stack becomes the top. `ls --all-stacks` shows the assets beneath the top. A stack
+      has at most 1,000 members; synced, shared and trashed assets, and members of bursts that do not represent them,
       cannot be stacked.
       """,
     example: "stack \(exampleIdentifier) 6FA459EA-EE8A-4CA4-894E-DB77E160355E"

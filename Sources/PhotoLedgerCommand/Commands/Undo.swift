@@ -19,7 +19,7 @@ extension Command {
       Option("from", "TOKEN", "only commits after the state of a token"),
       Option("to", "TOKEN", "only commits up to the state of a token, its own included"),
       Option("cause", "C", "only commits of a cause"), Option("client", "C", "only commits of a client"),
-      Option("kind", "KIND", isRepeatable: true, "only commits with an event of a kind, as `log` has it"),
+      Option("kind", "KIND", isRepeatable: true, "only commits with an event of a kind, as in `log`"),
       Option("since", "DATE", "only commits of this instant or day, or later"),
       Option("until", "DATE", "only commits before this instant, or to the end of this day"),
       Option("object", "ID", isRepeatable: true, "only changes of an asset, album or folder"), everything,
