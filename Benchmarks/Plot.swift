@@ -25,7 +25,7 @@ struct Plot {
 
   private static let (width, height) = (860.0, 440.0)
   private static let (left, right, top, bottom) = (70.0, 340.0, 44.0, 52.0)
-  /// Legible on white and on black, and apart for who cannot tell red from green (Okabe and Ito).
+  /// Legible on white and on black, and distinct without telling red from green (Okabe and Ito).
   private static let colours = ["#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#8A8A8A"]
 
   /// The plot as a document.

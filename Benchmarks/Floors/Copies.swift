@@ -1,7 +1,7 @@
 import CountedTree
 import Foundation
 
-/// What memory itself takes, caches cold, for those who copy the list and for those who copy paths of a tree.
+/// What memory itself takes, caches cold, for copies of the list and for copies of paths in a tree.
 ///
 /// A comparison of two lists reads both, so a `memcpy` of one is less than it can do. A persistent tree copies the
 /// path to each place that it changes; here are as many nodes of the same sizes, each a block of its own and copied to

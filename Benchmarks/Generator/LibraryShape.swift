@@ -24,7 +24,7 @@ enum LibraryShape {
 
   // Assumed.
 
-  /// What is marked as a favourite; anything from 0 to 0.15 was heard of.
+  /// What is marked as a favourite; reports range from 0 to 0.15.
   static let favouriteShare = 0.03
   /// What is hidden. What others archive has no state of its own in PhotoKit, so nothing is archived here.
   static let hiddenShare = 0.005

@@ -319,7 +319,7 @@ enum Serving {
       return Sample(times)
     }
 
-    /// Waits until the server has nothing more to do for those who came.
+    /// Waits until the server has nothing more to do for earlier clients.
     private static func waitUntilQuiet(_ server: ServedLibrary) throws {
       var last = try server.processorSeconds()
       for _ in 0..<600 {

@@ -95,7 +95,7 @@
       (self.descriptor, self.address) = (descriptor, address)
     }
 
-    /// Gives the descriptor to the one who serves it.
+    /// Gives the descriptor to the server.
     mutating func release() -> Int32 {
       defer { descriptor = -1 }
       return descriptor

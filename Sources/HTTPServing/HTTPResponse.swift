@@ -146,7 +146,7 @@
 
   /// A response that is made once, with its fields, and sent as often as it is asked for.
   public final class HTTPMadeResponse: Sendable {
-    // SAFETY: libmicrohttpd counts who uses a response under a lock of its own, and nothing is added to it any more.
+    // SAFETY: libmicrohttpd counts the uses of a response under a lock of its own, and nothing is added to it any more.
     fileprivate nonisolated(unsafe) let raw: OpaquePointer
     /// The status code.
     public let status: Int

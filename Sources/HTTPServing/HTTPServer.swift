@@ -160,7 +160,7 @@
     private let requests = Atomic(0)
     /// How many bytes of bodies are held in memory.
     let gathered = Atomic(0)
-    /// How many of them are of each holder who has some.
+    /// How many of them belong to each holder.
     private let gatheredOf = Mutex<[String: Int]>([:])
     /// Guarded by its lock; `daemon` is set before the first request can be handled and cleared by `stop`.
     private let state = Mutex(State())

@@ -44,8 +44,8 @@
         (chunk, start, chunkTime) = (bytes, 0, WatchedConnection.now)
       }
 
-      /// Resumes the connection. Under the lock: who ends the stream after it finds nothing suspended, and the server
-      /// may stop.
+      /// Resumes the connection. Under the lock: a thread that ends the stream afterwards finds nothing suspended, and
+      /// the server may stop.
       mutating func resume() {
         guard isSuspended else { return }
         isSuspended = false

@@ -14,14 +14,14 @@
   // libmicrohttpd. What an application works out from a part alone, such as the credential in it, it keeps in the
   // part's `HTTPNote`, and finds it again with the part.
   //
-  // Invariant: a part is what reading the same bytes anew would give, from any client; who may do what is never noted.
+  // Invariant: a part is what reading the same bytes anew would give, from any client; permissions are never recorded.
   // A slot holds one part, so two that share a slot take turns, and nothing grows. Fields of GET and HEAD are kept, and
   // paths, up to `limit` bytes each. A head with a line that is continued is not: its name and value alone would be
   // those of another head (`chttp_is_folded`).
   //
   // Rejected: keeping the last head of each connection (an idle feed would hold one more), and a dictionary (a keyed
-  // hash of half a kilobyte costs as much as half of the strings; here those who make parts collide gain nothing but
-  // that theirs are read anew).
+  // hash of half a kilobyte costs as much as half of the strings; here a client that makes parts collide only has
+  // its own parts read anew).
 
   /// What an application works out from a part of a head, kept as long as the part is.
   public final class HTTPNote: Sendable {

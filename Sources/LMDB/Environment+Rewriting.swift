@@ -57,7 +57,8 @@ extension Environment {
     _ progress: (_ done: UInt64, _ total: UInt64) -> Bool
   ) throws -> StoreRewriting? {
     let usage = try StoreUsage(of: path, alone: true)
-    // The store closes before the old lock file is removed; who opened in between would share no lock with the next.
+    // The store closes before the old lock file is removed; a process that opened it in between would share no lock with
+    // the next one.
     defer { withExtendedLifetime(usage) {} }
     let folder = path + "/rewriting"
     removeStore(folder)
@@ -154,7 +155,7 @@ extension Environment {
     path: String, options: Options = Options(), if isMeant: (Environment) throws -> Bool
   ) throws -> Bool {
     let usage = try StoreUsage(of: path, alone: true)
-    // Until the files are gone: who opened in between would commit to files without a name.
+    // Until the files are gone: a process that opened the store in between would commit to unlinked files.
     defer { withExtendedLifetime(usage) {} }
     let file = path + "/data.mdb"
     // A disk that fills up while LMDB makes the file leaves less than its two first pages.

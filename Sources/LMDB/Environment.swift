@@ -20,7 +20,7 @@ import CLMDB
 import CSystem
 import Glibc
 
-/// An open store, shared by all who open the same files in this process. Closed when the last reference goes.
+/// An open store, shared by all callers that open the same files in this process. Closed with the last reference.
 public final class Environment: Sendable {
   /// The directory.
   public let path: String

@@ -28,7 +28,7 @@ final class EnvironmentRegistry: Sendable {
 
   private let monitor = Monitor(State())
 
-  /// The environment open on the files, or else what `make` opens, registered before anybody else can open it.
+  /// The environment open on the files, or else what `make` opens, registered before another thread can open it.
   ///
   /// `make` gives an environment only when the data file exists; nothing after it fails, so that no environment is
   /// ever released, and thereby removed here, while the lock is held.

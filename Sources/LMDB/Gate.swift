@@ -3,7 +3,7 @@
 // Growing the map (mdb_env_set_mapsize) and closing unmap the file. LMDB checks its write transaction but not its
 // readers: a live one would read unmapped memory. So every use of the environment passes here, in and out:
 //
-//     open ── drain asked ──▶ draining ── all out ──▶ the one who asked works, alone, under the lock ──▶ open | closed
+//     open ── drain asked ──▶ draining ── all out ──▶ the caller works, alone, under the lock ──▶ open | closed
 //               │                │
 //               │                └── time is up: `busy`, open again
 //               └── newcomers wait, except on a thread that is inside already: it would wait for itself; and except
@@ -90,7 +90,7 @@ final class Gate: Sendable {
 
   /// Counts the caller in, when the gate is open.
   ///
-  /// - Parameter holder: the slot of a reader who is inside and waits for the caller; the gate must let him in.
+  /// - Parameter holder: the slot of a reader that is inside and waits for the caller; the gate must admit the caller.
   func enter<R>(
     _ role: Role, _ operation: String, beside holder: Int? = nil, _ body: (inout GateState, OpaquePointer) -> R
   ) throws(LMDBError) -> R {

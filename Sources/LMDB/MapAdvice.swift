@@ -9,7 +9,7 @@
 //
 // A page that is read is mapped with its neighbours, 64 KiB of them, and 2 MiB where the page cache holds such a piece.
 // So a walk releases what it has mapped (MADV_DONTNEED), or it would map the whole file. Mapping a page again takes
-// longer than reading what it holds, so how much may stay mapped depends on who reads:
+// longer than reading what it holds, so how much may stay mapped depends on the reader:
 //
 //     a walk that reads once, such as one over the log     28 MiB, with the program and its libraries
 //     a fetch, whose pages the next fetch reads again      the same, until the process has once allocated as

@@ -14,8 +14,8 @@ import Glibc
 // Changes are collected and applied between two ranges of the walk, since no cursor outlives a change.
 //
 // Invariant: afterwards a walk and a look-up of either database have the same entries. A database of which that cannot
-// be said, since its keys do not ascend or a key is not found where it stands, is `.corrupted`; who clears it and fills
-// it anew needs nothing of it.
+// be said, since its keys do not ascend or a key is not found where it stands, is `.corrupted`; a caller that
+// clears it and fills it anew needs none of it.
 
 /// Changes that wait for the end of a range: alternating keys and values.
 private struct WaitingChanges {

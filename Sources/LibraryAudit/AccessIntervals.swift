@@ -120,7 +120,7 @@ extension PhotoLibrary {
   ///   - name: the client's name.
   ///   - token: only what it could see at this state; nil: at any.
   /// - Returns: the intervals in the order in which they began.
-  /// - Throws: ``LibraryError`` `.identifierNotFound` for a client that the library never heard of,
+  /// - Throws: ``LibraryError`` `.identifierNotFound` for a client that was never registered,
   ///   `.accessUserDenied` for any client but the owner; what the store throws.
   /// - Complexity: O(k + a log n) for the k events that touched the client, its selection and its picks, and the a
   ///   albums of the library.

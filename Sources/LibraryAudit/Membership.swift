@@ -2,7 +2,7 @@ import EventLog
 import LMDB
 public import PhotoLedger
 
-/// A member of an album or folder, with who put it there and, if it is not there any more, who took it out.
+/// A member of an album or folder, with the commit that added it and, for a former member, the one that removed it.
 public struct Membership: Sendable, Hashable {
   /// The album or folder, spelled as PhotoKit spells identifiers.
   public let container: String

@@ -28,7 +28,7 @@ public import PhotoLedger
 public struct PersistentChange: Sendable, Hashable {
   /// The identifiers of one kind of object that a commit concerned; the sets are disjoint (PH-03).
   public struct Details: Sendable, Hashable {
-    /// Objects that came into being, or into view.
+    /// Objects that were created, or became visible.
     public internal(set) var insertedLocalIdentifiers: Set<String> = []
     /// Objects with a changed property, hidden and shown ones among them (PH-04); trashed and restored ones where the
     /// trash is shown.

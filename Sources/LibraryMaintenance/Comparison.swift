@@ -11,7 +11,7 @@ public import PhotoLedger
 //     this      … 41 ── 42 ── 43' ── 44'        listed by object, from this log after that commit
 //
 // Chains are hashes over everything before, so "equal here" means "equal up to here", and the last common commit is
-// found by halving. What happened since is composed from the events, as it is for an observer who was away; the two
+// found by halving. What happened since is composed from the events, as it is for an observer that was away; the two
 // libraries are never read side by side.
 
 /// What became of one object since two libraries were the same.

@@ -1,7 +1,7 @@
 public import Foundation
 public import PhotoLedger
 
-// What was last done to keep a library safe, for those who ask later whether anybody looks after it.
+// When a library was last backed up and verified, so that a later reader can see whether it is maintained.
 //
 //     LIBRARY/care/backup.json          the last backup that was finished
 //                  verification.json    the last verification that found nothing wrong

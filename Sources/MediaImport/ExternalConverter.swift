@@ -181,7 +181,7 @@ public struct ExternalConverter: RepresentationConverter {
     }
   }
 
-  /// exiftool and the arguments that come first: no configuration file of anybody's, which is Perl code.
+  /// exiftool and the arguments that come first: no configuration file of the user or the system, which is Perl code.
   private func exiftool() throws -> [String] {
     [try programs.exiftool(for: "it removes metadata from photos and videos"), "-config", ""]
   }

@@ -19,8 +19,8 @@ package import PhotoLedger
 // sidecar and sidecars are read. A re-read so loses nothing that an import took in.
 //
 // An original that is not what was recorded is left out: its words would stand beside pixels that the library does not
-// know. Files outside of the library are hashed for that, since anybody may write them; of the library's own, the size
-// is compared, and `verify --content` does the rest.
+// know. Files outside of the library are hashed for that, since any program may write them; of the library's own, the
+// size is compared, and `verify --content` does the rest.
 //
 // Interruption. Cancelling the task stops between two files, and records what was read by then. A second run records
 // only what differs, and with `onlyMissing` reads only what no run has recorded, so a stopped run goes on where it was.

@@ -91,7 +91,7 @@
       }
       for code in [LibraryError.Code.closed, .libraryOffline, .operationInterrupted, .outcomeUnknown, .resourceChanged]
       {
-        let problem = Problem(LibraryError(code, "It is not to be had now."))
+        let problem = Problem(LibraryError(code, "It is not available now."))
         #expect(problem.status == 503 && times(problem.response) == ["5"], "\(code)")
         #expect(times(problem.responseToUploader) == ["5"], "\(code)")
       }

@@ -130,7 +130,7 @@ final class Twin {
     }
   }
 
-  /// Waits until the client's observer has heard of the state that is now.
+  /// Waits until the client's observer has received the current state.
   func settle() async throws {
     let token = try view.currentToken
     try await waitUntil("the observer hears of \(token)") { [told] in told.last == token }

@@ -19,7 +19,7 @@
   //
   // Rejected: the core's prompt, which holds a thread until a person answers, and asks about one client at a time.
 
-  /// Wakes those who wait for a change of permissions, keys or picking sessions.
+  /// Wakes requests that wait for a change of permissions, keys or picking sessions.
   final class AccessWatch: PhotoLibraryPersistentChangesObserver, Sendable {
     private struct State {
       weak var server: GalleryServer?
@@ -47,7 +47,7 @@
 
     func photoLibraryPersistentChangesDidUpdate(_ library: PhotoLibrary) { wake() }
 
-    /// Ends what may not go on, and lets all who wait look again.
+    /// Ends what is no longer permitted, and wakes all waiting requests.
     func wake() {
       state.withLock { $0.server }?.endWithdrawn()
       let waiters = state.withLock { state in

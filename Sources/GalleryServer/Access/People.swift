@@ -22,7 +22,7 @@
       let name: String
       /// The client of the library that the person acts as.
       let client: String
-      /// What `crypt` made of the password; nil for one who comes through a trusted proxy only.
+      /// The hash that `crypt` made of the password; nil for a person who signs in through a trusted proxy only.
       var hash: String?
       /// What ties keys to this person and this password.
       var epoch: String
@@ -53,7 +53,7 @@
     func list() -> [Person] { people.current.values.sorted { $0.name < $1.name } }
 
     /// Makes a person known.
-    /// - Parameter password: nil for one who comes through a trusted proxy only.
+    /// - Parameter password: nil for a person who signs in through a trusted proxy only.
     /// - Throws: ``Problem`` for a name that is taken or malformed, and for a password that is not possible.
     func add(_ name: String, client: String, password: String?) throws -> Person {
       try Self.check(name: name)

@@ -11,7 +11,7 @@
       + ShareRoutes.all
   }
 
-  /// The people who sign in with a name and a password; for the owner, but for one's own password.
+  /// The people who sign in with a name and a password; for the owner, except that each may change their own password.
   enum PeopleRoutes {
     static let all: [Route] = [
       .reading("GET", "/v1/people", .owner) { call in

@@ -53,7 +53,7 @@
 
     /// Keeps a session, and follows its results.
     /// - Parameters:
-    ///   - origins: who may show its page in a frame.
+    ///   - origins: the origins that may show its page in a frame.
     ///   - changed: called after each result.
     /// - Throws: ``Problem`` 429 if the client has too many, or no other client has more that can make room; the
     ///   session is cancelled then.

@@ -142,8 +142,7 @@
   }
 
   extension PhotoLibrary {
-    /// Whether it is the view of a share link's visitors: who made a commit of this client, and why, is not to be
-    /// shown.
+    /// Whether it is the view of a share link's visitors: client and cause of this client's commits must not be shown.
     var isOfVisitors: Bool { client.utf8.starts(with: Shares.clientPrefix.utf8) }
   }
 #endif

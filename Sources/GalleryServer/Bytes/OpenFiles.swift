@@ -27,8 +27,8 @@
   // Which file a path means, and whether a key opens it, depends on the key and on the log alone, which holds
   // permissions too. So what was decided once is good for the same key and the same path until something is committed,
   // by whichever process. A decision has the number of a snapshot that is at least as old as what it was decided by,
-  // and is good while that is the number of LMDB's last commit. A sweep forgets the decisions, so that those who count
-  // uses are asked every few seconds. The server looks for a decision before it looks for a route, and asks for the
+  // and is good while that is the number of LMDB's last commit. A sweep forgets the decisions, so that what counts
+  // uses is asked every few seconds. The server looks for a decision before it looks for a route, and asks for the
   // file's state once a tick of the kernel's clock: a picture that is asked for again costs little more than
   // libmicrohttpd.
   //

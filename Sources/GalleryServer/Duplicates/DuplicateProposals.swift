@@ -81,7 +81,7 @@
       } catch {
         state.withLock { state in
           state.phase = Task.isCancelled ? .idle : .failed
-          // For the owner, who may read paths.
+          // For the owner, which may read paths.
           let problem = Problem(error)
           state.problem = problem.note ?? problem.detail
         }
@@ -96,7 +96,7 @@
       await task?.value
     }
 
-    /// Says to those who wait for the state that a proposal was rejected, or may be made again.
+    /// Wakes requests that wait for the state: a proposal was rejected, or may be made again.
     func noteDecision(_ server: GalleryServer) {
       state.withLock { $0.decisions += 1 }
       server.watch.wake()

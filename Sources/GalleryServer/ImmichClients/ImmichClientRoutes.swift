@@ -8,16 +8,16 @@
   //
   //   what such an uploader does                     what answers                what it is here
   //   ---------------------------------------------  --------------------------  ------------------------------------
-  //   is somebody there, who am I, what may come in  UploaderRoutes              the client of the key
+  //   pings, asks for its user and for media types   UploaderRoutes              the client of the key
   //   lists what is there, page by page, by SHA-1    ListingRoutes               `library.as(client)`, as every route
   //   uploads a form: fields, file, sidecar          FormUpload ─▶ Uploads       the upload of /v1/uploads, one commit
   //   corrects what a service had written down       CorrectionRoutes            one change block
   //   albums; tags; stacks                           GroupingRoutes              albums; keywords; stacks
   //   pauses of jobs                                 UploaderRoutes              an empty state
   //
-  // A person who leaves another program keeps the tool that brought the photos there: it reads Takeouts, exports of
-  // iCloud and folders, and it is known. It speaks about two dozen requests, and needs of each answer a few members; so
-  // this is what is here, described in words of our own in `immich-clients.json`, which is served at
+  // A user who leaves another program keeps the tool that uploaded the photos there: it reads Takeouts, exports of
+  // iCloud and folders, and is familiar. It sends about two dozen requests, and needs a few members of each answer; so
+  // this is what is here, described in our own words in `immich-clients.json`, which is served at
   // `/api/openapi.json` and held against every answer of the tests, as the description of /v1 is.
   //
   // The routes are off unless the server is started with them (`serve --immich-clients`): they add a reader of forms

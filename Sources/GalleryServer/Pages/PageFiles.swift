@@ -34,7 +34,7 @@
       "html": "text/html; charset=utf-8", "js": "text/javascript; charset=utf-8", "css": "text/css; charset=utf-8",
       "svg": "image/svg+xml", "png": "image/png", "webmanifest": "application/manifest+json",
     ]
-    /// A page has a few hundred kilobytes; more is a mistake of who named the folder.
+    /// A page has a few hundred kilobytes; a larger folder is the wrong one.
     private static let limit = 16 << 20
 
     /// The files of a folder.

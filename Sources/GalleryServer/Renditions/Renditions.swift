@@ -5,7 +5,7 @@
   import PhotoLedger
   import Synchronization
 
-  // Renditions for the server: what is there (`RenditionCache`), what is to be made (`RenditionQueue`), and who waits.
+  // Renditions for the server: the cache (`RenditionCache`), the jobs (`RenditionQueue`), and the waiting requests.
   //
   //     GET …/small ─▶ ready? ─ yes ─▶ the file
   //                       │ no
@@ -297,8 +297,8 @@
       if isPlay ? record.play == .failed : record.state == .failed { ready(hash) }
     }
 
-    /// Why a file has no picture. It is named by its hash: who may look at the picture learns neither a path nor the
-    /// name of a file that is referenced.
+    /// Why a file has no picture. It is named by its hash: a client that may see the picture learns neither a path nor
+    /// the name of a file that is referenced.
     private static func reason(_ error: ImportError, _ file: URL, _ hash: [UInt8]) -> String {
       let text = "\(error)"
       let name = text.contains(file.path) ? file.path : file.lastPathComponent

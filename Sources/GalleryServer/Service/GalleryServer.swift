@@ -129,7 +129,7 @@
     /// - Parameters:
     ///   - library: the owner's view of an opened library; it stays open for as long as the server runs.
     ///   - environment: the clock and randomness.
-    ///   - access: who is let in beside those with keys.
+    ///   - access: who has access beside clients with keys.
     ///   - renditions: how pictures are made.
     ///   - page: the files of the gallery's page; without them the server answers the API only.
     ///   - log: receives a line for each request that has ended.
@@ -228,7 +228,7 @@
 
     /// The key of a request; nil without a good one. Each request is charged to its key, or to its peer;
     /// those for files of the page without a key are charged to neither.
-    /// - Throws: ``Problem`` 429 for one too many, 403 for a person whom a proxy names and who is not known.
+    /// - Throws: ``Problem`` 429 for one too many, 403 for a user without an account that a proxy names.
     private func admit(_ request: HTTPRequest) throws(Problem) -> Keyring.Key? {
       var key: Keyring.Key?
       var refusal: Problem?
@@ -265,8 +265,8 @@
 
     /// Whether a request is for a file of the page, which is sent from memory at the cost of a refusal.
     ///
-    /// A document names some forty of them, and without one the page does not start: a dozen guests of one house who
-    /// open a share link together would use up what their address may ask for.
+    /// A document names some forty of them, and without one the page does not start: a dozen guests behind one address
+    /// that open a share link together would use up its limit.
     private func isOfPage(_ target: HTTPTarget) -> Bool {
       page?.isKept == true && target.segments.first == "page"
     }

@@ -51,7 +51,7 @@
 
     let id: String
     let client: String
-    /// The name of the key of the share link's visitor who made it; nil if another key did.
+    /// The name of the key of the share link's visitor that began it; nil if another key did.
     let visitor: String?
     /// Whether it has a path of its own; a plain request's bytes are dropped with its connection.
     let isResumable: Bool

@@ -44,7 +44,7 @@ final class HashCache {
     self.library = library
     try library.makeFolder(Self.folder)
     let path = library.path(of: Self.folder)
-    // The folder and its file are the library's own; a link there leads to somebody else's.
+    // The folder and its file are the library's own; a link there leads to files of another program.
     let number = library.open(Self.folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW)
     guard number >= 0 else { throw LibraryError.store(path, "open", errno: errno) }
     close(number)

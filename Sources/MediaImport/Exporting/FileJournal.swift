@@ -137,8 +137,8 @@ final class FileJournal {
       "\(path) is damaged: \(reason). Remove it; files written before are then recognised by their bytes.")
   }
 
-  /// Whether there is a journal. A link is not followed, and what is no file is not opened: the folder may hold what
-  /// somebody else put there.
+  /// Whether there is a journal. A link is not followed, and what is no file is not opened: the folder may hold
+  /// entries of other programs.
   private func isThere() throws(LibraryError) -> Bool {
     var status = stat()
     guard lstat(path, &status) == 0 else {
@@ -258,7 +258,7 @@ final class FileJournal {
 
   private func rewrite(_ kept: [JournalLine]) throws(LibraryError) {
     let temporary = path + ".new"
-    // One that a killed run left, or that somebody put there.
+    // One that a killed run or another program left.
     guard unlink(temporary) == 0 || errno == ENOENT else {
       throw LibraryError.store(temporary, "remove", errno: errno)
     }

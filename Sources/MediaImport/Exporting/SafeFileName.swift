@@ -1,6 +1,6 @@
 internal import Foundation
 
-// Names of files from words that anybody may have written.
+// Names of files from words of any origin.
 //
 // A caption, an album's title and the name that a file had elsewhere are hostile: `..`, `a/b`, a line feed, a right-to-
 // left override that makes `gpj.exe` of `exe.jpg`. What comes out of here is one component of a path on every file

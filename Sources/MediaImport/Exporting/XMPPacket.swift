@@ -11,7 +11,7 @@ internal import PhotoLedger
 //     place       exif:GPSLatitude, exif:GPSLongitude, exif:GPSAltitude
 //
 // The text is written here and never read here. Where it has to come into a file that says other things too, exiftool
-// copies the fields from it (`MetadataWriter`), so that no word of anybody's stands among a program's arguments.
+// copies the fields from it (`MetadataWriter`), so that no text from a user stands among a program's arguments.
 //
 // Invariant: equal fields yield equal bytes, so that the hash of a packet detects any change.
 //

@@ -20,35 +20,35 @@ package import Foundation
 package enum Event: Equatable, Sendable {
   /// The library began; this event's sequence, 1, is the number of its root folder.
   case libraryCreated(identifier: LocalIdentifier, date: Date)
-  /// An asset came into being. Its number is this event's sequence, unless an undo brought it back.
+  /// An asset was created. Its number is this event's sequence, unless an undo restored it.
   case assetCreated(AssetExistence)
-  /// An asset and its memberships are removed: permanently, unless by an undo.
+  /// An asset and its memberships were removed: permanently, unless by an undo.
   case assetPurged(AssetExistence)
   /// Properties or resources of assets were changed.
   case assetsEdited(AssetsEdited)
-  /// An album or folder came into being. Its number is this event's sequence.
+  /// An album or folder was created. Its number is this event's sequence.
   case collectionCreated(CollectionExistence)
-  /// The inverse of a creation; never decided, only made when an earlier state is worked out.
+  /// The inverse of a creation; never decided, only used to compute an earlier state.
   case collectionErased(CollectionExistence)
-  /// Properties of a collection were changed, or it was deleted or brought back.
+  /// Properties of a collection were changed, or it was deleted or restored.
   case collectionEdited(CollectionEdited)
-  /// Members of an album, a folder, a selection or a pick were put in, taken out or put elsewhere.
+  /// Members of an album, a folder, a selection or a pick were added, removed or moved.
   case arranged(Arranged)
-  /// The library heard of a client. Its number, and that of its selection, is this event's sequence.
+  /// A client was registered. Its number, and that of its selection, is this event's sequence.
   case clientRegistered(ClientRow)
-  /// The inverse of a registration; never decided, only made when an earlier state is worked out.
+  /// The inverse of a registration; never decided, only used to compute an earlier state.
   case clientErased(ClientRow)
   /// A client requested permission, or its permission or registration was changed.
   case clientEdited(ClientEdited)
-  /// A picking session ended with a result, whose items the next events bring. Its number is this event's sequence.
+  /// A picking session ended with a result, whose items are in the next events. Its number is this event's sequence.
   case pickRecorded(PickRow)
-  /// The inverse of a pick; never decided, only made when an earlier state is worked out.
+  /// The inverse of a pick; never decided, only used to compute an earlier state.
   case pickErased(PickRow)
   /// The history before a commit is no longer available to clients (PH-06); the log itself keeps it.
   case historyShortened(Replacement<UInt64>)
   /// The data of some assets were erased from the log; the event carries the replacements.
   case assetErased(AssetErased)
-  /// The library was made as a fork of another one, whose history it shares up to the commit before.
+  /// The library was created as a fork of another one, whose history it shares up to the previous commit.
   case libraryForked(LibraryFork)
   /// A block was executed and changed nothing; recorded so that its idempotency key is known.
   case nothingChanged
@@ -57,15 +57,15 @@ package enum Event: Equatable, Sendable {
   package static let objectLimit = 256
 
   /// The most bytes of files and words, before and after, with which a decision edits several assets in one event: far
-  /// fewer than the log takes in a payload.
+  /// fewer than the limit of a payload in the log.
   static let detailsLimit = 4 << 20
 }
 
-/// An asset with all it has: what a creation brings and a purge takes.
+/// An asset with everything that belongs to it: what a creation adds and a purge removes.
 package struct AssetExistence: Equatable, Sendable {
   package var row: AssetRow
   package var details: AssetDetails
-  /// Where the asset stood; only a purge and a return have places.
+  /// The positions of the asset; only a purge and a restoration have any.
   package var places: [ContainerPlace]
   /// Whether an undo made the event: it removed an asset whose creation it reverts, and kept its files, or restored one
   /// under its number.

@@ -44,7 +44,7 @@ extension Event {
     }
   }
 
-  /// The asset or collection that is no more after the event, and so in no container.
+  /// The asset or collection that does not exist after the event, and so is in no container.
   var ended: ObjectNumber? {
     switch self {
     case .assetPurged(let existence): existence.row.number

@@ -9,8 +9,8 @@ import Synchronization
 //
 // A lock of flock belongs to the opened file, and so to every copy of its descriptor. A child process that is being
 // started has copies of all our descriptors until it begins its program, which takes long on a busy machine. Closing
-// our descriptor alone would leave the lock with that child, and the next one who asks would hear of another process
-// that does not exist. LOCK_UN takes it from all copies.
+// our descriptor alone would leave the lock with that child, and the next caller would get an error about another
+// process that does not exist. LOCK_UN takes it from all copies.
 //
 // Invariant: once `release` has returned, the lock is free. In a forked child the lock is the parent's, and is kept.
 // Rejected: locks of fcntl. They belong to the process, so two parts of one process would both have it, and closing any

@@ -30,7 +30,7 @@ public struct Client: Sendable, Hashable {
 
   /// The name, such as `com.example.gallery`.
   public var name: String { row.name }
-  /// The instant at which the library first heard of it.
+  /// The instant at which it was registered.
   public var registeredDate: Date { row.registeredDate }
   /// How many assets its selection has, shown or not; it counts while access is limited.
   public var selectionCount: Int { row.selectionCount }
@@ -129,6 +129,6 @@ package struct PickRow: Equatable, Sendable {
   package var number: ObjectNumber
   package var client: ObjectNumber
   package var date: Date
-  /// What is left out of the bytes, as the person who picked or the client wants.
+  /// What is left out of the bytes, as the person who picked them or the client requested.
   package var withheld: PickerMetadataOptions = []
 }

@@ -25,7 +25,7 @@ import Synchronization
 package struct JSONBytes: ~Copyable, @unchecked Sendable {
   /// Which characters a text escapes beside quotes and backslashes.
   package enum Escapes: Sendable {
-    /// Every control character, those from U+0080 on as well, since a terminal carries them out; `\n`, `\r` and `\t` by
+    /// Every control character, those from U+0080 on as well, since a terminal interprets them; `\n`, `\r` and `\t` by
     /// their letters.
     case shown
     /// Those below U+0020 and U+007F, all by their numbers: the form of exported logs.

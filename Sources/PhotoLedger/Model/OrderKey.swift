@@ -8,7 +8,7 @@
 //
 // Keys start in the middle of the 64 bits and step by 2^32, so either end takes two thousand million additions.
 // Between two neighbours the middle is taken; after some 32 insertions at one spot the gap is used up, and a window
-// of neighbours around the spot is spread evenly (`OrderKey.rekey`), the smallest one that leaves everybody room.
+// of neighbours around the spot is spread evenly (`OrderKey.rekey`), the smallest one that leaves room for all.
 // That costs O(log n) keys an insertion over time. Invariant: keys of one container are distinct, and 0 and the
 // largest number stay free, so that there is always a bound on either side.
 //

@@ -92,7 +92,7 @@ extension PhotoCollection: Hashable {
 /// The row of a collection: its properties, and where it hangs.
 ///
 /// A client that is limited to a selection sees its own collections, and of them what its selection lets it see: the
-/// count and the date of what it may know are kept beside those for everybody else (AU-01).
+/// count and the date of what it may know are kept beside those for all other clients (AU-01).
 package struct CollectionRow: Equatable, Sendable {
   package var number: ObjectNumber
   package var identifier: LocalIdentifier

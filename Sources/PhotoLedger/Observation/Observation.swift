@@ -20,7 +20,7 @@ import Synchronization
 // the others remain at an earlier commit, and their state is also valid at the later one.
 //
 // Everything mutable is in `state` and guarded by its lock; a live query has a lock of its own beneath it, so that
-// those who follow one query do not wait for those of another. `pumping` is taken before both and lets one thread at a
+// followers of one query do not wait for those of another. `pumping` is taken before both and lets one thread at a
 // time read ahead.
 
 /// Follows the commits of a store and notifies live results and observers.
@@ -309,7 +309,7 @@ package final class Observation: StorePart, SharedResults {
 
   /// The way from a result to a commit: over each if no more than so many touch it, else over all at once.
   ///
-  /// Most who are far behind can be known for it by the newest commits; then the rest is read as one.
+  /// The newest commits mostly show that a follower lags far; then the rest is read as one.
   /// - Complexity: O(k log n) in the objects of the commits.
   func way(of result: ResultCore, to commit: UInt64, composingBeyond limit: Int) throws -> Way {
     guard result.commit < commit else { return .each([]) }

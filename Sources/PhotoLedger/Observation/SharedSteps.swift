@@ -1,6 +1,6 @@
 import Synchronization
 
-// What a commit did to results, worked out once for all who hold equal ones.
+// What a commit did to results, computed once for all holders of equal ones.
 //
 // Followers of a query get the last step of its live query. An observer as in PhotoKit is called with a change and asks
 // what it did to the results that it holds; many observers hold the same list. The first that asks works out the step,
@@ -35,7 +35,7 @@ final class SharedStep: Sendable {
   init(_ step: Step) { self.step = step }
 
   /// The step for a holder of a result of the query.
-  /// - Complexity: O(k log n) for the first of those who show the query alike; for the others O(1) for the owner and
+  /// - Complexity: O(k log n) for the first holder that shows the query alike; for the others O(1) for the owner and
   ///   clients that had it before, O(log² n) for the first of a client.
   func view(like held: ResultState, in store: LibraryStore) throws -> StepView {
     let (index, first) = try ways.withLock { ways in

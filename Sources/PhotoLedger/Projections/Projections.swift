@@ -245,7 +245,7 @@ extension Projections {
     return try ClientRow(number: number, encoded: value)
   }
 
-  /// The client with a name; nil if the library never heard of it, as of an empty name, which is no key of LMDB's.
+  /// The client with a name; nil if none was registered, as for an empty name, which is not a valid key in LMDB.
   package func client(named name: String, in t: borrowing some Reading) throws -> ClientRow? {
     guard !name.isEmpty, let value = try t.bytes(for: Array(name.utf8), in: clientNames) else { return nil }
     guard value.count == 8 else { throw corruption("the client '\(name)'") }

@@ -2,7 +2,7 @@ import EventLog
 import Foundation
 import Synchronization
 
-// The results that were begun and that somebody still holds.
+// The results that were begun and are still held.
 //
 // A result of a stored order is complete only when something needs its order (ResultState.swift), and its first change
 // does. Two things would go wrong if each fetch had a state of its own: a hundred observers of equal fetches would make
@@ -16,7 +16,7 @@ import Synchronization
 // Whether results are made ahead is the caller's to say: an app that registers an observer will ask about changes,
 // while a server has many begun results that only ever show their first screen.
 //
-// Invariant: the listed states are held by somebody else, and equal states of one commit show the same.
+// Invariant: the listed states are held elsewhere, and equal states of one commit show the same.
 
 /// The begun results that are held, by their queries.
 final class BegunResults: StorePart {

@@ -106,7 +106,7 @@ extension PhotoLibrary {
   /// (PHAsset.fetchKeyAssets).
   ///
   /// The first asset stands in where the options leave the cover out. A result of the cover goes on to show that asset
-  /// when another one is chosen: follow ``PhotoCollection/cover`` to hear of it.
+  /// when another one is chosen: observe ``PhotoCollection/cover`` to be notified.
   /// - Returns: nil for a transient collection (FR-16) and for a folder.
   /// - Throws: as ``fetchAssets(_:in:)``.
   /// - Complexity: as ``fetchAssets(_:in:)``.

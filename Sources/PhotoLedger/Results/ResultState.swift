@@ -156,7 +156,7 @@ final class ResultState: Sendable {
     return (core.order.numbers(at: range), core)
   }
 
-  /// The latest state that shows the same, as far as anybody has looked.
+  /// The latest state that is known to show the same.
   ///
   /// A holder of a result checks it at each commit, and nearly always finds it unchanged. Without this, each check
   /// would read the log from the result's commit on.

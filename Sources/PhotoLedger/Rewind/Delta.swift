@@ -71,7 +71,7 @@ package struct Delta: Sendable {
   package var details: [ObjectNumber: DetailsTouch] = [:]
   /// Whether the details of assets were read: only results of a search are led on by them.
   package var hasDetails = false
-  /// The clients whose permission to read was changed, or who came to be known.
+  /// The clients whose permission to read was changed, or that were registered.
   package var clients: [ObjectNumber: Replacement<AuthorizationStatus>] = [:]
   /// The assets of which nothing is known any more: their rows here are not those that results were made of.
   package var erasedAssets: Set<ObjectNumber> = []

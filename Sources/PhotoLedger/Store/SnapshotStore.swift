@@ -93,7 +93,7 @@ package final class SnapshotStore: Sendable {
   package func opened(creating: Bool = false) throws -> Opened? {
     try state.withLock { state in
       if let state, state.file == file { return state }
-      // Those who read the former file go on, and it is closed when they have ended.
+      // Readers of the former file continue, and it is closed when they have ended.
       state = nil
       let known = file
       guard creating || known != nil else { return nil }

@@ -68,7 +68,7 @@ extension UndoJudge {
     of row: AssetRow, _ t: borrowing T
   ) throws -> String? {
     guard let arrival = composition.arrivals[row.number] else { return nil }
-    // The date follows every change, and who stands for a burst follows from its other members.
+    // The date follows every change, and the representative of a burst follows from its other members.
     for field in AssetField.allCases where field.property.undoing != .follows {
       if row[field] != arrival.row[field] { return "'\(field.name)' was changed" }
     }

@@ -369,7 +369,7 @@ extension Decider {
     _ t: borrowing WriteTransaction
   ) throws {
     guard let next = contents.expectation.next else { return }
-    // An index of a passed result names who stood there, not who has taken that part since.
+    // An index of a passed result names the member that stood there, not the one that has taken its place since.
     let child = contents.basis.map { index < $0.shown.count ? $0.number(at: index) : nil } ?? anchor
     let found = try child.flatMap { try identifier(of: $0, in: contents, t) }
     switch next {

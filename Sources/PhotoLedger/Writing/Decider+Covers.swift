@@ -13,7 +13,7 @@ import LMDB
 // asset out brings the cover back with it.
 //
 // An album that a client made has a second cover, the one that this client sees while it is limited to its selection.
-// It follows each choice of a selected asset, and stays when somebody else chooses an asset that the client cannot see.
+// It follows each choice of a selected asset, and stays when another client chooses an asset that it cannot see.
 //
 // Invariant: after each event of a block, a cover is a member of its album and visible; the creator's cover is a member
 // in the creator's selection, and visible to it: it may lie beneath a stack, which the creator does not see.
@@ -38,7 +38,7 @@ extension Decider {
     // What a client does not see, it neither chooses again nor clears.
     guard row.seen(by: permission.access).cover != asset else { return }
     let isForeign = permission.access != .full && asset == nil && row.cover != row.creatorCover
-    // What lies beneath a stack is the choice of a client that sees no stacks, and no one else's.
+    // An asset beneath the top of a stack is the choice of a client that sees no stacks, and of no other.
     let isForAll = try asset.map { try shownMember($0, of: row, t) != nil } ?? !isForeign
     try recordCover(isForAll ? asset : row.cover, of: row, creatorsCover: try creatorsCover(asset, of: row, t), &t)
   }

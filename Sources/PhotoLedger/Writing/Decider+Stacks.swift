@@ -19,7 +19,7 @@ import LMDB
 //
 // The trash changes nothing, and neither does hiding: like a representative of a burst, a top that is not shown keeps
 // the others beneath it, and a restored asset is what it was. A member of a burst may be stacked while it represents
-// its burst; who represents it later changes no stack.
+// its burst; a later change of the representative changes no stack.
 //
 // Invariant: after each request, each stack has at least two members, and its top is one of them.
 //

@@ -67,7 +67,7 @@ extension PhotoLibrary {
     store.prompting.install(prompt)
   }
 
-  /// Every client that the library has heard of, in the order of their registration.
+  /// Every registered client, in the order of their registration.
   /// - Throws: ``LibraryError`` `.accessUserDenied` for any client but the owner; what the store throws.
   /// - Complexity: O(m) for m clients.
   public func clients() throws -> [Client] {
@@ -80,8 +80,8 @@ extension PhotoLibrary {
   }
 
   /// The assets that a limited client has selected, hidden ones included, in the order of their addition.
-  /// - Throws: ``LibraryError`` `.identifierNotFound` for a client that the library never heard of, `.accessUserDenied`
-  ///   for any client but the owner; what the store throws.
+  /// - Throws: ``LibraryError`` `.identifierNotFound` for a client that was never registered, `.accessUserDenied` for
+  ///   any client but the owner; what the store throws.
   /// - Complexity: O(m log n) for m assets.
   public func selection(of client: String) throws -> [Asset] {
     try checkIsOwner("read the access of clients")
@@ -106,7 +106,7 @@ extension PhotoLibrary {
     try ClientRow.check(newName: name)
   }
 
-  /// The error for a client that the library never heard of.
+  /// The error for a client that was never registered.
   package static func unknownClient(_ name: String) -> LibraryError {
     LibraryError(.identifierNotFound, "The library has no client '\(name)'; `client list` lists them.")
   }

@@ -106,7 +106,7 @@ extension Invocation {
         throw UsageError("--listen: \(error.description)")
       }
       let origin = "\(options.tls == nil ? "http" : "https")://\(address)"
-      // Before the address is announced: those who read it may send a signal at once.
+      // Before the address is announced: a process that reads it may send a signal at once.
       let wake = DispatchSemaphore(value: 0)
       interruption.onUserSignal { wake.signal() }
       interruption.onRequest { wake.signal() }

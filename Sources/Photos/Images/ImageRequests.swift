@@ -16,7 +16,7 @@ struct AssetWish: Sendable {
     version = options?.version ?? .current
     isSynchronous = options?.isSynchronous ?? false
     delivery = options?.deliveryMode ?? .opportunistic
-    // It may wait for the main queue, and with it for the caller, who waits for the answer.
+    // It may wait for the main queue, and so for the caller, which waits for the answer.
     progress = isSynchronous ? nil : options?.progressHandler
     resizeMode = options?.resizeMode ?? .fast
     cropRect = resizeMode == .exact ? options?.normalizedCropRect ?? .zero : .zero

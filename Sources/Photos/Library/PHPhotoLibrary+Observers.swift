@@ -86,7 +86,7 @@ final class ObserverTable: Sendable {
     }
   }
 
-  /// Whether somebody is called for each change.
+  /// Whether an observer is called for each change.
   var observeChanges: Bool { state.withLock { $0.entries.contains { $0.kind == .changes } } }
 
   func remove(_ observer: AnyObject, of kind: Kind, from library: PhotoLibrary) {

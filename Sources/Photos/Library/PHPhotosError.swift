@@ -19,7 +19,7 @@ public struct PHPhotosError: CustomNSError, LocalizedError, Hashable, Sendable, 
   public enum Code: Int, Sendable, Hashable, CaseIterable {
     /// Another failure, described by the message.
     case internalError = -1
-    /// Somebody said no: a confirmation, or a cancelled request.
+    /// The user declined a confirmation, or the request was cancelled.
     case userCancelled = 3072
     /// The history from a token on is no longer kept (PH-06), or the library does not know the token.
     case persistentChangeTokenExpired = 3105

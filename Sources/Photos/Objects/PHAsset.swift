@@ -180,7 +180,7 @@ open class PHAsset: PHObject, @unchecked Sendable {  // guarded by: holds consta
     }
   }
 
-  /// The members of a burst: who stands for it and a person's picks, or all (BU-03;
+  /// The members of a burst: its representative and the user's picks, or all (BU-03;
   /// Apple: `fetchAssets(withBurstIdentifier:options:)`).
   open class func fetchAssets(
     withBurstIdentifier burstIdentifier: String, options: PHFetchOptions?

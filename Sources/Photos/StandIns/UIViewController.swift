@@ -1,5 +1,6 @@
 // What the model layer of an app needs of UIKit's view controllers: that one presents another, and takes it away. There
-// is no screen; who shows the library to a person takes part through the core (`PickingPresenter`, `PermissionPrompt`).
+// is no screen; a program that shows the library to a user takes part through the core (`PickingPresenter`,
+// `PermissionPrompt`).
 
 /// Presents other controllers (stands in for UIKit's `UIViewController`, which Linux lacks; there is no screen).
 @MainActor @preconcurrency

@@ -54,8 +54,8 @@ public struct TransferImporter: Sendable {
   }
 }
 
-/// A value that was just made, on its way to who asked.
-struct Imported: @unchecked Sendable {  // guarded by: only the way to who asked for it refers to it
+/// A value that was just made, on its way to the caller.
+struct Imported: @unchecked Sendable {  // guarded by: only the way to the caller refers to it
   let value: Any
 }
 
