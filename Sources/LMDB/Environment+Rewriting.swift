@@ -57,8 +57,8 @@ extension Environment {
     _ progress: (_ done: UInt64, _ total: UInt64) -> Bool
   ) throws -> StoreRewriting? {
     let usage = try StoreUsage(of: path, alone: true)
-    // The store closes before the old lock file is removed; a process that opened it in between would share no lock with
-    // the next one.
+    // The store closes before the old lock file is removed; a process that opened it in between would share no lock
+    // with the next one.
     defer { withExtendedLifetime(usage) {} }
     let folder = path + "/rewriting"
     removeStore(folder)

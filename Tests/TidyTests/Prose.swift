@@ -6,9 +6,13 @@ import Testing
 //
 // The list holds only turns without a good use. A turn that wraps to the next line is found as well: a line is read
 // with the first word of the one below. The rule covers comments in Swift, JavaScript and C, those of tests included,
-// pages, the names of tests and suites in Swift and JavaScript, and the benchmarks as a whole, whose texts are printed.
-// Other strings of tests are data, or are compared with what the program says. Rejected: a spelling checker or a
-// grammar, which judge far more than they know.
+// pages, the names of tests and suites in Swift and JavaScript, the literals of the sources, which are error messages
+// and help, and the benchmarks as a whole, whose texts are printed. Other strings of tests are data, or are compared
+// with what the program says.
+//
+// "somebody", "anybody" and "is no more" are not in the list: of a person the first two are right, as in "a screen that
+// somebody left open", and the last begins "is no more than". Rejected: a spelling checker or a grammar, which judge
+// far more than they know.
 
 /// Turns of phrase that the project does not use.
 enum Prose {
@@ -19,6 +23,7 @@ enum Prose {
     "carry out": "execute, apply", "carries out": "executes, applies", "carried out": "executed, applied",
     "brought up": "migrated, upcast", "taken back": "undone, reverted", "takes back": "undoes, reverts",
     "makes sense": "is valid", "makes no sense": "is invalid", "refused:": "Rejected:",
+    "heard of": "registered, received", "came into being": "was created", "not to be had": "not available",
   ]
 
   /// The lines that hold a turn, with its name.
@@ -59,6 +64,21 @@ enum Prose {
     source.text.map { line in
       let bare = line.drop { $0 == " " }
       return bare.hasPrefix("//") ? String(bare) : ""
+    }
+  }
+
+  /// The comments of a file in Swift and the texts of its literals, line by line, with one space between words; code is
+  /// left out, that of interpolations as well.
+  static func sentences(of source: SwiftSource) -> [String] {
+    let space = UInt8(ascii: " ")
+    return zip(source.text, source.code).map { text, code in
+      if text == code { return "" }
+      // What the rules blank out of the code is a comment or the text of a literal, byte by byte.
+      let prose = zip(text.utf8, code.utf8).map { $1 == space ? $0 : space }
+      var words = String(decoding: prose, as: UTF8.self).split(separator: " ")
+      // The backslash that continues a line of a literal.
+      if words.last == "\\" { words.removeLast() }
+      return words.joined(separator: " ")
     }
   }
 
@@ -122,7 +142,7 @@ enum Prose {
 
 extension Rule {
   static let prose = Rule(
-    "comments, benchmarks and the names of tests use the terms of the field",
+    "comments, literals of sources, benchmarks and the names of tests use the terms of the field",
     check: { source in
       let lines: [String]
       switch source.path.prefix(while: { $0 != "/" }) {
@@ -130,7 +150,7 @@ extension Rule {
         // A line is a comment or holds a name, so that one of both is empty.
         lines = zip(Prose.comments(of: source), Prose.names(ofTests: source)).map { $0 + $1 }
       case "Benchmarks": lines = source.text
-      default: lines = Prose.comments(of: source)
+      default: lines = Prose.sentences(of: source)
       }
       return Prose.findings(in: lines).map { Finding(source, $0.line, $0.what) }
     })

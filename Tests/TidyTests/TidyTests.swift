@@ -185,7 +185,15 @@ struct RuleTests {
     Case(rule: .knownRoom, path: "Sources/PhotoLedger/Utils/A.swift", contents: "", line: 1),
     Case(rule: .knownRoom, path: "Sources/PhotoLedger/Events/A.swift", contents: "", line: nil),
     Case(rule: .prose, path: "Sources/A/A.swift", contents: "let told = 1\n// A reader is\n// told of it.", line: 2),
-    Case(rule: .prose, path: "Sources/A/A.swift", contents: "let a = \"nobody\"\n// Untold, is toldest.", line: nil),
+    Case(rule: .prose, path: "Sources/A/A.swift", contents: "let nobody = 1\n// Untold, is toldest.", line: nil),
+    Case(rule: .prose, path: "Sources/A/A.swift", contents: "let a = 1\nthrow a(\"No \\(b) was told.\")", line: 2),
+    Case(rule: .prose, path: "Sources/A/A.swift", contents: "a(\n  \"It is \"\n    + \"not to be had.\")", line: 3),
+    Case(
+      rule: .prose, path: "Sources/A/A.swift",
+      contents: "let a = \"\"\"\n  A reader is \\\n  told of it.\n  \"\"\"", line: 2),
+    Case(
+      rule: .prose, path: "Sources/A/A.swift",
+      contents: "json(\"firstToldCommit\", \"isRefused\": nobody, \"a \\(nobody)\")", line: nil),
     Case(rule: .prose, path: "Tests/ATests/A.swift", contents: "// A.\n@Suite(\"What nobody sees\")", line: 2),
     Case(rule: .prose, path: "Tests/ATests/A.swift", contents: "a(\"nobody\")\n  // It is\n  // told.", line: 2),
     Case(

@@ -22,8 +22,8 @@
   // The end is read before the answer is made, so one that was made while a commit came is kept under the older end.
   // The same holds for the renditions.
   //
-  // Rejected: one answer for all clients with full access (which clients have it is in the log, and reading that is what
-  // is saved here).
+  // Rejected: one answer for all clients with full access (which clients have it is in the log, and not reading the log
+  // is what is gained here).
 
   /// Answers that were encoded.
   final class EncodedAnswers: Sendable {

@@ -15,7 +15,7 @@ import LMDB
 //        resources/      was missing     removed with the store; one that was there stays, with its files
 //        imports/        was missing     removed with the store; the same
 //
-// Invariant: what existed before, and what another process has put there or opened, stays. LMDB's files are removed under
+// Invariant: what existed before, and what another process put there or opened, stays. LMDB's files are removed under
 // the lock that every user of a store shares, so a library that another process has opened is left alone, and one that
 // another process has made at the same path is known by its identifier.
 //
