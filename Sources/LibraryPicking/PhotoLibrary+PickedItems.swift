@@ -242,7 +242,7 @@ extension PhotoLibrary {
       let types = distinct(all.map(\.type)).joined(separator: ", ")
       throw LibraryError(
         .requestNotSupportedForAsset,
-        "The picked item cannot be loaded as '\(type)' in its \(representation) representation, but as \(types).")
+        "The picked item cannot be loaded as '\(type)' in its \(representation) representation; load it as \(types).")
     }
     return found
   }

@@ -65,7 +65,8 @@ struct ImportWatchTests {
   @Test(
     "a watch that cannot run as requested says why",
     arguments: [
-      (["--watch", "--dry-run", "."], 2, "no --dry-run"), (["--watch", "--folder-albums", "."], 2, "whole folders"),
+      (["--watch", "--dry-run", "."], 2, "cannot be used with --dry-run"),
+      (["--watch", "--folder-albums", "."], 2, "whole folders"),
       (["--accept-missing", "."], 2, "needs --watch"), (["--watch", "nowhere"], 1, "nowhere cannot be imported"),
       (["--watch", "/etc/hostname"], 1, "is not a folder"),
     ])

@@ -83,7 +83,7 @@
           }
         }
         guard cursor == nil else {
-          throw Problem.malformed("'cursor' goes on with a history in reverse; pass 'since' for one that goes forward.")
+          throw Problem.malformed("'cursor' continues a history in reverse; pass 'since' for a history in order.")
         }
         return try await Records.respond(call, from: since, spell: { .text($0.description) }) { start, limit in
           let view = try moment?.view(of: library) ?? library

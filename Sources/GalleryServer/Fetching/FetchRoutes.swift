@@ -292,7 +292,9 @@
 
     /// A window of collections, which are shown as objects.
     func response(_ result: FetchResult<PhotoCollection>, _ call: Call) throws -> HTTPResponse {
-      guard !isColumns else { throw Problem.malformed("Collections are objects; leave 'form' out.") }
+      guard !isColumns else {
+        throw Problem.malformed("Albums and folders cannot have the form 'columns'; omit 'form'.")
+      }
       let first = min(start, result.count)
       let found = try result.objects(at: first..<(first + min(count, result.count - first))).map { JSON($0) }
       if Records.wantsLines(call.request) { return try Records.lines(found, call) }

@@ -331,7 +331,7 @@ final class SidecarRun {
     let folder = String(decoding: FilePath(target).folderBytes, as: UTF8.self)
     if options.mirror != nil {
       do { try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true) } catch {
-        throw LibraryError(.storage, "The folder \(folder) cannot be made: \(LibraryError.reason(of: error)).")
+        throw LibraryError(.storage, "The folder \(folder) cannot be created: \(LibraryError.reason(of: error)).")
       }
     }
     let temporary = try Self.temporaryFile(for: target, of: library)

@@ -152,7 +152,7 @@ extension StoreCore {
       guard carrier > sequence else {
         throw LibraryError(
           .corrupted,
-          "Event \(carrier) is said to bring what stands for event \(sequence), but is not after it; run `verify`, "
+          "Event \(carrier) is recorded as the replacement of event \(sequence), but does not follow it; run `verify`, "
             + "then `rebuild`.")
       }
       let place = carriers.lowerBound { $0 > carrier }

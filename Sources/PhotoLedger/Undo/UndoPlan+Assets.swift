@@ -326,7 +326,7 @@ extension UndoJudge {
     for number in kept.sorted() {
       guard let index = edits[number] else { continue }
       let subject = UndoChange.Subject.asset(plan.assetEdits[index].row.identifier)
-      plan.report.kept.append("The former stack of \(subject.phrase) has another top by now and was not restored.")
+      plan.report.kept.append("The former stack of \(subject.phrase) now has another top, so it was not restored.")
     }
     plan.report.restate(AssetField.stack.name, as: restored)
     drop(.stack, of: kept.union(leaveAlone(alone.sorted())))

@@ -8,7 +8,9 @@ import PhotoLedger
 extension Invocation {
   /// Watches folders until a signal comes, or too much is missing.
   func runWatch(_ importing: LibraryImport.Options, acceptsMissing: Bool) throws -> ExitStatus {
-    if importing.isDryRun { throw UsageError("--watch records what comes; it has no --dry-run.") }
+    if importing.isDryRun {
+      throw UsageError("--watch imports files as they appear; it cannot be used with --dry-run.")
+    }
     if importing.makesFolderAlbums {
       throw UsageError("--folder-albums needs whole folders, and --watch imports a part at a time; use one of them.")
     }

@@ -95,7 +95,7 @@ extension PHObject {
     }
     if let key = absent {
       throw LibraryError(
-        .unsupportedPredicate, "The stand-in \(type(of: self)) cannot be asked for '\(key.rawValue)'; fetch objects.")
+        .unsupportedPredicate, "The stand-in \(type(of: self)) has no '\(key.rawValue)'; use fetched objects.")
     }
   }
 }
