@@ -53,7 +53,7 @@ struct ErasureTests {
     }
     let error = #expect(throws: LibraryError.self) { try kept.library.eraseAssets([kept.secret]) }
     #expect(
-      error?.code == .corrupted && error?.description.contains("is not after it") == true,
+      error?.code == .corrupted && error?.description.contains("does not follow it") == true,
       "\(String(describing: error))")
   }
 
