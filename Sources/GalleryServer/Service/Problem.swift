@@ -7,7 +7,7 @@
   /// An answer that describes why a request failed (RFC 9457).
   struct Problem: Error, Sendable {
     let status: Int
-    /// The last part of the type's URI; the catalogue is the enumeration in the API's description.
+    /// The last part of the type's URI. Serving.md says what each means; the API's description has their names.
     let type: String
     /// A full sentence that names the thing and what to do.
     let detail: String
@@ -131,7 +131,7 @@
       "A file of the library or of the server cannot be used; the server's log says why."
 
     /// The names of the library's codes on the wire.
-    private static let kinds: [LibraryError.Code: String] = [
+    static let kinds: [LibraryError.Code: String] = [
       .userCancelled: "cancelled", .tokenExpired: "token-expired", .libraryOffline: "library-offline",
       .identifierNotFound: "not-found", .changeNotSupported: "change-not-supported",
       .operationInterrupted: "interrupted", .invalidResource: "invalid-resource", .missingResource: "missing-resource",
