@@ -5,6 +5,7 @@
   import LibraryJSON
   import LibraryMaintenance
   import LibraryPicking
+  import MediaImport
   import PhotoLedger
   import Synchronization
   import TestSupport
@@ -47,6 +48,30 @@
     static func still(_ name: String) -> Data { TinyMedia.jpeg(.init(contentIdentifier: name, comment: name)) }
     /// The movie of a Live Photo.
     static func movie(_ name: String) -> Data { TinyMedia.movie(contentIdentifier: name) }
+
+    /// Writes a program that stands for vipsthumbnail and makes the same picture of every file. It starts no other one,
+    /// which a sandbox would not let it.
+    static func writePictureProgram(in folder: TemporaryFolder) throws {
+      let picture = TinyMedia.jpeg(.init(comment: "picture")).map { "\\\(("00" + String($0, radix: 8)).suffix(3))" }
+      let script = #"""
+        #!/bin/sh
+        files=
+        while [ "$1" != --size ]; do files="$files $1"; shift; done
+        while [ "$1" != -o ]; do shift; done
+        form=${2%\[*}
+        for file in $files; do
+          name=${file##*/}
+          target="${form%%%s*}${name%.*}${form#*%s}"
+          case $target in
+          *.ppm) printf 'P6\n8 8\n255\n%0192d' 0 >"$target" ;;
+          *) printf 'PICTURE' >"$target" ;;
+          esac
+        done
+
+        """#
+      try writeProgram(
+        script.replacing("PICTURE", with: picture.joined()), at: folder.place("vipsthumbnail").path)
+    }
 
     static func hash(_ data: Data) -> ContentHash {
       var hash = ContentHash()
@@ -112,6 +137,7 @@
     private var probes: [TwinProbes]
     private var hidden = TwinProbes()
     private let page: TemporaryFolder
+    private let programs: TemporaryFolder
 
     var library: PhotoLibrary { temporary.library }
     /// What is hidden at this look.
@@ -135,6 +161,11 @@
       temporary = try TemporaryLibrary(
         LibraryEnvironment(process: "twin", now: { world.now }, random: { world.next() }))
       page = try Self.makePage()
+      programs = try TemporaryFolder()
+      try TwinMedia.writePictureProgram(in: programs)
+      var renditions = RenditionOptions()
+      let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+      renditions.searchPath = "\(programs.url.path):\(path)"
       var access = GalleryAccess()
       access.sweepSeconds = 3600
       access.limits.keyBurst = 1_000_000
@@ -148,7 +179,7 @@
         environment: GalleryEnvironment(
           now: { world.now },
           randomBytes: { count in (0..<count).map { _ in UInt8(truncatingIfNeeded: world.next()) } }),
-        access: access, page: try PageFiles(folder: page.url))
+        access: access, renditions: renditions, page: try PageFiles(folder: page.url))
       address = try server.start(try HTTPListener("127.0.0.1:0"))
     }
 
@@ -210,6 +241,7 @@
       let app = visitors[0]
       try look("at first", Array(visitors[..<2]))
       try await hideMuch()
+      try hidePictures([2, 4])
       try hideFiles()
       try look("behind its back", visitors, withUploads: true)
       try await show { change in
@@ -327,6 +359,24 @@
       }
     }
 
+    /// Has pictures made of hidden assets, whose contents are those of no visible one: a picture belongs to a content.
+    private func hidePictures(_ indices: [Int]) throws {
+      guard hasMore else { return }
+      for index in indices {
+        world.begin(.hidden)
+        try makePicture(of: hidden.assets[index])
+      }
+    }
+
+    /// Has the picture of an asset made by looking at it as the owner.
+    private func makePicture(of asset: String) throws {
+      let shown = try library.asset(asset).flatMap { try Renditions.shown($0, in: library) }
+      let hash = shown?.sha256Hex ?? "none"
+      let path = "/v1/assets/\(asset)/renditions/\(hash)/\(RenditionRecipe.revision)/small?wait=60"
+      let answer = try asOwner("GET", path)
+      try demand(answer.status == 200, "\(path): \(answer.text)")
+    }
+
     /// Erases hidden assets, one of them a member of the client's own album: states that clients hold stay as they
     /// were.
     private func hideErasure() throws {
@@ -356,6 +406,10 @@
         change.createAlbum(title: "between")
       }
       for listener in listeners { try listener.poll("after hidden changes") }
+      try hidePictures([6])
+      world.begin(.visible)
+      try makePicture(of: visible[2].uuidString)
+      for listener in listeners { try listener.hearPicture("after a picture that it sees") }
       var words = AssetChanges()
       words.caption = .set("heard")
       try await show { change in

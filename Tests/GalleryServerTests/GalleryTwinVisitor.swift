@@ -274,6 +274,16 @@
       waiting = (target, client)
     }
 
+    /// Writes down what each feed is sent of a picture that was made, which is the next that it is sent.
+    func hearPicture(_ when: String) throws {
+      for feed in feeds {
+        var event: String?
+        repeat { event = feed.answer.stream?.event() } while event?.hasPrefix(":") == true
+        #expect(event?.hasPrefix("event: rendition\n") == true, "\(feed.target) sent \(event ?? "its end").")
+        try visitor.write(event ?? "", to: "\(when): what \(feed.target) sends", "GET", feed.target, 200)
+      }
+    }
+
     /// Writes down what each feed and the waiting poll are sent up to the state of now.
     func hear(_ when: String) throws {
       guard let poll = waiting else { return }

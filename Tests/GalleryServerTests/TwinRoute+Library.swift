@@ -290,13 +290,10 @@
         }
         try visitor.ask("GET", each: paths.map { $0 + "?download=1" })
       },
-      TwinRoute(
-        "GET /v1/assets/{asset}/renditions/{sha256}/{recipe}/{kind}",
-        refusal: "The files of the twins have no picture, so that nothing is rendered."
-      ) { visitor in
+      TwinRoute("GET /v1/assets/{asset}/renditions/{sha256}/{recipe}/{kind}") { visitor in
         for (asset, hash) in contents(visitor) {
           let path = "/v1/assets/\(asset)/renditions/\(hash)/\(RenditionRecipe.revision)"
-          for kind in ["small", "play", "none"] { try visitor.get("\(path)/\(kind)") }
+          for kind in ["small", "large", "play", "none"] { try visitor.get("\(path)/\(kind)?wait=60") }
         }
       },
       TwinRoute("POST /v1/downloads") { visitor in
