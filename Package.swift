@@ -24,6 +24,10 @@ let libmicrohttpd: Target.Dependency = .target(name: "CMicroHTTPD", condition: .
 /// The C library's password hash, for builds with the server only.
 let libcrypt: Target.Dependency = .target(name: "CCrypt", condition: .when(traits: ["Gallery"]))
 
+/// The modules of tests that are built, as `PHOTOLEDGER_TESTS=LMDBTests,EventLogTests` names them; all without it. All
+/// are linked into one program, so without a choice the tests of one module wait for the modules of all.
+let chosenTests = Context.environment["PHOTOLEDGER_TESTS"].map { $0.split(separator: ",").map(String.init) }
+
 let package = Package(
   name: "PhotoLedger",
   products: [
@@ -242,3 +246,11 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+if let chosenTests {
+  let known = package.targets.filter { $0.type == .test }.map(\.name)
+  for name in chosenTests where !known.contains(name) {
+    fatalError("PHOTOLEDGER_TESTS names '\(name)', which is none of \(known.joined(separator: ", ")).")
+  }
+  package.targets.removeAll { $0.type == .test && !chosenTests.contains($0.name) }
+}
