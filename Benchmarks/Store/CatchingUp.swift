@@ -32,20 +32,20 @@ enum CatchingUp {
         if backlogs.contains(left) { held[left] = try library.fetchAssets(try .newestFirst()).wholly() }
         try library.commit(touch.inPlace())
       }
-      var told = [Int: [ChangeDetails<Asset>]]()
+      var delivered = [Int: [ChangeDetails<Asset>]]()
       let samples = try Turns.measure(
         min(5, report.repetitions),
         backlogs.map { count in
           {
             guard let held = held[count] else { return }
-            told[count] = try follow(held, in: library, composingBeyond: .max, expecting: count) { details in
+            delivered[count] = try follow(held, in: library, composingBeyond: .max, expecting: count) { details in
               guard let position = details.changedIndexes?.first else { return }
               let asset = try details.fetchResultAfterChanges.object(at: position)
               _ = (try library.resources(of: asset), try library.extendedMetadata(of: asset))
             }
           }
         })
-      for (count, held) in held { try check(told[count] ?? [], from: held, expecting: count, in: library) }
+      for (count, held) in held { try check(delivered[count] ?? [], from: held, expecting: count, in: library) }
       let base = samples[0].quantile(0.5) / Double(backlogs[0])
       for (index, count) in backlogs.enumerated() {
         report.add(
@@ -62,13 +62,13 @@ enum CatchingUp {
       var touch = Touch(stage.shown)
       for _ in 0..<count { try library.commit(touch.moving()) }
       let repetitions = min(5, report.repetitions)
-      var told: ([ChangeDetails<Asset>], [ChangeDetails<Asset>]) = ([], [])
+      var delivered: ([ChangeDetails<Asset>], [ChangeDetails<Asset>]) = ([], [])
       let samples = try Turns.measure(
         repetitions,
-        { told.0 = try follow(held, in: library, composingBeyond: .max, expecting: count) },
-        { told.1 = try follow(held, in: library, composingBeyond: 8, expecting: 1) })
-      try check(told.0, from: held, expecting: count, in: library)
-      try check(told.1, from: held, expecting: 1, in: library)
+        { delivered.0 = try follow(held, in: library, composingBeyond: .max, expecting: count) },
+        { delivered.1 = try follow(held, in: library, composingBeyond: 8, expecting: 1) })
+      try check(delivered.0, from: held, expecting: count, in: library)
+      try check(delivered.1, from: held, expecting: 1, in: library)
       let base = samples[0].quantile(0.5) / Double(count)
       // One by one a late commit costs no more than S6 allows a prompt one; composed, a quarter of that.
       report.add(

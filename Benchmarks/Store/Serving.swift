@@ -26,13 +26,13 @@ enum Serving {
   private static let rendition = "S32 server, small rendition"
   private static let idle = "S33 server, memory of an idle feed"
   private static let idleTime = "S33 server, processor time of idle feeds, a second"
-  private static let told = "S34 server, commit to the last of the feeds"
+  private static let delivery = "S34 server, commit to the last of the feeds"
   private static let memory = "S35 server, memory with 100 feeds of 10 fetches"
 
   static let names =
     [item, small, window, smallFile, largeFile, rendition].flatMap { ["\($0), floor", $0] }
     + ["\(window), alone", "\(window), slowest of a hundred", windows, "\(windows), slowest of a hundred"]
-    + [idle, idleTime, "\(told), floor", told, memory]
+    + [idle, idleTime, "\(delivery), floor", delivery, memory]
 
   static func measure(_ stage: Stage, into report: inout Report) throws {
     guard report.wantsAny(of: names) else { return }
@@ -212,10 +212,10 @@ enum Serving {
     private static func measureFeeds(
       _ stage: Stage, _ program: String, _ floor: String, into report: inout Report
     ) throws {
-      guard report.wantsAny(of: [idle, idleTime, told, "\(told), floor", memory]) else { return }
+      guard report.wantsAny(of: [idle, idleTime, delivery, "\(delivery), floor", memory]) else { return }
       let isLarge = stage.size >= Goal.leastSize
       try measureIdle(stage, program, count: isLarge ? 10_000 : 50, into: &report)
-      try measureTold(stage, program, floor, count: isLarge ? 1000 : 20, into: &report)
+      try measureDelivery(stage, program, floor, count: isLarge ? 1000 : 20, into: &report)
       let server = try ServedLibrary(program, stage.diskFolder.path)
       defer { server.stop() }
       let fetches = try (0..<10).map { number in
@@ -257,7 +257,7 @@ enum Serving {
     ///
     /// The library publishes a commit before it returns, so a clock that starts afterwards starts too late. The floor's
     /// clock starts before the same commit, after which its connections are resumed.
-    private static func measureTold(
+    private static func measureDelivery(
       _ stage: Stage, _ program: String, _ floor: String, count: Int, into report: inout Report
     ) throws {
       let library = try PhotoLibrary(at: URL(filePath: stage.diskFolder.path))
@@ -292,9 +292,9 @@ enum Serving {
         held = token
         try waitUntilQuiet(server)
       }
-      report.add("\(told), floor", size: stage.size, caches: .warm, floors)
+      report.add("\(delivery), floor", size: stage.size, caches: .warm, floors)
       report.add(
-        told, size: stage.size, caches: .warm, Sample(own), comparedWith: floors.quantile(0.5), goal: .atMost(3))
+        delivery, size: stage.size, caches: .warm, Sample(own), comparedWith: floors.quantile(0.5), goal: .atMost(3))
     }
 
     /// The same with suspended connections of the floor, which are resumed after the commit.

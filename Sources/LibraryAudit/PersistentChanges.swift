@@ -101,7 +101,7 @@ extension PhotoLibrary {
     return try store.reading { t in
       let start = try store.commit(of: token, for: client, at: moment, t)
       let permission = try permission(t)
-      try checkIsTold(start, token, permission, t)
+      try checkIsAvailable(start, token, permission, t)
       switch permission.access {
       case .none: throw permission.refusal(client, "read the history")
       case .full: return try changes(after: start, limit, asSeenBy: permission.client, showsTrash, t)
@@ -128,8 +128,8 @@ extension PhotoLibrary {
       let head = try store.head(at: moment, t).commit
       let end = try min(last.map { try store.commit(of: $0, for: client, at: moment, t) } ?? head, head)
       var start = try since.map { try store.commit(of: $0, for: client, at: moment, t) } ?? 0
-      if let since { try checkIsTold(start, since, permission, t) }
-      start = max(start, max(try store.firstToldCommit(at: moment, t), 1) - 1)
+      if let since { try checkIsAvailable(start, since, permission, t) }
+      start = max(start, max(try store.firstAvailableCommit(at: moment, t), 1) - 1)
       switch permission.access {
       case .none: throw permission.refusal(client, "read the history")
       case .full:
@@ -165,10 +165,10 @@ extension PhotoLibrary {
     _ = try store.perform([.shortenHistory(to: commit + 1)], cause: "history shortened")
   }
 
-  private func checkIsTold(
+  private func checkIsAvailable(
     _ commit: UInt64, _ token: Token, _ permission: Permission, _ t: borrowing StoreReading
   ) throws {
-    let first = try store.firstToldCommit(at: moment, t)
+    let first = try store.firstAvailableCommit(at: moment, t)
     guard commit + 1 < first else { return }
     // Commits that the client never saw are no loss to it.
     if permission.access != .full, let number = permission.client {
@@ -180,7 +180,7 @@ extension PhotoLibrary {
   }
 
   /// The events of a commit, if their effects on a client's view can be itemised.
-  private func tellableEvents(
+  private func itemisableEvents(
     of commit: Commit, to client: ObjectNumber?, _ t: borrowing StoreReading
   ) throws -> [(sequence: UInt64, commit: UInt64, event: Event)]? {
     guard let events = try store.core.eventsUnlessErased(commit.sequences, t) else { return nil }
@@ -206,7 +206,7 @@ extension PhotoLibrary {
     var trash = TrashView(core, isShown: showsTrash)
     let most = min(UInt64(limit), try store.head(at: moment, t).commit - start)
     return try core.log.commits(after: start, limit: Int(most), in: t).map { commit in
-      let details = try tellableEvents(of: commit, to: number, t).map { events in
+      let details = try itemisableEvents(of: commit, to: number, t).map { events in
         var tally = ChangeTally()
         for (sequence, _, event) in events {
           trash.begin(sequence)
@@ -233,7 +233,7 @@ extension PhotoLibrary {
       guard let commit = try core.log.commit(seen.commit, in: t) else {
         throw LibraryError(.corrupted, "The log has no row for commit \(seen.commit); run `verify`.")
       }
-      let details = try tellableEvents(of: commit, to: number, t).map { events in
+      let details = try itemisableEvents(of: commit, to: number, t).map { events in
         var tally = ChangeTally()
         for (sequence, _, event) in events {
           trash.begin(sequence)

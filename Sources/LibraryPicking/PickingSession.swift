@@ -187,14 +187,14 @@ final class PickingCore: Sendable {
   ///   - isChoice: whether it may change the selection.
   ///   - body: makes the change; returns whether there was one.
   func tap(in store: LibraryStore, isChoice: Bool = true, _ body: (inout PickingState) throws -> Bool) throws {
-    let isTold = isChoice && configuration.selection.isContinuous
+    let isReported = isChoice && configuration.selection.isContinuous
     try state.withLock { state in
       var next = state
       try next.checkOpen()
       guard try body(&next) else { return }
-      if isTold { try record(&next, in: store) }
+      if isReported { try record(&next, in: store) }
       state = next
-      if isTold { results.continuation.yield(items(of: next)) }
+      if isReported { results.continuation.yield(items(of: next)) }
     }
     tellWatchers()
   }

@@ -247,7 +247,7 @@ extension Rule {
     "LibraryAudit", "LibraryPicking", "LibraryUploads", "LibraryMaintenance", "MediaImport", "MediaImport/Rendering",
     "LibraryJSON", "LibraryJSON/Applying", "LibraryJSON/Records", "HTTPServing", "MediaImport/Exporting",
     "GalleryServer/Service", "GalleryServer/Access",
-    "MediaImport/Exports", "MediaImport/Archives", "MediaImport/Watching", "MediaImport/Duplicates",
+    "MediaImport/ImportSources", "MediaImport/Archives", "MediaImport/Watching", "MediaImport/Duplicates",
     "MediaImport/Moving", "GalleryServer/Blocks", "GalleryServer/Bytes", "GalleryServer/Feeds",
     "GalleryServer/Fetching", "GalleryServer/Pages", "GalleryServer/Renditions", "GalleryServer/Uploads",
     "GalleryServer/ImmichClients", "GalleryServer/Duplicates",

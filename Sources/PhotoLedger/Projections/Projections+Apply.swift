@@ -380,9 +380,9 @@ extension Projections {
   }
 
   private func shorten(_ kept: Replacement<UInt64>, _ t: inout WriteTransaction) throws {
-    guard try firstToldCommit(in: t) == kept.old else { throw RowMismatch(number: rootFolder, field: "history") }
+    guard try firstAvailableCommit(in: t) == kept.old else { throw RowMismatch(number: rootFolder, field: "history") }
     let value: InlineArray<1, UInt64> = [kept.new.bigEndian]
-    let name = Self.firstToldName
+    let name = Self.firstAvailableName
     try t.put(name.span.bytes, value.span.bytes, in: settings)
   }
 

@@ -437,11 +437,11 @@ extension Projections {
     return sequences
   }
 
-  static let firstToldName = Array("history".utf8)
+  static let firstAvailableName = Array("history".utf8)
 
   /// The first commit of the history available to clients (PH-06); 0 if it was never shortened.
-  func firstToldCommit(in t: borrowing some Reading) throws -> UInt64 {
-    guard let value = try t.bytes(for: Self.firstToldName, in: settings) else { return 0 }
+  func firstAvailableCommit(in t: borrowing some Reading) throws -> UInt64 {
+    guard let value = try t.bytes(for: Self.firstAvailableName, in: settings) else { return 0 }
     guard value.count == 8 else { throw corruption("the start of its history") }
     return try value.span.bytes.place(at: 0)
   }

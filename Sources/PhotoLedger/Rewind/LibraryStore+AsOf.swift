@@ -44,8 +44,8 @@ extension LibraryStore {
 
   /// The first commit that was available to clients; 0 if the history had never been shortened.
   /// - Complexity: O(log n), and one read for each later event that touched the top level.
-  package func firstToldCommit(at moment: Moment?, _ t: borrowing StoreReading) throws -> UInt64 {
-    var first = try core.projections.firstToldCommit(in: t)
+  package func firstAvailableCommit(at moment: Moment?, _ t: borrowing StoreReading) throws -> UInt64 {
+    var first = try core.projections.firstAvailableCommit(in: t)
     try goBack(rootFolder, to: moment?.sequence ?? Self.now, t) { inverse in
       if case .historyShortened(let kept) = inverse { first = kept.new }
     }

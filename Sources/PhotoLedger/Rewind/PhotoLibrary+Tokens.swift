@@ -20,7 +20,7 @@ extension PhotoLibrary {
   public var earliestToken: Token {
     get throws {
       try store.reading { t in
-        let first = try store.firstToldCommit(at: moment, t)
+        let first = try store.firstAvailableCommit(at: moment, t)
         return try store.core.token(first == 0 ? 0 : first - 1, for: client, by: try permission(t), t)
       }
     }

@@ -143,7 +143,7 @@ struct UndoComposition: Sendable {
   private(set) var clients: [ObjectNumber: ClientNet] = [:]
   /// By client.
   private var followings: [ObjectNumber: Following] = [:]
-  private(set) var firstTold: Net<UInt64>?
+  private(set) var firstAvailable: Net<UInt64>?
   /// The recorded picks and clients; neither is undone.
   private(set) var picks: [PickRow] = []
   private(set) var registered: [ClientRow] = []
@@ -194,7 +194,7 @@ struct UndoComposition: Sendable {
     case .clientEdited(let edited) where wants(edited.number): add(edited)
     case .pickRecorded(let row) where wants(row.number) || wants(row.client): picks.append(row)
     case .assetErased(let erased): erasedCount += erased.numbers.count { wants($0) }
-    case .historyShortened(let kept) where wanted == nil: firstTold.note(kept)
+    case .historyShortened(let kept) where wanted == nil: firstAvailable.note(kept)
     case .libraryCreated, .collectionCreated, .collectionErased, .collectionEdited, .clientRegistered, .clientErased,
       .clientEdited, .pickRecorded, .pickErased, .historyShortened, .libraryForked, .nothingChanged:
       break

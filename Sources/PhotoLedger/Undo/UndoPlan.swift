@@ -86,7 +86,7 @@ struct UndoPlan {
 
   var report = UndoReport()
   var clientEdits: [ClientEdited] = []
-  var firstTold: Replacement<UInt64>?
+  var firstAvailable: Replacement<UInt64>?
   /// Properties of collections, and collections that come back.
   var collectionEdits: [CollectionEdited] = []
   /// Covers of albums that are put back at the end, where the asset is shown then.
@@ -291,11 +291,11 @@ struct UndoJudge {
   }
 
   private mutating func judgeHistory<T: TransactionReading & ~Copyable>(_ t: borrowing T) throws {
-    let first = try projections.firstToldCommit(in: t)
-    let restored = judged(composition.firstTold, first) { value in
+    let first = try projections.firstAvailableCommit(in: t)
+    let restored = judged(composition.firstAvailable, first) { value in
       UndoChange(
         .history, .library, "firstCommit", from: .integer(Int64(clamping: first)), to: .integer(Int64(clamping: value)))
     }
-    if let restored { plan.firstTold = Replacement(old: first, new: restored) }
+    if let restored { plan.firstAvailable = Replacement(old: first, new: restored) }
   }
 }

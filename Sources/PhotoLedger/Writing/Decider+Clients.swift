@@ -192,7 +192,7 @@ extension Decider {
   // MARK: History
 
   mutating func shortenHistory(to commit: UInt64, _ t: inout WriteTransaction) throws {
-    let kept = try projections.firstToldCommit(in: t)
+    let kept = try projections.firstAvailableCommit(in: t)
     guard commit > kept else { return }
     try record(.historyShortened(Replacement(old: kept, new: commit)), &t)
   }

@@ -95,7 +95,7 @@ extension Decider {
     try giveBack(plan.covers, order.outcome, &t)
     for burst in plan.bursts.sorted() { try settleBurst(burst, representedBy: plan.representatives[burst], &t) }
     for stack in plan.stacks.sorted(by: { ($0.high, $0.low) < ($1.high, $1.low) }) { try settleStack(stack, &t) }
-    if let firstTold = plan.firstTold { try record(.historyShortened(firstTold), &t) }
+    if let firstAvailable = plan.firstAvailable { try record(.historyShortened(firstAvailable), &t) }
   }
 
   // MARK: Collections

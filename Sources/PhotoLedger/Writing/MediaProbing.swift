@@ -15,7 +15,7 @@ final class MediaProbing: StorePart {
     var probe: (any MediaProbe)?
     var handler: (@Sendable (String) -> Void)?
     var isChosen = false
-    var hasTold = false
+    var hasReported = false
   }
 
   private let state = Mutex(State())
@@ -50,8 +50,8 @@ final class MediaProbing: StorePart {
 
   private func tellOnce(_ sentence: String) {
     let (isFirst, handler) = state.withLock { state in
-      defer { state.hasTold = true }
-      return (!state.hasTold, state.handler)
+      defer { state.hasReported = true }
+      return (!state.hasReported, state.handler)
     }
     guard isFirst else { return }
     if let handler { handler(sentence) } else { FileHandle.standardError.write(Data("\(sentence)\n".utf8)) }

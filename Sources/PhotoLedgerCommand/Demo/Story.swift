@@ -182,11 +182,11 @@ struct Story {
 
 /// Forwards the received changes to the waiting task.
 private final class StoryObserver: PhotoLibraryChangeObserver {
-  private let told = Mutex<[LibraryChange]>([])
+  private let received = Mutex<[LibraryChange]>([])
   private let signal = DispatchSemaphore(value: 0)
 
   func photoLibraryDidChange(_ change: LibraryChange) {
-    told.withLock { $0.append(change) }
+    received.withLock { $0.append(change) }
     signal.signal()
   }
 
@@ -195,7 +195,7 @@ private final class StoryObserver: PhotoLibraryChangeObserver {
   func change(to token: Token) throws -> LibraryChange {
     let deadline = DispatchTime.now() + .seconds(10)
     while true {
-      let found = told.withLock { changes in
+      let found = received.withLock { changes in
         changes.removeAll { $0.token < token }
         return changes.first { $0.token == token }
       }
