@@ -1,6 +1,6 @@
 // An import, from a list of folders to commits.
 //
-//     what the source says (Exports) ──▶ files in order, notes, albums
+//     what the source says (ImportSources) ──▶ files in order, notes, albums
 //     walk ──▶ batches of about 200 files, names that differ in the extension only kept together
 //     files whose contents are known from an earlier import and in the library: no more work
 //     for each batch of the others:
