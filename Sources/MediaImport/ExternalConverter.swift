@@ -9,6 +9,10 @@ internal import PhotoLedger
 //                heif-convert, vips, magick,          exiftool, then exiftool again to see
 //                convert; ffmpeg for films            that nothing is left
 //
+// What a photo is, how large it may be, which picture of a RAW file counts, and what is done with a photo that libvips
+// does not read, is the renderer's (`MediaRenderer`). The JPEG in a RAW file is not encoded again; it gets the metadata
+// of the file, without those of the maker, which say where in the file their own previews lie.
+//
 // Each runs as a child in a sandbox with limits on time and memory, reads a copy, and is ended when it is cancelled.
 // An exit status other than 0 is a failure whatever was written: half a film would look like a whole one.
 //
@@ -30,6 +34,7 @@ public struct ExternalConverter: RepresentationConverter {
 
   private let programs: Programs
   private let limits: Limits
+  private let renderer: MediaRenderer
 
   /// Prepares to convert; programs are looked for when they are needed.
   /// - Parameters:
@@ -37,32 +42,39 @@ public struct ExternalConverter: RepresentationConverter {
   ///   - limits: what one conversion may cost.
   public init(searchPath: String? = nil, limits: Limits = Limits()) {
     (programs, self.limits) = (Programs(searchPath: searchPath), limits)
+    var rendering = MediaRenderer.Limits()
+    rendering.memoryByteCount = limits.memoryByteCount
+    renderer = MediaRenderer(searchPath: searchPath, limits: rendering)
   }
 
-  /// Runs programs that may read a file, and write into a folder.
+  /// Runs programs that may read a file or folder, and write into a folder what is made of a file.
   private func toolRun(
-    reading input: String, writing output: String? = nil, _ isCancelled: @escaping @Sendable () -> Bool
+    of source: URL, reading input: String, writing output: String? = nil,
+    _ isCancelled: @escaping @Sendable () -> Bool
   ) -> ToolRun {
-    ToolRun(
-      limits: ToolLimits(timePerFile: limits.timePerFile, memoryByteCount: limits.memoryByteCount),
-      isCancelled: isCancelled, sandbox: Sandbox(readable: [input], writable: output.map { [$0] } ?? []))
+    let limits = ToolLimits(
+      timePerFile: limits.timePerFile, memoryByteCount: limits.memoryByteCount,
+      fileByteCount: renderer.fileByteCount(of: source))
+    let sandbox = Sandbox(readable: [input], writable: output.map { [$0] } ?? [])
+    return ToolRun(
+      limits: limits, isCancelled: isCancelled, sandbox: sandbox, environment: MediaRenderer.environment)
   }
 
   /// Whether the pictures of a film are H.264, by what exiftool reads of it.
   /// - Throws: ``ImportError``: `toolMissing`, `toolFailed`, `toolTimeout`.
   public func isCompatible(_ file: URL, type: String) throws -> Bool {
     let path = WorkFolder.real(file)
-    let run = toolRun(reading: path) { false }
+    let run = toolRun(of: file, reading: path) { false }
     let answer = try run.output(of: try exiftool(), ["-q", "-q", "-a", "-s3", "-CompressorID", path])
     let encodings = answer.split { $0.isWhitespace }
     return !encodings.isEmpty && encodings.allSatisfy { ["avc1", "avc3"].contains($0) }
   }
 
-  /// Whether a program that encodes the type is installed, and for films of one type exiftool, which finds the
-  /// encoding.
+  /// Whether a program that encodes the type is installed, and exiftool for photos, of which it reads the size, and
+  /// for films of one type, of which it finds the encoding.
   public func canConvert(_ sourceType: String, to targetType: String) -> Bool {
     guard Self.tools(sourceType, targetType).contains(where: { programs.find($0.program) != nil }) else { return false }
-    return sourceType != targetType || programs.find("exiftool") != nil
+    return sourceType != targetType && targetType != Self.photoType || programs.find("exiftool") != nil
   }
 
   /// Encodes with the first program that is installed, and takes metadata out with exiftool.
@@ -70,14 +82,13 @@ public struct ExternalConverter: RepresentationConverter {
   public func convert(_ conversion: RepresentationConversion) throws {
     // Found before hours of encoding.
     if !conversion.metadataOptions.isEmpty { _ = try exiftool() }
-    let folder = try Self.root.folder()
-    let run = toolRun(reading: folder.input, writing: folder.output, conversion.isCancelled)
+    let folder = try renderer.root.folder()
+    let run = toolRun(
+      of: conversion.source, reading: folder.input, writing: folder.output, conversion.isCancelled)
     var made = try folder.take(conversion.source, as: Self.name("source", like: conversion.source))
     let ending = UniformType.filenameExtension(of: conversion.targetType)
     if conversion.isEncoding {
-      let target = folder.file("target.\(ending)")
-      try encode(conversion, made, to: target, run)
-      made = try folder.checked(target, by: conversion.targetType)
+      made = try encode(conversion, made, to: folder.file("target.\(ending)"), in: folder, run)
     }
     if !conversion.isEncoding || !conversion.metadataOptions.isEmpty {
       let target = folder.file("stripped.\(ending)")
@@ -87,8 +98,6 @@ public struct ExternalConverter: RepresentationConverter {
     try folder.hand(made, to: conversion.target)
   }
 
-  private static let root = WorkRoot()
-
   /// A name with the ending of another one, if that is a plain one.
   private static func name(_ name: String, like file: URL) -> String {
     let ending = file.pathExtension
@@ -97,6 +106,9 @@ public struct ExternalConverter: RepresentationConverter {
   }
 
   // MARK: Encoding
+
+  /// The type that photos become.
+  private static let photoType = "public.jpeg"
 
   /// A program with its arguments.
   private struct Tool {
@@ -128,27 +140,70 @@ public struct ExternalConverter: RepresentationConverter {
   private static func tools(_ sourceType: String, _ targetType: String) -> [Tool] {
     let isHighEfficiency = ["public.heic", "public.heif", "public.heics", "public.heifs", "public.avif"]
       .contains(sourceType)
-    return isHighEfficiency ? highEfficiencyImages : targetType == "public.jpeg" ? images : movies
+    return isHighEfficiency ? highEfficiencyImages : targetType == photoType ? images : movies
+  }
+
+  /// Encodes a film, or a photo within the limits of the renderer.
+  /// - Returns: the path of what was made.
+  private func encode(
+    _ conversion: RepresentationConversion, _ source: String, to target: String, in folder: borrowing WorkFolder,
+    _ run: ToolRun
+  ) throws -> String {
+    let chosen = try tool(for: conversion)
+    guard conversion.targetType == Self.photoType else {
+      return try encode(source, with: chosen, to: target, in: folder, run)
+    }
+    let photo = try renderer.photo(inTaken: source, in: folder, conversion.isCancelled)
+    if photo.isOfRAW, photo.description.uniformTypeIdentifier == Self.photoType {
+      return try tagged(photo.path, like: source, in: folder, run)
+    }
+    do {
+      let made = try encode(photo.path, with: chosen, to: target, in: folder, run)
+      return photo.isOfRAW ? try tagged(made, like: source, in: folder, run) : made
+    } catch let error as ImportError where error.code == .toolFailed && !error.isPassing && !conversion.isCancelled() {
+      guard programs.find("ffmpeg") != nil else { throw error }
+      let decoded = try renderer.decoded(photo.path, in: folder, conversion.isCancelled)
+      let made = try encode(decoded, with: chosen, to: target, in: folder, run)
+      return try tagged(made, like: source, in: folder, run)
+    }
   }
 
   private func encode(
-    _ conversion: RepresentationConversion, _ source: String, to target: String, _ run: ToolRun
-  ) throws {
+    _ source: String, with chosen: (tool: Tool, program: String), to target: String,
+    in folder: borrowing WorkFolder, _ run: ToolRun
+  ) throws -> String {
+    _ = try run.output(of: chosen.program, chosen.tool.arguments(source, target))
+    guard access(target, R_OK) == 0 else {
+      throw ImportError(
+        .toolFailed, path: chosen.program, "\(chosen.program) exited without an error and without a file.")
+    }
+    return try folder.checked(target, by: chosen.program)
+  }
+
+  /// The first program that is installed.
+  private func tool(for conversion: RepresentationConversion) throws -> (tool: Tool, program: String) {
     let tools = Self.tools(conversion.sourceType, conversion.targetType)
     for tool in tools {
-      guard let program = programs.find(tool.program) else { continue }
-      _ = try run.output(of: program, tool.arguments(source, target))
-      guard access(target, R_OK) == 0 else {
-        throw ImportError(.toolFailed, path: program, "\(program) exited without an error and without a file.")
-      }
-      return
+      if let program = programs.find(tool.program) { return (tool, program) }
     }
     let names = tools.map(\.program).joined(separator: ", ")
-    let package = conversion.targetType == "public.jpeg" ? "libvips-tools" : "ffmpeg"
+    let package = conversion.targetType == Self.photoType ? "libvips-tools" : "ffmpeg"
     throw ImportError(
       .toolMissing, path: tools[0].program,
       "converting \(conversion.sourceType) needs \(tools.count > 1 ? "one of " : "")\(names), and "
         + "\(tools.count > 1 ? "none of them" : "it") is not on PATH. Install it with: apt-get install \(package)")
+  }
+
+  /// A copy of a picture with the metadata of the file that it was made of, but what is true of that file only.
+  private func tagged(
+    _ made: String, like source: String, in folder: borrowing WorkFolder, _ run: ToolRun
+  ) throws -> String {
+    let target = folder.file("tagged.jpg")
+    let tags = ["-all:all", "--MakerNotes", "--ExifImageWidth", "--ExifImageHeight"]
+    _ = try run.output(
+      of: try exiftool(),
+      ["-q", "-q", "-api", "LargeFileSupport=1", "-TagsFromFile", source] + tags + ["-o", target, made])
+    return try folder.checked(target, by: "exiftool")
   }
 
   // MARK: Stripping

@@ -104,12 +104,19 @@ struct ExternalConverterTests {
     return URL(filePath: path).deletingLastPathComponent().path
   }
 
+  /// Puts the installed exiftool beside a test's own programs, without which no photo is converted.
+  private static func addExiftool(to path: String) throws {
+    let exiftool = try #require(Programs().find("exiftool"), "The tests need exiftool.")
+    try FileManager.default.createSymbolicLink(atPath: path + "/exiftool", withDestinationPath: exiftool)
+  }
+
   private static func conversion(
-    _ folder: TemporaryFolder, from type: String, to target: String, isEncoding: Bool = true,
-    _ options: PickerMetadataOptions = [], isCancelled: @escaping @Sendable () -> Bool = { false }
+    _ folder: TemporaryFolder, of photo: Data = TinyMedia.jpeg(), from type: String, to target: String,
+    isEncoding: Bool = true, _ options: PickerMetadataOptions = [],
+    isCancelled: @escaping @Sendable () -> Bool = { false }
   ) throws -> RepresentationConversion {
     var conversion = RepresentationConversion(
-      source: URL(filePath: try folder.write("source", Data("source".utf8)).description), sourceType: type,
+      source: URL(filePath: try folder.write("source", photo).description), sourceType: type,
       target: URL(filePath: folder.path).appending(path: "target.jpg"), targetType: target)
     (conversion.isEncoding, conversion.metadataOptions) = (isEncoding, options)
     conversion.isCancelled = isCancelled
@@ -146,6 +153,7 @@ struct ExternalConverterTests {
   func programs(name: String, type: String, arguments: String) throws {
     let folder = try TemporaryFolder()
     let path = try Self.program(name, "for last; do :; done; echo \"$*\" > \"${last%%\\[*}\"", in: folder)
+    try Self.addExiftool(to: path)
     let conversion = try Self.conversion(folder, from: type, to: "public.jpeg")
     try ExternalConverter(searchPath: path).convert(conversion)
     let words = try String(contentsOf: conversion.target, encoding: .utf8).split { $0.isWhitespace }.map { word in
@@ -158,8 +166,9 @@ struct ExternalConverterTests {
   @Test(
     "it can convert types for which a program is installed (PK-07)",
     arguments: [
-      ([], []), (["vips"], ["heic", "tiff"]), (["heif-convert"], ["heic"]), (["ffmpeg"], ["avi"]),
-      (["ffmpeg", "exiftool"], ["avi", "mov"]), (["exiftool"], []),
+      ([], []), (["vips"], []), (["vips", "exiftool"], ["heic", "tiff", "nef"]),
+      (["heif-convert", "exiftool"], ["heic"]), (["ffmpeg"], ["avi"]), (["ffmpeg", "exiftool"], ["avi", "mov"]),
+      (["exiftool"], []),
     ] as [([String], [String])])
   func canConvert(names: [String], expected: [String]) throws {
     let folder = try TemporaryFolder()
@@ -167,6 +176,7 @@ struct ExternalConverterTests {
     let converter = ExternalConverter(searchPath: folder.path + "/bin")
     let conversions = [
       ("heic", "public.heic", "public.jpeg"), ("tiff", "public.tiff", "public.jpeg"),
+      ("nef", "com.nikon.raw-image", "public.jpeg"),
       ("avi", "public.avi", "public.mpeg-4"), ("mov", "com.apple.quicktime-movie", "com.apple.quicktime-movie"),
     ]
     #expect(conversions.filter { converter.canConvert($0.1, to: $0.2) }.map(\.0) == expected)
@@ -198,7 +208,9 @@ struct ExternalConverterTests {
     let folder = try TemporaryFolder()
     var limits = ExternalConverter.Limits()
     if code == .toolTimeout { limits.timePerFile = .milliseconds(50) }
-    let converter = ExternalConverter(searchPath: try Self.program("vips", script, in: folder), limits: limits)
+    let path = try Self.program("vips", script, in: folder)
+    try Self.addExiftool(to: path)
+    let converter = ExternalConverter(searchPath: path, limits: limits)
     let error = #expect(throws: ImportError.self) {
       try converter.convert(try Self.conversion(folder, from: "public.tiff", to: "public.jpeg"))
     }
@@ -209,9 +221,82 @@ struct ExternalConverterTests {
   func cancelled() throws {
     let folder = try TemporaryFolder()
     let path = try Self.program("vips", "read line; read line", in: folder)
+    try Self.addExiftool(to: path)
     let conversion = try Self.conversion(folder, from: "public.tiff", to: "public.jpeg") { true }
     let error = #expect(throws: ImportError.self) { try ExternalConverter(searchPath: path).convert(conversion) }
     #expect(error?.description.contains("was stopped") == true)
+  }
+
+  // MARK: Photos
+
+  @Test(
+    "a RAW file becomes the largest picture in it, with the metadata of the file (PK-07)",
+    .enabled(if: SamplePhotos.canRender, "Needs libvips-tools, ffmpeg, exiftool and the folder of sample photos."),
+    arguments: [
+      ("canon-r6.cr3", "com.canon.cr3-raw-image", "1620x1080"),
+      ("jølstravatnet.pef", "com.pentax.raw-image", "720x480"),
+    ])
+  func raw(name: String, type: String, size: String) throws {
+    let folder = try TemporaryFolder()
+    let source = try #require(SamplePhotos.folder).appending(path: "raw/\(name)")
+    let converter = ExternalConverter()
+    #expect(converter.canConvert(type, to: "public.jpeg"))
+    for removed in [[], .removeLocation] as [PickerMetadataOptions] {
+      let target = URL(filePath: folder.path + "/target.jpg")
+      var conversion = RepresentationConversion(
+        source: source, sourceType: type, target: target, targetType: "public.jpeg")
+      conversion.metadataOptions = removed
+      try converter.convert(conversion)
+      #expect(try Self.exiftool(["-s3", "-FileType", "-ImageSize"], target.path) == "JPEG\n\(size)\n")
+      let kept = ["-s3", "-Model", "-DateTimeOriginal", "-Orientation"]
+      let (before, after) = (try Self.exiftool(kept, source.path), try Self.exiftool(kept, target.path))
+      #expect(before == after)
+      let place = try Self.exiftool(["-s3", "-GPSLatitude"], removed.isEmpty ? source.path : target.path)
+      #expect(removed.isEmpty || place.isEmpty)
+      #expect(try Self.exiftool(["-s3", "-GPSLatitude"], target.path) == place)
+      try FileManager.default.removeItem(at: target)
+    }
+  }
+
+  /// A BMP of 4x2 pixels, which libvips reads only with a loader that is not made for hostile files.
+  private static var bitmap: Data {
+    let words: [UInt32] = [78, 0, 54, 40, 4, 2, 24 << 16 | 1, 0, 24, 2835, 2835, 0, 0]
+    var data = Data("BM".utf8)
+    for word in words { withUnsafeBytes(of: word.littleEndian) { data.append(contentsOf: $0) } }
+    return data + Data(repeating: 0x7F, count: 24)
+  }
+
+  @Test(
+    "a photo that libvips may not read is decoded by ffmpeg (PK-07)",
+    .enabled(if: SamplePhotos.areInstalled("vips", "ffmpeg", "exiftool"), "Needs the programs."))
+  func decodedOtherwise() throws {
+    let folder = try TemporaryFolder()
+    let conversion = try Self.conversion(folder, of: Self.bitmap, from: "com.microsoft.bmp", to: "public.jpeg")
+    try ExternalConverter().convert(conversion)
+    #expect(try Self.exiftool(["-s3", "-FileType", "-ImageSize"], conversion.target.path) == "JPEG\n4x2\n")
+  }
+
+  @Test("a photo of more pixels than the renderer's limit is rejected before a program decodes it")
+  func bomb() throws {
+    let folder = try TemporaryFolder()
+    let path = try Self.program("vips", "exit 3", in: folder)
+    try Self.addExiftool(to: path)
+    let bomb = TinyMedia.jpeg(TinyMedia.Photo(width: 60_000, height: 60_000))
+    let conversion = try Self.conversion(folder, of: bomb, from: "public.tiff", to: "public.jpeg")
+    let error = #expect(throws: ImportError.self) { try ExternalConverter(searchPath: path).convert(conversion) }
+    #expect(error?.code == .toolFailed && error?.description.contains("60000x60000") == true, "\(error as Any)")
+  }
+
+  @Test("a program runs without the loaders that are unsafe, and with a limit on the size of files")
+  func guarded() throws {
+    let folder = try TemporaryFolder()
+    let script = "for last; do :; done; { echo \"$VIPS_BLOCK_UNTRUSTED\"; ulimit -f; } > \"${last%%\\[*}\""
+    let path = try Self.program("vips", script, in: folder)
+    try Self.addExiftool(to: path)
+    let conversion = try Self.conversion(folder, from: "public.tiff", to: "public.jpeg")
+    try ExternalConverter(searchPath: path).convert(conversion)
+    let words = try String(contentsOf: conversion.target, encoding: .utf8).split { $0.isWhitespace }
+    #expect(words.first == "1" && words.count == 2 && Int(words[1]) != nil, "\(words)")
   }
 
   // MARK: Films

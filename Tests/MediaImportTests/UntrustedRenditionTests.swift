@@ -1,4 +1,5 @@
 import Foundation
+import LibraryPicking
 import PhotoLedger
 import TestSupport
 import Testing
@@ -61,6 +62,20 @@ struct UntrustedRenditionTests {
         try renderer.picture(PictureRequest(source: source, sourceType: "public.jpeg"))
       }
       #expect(rendition?.code == .toolFailed && picture?.code == .toolFailed)
+    }
+  }
+
+  @Test("no photo is converted of such a file, whatever its name", arguments: files.keys.sorted())
+  func converted(_ kind: String) throws {
+    let folder = try TemporaryFolder()
+    let named = try write(kind, to: folder)
+    let renamed = try folder.write("photo.tif", try Data(contentsOf: URL(filePath: named))).description
+    let target = URL(filePath: folder.path + "/target.jpg")
+    for path in [named, renamed] {
+      let conversion = RepresentationConversion(
+        source: URL(filePath: path), sourceType: "public.tiff", target: target, targetType: "public.jpeg")
+      let error = #expect(throws: ImportError.self) { try ExternalConverter().convert(conversion) }
+      #expect(error?.code == .toolFailed && !FileManager.default.fileExists(atPath: target.path))
     }
   }
 }

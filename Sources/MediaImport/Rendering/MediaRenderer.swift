@@ -42,7 +42,7 @@ package final class MediaRenderer: Sendable {
     package var memoryByteCount = 4 << 30
     /// The largest file that one program may write for a picture, in bytes.
     package var pictureByteCount = 1 << 30
-    /// By how many bytes a film that is made may exceed four times its source.
+    /// By how many bytes a film or a conversion may exceed four times its source.
     package var filmByteCount = 1 << 30
     /// The most pixels of a picture that is read or made.
     package var pixelCount = 300_000_000
@@ -133,6 +133,10 @@ package final class MediaRenderer: Sendable {
 
   // MARK: Pictures
 
+  /// Of programs that decode with libvips: its loaders that are not made for hostile files are off, and a program takes
+  /// one core.
+  static let environment = ["VIPS_BLOCK_UNTRUSTED=1", "VIPS_CONCURRENCY=1"]
+
   /// A picture of a photo or a film.
   /// - Throws: ``ImportError``: `toolMissing` with the program to install; `toolFailed` for what cannot be decoded, or
   ///   is too large; `toolTimeout`.
@@ -209,7 +213,7 @@ package final class MediaRenderer: Sendable {
   ) throws -> Picture {
     let program = try programs.require("vipsthumbnail", for: "it scales pictures", package: "libvips-tools")
     var run = run(request.isCancelled, readable: try folder.readable(), writable: folder.output)
-    run.environment = ["VIPS_BLOCK_UNTRUSTED=1", "VIPS_CONCURRENCY=1"]
+    run.environment = Self.environment
     let target = folder.file("target\(request.format.ending)")
     let whole = geometry.isCut ? folder.file("whole.png") : target
     let options = geometry.isCut ? "[compression=1,strip]" : request.format.options
@@ -263,14 +267,12 @@ package final class MediaRenderer: Sendable {
     let length = export.part.map { min($0.duration, max(0, film.duration - $0.start)) } ?? film.duration
     let folder = try root.folder()
     let made = folder.file("film")
-    let source = WorkFolder.real(export.source)
-    var status = stat()
-    let sourceByteCount = stat(source, &status) == 0 ? min(Int(status.st_size), 1 << 50) : 0
     let run = ToolRun(
       limits: ToolLimits(
         timePerFile: limits.timePerFilm, memoryByteCount: limits.memoryByteCount,
-        fileByteCount: 4 * sourceByteCount + limits.filmByteCount),
-      isCancelled: export.isCancelled, sandbox: Sandbox(readable: [source], writable: [folder.output]))
+        fileByteCount: fileByteCount(of: export.source)),
+      isCancelled: export.isCancelled,
+      sandbox: Sandbox(readable: [WorkFolder.real(export.source)], writable: [folder.output]))
     do {
       _ = try run.output(of: [program], Films.arguments(export, to: made, shownIn: film.displayedSize)) { portion in
         guard length > 0, let written = Films.written(portion) else { return }
@@ -282,6 +284,14 @@ package final class MediaRenderer: Sendable {
       throw error
     }
     export.progress(1)
+  }
+
+  /// The largest file that a program may make of another one, in bytes: a film grows where it is encoded less well.
+  func fileByteCount(of source: URL) -> Int {
+    var status = stat()
+    // A file that cannot be asked about cannot be read either, and the program says so.
+    let count = stat(WorkFolder.real(source), &status) == 0 ? Int(status.st_size) : 0
+    return 4 * min(count, 1 << 50) + limits.filmByteCount
   }
 
   func run(

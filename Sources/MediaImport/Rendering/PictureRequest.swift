@@ -88,6 +88,10 @@ package struct StillDescription: Sendable, Hashable {
   /// The content identifier of a Live Photo's parts; nil if not stated.
   package let contentIdentifier: String?
 
+  /// Whether the bytes are a RAW file. libvips reads some of them as the tiny picture in them, so the picture to show
+  /// is the largest one in it.
+  var isRAW: Bool { uniformTypeIdentifier.hasSuffix("raw-image") }
+
   init(_ metadata: MediaMetadata) {
     (mediaType, uniformTypeIdentifier) = (metadata.mediaType, metadata.uniformTypeIdentifier)
     (storedSize, displayedSize) = (metadata.storedSize, metadata.displayedSize)

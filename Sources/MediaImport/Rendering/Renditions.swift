@@ -116,17 +116,37 @@ extension MediaRenderer {
     let own = try root.folder()
     let still: String
     switch described.mediaType {
-    case .image where described.uniformTypeIdentifier.hasSuffix("raw-image"):
-      // Decided by what the bytes are: libvips reads some RAW files as the tiny picture in them.
+    case .image where described.isRAW:
       let preview = try preview(of: try own.take(source), in: own, isCancelled)
       still = try folder.take(URL(filePath: preview), as: name)
     case .image: still = try folder.take(source, as: name)
     case .video: still = try folder.take(URL(filePath: try poster(of: source, in: own, isCancelled)), as: name)
     default: throw noPicture(source)
     }
-    guard let size = try description(ofInput: still)?.displayedSize else { throw noPicture(source) }
-    try check(size, of: source)
+    _ = try checked(still, of: source)
     return still
+  }
+
+  /// The photo in a file that was taken into a work folder: of a RAW file the preview, any other file itself; checked
+  /// to be a picture within the limits.
+  func photo(
+    inTaken source: String, in folder: borrowing WorkFolder, _ isCancelled: @escaping @Sendable () -> Bool
+  ) throws -> (path: String, description: StillDescription, isOfRAW: Bool) {
+    let file = URL(filePath: source)
+    guard let described = try description(ofInput: source), described.mediaType == .image else {
+      throw noPicture(file)
+    }
+    let path = described.isRAW ? try preview(of: source, in: folder, isCancelled) : source
+    return (path, try checked(path, of: file), described.isRAW)
+  }
+
+  /// What a picture in a work folder says about itself, if it is within the limits.
+  private func checked(_ still: String, of source: URL) throws -> StillDescription {
+    guard let described = try description(ofInput: still), let size = described.displayedSize else {
+      throw noPicture(source)
+    }
+    try check(size, of: source)
+    return described
   }
 
   private func noPicture(_ source: URL) -> ImportError {
@@ -230,7 +250,7 @@ extension MediaRenderer {
     if files.isEmpty { return nil }
     var run = run(isCancelled, readable: try folder.readable(), writable: folder.output)
     run.limits.timePerFile = limits.timePerPicture * files.count
-    run.environment = ["VIPS_BLOCK_UNTRUSTED=1", "VIPS_CONCURRENCY=1"]
+    run.environment = Self.environment
     do {
       _ = try run.output(
         of: [program], files + ["--size", size] + colours + ["-o", "\(folder.output)/%s\(ending)"])
