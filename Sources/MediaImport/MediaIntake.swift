@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import Glibc
 package import PhotoLedger
 internal import Synchronization
 
@@ -66,14 +67,35 @@ package final class MediaIntake: Sendable {
     package let description: String
   }
 
-  private let tool = Mutex<ExifTool?>(nil)
+  /// A folder that exiftool may read: where it is, and which one. A sandbox knows no other one, if the library is moved
+  /// or the folder is made anew.
+  private struct Place: Equatable {
+    let path: String
+    /// The numbers of its device and of itself; none if it is not there.
+    let numbers: [UInt64]
+
+    init(_ name: String, in folder: LibraryFolder) {
+      path = folder.path(of: name)
+      numbers = folder.status(of: name).map { [UInt64($0.st_dev), UInt64($0.st_ino)] } ?? []
+    }
+  }
+
+  private let tool = Mutex<(tool: ExifTool, place: Place?)?>(nil)
   private let limits: ExifToolLimits
   private let searchPath: String?
+  private let folder: String?
   private let gate = IntakeGate()
 
   /// Prepares to take files; exiftool is looked for with the first one, and again until it is found.
-  package init(searchPath: String? = nil, limits: ExifToolLimits = ExifToolLimits()) {
-    (self.searchPath, self.limits) = (searchPath, limits)
+  /// - Parameters:
+  ///   - searchPath: folders with colons between them; nil: the environment's `PATH`.
+  ///   - folder: the name of the folder in the library's directory that all files lie in; exiftool may read nothing
+  ///     else of the machine but programs. Nil: it reads every file of this user.
+  ///   - limits: what one file may cost.
+  package init(
+    searchPath: String? = nil, confinedTo folder: String? = nil, limits: ExifToolLimits = ExifToolLimits()
+  ) {
+    (self.searchPath, self.folder, self.limits) = (searchPath, folder, limits)
   }
 
   /// Takes a file of the library's own directory.
@@ -120,7 +142,7 @@ package final class MediaIntake: Sendable {
       return Taken(outcome: .duplicate, asset: asset.id, token: try library.currentToken)
     }
     if let known { return known }
-    let metadata = try await offload { try self.metadata(of: path, named: name) }
+    let metadata = try await offload { try self.metadata(of: path, named: name, in: library) }
     let note = try await offload { try self.note(statement, in: library, named: name) }
     // Parts of one Live Photo that arrive at the same time must see each other.
     guard let identifier = metadata.contentIdentifier else {
@@ -167,12 +189,14 @@ package final class MediaIntake: Sendable {
     try [.authorized, .limited].contains(library.authorizationStatus(for: .readWrite))
   }
 
-  private func metadata(of path: FilePath, named name: String?) throws -> MediaMetadata {
+  private func metadata(
+    of path: FilePath, named name: String?, in library: PhotoLibrary
+  ) throws -> MediaMetadata {
     let name = name ?? "The file"
     let tags: ExifTags
     do throws(ImportError) {
       let isThorough = try !FileWork.endsAsJPEG(path)
-      tags = try running().tags(of: path, isThorough: isThorough)
+      tags = try running(for: library).tags(of: path, isThorough: isThorough)
     } catch {
       guard error.concernsOneFile else { throw error }
       // Without the path: that is the server's own.
@@ -192,7 +216,7 @@ package final class MediaIntake: Sendable {
       let isReadable: Bool
       do throws(ImportError) {
         let path = FilePath(library.store.folder.path(of: sidecar))
-        let tags = try running().tags(of: path)
+        let tags = try running(for: library).tags(of: path)
         isReadable = tags.text("FileType") == "XMP"
         note.layers.append(MetadataLayer(tags, .xmp))
       } catch {
@@ -209,17 +233,19 @@ package final class MediaIntake: Sendable {
     return note.layers.isEmpty ? nil : note
   }
 
-  private func running() throws(ImportError) -> ExifTool {
-    try tool.withLock { (tool) throws(ImportError) in
-      if let tool { return tool }
-      let made = try ExifTool(searchPath: searchPath, limits: limits)
-      tool = made
+  private func running(for library: PhotoLibrary) throws(ImportError) -> ExifTool {
+    let place = folder.map { Place($0, in: library.store.folder) }
+    return try tool.withLock { (tool) throws(ImportError) -> ExifTool in
+      if let tool, tool.place == place { return tool.tool }
+      let sandbox = place.map { Sandbox(readable: [$0.path]) }
+      let made = try ExifTool(searchPath: searchPath, limits: limits, sandbox: sandbox)
+      tool = (made, place)
       return made
     }
   }
 
   /// Ends the idle processes of exiftool; the next file starts new ones.
-  package func close() { tool.withLock { $0 }?.close() }
+  package func close() { tool.withLock { $0?.tool }?.close() }
 
   private func record(
     _ file: String, _ path: FilePath, _ content: FileContent, _ metadata: MediaMetadata, _ note: MediaNote?,

@@ -82,6 +82,22 @@ import Testing
       withExtendedLifetime(sandbox) {}
     }
 
+    @Test(
+      "the exiftool that reads uploads cannot read the library's store",
+      .enabled(if: CuriousExifTool.isPossible, "Needs a sandbox that keeps files away, and perl."))
+    func uploads() throws {
+      let sandbox = try Sandbox()
+      try CuriousExifTool.write(in: sandbox.folder.path)
+      let path = sandbox.folder.path + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")
+      let running = try Running(sandbox, Self.serve, ["PATH": path])
+      let (address, link) = try announcement(running)
+      let served = try ServedLibrary(running, at: address, link: link)
+      let answer = try served.ask("PUT", "/v1/uploads?name=a.jpg", ["no": "photo"])
+      #expect(answer.status == 422, "\(answer)")
+      #expect((answer.json["detail"] as? String)?.contains("(own no-store)") == true, "\(answer)")
+      #expect(try running.finish(interrupting: true).status == 0)
+    }
+
     @Test("the cookie of a server without TLS may be sent without it")
     func plainCookie() throws {
       let sandbox = try Sandbox()

@@ -42,7 +42,8 @@
     private let active = Mutex<[ExactText: Int]>([:])
     private let library: PhotoLibrary
     private let environment: GalleryEnvironment
-    private let intake = MediaIntake()
+    /// Its exiftool reads the folder of uploads: strangers send what it parses, and the library lies beside.
+    private let intake = MediaIntake(confinedTo: UploadFolder.name)
     /// Receives a sentence for each upload that cannot be read.
     private let reporting = Mutex<@Sendable (String) -> Void>({ _ in })
     private let settings:

@@ -1,0 +1,54 @@
+import Foundation
+import PhotoLedger
+import TestSupport
+import Testing
+
+@testable import MediaImport
+
+@Suite(
+  "What the exiftool of uploads may read",
+  .enabled(if: CuriousExifTool.isPossible, "Needs a sandbox that keeps files away, and perl."))
+struct ConfinedIntakeTests {
+  private static let uploads = "server/uploads"
+
+  /// What exiftool can read when a file is added: it is in the reason for which the file is refused.
+  private func answer(
+    _ name: String, of intake: MediaIntake, _ library: PhotoLibrary, at path: String
+  ) async throws -> String {
+    let file = "\(Self.uploads)/\(name)"
+    try Data(name.utf8).write(to: URL(filePath: "\(path)/\(file)"))
+    let content = try FileContent(of: FilePath("\(path)/\(file)"))
+    let refusal = await #expect(throws: MediaIntake.Refusal.self) {
+      try await intake.take(file, content, named: "a.jpg", into: library, key: name, cause: "test")
+    }
+    return refusal?.description ?? ""
+  }
+
+  @Test("it reads the uploads and not the store, also when their folder is made anew or the library is moved")
+  func confined() async throws {
+    let rig = try ImportedLibrary()
+    let programs = try TemporaryFolder()
+    try CuriousExifTool.write(in: programs.path)
+    let (old, new) = (rig.library.url.path, rig.library.url.path + " elsewhere")
+    let folder = URL(filePath: "\(old)/\(Self.uploads)")
+    try #require(FileManager.default.isReadableFile(atPath: "\(old)/store/data.mdb"))
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let intake = MediaIntake(searchPath: programs.path, confinedTo: Self.uploads)
+    defer { intake.close() }
+
+    let first = try await answer("first", of: intake, rig.library, at: old)
+    #expect(first.contains("(own no-store)"), "\(first)")
+    try FileManager.default.removeItem(at: folder)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let anew = try await answer("anew", of: intake, rig.library, at: old)
+    #expect(anew.contains("(own no-store)"), "\(anew)")
+    try #require(rename(old, new) == 0)
+    let moved = try await answer("moved", of: intake, rig.library, at: new)
+    #expect(moved.contains("(own no-store)"), "\(moved)")
+
+    let free = MediaIntake(searchPath: programs.path)
+    defer { free.close() }
+    let all = try await answer("all", of: free, rig.library, at: new)
+    #expect(all.contains("(own STORE)"), "The test has something to find: \(all)")
+  }
+}
