@@ -25,8 +25,8 @@
       var document: String { self == .uploader ? "/api/openapi.json" : "/v1/openapi.json" }
     }
 
-    /// What it cannot follow, by the names of the operations: streams, whose events it takes for text; parts of uploads,
-    /// whose 104 it takes for the answer; and the end of the session, which is that of its key.
+    /// What it cannot follow, by the names of the operations: streams, whose events it takes for text; parts of
+    /// uploads, whose 104 it takes for the answer; and the end of the session, which is that of its key.
     private static let excluded = "^(feed|.*Events|createUpload|putUpload|appendUpload|signOut)$"
 
     @Test(

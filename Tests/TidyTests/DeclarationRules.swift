@@ -18,7 +18,7 @@ extension Rule {
 
   /// A text is no case, so that the compiler does not report it at a new event either.
   static let typesNamed = Rule(
-    "a reader that compares the type of an event with a text says why",
+    "a reader that compares the type of an event with a text is listed",
     appliesTo: { $0.hasPrefix("Sources/") && !$0.hasPrefix("Sources/PhotoLedger/Events/") },
     check: { source in
       source.code.indices.filter { index in
@@ -29,7 +29,7 @@ extension Rule {
         let file = source.path.split(separator: "/").last ?? ""
         let function = source.function(around: index) ?? ""
         return !readersOfOneType.contains("\(file) \(function)")
-      }.map { Finding(source, $0, "compares a type of event, which a new event does not have") }
+      }.map { Finding(source, $0, "compares the type of an event with a text; ask the event, or list the function in 'readersOfOneType'") }
     })
 
   /// The functions that look for events of one type, and what a new event would have to do to concern them.

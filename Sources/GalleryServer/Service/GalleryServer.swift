@@ -228,7 +228,8 @@
 
     /// The key of a request; nil without a good one. Each request is charged to its key, or to its peer;
     /// those for files of the page without a key are charged to neither.
-    /// - Throws: ``Problem`` 429 for one too many, 403 for a user without an account that a proxy names.
+    /// - Throws: ``Problem`` 429 for one too many, 403 for a proxy that names a user without an account, or sends
+    ///   several users.
     private func admit(_ request: HTTPRequest) throws(Problem) -> Keyring.Key? {
       var key: Keyring.Key?
       var refusal: Problem?

@@ -3,7 +3,9 @@
 //
 // A reader looks at the cases itself where a place alone does not decide:
 //
-//     by the verb                   ClientRevisions, Decider+Covers, ChangeTally, EventWords, PropertyChange
+//     by the verb                   ClientRevisions, Decider+Covers, Decider+Content, ChangeTally, EventWords,
+//                                   DeltaReader (`meetObjects`), PhotoLibrary+Picking
+//     with the counts and dates     PropertyChange
 //     an event's places together    Decider+Following, which grants and withdraws all of them in one event
 //     by whether the asset remains  UndoComposition: a selection that follows an album counts members that came and
 //                                   went by any commit, and assets that were made or purged by the chosen ones only
@@ -45,7 +47,7 @@ extension Event {
   }
 
   /// The asset or collection that does not exist after the event, and so is in no container.
-  var ended: ObjectNumber? {
+  package var ended: ObjectNumber? {
     switch self {
     case .assetPurged(let existence): existence.row.number
     case .collectionErased(let existence): existence.row.number

@@ -20,9 +20,9 @@ extension Command {
       that are within the distance of it; nothing is changed. The photo to keep is the one with more pixels, then with
       a RAW original, with edits, with a paired video, with the larger file, then the one added first.
 
-      Photos that differ in aspect ratio or colours and members of one burst are never grouped, and plain pictures are
-      not compared. Fingerprints of the pictures are kept beside the library, so that a second search is fast and one
-      that was stopped continues. vipsthumbnail (libvips-tools) must be installed.
+      Photos that differ in aspect ratio or colours, and members of one burst, are never duplicates of each other; plain
+      pictures are not compared. Fingerprints of the pictures are kept beside the library, so that a second search is
+      fast and one that was stopped continues. vipsthumbnail (libvips-tools) must be installed.
       """,
     example: "duplicates --where 'creationDate >= \"2024-01-01T00:00:00Z\"' --distance 2"
   ) { invocation in
