@@ -31,14 +31,15 @@ extension Command {
       withoutRegistration, immichClients, onRequest, page, .json,
     ],
     notes: """
-      Prints the address and a link that signs its first visitor in as the owner, once; then a line on standard error
-      for each request, with --json as JSON. SIGUSR1 prints another such link. SIGTERM and SIGHUP end feeds, give
-      running requests five seconds to finish, and stop the server; data already received from resumable uploads is
-      kept. A second signal ends the process at once. A socket passed by systemd is used instead of --listen. The server
-      describes the API at /v1/openapi.json. The program needs the package trait Gallery: swift build -c release --traits Gallery.
+      Prints the address and a link that signs its first visitor in as the owner, once; then a line on standard
+      error for each request, with --json as JSON. SIGUSR1 prints another such link. SIGTERM and SIGHUP end feeds,
+      give running requests five seconds to finish, and stop the server; data already received from resumable
+      uploads is kept. A second signal ends the process at once. A socket passed by systemd is used instead of
+      --listen. The server describes the API at /v1/openapi.json. The program needs the package trait Gallery:
+      swift build -c release --traits Gallery.
 
-      The certificate and its key are read at the start: restart the server after a renewal. The server
-      checks once an hour whether the certificate has changed, and says so on standard error.
+      The certificate and its key are read at the start: restart the server after a renewal. The server checks
+      once an hour whether the certificate has changed, and says so on standard error.
 
       With --trust-proxy the three fields of requests from that address are trusted. X-Forwarded-For gives the address
       for limits and the log, X-Forwarded-Proto: https makes cookies Secure, and
