@@ -26,7 +26,9 @@ let libcrypt: Target.Dependency = .target(name: "CCrypt", condition: .when(trait
 
 /// The modules of tests that are built, as `PHOTOLEDGER_TESTS=LMDBTests,EventLogTests` names them; all without it. All
 /// are linked into one program, so without a choice the tests of one module wait for the modules of all.
-let chosenTests = Context.environment["PHOTOLEDGER_TESTS"].map { $0.split(separator: ",").map(String.init) }
+let chosenTests = Context.environment["PHOTOLEDGER_TESTS"].flatMap { names in
+  names.isEmpty ? nil : names.split(separator: ",").map(String.init)
+}
 
 let package = Package(
   name: "PhotoLedger",

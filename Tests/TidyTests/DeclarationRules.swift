@@ -29,7 +29,10 @@ extension Rule {
         let file = source.path.split(separator: "/").last ?? ""
         let function = source.function(around: index) ?? ""
         return !readersOfOneType.contains("\(file) \(function)")
-      }.map { Finding(source, $0, "compares the type of an event with a text; ask the event, or list the function in 'readersOfOneType'") }
+      }.map { line in
+        Finding(
+          source, line, "compares the type of an event with a text; ask the event, or list it in 'readersOfOneType'")
+      }
     })
 
   /// The functions that look for events of one type, and what a new event would have to do to concern them.

@@ -84,6 +84,7 @@ struct LeftOut {
       }
       if code.hasPrefix("@Test") || code.hasPrefix("@Suite") { attribute = "" }
       if let text = attribute { attribute = text + source.text[index] + "\n" }
+      if code.hasPrefix("}") { types.removeAll { $0.indent >= indent } }
       let type = code.names(after: ["struct", "class", "enum", "extension", "actor"]).first
       guard let name = type ?? code.names(after: ["func"]).first else { continue }
       types.removeAll { $0.indent >= indent }

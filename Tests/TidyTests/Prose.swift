@@ -5,10 +5,10 @@ import Testing
 // phrase are always a detour, and the list below has a plain form for each.
 //
 // The list holds only turns without a good use. A turn whose last word wraps to the next line is found as well: a line
-// is read with the first word of the one below. The rule covers comments in Swift, JavaScript and C, those of tests included,
-// pages, the names of tests and suites in Swift and JavaScript, the literals of the sources, which are error messages
-// and help, and the benchmarks as a whole, whose texts are printed. Other strings of tests are data, or are compared
-// with what the program says.
+// is read with the first word of the one below. The rule covers comments in Swift, JavaScript and C, those of tests
+// included, pages, the names of tests and suites in Swift and JavaScript, the literals of the sources, which are error
+// messages and help, and the benchmarks as a whole, whose texts are printed. Other strings of tests are data, or are
+// compared with what the program says.
 //
 // "somebody", "anybody" and "is no more" are not in the list: of a person the first two are right, as in "a screen that
 // somebody left open", and the last begins "is no more than". Rejected: a spelling checker or a grammar, which judge
