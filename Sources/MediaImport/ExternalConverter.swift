@@ -130,7 +130,7 @@ public struct ExternalConverter: RepresentationConverter {
       [
         "-nostdin", "-v", "error", "-y",
       ] + Films.inputArguments(source) + [
-        "-map", "0:v:0", "-map", "0:a?", "-c:v", "libx264", "-crf", "20",
+        "-map", Films.pictures, "-map", "0:a?", "-c:v", "libx264", "-crf", "20",
         "-pix_fmt", "yuv420p", "-c:a", "aac", "-map_metadata", "0", "-movflags", "+faststart+use_metadata_tags", target,
       ]
     }

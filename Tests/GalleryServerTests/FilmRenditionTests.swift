@@ -10,8 +10,9 @@
   struct FilmRenditionTests {
     /// A folder with stand-ins for ffprobe and ffmpeg, and with nothing that makes pictures.
     ///
-    /// A film begins with a line that says what it is: `damaged`, `copied` (its tracks can be played in an MP4) or
-    /// `encoded` (they cannot, and its transcode never ends); all others play as they are.
+    /// A film begins with a line that says what it is: `damaged`, `copied` (its tracks can be played in an MP4),
+    /// `hanging` (they can, and their copy never ends) or `encoded` (they cannot, and the transcode never ends); all
+    /// others play as they are.
     private let programs: TemporaryFolder
 
     init() throws {
@@ -24,7 +25,11 @@
 
         """
       try writeProgram(start + probe, at: programs.place("ffprobe").path)
-      let copy = "case \"$*\" in *'-c copy'*) echo film > \"$last\" ;; *) : > \"$last\"; exec sleep 1000 ;; esac\n"
+      let copy = """
+        for word; do case "$word" in file:*) read -r kind < "${word#file:}"; break ;; esac; done
+        case "$kind" in copied) echo film > "$last" ;; *) : > "$last"; exec sleep 1000 ;; esac
+
+        """
       try writeProgram(start + copy, at: programs.place("ffmpeg").path)
     }
 
@@ -74,56 +79,66 @@
       }
     }
 
-    @Test("a film that needs no transcode does not wait for the transcode of another one")
-    func besideTranscode() async throws {
+    @Test(
+      "pictures, and films that are done otherwise, do not wait for a transcode or a copy that never ends",
+      arguments: [("encoded", ["original", "copied"]), ("hanging", ["original"])])
+    func beside(_ kind: String, _ kinds: [String]) async throws {
       try await TestGallery.serving(renditions: options) { gallery in
-        let long = try await film("encoded", in: gallery)
-        let others = [try await film("original", in: gallery), try await film("copied", in: gallery)]
+        let long = try await film(kind, in: gallery)
+        var others: [Asset] = []
+        for kind in kinds { others.append(try await film(kind, in: gallery)) }
         let path = try gallery.rendition("play", of: long) + "?wait=0"
         #expect(try gallery.ask("GET", path).status == 503)
         let folder = gallery.library.url.appending(path: "renditions")
-        try await waitUntil("the transcode has begun") {
+        try await waitUntil("the transcode, or the copy, has begun") {
           try FileManager.default.subpathsOfDirectory(atPath: folder.path).contains { $0.hasSuffix("/out/film") }
         }
         for other in others { #expect(try gallery.ask("GET", try gallery.rendition("play", of: other)).status == 200) }
+        // A worker says that there is no program that makes pictures.
+        #expect(try gallery.ask("GET", try gallery.rendition("small", of: others[0])).status == 422)
         #expect(try gallery.ask("GET", path).status == 503)
       }
     }
 
-    @Test("a transcode waits behind the one that runs, the newest first, and is done once, by itself")
-    func transcodes() async throws {
+    @Test(
+      "a transcode or a copy waits behind the one that runs, the newest first, and is done once, by itself",
+      arguments: [Playback.transcode, .remux])
+    func oneByOne(_ playback: Playback) async throws {
       let (looks, made, ended) = (Gathered<UInt8>(), Gathered<[UInt8]>(), Gathered<UInt8>())
+      let sources = Gathered<String>()
       let mayEnd = DispatchSemaphore(value: 0)
       let queue = RenditionQueue(
         workerCount: 1, limit: 100, dropped: { _ in },
         ended: { jobs, isDone in if isDone { for job in jobs { ended.append(job.name.hash[0]) } } },
         work: { jobs, _ in
           let numbers = jobs.map { $0.name.hash[0] }
-          if jobs[0].name.isPlay, !jobs[0].isTranscode {
+          if jobs[0].name.isPlay, jobs[0].playback == nil {
             looks.append(numbers[0])
-            return false
+            return .lookedAt(playback)
           }
+          if let file = try? jobs[0].source() { sources.append(file.path) }
           made.append(numbers)
           if numbers == [1] { mayEnd.wait() }
-          return true
+          return .finished
         })
-      func want(_ number: UInt8, isPlay: Bool = true) {
-        let job = RenditionJob(name: .init(hash: [number], isPlay: isPlay)) { URL(filePath: "/") }
+      func want(_ number: UInt8, isPlay: Bool = true, at path: String = "/first") {
+        let job = RenditionJob(name: .init(hash: [number], isPlay: isPlay)) { URL(filePath: path) }
         #expect(queue.want(job))
       }
       want(1)
-      try await waitUntil("the first is transcoded") { made.all == [[1]] }
+      try await waitUntil("the first is being made") { made.all == [[1]] }
       for number in [2, 3] as [UInt8] {
         want(number)
         try await waitUntil("it was looked at") { looks.all.last == number && queue.count == Int(number) - 1 }
       }
       want(4, isPlay: false)
       try await waitUntil("a picture is made meanwhile") { made.all == [[1], [4]] }
-      // What is asked for again is the newest.
-      want(2)
+      // What is asked for again is the newest, and its file is that of the last request.
+      want(2, at: "/second")
       mayEnd.signal()
       try await waitUntil("all are done") { ended.all.count == 4 }
       #expect(made.all == [[1], [4], [2], [3]] && looks.all == [1, 2, 3])
+      #expect(sources.all == ["/first", "/first", "/second", "/first"])
       queue.stop()
     }
 

@@ -260,7 +260,7 @@
     @Test("idle work is not queued where no worker can be started: nothing would make room again")
     func refused() async {
       // No stack of a PiB can be had.
-      let queue = RenditionQueue(workerCount: 2, limit: 1, stackSize: 1 << 50, dropped: { _ in }) { _, _ in true }
+      let queue = RenditionQueue(workerCount: 2, limit: 1, stackSize: 1 << 50, dropped: { _ in }) { _, _ in .finished }
       for number in 1...2 as ClosedRange<UInt8> {
         await #expect(throws: LibraryError.self) { try await queue.fill(job(number)) }
       }
@@ -280,14 +280,14 @@
           while !isTaken.isSet { sched_yield() }
           isSeen.append(isCancelled())
           mayEnd.set()
-          return false
+          return .givenUp
         case 1: while !isFree.isSet { sched_yield() }
         case 2:
           isTaken.set()
           while !mayEnd.isSet { sched_yield() }
         default: break
         }
-        return true
+        return .finished
       }
       try await queue.fill(job(9))
       try await waitUntil("idle work has begun") { queue.count == 0 }
@@ -309,10 +309,10 @@
         if jobs[0].name.hash == [9], !begun.isSet {
           begun.set()
           while !isCancelled() { sched_yield() }
-          return false
+          return .givenUp
         }
         for job in jobs { done.append(job.name.hash[0]) }
-        return true
+        return .finished
       }
       try await queue.fill(job(9))
       try await waitUntil("idle work has begun") { begun.isSet }

@@ -514,10 +514,10 @@
         if jobs[0].name.hash == [9], !mayGoOn.isSet {
           begun.set()
           while !isCancelled() || !mayGoOn.isSet { sched_yield() }
-          return false
+          return .givenUp
         }
         for job in jobs { done.append(job.name.hash[0]) }
-        return true
+        return .finished
       }
       try await queue.fill(job(9))
       try await waitUntil("idle work has begun") { begun.isSet }
@@ -544,7 +544,7 @@
         },
         work: { jobs, _ in
           made.append(jobs[0].name.hash[0])
-          return true
+          return .finished
         })
       again.withLock { $0 = { [weak queue] in if ended.all.count < 50 { _ = queue?.want(self.job(1)) } } }
       #expect(queue.want(job(1)))
@@ -561,11 +561,11 @@
       let queue = RenditionQueue(workerCount: 3, limit: 100, dropped: { _ in }) { jobs, _ in
         if jobs[0].name.hash[0] > 90 {
           while !mayBegin.isSet { sched_yield() }
-          return true
+          return .finished
         }
         for job in jobs { made.append(job.name.hash[0]) }
         while !mayEnd.isSet { sched_yield() }
-        return true
+        return .finished
       }
       for number in 91...93 as ClosedRange<UInt8> { #expect(queue.want(job(number))) }
       try await waitUntil("all workers are busy") { queue.count == 0 }
@@ -583,7 +583,7 @@
       let mayEnd = Atomic(false)
       let queue = RenditionQueue(workerCount: 1, limit: 2, dropped: { dropped.append($0.hash[0]) }) { _, _ in
         while !mayEnd.load(ordering: .sequentiallyConsistent) { sched_yield() }
-        return true
+        return .finished
       }
       #expect(queue.want(job(1)))
       try await waitUntil("the first is being made") { queue.count == 0 }

@@ -41,10 +41,28 @@ struct FilmLimitTests {
       try endless.makePlayable(source, by: playback, at: target, isCancelled: { false })
     }
     #expect(error?.description.contains("file size") == true, "\(String(describing: error))")
+    #expect(error?.isPassing == false, "It would write as much the next time.")
+    let killed = try renderer(width: 64, height: 64, "echo film > \"$target\"; exit 137")
+    let other = #expect(throws: ImportError.self) {
+      try killed.makePlayable(source, by: playback, at: target, isCancelled: { false })
+    }
+    #expect(other?.isPassing == true, "\(String(describing: other))")
     #expect(!FileManager.default.fileExists(atPath: target.path))
     let modest = try renderer(width: 64, height: 64, "echo film > \"$target\"")
     try modest.makePlayable(source, by: playback, at: target, isCancelled: { false })
     #expect(try Data(contentsOf: target) == Data("film\n".utf8))
+  }
+
+  @Test("pictures are those of the track whose size is checked, and not of a cover that stands before it")
+  func covers() throws {
+    for playback in [Playback.remux, .transcode] {
+      let renderer = try renderer(width: 64, height: 64, "echo \"$*\" > \"$target\"")
+      try renderer.makePlayable(source, by: playback, at: target, isCancelled: { false })
+      let words = try String(contentsOf: target, encoding: .utf8).split(separator: " ")
+      #expect(words.contains { $0.hasPrefix("0:V:0") } && !words.contains { $0.hasPrefix("0:v") }, "\(words)")
+      try FileManager.default.removeItem(at: target)
+    }
+    #expect(Films.pictureArguments("a.jpg").starts(with: ["-map", "0:V:0"]))
   }
 
   @Test("a film of more pixels than the limit is rejected with its size, before ffmpeg reads it")

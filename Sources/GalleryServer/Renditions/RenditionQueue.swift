@@ -8,11 +8,12 @@
   //
   //     a request that waits ──▶ wanted: the newest first ──┬─▶ workers, one for each processor
   //     idle filling ──────────▶ idle: in its order ────────┘
-  //                              films: one at a time ────────▶ a worker of their own, since a transcode takes minutes
+  //                              films: the newest first ─┬──▶ a worker for copies, one at a time
+  //                                                       └──▶ a worker for transcodes, one at a time
   //
-  // A film that is opened is wanted as a picture is, and a worker looks at it: one that plays as it is, or whose tracks
-  // are copied, is done by that, and one that is to be transcoded goes to the films, the newest first. A transcode that
-  // has begun is not given up; only other transcodes wait for it.
+  // A film that is opened is wanted as a picture is, and a worker looks at it. One that plays as it is needs no more;
+  // one whose tracks are to be copied or transcoded goes to the films. Either takes minutes, or an hour if its program
+  // hangs: for a copy only other copies wait, for a transcode only other transcodes. What has begun is not given up.
   //
   // Idle work takes at most all workers but one, in batches; a request that finds no worker free ends the batch, which
   // goes back to its place: what is looked at comes first. What was asked for of such a batch while it ran is wanted
@@ -32,17 +33,24 @@
     }
 
     let name: Name
-    /// Whether it was looked at and takes long; only of films.
-    var isTranscode = false
+    /// What it takes, a copy or a transcode; nil of pictures, and of a film that is still to be looked at.
+    var playback: Playback?
     /// Finds the file; called when the work begins.
     let source: @Sendable () throws -> URL
   }
 
   /// The queues of renditions and their workers.
   final class RenditionQueue: @unchecked Sendable {  // guarded by: `condition`, all that can change
-    /// Does some jobs, pictures or one film; returns whether they were finished, and not given up. A film that was not
-    /// finished is to be transcoded, and is done as such later.
-    typealias Work = @Sendable (_ jobs: [RenditionJob], _ isCancelled: @escaping @Sendable () -> Bool) -> Bool
+    /// How some work ended.
+    enum End: Sendable, Equatable {
+      case finished
+      case givenUp
+      /// A film was looked at: it takes a copy or a transcode, which is made later.
+      case lookedAt(Playback)
+    }
+
+    /// Does some jobs, pictures or one film.
+    typealias Work = @Sendable (_ jobs: [RenditionJob], _ isCancelled: @escaping @Sendable () -> Bool) -> End
 
     private let condition = NSCondition()
     private var wanted: [RenditionJob] = []
@@ -53,7 +61,8 @@
     private var asked: [RenditionJob] = []
     private var busy = 0
     private var idleBusy = 0
-    private var filmBusy = 0
+    /// What is made of films now, each by one worker.
+    private var busyFilms: Set<Playback> = []
     private var threads = 0
     private var isStopping = false
     private var roomWaiters: [CheckedContinuation<Void, Never>] = []
@@ -103,7 +112,8 @@
         // Without a worker the request waits for one that comes with a later piece of work.
         try? startWorkers()
         if let place = films.firstIndex(where: { $0.name == job.name }) {
-          let film = films.remove(at: place)
+          var film = job
+          film.playback = films.remove(at: place).playback
           films.append(film)
           return (true, nil)
         }
@@ -167,8 +177,8 @@
     /// Starts the workers with the first piece of work; called with the lock held.
     /// - Throws: ``LibraryError`` `.storage` if there is none after that.
     private func startWorkers() throws(LibraryError) {
-      // One more than work on pictures: for the film.
-      while threads < workerCount + 1 {
+      // Two more than work on pictures: for a copy and for a transcode.
+      while threads < workerCount + 2 {
         threads += 1
         do throws(LibraryError) {
           try OwnThread.start("ledger-picture", stackSize: stackSize) { [self] in
@@ -191,7 +201,7 @@
     private func cancellation(_ isIdle: Bool) -> @Sendable () -> Bool {
       let wasGivenUp = Mutex(false)
       return { [self] in
-        let isInTheWay = locked { isStopping || isIdle && !wanted.isEmpty && busy - filmBusy >= workerCount }
+        let isInTheWay = locked { isStopping || isIdle && !wanted.isEmpty && busy - busyFilms.count >= workerCount }
         return wasGivenUp.withLock { wasGivenUp in
           wasGivenUp = wasGivenUp || isInTheWay
           return wasGivenUp
@@ -207,7 +217,7 @@
         if let jobs = takeJobs() {
           busy += 1
           if jobs.isIdle { idleBusy += 1 }
-          if jobs.jobs[0].isTranscode { filmBusy += 1 }
+          if let playback = jobs.jobs[0].playback { busyFilms.insert(playback) }
           return jobs
         }
         condition.wait()
@@ -216,12 +226,12 @@
 
     /// What is to be done next, which is in a worker's hands then; called with the lock held.
     private func takeJobs() -> (jobs: [RenditionJob], isIdle: Bool)? {
-      if let film = films.last, filmBusy == 0 {
-        films.removeLast()
+      if let place = films.lastIndex(where: { film in !busyFilms.contains { $0 == film.playback } }) {
+        let film = films.remove(at: place)
         running.insert(film.name)
         return ([film], false)
       }
-      guard busy - filmBusy < workerCount else { return nil }
+      guard busy - busyFilms.count < workerCount else { return nil }
       if !wanted.isEmpty {
         // Few are done one by one, since requests wait; many in batches, since that is sooner for all. A film is always
         // done by itself.
@@ -253,20 +263,20 @@
       return jobs
     }
 
-    private func finish(_ jobs: [RenditionJob], _ isIdle: Bool, _ isDone: Bool) {
+    private func finish(_ jobs: [RenditionJob], _ isIdle: Bool, _ end: End) {
       let left = locked { () -> [RenditionJob.Name] in
         busy -= 1
         if isIdle { idleBusy -= 1 }
-        if jobs[0].isTranscode { filmBusy -= 1 }
+        if let playback = jobs[0].playback { busyFilms.remove(playback) }
         for job in jobs { running.remove(job.name) }
         let names = Set(jobs.map(\.name))
         let nowWanted = asked.filter { names.contains($0.name) }
         asked.removeAll { names.contains($0.name) }
         defer { condition.broadcast() }
-        if isDone || isStopping { return [] }
-        if jobs[0].name.isPlay, !jobs[0].isTranscode {
-          var film = jobs[0]
-          film.isTranscode = true
+        if end == .finished || isStopping { return [] }
+        if case .lookedAt(let playback) = end {
+          var film = nowWanted.last ?? jobs[0]
+          film.playback = playback
           return [Self.add(film, to: &films, limit)].compactMap(\.self)
         }
         guard isIdle else { return [] }
@@ -275,7 +285,7 @@
         return nowWanted.compactMap { Self.add($0, to: &wanted, limit) }
       }
       for name in left { dropped(name) }
-      ended(jobs, isDone)
+      ended(jobs, end == .finished)
     }
   }
 #endif

@@ -90,7 +90,7 @@
           ended: { [weak self] jobs, isDone in
             for job in jobs where isDone || self?.settled(job.name, cache) != nil { self?.wake(job.name) }
           },
-          work: { [weak self] jobs, isCancelled in self?.make(jobs, cache, renderer, isCancelled) ?? false })
+          work: { [weak self] jobs, isCancelled in self?.make(jobs, cache, renderer, isCancelled) ?? .givenUp })
         return (cache, renderer, queue)
       }
     }
@@ -223,16 +223,16 @@
     private func make(
       _ jobs: [RenditionJob], _ cache: RenditionCache, _ renderer: MediaRenderer,
       _ isCancelled: @escaping @Sendable () -> Bool
-    ) -> Bool {
+    ) -> RenditionQueue.End {
       var found: [(job: RenditionJob, file: URL)] = []
       for job in jobs where settled(job.name, cache) == nil {
         // A missing file can be restored, so it is not a failure of its content: the next request tries again.
         guard let file = try? job.source(), Self.isThere(file) else { continue }
         found.append((job, file))
       }
-      var isLeft = false
+      var end = RenditionQueue.End.finished
       if let film = found.first, film.job.name.isPlay {
-        isLeft = !makeFilm(film.job, of: film.file, cache, renderer, isCancelled)
+        end = makeFilm(film.job, of: film.file, cache, renderer, isCancelled)
       } else if !found.isEmpty {
         let outcomes = renderer.renditions(of: found.map(\.file), isCancelled: isCancelled)
         for ((job, file), outcome) in zip(found, outcomes) {
@@ -241,7 +241,8 @@
         }
       }
       eraseGone(among: jobs.map(\.name.hash), cache)
-      return !isLeft && (!isCancelled() || jobs.allSatisfy { settled($0.name, cache) != nil })
+      let isGivenUp = end == .finished && isCancelled() && jobs.contains { settled($0.name, cache) == nil }
+      return isGivenUp ? .givenUp : end
     }
 
     /// Removes what was made of contents that no asset has any more.
@@ -312,21 +313,20 @@
       return "The server's rendering programs cannot render the file \(hash.hexadecimal)."
     }
 
-    /// Makes the film that is played, if there has to be one.
-    /// - Returns: false if it is to be transcoded, and was only looked at.
+    /// Looks at the film that is played, or makes it if it was looked at.
     private func makeFilm(
       _ job: RenditionJob, of file: URL, _ cache: RenditionCache, _ renderer: MediaRenderer,
       _ isCancelled: @escaping @Sendable () -> Bool
-    ) -> Bool {
+    ) -> RenditionQueue.End {
       let hash = job.name.hash
       do {
-        let playback: Playback = try job.isTranscode ? .transcode : renderer.playback(of: file)
-        if playback == .original {
+        guard let playback = job.playback else {
+          let playback = try renderer.playback(of: file)
+          if playback != .original { return .lookedAt(playback) }
           cache.keep(.original, size: 0, of: hash)
           ready(hash)
-          return true
+          return .finished
         }
-        if playback == .transcode, !job.isTranscode { return false }
         let target = cache.file(hash, .play)
         let folder = target.deletingLastPathComponent()
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -337,7 +337,7 @@
       } catch {
         if !isCancelled(), Self.isThere(file) { fail(error, hash, of: file, isPlay: true, cache) }
       }
-      return true
+      return .finished
     }
 
     // MARK: Idle time

@@ -94,11 +94,14 @@ enum Films {
   /// The arguments that name a film as ffmpeg's input.
   static func inputArguments(_ path: String) -> [String] { limits + ["-i", "file:\(path)"] }
 
+  /// The pictures that are read: the first track that is not a cover, whose size is the one that is checked.
+  static let pictures = "0:V:0"
+
   /// The arguments that make a JPEG of one picture of a film. Its samples are what those of a JPEG are, BT.601 in full
   /// range: ffmpeg 5 keeps the matrix of the film if it is not asked, and a green of BT.709 becomes (20, 255, 9).
   static func pictureArguments(_ target: String) -> [String] {
     [
-      "-map", "0:v:0", "-frames:v", "1", "-vf", "scale=out_color_matrix=bt601:out_range=full", "-pix_fmt", "yuvj444p",
+      "-map", pictures, "-frames:v", "1", "-vf", "scale=out_color_matrix=bt601:out_range=full", "-pix_fmt", "yuvj444p",
       "-q:v", "1", "-f", "mjpeg", target,
     ]
   }
@@ -179,10 +182,10 @@ enum Films {
     if let part = export.part { words += ["-ss", "\(part.start)", "-t", "\(part.duration)"] }
     words += inputArguments(WorkFolder.real(export.source))
     switch export.pictures {
-    case .copied: words += ["-map", "0:v:0?", "-map", "0:a?", "-c", "copy"]
+    case .copied: words += ["-map", "\(pictures)?", "-map", "0:a?", "-c", "copy"]
     case .none: words += ["-map", "0:a:0", "-vn", "-c:a", "aac"]
     case .encoded(let isHEVC, let quality, let largest):
-      words += ["-map", "0:v:0", "-map", "0:a?", "-c:v", isHEVC ? "libx265" : "libx264", "-crf", "\(quality)"]
+      words += ["-map", pictures, "-map", "0:a?", "-c:v", isHEVC ? "libx265" : "libx264", "-crf", "\(quality)"]
       words += ["-pix_fmt", "yuv420p", "-c:a", "aac"] + (isHEVC ? ["-tag:v", "hvc1"] : [])
       let scaled = fitted(size, into: largest)
       words += ["-vf", scaled.map { "scale=\($0.width):\($0.height)" } ?? "scale=trunc(iw/2)*2:trunc(ih/2)*2"]

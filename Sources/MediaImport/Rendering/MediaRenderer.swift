@@ -266,11 +266,10 @@ package final class MediaRenderer: Sendable {
     let program = try programs.require("ffmpeg", for: "it writes videos", package: "ffmpeg")
     let length = export.part.map { min($0.duration, max(0, film.duration - $0.start)) } ?? film.duration
     let folder = try root.folder()
-    let made = folder.file("film")
+    let (made, limit) = (folder.file("film"), fileByteCount(of: export.source))
     let run = ToolRun(
       limits: ToolLimits(
-        timePerFile: limits.timePerFilm, memoryByteCount: limits.memoryByteCount,
-        fileByteCount: fileByteCount(of: export.source)),
+        timePerFile: limits.timePerFilm, memoryByteCount: limits.memoryByteCount, fileByteCount: limit),
       isCancelled: export.isCancelled,
       sandbox: Sandbox(readable: [WorkFolder.real(export.source)], writable: [folder.output]))
     do {
@@ -281,17 +280,25 @@ package final class MediaRenderer: Sendable {
       try folder.hand(try folder.checked(made, by: program), to: export.target)
     } catch {
       unlink(export.target.path)
-      throw error
+      guard (error as? ImportError)?.isPassing == true, Self.byteCount(of: made) >= limit else { throw error }
+      // It was killed for that, and would be the next time.
+      throw ImportError(
+        .toolFailed, path: program,
+        "\(program) was killed, since its film exceeds the limit of file size, \(limit) bytes.")
     }
     export.progress(1)
   }
 
   /// The largest file that a program may make of another one, in bytes: a film grows where it is encoded less well.
   func fileByteCount(of source: URL) -> Int {
-    var status = stat()
     // A file that cannot be asked about cannot be read either, and the program says so.
-    let count = stat(WorkFolder.real(source), &status) == 0 ? Int(status.st_size) : 0
-    return 4 * min(count, 1 << 50) + limits.filmByteCount
+    4 * min(Self.byteCount(of: WorkFolder.real(source)), 1 << 50) + limits.filmByteCount
+  }
+
+  /// The size of a file; 0 if there is none.
+  private static func byteCount(of path: String) -> Int {
+    var status = stat()
+    return stat(path, &status) == 0 ? Int(status.st_size) : 0
   }
 
   func run(
