@@ -144,8 +144,9 @@ test('a rendered picture is known also at positions not yet shown', async () => 
   assert.deepEqual([15_000, 18_000].map((index) => list.item(index).rendition), ['ready', 'ready']);
   assert.equal(drawn, 1);
   const row = { localIdentifier: 'new', sha256: 'hash-new', rendition: 'failed', play: 'ready', placeholder: null };
-  list.takeRenditions([{ ...row, sha256: 'of its Live Photo' }, row]);
-  list.takeRenditions([{ ...row, sha256: 'of its Live Photo', rendition: 'missing', play: 'failed' }]);
+  const film = { ...row, sha256: 'of its Live Photo', rendition: 'missing', play: 'failed' };
+  list.takeRenditions([film, row, film]);
+  list.takeRenditions([film]);
   const { rendition, play } = list.item(15_000);
   assert.deepEqual([rendition, play], ['failed', 'ready']);
   list.close();

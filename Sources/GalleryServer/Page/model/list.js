@@ -464,12 +464,14 @@ export class List extends EventTarget {
 
   /** @param {import('../client/feed.js').Rendition[]} renditions */
   takeRenditions(renditions) {
-    const known = new Map(renditions.map((one) => [one.localIdentifier, one]));
+    // The picture and the film of a Live Photo have a row each.
+    const keyOf = (/** @type {string} */ id, /** @type {string | null} */ sha256) => `${id} ${sha256}`;
+    const known = new Map(renditions.map((one) => [keyOf(one.localIdentifier, one.sha256), one]));
     let hasAny = false;
     for (const block of this.blocks.list) {
       for (const cell of block.cells ?? []) {
-        const rendition = cell?.item && known.get(cell.item.id);
-        if (!rendition || !cell.item || cell.item.sha256 !== rendition.sha256) continue;
+        const rendition = cell?.item && known.get(keyOf(cell.item.id, cell.item.sha256));
+        if (!rendition || !cell.item) continue;
         cell.item = {
           ...cell.item, rendition: rendition.rendition, play: rendition.play, placeholder: rendition.placeholder,
         };

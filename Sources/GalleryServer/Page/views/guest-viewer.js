@@ -143,7 +143,8 @@ export function openGuestViewer(grid, start, { onDownload } = {}) {
   /** Asks again for what could not be had, if the feed has said something of it since. */
   function rendered() {
     const item = list.item(index);
-    if (isMissing && item && (item.rendition !== known?.rendition || item.play !== known?.play)) go(index);
+    if (!isMissing || !item) return;
+    if (item.rendition !== known?.rendition || (item.play ?? null) !== (known?.play ?? null)) go(index);
   }
 
   function connected() {

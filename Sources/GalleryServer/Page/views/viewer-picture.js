@@ -99,7 +99,8 @@ export class Picture {
     if (isSame) {
       this.frame.setAttribute('aria-label', spoken(item));
       if (before.width !== item.width || before.height !== item.height) this.measure();
-      if ((before.rendition !== item.rendition || before.play !== item.play) && this.isWaiting) this.load();
+      const isFilmNew = (before.play ?? null) !== (item.play ?? null);
+      if ((before.rendition !== item.rendition || isFilmNew) && this.isWaiting) this.load();
       return;
     }
     this.asset = null;
