@@ -23,7 +23,7 @@ internal import PhotoLedger
 public struct ExternalConverter: RepresentationConverter {
   /// What one conversion may cost.
   public struct Limits: Sendable {
-    /// The longest one program may take.
+    /// The longest one program may take; what reads or decodes one picture may take a minute at most.
     public var timePerFile: Duration = .seconds(900)
     /// The address space of one program, in bytes.
     public var memoryByteCount = 4 << 30
@@ -44,6 +44,7 @@ public struct ExternalConverter: RepresentationConverter {
     (programs, self.limits) = (Programs(searchPath: searchPath), limits)
     var rendering = MediaRenderer.Limits()
     rendering.memoryByteCount = limits.memoryByteCount
+    rendering.timePerPicture = min(rendering.timePerPicture, limits.timePerFile)
     renderer = MediaRenderer(searchPath: searchPath, limits: rendering)
   }
 
@@ -70,15 +71,20 @@ public struct ExternalConverter: RepresentationConverter {
     return !encodings.isEmpty && encodings.allSatisfy { ["avc1", "avc3"].contains($0) }
   }
 
-  /// Whether a program that encodes the type is installed, and exiftool for photos, of which it reads the size, and
-  /// for films of one type, of which it finds the encoding.
+  /// Whether a program that encodes the type is installed, and what reads the size: exiftool for photos and ffprobe for
+  /// films; and exiftool for films of one type, of which it finds the encoding.
   public func canConvert(_ sourceType: String, to targetType: String) -> Bool {
     guard Self.tools(sourceType, targetType).contains(where: { programs.find($0.program) != nil }) else { return false }
-    return sourceType != targetType && targetType != Self.photoType || programs.find("exiftool") != nil
+    var readers = [targetType == Self.photoType ? "exiftool" : "ffprobe"]
+    if sourceType == targetType { readers.append("exiftool") }
+    return readers.allSatisfy { programs.find($0) != nil }
   }
 
   /// Encodes with the first program that is installed, and takes metadata out with exiftool.
-  /// - Throws: ``ImportError``: `toolMissing` with the names of programs to install; `toolFailed`, `toolTimeout`.
+  /// - Throws: ``ImportError``: `toolMissing` with the names of programs to install; `toolFailed`, also for what is no
+  ///   photo or film and for pictures that are too large; `toolTimeout`; `toolCrashed` and `toolOutputTooLarge` of the
+  ///   exiftool that reads the size; `vanished` and `unreadable` of the source. An error of the file system if there is
+  ///   no folder for the programs, or the result cannot be put in its place.
   public func convert(_ conversion: RepresentationConversion) throws {
     // Found before hours of encoding.
     if !conversion.metadataOptions.isEmpty { _ = try exiftool() }
@@ -151,21 +157,38 @@ public struct ExternalConverter: RepresentationConverter {
   ) throws -> String {
     let chosen = try tool(for: conversion)
     guard conversion.targetType == Self.photoType else {
+      let film = URL(filePath: source)
+      try renderer.check(try renderer.film(at: film, isCancelled: conversion.isCancelled), at: film)
       return try encode(source, with: chosen, to: target, in: folder, run)
     }
     let photo = try renderer.photo(inTaken: source, in: folder, conversion.isCancelled)
-    if photo.isOfRAW, photo.description.uniformTypeIdentifier == Self.photoType {
-      return try tagged(photo.path, like: source, in: folder, run)
-    }
+    let type = photo.description.uniformTypeIdentifier
+    if photo.isOfRAW, type == Self.photoType { return try tagged(photo.path, like: source, in: folder, run) }
+    let made: String
+    var isUpright = false
     do {
-      let made = try encode(photo.path, with: chosen, to: target, in: folder, run)
-      return photo.isOfRAW ? try tagged(made, like: source, in: folder, run) : made
+      made = try encode(photo.path, with: chosen, to: target, in: folder, run)
+      if !photo.isOfRAW { return made }
     } catch let error as ImportError where error.code == .toolFailed && !error.isPassing && !conversion.isCancelled() {
-      guard programs.find("ffmpeg") != nil else { throw error }
-      let decoded = try renderer.decoded(photo.path, in: folder, conversion.isCancelled)
-      let made = try encode(decoded, with: chosen, to: target, in: folder, run)
-      return try tagged(made, like: source, in: folder, run)
+      made = try encodeDecoded(photo.path, after: error, to: target, in: folder, run)
+      // Decoders of JPEG XL turn the picture themselves.
+      isUpright = !photo.isOfRAW && type == "public.jpeg-xl"
     }
+    return try tagged(made, like: source, isUpright: isUpright, in: folder, run)
+  }
+
+  /// Encodes a photo that a program failed on by way of ffmpeg.
+  /// - Throws: why that program failed, if ffmpeg or what encodes its picture is missing, or ffmpeg fails as well.
+  private func encodeDecoded(
+    _ photo: String, after failure: ImportError, to target: String, in folder: borrowing WorkFolder, _ run: ToolRun
+  ) throws -> String {
+    // heif-convert reads no PNG.
+    guard let chosen = installed(Self.images) else { throw failure }
+    let decoded: String
+    do {
+      decoded = try renderer.decoded(photo, in: folder, isTurning: false, run.isCancelled)
+    } catch { throw failure }
+    return try encode(decoded, with: chosen, to: target, in: folder, run)
   }
 
   private func encode(
@@ -180,12 +203,18 @@ public struct ExternalConverter: RepresentationConverter {
     return try folder.checked(target, by: chosen.program)
   }
 
-  /// The first program that is installed.
-  private func tool(for conversion: RepresentationConversion) throws -> (tool: Tool, program: String) {
-    let tools = Self.tools(conversion.sourceType, conversion.targetType)
+  /// The first of the programs that is installed.
+  private func installed(_ tools: [Tool]) -> (tool: Tool, program: String)? {
     for tool in tools {
       if let program = programs.find(tool.program) { return (tool, program) }
     }
+    return nil
+  }
+
+  /// The first program that is installed.
+  private func tool(for conversion: RepresentationConversion) throws -> (tool: Tool, program: String) {
+    let tools = Self.tools(conversion.sourceType, conversion.targetType)
+    if let found = installed(tools) { return found }
     let names = tools.map(\.program).joined(separator: ", ")
     let package = conversion.targetType == Self.photoType ? "libvips-tools" : "ffmpeg"
     throw ImportError(
@@ -195,14 +224,16 @@ public struct ExternalConverter: RepresentationConverter {
   }
 
   /// A copy of a picture with the metadata of the file that it was made of, but what is true of that file only.
+  /// - Parameter isUpright: whether the picture is turned already, so that it gets no orientation.
   private func tagged(
-    _ made: String, like source: String, in folder: borrowing WorkFolder, _ run: ToolRun
+    _ made: String, like source: String, isUpright: Bool = false, in folder: borrowing WorkFolder, _ run: ToolRun
   ) throws -> String {
     let target = folder.file("tagged.jpg")
     let tags = ["-all:all", "--MakerNotes", "--ExifImageWidth", "--ExifImageHeight"]
+    let turn = isUpright ? ["--Orientation"] : []
     _ = try run.output(
       of: try exiftool(),
-      ["-q", "-q", "-api", "LargeFileSupport=1", "-TagsFromFile", source] + tags + ["-o", target, made])
+      ["-q", "-q", "-api", "LargeFileSupport=1", "-TagsFromFile", source] + tags + turn + ["-o", target, made])
     return try folder.checked(target, by: "exiftool")
   }
 

@@ -167,8 +167,8 @@ struct ExternalConverterTests {
     "it can convert types for which a program is installed (PK-07)",
     arguments: [
       ([], []), (["vips"], []), (["vips", "exiftool"], ["heic", "tiff", "nef"]),
-      (["heif-convert", "exiftool"], ["heic"]), (["ffmpeg"], ["avi"]), (["ffmpeg", "exiftool"], ["avi", "mov"]),
-      (["exiftool"], []),
+      (["heif-convert", "exiftool"], ["heic"]), (["ffmpeg"], []), (["ffmpeg", "ffprobe"], ["avi"]),
+      (["ffmpeg", "ffprobe", "exiftool"], ["avi", "mov"]), (["exiftool"], []),
     ] as [([String], [String])])
   func canConvert(names: [String], expected: [String]) throws {
     let folder = try TemporaryFolder()
@@ -202,12 +202,13 @@ struct ExternalConverterTests {
       ("exit 0", "without a file", .toolFailed),
       // A program of the sandbox can send no signal, so it writes more than it may.
       ("ulimit -f 0; echo half > \"${3%%[*}\"", "signal", .toolFailed),
-      ("read line; read line", "did not finish", .toolTimeout),
+      ("read line; read line", "vips did not finish", .toolTimeout),
     ])
   func failing(script: String, words: String, code: ImportError.Code) throws {
     let folder = try TemporaryFolder()
     var limits = ExternalConverter.Limits()
-    if code == .toolTimeout { limits.timePerFile = .milliseconds(50) }
+    // Long enough for exiftool to read the size before; the program waits for a line that never comes.
+    if code == .toolTimeout { limits.timePerFile = .seconds(20) }
     let path = try Self.program("vips", script, in: folder)
     try Self.addExiftool(to: path)
     let converter = ExternalConverter(searchPath: path, limits: limits)
@@ -215,6 +216,19 @@ struct ExternalConverterTests {
       try converter.convert(try Self.conversion(folder, from: "public.tiff", to: "public.jpeg"))
     }
     #expect(error?.code == code && error?.description.contains(words) == true, "\(error as Any)")
+  }
+
+  @Test("the limit of time holds for the exiftool that reads the size, too (PK-07)")
+  func hangingReader() throws {
+    let folder = try TemporaryFolder()
+    _ = try Self.program("vips", "exit 3", in: folder)
+    let path = try Self.program("exiftool", "exec sleep 1000", in: folder)
+    var limits = ExternalConverter.Limits()
+    limits.timePerFile = .milliseconds(50)
+    let converter = ExternalConverter(searchPath: path, limits: limits)
+    let conversion = try Self.conversion(folder, from: "public.tiff", to: "public.jpeg")
+    let error = #expect(throws: ImportError.self) { try converter.convert(conversion) }
+    #expect(error?.code == .toolTimeout && error?.description.contains("0.05 seconds") == true, "\(error as Any)")
   }
 
   @Test("a program is terminated when no caller waits for it any more (PK-07)")
@@ -276,6 +290,38 @@ struct ExternalConverterTests {
     #expect(try Self.exiftool(["-s3", "-FileType", "-ImageSize"], conversion.target.path) == "JPEG\n4x2\n")
   }
 
+  @Test(
+    "a photo that is decoded by ffmpeg is turned once, whatever program failed on it (PK-07)",
+    .enabled(if: SamplePhotos.areInstalled("vips", "ffmpeg", "exiftool"), "Needs the programs."),
+    arguments: [("vips", "public.tiff"), ("heif-convert", "public.heic")])
+  func turnedOnce(name: String, type: String) throws {
+    let folder = try TemporaryFolder()
+    let photo = URL(filePath: folder.path + "/turned.jpg")
+    try ColourGrid.make(["rg"], side: 20, at: photo)
+    try Self.exiftool(["-overwrite_original", "-n", "-Orientation=6"], photo.path)
+    // It reads what ffmpeg decodes only if it is vips.
+    let vips = try #require(Programs().find("vips"))
+    let script = "case \"$1 $2\" in copy*.png) exec '\(vips)' \"$@\";; esac; exit 3"
+    let path = try Self.program(name, script, in: folder)
+    let everywhere = path + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "")
+    let conversion = try Self.conversion(
+      folder, of: try Data(contentsOf: photo), from: type, to: "public.jpeg")
+    try ExternalConverter(searchPath: everywhere).convert(conversion)
+    let words = try Self.exiftool(["-n", "-s3", "-FileType", "-ImageSize", "-Orientation"], conversion.target.path)
+    #expect(words == "JPEG\n40 20\n6\n")
+  }
+
+  @Test("where ffmpeg fails as well, the failure of the first program is reported (PK-07)")
+  func failingTwice() throws {
+    let folder = try TemporaryFolder()
+    _ = try Self.program("vips", "exit 3", in: folder)
+    let path = try Self.program("ffmpeg", "exit 4", in: folder)
+    try Self.addExiftool(to: path)
+    let conversion = try Self.conversion(folder, from: "public.tiff", to: "public.jpeg")
+    let error = #expect(throws: ImportError.self) { try ExternalConverter(searchPath: path).convert(conversion) }
+    #expect(error?.description.contains("vips exited with status 3") == true, "\(error as Any)")
+  }
+
   @Test("a photo of more pixels than the renderer's limit is rejected before a program decodes it")
   func bomb() throws {
     let folder = try TemporaryFolder()
@@ -300,6 +346,23 @@ struct ExternalConverterTests {
   }
 
   // MARK: Films
+
+  @Test(
+    "a film of more pixels than the renderer's limit is rejected before ffmpeg reads it",
+    arguments: [(60_000, false), (64, true)])
+  func largeFilm(side: Int, isConverted: Bool) throws {
+    let folder = try TemporaryFolder()
+    let answer = """
+      {"streams": [{"index": 0, "codec_type": "video", "codec_name": "hevc", "width": \(side), "height": \(side)}]}
+      """
+    _ = try Self.program("ffprobe", "echo '\(answer)'", in: folder)
+    let path = try Self.program("ffmpeg", "for last; do :; done; echo film > \"$last\"", in: folder)
+    let conversion = try Self.conversion(folder, from: "public.avi", to: "public.mpeg-4")
+    let result = Result { try ExternalConverter(searchPath: path).convert(conversion) }
+    #expect(FileManager.default.fileExists(atPath: conversion.target.path) == isConverted, "\(result)")
+    guard case .failure(let error) = result else { return }
+    #expect(!isConverted && "\(error)".contains("60000x60000"), "\(error)")
+  }
 
   private static func atom(_ kind: String, _ parts: Data...) -> Data {
     let content = parts.reduce(Data(), +)

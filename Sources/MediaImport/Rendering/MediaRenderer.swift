@@ -242,16 +242,19 @@ package final class MediaRenderer: Sendable {
   }
 
   /// A photo that libvips does not read, as ffmpeg decodes it.
+  /// - Parameter isTurning: whether the picture is turned upright where ffmpeg reads its orientation.
   func decoded(
-    _ still: String, in folder: borrowing WorkFolder, _ isCancelled: @escaping @Sendable () -> Bool
+    _ still: String, in folder: borrowing WorkFolder, isTurning: Bool = true,
+    _ isCancelled: @escaping @Sendable () -> Bool
   ) throws -> String {
     let ffmpeg = try programs.require("ffmpeg", for: "it decodes what libvips does not", package: "ffmpeg")
     let decoded = folder.file("decoded.png")
     let formats = "bmp_pipe,j2k_pipe,psd_pipe,exr_pipe,tiff_pipe,webp_pipe,jpegxl_pipe,jpeg_pipe,png_pipe,gif"
+    let input = (isTurning ? [] : ["-noautorotate"]) + ["-i", "file:\(still)"]
     _ = try run(isCancelled, readable: try folder.readable(), writable: folder.output).output(
       of: ffmpeg,
-      ["-nostdin", "-v", "error", "-y", "-protocol_whitelist", "file", "-format_whitelist", formats]
-        + ["-i", "file:\(still)", "-frames:v", "1", "-f", "image2", "-update", "1", decoded])
+      ["-nostdin", "-v", "error", "-y", "-protocol_whitelist", "file", "-format_whitelist", formats] + input
+        + ["-frames:v", "1", "-f", "image2", "-update", "1", decoded])
     return try folder.checked(decoded, by: ffmpeg)
   }
 
