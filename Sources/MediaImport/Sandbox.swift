@@ -111,9 +111,13 @@ struct Sandbox: Sendable {
     "/etc/ImageMagick-6", "/etc/ImageMagick-7", "/etc/localtime",
   ]
 
-  /// Paths of a program that lies outside of the system's folders.
+  /// Paths of a program that lies outside of the system's folders, and of the modules that exiftool has beside itself
+  /// where it was unpacked from its archive.
   private static func own(_ executable: String) -> [String] {
-    resolved([executable]).filter { path in
+    let paths = resolved([executable])
+    let modules = paths.map { URL(filePath: $0).deletingLastPathComponent().appending(path: "lib").path }
+      .filter { access($0 + "/Image/ExifTool.pm", R_OK) == 0 }
+    return (paths + resolved(modules)).filter { path in
       !(programFolders + linkedFolders).contains { path.hasPrefix($0 + "/") }
     }
   }

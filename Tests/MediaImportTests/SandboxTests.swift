@@ -145,6 +145,31 @@ struct SandboxTests {
     }
   }
 
+  @Test(
+    "an exiftool that was unpacked from its archive reads its modules, but no file beside them", arguments: fileLayers)
+  func unpacked(_ layer: SandboxLayer) throws {
+    let folder = try TemporaryFolder()
+    let module = "package Image::ExifTool; sub found { return 'module' } 1;\n"
+    _ = try folder.write("tools/lib/Image/ExifTool.pm", Data(module.utf8))
+    let secret = try folder.write("tools/secret", Data("secret".utf8)).description
+    let program = #"""
+      #!/usr/bin/perl
+      BEGIN { unshift @INC, "$1/lib" if $0 =~ m{(.*)/} }
+      use Image::ExifTool;
+      print Image::ExifTool::found(), open(my $file, "<", $ARGV[0]) ? " SECRET" : " no-secret";
+
+      """#
+    try writeProgram(program, at: folder.path + "/tools/exiftool")
+    try FileManager.default.createSymbolicLink(
+      atPath: folder.path + "/link", withDestinationPath: folder.path + "/tools")
+    let limits = ToolLimits(timePerFile: .seconds(180), memoryByteCount: 1 << 30)
+    let run = ToolRun(limits: limits, isCancelled: { false }, sandbox: Sandbox(layer: layer))
+    for place in ["tools", "link"] {
+      let printed = try run.output(of: "\(folder.path)/\(place)/exiftool", [secret])
+      #expect(printed == "module no-secret", "\(layer), \(place)")
+    }
+  }
+
   @Test("memory and the size of files are limited in every layer", arguments: layers)
   func limits(_ layer: SandboxLayer) throws {
     let place = try Place()
