@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import Foundation
 internal import Glibc
 package import PhotoLedger
 internal import Synchronization
@@ -71,11 +72,14 @@ package final class MediaIntake: Sendable {
   /// or the folder is made anew.
   private struct Place: Equatable {
     let path: String
+    /// The path without links in it, which a sandbox keeps as it was.
+    let real: String
     /// The numbers of its device and of itself; none if it is not there.
     let numbers: [UInt64]
 
     init(_ name: String, in folder: LibraryFolder) {
       path = folder.path(of: name)
+      real = WorkFolder.real(URL(filePath: path))
       numbers = folder.status(of: name).map { [UInt64($0.st_dev), UInt64($0.st_ino)] } ?? []
     }
   }

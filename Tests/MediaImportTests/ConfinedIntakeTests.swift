@@ -51,4 +51,28 @@ struct ConfinedIntakeTests {
     let all = try await answer("all", of: free, rig.library, at: new)
     #expect(all.contains("(own STORE)"), "The test has something to find: \(all)")
   }
+
+  @Test("it reads the uploads of a library that is named by a link, also when the library and the link are moved")
+  func linked() async throws {
+    let (folder, programs) = (try TemporaryFolder(), try TemporaryFolder())
+    try CuriousExifTool.write(in: programs.path)
+    let (old, new, link) = (folder.path + "/old", folder.path + "/new", folder.path + "/link")
+    try PhotoLibrary.create(at: URL(filePath: old)).close()
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: old)
+    let library = try PhotoLibrary(at: URL(filePath: link))
+    defer { library.close() }
+    try FileManager.default.createDirectory(
+      at: URL(filePath: "\(old)/\(Self.uploads)"), withIntermediateDirectories: true)
+    let intake = MediaIntake(searchPath: programs.path, confinedTo: Self.uploads)
+    defer { intake.close() }
+
+    let first = try await answer("first", of: intake, library, at: link)
+    #expect(first.contains("(own no-store)"), "\(first)")
+    try #require(rename(old, new) == 0 && unlink(link) == 0)
+    try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: new)
+    // A process that runs keeps what it saw when it was started.
+    intake.close()
+    let moved = try await answer("moved", of: intake, library, at: link)
+    #expect(moved.contains("(own no-store)"), "\(moved)")
+  }
 }
