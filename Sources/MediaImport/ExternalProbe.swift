@@ -50,7 +50,7 @@ public final class ExternalProbe: MediaProbe {
   /// - Complexity: one question to exiftool; about 100 ms more for the first.
   public func examine(_ file: URL) throws -> MediaFinding {
     do throws(ImportError) {
-      let tags = try running().tags(of: FilePath(WorkFolder.real(file)), isCancelled: isCancelled)
+      let tags = try running().tags(of: FilePath(Self.reachable(file)), isCancelled: isCancelled)
       if let metadata = MediaMetadata(tags) { return .medium(MediumFacts(metadata)) }
       return .noMedium(tags.text("MIMEType") ?? tags.text("Error") ?? "unknown")
     } catch  where error.code == .toolMissing {
@@ -63,6 +63,14 @@ public final class ExternalProbe: MediaProbe {
     } catch {
       throw failure(error)
     }
+  }
+
+  /// The path of a file that a program in a sandbox can open, in which paths of this process lead nowhere. The name
+  /// keeps its ending, which a link gives to stored bytes: a TIFF and some RAW formats differ in nothing else.
+  private static func reachable(_ file: URL) -> String {
+    let real = WorkFolder.real(file)
+    if FilePath(real).pathExtension == FilePath(file.path).pathExtension { return real }
+    return WorkFolder.real(file.deletingLastPathComponent()) + "/" + file.lastPathComponent
   }
 
   /// What exiftool says about a file, unread: the part of the cost that is not ours, for benchmarks.

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import PhotoLedger
 import Synchronization
 import TestSupport
@@ -30,6 +31,24 @@ struct ExternalProbeTests {
       #expect(facts.location == Location(latitude: -47, longitude: 8))
       // 2021-02-03T02:05:06Z.
       #expect(facts.creationDate == Date(timeIntervalSince1970: 1_612_317_906))
+    }
+  }
+
+  @Test("bytes that a link gives an ending are of the type that it says, also by a path of this process")
+  func linked() throws {
+    let folder = try TemporaryFolder()
+    let photo = TinyMedia.Photo(make: "NIKON CORPORATION", model: "NIKON D70")
+    let stored = try folder.write("stored", TinyMedia.tiff(photo, isWithSize: true)).description
+    let place = URL(filePath: stored).deletingLastPathComponent().path
+    try FileManager.default.createSymbolicLink(atPath: place + "/a.nef", withDestinationPath: stored)
+    let descriptor = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    defer { close(descriptor) }
+    for path in [place, "/proc/\(getpid())/fd/\(descriptor)"] {
+      guard case .medium(let facts) = try Self.shared.examine(URL(filePath: path + "/a.nef")) else {
+        Issue.record("The file is not a medium at \(path).")
+        continue
+      }
+      #expect(facts.uniformTypeIdentifier == "com.nikon.raw-image", "\(path)")
     }
   }
 
