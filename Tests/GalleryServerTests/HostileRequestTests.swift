@@ -169,7 +169,7 @@
       }
     }
 
-    @Test("no route that changes something accepts a cookie from another site's page, and none accepts a form")
+    @Test("a cookie changes something from a page of this server's own host only, and no route accepts a form")
     func crossSite() async throws {
       try await TestGallery.serving(access: .withImmichClients) { gallery in
         let signedIn = try gallery.ask("GET", gallery.server.ownerLink(at: ""), key: nil)
@@ -185,6 +185,14 @@
             let answer = try gallery.ask(route.method, path, json: [:], key: nil, fields)
             #expect(answer.status == 403 && answer.body.contains("cross-site"), "\(route.method) \(path) \(fields)")
           }
+        }
+        for host in ["xn--mnchen-3ya.example", "xn--mnchen-3ya.example:8443", "[::1]:8080"] {
+          let fields = [cookie, "Origin: https://\(host)", "Connection: close"]
+          let head = try gallery.head("POST", "/v1/fetches", json: [:], key: nil, fields)
+          let client = try RawClient(port: gallery.address.port)
+          client.send(head.replacing("Host: \(gallery.address)", with: "Host: \(host)"))
+          let answer = client.readToEnd()
+          #expect(answer.hasPrefix("HTTP/1.1 201"), "\(host): \(answer)")
         }
         for type in ["text/plain", "application/x-www-form-urlencoded", "multipart/form-data"] {
           let body = #"{"client":"x"}"#

@@ -89,7 +89,8 @@
       guard let key, key.isAmbient, method != "GET" else { return }
       let host = request.fields["host"] ?? ""
       let origin = request.fields["origin"].flatMap { URLComponents(string: $0) }
-      let named = origin.map { ($0.host ?? "") + ($0.port.map { ":\($0)" } ?? "") }
+      // Both name the host in the form in which it is sent: `host` would decode that of an internationalised domain.
+      let named = origin.map { ($0.encodedHost ?? "") + ($0.port.map { ":\($0)" } ?? "") }
       guard request.fields["sec-fetch-site"] ?? "same-origin" == "same-origin", named == host else {
         throw Problem(403, "cross-site", "A request that changes something must come from a page of this server.")
       }
