@@ -286,7 +286,7 @@
       #expect(!Message.isEmpty(details))
     }
 
-    @Test("a feed sends a change that is too large as a state, from which it goes on")
+    @Test("feeds and polls give a change that is too large as a state, from which a feed goes on")
     func tooLarge() async throws {
       try await TestGallery.serving { gallery in
         gallery.server.feeds.rangeLimit.store(4, ordering: .relaxed)
@@ -299,6 +299,13 @@
         let (now, count) = (try gallery.library.currentToken.description, ids.count - removed.count)
         #expect(event.name == "state" && event.data["count"] as? Int == count && event.data["token"] as? String == now)
         #expect(try FeedCursor(event.id).tokens.map(\.token?.description) == [now])
+        let poll = try gallery.ask("GET", "/v1/changes?fetch=\(fetch.name)&after=\(fetch.token)").json()
+        let messages = try #require(poll["messages"] as? [[String: Any]])
+        try #require(messages.count == 1)
+        #expect(messages[0]["count"] as? Int == count && messages[0]["token"] as? String == now, "\(messages)")
+        #expect(messages[0]["removed"] == nil && poll["cursor"] as? String == event.id)
+        let exact = try gallery.ask("GET", "/v1/fetches/\(fetch.name)/changes?after=\(fetch.token)").json()
+        #expect((exact["removed"] as? [[Int]])?.count == removed.count, "\(exact)")
         try await gallery.library.performChanges { $0.deleteAssets([ids[1]]) }
         let next = try #require(try client.next())
         #expect(next.name == "change" && next.data["before"] as? String == now)

@@ -2,6 +2,7 @@
   import HTTPServing
   import LibraryJSON
   import PhotoLedger
+  import Synchronization
 
   /// Feeds over HTTP.
   enum FeedRoutes {
@@ -124,7 +125,7 @@
       Poll(
         cursor: cursor, view: { try call.library(of: $0) }, fetches: call.server.fetches,
         watch: call.server.watch, sections: try SectionChoice(call), renditions: call.server.renditions,
-        givesStates: givesStates)
+        rangeLimit: call.server.feeds.rangeLimit.load(ordering: .relaxed), givesStates: givesStates)
     }
   }
 #endif

@@ -41,7 +41,7 @@
   enum Message {
     /// How many inserted and changed objects a message holds; a client reads the others as windows.
     static let itemLimit = 500
-    /// How many ranges, pairs and sections a message of a feed holds; a larger change is sent as a new state.
+    /// How many ranges, pairs and sections a message of a feed or a poll holds; a larger change is sent as a new state.
     static let rangeLimit = 10_000
 
     static func state(_ list: some FeedList, of fetch: FetchRequest) -> JSON {

@@ -9,10 +9,11 @@
   //    ▲             │ no, and the client waits
   //    └── a follower of one of the fetches, or the time ─┘
   //
-  // The answer leads every fetch to one state, with one exact message for each that differs. A fetch that cannot be
-  // followed has a problem in place of that and leaves the cursor, as in a feed. The poll fails only where none is
-  // left, and where the reason may pass: then the same cursor is good for the next poll. Waiting holds a follower for
-  // each fetch and no thread. A client that has left is not noticed before the time is over, so that is short.
+  // The answer leads every fetch to one state, with one exact message for each that differs; a change of more ranges
+  // than a message of a feed has is a state, so the memory for an answer is bounded. A fetch that cannot be followed
+  // has a problem in place of that and leaves the cursor, as in a feed. The poll fails only where none is left, and
+  // where the reason may pass: then the same cursor is good for the next poll. Waiting holds a follower for each fetch
+  // and no thread. A client that has left is not noticed before the time is over, so that is short.
 
   /// Reads what changed since a cursor.
   struct Poll: Sendable {
@@ -26,7 +27,10 @@
     let watch: AccessWatch
     let sections: SectionChoice?
     let renditions: Renditions
-    /// Whether a client is given a state where what it holds is no longer known; if not, that is an error.
+    /// How many ranges a message has where states are given.
+    let rangeLimit: Int
+    /// Whether a client is given a state where what it holds is no longer known, and in place of a change of more
+    /// ranges; if not, the former is an error, and each change is exact.
     let givesStates: Bool
 
     /// What a poll gives.
@@ -68,7 +72,9 @@
       if let token, let held = try held(fetch, as: List.self, at: token, library) {
         list = held
         let change = try list.change(to: now, in: library)
-        if !change.isUnseen {
+        if givesStates, !change.isSmall(rangeLimit) {
+          answer.messages.append(Message.state(change.listAfter, of: fetch))
+        } else if !change.isUnseen {
           let columns = RenditionColumns(library: library, renditions: renditions)
           answer.messages.append(try change.json(of: fetch, sections: sections, columns))
         }
