@@ -63,13 +63,14 @@
     /// Sends bytes; waits until the ones before have been passed on. Several tasks may send; each chunk stays whole.
     /// - Parameter make: makes the bytes when they take their place, under the stream's lock: what it notes agrees with
     /// the order in which chunks are sent. It must not touch the stream.
-    /// - Throws: ``HTTPStreamClosed`` if the client has left or the server is stopping.
-    public func send(_ make: @Sendable () -> [UInt8]) async throws {
+    /// - Throws: ``HTTPStreamClosed`` if the client has left or the server is stopping; what `make` throws, and then
+    ///   nothing is sent.
+    public func send(_ make: @Sendable () throws -> [UInt8]) async throws {
       while true {
         let isSent = try state.withLock { state in
           if state.isClosed || state.isEnding { throw HTTPStreamClosed() }
           guard state.isEmpty else { return false }
-          state.put(make())
+          state.put(try make())
           state.resume()
           return true
         }

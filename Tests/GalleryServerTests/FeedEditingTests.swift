@@ -3,6 +3,7 @@
   @testable import GalleryServer
   import HTTPServing
   import LibraryJSON
+  import MediaImport
   import PhotoLedger
   import Synchronization
   import TestSupport
@@ -112,6 +113,53 @@
         stream.end()
         await server.stop()
         #expect(text.contains("event: rendition") && text.contains(first.sha256) && text.contains(second.sha256))
+      }
+    }
+
+    @Test("a change that waits for its client while a picture is announced is sent with the new state of the picture")
+    func readyMeanwhile() async throws {
+      try await TestGallery.serving { gallery in
+        let made = try await gallery.makeFile("one")
+        let asset = try #require(try gallery.library.asset(made.asset))
+        let (hash, fetch) = (Array("one".utf8).sha256, try gallery.fetch())
+        let key = Keyring.Key(
+          name: "slow", client: PhotoLibrary.owner, label: "", created: .distantPast, expires: .distantFuture)
+        let feed = Feed(FeedCursor([]), name: "slow", key: key, sections: nil, for: gallery.server)
+        // The stream holds one chunk, which no connection takes yet: the change waits.
+        try await feed.stream.send { Array(": first\n\n".utf8) }
+        try feed.add(try FetchRequest(name: fetch.name), from: try Token(fetch.token))
+        try await gallery.library.performChanges { $0.setFavorite(true, for: [asset.id]) }
+        try await waitUntil("the change is encoded") { gallery.server.messages.count == 1 }
+        // The picture is kept as by an earlier server, since this one may lack the programs that make it.
+        let cache = try RenditionCache(
+          in: gallery.library.url.appending(path: "renditions"), budget: 10_000,
+          now: { Date(timeIntervalSince1970: 1) })
+        let placeholder = Placeholder(bytes: Array(repeating: 9, count: Placeholder.count))
+        try cache.keep(RenditionSet(small: Data(count: 5), large: Data(count: 7), placeholder: placeholder), of: hash)
+        cache.release()
+        #expect(gallery.server.renditions.record(hash).state == .ready)
+        feed.announce(hash)
+        let server = try HTTPServer(try HTTPListener("127.0.0.1:0"), application: OneStream(stream: feed.stream))
+        var events: [String] = []
+        do {
+          let client = try RawClient(port: server.address.port)
+          client.send("GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+          _ = client.read(through: "\r\n\r\n")
+          let body = ChunkedBody(client)
+          // The two come in either order.
+          while events.count < 2, let event = body.event() {
+            if event.contains("event: ") { events.append(event) }
+          }
+        } catch {
+          feed.end()
+          await server.stop()
+          throw error
+        }
+        feed.end()
+        await server.stop()
+        let change = try #require(events.first { $0.contains("event: change") }, "\(events)")
+        #expect(change.contains(#""rendition":["ready"]"#), "\(change)")
+        #expect(events.contains { $0.contains("event: rendition") && $0.contains(made.sha256) }, "\(events)")
       }
     }
 

@@ -33,6 +33,9 @@
   // begins a new one. A fetch that was removed and added again is another chain: a message of the old one that is late
   // is dropped (`State.has`).
   //
+  // Invariant: a change never shows an older state of a picture than an `event: rendition` before it. One that waits
+  // for a slow client is encoded again if pictures were announced meanwhile (`Overtaken`).
+  //
   // Rejected: a queue of messages for each client (unbounded, or lossy); JSON Patch (order-dependent, no moves over
   // sets); ending the stream for a fetch that fails, since the others of the client are not affected.
 
@@ -69,6 +72,9 @@
       /// Whether it is followed still.
       func has(_ one: Following) -> Bool { following.contains { $0.one === one } }
     }
+
+    /// Pictures were announced after a message was encoded, which may therefore show an older state of them.
+    private struct Overtaken: Error {}
 
     /// How soon a client comes back after the stream has ended.
     static let retryMilliseconds = 2000
@@ -259,11 +265,19 @@
       guard change.isSmall(rangeLimit) else {
         return try await send("state", Message.state(after, of: fetch).description, one, after.token)
       }
-      let name = EncodedMessages.Name(
-        client: library.client.exact, fetch: fetch, before: change.tokenBefore, after: after.token,
-        sections: sections?.tag, renditions: renditions.renditions.revision)
-      let message = try messages.message(name) { try change.json(of: fetch, sections: sections, renditions) }
-      try await send("change", message.text, one, after.token, alone: message.cursor)
+      while true {
+        // Read first: what is announced later may not be in the message.
+        let announced = announcements.addedCount
+        let name = EncodedMessages.Name(
+          client: library.client.exact, fetch: fetch, before: change.tokenBefore, after: after.token,
+          sections: sections?.tag, renditions: renditions.renditions.revision)
+        let message = try messages.message(name) { try change.json(of: fetch, sections: sections, renditions) }
+        do {
+          return try await send("change", message.text, one, after.token, alone: message.cursor, announced: announced)
+        } catch is Overtaken {
+          continue
+        }
+      }
     }
 
     /// Reports why a fetch is no longer followed; the others go on.
@@ -281,12 +295,15 @@
     /// - Parameters:
     ///   - token: the state that it leads to; nil: the fetch is removed.
     ///   - alone: the cursor after it of a feed that has no other fetch, if it is spelled already.
+    ///   - announced: how many contents were announced before it was encoded; nil if it says nothing of pictures.
+    /// - Throws: ``Overtaken`` if more were announced since; then it was not sent.
     private func send(
-      _ event: String, _ text: String, _ one: Following, _ token: Token?, alone: String? = nil
+      _ event: String, _ text: String, _ one: Following, _ token: Token?, alone: String? = nil, announced: Int? = nil
     ) async throws {
       try await stream.send { [self] in
-        let cursor = state.withLock { state -> String? in
+        let cursor = try state.withLock { state -> String? in
           guard state.has(one), !isExpired() else { return nil }
+          if let announced, announcements.addedCount != announced { throw Overtaken() }
           if let token {
             state.cursor.set(token, of: one.fetch)
           } else {

@@ -14,6 +14,7 @@
   final class RenditionAnnouncements: Sendable {
     private struct State {
       var waiting: [[UInt8]] = []
+      var addedCount = 0
       var isSending = false
     }
 
@@ -28,10 +29,14 @@
     /// Whether something is being read or sent, or the stream is closed.
     var isSending: Bool { state.withLock { $0.isSending } }
 
+    /// How many contents were added. What was read before it grew may be older than what an event says.
+    var addedCount: Int { state.withLock { $0.addedCount } }
+
     /// Adds a content whose pictures or film are there, or have failed.
     func add(_ hash: [UInt8]) {
       let mustStart = state.withLock { state in
         state.waiting.append(hash)
+        state.addedCount += 1
         if state.waiting.count > Self.limit { state.waiting.removeFirst() }
         defer { state.isSending = true }
         return !state.isSending
