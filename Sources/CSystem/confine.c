@@ -265,6 +265,21 @@ static int become_confined(const struct child_plan *plan) {
   return 0;
 }
 
+// The most descriptors that are closed one by one. The limit may be a billion; a new descriptor gets the lowest number
+// that is free, so none of ours is as high as this.
+#define MOST_DESCRIPTORS (1 << 20)
+
+static int close_from(int first) {
+  if (syscall(SYS_close_range, (unsigned)first, ~0u, 0u) == 0) return 0;
+  // Before Linux 5.9, or in a container whose filter does not know the call. /proc cannot be read under Landlock.
+  if (errno != ENOSYS && errno != EPERM) return errno;
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return errno;
+  int end = limit.rlim_cur < MOST_DESCRIPTORS ? (int)limit.rlim_cur : MOST_DESCRIPTORS;
+  for (int number = first; number < end; number++) (void)close(number);
+  return 0;
+}
+
 static int take_descriptors(const struct child_plan *plan) {
   for (int target = 0; target < plan->count; target++) {
     int source = plan->descriptors[target];
@@ -275,7 +290,7 @@ static int take_descriptors(const struct child_plan *plan) {
       return errno;
     }
   }
-  return syscall(SYS_close_range, (unsigned)plan->count, ~0u, 0u) == 0 ? 0 : errno;
+  return close_from(plan->count);
 }
 
 static void reset_signals(void) {
