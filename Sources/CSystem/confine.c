@@ -159,11 +159,13 @@ static const struct sock_filter filter[] = {
     DENY(utime),
     DENY(utimes),
     DENY(futimesat),
+    DENY(mknod),
     OPENING(open, 1),
 #endif
     // Sockets, and the ways around this filter to make them.
     DENY(socket), DENY(socketpair), DENY(connect), DENY(bind), DENY(listen), DENY(accept), DENY(accept4),
-    DENY(sendmsg), DENY(recvmsg), DENY(io_uring_setup), DENY(io_uring_enter), DENY(io_uring_register),
+    DENY(sendmsg), DENY(recvmsg), DENY(sendmmsg), DENY(recvmmsg),
+    DENY(io_uring_setup), DENY(io_uring_enter), DENY(io_uring_register),
     // Files by their names, or without a descriptor for writing.
     DENY(truncate), DENY(fchmod), DENY(fchmodat), DENY_VALUE(NR_FCHMODAT2), DENY(fchown), DENY(fchownat),
     DENY(utimensat), DENY(setxattr), DENY(lsetxattr), DENY(fsetxattr), DENY_VALUE(NR_SETXATTRAT), DENY(removexattr),
@@ -176,6 +178,8 @@ static const struct sock_filter filter[] = {
     DENY(pidfd_send_signal), DENY(pidfd_getfd), DENY(tkill), DENY(tgkill), DENY(rt_sigqueueinfo),
     DENY(rt_tgsigqueueinfo), DENY(setsid), DENY(setpgid), DENY(migrate_pages), DENY(move_pages), DENY(setpriority),
     DENY(ioprio_set), DENY(sched_setaffinity), DENY(shmget), DENY(shmat), DENY(semget), DENY(msgget), DENY(mq_open),
+    // Of the own threads as well: programs go on when they are refused a priority.
+    DENY(sched_setscheduler), DENY(sched_setparam), DENY(sched_setattr),
     // The kernel.
     DENY(bpf), DENY(perf_event_open), DENY(userfaultfd), DENY(keyctl), DENY(add_key), DENY(request_key), DENY(mount),
     DENY(umount2), DENY(pivot_root), DENY(chroot), DENY(unshare), DENY(setns), DENY(open_tree), DENY(move_mount),
