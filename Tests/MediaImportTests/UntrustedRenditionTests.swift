@@ -78,4 +78,43 @@ struct UntrustedRenditionTests {
       #expect(error?.code == .toolFailed && !FileManager.default.fileExists(atPath: target.path))
     }
   }
+
+  @Test("no rendition is made of a file that a program which finds previews links to", arguments: [false, true])
+  func linked(isLinked: Bool) throws {
+    let folder = try TemporaryFolder()
+    let (source, other) = (URL(filePath: folder.path + "/raw.jpg"), URL(filePath: folder.path + "/other.jpg"))
+    for file in [source, other] { try ColourGrid.make(["rg", "bw"], side: 32, at: file) }
+    // An exiftool that takes what a renderer is given for a RAW file, and leaves its bytes or a link as the preview.
+    let script = """
+      #!/usr/bin/perl
+      use File::Copy;
+      $| = 1;
+      if (my ($preview) = grep { m{/%t%-c} } @ARGV) {
+        $preview =~ s/%t%-c/JpgFromRaw/;
+        exit(\(isLinked ? "symlink('\(other.path)', $preview)" : "copy($ARGV[-1], $preview)") ? 0 : 1);
+      }
+      exit 0 unless grep { $_ eq "-stay_open" } @ARGV;
+      my $path = "";
+      while (my $line = <STDIN>) {
+        $path = $line if $line =~ m{^/};
+        next unless $line =~ /^-execute(\\d+)$/;
+        my $number = $1;
+        my ($mime, $type) = $path =~ m{/source$} ? ("image/x-nikon-nef", "NEF") : ("image/jpeg", "JPEG");
+        my $size = qq("File:ImageWidth":64,"File:ImageHeight":64);
+        print qq([{"SourceFile":"a","File:MIMEType":"$mime","File:FileType":"$type",$size}]\\n{ready$number}\\n);
+      }
+
+      """
+    let programs = "\(folder.path)/programs"
+    try FileManager.default.createDirectory(atPath: programs, withIntermediateDirectories: true)
+    try writeProgram(script, at: programs + "/exiftool")
+    let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+    let outcome = MediaRenderer(searchPath: "\(programs):\(path)").renditions(of: [source])[0]
+    guard isLinked else {
+      #expect(try !outcome.get().large.isEmpty, "The program works, so that only the link is refused.")
+      return
+    }
+    let error = #expect(throws: ImportError.self) { try outcome.get() }
+    #expect(error?.code == .toolFailed)
+  }
 }

@@ -194,7 +194,7 @@ package final class MediaRenderer: Sendable {
     let run = run(isCancelled, readable: try folder.readable(), writable: folder.output)
     _ = try run.output(
       of: program, ["-b"] + Self.previews.map { "-\($0)" } + ["-W!", folder.file("%t%-c.jpg"), source])
-    let found = Self.previews.map { folder.file("\($0).jpg") }.filter { access($0, R_OK) == 0 }
+    let found = Self.previews.map { folder.file("\($0).jpg") }.filter(WorkFolder.isFile)
     let sized = try found.map { file in
       (file, try description(ofInput: file)?.displayedSize.map { $0.width * $0.height } ?? 0)
     }
@@ -205,7 +205,7 @@ package final class MediaRenderer: Sendable {
     // The preview stands as the sensor does; how it is turned stands in the RAW file.
     let turn = try description(ofInput: source)?.orientation ?? 1
     _ = try run.output(of: program, ["-n", "-overwrite_original", "-Orientation=\(turn)", best])
-    return best
+    return try folder.checked(best, by: program[0])
   }
 
   private func decode(

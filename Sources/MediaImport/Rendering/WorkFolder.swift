@@ -143,10 +143,15 @@ struct WorkFolder: ~Copyable {
     return target
   }
 
+  /// Whether there is a file at a path, and no link: programs make links to what they cannot read, but we can.
+  static func isFile(_ path: String) -> Bool {
+    var status = stat()
+    return lstat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+  }
+
   /// The path of a file that a program was to write.
   func checked(_ path: String, by program: String) throws -> String {
-    var status = stat()
-    guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+    guard Self.isFile(path) else {
       throw ImportError(.toolFailed, path: program, "\(program) exited without an error and without a picture.")
     }
     return path
