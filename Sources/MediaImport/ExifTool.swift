@@ -6,7 +6,8 @@ internal import Synchronization
 /// Reads the metadata of photos and videos with several exiftool processes, each kept running between files.
 ///
 /// - Important: exiftool parses hostile bytes; it does so in sandboxed children that write nothing, with limits on
-///   time, memory and output.
+///   time, memory and output. A process that a file takes over can say what it likes of later files as well, but
+///   only of files of the same client, where callers name one.
 final class ExifTool: Sendable {
   /// The number of processes that work at the same time, at most.
   let processCount: Int
@@ -18,8 +19,11 @@ final class ExifTool: Sendable {
   private let state = Mutex(State())
 
   private struct State {
-    /// The idle processes; a process that is removed is used exclusively until it is returned.
-    var idle: [ExifToolProcess] = []
+    /// The idle processes, each with the client whose files it reads, the one that was returned last at the end; a
+    /// process that is removed is used exclusively until it is returned.
+    var idle: [(process: ExifToolProcess, client: String)] = []
+    /// How many processes are in use.
+    var usedCount = 0
     /// How many processes there may be by now.
     var openCount = 1
     var answerCount = 0
@@ -77,15 +81,17 @@ final class ExifTool: Sendable {
   ///   - isThorough: Whether a JPEG is read to its end, so that the tags reveal a truncated one.
   ///   - isValidated: Whether the warnings include those of pixels behind the end of a TIFF, and much else.
   ///   - isFast: Whether only the type of the file is wanted.
+  ///   - client: Whose file it is; a process that has read files of one client reads none of another.
   ///   - isCancelled: Whether the request was cancelled; called several times a second.
   /// - Throws: `toolTimeout`, `toolOutputTooLarge`, `toolCrashed` about this file; `toolFailed` when it cannot be run;
   ///   `cancelled`.
   func tags(
     of path: FilePath, isThorough: Bool = false, isValidated: Bool = false, isFast: Bool = false,
-    isCancelled: () -> Bool = { false }
+    for client: String = "", isCancelled: () -> Bool = { false }
   ) throws(ImportError) -> ExifTags {
     let answer = try answer(
-      about: path, isThorough: isThorough, isValidated: isValidated, isFast: isFast, isCancelled: isCancelled)
+      about: path, isThorough: isThorough, isValidated: isValidated, isFast: isFast, for: client,
+      isCancelled: isCancelled)
     guard let tags = ExifTags(json: answer) else {
       if readability(of: path) == ENOENT { throw ImportError.source(path, "read", errno: ENOENT) }
       throw ImportError(
@@ -97,14 +103,14 @@ final class ExifTool: Sendable {
   /// What exiftool says about one file, unread.
   func answer(
     about path: FilePath, isThorough: Bool = false, isValidated: Bool = false, isFast: Bool = false,
-    isCancelled: () -> Bool = { false }
+    for client: String = "", isCancelled: () -> Bool = { false }
   ) throws(ImportError) -> [UInt8] {
     while places.wait(timeout: .now() + .milliseconds(patience)) == .timedOut { openPlace { _ in true } }
-    let process =
-      state.withLock { $0.idle.popLast() } ?? ExifToolProcess(executable: executable, limits: limits, sandbox: sandbox)
+    let process = take(for: client) ?? ExifToolProcess(executable: executable, limits: limits, sandbox: sandbox)
     defer {
       state.withLock { state in
-        state.idle.append(process)
+        state.idle.append((process, client))
+        state.usedCount -= 1
         state.answerCount += 1
       }
       openPlace { $0.answerCount >= Self.answersOfEach * $0.openCount }
@@ -112,6 +118,21 @@ final class ExifTool: Sendable {
     }
     return try process.answer(
       about: path, isThorough: isThorough, isValidated: isValidated, isFast: isFast, isCancelled: isCancelled)
+  }
+
+  /// Takes out the process that read a file of the client last; nil where a new one is to read this client's files, to
+  /// which the process that has been idle longest gives way if there may be no more.
+  private func take(for client: String) -> ExifToolProcess? {
+    // What gives way is ended after the lock is released, since that may take a moment.
+    let (kept, _) = state.withLock { state -> (ExifToolProcess?, ended: ExifToolProcess?) in
+      state.usedCount += 1
+      if let index = state.idle.lastIndex(where: { $0.client.exact == client.exact }) {
+        return (state.idle.remove(at: index).process, nil)
+      }
+      let isFull = state.idle.count + state.usedCount > state.openCount
+      return (nil, isFull ? state.idle.removeFirst().process : nil)
+    }
+    return kept
   }
 
   /// How many processes may work by now.

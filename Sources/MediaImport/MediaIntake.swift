@@ -17,7 +17,8 @@ internal import Synchronization
 // The tags, their reading, what is a duplicate and what belongs together are those of imports. Everything is looked up
 // and recorded as the client whose file it is: a client that may only add sees no duplicates and no halves, so its
 // files become assets of their own, and nothing that it may not see shows in the answer. A file that may not change
-// what others brought completes only what the client itself added, by the same way (`changesOthers`).
+// what others brought completes only what the client itself added, by the same way (`changesOthers`). An exiftool that
+// has read the files of one client reads none of another: its file may have taken it over.
 //
 // Invariant: a key is recorded at most once, so a file that is taken twice under one key, because the first answer was
 // lost or the process ended between the commit and the answer, gives one asset and one answer.
@@ -200,7 +201,7 @@ package final class MediaIntake: Sendable {
     let tags: ExifTags
     do throws(ImportError) {
       let isThorough = try !FileWork.endsAsJPEG(path)
-      tags = try running(for: library).tags(of: path, isThorough: isThorough)
+      tags = try running(for: library).tags(of: path, isThorough: isThorough, for: library.client)
     } catch {
       guard error.concernsOneFile else { throw error }
       // Without the path: that is the server's own.
@@ -220,7 +221,7 @@ package final class MediaIntake: Sendable {
       let isReadable: Bool
       do throws(ImportError) {
         let path = FilePath(library.store.folder.path(of: sidecar))
-        let tags = try running(for: library).tags(of: path)
+        let tags = try running(for: library).tags(of: path, for: library.client)
         isReadable = tags.text("FileType") == "XMP"
         note.layers.append(MetadataLayer(tags, .xmp))
       } catch {

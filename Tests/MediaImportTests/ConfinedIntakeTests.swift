@@ -75,4 +75,32 @@ struct ConfinedIntakeTests {
     let moved = try await answer("moved", of: intake, library, at: link)
     #expect(moved.contains("(own no-store)"), "\(moved)")
   }
+
+  @Test("a process that has read files of one client reads none of another")
+  func clients() async throws {
+    let rig = try ImportedLibrary()
+    let programs = try TemporaryFolder()
+    // It says how many answers it has given. The number of its process is not its own in a sandbox.
+    let script = """
+      #!/usr/bin/perl
+      $| = 1;
+      my $count = 0;
+      while (my $line = <STDIN>) {
+        next unless $line =~ /^-execute(\\d+)$/;
+        $count += 1;
+        print qq([{"SourceFile":"a","File:MIMEType":"answer $count"}]\\n{ready$1}\\n);
+      }
+
+      """
+    try writeProgram(script, at: programs.path + "/exiftool")
+    let path = rig.library.url.path
+    try FileManager.default.createDirectory(atPath: "\(path)/\(Self.uploads)", withIntermediateDirectories: true)
+    let intake = MediaIntake(searchPath: programs.path, confinedTo: Self.uploads)
+    defer { intake.close() }
+    // So few answers start no second process.
+    for (name, client, count) in [("a", "one", 1), ("b", "one", 2), ("c", "two", 1), ("d", "one", 1)] {
+      let answer = try await answer(name, of: intake, rig.library.as(client), at: path)
+      #expect(answer.contains("(answer \(count))"), "\(name): \(answer)")
+    }
+  }
 }
