@@ -92,10 +92,11 @@ static int make_ruleset(const psys_confinement *confinement, int *rules) {
   return code;
 }
 
-// The filter of system calls (seccomp(2)): no socket is made, no process, no signal, no look at another process, no
-// mount. What Landlock does not restrict in the files that it lets be opened or named is denied here: modes, owners,
-// times, extended attributes and flags, and in its first versions the length. A file is emptied through a descriptor
-// that was opened for writing, and in no other way.
+// The filter of system calls (seccomp(2)): no socket is made, no process, no signal, no mount, and no call that looks
+// into another process. It sees no names of files: /proc/PID/mem of this user's other programs is closed by bubblewrap,
+// by Landlock, and by Yama where its ptrace_scope is not 0. What Landlock does not restrict in the files that it lets
+// be opened or named is denied here: modes, owners, times, extended attributes and flags, and in its first versions the
+// length. A file is emptied through a descriptor that was opened for writing, and in no other way.
 
 #if defined(__x86_64__)
 #define ARCHITECTURE AUDIT_ARCH_X86_64

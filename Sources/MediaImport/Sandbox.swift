@@ -8,9 +8,11 @@
 // The assumption is that a decoder is taken over by the file it reads. What it can reach then: the folders of programs
 // and their libraries, read-only; the files that it was given, read-only; one folder of its own. Everything else of the
 // file system, the library's folder included, does not exist for it or cannot be opened. The filter (CSystem's
-// confine.c) makes no socket, no process, no mount, no signal and no look at the memory of others possible, and no
-// change of a file but through a descriptor for writing, also for root. Limits of address space and file size hold in
-// every layer; time is the parent's (`ChildProcess`).
+// confine.c) makes no socket, no process, no mount and no signal possible, and no change of a file but through a
+// descriptor for writing, also for root. In the layer `filter` files stay open, so that the memory of this user's other
+// programs may be read and written by way of /proc, unless Yama forbids it (ptrace_scope of 1 or more); a server of
+// root has powers that the child lacks, which closes its memory. Limits of address space and file size hold in every
+// layer; time is the parent's (`ChildProcess`).
 //
 // The layer is chosen once in a process: bubblewrap is asked to run `true` with the same arguments that it gets later,
 // since it is installed on machines whose kernel does not let it work.
@@ -32,7 +34,7 @@ package enum SandboxLayer: String, Sendable, CaseIterable {
   case bubblewrap
   /// The kernel's rules for paths, and the filter of system calls.
   case landlock
-  /// The filter of system calls: no network and no processes, but files.
+  /// The filter of system calls: no network and no processes, but files, /proc among them.
   case filter
   /// Limits of memory, time and size only.
   case none
