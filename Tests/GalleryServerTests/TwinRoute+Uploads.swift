@@ -101,6 +101,7 @@
         let bodies =
           ["{}", #"{"size":1000,"withDeleted":true}"#, #"{"size":2,"page":2}"#, #"{"trashedAfter":"2020-01-01"}"#]
           + checksums.map { #"{"checksum":"\#($0)","withDeleted":true}"# }
+          + visitor.albums.map { #"{"albumIds":["\#($0)"],"withDeleted":true}"# }
         try visitor.ask("POST", each: ["/api/search/metadata"], bodies)
       },
       .plain("/api/assets/statistics"),

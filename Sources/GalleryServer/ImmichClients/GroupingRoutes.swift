@@ -59,7 +59,7 @@
         try call.checkQuery(["withoutAssets"])
         let withoutAssets = try call.query("withoutAssets") == "true"
         guard let library = try call.listedLibrary() else { throw Problem.notFound }
-        let album = try album(call, in: library)
+        let album = try album(call.parameters[0], in: library)
         if withoutAssets { return .object(describe(album)) }
         let members = try members(of: album, in: library)
         return .object(
@@ -89,7 +89,7 @@
         try call.checkMayRead("Adding to an album")
         try body.checkKeys(["ids"])
         let library = try call.changedLibrary()
-        let album = try album(call, in: library)
+        let album = try album(call.parameters[0], in: library)
         let named = try Named(try body.identifiers("ids"), in: library)
         let members = Set(try members(of: album, in: library))
         let added = named.known.map(\.id).filter { !members.contains($0) }
@@ -100,8 +100,10 @@
       },
     ]
 
-    private static func album(_ call: Call, in library: PhotoLibrary) throws -> PhotoCollection {
-      guard let album = try library.collection(call.parameters[0]), album.kind == .album else { throw Problem.notFound }
+    /// The album with an identifier.
+    /// - Throws: ``Problem`` 404 if the client sees none with it.
+    static func album(_ identifier: String, in library: PhotoLibrary) throws -> PhotoCollection {
+      guard let album = try library.collection(identifier), album.kind == .album else { throw Problem.notFound }
       return album
     }
 

@@ -13,9 +13,12 @@
   //
   // New assets come at the end of the library, so the pages before them stay what they are.
   //
-  // Invariant: each asset that is listed has a checksum, and no checksum is listed twice: uploaders keep a table by it.
-  // An asset whose SHA-1 was not recorded (Importing) is left out, and so is a later asset with the same file; a file
-  // that is uploaded because of that is found by its SHA-256, and answered as a duplicate.
+  // Invariant: each asset of the library's list has a checksum, and no checksum is in it twice: uploaders keep a table
+  // by it. An asset whose SHA-1 was not recorded (Importing) is left out, and so is a later asset with the same file; a
+  // file that is uploaded because of that is found by its SHA-256, and answered as a duplicate.
+  //
+  // The list of an album (`albumIds`, from Immich 3 on the only one) has all of its members, by the same pages: it says
+  // what is in the album, so a member without a checksum, or with that of another one, is in it too.
 
   /// Which assets there are.
   enum ListingRoutes {
@@ -56,8 +59,8 @@
 
     private static func search(_ call: Call, _ body: JSON) throws -> JSON {
       try body.checkKeys([
-        "page", "size", "checksum", "withExif", "withDeleted", "withArchived", "isVisible", "visibility", "order",
-        "trashedAfter", "trashedBefore",
+        "page", "size", "checksum", "albumIds", "withExif", "withDeleted", "withArchived", "isVisible", "visibility",
+        "order", "trashedAfter", "trashedBefore",
       ])
       let page = try body.whole("page", in: 1...1_000_000_000) ?? 1
       let size = try body.whole("size", in: 1...pageLimit) ?? 250
@@ -68,18 +71,27 @@
       let visibility = try body.text("visibility", atMost: 20)
       _ = try body.text("order", atMost: 10)
       for name in ["withExif", "withArchived", "isVisible"] { _ = try body.flag(name) }
-      guard let library = try call.listedLibrary() else { return answer([], of: 0, next: nil) }
-      if let text = try body.text("checksum", atMost: 64) {
+      let text = try body.text("checksum", atMost: 64)
+      let albums = try body.texts("albumIds") ?? []
+      guard albums.count <= 1, albums.isEmpty || text == nil else {
+        throw Problem.malformed("'albumIds' is a list of one album, without 'checksum'; ask for each album by itself.")
+      }
+      guard let library = try call.listedLibrary() else {
+        if !albums.isEmpty { throw Problem.notFound }
+        return answer([], of: 0, next: nil)
+      }
+      if let text {
         let hash = try checksum(text, "'checksum'")
         let same = try library.assets(withSHA1: hash).filter { $0.isTrashed ? withTrash : !onlyTrash }
         let found = Self.chosen(same)
         return answer(try [found].compactMap(\.self).map { try describe($0, in: library, by: call) }, of: 1, next: nil)
       }
+      let album = try albums.first.map { try GroupingRoutes.album($0, in: library) }
       guard let seen = try shown(visibility) else { return answer([], of: 0, next: nil) }
       let lists = try [onlyTrash ? nil : false, withTrash ? true : nil].compactMap(\.self).map { isTrash in
         var options = seen
         options.showsTrash = isTrash
-        return try library.fetchAssets(options)
+        return try library.fetchAssets(options, in: album)
       }
       let total = lists.reduce(0) { $0 + $1.count }
       let range = min((page - 1) * size, total)..<min(page * size, total)
@@ -90,15 +102,20 @@
         if !part.isEmpty { assets += try list.objects(at: part.lowerBound - start..<part.upperBound - start) }
         start += list.count
       }
+      let listed = try album == nil ? representatives(of: assets, in: library) : assets
+      let items = try listed.map { try describe($0, in: library, by: call) }
+      return answer(items, of: total, next: range.upperBound < total ? page + 1 : nil)
+    }
+
+    /// Those of some assets that stand for their checksums.
+    private static func representatives(of assets: [Asset], in library: PhotoLibrary) throws -> [Asset] {
       // Each checksum is looked up once: all assets with it are read for that.
       var standing: [[UInt8]: LocalIdentifier] = [:]
-      let items = try assets.compactMap { asset -> JSON? in
-        guard let hash = try original(of: asset, in: library)?.sha1 else { return nil }
+      return try assets.filter { asset in
+        guard let hash = try original(of: asset, in: library)?.sha1 else { return false }
         if standing[hash] == nil { standing[hash] = chosen(try library.assets(withSHA1: hash))?.id }
-        guard standing[hash] == asset.id else { return nil }
-        return try describe(asset, in: library, by: call)
+        return standing[hash] == asset.id
       }
-      return answer(items, of: total, next: range.upperBound < total ? page + 1 : nil)
     }
 
     /// Which of the assets with one file stands for it: uploaders want one identifier for a checksum.
