@@ -131,6 +131,8 @@
           < 200 {"assets":{"total":0,"items":[]}}
           > POST /api/search/metadata {"visibility":"locked"}
           < 200 {"assets":{"total":0,"items":[]}}
+          > POST /api/search/metadata {"checksum":"0123456789012345678901234567890123456789"}
+          < 200 {"assets":{"total":0,"count":0,"items":[],"nextPage":null}}
           > GET /api/assets/statistics
           < 200 {"images":1,"videos":0,"total":1}
           > PUT /api/jobs/thumbnailGeneration {"command":"resume","force":true}

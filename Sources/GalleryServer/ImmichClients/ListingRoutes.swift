@@ -83,8 +83,8 @@
       if let text {
         let hash = try checksum(text, "'checksum'")
         let same = try library.assets(withSHA1: hash).filter { $0.isTrashed ? withTrash : !onlyTrash }
-        let found = Self.chosen(same)
-        return answer(try [found].compactMap(\.self).map { try describe($0, in: library, by: call) }, of: 1, next: nil)
+        let found = try [chosen(same)].compactMap(\.self).map { try describe($0, in: library, by: call) }
+        return answer(found, of: found.count, next: nil)
       }
       let album = try albums.first.map { try GroupingRoutes.album($0, in: library) }
       guard let seen = try shown(visibility) else { return answer([], of: 0, next: nil) }
