@@ -203,6 +203,13 @@
             TinyMedia.jpeg(.init(dateTimeOriginal: nil, comment: "modified")), named: "modified.jpg",
             ["fileModifiedAt": "2019-05-06T07:08:09.000Z"]))
         #expect(try #require(try gallery.library.asset(other)).creationDate == nil)
+        // The archive as older uploaders spell it; the visibility counts before it.
+        for (visibility, isHidden) in [("", true), ("timeline", false)] {
+          let archived = photo("archived \(isHidden)")
+          let said = ["isArchived": "true", "visibility": visibility]
+          let (id, _) = try uploader.uploaded(try uploader.upload(archived, named: "archived.jpg", said))
+          #expect(try gallery.library.asset(id)?.isHidden == isHidden)
+        }
         let words = try gallery.library.extendedMetadata(of: asset)
         #expect(words.caption == "From beside" && words.keywords == ["boat"])
         let (dated, _) = try uploader.uploaded(try uploader.upload(photo("dated"), named: "dated.jpg"))
@@ -438,7 +445,9 @@
         #expect(try uploader.upload(photo("large", 400_000), named: "large.jpg").status == 413)
         #expect(try uploader.upload(Data("text".utf8), named: "text.jpg").status == 422)
         #expect(try uploader.upload(Data(), named: "empty.jpg").status == 422)
-        for (name, value) in [("isFavorite", "maybe"), ("visibility", "x"), ("fileCreatedAt", "soon")] {
+        for (name, value) in [
+          ("isFavorite", "maybe"), ("isArchived", "1"), ("visibility", "x"), ("fileCreatedAt", "soon"),
+        ] {
           #expect(try uploader.upload(photo("h"), named: "h.jpg", [name: value]).status == 400, "\(name)")
         }
         #expect(try gallery.assetCount == 0 && gallery.leftovers.isEmpty)

@@ -184,11 +184,16 @@
       }
       var beside = Uploads.Beside()
       beside.sidecar = fields["sidecarData"].flatMap { $0.isEmpty ? nil : $0 }
-      switch try text("isFavorite") {
-      case "true": beside.statement.isFavorite = true
-      case nil, "false": break
-      case let other?: throw .malformed("'isFavorite' of the form is '\(other.prefix(20))'; send true or false.")
+      func flag(_ name: String) throws(Problem) -> Bool {
+        switch try text(name) {
+        case "true": return true
+        case nil, "false": return false
+        case let other?: throw .malformed("'\(name)' of the form is '\(other.prefix(20))'; send true or false.")
+        }
       }
+      beside.statement.isFavorite = try flag("isFavorite")
+      // Older uploaders send only this; where both come the visibility counts, as in a correction.
+      beside.statement.isHidden = try flag("isArchived")
       if let visibility = try text("visibility") { beside.statement.isHidden = try Correction.isHidden(visibility) }
       // An uploader that knows no date sends the file's time of modification, which is none of capture.
       if let created = try text("fileCreatedAt"), created != (try text("fileModifiedAt")),
