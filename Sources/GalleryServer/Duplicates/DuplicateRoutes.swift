@@ -69,7 +69,7 @@
       ]
 
     /// A group as it is now; nil if there is nothing to merge any more.
-    private static func json(
+    static func json(
       of group: DuplicateGroup, in library: PhotoLibrary, _ decisions: DuplicateDecisions
     ) throws -> JSON? {
       func present(_ id: LocalIdentifier) throws -> Asset? {
@@ -77,12 +77,16 @@
         return asset
       }
       guard let keeper = try present(group.keeper) else { return nil }
-      let others: [JSON] = try group.others.prefix(memberLimit).compactMap { member in
-        guard let asset = try present(member.id), try !decisions.isRejected(keeper, asset) else { return nil }
-        return ["asset": try library.shownJSON(of: asset), "distance": .integer(Int64(member.distance))]
+      var (others, further): ([JSON], Int) = ([], 0)
+      for member in group.others {
+        guard let asset = try present(member.id), try !decisions.isRejected(keeper, asset) else { continue }
+        if others.count == memberLimit {
+          further += 1
+        } else {
+          others.append(["asset": try library.shownJSON(of: asset), "distance": .integer(Int64(member.distance))])
+        }
       }
       guard !others.isEmpty else { return nil }
-      let further = max(0, group.others.count - memberLimit)
       return [
         "keeper": try library.shownJSON(of: keeper), "others": .list(others), "furtherCount": .integer(Int64(further)),
       ]

@@ -993,7 +993,10 @@ export default {
   'duplicates.merge': 'Zusammenführen',
   'duplicates.reject': 'Nicht doppelt',
   'duplicates.albums': 'In {titles}',
-  'duplicates.further': { one: '{count} weiteres schlägt die nächste Suche vor.', other: '{count} weitere schlägt die nächste Suche vor.' },
+  'duplicates.further': {
+    one: 'Bleibt das vorgeschlagene Foto erhalten, folgt {count} weiteres.',
+    other: 'Bleibt das vorgeschlagene Foto erhalten, folgen {count} weitere.',
+  },
   'duplicates.more': 'Weitere Gruppen zeigen',
   'health.now': 'Jetzt',
   'health.refresh': 'Aktualisieren',

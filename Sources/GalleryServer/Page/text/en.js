@@ -1016,8 +1016,8 @@ export default {
   'duplicates.reject': 'Not duplicates',
   'duplicates.albums': 'In {titles}',
   'duplicates.further': {
-    one: 'The next search will suggest {count} more.',
-    other: 'The next search will suggest {count} more.',
+    one: 'If the suggested photo is kept, {count} more follows.',
+    other: 'If the suggested photo is kept, {count} more follow.',
   },
   'duplicates.more': 'Show more groups',
   'health.now': 'Current state',
