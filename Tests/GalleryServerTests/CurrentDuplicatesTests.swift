@@ -49,5 +49,17 @@
       let last = try Self.shown(group, in: made.library)
       #expect(last == nil)
     }
+
+    @Test("photos that were rejected since are not shown together, also under a keeper with which they were not")
+    func rejected() async throws {
+      let (made, group) = try await Self.made(4)
+      let decided = group.others[...1].map(\.id)
+      try DuplicateDecisions.decide(decided, isRejected: true, in: made.library)
+      let apart = try Self.shown(group, in: made.library)
+      #expect(apart == Shown(places: [1, 3], further: 0))
+      try DuplicateDecisions.decide(decided, isRejected: false, in: made.library)
+      let together = try Self.shown(group, in: made.library)
+      #expect(together == Shown(places: [1, 2, 3], further: 0))
+    }
   }
 #endif

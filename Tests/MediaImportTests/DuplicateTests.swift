@@ -153,6 +153,9 @@ struct DuplicateGroupTests {
     #expect(groups([(0, 1)]) == [[0, 2, 3]])
     #expect(groups([(1, 0), (2, 0), (0, 3)]) == [[1, 2, 3]])
     #expect(groups([(0, 1), (0, 2), (3, 1), (1, 2)]) == [[0, 3]])
+    // Neither are they together under a keeper with which they were not rejected.
+    #expect(groups([(1, 2)]) == [[0, 1, 3]])
+    #expect(groups([(1, 2), (1, 3)]) == [[0, 1], [2, 3]])
   }
 
   @Test("the groups are those that comparing all pairs gives, best first")

@@ -17,8 +17,8 @@
   // and the next search makes them anew. Nothing is changed by a search: a group is merged by a block (`asset.merge`).
   //
   // Invariant: a group is shown as it is when it is asked for. Photos that were purged or moved to the trash since are
-  // left out, and so are those that the owner rejected as duplicates of the keeper, and a group without its keeper or
-  // without others, so no merged or rejected group is proposed again.
+  // left out, and so are those that the owner rejected as duplicates of the keeper or of another one that is shown, and
+  // a group without its keeper or without others, so no merged or rejected group is proposed again.
 
   /// The proposals of a server.
   final class DuplicateProposals: Sendable {

@@ -77,9 +77,11 @@
         return asset
       }
       guard let keeper = try present(group.keeper) else { return nil }
+      var taken = decisions.emptyGroup
+      try decisions.take(keeper, into: &taken)
       var (others, further): ([JSON], Int) = ([], 0)
       for member in group.others {
-        guard let asset = try present(member.id), try !decisions.isRejected(keeper, asset) else { continue }
+        guard let asset = try present(member.id), try decisions.take(asset, into: &taken) else { continue }
         if others.count == memberLimit {
           further += 1
         } else {

@@ -12,13 +12,14 @@ package struct DuplicateDecisions: Sendable {
   package static let assetLimit = 100
 
   private let library: PhotoLibrary
-  private let rejected: Set<ContentPair>
+  /// A group without photos, which keeps to the decisions.
+  package let emptyGroup: OpenGroup
 
   /// Reads the decisions of a library.
   /// - Throws: ``LibraryError`` `.storage` if they cannot be read.
   package init(of library: PhotoLibrary) throws {
     self.library = library
-    rejected = try RejectedPairs(in: library.store.folder).pairs()
+    emptyGroup = OpenGroup(rejecting: try RejectedPairs(in: library.store.folder).pairs())
   }
 
   /// Decides that some photos are not duplicates of each other, or withdraws that.
@@ -60,12 +61,41 @@ package struct DuplicateDecisions: Sendable {
     return pairs.count
   }
 
-  /// Whether a pair of assets is not to be proposed, by the pictures that they show now.
-  package func isRejected(_ asset: Asset, _ other: Asset) throws -> Bool {
-    if rejected.isEmpty { return false }
-    guard let first = try library.resources(of: asset).shown(asset),
-      let second = try library.resources(of: other).shown(other)
-    else { return false }
-    return rejected.contains(ContentPair(first.sha256, second.sha256))
+  /// Takes a photo into a group, unless it was rejected with one that is in it, by the pictures that they show now.
+  /// - Returns: whether it was taken.
+  @discardableResult
+  package func take(_ asset: Asset, into group: inout OpenGroup) throws -> Bool {
+    if group.takesAll { return true }
+    guard let shown = try library.resources(of: asset).shown(asset) else { return true }
+    return group.take(shown.sha256)
+  }
+}
+
+/// Which pictures can still come into a group of which no two were rejected as duplicates of each other.
+package struct OpenGroup: Sendable {
+  private let partners: [[UInt8]: [[UInt8]]]
+  private var barred: Set<[UInt8]> = []
+
+  /// - Parameter pairs: the contents that were rejected.
+  init(rejecting pairs: Set<ContentPair>) {
+    var partners: [[UInt8]: [[UInt8]]] = [:]
+    for pair in pairs {
+      partners[pair.first, default: []].append(pair.second)
+      partners[pair.second, default: []].append(pair.first)
+    }
+    self.partners = partners
+  }
+
+  /// Whether nothing was rejected.
+  var takesAll: Bool { partners.isEmpty }
+
+  /// Takes a picture, unless it was rejected with one that was taken.
+  /// - Returns: whether it was taken.
+  /// - Complexity: O(1), and O(p) for a picture with p rejected pairs that is taken.
+  @discardableResult
+  mutating func take(_ content: [UInt8]) -> Bool {
+    if barred.contains(content) { return false }
+    barred.formUnion(partners[content] ?? [])
+    return true
   }
 }

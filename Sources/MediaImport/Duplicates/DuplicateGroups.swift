@@ -14,8 +14,8 @@ import LibraryMaintenance
 // best of them, and the search says of how many pictures that is true.
 //
 // Two pictures are alike if their hashes are (PictureHash.swift), if one is the other scaled, to the pixel of rounding,
-// and if they are not members of one burst, which are shown as one anyhow. A pair that the owner rejected is passed
-// over (RejectedPairs.swift).
+// and if they are not members of one burst, which are shown as one anyhow. No two of a group are a pair that the owner
+// rejected (RejectedPairs.swift): it takes the best first, and one that was rejected with a member stays for another.
 //
 // The best is the one with more pixels; then the one with a RAW original, with an edit of its content, with a moving
 // part, with the larger file; then the one that was added earlier.
@@ -51,11 +51,6 @@ struct DuplicateCandidate: Sendable {
   func isAlike(_ other: DuplicateCandidate, within distance: Int) -> Bool {
     if let burst, burst == other.burst { return false }
     return hash.isAlike(other.hash, within: distance) && hasShape(of: other)
-  }
-
-  /// Whether both are a pair that is not to be proposed.
-  func isRejected(with other: DuplicateCandidate, _ rejected: Set<ContentPair>) -> Bool {
-    !rejected.isEmpty && rejected.contains(ContentPair(content, other.content))
   }
 
   /// Whether the smaller is the larger one scaled, up to a pixel along each side.
@@ -105,8 +100,8 @@ extension DuplicateGroup {
   ///   - rejected: pairs that are not proposed.
   ///   - limit: the most comparisons for one picture; those of its own coarse hash come first, the best first.
   ///   - isCancelled: asked once for each picture.
-  /// - Complexity: O(n log n) for n pictures, at most `limit` comparisons for each, and what the index reads; see
-  ///   ``HammingIndex``.
+  /// - Complexity: O(n log n) for n pictures, at most `limit` comparisons for each, what the index reads (see
+  ///   ``HammingIndex``), and the rejected pairs of each.
   static func find(
     among candidates: [DuplicateCandidate], within distance: Int, rejecting rejected: Set<ContentPair> = [],
     comparing limit: Int = comparisonLimit, isCancelled: () -> Bool = { false }
@@ -119,6 +114,7 @@ extension DuplicateGroup {
     var crowds = numbers.map { Crowd(classes[$0] ?? []) }
     let index = HammingIndex(numbers)
     var isTaken = [Bool](repeating: false, count: ordered.count)
+    let emptyGroup = OpenGroup(rejecting: rejected)
     var finding = DuplicateFinding()
     for (place, keeper) in ordered.enumerated() where !isTaken[place] {
       if isCancelled() {
@@ -135,9 +131,7 @@ extension DuplicateGroup {
           if left == 0 { return false }
           left -= 1
           let candidate = ordered[other]
-          if candidate.isAlike(keeper, within: distance), !candidate.isRejected(with: keeper, rejected) {
-            found.append(other)
-          }
+          if candidate.isAlike(keeper, within: distance) { found.append(other) }
           position = crowds[number].open(from: position + 1, isTaken)
         }
         return true
@@ -154,9 +148,12 @@ extension DuplicateGroup {
       }
       finding.comparisonCount += limit - left
       if !isWhole { finding.crowded += 1 }
-      if found.isEmpty { continue }
-      for other in found { isTaken[other] = true }
-      let others = found.sorted().map {
+      var group = emptyGroup
+      group.take(keeper.content)
+      let members = found.sorted().filter { group.take(ordered[$0].content) }
+      if members.isEmpty { continue }
+      for other in members { isTaken[other] = true }
+      let others = members.map {
         Member(id: ordered[$0].id, distance: ordered[$0].hash.distance(to: keeper.hash))
       }
       finding.groups.append(DuplicateGroup(keeper: keeper.id, others: others))
