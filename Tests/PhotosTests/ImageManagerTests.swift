@@ -33,10 +33,14 @@ private struct Failing: PHImageRenderer {
   struct Failure: Error {}
 
   var error: any Error = Failure()
+  var makesQuickPictures = false
 
   func orientation(ofFileAt url: URL) throws -> CGImagePropertyOrientation? { throw error }
 
-  func image(_ request: PHImageRendering) async throws -> UIImage { throw error }
+  func image(_ request: PHImageRendering) async throws -> UIImage {
+    if makesQuickPictures, !request.isExact { return UIImage(data: Data("quick".utf8), size: .zero) }
+    throw error
+  }
 }
 
 /// The programs of a search path, and a mark for each picture that is begun.
@@ -252,6 +256,19 @@ struct ImageManagerTests {
         #expect(try await suite.bytes(asset).orientation == .right)
         PHImageManager.setRenderer(nil)
         #expect(try await suite.bytes(asset).isOrientationUnknown)
+      }
+    }
+  }
+
+  @Test("an error of the exact picture follows the quick one, another comes alone", arguments: [true, false])
+  func late(makesQuickPictures: Bool) async throws {
+    let gallery = try Gallery()
+    try await gallery.shared {
+      let renderer = Failing(error: PHPhotosError(.missingResource, "Gone."), makesQuickPictures: makesQuickPictures)
+      try await PHImageManager.$rendererOfTask.withValue(renderer) {
+        let told = try await picture(try await photo(gallery), nil, times: makesQuickPictures ? 2 : 1)
+        #expect(told.map(\.text) == (makesQuickPictures ? ["quick", nil] : [nil]))
+        #expect(told.last?.code == .missingResource && told.last?.isDegraded == false)
       }
     }
   }

@@ -8,7 +8,8 @@
 // Sizes are those of PhotoKit's header: `exact` gives exactly the target size, by enlarging, and by cutting what fills
 // it; `fast` gives one that fits or fills it, and is never larger than the original; `none` gives the original's own.
 //
-//     opportunistic   the renderer's quick picture, marked as degraded, then the exact one
+//     opportunistic   the renderer's quick picture, marked as degraded, then the exact one, or its error; where the
+//                     quick one would be the exact one, as in thumbnails, only that
 //     fastFormat      the quick picture, marked as degraded if it may be smaller than the target size
 //     highQuality     the exact picture
 //     a synchronous request gets the exact picture in every mode
@@ -252,9 +253,11 @@ open class PHImageManager: NSObject, @unchecked Sendable {  // guarded by: `requ
   /// Gives a picture of an asset, made by the installed renderer
   /// (Apple: `requestImage(for:targetSize:contentMode:options:resultHandler:)`).
   ///
-  /// With the delivery mode `opportunistic` the handler is called twice, first with a degraded picture; once with the
-  /// other modes, for a synchronous request, and for an error. A synchronous request calls it before it returns, on
-  /// the caller's thread, which the renderer must not need; another one where
+  /// With the delivery mode `opportunistic` the handler is called with a degraded picture first, and then with the exact
+  /// one, or with the error or the cancellation that came instead. The degraded picture is left out where it would be
+  /// the exact one, as for a target of at most 256 pixels with the programs of the machine; an error before it is the
+  /// only call. With the other modes, and for a synchronous request, the handler is called once. A synchronous request
+  /// calls it before it returns, on the caller's thread, which the renderer must not need; another one where
   /// ``requestImageDataAndOrientation(for:options:resultHandler:)`` calls its own.
   @discardableResult
   open func requestImage(
