@@ -68,6 +68,7 @@ final class UploadJobStore: Sendable {
     /// Nil until something needs it.
     var opened: Opened?
     var isClosed = false
+    var obstacle: (@Sendable (_ isWrite: Bool) throws -> Void)?
   }
 
   private let state = Mutex(State())
@@ -104,11 +105,17 @@ final class UploadJobStore: Sendable {
     }
   }
 
+  /// Calls a function before each read and write, whose error is that of the store: a full disk, for tests.
+  func obstruct(_ obstacle: @escaping @Sendable (_ isWrite: Bool) throws -> Void) {
+    state.withLock { $0.obstacle = obstacle }
+  }
+
   /// A client's settings and jobs.
   /// - Throws: ``LibraryError`` `.corrupted` for rows that cannot be read, `.storage`.
   /// - Complexity: O(jobs of the client), of which there are at most ``PhotoLibrary/uploadJobLimit``.
   func book(of client: String) throws -> UploadBook {
     try LibraryStore.reporting {
+      try state.withLock({ $0.obstacle })?(false)
       guard let opened = try opened(creating: false) else { return UploadBook() }
       return try opened.environment.read { t in try book(of: client, opened, t) }
     }
@@ -118,6 +125,7 @@ final class UploadJobStore: Sendable {
   @discardableResult
   func change<R>(_ client: String, creating: Bool = false, _ body: (inout UploadBook) throws -> R) throws -> R {
     try LibraryStore.reporting {
+      try state.withLock({ $0.obstacle })?(true)
       guard let opened = try opened(creating: creating) else {
         // Nothing is kept where nothing was enabled; `body` says what that means.
         var none = UploadBook()

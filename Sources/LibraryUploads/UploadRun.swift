@@ -27,14 +27,13 @@ final class UploadRun {
       guard try change({ try $0.apply(.begin) }) else { return }
       try await transfer()
     } catch Ending.failed(let problem) {
-      end(.fail(problem, [:]))
+      await end(.fail(problem, [:]))
     } catch Ending.left {
       // The row says how to go on.
     } catch {
       // The row cannot be read or written; the driver begins the job again, after a pause.
       _ = await paused(environment.limits.pauses.upperBound)
     }
-    uploads.jobs.removeCopy(for: job)
   }
 
   private func transfer() async throws {
@@ -43,16 +42,17 @@ final class UploadRun {
     var transfer = UploadTransfer(job, limits: environment.limits)
     var step = transfer.handle(.begin, at: environment.now(), chance: chance())
     while true {
-      if transfer.progress != job.progress {
-        guard
-          try change({
-            $0.progress = transfer.progress; return true
-          })
-        else { return await withdraw(transfer) }
+      let progress = transfer.progress
+      if progress != job.progress {
+        let isKept = await record {
+          $0.progress = progress
+          return true
+        }
+        guard isKept else { return await withdraw(transfer) }
       }
       switch step {
-      case .succeed(let headers): return end(.succeed(Self.bounded(headers)))
-      case .fail(let problem, let headers): return end(.fail(problem, Self.bounded(headers)))
+      case .succeed(let headers): return await end(.succeed(Self.bounded(headers)))
+      case .fail(let problem, let headers): return await end(.fail(problem, Self.bounded(headers)))
       case .wait(let seconds):
         guard await paused(seconds) else { return await withdraw(transfer) }
         step = transfer.handle(.waited, at: environment.now(), chance: chance())
@@ -97,9 +97,23 @@ final class UploadRun {
     return true
   }
 
-  private func end(_ input: UploadJob.Input) {
-    // A row that cannot be written stays pending: the next run asks the server, which has everything.
-    _ = try? change { try $0.apply(input) }
+  /// Changes the job's row as ``change(_:)`` does, again after each pause while it cannot be written.
+  ///
+  /// What a server answered is known here only: a run that ended without recording it would send everything again to a
+  /// server without the protocol, which stores it a second time.
+  private func record(_ body: (inout UploadJob) throws -> Bool) async -> Bool {
+    while true {
+      do { return try change(body) } catch {
+        let code = (error as? LibraryError)?.code
+        if code == .closed || code == .changeNotSupported { return false }
+        guard await paused(environment.limits.pauses.upperBound) else { return false }
+      }
+    }
+  }
+
+  private func end(_ input: UploadJob.Input) async {
+    // Without effect where the row was removed or uploads are disabled, as when the process ends.
+    _ = await record { try $0.apply(input) }
   }
 
   /// Waits while the network is expensive and the client does not want that.
@@ -137,7 +151,7 @@ final class UploadRun {
   private func verify(_ resource: AssetResource, _ asset: Asset) async throws {
     do {
       switch try await library.state(of: resource, in: asset, hashing: true) {
-      case .present: end(.succeed([:]))
+      case .present: await end(.succeed([:]))
       case .missing: throw Ending.failed(UploadProblem(UploadProblem.fileDoesNotExist, "The file is missing."))
       case .altered: throw Ending.failed(UploadProblem(UploadProblem.cannotDecodeRawData, "The file was altered."))
       }
@@ -151,7 +165,10 @@ final class UploadRun {
     case .portion(let range): return await guarded(transport, call, .bytes(try await bytes(range)))
     case .whole where job.size <= environment.limits.portion:
       return await guarded(transport, call, .bytes(try await bytes(0..<job.size)))
-    case .whole: return await guarded(transport, call, .file(try await copy()))
+    case .whole:
+      // Before the outcome is recorded, which may need the room.
+      defer { uploads.jobs.removeCopy(for: job) }
+      return await guarded(transport, call, .file(try await copy()))
     }
   }
 

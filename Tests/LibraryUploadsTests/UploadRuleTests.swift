@@ -160,6 +160,27 @@ struct UploadRuleTests {
     #expect(taker.sent == [Data("a".utf8)])
   }
 
+  @Test("what a server answered is recorded once the disk has room again, and nothing is sent a second time")
+  func fullDisk() async throws {
+    let asset = try await photos("a")[0]
+    let writes = Mutex(0)
+    // How far it is, and the end, can each be written the second time.
+    small.library.store.uploads.jobs.obstruct { [taker] isWrite in
+      guard isWrite, !taker.sent.isEmpty else { return }
+      let number = writes.withLock { count -> Int in
+        count += 1
+        return count
+      }
+      if number == 1 || number == 3 { throw LibraryError(.notEnoughSpace, "The disk is full.") }
+    }
+    try small.library.enableUploads()
+    try await perform(try creation(asset))
+    try await waitUntil("the job ends") { try small.library.uploadJobs(.acknowledge).count == 1 }
+    #expect(try small.library.uploadJobs(.acknowledge).first?.state == .succeeded)
+    #expect(taker.sent == [Data("a".utf8)])
+    #expect(writes.withLock { $0 } == 4)
+  }
+
   @Test("a job that is cancelled in its first request has the server drop the upload that it has named by then")
   func cancelledAtFirst() async throws {
     let stalling = Stalling()
