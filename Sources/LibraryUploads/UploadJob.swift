@@ -103,7 +103,8 @@ package struct UploadJob: Codable, Hashable, Sendable {
   package let type: ResourceType
   package let sha256: String
   package let size: UInt64
-  /// When it was made, or made to begin again; microseconds since 1970 by the clock of uploads.
+  /// When it was made, retried, or begun by a process, whichever came last; microseconds since 1970 by the clock of
+  /// uploads. Its limit of time counts from then, so that a job does not fail for lack of a process that executes it.
   package internal(set) var since: Int64
   package internal(set) var state = State.registered
   package internal(set) var wasRetried = false
@@ -136,7 +137,7 @@ package struct UploadJob: Codable, Hashable, Sendable {
   /// - Throws: ``LibraryError`` `.changeNotSupported` if the input is invalid in the state; nothing has changed then.
   package mutating func apply(_ input: Input, at time: Int64 = 0) throws(LibraryError) -> Bool {
     switch (input, state) {
-    case (.begin, .registered), (.begin, .pending): state = .pending
+    case (.begin, .registered), (.begin, .pending): (state, since) = (.pending, time)
     case (.succeed(let headers), .pending): (state, problem, responseHeaders) = (.succeeded, nil, headers)
     case (.fail(let why, let headers), .registered), (.fail(let why, let headers), .pending):
       (state, problem, responseHeaders) = (.failed, why, headers)

@@ -24,7 +24,8 @@ final class UploadRun {
 
   func execute() async {
     do {
-      guard try change({ try $0.apply(.begin) }) else { return }
+      let now = environment.now().microseconds
+      guard try change({ try $0.apply(.begin, at: now) }) else { return }
       try await transfer()
     } catch Ending.failed(let problem) {
       await end(.fail(problem, [:]))
@@ -57,7 +58,9 @@ final class UploadRun {
         guard await paused(seconds) else { return await withdraw(transfer) }
         step = transfer.handle(.waited, at: environment.now(), chance: chance())
       case .send(let call):
+        let before = environment.now()
         guard try await mayGoOn() else { return await withdraw(transfer) }
+        transfer.postponeDeadline(by: environment.now().timeIntervalSince(before))
         _ = try source()
         let outcome = try await send(call)
         guard !Task.isCancelled else {

@@ -96,7 +96,8 @@ package struct UploadLimits: Sendable {
   package var pauses = 1.0...300.0
   /// The longest pause that a server may request, seconds.
   package var retryAfterMax = 3600.0
-  /// Seconds after which a job that is not finished fails.
+  /// Seconds after which a job fails that is not finished, from its beginning in a process, without the waits for
+  /// another network.
   package var total = 7 * 86_400.0
   /// Seconds between two checks of the permission while a request with bytes is in progress.
   package var permissionCheck = 1.0
@@ -130,7 +131,7 @@ package struct UploadTransfer: Sendable {
   private let destination: UploadDestination
   private let size: UInt64
   private let limits: UploadLimits
-  private let deadline: Date
+  private var deadline: Date
   package internal(set) var progress: UploadProgress
   package private(set) var phase = Phase.probing
   /// Where the next portion ends, while one is on its way.
@@ -151,6 +152,9 @@ package struct UploadTransfer: Sendable {
     guard now >= deadline, phase != .finished else { return step }
     return fail(UploadProblem.timedOut, "The upload was not finished within \(Int(limits.total)) seconds")
   }
+
+  /// Leaves out a wait in which nothing could be sent from the limit of the whole transfer.
+  mutating func postponeDeadline(by seconds: Double) { deadline += max(0, seconds) }
 
   private mutating func next(_ input: Input, _ now: Date, _ chance: Double) -> Step {
     switch input {

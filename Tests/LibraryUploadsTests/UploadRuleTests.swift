@@ -32,6 +32,14 @@ private final class Taker: UploadTransport {
   func hold(_ isHeld: Bool) { state.withLock { $0.isHeld = isHeld } }
 }
 
+/// A clock that a test sets.
+private final class SetClock: Sendable {
+  private let time = Mutex(Date(timeIntervalSince1970: 1_800_000_000))
+
+  var now: Date { time.withLock { $0 } }
+  func advance(days: Double) { time.withLock { $0 += days * 86_400 } }
+}
+
 /// A server that names an upload when its first bytes come, and answers no more until the connection ends.
 private final class Stalling: UploadTransport {
   let calls = Gathered<UploadCall>()
@@ -54,10 +62,11 @@ private final class Stalling: UploadTransport {
 struct UploadRuleTests {
   private let small: SmallLibrary
   private let taker = Taker()
+  private let clock = SetClock()
 
   init() throws {
     small = try SmallLibrary()
-    let environment = UploadEnvironment(now: { Date() }, random: { UInt64.random(in: 0 ... .max) }) { _ in
+    let environment = UploadEnvironment(now: { [clock] in clock.now }, random: { UInt64.random(in: 0 ... .max) }) { _ in
       try await Task.sleep(nanoseconds: 1_000_000)
     }
     small.library.startUploads(over: taker, environment)
@@ -262,7 +271,23 @@ struct UploadRuleTests {
     #expect(taker.sent.isEmpty)
   }
 
-  @Test("jobs wait while the network is expensive, if the client requests that")
+  @Test("the limit of seven days does not count the time while uploads are disabled")
+  func disabledForLong() async throws {
+    let assets = try await photos("a", "b", "c")
+    taker.hold(true)
+    try small.library.enableUploads()
+    for asset in assets { try await perform(try creation(asset)) }
+    // The third waits for its turn.
+    try await waitUntil("two requests are on their way") { taker.state.withLock { $0.active == 2 } }
+    try small.library.disableUploads()
+    clock.advance(days: 8)
+    taker.hold(false)
+    try small.library.enableUploads()
+    try await waitUntil("the jobs end") { try small.library.uploadJobs(.acknowledge).count == 3 }
+    #expect(try small.library.uploadJobs(.acknowledge).allSatisfy { $0.state == .succeeded })
+  }
+
+  @Test("jobs wait while the network is expensive, if the client requests that, for longer than a job may last")
   func expensive() async throws {
     let asset = try await photos("a")[0]
     let isExpensive = Mutex(true)
@@ -275,8 +300,10 @@ struct UploadRuleTests {
     try await perform(try creation(asset))
     try await waitUntil("it was asked") { asked.all.count > 3 }
     #expect(taker.sent.isEmpty)
+    clock.advance(days: 8)
     isExpensive.withLock { $0 = false }
     try await waitUntil("the job ends") { try small.library.uploadJobs(.acknowledge).count == 1 }
+    #expect(try small.library.uploadJobs(.acknowledge).first?.state == .succeeded)
   }
 
   @Test(
