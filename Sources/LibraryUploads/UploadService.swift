@@ -195,8 +195,7 @@ final class UploadService: Sendable {
 
   private func drive(_ library: PhotoLibrary) async {
     do { try await work(library) } catch {
-      // A store that cannot be read is met again, and reported, by the client's own calls.
-      state.withLock { $0.isWoken = false }
+      // It was stopped while it waited, or the library was closed: only a wake-up since then counts.
     }
     let isWoken = state.withLock { state in
       state.driver = nil
@@ -209,16 +208,23 @@ final class UploadService: Sendable {
   private func work(_ library: PhotoLibrary) async throws {
     state.withLock { $0.isWoken = false }
     var lock: FileLock?
-    while try hasWork() {
-      lock = try uploads.jobs.lock(for: client)
+    while try await hasWork() {
+      lock = try await insisting { try uploads.jobs.lock(for: client) }
       if lock != nil { break }
       try await uploads.environment.pause(Self.lookAgain)
     }
     guard let lock else { return }
+    do { try await beginJobs(library) } catch {
+      // As in `drive`; what runs was stopped as well.
+    }
     // Jobs that were begun end before the lock does, so that no other process takes them up meanwhile.
-    defer { lock.release() }
+    for task in state.withLock({ Array($0.running.values) }) { await task.value }
+    lock.release()
+  }
+
+  private func beginJobs(_ library: PhotoLibrary) async throws {
     while !Task.isCancelled {
-      let book = try uploads.jobs.book(of: client)
+      let book = try await insisting { try uploads.jobs.book(of: client) }
       let open = book.client.settings == nil ? [] : book.ordered.filter { $0.allows(.process) }
       let running = state.withLock { $0.running.count }
       if running == 0 { removeCopies(of: book.jobs.values) }
@@ -226,7 +232,19 @@ final class UploadService: Sendable {
       for job in open { begin(job, library) }
       await sleep()
     }
-    for task in state.withLock({ Array($0.running.values) }) { await task.value }
+  }
+
+  /// What the store answers; while it fails, it is asked again after each pause.
+  ///
+  /// The client's own calls report the failure. A driver that ended with it would leave jobs without one until such a
+  /// call, and give its lock away while jobs run.
+  /// - Throws: ``LibraryError`` `.closed`; `CancellationError`.
+  private func insisting<R>(_ look: () throws -> R) async throws -> R {
+    while true {
+      do { return try look() } catch let error as LibraryError where error.code != .closed {
+        try await uploads.environment.pause(uploads.environment.limits.pauses.upperBound)
+      }
+    }
   }
 
   /// Removes the copies that a process left which was killed between the end of a job and their removal; none runs.
@@ -234,8 +252,8 @@ final class UploadService: Sendable {
     for job in jobs { uploads.jobs.removeCopy(for: job) }
   }
 
-  private func hasWork() throws -> Bool {
-    let book = try uploads.jobs.book(of: client)
+  private func hasWork() async throws -> Bool {
+    let book = try await insisting { try uploads.jobs.book(of: client) }
     return book.client.settings != nil && book.jobs.values.contains { $0.allows(.process) }
   }
 

@@ -190,6 +190,30 @@ struct UploadRuleTests {
     #expect(writes.withLock { $0 } == 4)
   }
 
+  @Test("jobs that could not be read once are read again without a call of the client")
+  func unreadableOnce() async throws {
+    let assets = try await photos("a", "b")
+    taker.hold(true)
+    try small.library.enableUploads()
+    try await perform(try creation(assets[0]))
+    try await waitUntil("the first request is on its way") { taker.state.withLock { $0.active == 1 } }
+    // The first read after the second job was made is the driver's, since the first job is held.
+    let accesses = Mutex<[Bool]>([])
+    small.library.store.uploads.jobs.obstruct { isWrite in
+      let seen = accesses.withLock { seen -> [Bool] in
+        if isWrite || !seen.isEmpty { seen.append(isWrite) }
+        return seen
+      }
+      if seen == [true, false] { throw LibraryError(.notEnoughSpace, "The system has no more files.") }
+    }
+    try await perform(try creation(assets[1]))
+    try await waitUntil("the driver has looked") { accesses.withLock { $0.count >= 2 } }
+    taker.hold(false)
+    try await waitUntil("both are sent") { taker.sent.count == 2 }
+    #expect(Set(taker.sent) == [Data("a".utf8), Data("b".utf8)])
+    #expect(accesses.withLock { Array($0.prefix(2)) } == [true, false])
+  }
+
   @Test("a job that is cancelled in its first request has the server drop the upload that it has named by then")
   func cancelledAtFirst() async throws {
     let stalling = Stalling()
