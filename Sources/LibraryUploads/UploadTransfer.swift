@@ -203,8 +203,8 @@ extension UploadTransfer {
     progress.offset = 0
     let type = destination.headers.first { $0.key.lowercased() == "content-type" }?.value ?? "application/octet-stream"
     guard progress.isResumable == true else {
-      let headers = fields(for: target, ["Content-Type": type], isCreation: true)
       sent = size
+      let headers = fields(for: target, ["Content-Type": type], isCreation: true)
       return .send(UploadCall(method: destination.method, url: target, headers: headers, body: .whole))
     }
     sent = min(portion, size)
@@ -244,7 +244,8 @@ extension UploadTransfer {
   }
 
   /// The client's fields and the protocol's. The client's go to its own server only, and those about the body, or about
-  /// the connection, go with the request that creates the upload or with none.
+  /// the connection, go with the request that creates the upload or with none; digests of its body only if that is the
+  /// whole file.
   private func fields(
     for url: String, _ own: [String: String], isCreation: Bool = false
   ) -> [String: String] {
@@ -254,7 +255,8 @@ extension UploadTransfer {
         let lower = name.lowercased()
         let isReserved = Self.reserved.contains(lower) || lower.hasPrefix("upload-")
         let isAboutBody = lower.hasPrefix("content-") || lower.hasSuffix("digest")
-        if !isReserved, isCreation || !isAboutBody { fields[name] = value }
+        let isFalse = isCreation && sent < size && Self.digestsOfContent.contains(lower)
+        if !isReserved, isCreation || !isAboutBody, !isFalse { fields[name] = value }
       }
     }
     for (name, value) in own {
@@ -267,6 +269,10 @@ extension UploadTransfer {
   private static let reserved: Set<String> = [
     "host", "connection", "content-length", "transfer-encoding", "expect", "te", "trailer", "upgrade",
   ]
+
+  /// The digests of what one request carries, and `Digest`, which servers read either way; `Repr-Digest` is that of the
+  /// whole file (RFC 9530).
+  private static let digestsOfContent: Set<String> = ["content-md5", "content-digest", "digest"]
 
   private static func origin(_ text: String) -> [String] {
     guard let url = URL(string: text), let scheme = url.scheme?.lowercased() else { return [] }

@@ -138,11 +138,14 @@ struct UploadTransferTests {
 
   @Test("a portion says whether it is the last, in both forms, and a created upload is queried after a cut")
   func portions() throws {
-    var transfer = Self.transfer(size: 250, headers: ["Authorization": "a"])
+    let digests = ["Content-MD5": "1", "Content-Digest": "2", "Digest": "3", "Repr-Digest": "4"]
+    let headers = digests.merging(["Authorization": "a"]) { $1 }
+    var transfer = Self.transfer(size: 250, headers: headers)
     _ = transfer.handle(.begin, at: Self.now, chance: 0)
     let yes = UploadAnswer(status: 200, headers: ["upload-limit": "max-size=1000, max-append-size=90"])
     let first = try send(transfer.handle(.answered(yes, informed: nil), at: Self.now, chance: 0))
     #expect(first.body == .portion(0..<90))
+    #expect(first.headers.filter { digests[$0.key] != nil } == ["Repr-Digest": "4"], "The others are of all bytes.")
     #expect(first.headers["Upload-Incomplete"] == "?1" && first.headers["Upload-Complete"] == "?0")
     #expect(first.headers["Upload-Draft-Interop-Version"] == "3" && first.headers["Upload-Length"] == "250")
     let place = UploadAnswer(status: 104, headers: ["location": "http://server/u/1"])
@@ -155,8 +158,13 @@ struct UploadTransferTests {
     #expect(last.body == .portion(200..<250) && last.method == "PATCH")
     #expect(last.headers["Upload-Offset"] == "200" && last.headers["Upload-Incomplete"] == "?0")
     #expect(last.headers["Content-Type"] == "application/partial-upload")
+    #expect(last.headers.allSatisfy { digests[$0.key] == nil })
     let done = UploadAnswer(status: 201, headers: ["X-Id": "7"])
     #expect(transfer.handle(.answered(done, informed: nil), at: Self.now, chance: 0) == .succeed(["x-id": "7"]))
+    var short = Self.transfer(size: 90, headers: headers)
+    _ = short.handle(.begin, at: Self.now, chance: 0)
+    let all = try send(short.handle(.answered(yes, informed: nil), at: Self.now, chance: 0))
+    #expect(all.body == .portion(0..<90) && all.headers.filter { digests[$0.key] != nil } == digests)
   }
 
   @Test("a pause doubles up to its limit, follows Retry-After in seconds or as a date, and ends after eight failures")
