@@ -16,6 +16,8 @@ final class UploadRun {
   private let uploads: Uploads
   private let environment: UploadEnvironment
   private var reader: PortionReader?
+  /// The transfer as it was left; nil before it began, and after the end of the job was recorded.
+  private var left: UploadTransfer?
 
   init(_ job: UploadJob, _ library: PhotoLibrary, _ uploads: Uploads) {
     (self.job, self.library, self.uploads) = (job, library, uploads)
@@ -26,6 +28,7 @@ final class UploadRun {
     do {
       let now = environment.now().microseconds
       guard try change({ try $0.apply(.begin, at: now) }) else { return }
+      left = UploadTransfer(job)
       try await transfer()
     } catch Ending.failed(let problem) {
       await end(.fail(problem, [:]))
@@ -41,6 +44,7 @@ final class UploadRun {
     let (resource, asset) = try source()
     if job.kind == .downloadOnly { return try await verify(resource, asset) }
     var transfer = UploadTransfer(job, limits: environment.limits)
+    defer { left = transfer }
     var step = transfer.handle(.begin, at: environment.now(), chance: chance())
     while true {
       let progress = transfer.progress
@@ -49,23 +53,23 @@ final class UploadRun {
           $0.progress = progress
           return true
         }
-        guard isKept else { return await withdraw(transfer) }
+        guard isKept else { return }
       }
       switch step {
       case .succeed(let headers): return await end(.succeed(Self.bounded(headers)))
       case .fail(let problem, let headers): return await end(.fail(problem, Self.bounded(headers)))
       case .wait(let seconds):
-        guard await paused(seconds) else { return await withdraw(transfer) }
+        guard await paused(seconds) else { return }
         step = transfer.handle(.waited, at: environment.now(), chance: chance())
       case .send(let call):
         let before = environment.now()
-        guard try await mayGoOn() else { return await withdraw(transfer) }
+        guard try await mayGoOn() else { return }
         transfer.postponeDeadline(by: environment.now().timeIntervalSince(before))
         _ = try source()
         let outcome = try await send(call)
         guard !Task.isCancelled else {
           transfer.note(outcome.informed)
-          return await withdraw(transfer)
+          return
         }
         let input: UploadTransfer.Input =
           switch outcome.result {
@@ -116,7 +120,7 @@ final class UploadRun {
 
   private func end(_ input: UploadJob.Input) async {
     // Without effect where the row was removed or uploads are disabled, as when the process ends.
-    _ = await record { try $0.apply(input) }
+    if await record({ try $0.apply(input) }) { left = nil }
   }
 
   /// Waits while the network is expensive and the client does not want that.
@@ -130,12 +134,13 @@ final class UploadRun {
   }
 
   /// Makes the server discard the data of a cancelled job; a suspended one keeps it.
-  private func withdraw(_ transfer: UploadTransfer) async {
-    guard let book = try? uploads.jobs.book(of: library.client), book.client.settings != nil,
-      book.jobs[job.number] == nil, let call = transfer.withdrawal, let transport = uploads.transport
-    else { return }
-    // The job's own task is cancelled. Whether the server heard it changes nothing here: it drops old uploads anyway.
-    await Task.detached { _ = await transport.send(call, .none) }.value
+  ///
+  /// It is called when the service no longer counts the job among those that run: a job that is cancelled later has its
+  /// data discarded by ``Uploads/withdraw(_:of:)``.
+  func withdraw() async {
+    // Where the row cannot be read, nothing says that the job was cancelled.
+    guard let left, let book = try? uploads.jobs.book(of: library.client), book.jobs[job.number] == nil else { return }
+    await uploads.discard(left)
   }
 
   // MARK: The bytes

@@ -116,9 +116,21 @@ final class Uploads: StorePart {
 
   func halt(_ client: String) { state.withLock { $0.services[client.exact] }?.stop() }
 
-  func withdraw(_ jobs: [UploadJob], of client: String) {
-    guard let service = state.withLock({ $0.services[client.exact] }) else { return }
-    for job in jobs { service.cancel(job) }
+  /// Ends what runs of cancelled jobs, and removes what the others have left here and at their servers.
+  func withdraw(_ cancelled: [UploadJob], of client: String) {
+    let service = state.withLock { $0.services[client.exact] }
+    for job in cancelled where service?.cancel(job) != true {
+      jobs.removeCopy(for: job)
+      let transfer = UploadTransfer(job)
+      Task.detached { [self] in await discard(transfer) }
+    }
+  }
+
+  /// Makes a server discard what it has of an upload, if anything.
+  func discard(_ transfer: UploadTransfer) async {
+    guard let call = transfer.withdrawal, let transport else { return }
+    // The caller's task may be cancelled. Whether the server hears it changes nothing: it drops old uploads anyway.
+    await Task.detached { _ = await transport.send(call, .none) }.value
   }
 
   func listen(_ client: String, _ handler: @escaping @Sendable () -> Bool) {
@@ -189,7 +201,12 @@ final class UploadService: Sendable {
     sleeper?.resume()
   }
 
-  func cancel(_ job: UploadJob) { state.withLock { $0.running[job.number] }?.cancel() }
+  /// Cancels the task of a job; false if none runs it.
+  func cancel(_ job: UploadJob) -> Bool {
+    guard let task = state.withLock({ $0.running[job.number] }) else { return false }
+    task.cancel()
+    return true
+  }
 
   // MARK: The driver
 
@@ -264,6 +281,7 @@ final class UploadService: Sendable {
         let run = UploadRun(job, library, uploads)
         await run.execute()
         ended(job.number)
+        await run.withdraw()
       }
     }
   }

@@ -40,19 +40,25 @@ private final class SetClock: Sendable {
   func advance(days: Double) { time.withLock { $0 += days * 86_400 } }
 }
 
-/// A server that names an upload when its first bytes come, and answers no more until the connection ends.
+/// A server that names an upload when its first bytes come, and does not answer requests of one method until their
+/// connection ends.
 private final class Stalling: UploadTransport {
   let calls = Gathered<UploadCall>()
+  private let method: String
   private let never = AsyncStream.makeStream(of: Void.self)
+
+  init(at method: String) { self.method = method }
 
   func send(_ call: UploadCall, _ body: UploadBody) async -> UploadOutcome {
     calls.append(call)
+    let place = ["Location": "/uploads/1", "Upload-Complete": "?0"]
     switch call.method {
-    case "OPTIONS": return UploadOutcome(.success(UploadAnswer(status: 200, headers: ["Upload-Limit": "1000"])))
-    case "POST":
+    case method:
       for await _ in never.stream {}
-      let named = UploadAnswer(status: 104, headers: ["Location": "/uploads/1"])
+      let named = UploadAnswer(status: 104, headers: place)
       return UploadOutcome(informed: named, .failure(UploadProblem(-999, "cancelled")))
+    case "OPTIONS": return UploadOutcome(.success(UploadAnswer(status: 200, headers: ["Upload-Limit": "1000"])))
+    case "POST": return UploadOutcome(.success(UploadAnswer(status: 201, headers: place)))
     default: return UploadOutcome(.success(UploadAnswer(status: 204, headers: [:])))
     }
   }
@@ -216,7 +222,7 @@ struct UploadRuleTests {
 
   @Test("a job that is cancelled in its first request has the server drop the upload that it has named by then")
   func cancelledAtFirst() async throws {
-    let stalling = Stalling()
+    let stalling = Stalling(at: "POST")
     small.library.startUploads(over: stalling, .system)
     let asset = try await photos("a")[0]
     try small.library.enableUploads()
@@ -224,6 +230,29 @@ struct UploadRuleTests {
     try await waitUntil("the first request is sent") { stalling.calls.all.contains { $0.method == "POST" } }
     let job = try #require(try small.library.uploadJobs(.process).first)
     try await perform(.cancel(identifier: job.identifier))
+    try await waitUntil("the server is asked to drop it") {
+      stalling.calls.all.contains { $0.method == "DELETE" && $0.url == "https://server/uploads/1" }
+    }
+  }
+
+  @Test("a job that is cancelled while uploads are disabled leaves nothing at the server, and no copy of its file")
+  func cancelledWhileDisabled() async throws {
+    let stalling = Stalling(at: "PATCH")
+    var environment = UploadEnvironment.system
+    environment.limits.portion = 1
+    small.library.startUploads(over: stalling, environment)
+    let asset = try await photos("two bytes")[0]
+    try small.library.enableUploads()
+    try await perform(try creation(asset))
+    try await waitUntil("the second request is sent") { stalling.calls.all.contains { $0.method == "PATCH" } }
+    try small.library.disableUploads()
+    let jobs = small.library.store.uploads.jobs
+    try await waitUntil("no task runs the job") { try jobs.lock(for: small.library.client) != nil }
+    let job = try #require(try small.library.uploadJobs(.process).first)
+    let copy = jobs.copy(for: job)
+    try Data("left by a killed process".utf8).write(to: copy)
+    try await perform(.cancel(identifier: job.identifier))
+    #expect(!FileManager.default.fileExists(atPath: copy.path))
     try await waitUntil("the server is asked to drop it") {
       stalling.calls.all.contains { $0.method == "DELETE" && $0.url == "https://server/uploads/1" }
     }
