@@ -23,7 +23,8 @@ internal import PhotoLedger
 public struct ExternalConverter: RepresentationConverter {
   /// What one conversion may cost.
   public struct Limits: Sendable {
-    /// The longest one program may take; what reads or decodes one picture may take a minute at most.
+    /// The longest one program may take; reading the size, extracting the picture of a RAW file and decoding by ffmpeg
+    /// may take a minute at most.
     public var timePerFile: Duration = .seconds(900)
     /// The address space of one program, in bytes.
     public var memoryByteCount = 4 << 30
@@ -178,7 +179,7 @@ public struct ExternalConverter: RepresentationConverter {
   }
 
   /// Encodes a photo that a program failed on by way of ffmpeg.
-  /// - Throws: why that program failed, if ffmpeg or what encodes its picture is missing, or ffmpeg fails as well.
+  /// - Throws: why that program failed, if ffmpeg or what encodes its picture is missing, or ffmpeg fails by itself as well.
   private func encodeDecoded(
     _ photo: String, after failure: ImportError, to target: String, in folder: borrowing WorkFolder, _ run: ToolRun
   ) throws -> String {
@@ -187,7 +188,11 @@ public struct ExternalConverter: RepresentationConverter {
     let decoded: String
     do {
       decoded = try renderer.decoded(photo, in: folder, isTurning: false, run.isCancelled)
-    } catch { throw failure }
+    } catch let error as ImportError where error.isPassing {
+      throw error
+    } catch {
+      throw failure
+    }
     return try encode(decoded, with: chosen, to: target, in: folder, run)
   }
 

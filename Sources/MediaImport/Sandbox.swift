@@ -124,6 +124,14 @@ struct Sandbox: Sendable {
     }
   }
 
+  /// The path that a program is started by. An exiftool finds the modules beside itself by following links, of which a
+  /// bound file is none; other programs may depend on the name of their link.
+  private static func started(_ executable: String) -> String {
+    let real = WorkFolder.real(URL(filePath: executable))
+    let modules = URL(filePath: real).deletingLastPathComponent().appending(path: "lib/Image/ExifTool.pm").path
+    return access(modules, R_OK) == 0 ? real : executable
+  }
+
   // MARK: Landlock
 
   /// Calls `body` with the confinement of a program in this layer.
@@ -171,7 +179,7 @@ struct Sandbox: Sendable {
     // Without `--die-with-parent`: to the kernel the parent is the thread that starts a child, and an exiftool outlives
     // it. The group is ended by the guardian (`ChildProcess`).
     let namespaces = ["--unshare-all", "--cap-drop", "ALL"]
-    let end = ["--chdir", "/", "--seccomp", "\(Self.filterDescriptor)", "--", executable]
+    let end = ["--chdir", "/", "--seccomp", "\(Self.filterDescriptor)", "--", Self.started(executable)]
     if readable.contains("/") {
       // Files may lie in memory, under the devices.
       let shared = ["--ro-bind-try", "/dev/shm", "/dev/shm"]

@@ -183,7 +183,10 @@ struct SandboxTests {
     let secret = try folder.write("tools/secret", Data("secret".utf8)).description
     let program = #"""
       #!/usr/bin/perl
-      BEGIN { unshift @INC, "$1/lib" if $0 =~ m{(.*)/} }
+      BEGIN {
+        my $self = -l $0 ? readlink $0 : $0;
+        unshift @INC, "$1/lib" if $self =~ m{(.*)/};
+      }
       use Image::ExifTool;
       print Image::ExifTool::found(), open(my $file, "<", $ARGV[0]) ? " SECRET" : " no-secret";
 
@@ -191,9 +194,12 @@ struct SandboxTests {
     try writeProgram(program, at: folder.path + "/tools/exiftool")
     try FileManager.default.createSymbolicLink(
       atPath: folder.path + "/link", withDestinationPath: folder.path + "/tools")
+    try FileManager.default.createDirectory(atPath: folder.path + "/bin", withIntermediateDirectories: true)
+    try FileManager.default.createSymbolicLink(
+      atPath: folder.path + "/bin/exiftool", withDestinationPath: folder.path + "/tools/exiftool")
     let limits = ToolLimits(timePerFile: .seconds(180), memoryByteCount: 1 << 30)
     let run = ToolRun(limits: limits, isCancelled: { false }, sandbox: Sandbox(layer: layer))
-    for place in ["tools", "link"] {
+    for place in ["tools", "link", "bin"] {
       let printed = try run.output(of: "\(folder.path)/\(place)/exiftool", [secret])
       #expect(printed == "module no-secret", "\(layer), \(place)")
     }

@@ -9,8 +9,8 @@
   /// will have none.
   ///
   /// The event has no id: a feed that is resumed reads states with its windows. Contents that become ready while an
-  /// event is being sent are gathered in the next one; beyond a limit the oldest are left out: of pictures, which are
-  /// seen in the next window; windows say nothing of films, which are requested again.
+  /// event is being sent are gathered in the next one; beyond a limit the oldest are left out. The next window has the
+  /// states of pictures; windows have no state of films, which are requested again.
   final class RenditionAnnouncements: Sendable {
     private struct State {
       var waiting: [[UInt8]] = []

@@ -13,7 +13,8 @@
   //
   // A film that is opened is wanted as a picture is, and a worker looks at it. One that plays as it is needs no more;
   // one whose tracks are to be copied or transcoded goes to the films. Either takes minutes, or an hour if its program
-  // hangs: for a copy only other copies wait, for a transcode only other transcodes. What has begun is not given up.
+  // hangs: for a copy only other copies wait, for a transcode only other transcodes. A film
+  // that has begun is given up only when everything stops.
   //
   // Idle work takes at most all workers but one, in batches; a request that finds no worker free ends the batch, which
   // goes back to its place: what is looked at comes first. What was asked for of such a batch while it ran is wanted

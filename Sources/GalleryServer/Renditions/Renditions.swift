@@ -21,7 +21,7 @@
   public struct RenditionOptions: Sendable {
     /// The most bytes that the cache takes.
     public var byteBudget: UInt64 = 20 << 30
-    /// How many programs work at the same time.
+    /// How many programs work on pictures at the same time; a copy and a transcode of films run beside them.
     public var processCount = ProcessInfo.processInfo.activeProcessorCount
     /// Whether the pictures of the whole library are made when nothing is asked for, the newest first.
     public var fillsIdleTime = false

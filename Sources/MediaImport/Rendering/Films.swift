@@ -185,7 +185,8 @@ enum Films {
     case .copied: words += ["-map", "\(pictures)?", "-map", "0:a?", "-c", "copy"]
     case .none: words += ["-map", "0:a:0", "-vn", "-c:a", "aac"]
     case .encoded(let isHEVC, let quality, let largest):
-      words += ["-map", pictures, "-map", "0:a?", "-c:v", isHEVC ? "libx265" : "libx264", "-crf", "\(quality)"]
+      // Of a sound with a cover only the sound is kept.
+      words += ["-map", "\(pictures)?", "-map", "0:a?", "-c:v", isHEVC ? "libx265" : "libx264", "-crf", "\(quality)"]
       words += ["-pix_fmt", "yuv420p", "-c:a", "aac"] + (isHEVC ? ["-tag:v", "hvc1"] : [])
       let scaled = fitted(size, into: largest)
       words += ["-vf", scaled.map { "scale=\($0.width):\($0.height)" } ?? "scale=trunc(iw/2)*2:trunc(ih/2)*2"]

@@ -94,8 +94,8 @@ extension Command {
     ],
     notes: """
       Without --current and --compatible, the bytes are compatible if they already are or can be converted. Converting
-      needs exiftool and one of heif-convert, vips and ImageMagick for photos and ffmpeg for videos; removing metadata
-      needs exiftool; an error names a missing program.
+      a photo needs exiftool and one of heif-convert, vips and ImageMagick; converting a video needs ffmpeg with
+      ffprobe; removing metadata needs exiftool; an error names a missing program.
       """,
     example: "pick load p1.v1-… --as com.example.app --strip-location --output picked.jpg"
   ) { invocation in
