@@ -134,8 +134,8 @@ let package = Package(
       ],
       path: "Benchmarks",
       exclude: [
-        "README.md", "results.json", "results-2026-11-20.json", "plots", "CSQLite", "FloorServer",
-        "Page",
+        "README.md", "results.json", "results-2026-11-20.json", "results-2026-11-30.json", "plots", "CSQLite",
+        "FloorServer", "Page",
       ],
       swiftSettings: strict),
     .executableTarget(

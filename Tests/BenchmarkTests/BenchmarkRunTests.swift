@@ -129,8 +129,8 @@ import Testing
   /// The rows of the kept run.
   ///
   /// A run has the commit that it is of, is not one for development, and the text names the commit.
-  private func keptRows() throws -> [Report.Row] {
-    let data = try Data(contentsOf: Self.benchmarks.appending(path: "results.json"))
+  private func keptRows(_ file: String = "results.json") throws -> [Report.Row] {
+    let data = try Data(contentsOf: Self.benchmarks.appending(path: file))
     let run = try JSONDecoder().decode(RecordedRun.self, from: data)
     #expect(!run.isDevelopment, "The kept run is one for development.")
     let commit = try #require(run.commit, "The kept run names no commit.")
@@ -167,8 +167,8 @@ import Testing
   }
 
   /// The rows of the kept run of a million, each by its name and caches.
-  private func keptMillion() throws -> [RowKey: Report.Row] {
-    let rows = try keptRows().filter { $0.size == 1_000_000 }
+  private func keptMillion(_ file: String = "results.json") throws -> [RowKey: Report.Row] {
+    let rows = try keptRows(file).filter { $0.size == 1_000_000 }
     let named = Dictionary(rows.map { (RowKey(name: $0.name, caches: $0.caches), $0) }) { first, _ in first }
     #expect(named.count == rows.count, "Two rows have one name and the same caches.")
     return named
@@ -184,11 +184,13 @@ import Testing
     }
   }
 
-  @Test("each row of the text's table is in the kept run, with the same goal and verdict")
-  func table() throws {
-    let rows = try keptMillion()
-    let lines = try table(below: "### Results, ")
-    #expect(lines.count > 30)
+  @Test(
+    "each row of the text's tables is in its kept run, with the same goal and verdict",
+    arguments: [("### Results, ", "results.json"), ("### The server, ", "results-2026-11-30.json")])
+  func table(heading: String, file: String) throws {
+    let rows = try keptMillion(file)
+    let lines = try table(below: heading)
+    #expect(lines.count >= 30)
     for cells in lines {
       // A row is warm where it can be; some have cold caches alone.
       let found = [Caches.warm, nil, .cold].lazy.compactMap { rows[RowKey(name: cells[0], caches: $0)] }.first
