@@ -16,7 +16,8 @@ final class UploadRun {
   private let uploads: Uploads
   private let environment: UploadEnvironment
   private var reader: PortionReader?
-  /// The transfer as it was left; nil before it began, and after the end of the job was recorded.
+  /// The transfer as it was left; of a finished one nothing is withdrawn. Nil before it began, and after an end was
+  /// recorded that is not the transfer's own, as where the file is gone.
   private var left: UploadTransfer?
 
   init(_ job: UploadJob, _ library: PhotoLibrary, _ uploads: Uploads) {
@@ -44,6 +45,7 @@ final class UploadRun {
     let (resource, asset) = try source()
     if job.kind == .downloadOnly { return try await verify(resource, asset) }
     var transfer = UploadTransfer(job, limits: environment.limits)
+    // Also where it is finished: of the transfer as it began, a finished upload would be withdrawn.
     defer { left = transfer }
     var step = transfer.handle(.begin, at: environment.now(), chance: chance())
     while true {
@@ -137,8 +139,10 @@ final class UploadRun {
   ///
   /// It is called when the service no longer counts the job among those that run: a job that is cancelled later has its
   /// data discarded by ``Uploads/withdraw(_:of:)``.
-  func withdraw() async {
-    // Where the row cannot be read, nothing says that the job was cancelled.
+  /// - Parameter cancelled: the job as it was cancelled while it ran, perhaps before its transfer began.
+  func withdraw(_ cancelled: UploadJob?) async {
+    if let cancelled { return await uploads.discard(left ?? UploadTransfer(cancelled)) }
+    // Another process may have cancelled it. Where the row cannot be read, nothing says so.
     guard let left, let book = try? uploads.jobs.book(of: library.client), book.jobs[job.number] == nil else { return }
     await uploads.discard(left)
   }

@@ -162,6 +162,8 @@ final class UploadService: Sendable {
     /// Whether the driver has to look once more before it ends.
     var isWoken = false
     var running: [UInt64: Task<Void, Never>] = [:]
+    /// The jobs of running tasks that were cancelled, as they were then.
+    var cancelled: [UInt64: UploadJob] = [:]
     var sleeper: CheckedContinuation<Void, Never>?
   }
 
@@ -201,9 +203,14 @@ final class UploadService: Sendable {
     sleeper?.resume()
   }
 
-  /// Cancels the task of a job; false if none runs it.
+  /// Cancels the task of a job, which then removes what the job left; false if none runs it.
   func cancel(_ job: UploadJob) -> Bool {
-    guard let task = state.withLock({ $0.running[job.number] }) else { return false }
+    let task = state.withLock { state -> Task<Void, Never>? in
+      guard let task = state.running[job.number] else { return nil }
+      state.cancelled[job.number] = job
+      return task
+    }
+    guard let task else { return false }
     task.cancel()
     return true
   }
@@ -280,20 +287,23 @@ final class UploadService: Sendable {
       state.running[job.number] = Task.detached(priority: .utility) { [self] in
         let run = UploadRun(job, library, uploads)
         await run.execute()
-        ended(job.number)
-        await run.withdraw()
+        let cancelled = ended(job.number)
+        await run.withdraw(cancelled)
       }
     }
   }
 
-  private func ended(_ number: UInt64) {
-    let sleeper = state.withLock { state in
+  /// Counts a job no longer among those that run.
+  /// - Returns: the job if it was cancelled meanwhile.
+  private func ended(_ number: UInt64) -> UploadJob? {
+    let (sleeper, cancelled) = state.withLock { state -> (CheckedContinuation<Void, Never>?, UploadJob?) in
       state.running[number] = nil
       state.isWoken = true
-      return state.sleeper.take()
+      return (state.sleeper.take(), state.cancelled.removeValue(forKey: number))
     }
     sleeper?.resume()
     uploads.notifyEnd(of: client)
+    return cancelled
   }
 
   /// Waits for a wake-up or the end of a job.

@@ -258,6 +258,39 @@ struct UploadRuleTests {
     }
   }
 
+  @Test("a job that is cancelled before it could be begun again leaves nothing at the server")
+  func cancelledBeforeItBegins() async throws {
+    let stalling = Stalling(at: "PATCH")
+    var environment = UploadEnvironment.system
+    environment.limits.portion = 1
+    small.library.startUploads(over: stalling, environment)
+    let asset = try await photos("two bytes")[0]
+    try small.library.enableUploads()
+    try await perform(try creation(asset))
+    try await waitUntil("the second request is sent") { stalling.calls.all.contains { $0.method == "PATCH" } }
+    try small.library.disableUploads()
+    let jobs = small.library.store.uploads.jobs
+    try await waitUntil("no task runs the job") { try jobs.lock(for: small.library.client) != nil }
+    // The first write enables uploads, the second begins the job.
+    let writes = Mutex(0)
+    jobs.obstruct { isWrite in
+      guard isWrite else { return }
+      let number = writes.withLock { count -> Int in
+        count += 1
+        return count
+      }
+      if number == 2 { throw LibraryError(.notEnoughSpace, "The disk is full.") }
+    }
+    try small.library.enableUploads()
+    try await waitUntil("the job could not be begun") { writes.withLock { $0 } >= 2 }
+    #expect(!stalling.calls.all.contains { $0.method == "HEAD" })
+    let job = try #require(try small.library.uploadJobs(.process).first)
+    try await perform(.cancel(identifier: job.identifier))
+    try await waitUntil("the server is asked to drop it") {
+      stalling.calls.all.contains { $0.method == "DELETE" && $0.url == "https://server/uploads/1" }
+    }
+  }
+
   @Test("a client has at most a hundred jobs; the block beyond fails with 3307 and makes none")
   func limit() async throws {
     let asset = try await photos("a")[0]
