@@ -106,7 +106,8 @@ final class UploadRun {
     return true
   }
 
-  /// Changes the job's row as ``change(_:)`` does, again after each pause while it cannot be written.
+  /// Changes the job's row as ``change(_:)`` does, again after each pause while it cannot be written; not if it is
+  /// damaged, which no pause mends.
   ///
   /// What a server answered is known here only: a run that ended without recording it would send everything again to a
   /// server without the protocol, which stores it a second time.
@@ -114,7 +115,7 @@ final class UploadRun {
     while true {
       do { return try change(body) } catch {
         let code = (error as? LibraryError)?.code
-        if code == .closed || code == .changeNotSupported { return false }
+        if code == .closed || code == .corrupted || code == .changeNotSupported { return false }
         guard await paused(environment.limits.pauses.upperBound) else { return false }
       }
     }

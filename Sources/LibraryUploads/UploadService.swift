@@ -219,7 +219,8 @@ final class UploadService: Sendable {
 
   private func drive(_ library: PhotoLibrary) async {
     do { try await work(library) } catch {
-      // It was stopped while it waited, or the library was closed: only a wake-up since then counts.
+      // It was stopped while it waited, the library was closed, or the jobs are damaged, which the client's own calls
+      // report: only a wake-up since then counts.
     }
     let isWoken = state.withLock { state in
       state.driver = nil
@@ -258,15 +259,20 @@ final class UploadService: Sendable {
     }
   }
 
-  /// What the store answers; while it fails, it is asked again after each pause.
+  /// What the store answers; while it fails, it is asked again after pauses that grow.
   ///
   /// The client's own calls report the failure. A driver that ended with it would leave jobs without one until such a
   /// call, and give its lock away while jobs run.
-  /// - Throws: ``LibraryError`` `.closed`; `CancellationError`.
+  /// - Throws: `CancellationError`; ``LibraryError`` `.closed`, and `.corrupted`, which no pause mends.
   private func insisting<R>(_ look: () throws -> R) async throws -> R {
+    let pauses = uploads.environment.limits.pauses
+    var pause = pauses.lowerBound
     while true {
-      do { return try look() } catch let error as LibraryError where error.code != .closed {
-        try await uploads.environment.pause(uploads.environment.limits.pauses.upperBound)
+      do { return try look() } catch let error as LibraryError
+        where error.code != .closed && error.code != .corrupted
+      {
+        try await uploads.environment.pause(pause)
+        pause = min(pause * 2, pauses.upperBound)
       }
     }
   }

@@ -220,6 +220,43 @@ struct UploadRuleTests {
     #expect(accesses.withLock { Array($0.prefix(2)) } == [true, false])
   }
 
+  @Test("a store that fails is asked again after pauses that grow from the shortest to the longest")
+  func growingPauses() async throws {
+    let pauses = Gathered<Double>()
+    var environment = UploadEnvironment(now: { [clock] in clock.now }, random: { 0 }) { pauses.append($0) }
+    environment.limits.pauses = 3...10
+    small.library.startUploads(over: taker, environment)
+    let reads = Mutex(0)
+    small.library.store.uploads.jobs.obstruct { isWrite in
+      guard !isWrite else { return }
+      let number = reads.withLock { count -> Int in
+        count += 1
+        return count
+      }
+      if number <= 4 { throw LibraryError(.notEnoughSpace, "The system has no more files.") }
+    }
+    try small.library.enableUploads()
+    try await waitUntil("the store has answered") { reads.withLock { $0 } >= 5 }
+    #expect(pauses.all == [3, 6, 10, 10])
+  }
+
+  @Test("damaged jobs are not read again and again, and the lock is released; the next call continues mended ones")
+  func damagedMeanwhile() async throws {
+    let asset = try await photos("a")[0]
+    let jobs = small.library.store.uploads.jobs
+    jobs.obstruct { [taker] _ in
+      if !taker.sent.isEmpty { throw LibraryError(.corrupted, "The store is damaged.") }
+    }
+    try small.library.enableUploads()
+    try await perform(try creation(asset))
+    try await waitUntil("it is sent") { !taker.sent.isEmpty }
+    try await waitUntil("no driver works on the jobs") { try jobs.lock(for: small.library.client) != nil }
+    jobs.obstruct { _ in }
+    try small.library.setUploadSettings(UploadSettings())
+    try await waitUntil("the job ends") { try small.library.uploadJobs(.acknowledge).count == 1 }
+    #expect(try small.library.uploadJobs(.acknowledge).first?.state == .succeeded)
+  }
+
   @Test("a job that is cancelled in its first request has the server drop the upload that it has named by then")
   func cancelledAtFirst() async throws {
     let stalling = Stalling(at: "POST")
