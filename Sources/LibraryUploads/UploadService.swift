@@ -92,6 +92,7 @@ final class Uploads: StorePart {
 
   var environment: UploadEnvironment { state.withLock { $0.environment } }
   var transport: (any UploadTransport)? { state.withLock { $0.transport } }
+  var isClosed: Bool { state.withLock { $0.isClosed } }
   var isExpensive: Bool { state.withLock { $0.isExpensive }?() ?? false }
 
   func install(_ transport: any UploadTransport, _ environment: UploadEnvironment?) {
@@ -227,11 +228,17 @@ final class UploadService: Sendable {
       return state.isWoken
     }
     // Also where this driver was stopped, and uploads have been enabled again since.
-    if isWoken { wake() }
+    if isWoken, !uploads.isClosed { wake() }
   }
 
   private func work(_ library: PhotoLibrary) async throws {
-    state.withLock { $0.isWoken = false }
+    // A driver that was stopped leaves the wake-up of those who enabled uploads since then to the next one.
+    let isStopped = state.withLock { state in
+      if Task.isCancelled { return true }
+      state.isWoken = false
+      return false
+    }
+    guard !isStopped else { return }
     var lock: FileLock?
     while try await hasWork() {
       lock = try await insisting { try uploads.jobs.lock(for: client) }
@@ -312,11 +319,12 @@ final class UploadService: Sendable {
     return cancelled
   }
 
-  /// Waits for a wake-up or the end of a job.
+  /// Waits for a wake-up or the end of a job; not where the driver was stopped, which leaves a wake-up as it is.
   private func sleep() async {
     await withCheckedContinuation { continuation in
       let isAwake = state.withLock { state in
-        if state.isWoken || Task.isCancelled {
+        if Task.isCancelled { return true }
+        if state.isWoken {
           state.isWoken = false
           return true
         }

@@ -257,6 +257,24 @@ struct UploadRuleTests {
     #expect(try small.library.uploadJobs(.acknowledge).first?.state == .succeeded)
   }
 
+  @Test("uploads that are stopped and enabled again before their driver has started are looked at")
+  func wokenBeforeTheDriverStarts() async throws {
+    // Without a transport the library wakes no service of its own.
+    let other = try SmallLibrary()
+    try other.library.enableUploads()
+    let store = other.library.store
+    for _ in 0..<50 {
+      let looks = Gathered<Bool>()
+      store.uploads.jobs.obstruct { _ in looks.append(Task.isCancelled) }
+      let service = UploadService(other.library.client, store, store.uploads)
+      service.wake()
+      service.stop()
+      service.wake()
+      try await waitUntil("a driver looks that was not stopped") { looks.all.contains(false) }
+    }
+    other.library.close()
+  }
+
   @Test("a job that is cancelled in its first request has the server drop the upload that it has named by then")
   func cancelledAtFirst() async throws {
     let stalling = Stalling(at: "POST")
