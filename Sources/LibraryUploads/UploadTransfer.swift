@@ -96,7 +96,7 @@ package struct UploadLimits: Sendable {
   package var pauses = 1.0...300.0
   /// The longest pause that a server may request, seconds.
   package var retryAfterMax = 3600.0
-  /// Seconds after which a job fails that is not finished, from its beginning in a process, without the waits for
+  /// Seconds after which a job fails that is not finished, from when a process last began it, without the waits for
   /// another network.
   package var total = 7 * 86_400.0
   /// Seconds between two checks of the permission while a request with bytes is in progress.

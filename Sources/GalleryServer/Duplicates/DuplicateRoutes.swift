@@ -69,6 +69,7 @@
       ]
 
     /// A group as it is now; nil if there is nothing to merge any more.
+    /// - Complexity: O(photos of the group): those beyond ``memberLimit`` are read as well, to count them.
     static func json(
       of group: DuplicateGroup, in library: PhotoLibrary, _ decisions: DuplicateDecisions
     ) throws -> JSON? {
