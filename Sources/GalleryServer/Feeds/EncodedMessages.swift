@@ -9,8 +9,8 @@
   //
   // All that a message shows is in its name: the two tokens, whose view is the client's, and the revision of the
   // renditions, so that a kept message never shows an older state of a picture than a new one would. A feed whose
-  // client is slow asks again if pictures were announced meanwhile. Feeds that follow together ask within milliseconds,
-  // so the latest few messages are enough; two feeds may encode one at the same time, which does no harm.
+  // client is slow asks once more if pictures were announced to it meanwhile. Feeds that follow together ask within
+  // milliseconds, so the latest few messages are enough; two feeds may encode one at the same time, which does no harm.
   //
   // Rejected: a ring of messages for each fetch from which connections write (the core composes what a slow client
   // missed, so each feed keeps only its place).

@@ -34,7 +34,8 @@
   // is dropped (`State.has`).
   //
   // Invariant: a change never shows an older state of a picture than an `event: rendition` before it. One that waits
-  // for a slow client is encoded again if pictures were announced meanwhile (`Overtaken`).
+  // for a slow client is encoded again if such an event was sent meanwhile (`Overtaken`); the next events wait until it
+  // is sent, so that it is encoded twice at most.
   //
   // Rejected: a queue of messages for each client (unbounded, or lossy); JSON Patch (order-dependent, no moves over
   // sets); ending the stream for a fetch that fails, since the others of the client are not affected.
@@ -73,7 +74,7 @@
       func has(_ one: Following) -> Bool { following.contains { $0.one === one } }
     }
 
-    /// Pictures were announced after a message was encoded, which may therefore show an older state of them.
+    /// Pictures were announced to the client after a message was encoded, which may show an older state of them.
     private struct Overtaken: Error {}
 
     /// How soon a client comes back after the stream has ended.
@@ -98,7 +99,7 @@
     private let rangeLimit: Int
     private let renditions: RenditionColumns
     private let messages: EncodedMessages
-    private let announcements: RenditionAnnouncements
+    let announcements: RenditionAnnouncements
     private let state: Mutex<State>
 
     init(
@@ -265,19 +266,27 @@
       guard change.isSmall(rangeLimit) else {
         return try await send("state", Message.state(after, of: fetch).description, one, after.token)
       }
-      while true {
-        // Read first: what is announced later may not be in the message.
-        let announced = announcements.addedCount
-        let name = EncodedMessages.Name(
-          client: library.client.exact, fetch: fetch, before: change.tokenBefore, after: after.token,
-          sections: sections?.tag, renditions: renditions.renditions.revision)
-        let message = try messages.message(name) { try change.json(of: fetch, sections: sections, renditions) }
-        do {
-          return try await send("change", message.text, one, after.token, alone: message.cursor, announced: announced)
-        } catch is Overtaken {
-          continue
-        }
+      do {
+        try await encode(change, of: one, after.token, renditions)
+      } catch is Overtaken {
+        announcements.hold()
+        defer { announcements.release() }
+        try await encode(change, of: one, after.token, renditions)
       }
+    }
+
+    /// Encodes a change of a fetch and sends it.
+    /// - Throws: ``Overtaken`` if pictures were announced meanwhile; then it was not sent.
+    private func encode(
+      _ change: some FeedChange, of one: Following, _ after: Token, _ renditions: RenditionColumns
+    ) async throws {
+      // Read first: what is announced later may not be in the message.
+      let announced = announcements.sentCount
+      let name = EncodedMessages.Name(
+        client: renditions.library.client.exact, fetch: one.fetch, before: change.tokenBefore, after: after,
+        sections: sections?.tag, renditions: renditions.renditions.revision)
+      let message = try messages.message(name) { try change.json(of: one.fetch, sections: sections, renditions) }
+      try await send("change", message.text, one, after, alone: message.cursor, announced: announced)
     }
 
     /// Reports why a fetch is no longer followed; the others go on.
@@ -295,15 +304,15 @@
     /// - Parameters:
     ///   - token: the state that it leads to; nil: the fetch is removed.
     ///   - alone: the cursor after it of a feed that has no other fetch, if it is spelled already.
-    ///   - announced: how many contents were announced before it was encoded; nil if it says nothing of pictures.
-    /// - Throws: ``Overtaken`` if more were announced since; then it was not sent.
+    ///   - announced: how many events of pictures were sent before it was encoded; nil if it says nothing of pictures.
+    /// - Throws: ``Overtaken`` if more were sent since; then it was not sent.
     private func send(
       _ event: String, _ text: String, _ one: Following, _ token: Token?, alone: String? = nil, announced: Int? = nil
     ) async throws {
       try await stream.send { [self] in
         let cursor = try state.withLock { state -> String? in
           guard state.has(one), !isExpired() else { return nil }
-          if let announced, announcements.addedCount != announced { throw Overtaken() }
+          if let announced, announcements.sentCount != announced { throw Overtaken() }
           if let token {
             state.cursor.set(token, of: one.fetch)
           } else {
