@@ -117,4 +117,41 @@ struct UntrustedRenditionTests {
     let error = #expect(throws: ImportError.self) { try outcome.get() }
     #expect(error?.code == .toolFailed)
   }
+
+  @Test("a turned picture is not taken from a file that exiftool links to", arguments: [0, 1])
+  func turned(status: Int) throws {
+    let folder = try TemporaryFolder()
+    let (source, other) = (URL(filePath: folder.path + "/a.jpg"), URL(filePath: folder.path + "/other.jpg"))
+    for file in [source, other] { try ColourGrid.make(["rg", "bw"], side: 32, at: file) }
+    let before = try Data(contentsOf: other)
+    // An exiftool that leaves a link in place of what it marks, and then says that it is marked.
+    let script = """
+      #!/usr/bin/perl
+      $| = 1;
+      if (grep { /^-Orientation=/ } @ARGV) {
+        exit 2 unless unlink($ARGV[-1]) && symlink('\(other.path)', $ARGV[-1]);
+        exit \(status);
+      }
+      exit 0 unless grep { $_ eq "-stay_open" } @ARGV;
+      my $path = "";
+      while (my $line = <STDIN>) {
+        $path = $line if $line =~ m{^/};
+        next unless $line =~ /^-execute(\\d+)$/;
+        my $number = $1;
+        chomp($path);
+        my $orientation = -l $path ? 6 : 1;
+        my $size = qq("File:ImageWidth":64,"File:ImageHeight":64,"IFD0:Orientation":$orientation);
+        print qq([{"SourceFile":"a","File:MIMEType":"image/jpeg","File:FileType":"JPEG",$size}]\\n{ready$number}\\n);
+      }
+
+      """
+    let programs = "\(folder.path)/programs"
+    try FileManager.default.createDirectory(atPath: programs, withIntermediateDirectories: true)
+    try writeProgram(script, at: programs + "/exiftool")
+    let path = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
+    let renderer = MediaRenderer(searchPath: "\(programs):\(path)")
+    let error = #expect(throws: ImportError.self) { try renderer.turned(try Data(contentsOf: source), to: 6) }
+    #expect(error?.code == .toolFailed && error?.path.hasSuffix("/exiftool") == true, "\(String(describing: error))")
+    #expect(try Data(contentsOf: other) == before)
+  }
 }

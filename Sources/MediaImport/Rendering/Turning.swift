@@ -42,12 +42,16 @@ extension MediaRenderer {
     _ file: String, _ orientation: Int, _ before: StillDescription, in folder: borrowing WorkFolder
   ) throws -> Data? {
     let program = try programs.exiftool(for: "it writes the orientation of a picture")
+    var hasMarked = true
     do {
       _ = try run({ false }, readable: [], writable: folder.output).output(
         of: [program, "-config", "", "-q", "-q"], ["-n", "-overwrite_original", "-Orientation=\(orientation)", file])
     } catch let error as ImportError where error.code == .toolFailed {
-      return nil
+      hasMarked = false
     }
+    // Also where it failed: the file is encoded as PNG then, and written again.
+    _ = try folder.checked(file, by: program)
+    guard hasMarked else { return nil }
     let after = try description(ofInput: file)
     guard after?.orientation == orientation, after?.storedSize == before.storedSize else { return nil }
     return try Data(contentsOf: URL(filePath: file))
