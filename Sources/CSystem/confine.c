@@ -280,7 +280,8 @@ static int close_from(int first) {
   if (errno != ENOSYS && errno != EPERM) return errno;
   struct rlimit limit;
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return errno;
-  int end = limit.rlim_cur < MOST_DESCRIPTORS ? (int)limit.rlim_cur : MOST_DESCRIPTORS;
+  // The hard limit: a soft one that was lowered leaves descriptors above it open.
+  int end = limit.rlim_max < MOST_DESCRIPTORS ? (int)limit.rlim_max : MOST_DESCRIPTORS;
   for (int number = first; number < end; number++) (void)close(number);
   return 0;
 }
