@@ -7,7 +7,7 @@ internal import Synchronization
 ///
 /// - Important: exiftool parses hostile bytes; it does so in sandboxed children that write nothing, with limits on
 ///   time, memory and output. A process that a file takes over can say what it likes of later files as well, but
-///   only of files of the same client, where callers name one.
+///   is asked only about files of the same client, where callers name one.
 final class ExifTool: Sendable {
   /// The number of processes that work at the same time, at most.
   let processCount: Int
@@ -81,7 +81,7 @@ final class ExifTool: Sendable {
   ///   - isThorough: Whether a JPEG is read to its end, so that the tags reveal a truncated one.
   ///   - isValidated: Whether the warnings include those of pixels behind the end of a TIFF, and much else.
   ///   - isFast: Whether only the type of the file is wanted.
-  ///   - client: Whose file it is; a process that has read files of one client reads none of another.
+  ///   - client: Whose file it is; a process that was asked about files of one client is asked about none of another.
   ///   - isCancelled: Whether the request was cancelled; called several times a second.
   /// - Throws: `toolTimeout`, `toolOutputTooLarge`, `toolCrashed` about this file; `toolFailed` when it cannot be run;
   ///   `cancelled`.

@@ -18,7 +18,7 @@ internal import Synchronization
 // and recorded as the client whose file it is: a client that may only add sees no duplicates and no halves, so its
 // files become assets of their own, and nothing that it may not see shows in the answer. A file that may not change
 // what others brought completes only what the client itself added, by the same way (`changesOthers`). An exiftool that
-// has read the files of one client reads none of another: its file may have taken it over.
+// was asked about files of one client is asked about none of another: a file may have taken it over.
 //
 // Invariant: a key is recorded at most once, so a file that is taken twice under one key, because the first answer was
 // lost or the process ended between the commit and the answer, gives one asset and one answer.

@@ -76,7 +76,7 @@ struct ConfinedIntakeTests {
     #expect(moved.contains("(own no-store)"), "\(moved)")
   }
 
-  @Test("a process that has read files of one client reads none of another")
+  @Test("a process that was asked about files of one client is asked about none of another")
   func clients() async throws {
     let rig = try ImportedLibrary()
     let programs = try TemporaryFolder()
