@@ -65,11 +65,13 @@ public final class ExternalProbe: MediaProbe {
     }
   }
 
-  /// The path of a file that a program in a sandbox can open, in which paths of this process lead nowhere. The name
-  /// keeps its ending, which a link gives to stored bytes: a TIFF and some RAW formats differ in nothing else.
+  /// The path of a file that a program in a sandbox can open, in which paths of this process lead nowhere. The
+  /// ending is the link's if it has one, as it is given to stored bytes: a TIFF and some RAW formats differ in nothing
+  /// else.
   private static func reachable(_ file: URL) -> String {
     let real = WorkFolder.real(file)
-    if FilePath(real).pathExtension == FilePath(file.path).pathExtension { return real }
+    let ending = FilePath(file.path).pathExtension
+    if ending.isEmpty || FilePath(real).pathExtension == ending { return real }
     return WorkFolder.real(file.deletingLastPathComponent()) + "/" + file.lastPathComponent
   }
 

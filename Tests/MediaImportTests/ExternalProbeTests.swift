@@ -34,17 +34,20 @@ struct ExternalProbeTests {
     }
   }
 
-  @Test("bytes that a link gives an ending are of the type that it says, also by a path of this process")
+  @Test("bytes are of the type that the ending of a link says, or without one that of the file")
   func linked() throws {
     let folder = try TemporaryFolder()
     let photo = TinyMedia.Photo(make: "NIKON CORPORATION", model: "NIKON D70")
     let stored = try folder.write("stored", TinyMedia.tiff(photo, isWithSize: true)).description
     let place = URL(filePath: stored).deletingLastPathComponent().path
     try FileManager.default.createSymbolicLink(atPath: place + "/a.nef", withDestinationPath: stored)
+    let raw = try folder.write("b.nef", TinyMedia.tiff(photo, isWithSize: true)).description
+    try FileManager.default.createSymbolicLink(atPath: place + "/bare", withDestinationPath: raw)
     let descriptor = open(place, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     defer { close(descriptor) }
-    for path in [place, "/proc/\(getpid())/fd/\(descriptor)"] {
-      guard case .medium(let facts) = try Self.shared.examine(URL(filePath: path + "/a.nef")) else {
+    let folders = [place, "/proc/\(getpid())/fd/\(descriptor)"]
+    for path in folders.flatMap({ [$0 + "/a.nef", $0 + "/bare"] }) {
+      guard case .medium(let facts) = try Self.shared.examine(URL(filePath: path)) else {
         Issue.record("The file is not a medium at \(path).")
         continue
       }

@@ -95,7 +95,11 @@ extension ResourceStore {
     if !ending.isEmpty, ending.utf8.allSatisfy({ $0 != FilePath.slash }) {
       let place = incomingName(ending: ".\(ending)")
       unlink(place)
-      guard symlink(path, place) == 0 else { throw LibraryError.store(place, "make", errno: errno) }
+      // Without links: a path of this process leads nowhere in a sandbox.
+      let found = realpath(path, nil)
+      defer { free(found) }
+      let real = found.map { String(cString: $0) } ?? path
+      guard symlink(real, place) == 0 else { throw LibraryError.store(place, "make", errno: errno) }
       link = place
     }
     defer { if let link { unlink(link) } }
