@@ -179,7 +179,8 @@ public struct ExternalConverter: RepresentationConverter {
   }
 
   /// Encodes a photo that a program failed on by way of ffmpeg.
-  /// - Throws: why that program failed, if ffmpeg or what encodes its picture is missing, or ffmpeg fails by itself as well.
+  /// - Throws: why that program failed, if ffmpeg or what encodes its picture is missing, or ffmpeg fails by itself as
+  ///   well.
   private func encodeDecoded(
     _ photo: String, after failure: ImportError, to target: String, in folder: borrowing WorkFolder, _ run: ToolRun
   ) throws -> String {

@@ -253,11 +253,11 @@ open class PHImageManager: NSObject, @unchecked Sendable {  // guarded by: `requ
   /// Gives a picture of an asset, made by the installed renderer
   /// (Apple: `requestImage(for:targetSize:contentMode:options:resultHandler:)`).
   ///
-  /// With the delivery mode `opportunistic` the handler is called with a degraded picture first, and then with the exact
-  /// one, or with the error or the cancellation that came instead. The degraded picture is left out where it would be
-  /// the exact one, as for a target of at most 256 pixels with the programs of the machine; an error before it is the
-  /// only call. With the other modes, and for a synchronous request, the handler is called once. A synchronous request
-  /// calls it before it returns, on the caller's thread, which the renderer must not need; another one where
+  /// With the delivery mode `opportunistic` the handler is called with a degraded picture first, and then with the
+  /// exact one, or with the error or the cancellation that came instead. The degraded picture is left out where it
+  /// would be the exact one, as for a target of at most 256 pixels with the programs of the machine; an error before it
+  /// is the only call. With the other modes, and for a synchronous request, the handler is called once. A synchronous
+  /// request calls it before it returns, on the caller's thread, which the renderer must not need; another one where
   /// ``requestImageDataAndOrientation(for:options:resultHandler:)`` calls its own.
   @discardableResult
   open func requestImage(
