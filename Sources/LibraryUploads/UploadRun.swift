@@ -115,8 +115,10 @@ final class UploadRun {
     while true {
       do { return try change(body) } catch {
         let code = (error as? LibraryError)?.code
-        if code == .closed || code == .corrupted || code == .changeNotSupported { return false }
-        guard await paused(environment.limits.pauses.upperBound) else { return false }
+        if code == .closed || code == .changeNotSupported { return false }
+        // After damage too, or a driver that can still read would send everything again at once.
+        let isOver = await !paused(environment.limits.pauses.upperBound)
+        if isOver || code == .corrupted { return false }
       }
     }
   }

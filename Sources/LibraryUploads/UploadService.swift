@@ -247,7 +247,7 @@ final class UploadService: Sendable {
     }
     guard let lock else { return }
     do { try await beginJobs(library) } catch {
-      // As in `drive`; what runs was stopped as well.
+      // As in `drive`. What runs was stopped as well, except where the jobs are damaged: then it goes on to its end.
     }
     // Jobs that were begun end before the lock does, so that no other process takes them up meanwhile.
     for task in state.withLock({ Array($0.running.values) }) { await task.value }

@@ -129,7 +129,8 @@ struct UntrustedRenditionTests {
       #!/usr/bin/perl
       $| = 1;
       if (grep { /^-Orientation=/ } @ARGV) {
-        exit 2 unless unlink($ARGV[-1]) && symlink('\(other.path)', $ARGV[-1]);
+        exit 2 unless rename($ARGV[-1], "$ARGV[-1].was");
+        symlink('\(other.path)', $ARGV[-1]) or rename("$ARGV[-1].was", $ARGV[-1]);
         exit \(status);
       }
       exit 0 unless grep { $_ eq "-stay_open" } @ARGV;

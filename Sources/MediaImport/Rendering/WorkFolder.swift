@@ -152,7 +152,7 @@ struct WorkFolder: ~Copyable {
   /// The path of a file that a program was to write.
   func checked(_ path: String, by program: String) throws -> String {
     guard Self.isFile(path) else {
-      throw ImportError(.toolFailed, path: program, "\(program) exited without an error and without a picture.")
+      throw ImportError(.toolFailed, path: program, "\(program) left no file where its picture was to be.")
     }
     return path
   }
