@@ -29,6 +29,12 @@ test('German has the phrases of English, and each takes the same values', () => 
   }
 });
 
+test('German says of photos nothing that reads as if it were said of the reader', () => {
+  // The formal address is the plural of the third person: "Sie verlassen" is "you leave" as well as "they leave".
+  const found = Object.keys(german).filter((name) => forms(german[name]).some((form) => /\bSie \p{L}+en\b/u.test(form)));
+  assert.deepEqual(found, []);
+});
+
 test('German has a phrase for each type of problem of the server, and for what the page finds itself', () => {
   const { components } = JSON.parse(readFileSync(new URL('../Service/openapi.json', page), 'utf8'));
   const types = components.schemas.ProblemType.enum.map((type) => type.split(':').pop());

@@ -89,9 +89,10 @@ export default {
   'done.restore': { one: '{count} Foto wiederhergestellt', other: '{count} Fotos wiederhergestellt' },
   'done.purge': { one: '{count} Foto gelöscht', other: '{count} Fotos gelöscht' },
   'done.merged': { one: '{count} Foto zusammengeführt', other: '{count} Fotos zusammengeführt' },
-  'done.notDuplicates': 'Sie werden nicht mehr vorgeschlagen',
+  'done.notDuplicates': 'Diese Fotos werden nicht mehr vorgeschlagen',
   'purge.title': { one: '{count} Foto löschen?', other: '{count} Fotos löschen?' },
-  'purge.sentence': 'Sie verlassen die Mediathek für immer, und ihre Dateien werden gelöscht. Das lässt sich nicht rückgängig machen; nur eine Sicherung hat sie dann noch.',
+  'purge.sentence': 'Auch die Dateien werden endgültig gelöscht. Das lässt sich nicht rückgängig machen; nur eine Sicherung enthält '
+    + 'sie dann noch.',
   // Viewer.
   'viewer': 'Betrachter',
   'viewer.bar': 'Foto',
@@ -784,8 +785,8 @@ export default {
   'request.title.more': 'Darf „{name}“ mehr Fotos sehen?',
   'request.usage': 'Angegebener Zweck',
   'request.noUsage': 'Es wurde kein Grund angegeben.',
-  'request.name':
-    'Sie nennt sich „{client}“, seit {date}. Namen sind frei gewählt: nur erlauben, was selbst gestartet wurde.',
+  'request.name': 'Das Programm nennt sich „{client}“ und hat am {date} gefragt. Namen sind frei gewählt: nur erlauben, '
+    + 'was selbst gestartet wurde.',
   'request.allow.readWrite': 'Alle Fotos',
   'request.allow.readWrite.sentence': 'Sie sieht und ändert alles, auch ausgeblendete Fotos.',
   'request.limit.readWrite': 'Ausgewählte Fotos …',
@@ -797,8 +798,8 @@ export default {
   'request.deny.addOnly': 'Nicht erlauben',
   'request.deny.addOnly.sentence': 'Sie kann nichts hinzufügen.',
   'request.more.more': 'Weitere Fotos auswählen …',
-  'request.more.more.sentence': 'Sie kommen zu dem hinzu, was schon zu sehen ist.',
-  'request.nothing.more': 'Nicht mehr',
+  'request.more.more.sentence': 'Die Auswahl wird zusätzlich freigegeben.',
+  'request.nothing.more': 'Auswahl so lassen',
   'request.nothing.more.sentence': 'Was zu sehen ist, bleibt, wie es ist.',
   'request.choose': 'Fotos für „{name}“',
   'request.choose.sentence': '„{name}“ sieht, was hier ausgewählt wird, und sonst nichts.',
@@ -1225,8 +1226,8 @@ export default {
     + 'fragen.',
   'pick.signIn': 'Zum Auswählen anmelden',
   'pick.signIn.sentence': 'Nur der Besitzer der Mediathek kann Fotos für eine App auswählen.',
-  'pick.signIn.framed': 'Der Browser sagt Seiten in denen einer anderen Website nicht, wer angemeldet ist. Die '
-    + 'Auswahl in einem eigenen Fenster öffnen.',
+  'pick.signIn.framed': 'Innerhalb einer anderen Website verrät der Browser nicht, wer angemeldet ist. Die Auswahl '
+    + 'in einem eigenen Fenster öffnen.',
   'pick.window': 'In einem Fenster öffnen',
   'pick.denied': 'Mit dieser Anmeldung können keine Fotos gewählt werden',
   'pick.denied.sentence': 'Die Auswahl zeigt die ganze Mediathek und ist deshalb für die, die alles sehen.',
