@@ -33,9 +33,9 @@ async function page(context) {
   return {
     state, card, turns,
     titles: () => view.element.querySelectorAll('.client').map((one) => one.dataset.client),
-    details: async (name) => {
+    details: async (name, isOpen = true) => {
       const details = card(name).querySelector('details');
-      details.open = true;
+      details.open = isOpen;
       details.dispatchEvent(new Event('toggle'));
       await turns();
     },
@@ -89,4 +89,18 @@ test('a key that is withdrawn leaves its client’s card though the client is as
   await details('television');
   assert.equal(withdraw(), undefined);
   assert.equal(card('frame'), other);
+});
+
+test('details that are opened again are read again, and stay open when the client changes', async (context) => {
+  const { state, card, details, say } = await page(context);
+  await details('television');
+  assert.match(card('television').textContent, /Remote/);
+  await details('television', false);
+  state.keys = [];
+  await details('television');
+  assert.doesNotMatch(card('television').textContent, /Remote/);
+  state.clients = [client('television', { selectionCount: 3 }), client('frame')];
+  await say();
+  assert.match(card('television').textContent, /3 photos/);
+  assert.equal(card('television').querySelector('details').open, true);
 });

@@ -5,7 +5,7 @@
 
 import { instant, t } from '../text/text.js';
 import { App } from './app.js';
-import { arrange, h } from './dom.js';
+import { arrange, fill, h } from './dom.js';
 import { field, formDialog, make } from './forms.js';
 import { icon } from './icons.js';
 import { clientDetails } from './privacy-client.js';
@@ -149,10 +149,12 @@ class PrivacyView {
       } });
     const body = h('div', { class: 'client-details' });
     const details = h('details', { '.open': this.opened.has(name), ontoggle: () => {
-      if (!details.open) this.opened.delete(name);
-      else if (body.childElementCount === 0) {
+      if (details.open) {
         this.opened.add(name);
         clientDetails(this.app, client, body, this.abort.signal, () => this.reload(name));
+      } else {
+        this.opened.delete(name);
+        fill(body);
       }
     } }, h('summary', { 'data-focus': `details ${name}` }, t('privacy.details')), body);
     return h('li', { class: 'entry client', 'data-client': name },
