@@ -31,7 +31,7 @@ async function page(context) {
   context.after(() => view.close());
   const card = (name) => view.element.querySelector(`[data-client="${name}"]`);
   return {
-    state, card, turns,
+    app, state, card, turns,
     titles: () => view.element.querySelectorAll('.client').map((one) => one.dataset.client),
     details: async (name, isOpen = true) => {
       const details = card(name).querySelector('details');
@@ -103,4 +103,40 @@ test('details that are opened again are read again, and stay open when the clien
   await say();
   assert.match(card('television').textContent, /3 photos/);
   assert.equal(card('television').querySelector('details').open, true);
+});
+
+test('a choice of what a client may see is committed by its button, not by the keys that pass over it', async (context) => {
+  const { app, state, card, turns } = await page(context);
+  const commits = [];
+  let isDone = false;
+  app.commit = async ([operation]) => {
+    commits.push(operation);
+    return isDone ? {} : null;
+  };
+  const select = card('frame').querySelector('select');
+  const apply = () => card('frame').querySelector('[data-act="apply"]');
+  const choose = (status) => {
+    select.value = status;
+    select.dispatchEvent(new Event('change'));
+  };
+  assert.equal(apply().hidden, true);
+  for (const status of ['authorized', 'limited', 'denied']) choose(status);
+  await turns();
+  assert.deepEqual([commits, apply().hidden], [[], false]);
+  choose('limited');
+  assert.equal(apply().hidden, true, 'the client may do that already');
+  choose('denied');
+  apply().focus();
+  apply().click();
+  await turns();
+  const decision = { op: 'client.authorize', client: 'frame', status: 'denied', level: 'readWrite' };
+  assert.deepEqual([commits.splice(0), apply().hidden, select.value], [[decision], false, 'denied']);
+  // What failed can be tried again, and the keyboard stays at the choice.
+  isDone = true;
+  state.clients = [client('television'), client('frame', { accessKind: 'none',
+    authorizationStatus: { readWrite: 'denied', addOnly: 'notDetermined' } })];
+  apply().click();
+  await turns();
+  assert.deepEqual([commits, apply().hidden], [[decision], true]);
+  assert.equal(document.activeElement, card('frame').querySelector('select'));
 });

@@ -161,6 +161,7 @@ class PromptTests(PrivacyTest):
         self.browser.click("dialog .icon-button")
         self.show("#/privacy")
         Select(self.browser.one('[data-client="cousin"] select')).select_by_value("limited")
+        self.browser.click('[data-client="cousin"] [data-act="apply"]')
         self.other.wait_text("No photos selected for you yet")
         wait(lambda: not self.browser.all('.request[data-client="cousin"]'), "the request is answered")
 
@@ -428,6 +429,7 @@ class PeopleTests(PrivacyTest):
         client = self.ask("GET", "/v1/session", key=secret)["client"]
         card = f'[data-client="{client}"]'
         Select(self.browser.one(f"{card} select")).select_by_value("authorized")
+        self.browser.click(f'{card} [data-act="apply"]')
         self.browser.notice("Access of “")
         wait(lambda: self.client(client)["accessKind"] == "full", "it may see everything")
         self.browser.wait_text("Can see and change everything.", card)

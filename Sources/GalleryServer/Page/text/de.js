@@ -843,6 +843,8 @@ export default {
   'privacy.share': 'Freigabelink: {title}',
   'privacy.may': 'Darf sehen',
   'privacy.mayRead': 'Was {name} sehen und ändern darf',
+  'privacy.apply': 'Anwenden',
+  'privacy.applyTo': 'Auf „{name}“ anwenden',
   'privacy.mayAdd': 'Darf Fotos hinzufügen',
   'privacy.did': 'Was getan wurde',
   'privacy.status.authorized': 'Alles',

@@ -865,6 +865,8 @@ export default {
   'privacy.share': 'Share link: {title}',
   'privacy.may': 'Can see',
   'privacy.mayRead': 'What {name} can see and change',
+  'privacy.apply': 'Apply',
+  'privacy.applyTo': 'Apply to “{name}”',
   'privacy.mayAdd': 'Can add photos',
   'privacy.did': 'Its changes',
   'privacy.status.authorized': 'All photos',

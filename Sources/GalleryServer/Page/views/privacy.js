@@ -5,7 +5,7 @@
 
 import { instant, t } from '../text/text.js';
 import { App } from './app.js';
-import { arrange, fill, h } from './dom.js';
+import { arrange, fill, h, once } from './dom.js';
 import { field, formDialog, make } from './forms.js';
 import { icon } from './icons.js';
 import { clientDetails } from './privacy-client.js';
@@ -136,12 +136,15 @@ class PrivacyView {
   card(client) {
     const { name, authorizationStatus: status, usageDescription: usage } = client;
     const title = askerName(name);
+    // Some browsers change the choice with every press of an arrow key, so the choice alone decides nothing.
     const select = h('select', { 'data-focus': `status ${name}`, 'aria-label': t('privacy.mayRead', { name: title }),
-      onchange: async () => {
-      const chosen = select.value;
-      if (!await this.decide(client, 'readWrite', chosen)) select.value = status.readWrite;
-    } }, ...statuses.map((one) => h('option', { value: one, '.selected': one === status.readWrite },
+      onchange: () => { apply.hidden = select.value === status.readWrite; },
+    }, ...statuses.map((one) => h('option', { value: one, '.selected': one === status.readWrite },
       t(`privacy.status.${one}`))));
+    // The focus returns to the choice in the card that is drawn next.
+    const apply = h('button', { class: 'button main', hidden: true, 'data-act': 'apply', 'data-focus': `status ${name}`,
+      'aria-label': t('privacy.applyTo', { name: title }),
+      onclick: () => once(apply, () => this.decide(client, 'readWrite', select.value)) }, t('privacy.apply'));
     const adds = h('input', { type: 'checkbox', 'data-focus': `adds ${name}`,
       '.checked': status.addOnly === 'authorized' || mayAdd(status),
       disabled: mayAdd(status), onchange: async () => {
@@ -164,7 +167,7 @@ class PrivacyView {
       usage.readWrite && !isShareLink(name)
         ? h('p', { class: 'usage', dir: 'auto' }, t('said.name', { name: usage.readWrite })) : null,
       usage.addOnly ? h('p', { class: 'usage', dir: 'auto' }, t('privacy.addUsage', { usage: usage.addOnly })) : null,
-      h('div', { class: 'entry-actions' }, h('label', { class: 'inline-field' }, t('privacy.may'), select),
+      h('div', { class: 'entry-actions' }, h('label', { class: 'inline-field' }, t('privacy.may'), select), apply,
         h('label', { class: 'choice' }, adds, h('span', null, t('privacy.mayAdd'))),
         h('a', { class: 'button', href: App.href('history', '', { client: name }) }, icon('history'),
           t('privacy.did'))), details);
