@@ -2188,3 +2188,15 @@ test('an album that was deleted before it is opened is opened as soon as it is r
   view.close();
   assert.equal(app.followers.size, 0);
 });
+
+test('more photos that were given are said to be given, also if the log cannot be read then', async () => {
+  const { giveMore } = await load('views/requests.js');
+  const said = [];
+  let log = async () => ({ records: [{ token: 't1', objects: ['television', 'a/L0/001'] }] });
+  const app = frame(0, (method) => method === 'POST' ? Promise.resolve({}) : log());
+  app.notices.show = (sentence, { action } = {}) => said.push([sentence, action]);
+  await giveMore(app, 'television', ['a']);
+  log = async () => { throw new Problem(503, 'closed', 'Closed.'); };
+  await giveMore(app, 'television', ['a']);
+  assert.deepEqual(said, [['1 photo shared with “television”', 'Undo'], ['1 photo shared with “television”', undefined]]);
+});

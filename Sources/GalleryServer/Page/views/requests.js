@@ -160,7 +160,7 @@ async function choose(app, { client, level }, decision) {
  * @param {string} client
  * @param {string[]} ids
  */
-async function giveMore(app, client, ids) {
+export async function giveMore(app, client, ids) {
   const assets = ids.slice(0, moreLimit);
   await app.client.ask('POST', `/v1/clients/${encodeURIComponent(client)}/answer`, { json: { level: 'more', assets } });
   const name = askerName(client);
@@ -171,7 +171,8 @@ async function giveMore(app, client, ids) {
   // The route names no state; what the owner granted last is this, unless nothing of it was new.
   const query = { client: 'owner', cause: 'limited library picker', kind: 'selection.granted', reverse: true,
     limit: 1 };
-  const [event] = (await app.client.ask('GET', '/v1/log', { query })).records;
+  // It is done by now: without an answer the notice only lacks Undo, which History has.
+  const { records: [event] } = await app.client.ask('GET', '/v1/log', { query }).catch(() => ({ records: [] }));
   const isThis = event?.objects[0] === client && assets.some((id) => event.objects.some((/** @type {string} */ one) =>
     one.startsWith(id)));
   app.notices.show(t('request.done.more', { name, count: assets.length }),
