@@ -108,7 +108,8 @@ class UploadTests(PageTest):
         self.assertIn("one.jpg", names)
         self.assertIn(HOSTILE, names)
         self.assertNotEqual(self.browser.driver.title, "XSS")
-        self.browser.wait_text("All done · 2 added · 1 already in the library · 1 not accepted", ".upload-sum")
+        self.browser.wait_text("Finished with problems · 2 added · 1 already in the library · 1 not accepted",
+                               ".upload-sum")
         self.assertEqual(len(self.gallery.assets("--album", self.gallery.ask("GET", "/v1/collections").json["collections"][0]
                                                  ["localIdentifier"])), 3)
         self.browser.screenshot("upload")

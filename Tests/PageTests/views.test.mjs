@@ -2200,3 +2200,20 @@ test('more photos that were given are said to be given, also if the log cannot b
   await giveMore(app, 'television', ['a']);
   assert.deepEqual(said, [['1 photo shared with “television”', 'Undo'], ['1 photo shared with “television”', undefined]]);
 });
+
+test('an upload is said to be all done only if every file is there, and in its album', async () => {
+  const { Uploads } = await load('model/uploads.js');
+  const { UploadPanel } = await load('views/upload-panel.js');
+  const sum = (states, held = []) => {
+    const uploads = new Uploads(new PhotoLedger());
+    uploads.entries = states.map((state, id) => ({ id: `${id}`, name: `${id}`, path: '', size: 1, sent: 1, state }));
+    uploads.heldAlbums = new Map(held);
+    const panel = new UploadPanel(uploads);
+    panel.close();
+    return panel.sentence.textContent;
+  };
+  assert.equal(sum(['taken', 'there']), 'All done · 1 added · 1 already in the library');
+  assert.equal(sum(['taken', 'refused']), 'Finished with problems · 1 added · 1 not accepted');
+  assert.equal(sum(['failed']), 'Finished with problems · 1 failed');
+  assert.equal(sum(['taken'], [['album', 'Sea']]), 'Finished with problems · 1 added');
+});

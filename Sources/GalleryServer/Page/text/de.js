@@ -1070,6 +1070,7 @@ export default {
   'upload.more': { one: '… und {count} weitere Datei.', other: '… und {count} weitere Dateien.' },
   'upload.left': { one: 'Noch {count} Datei, {sent} von {whole}', other: 'Noch {count} Dateien, {sent} von {whole}' },
   'upload.ended': 'Alles fertig',
+  'upload.endedPartly': 'Mit Problemen beendet',
   'upload.fileGone': 'Die Datei kann nicht mehr gelesen werden.',
   'upload.sum.taken': { one: '{count} hinzugefügt', other: '{count} hinzugefügt' },
   'upload.sum.there': { one: '{count} war schon da', other: '{count} waren schon da' },

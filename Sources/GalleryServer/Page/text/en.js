@@ -1091,6 +1091,7 @@ export default {
   'upload.more': { one: '…and {count} more file.', other: '…and {count} more files.' },
   'upload.left': { one: '{count} file left, {sent} of {whole}', other: '{count} files left, {sent} of {whole}' },
   'upload.ended': 'All done',
+  'upload.endedPartly': 'Finished with problems',
   'upload.fileGone': 'The file can no longer be read.',
   'upload.sum.taken': { one: '{count} added', other: '{count} added' },
   'upload.sum.there': { one: '{count} already in the library', other: '{count} already in the library' },

@@ -137,8 +137,10 @@ export class UploadPanel {
     this.head.hidden = live.length === 0;
     this.bar.max = Math.max(1, whole);
     this.bar.value = left === 0 && whole === 0 ? 1 : sent;
+    const hasProblems = count('refused', 'failed') > 0 || uploads.heldAlbums.size > 0;
     const parts = [
-      left > 0 ? t('upload.left', { count: left, sent: size(sent), whole: size(whole) }) : t('upload.ended'),
+      left > 0 ? t('upload.left', { count: left, sent: size(sent), whole: size(whole) })
+        : t(hasProblems ? 'upload.endedPartly' : 'upload.ended'),
       count('taken') > 0 && t('upload.sum.taken', { count: count('taken') }),
       count('there') > trashed && t('upload.sum.there', { count: count('there') - trashed }),
       trashed > 0 && t('upload.sum.trashed', { count: trashed }),
