@@ -11,7 +11,24 @@ const place = document.createElement('div');
 document.body.append(place);
 document.getElementById = () => place;
 globalThis.location = { hash: '', href: 'http://gallery/camera' };
-globalThis.fetch = async () => Response.json({ found: [] });
+
+/** Whose session the browser has; null after it has ended. What is sent is refused, and noted. */
+let session = { client: 'family', person: 'anna' };
+let sent = 0;
+const answer = async (url) => {
+  const { pathname } = new URL(url);
+  if (!session) return Response.json({ detail: 'Sign in.' }, { status: 401 });
+  if (pathname === '/v1/session') return Response.json(session);
+  if (pathname !== '/v1/uploads') return Response.json({ found: [] });
+  sent += 1;
+  return Response.json({ detail: 'Too large.' }, { status: 413 });
+};
+globalThis.fetch = (...request) => fetch(...request);
+let fetch = answer;
+const channels = [];
+globalThis.BroadcastChannel = class { constructor() { channels.push(this); } };
+const opened = [];
+globalThis.open = (address) => opened.push(address);
 
 /** What the page does before it is left. */
 const guards = [];
@@ -115,4 +132,62 @@ test('a picture that is finished while the camera starts again is looked at', as
   asked.at(-1).allow();
   await turns();
   assert.deepEqual([place.querySelector('.camera-live') !== null, isHeld()], [true, false]);
+});
+
+/** What says why nothing is sent, and its buttons. */
+const trouble = () => place.querySelector('.upload-trouble');
+const buttons = () => trouble().querySelectorAll('button').map((one) => one.textContent);
+const press = (name) => trouble().querySelectorAll('button').find((one) => one.textContent === name).click();
+/** The panel is drawn a few times a second. */
+const until = async (condition) => {
+  for (let look = 0; look < 500 && !condition(); look += 1) await new Promise((resolve) => setTimeout(resolve, 10));
+  assert.ok(condition(), trouble().textContent);
+};
+const said = (sentence) => until(() => !trouble().hidden && trouble().textContent.includes(sentence));
+const choose = () => {
+  const input = place.querySelector('.camera').querySelectorAll('input').at(-1);
+  input.files = [new File(['x'], 'x.jpg', { lastModified: 7 })];
+  input.dispatchEvent(new Event('change'));
+};
+
+test('what was taken waits until the same person is signed in again, and is sent for no other', async () => {
+  const anna = session;
+  const ben = { client: 'family', person: 'ben' };
+  session = null;
+  choose();
+  await said('You are signed out.');
+  assert.deepEqual(buttons(), ['Sign in', 'Resume']);
+  press('Sign in');
+  assert.deepEqual(opened, ['/sign-in']);
+  session = ben;
+  press('Resume');
+  await said('another account');
+  session = anna;
+  press('Resume');
+  await until(() => sent === 1);
+  // Another person signs in in another tab, and then the same one again.
+  session = ben;
+  channels[0].onmessage({ data: ben });
+  await said('another account');
+  choose();
+  await turns();
+  assert.equal(sent, 1);
+  session = anna;
+  channels[0].onmessage({ data: anna });
+  await until(() => sent === 2);
+});
+
+test('a camera link that has ended is named as the reason, also after another attempt', async () => {
+  location.hash = '#secret';
+  await import(new URL('views/camera.js?link', page));
+  session = null;
+  choose();
+  await said('This camera link has expired');
+  fetch = async () => { throw new TypeError('No network.'); };
+  press('Resume');
+  await said('cannot be reached');
+  fetch = answer;
+  press('Resume');
+  await said('This camera link has expired');
+  assert.deepEqual(buttons(), ['Resume']);
 });

@@ -5,9 +5,12 @@
 //                               └──────▶ discard
 //
 // The key is that of `/camera#KEY`, which may be good for adding and nothing else, or the cookie of who is signed in.
-// All that the page asks of the server is whether it may add, and to add.
+// All that the page asks of the server is whether it may add, who is signed in, and to add.
+//
+// What was taken is only in the page's memory. When the session ends it waits, and goes on after the same person has
+// signed in in another tab; never in the name of another.
 
-import { PhotoLedger, Problem, signInAddress } from '../client/photoledger.js';
+import { PhotoLedger, Problem, sessionChannel, signInAddress } from '../client/photoledger.js';
 import { datedJPEG, stamps } from '../model/dated-jpeg.js';
 import { Uploads } from '../model/uploads.js';
 import { t } from '../text/text.js';
@@ -39,11 +42,38 @@ function cameraReason(error) {
   return reason(error);
 }
 
+/** @typedef {{ client: string, person: string | null }} Session */
+
+/**
+ * Looks whether photos may be added.
+ * @returns {Promise<Session | null>} who is signed in; null where a key stands for itself
+ * @throws {Problem} if nothing may be added
+ */
+async function look() {
+  await client.ask('POST', '/v1/uploads:check', { json: { sha256: [] } });
+  return key ? null : client.ask('GET', '/v1/session');
+}
+
+/** Why nothing is sent after the session has ended. */
+const ended = () => t(key ? 'camera.endedKey' : 'session.ended');
+
 class Camera {
-  constructor() {
+  /** @param {Session | null} session that with which the page began */
+  constructor(session) {
+    this.session = session;
     this.uploads = new Uploads(client);
     guardLeaving(this.uploads, () => this.recorder !== null || this.hasChosen);
-    this.panel = new UploadPanel(this.uploads);
+    this.panel = new UploadPanel(this.uploads,
+      key ? {} : { onSignIn: () => window.open('/sign-in', '_blank', 'noopener') });
+    /** Whether the queue is resumed because the session was found to be that with which the page began. */
+    this.isSame = false;
+    this.uploads.addEventListener('signedout', () => this.uploads.signOut(ended()));
+    this.uploads.addEventListener('resume', () => { if (!this.isSame) this.comeBack(); });
+    if (session) {
+      new BroadcastChannel(sessionChannel).onmessage = ({ data }) => {
+        if (this.uploads.isSignedOut || this.isOther(data)) this.comeBack();
+      };
+    }
     /** @type {MediaStream | null} */
     this.stream = null;
     /** @type {'environment' | 'user'} */
@@ -74,6 +104,34 @@ class Camera {
       if (document.hidden) this.stop();
       else this.start();
     });
+  }
+
+  /**
+   * Whether a session is another's than that with which the page began.
+   * @param {Session | null} session
+   */
+  isOther(session) {
+    return session?.client !== this.session?.client || (session?.person ?? null) !== (this.session?.person ?? null);
+  }
+
+  /** Goes on with what is sent, if the session is that with which the page began. */
+  async comeBack() {
+    const { uploads } = this;
+    // Before anything is sent again.
+    uploads.pause();
+    try {
+      if (this.isOther(await look())) {
+        uploads.signOut(t('session.other'));
+        return;
+      }
+      this.isSame = true;
+      uploads.resume();
+    } catch (error) {
+      if (error instanceof Problem && error.status === 401) uploads.signOut(ended());
+      else uploads.pause(reason(error));
+    } finally {
+      this.isSame = false;
+    }
   }
 
   /** Shows the page. */
@@ -277,8 +335,7 @@ class Camera {
 async function begin() {
   fill(place, h('p', { class: 'loading', role: 'status' }, t('state.loading')));
   try {
-    await client.ask('POST', '/v1/uploads:check', { json: { sha256: [] } });
-    new Camera().open();
+    new Camera(await look()).open();
   } catch (error) {
     const status = error instanceof Problem ? error.status : 0;
     const again = h('button', { class: 'button main', onclick: begin }, t('action.retry'));
