@@ -35,7 +35,8 @@ export function frame(count = 0, ask = async () => ({})) {
   const failures = [];
   const notices = { fail: (error) => failures.push(error), show: () => {}, element: h('div') };
   const session = { scopes: ['owner'], authorizationStatus: { readWrite: 'authorized' } };
-  const app = { client, feed, notices, session, isOwner: true, address: null, failures, emptyWords: () => null };
+  const app = { client, feed, notices, session, isOwner: true, address: null, failures, emptyWords: () => null,
+    unsavedCaptions: new Map() };
   app.read = () => {
     const [path, query] = location.hash.replace(/^#\/?/, '').split('?');
     return { name: path, argument: '', query: new URLSearchParams(query ?? '') };

@@ -1519,6 +1519,29 @@ test('a caption that could not be saved is in its field again when its photo is 
   assert.deepEqual(sent, ['written', 'written']);
 });
 
+test('a page with a caption that could not be saved is not left when the session ends', async () => {
+  const { Panel } = await load('views/viewer-panel.js');
+  const app = new App(new PhotoLedger(), { scopes: [] }, { first: { open: async () => ({}) } });
+  const left = [];
+  location.assign = (address) => left.push(address);
+  let isDone = false;
+  const panel = new Panel({ app, canChange: true, commit: async () => isDone });
+  panel.element.hidden = false;
+  document.body.replaceChildren(panel.element);
+  const show = (id) => panel.drawCaption({ localIdentifier: id, caption: 'before' });
+  show('one');
+  panel.field.value = 'written';
+  panel.clear();
+  await settled();
+  assert.equal(app.signedOut(), false);
+  show('one');
+  assert.equal(panel.field.value, 'written');
+  isDone = true;
+  await panel.saveCaption();
+  assert.equal(app.signedOut(), true);
+  assert.equal(left.length, 1);
+});
+
 test('a page with text that is not saved is not left when the session ends', () => {
   const app = new App(new PhotoLedger(), { scopes: [] }, { first: { open: async () => ({}) } });
   const left = [];

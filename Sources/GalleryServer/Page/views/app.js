@@ -135,6 +135,11 @@ export class App extends EventTarget {
      * @type {import('../model/uploads.js').Uploads | null}
      */
     this.uploads = null;
+    /**
+     * Captions that were written and could not be saved, by asset; they are in the field when it is shown again.
+     * @type {Map<string, string>}
+     */
+    this.unsavedCaptions = new Map();
     this.isSignedOut = false;
     /** Whether the person signs out. That the session has ended may be heard before the answer. */
     this.isSigningOut = false;
@@ -354,8 +359,9 @@ export class App extends EventTarget {
     }
   }
 
-  /** Whether a field holds text that somebody wrote and that is not saved yet. */
+  /** Whether somebody wrote what is not saved yet: in a field, or a caption of a photo that is not shown any more. */
   get isWritten() {
+    if (this.unsavedCaptions.size > 0) return true;
     const fields = /** @type {NodeListOf<HTMLInputElement>} */ (document.body.querySelectorAll('textarea,input'));
     return [...fields].some((one) => (one.matches('textarea') || one.type === 'text' && one.closest('dialog'))
       && one.value !== one.defaultValue);

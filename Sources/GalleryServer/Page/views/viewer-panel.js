@@ -36,11 +36,6 @@ const sectionNames = ['caption', 'rating', 'date', 'place', 'keywords', 'command
   'history', 'access'];
 const folding = new Set(['history', 'access']);
 const best = 5;
-/**
- * Captions that were written and could not be saved, by asset; they are in the field when it is shown again.
- * @type {Map<string, string>}
- */
-const unsaved = new Map();
 
 export class Panel {
   /** @param {import('./viewer.js').Viewer} viewer */
@@ -248,7 +243,7 @@ export class Panel {
             event.preventDefault();
             input.value = input.defaultValue;
             save.hidden = true;
-            unsaved.delete(asset.localIdentifier);
+            this.app.unsavedCaptions.delete(asset.localIdentifier);
           } else if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
             event.preventDefault();
             this.saveCaption();
@@ -277,18 +272,18 @@ export class Panel {
     field.defaultValue = field.value;
     if (fieldSave) fieldSave.hidden = true;
     if (caption === before) {
-      unsaved.delete(fieldOf);
+      this.app.unsavedCaptions.delete(fieldOf);
       return;
     }
     const isDone = await this.viewer.commit(
       [{ op: 'asset.edit', assets: [fieldOf.split('/')[0]], caption: caption === '' ? null : caption }],
         t('done.caption'));
     if (isDone) {
-      unsaved.delete(fieldOf);
+      this.app.unsavedCaptions.delete(fieldOf);
       return;
     }
     // What was written is still there to be saved again, if only when the photo is shown again.
-    unsaved.set(fieldOf, field.value);
+    this.app.unsavedCaptions.set(fieldOf, field.value);
     field.defaultValue = before;
     const shown = this.fieldOf === fieldOf && this.field?.isConnected ? this.field : null;
     if (!shown) this.app.notices.show(t('viewer.captionKept'), { isError: true });
@@ -300,7 +295,7 @@ export class Panel {
    * @param {HTMLTextAreaElement} field
    */
   putBack(field) {
-    const kept = unsaved.get(this.fieldOf);
+    const kept = this.app.unsavedCaptions.get(this.fieldOf);
     if (kept === undefined || kept === field.defaultValue) return;
     field.value = kept;
     if (this.fieldSave) this.fieldSave.hidden = false;
