@@ -1555,6 +1555,41 @@ test('a page with text that is not saved is not left when the session ends', () 
   assert.equal(left.length, 1);
 });
 
+test('why a page has to be left is said in the dialog above all others, and in the page when that is closed', async () => {
+  const app = new App(new PhotoLedger(), { scopes: [] }, { first: { open: async () => ({}) } });
+  location.assign = () => assert.fail('the page is left');
+  const dialogs = [0, 1].map(() => h('dialog', { onclose: ({ target }) => target.remove() }, h('p')));
+  const [under, over] = dialogs;
+  const stage = h('div', null, app.banner, app.ending, app.above);
+  over.append(Object.assign(h('textarea'), { value: 'written', defaultValue: '' }));
+  document.body.replaceChildren(stage, ...dialogs);
+  for (const one of dialogs) one.showModal();
+  assert.equal(app.signedOut(), false);
+  assert.deepEqual([app.ending.hidden, over.firstElementChild], [false, app.ending]);
+  over.close();
+  await settled();
+  assert.equal(under.firstElementChild, app.ending);
+  under.close();
+  await settled();
+  assert.deepEqual(stage.children, [app.banner, app.ending, app.above]);
+});
+
+test('a photo does not say that the server is not reached when the session has ended', async (context) => {
+  const viewer = await viewerAt(context, 0);
+  const { app } = viewer;
+  const say = (name) => {
+    app.feed.dispatchEvent(new Event(name));
+    return viewer.offline.hidden;
+  };
+  assert.equal(viewer.offline.hidden, true);
+  app.feed.isOpen = false;
+  assert.equal(say('connection'), false);
+  app.isSignedOut = true;
+  assert.deepEqual([say('signedout'), say('connection')], [true, true]);
+  app.isSignedOut = false;
+  assert.equal(say('connection'), false);
+});
+
 test('a page whose session was ended by a sign-in in another tab goes on with the new one', async () => {
   const own = { client: 'family', person: 'anna', scopes: [] };
   const app = new App(new PhotoLedger(), own, { first: { open: async () => ({}) } });

@@ -376,12 +376,22 @@ export class App extends EventTarget {
    */
   leave(go, sentence, control) {
     if (this.uploads?.isBusy || this.isWritten) {
+      this.placeEnding();
       fill(this.ending, h('p', null, sentence), control);
       this.ending.hidden = false;
       return false;
     }
     go();
     return true;
+  }
+
+  /** Puts why the page has to be left where it can be seen and pressed: into the dialog that lies above all others. */
+  placeEnding() {
+    const dialog = [...document.body.querySelectorAll('dialog')].filter((one) => one.open).at(-1);
+    if (dialog) {
+      dialog.prepend(this.ending);
+      dialog.addEventListener('close', () => this.placeEnding(), { once: true });
+    } else if (this.ending.closest('dialog')) this.above.before(this.ending);
   }
 
   /**

@@ -137,7 +137,8 @@ export class Viewer {
     this.burst = new Burst(this);
     this.spoken = h('p', { class: 'visually-hidden', role: 'status' });
     this.message = h('p', { class: 'viewer-message', role: 'status', hidden: true });
-    this.offline = h('p', { class: 'banner', role: 'status', hidden: app.feed.isOpen }, t('state.offline'));
+    this.offline = h('p', { class: 'banner', role: 'status' }, t('state.offline'));
+    this.showOffline();
     this.middle = h('div', { class: 'viewer-middle' }, this.picture.element, this.bar.previous, this.bar.next);
     this.stage = h('div', { class: 'viewer-stage', tabindex: '-1' }, this.bar.element, this.offline, this.message,
       this.middle,
@@ -157,6 +158,7 @@ export class Viewer {
       [this.list, 'renditions', () => this.refresh()],
       [window, 'hashchange', () => this.addressChanged()],
       [app.feed, 'connection', () => this.connectionChanged()],
+      [app.feed, 'signedout', () => this.showOffline()],
       // A button that is hidden or removed leaves the focus to the page, which lies below the viewer.
       [document, 'keydown', (event) => {
         if (event.target === document.body && this.isOnTop) this.key(event, this.stage);
@@ -426,8 +428,13 @@ export class Viewer {
     this.showIndex(place);
   }
 
+  /** Says that the server is not reached; not after the session has ended, which the page says. */
+  showOffline() {
+    this.offline.hidden = this.app.feed.isOpen || this.app.isSignedOut;
+  }
+
   connectionChanged() {
-    this.offline.hidden = this.app.feed.isOpen;
+    this.showOffline();
     if (!this.app.feed.isOpen) return;
     this.tell('');
     this.showIndex(this.index);
