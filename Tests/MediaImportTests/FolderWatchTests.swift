@@ -6,7 +6,8 @@ import Testing
 
 // Random histories of a tree of folders, against a naive model: after everything has been quiet for long, what was
 // taken is what is there, and what is missing is what was taken and is nowhere. Hints are lost, delayed, and of the
-// wrong folder; whatever the order, a file is taken only in a state that it had for the quiet time.
+// wrong folder, and some histories are of folders that the kernel says nothing about; whatever the order, a file is
+// taken only in a state that it had for the quiet time.
 
 @Suite("what a watch of folders decides")
 struct FolderWatchTests {
@@ -15,6 +16,7 @@ struct FolderWatchTests {
     arguments: 0..<(Dose.isFull ? 300 : 50) as Range<UInt64>)
   func histories(seed: UInt64) throws {
     var world = World(seed: seed, losesHints: true, missingFloor: 1000)
+    world.isHinted = seed % 4 > 0
     for _ in 0..<world.generator.int(20..<120) {
       world.change()
       try world.pass(.milliseconds(world.generator.int(0..<1500)))
@@ -218,6 +220,69 @@ struct FolderWatchTests {
     #expect(world.missing == [World.path("a/x.jpg")])
   }
 
+  @Test(
+    "files of a renamed folder are imported before the former ones are looked for, where the kernel reports nothing",
+    arguments: [false, true])
+  func renamedUnhinted(isRestart: Bool) throws {
+    var world = World(seed: 13)
+    world.isHinted = false
+    for index in 0..<100 { world.put(index < 40 ? "a/\(index).jpg" : "\(index).jpg") }
+    try world.pass(.seconds(30))
+    #expect(world.takeCount == 100)
+    world.rename("a/", "b/")
+    if isRestart { world.restart() }
+    try world.pass(.seconds(60))
+    #expect(world.said.isEmpty && world.missing.isEmpty && !world.watch.isOver)
+    #expect(world.takeCount == 140 && world.taken == world.files)
+    #expect(world.resolveCount == 1 && world.elsewhere == Set((0..<40).map { World.path("a/\($0).jpg") }))
+  }
+
+  @Test(
+    "files of a folder that was renamed before a start are imported before the former ones are looked for",
+    arguments: [5, 300] as [Int64])
+  func renamedBeforeStart(listedAfter seconds: Int64) {
+    let state = FileState(byteCount: 1, modified: 1, changed: 1)
+    let names = (0..<100).map { Array("\($0).jpg".utf8) }
+    let (former, current) = (World.path("A"), World.path("B"))
+    let known = names.map { (path: former.appending($0), state: state, isTaken: true) }
+    var watch = FolderWatch(roots: [World.root], known: known, rules: FolderWatch.Rules())
+    let root = FolderWatch.Listing.entries(files: [:], folders: [Array("B".utf8): 1], isEmpty: false)
+    let files = Dictionary(uniqueKeysWithValues: names.map { ($0, state) })
+    let below = FolderWatch.Listing.entries(files: files, folders: [:], isEmpty: false)
+    var actions = [watch.next(at: .zero)]
+    watch.receive(.listed(World.root, root), at: .zero)
+    actions += [watch.next(at: .zero), watch.next(at: .zero)]
+    // Listing it takes longer than a file may be gone.
+    let listed = Duration.seconds(seconds)
+    watch.receive(.listed(current, below), at: listed)
+    actions += [watch.next(at: listed + .milliseconds(100)), watch.next(at: listed + .seconds(1))]
+    let expected: [FolderWatch.Action?] = [.list(World.root), .forget(former), .list(current), nil, .list(current)]
+    #expect(actions == expected)
+    watch.receive(.listed(current, below), at: listed + .seconds(1))
+    guard case .take(let paths)? = watch.next(at: listed + .seconds(1)) else {
+      Issue.record("Nothing is imported.")
+      return
+    }
+    #expect(Set(paths) == Set(names.map { current.appending($0) }))
+    watch.receive(.taken(again: [], left: [], unread: []), at: listed + .seconds(1))
+    let last = watch.next(at: listed + .seconds(1))
+    #expect(last == .resolve(known.map { $0.path }.sorted()))
+  }
+
+  @Test("a file that never stops changing delays the report of one that is gone for a limited time")
+  func goneWhileAnotherChanges() throws {
+    var world = World(seed: 14)
+    for name in ["a.jpg", "b.jpg"] { world.put(name) }
+    try world.pass(.seconds(20))
+    world.remove("a.jpg")
+    for index in 0..<80 {
+      world.put("changing.jpg")
+      try world.pass(.milliseconds(500))
+      if index < 40 { #expect(world.missing.isEmpty) }
+    }
+    #expect(world.missing == [World.path("a.jpg")] && world.takeCount == 2)
+  }
+
   @Test("files of a folder whose extensions are numbers are not all imported at once")
   func manyOfOneName() throws {
     var world = World(seed: 10)
@@ -290,6 +355,8 @@ private struct World {
   private(set) var unread: [FilePath: FileState] = [:]
   /// Whether new files can be read.
   var canRead = true
+  /// Whether the kernel reports what happens in folders.
+  var isHinted = true
   private(set) var listCount = 0
   private(set) var resolveCount = 0
   private let losesHints: Bool
@@ -352,6 +419,15 @@ private struct World {
     hintAbout(Self.path(name))
   }
 
+  /// Moves what is in a folder into a new one.
+  mutating func rename(_ from: String, _ to: String) {
+    for path in files.keys.sorted() where Self.name(path).hasPrefix(from) {
+      guard let state = files[path], let time = since[path] else { continue }
+      remove(Self.name(path))
+      put(to + Self.name(path).dropFirst(from.count), state, since: time)
+    }
+  }
+
   mutating func unmount(isGone: Bool) {
     (isMounted, self.isGone) = (false, isGone)
     for folder in [Self.root, Self.path("a"), Self.path("b")] where generator.chance(1, of: 2) || folder == Self.root {
@@ -385,11 +461,7 @@ private struct World {
       // A whole folder with what is in it.
       let (from, to) = (generator.one(of: ["a/", "b/", "a/c/"]), generator.one(of: ["b/c/", "d/", "a/e/"]))
       if to.hasPrefix(from) || files.keys.contains(where: { Self.name($0).hasPrefix(to) }) { return }
-      for path in existing where Self.name(path).hasPrefix(from) {
-        guard let state = files[path], let time = since[path] else { continue }
-        remove(Self.name(path))
-        put(to + Self.name(path).dropFirst(from.count), state, since: time)
-      }
+      rename(from, to)
     case 8: if let path = existing.randomElement(using: &generator) { remove(Self.name(path)) }
     default: if generator.chance(1, of: 3), !files.isEmpty { unmount(isGone: generator.chance(1, of: 2)) }
     }
@@ -439,6 +511,7 @@ private struct World {
     switch action {
     case .list(let folder):
       listCount += 1
+      if !isHinted { watch.receive(.unhinted(folder), at: now) }
       watch.receive(.listed(folder, listing(folder)), at: now)
     case .forget: break
     case .take(let paths): take(paths)

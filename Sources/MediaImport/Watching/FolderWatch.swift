@@ -24,6 +24,8 @@ internal import PhotoLedger
 //   A file is missing only if a listing of its folder lacked it, the grace has passed, and its root is there:
 //   listed just now, and not empty. A root that is gone, or empty where it had files, is away: everything below stays
 //   as it is. When it comes back, files below it that could not be read are due again: it may have been leaving then.
+//   Files that have been listed once may be the missing ones under other names, so they are taken before that, unless
+//   they go on changing.
 //   More missing files than the limit, at once, are not reported as missing but asked about, and the watch is over.
 //
 // What belongs together (a Live Photo's still and movie, RAW and JPEG, a photo and its sidecar) has the same name up to
@@ -147,6 +149,8 @@ struct FolderWatch {
     var root: FilePath
     var file: File
     var at: Duration
+    /// When it was first due to be judged, with no folder to be listed before that.
+    var due: Duration?
     /// When it was last looked for elsewhere, in vain.
     var resolved: Duration?
     /// Whether it was there when it was looked for; its folder was listed again then.
@@ -505,17 +509,21 @@ struct FolderWatch {
   }
 
   /// The files of a root that are gone, and when they are judged: when no more have gone for the grace, or some have
-  /// waited long enough for that.
+  /// waited long enough for that. From then on, what comes is awaited, in any root and as long at most.
   private func judging(_ root: FilePath) -> (at: Duration, files: [FilePath: Gone])? {
     let files = gone.filter { $0.value.root == root }
     guard let first = files.values.map(\.at).min(), let last = files.values.map(\.at).max() else { return nil }
-    return (min(last + rules.grace, first + rules.grace * 10), files)
+    let at = min(last + rules.grace, first + rules.grace * 10)
+    guard !rechecked.isEmpty, let due = files.values.compactMap(\.due).min() else { return (at, files) }
+    return (max(at, due + rules.grace * 10), files)
   }
 
   /// Decides about files that are gone.
   private mutating func judge(_ now: Duration) -> Action? {
     if gone.isEmpty { return nil }
     for (path, root) in roots.sorted(by: { $0.key < $1.key }) where !root.isAway {
+      guard let first = judging(path) else { continue }
+      for (file, one) in first.files where first.at <= now && one.due == nil { gone[file]?.due = now }
       guard let (at, all) = judging(path) else { continue }
       guard at <= now else {
         // What was found out for a judgement that did not come about is not kept for a later one.
