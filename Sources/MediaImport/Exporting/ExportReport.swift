@@ -14,7 +14,8 @@ package enum ExportOutcome: String, Sendable, Hashable, CaseIterable {
   case wanted
   /// The options leave it out.
   case left
-  /// Something else is under its name, or its file was changed in the folder; that was left as it is.
+  /// Something else is under its name, such as a file of another asset that is not in its new place, or its file was
+  /// changed in the folder; that was left as it is.
   case conflict
   /// Its bytes are missing or wrong in the library, a program could not write the metadata, or the folder did not take
   /// the file.

@@ -8,6 +8,7 @@ internal import Synchronization
 //     assets of a result ─▶ plan (ExportPlan) ─▶ for each file: is it there? (ExportFolder, FileJournal)
 //                                                  as wanted: nothing is read or written
 //                                                  not there, or an earlier version of ours: copied, in batches
+//                                                  of another asset: after all others (ExportOwners)
 //                                                  anything else: left as it is, and said
 //                         ─▶ what earlier exports left and nothing wants: listed, removed when asked for, unless a
 //                            wanted file of the same asset is not in its place
@@ -103,6 +104,9 @@ private final class ExportRun {
   private var present: Set<LocalIdentifier> = []
   /// The assets of which some wanted file is not in its place.
   private var incomplete: Set<String> = []
+  private let owners: ExportOwners
+  /// By path.
+  private var takeovers: [String: ExportTakeover] = [:]
   private var copies = 0
   private let maker: FileMaker
 
@@ -117,20 +121,24 @@ private final class ExportRun {
   ) {
     (self.library, self.options, self.folder, self.stop) = (library, options, folder, stop)
     (self.step, reportProgress, reportFile) = (step, progress, report)
+    owners = ExportOwners(library)
     maker = FileMaker(library: library, options: options, work: folder.work, stop: stop, step: step)
   }
 
   func run(_ assets: FetchResult<Asset>) async throws -> ExportSummary {
     let subjects = try subjects(of: assets)
-    let asked = Set(subjects.map(\.asset.id.uuidString))
-    let others = try otherPaths(than: asked)
-    let plan = ExportPlan(subjects, options, reserved: others)
+    try owners.find(folder.journal.lines, subjects)
+    let others = owners.others
+    let plan = ExportPlan(subjects, options, reserved: others.union(try keptPaths()))
     summary.assets = plan.assetCount
     summary.hidden = subjects.count { $0.asset.isHidden }
     summary.ofOtherAssets = others.count
     progress.filesPlanned = plan.files.count
     for file in plan.left { note(file) }
     try await bringIn(plan.files)
+    let (ordered, rings) = ExportTakeover.inOrder(plan.files.compactMap { takeovers[$0.path] })
+    try await bringIn(ordered)
+    try await bringIn(rings, inOneBatch: true)
     if !stop.isSet { try clear(than: Set(plan.files.map(\.path)), others) }
     summary.wasInterrupted = stop.isSet
     summary.assetsWithoutFile = plan.assetCount - present.count
@@ -170,22 +178,16 @@ private final class ExportRun {
     }
   }
 
-  /// The paths that earlier exports keep for assets that are in the library and not asked for now.
-  private func otherPaths(than asked: Set<String>) throws -> Set<String> {
-    var others: Set<String> = []
-    var known: [String: Bool] = [:]
-    for (path, lines) in folder.journal.lines {
-      guard let asset = lines.last?.asset, !asked.contains(asset) else { continue }
-      let isThere = try known[asset] ?? library.asset(asset).map { !$0.isTrashed && !$0.isErased } ?? false
-      known[asset] = isThere
-      if isThere { others.insert(path) }
-    }
-    return others
+  /// The paths of what earlier exports left of assets that are gone, if that is to stay.
+  private func keptPaths() throws -> Set<String> {
+    if options.removesUnwanted { return [] }
+    return try owners.pathsWithoutOwner().filter { folder.occupant(of: $0) != .none }
   }
 
   // MARK: Bringing in
 
-  private func bringIn(_ files: [PlannedFile]) async throws {
+  /// Brings in what can have its path at once; `takeovers` has the others then, for which it is called again.
+  private func bringIn(_ files: [PlannedFile], inOneBatch: Bool = false) async throws {
     var batch: [PlannedFile] = []
     var byteCount: UInt64 = 0
     for file in files {
@@ -196,7 +198,7 @@ private final class ExportRun {
       guard try isToBeWritten(file) else { continue }
       batch.append(file)
       byteCount += file.resource?.dataSize ?? 0
-      if batch.count == Self.batchFileCount || byteCount >= Self.batchByteCount {
+      if !inOneBatch, batch.count == Self.batchFileCount || byteCount >= Self.batchByteCount {
         try await write(batch)
         (batch, byteCount) = ([], 0)
       }
@@ -204,7 +206,7 @@ private final class ExportRun {
     try await write(batch)
   }
 
-  /// Whether a file has to be written; if not, what became of it is noted.
+  /// Whether a file has to be written now; if not, what became of it is noted, or it is noted as a takeover.
   private func isToBeWritten(_ file: PlannedFile) throws -> Bool {
     switch folder.occupant(of: file.path) {
     case .none: break
@@ -213,6 +215,13 @@ private final class ExportRun {
         done(file, .unchanged)
         return false
       }
+      if takeovers[file.path] == nil {
+        let owner = try owners.owner(of: line)
+        if owner == file.asset.id.uuidString { break }
+        takeovers[file.path] = ExportTakeover(file: file, former: line.asset, owner: owner)
+        return false
+      }
+      if isHeld(file) { return false }
     case .changed where options.replacesChanged: break
     case .changed, .foreign:
       if try adopt(file) { return false }
@@ -222,10 +231,34 @@ private final class ExportRun {
       return false
     }
     if options.isDryRun {
+      noteReplaced(file)
       done(file, .wanted)
       return false
     }
     return true
+  }
+
+  /// Whether the path of a file has one of another asset that has to stay; that is noted.
+  private func isHeld(_ file: PlannedFile) -> Bool {
+    guard let takeover = takeovers[file.path] else { return false }
+    let reason: String
+    if let owner = takeover.owner, owners.isAsked(owner) {
+      guard incomplete.contains(owner) else { return false }
+      reason = "of which a file could not be exported"
+    } else {
+      if takeover.owner == nil, options.removesUnwanted { return false }
+      reason = "which is not exported now"
+    }
+    conflict(file, "was exported for the asset \(takeover.former), \(reason)")
+    return true
+  }
+
+  /// Lists the file of an asset that is gone, and whose path another has now.
+  private func noteReplaced(_ file: PlannedFile) {
+    guard let takeover = takeovers[file.path], takeover.owner == nil else { return }
+    summary.unwanted.append(
+      UnwantedFile(
+        path: file.path, asset: takeover.former, reason: .vanished, isRemoved: !options.isDryRun, message: nil))
   }
 
   /// Whether what has the path of a file that is to be made may be that file: not if it was made of the same before,
@@ -237,9 +270,9 @@ private final class ExportRun {
   }
 
   /// Leaves alone what has the path of a file.
-  private func conflict(_ file: PlannedFile) {
+  private func conflict(_ file: PlannedFile, _ what: String? = nil) {
     let isKnown = folder.journal.lines[file.path] != nil
-    let what = isKnown ? "was changed since it was exported" : "was not written by an export"
+    let what = what ?? (isKnown ? "was changed since it was exported" : "was not written by an export")
     done(file, .conflict, "\(folder.place(file.path)) \(what); it was left alone.")
   }
 
@@ -276,10 +309,20 @@ private final class ExportRun {
     case .changed, .foreign: break
     }
     if try !adopt(made.file, made.path) { conflict(made.file) }
+    try discard(made)
+    return true
+  }
+
+  private func isLeftOut(_ made: Made) throws -> Bool {
+    guard isHeld(made.file) else { return false }
+    try discard(made)
+    return true
+  }
+
+  private func discard(_ made: Made) throws {
     guard unlink(made.path) == 0 || errno == ENOENT else {
       throw LibraryError.store(made.path, "remove", errno: errno)
     }
-    return true
   }
 
   private func line(_ file: PlannedFile, _ stamp: FileStamp) -> JournalLine {
@@ -297,7 +340,13 @@ private final class ExportRun {
   private func write(_ batch: [PlannedFile]) async throws {
     if batch.isEmpty { return }
     do {
-      let made = try await make(batch).filter { try !isSettled($0) }
+      var made = try await make(batch).filter { try !isSettled($0) }
+      // One that is left out leaves its own asset incomplete, and another of the batch may be to have that one's path.
+      var count = made.count + 1
+      while made.count < count {
+        count = made.count
+        made = try made.filter { try !isLeftOut($0) }
+      }
       try step()
       try folder.synchronize()
       try step()
@@ -320,6 +369,8 @@ private final class ExportRun {
 
   private func place(_ made: Made) throws {
     try step()
+    // What was made stays in the work folder, where it proves that its line is of no file under that name.
+    if isHeld(made.file) { return }
     do throws(LibraryError) {
       try folder.put(made.path, at: made.file.path, replacingChanged: options.replacesChanged)
     } catch {
@@ -327,6 +378,7 @@ private final class ExportRun {
       done(made.file, error.code == .conflict ? .conflict : .failed, error.description)
       return
     }
+    noteReplaced(made.file)
     guard let resource = made.file.resource else { return done(made.file, .written) }
     if !made.isLink { progress.bytesCopied += resource.dataSize }
     summary.bytesCopied = progress.bytesCopied
@@ -369,24 +421,21 @@ private final class ExportRun {
   /// Lists the files of earlier exports that are not wanted, and removes them if that was asked for. All files of an
   /// asset stay until each file that is wanted of it is in its place, since one of them may be the last good copy.
   private func clear(than wanted: Set<String>, _ others: Set<String>) throws {
-    var known: [String: Bool] = [:]
     let left = folder.journal.lines.keys.filter { !wanted.contains($0) && !others.contains($0) }.sorted()
     if left.isEmpty { return }
     let kept = Dictionary(wanted.union(others).map { (SafeFileName.key($0), $0) }) { first, _ in first }
     for path in left {
-      guard let asset = folder.journal.lines[path]?.last?.asset else { continue }
+      guard let line = folder.journal.lines[path]?.last else { continue }
       // A path that we did not create is never removed: other programs may write to the journal's folder.
       guard ExportFolder.isOwn(path) else { continue }
       let occupant = folder.occupant(of: path)
       if occupant == .none { continue }
       // A former spelling of a path that is to stay, where the file system takes both for one.
       if let name = kept[SafeFileName.key(path)], folder.isOneName(path, name) { continue }
-      let isThere = try known[asset] ?? library.asset(asset).map { !$0.isTrashed && !$0.isErased } ?? false
-      known[asset] = isThere
       var isRemoved = false
       var message: String?
       if options.removesUnwanted {
-        if isThere, incomplete.contains(asset) {
+        if let owner = try owners.owner(of: line), incomplete.contains(owner) {
           message = "\(folder.place(path)) was kept: a file of its asset that is to replace it could not be exported."
         } else if case .own = occupant {
           if !options.isDryRun {
@@ -398,9 +447,9 @@ private final class ExportRun {
           message = "\(folder.place(path)) was changed since it was exported; it was left alone."
         }
       }
+      let reason: UnwantedFile.Reason = try owners.isThere(line.asset) ? .superseded : .vanished
       summary.unwanted.append(
-        UnwantedFile(
-          path: path, asset: asset, reason: isThere ? .superseded : .vanished, isRemoved: isRemoved, message: message))
+        UnwantedFile(path: path, asset: line.asset, reason: reason, isRemoved: isRemoved, message: message))
     }
   }
 
@@ -526,39 +575,5 @@ private final class WriterPool: Sendable {
   func give(_ writer: MetadataWriter) {
     let given = Idle(writers: [writer])
     idle.withLock { $0.writers += given.writers }
-  }
-}
-
-/// Where each asset lies in albums, as paths of titles.
-private struct AlbumPaths {
-  private(set) var paths: [LocalIdentifier: [[String]]] = [:]
-
-  init(_ library: PhotoLibrary) throws { try add(of: nil, [], [], library) }
-
-  private mutating func add(
-    of folder: PhotoCollection?, _ path: [String], _ above: Set<LocalIdentifier>, _ library: PhotoLibrary
-  ) throws {
-    var collections: [PhotoCollection] = []
-    try library.fetchCollections(in: folder).forEachPiece { collections += $0 }
-    var options = FetchOptions()
-    options.includeHiddenAssets = true
-    options.includeAllBurstAssets = true
-    options.includeAllStackAssets = true
-    for collection in collections {
-      let own = path + [collection.localizedTitle ?? ""]
-      switch collection.kind {
-      case .folder:
-        guard !above.contains(collection.id) else {
-          throw LibraryError(
-            .corrupted,
-            "The store has the folder \(collection.localIdentifier) inside itself; run `verify`, then `rebuild`.")
-        }
-        try add(of: collection, own, above.union([collection.id]), library)
-      case .album:
-        let assets = try library.fetchAssets(options, in: collection)
-        try assets.forEachPiece { for asset in $0 { paths[asset.id, default: []].append(own) } }
-      case .smartAlbum: break
-      }
-    }
   }
 }

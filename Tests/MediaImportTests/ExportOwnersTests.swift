@@ -1,0 +1,131 @@
+import Foundation
+import PhotoLedger
+import TestSupport
+import Testing
+
+@testable import MediaImport
+
+@Suite("files that other assets have in an export's folder", .blocking)
+struct ExportOwnersTests {
+  private let rig: ExportRig
+
+  init() throws { rig = try ExportRig() }
+
+  /// Makes an asset of each text, in this order of addition.
+  private func add(_ texts: [String], named name: String? = nil, years: [Int] = []) async throws {
+    for (index, text) in texts.enumerated() {
+      try await rig.library.performChanges { block in
+        var creation = AssetCreation(
+          mediaType: .image,
+          resources: [
+            .init(type: .photo, source: .data(Data(text.utf8)), originalFilename: "\(name ?? text).png")
+          ])
+        if !years.isEmpty { creation.creationDate = Self.date(years[index]) }
+        block.createAsset(creation)
+      }
+    }
+  }
+
+  private static func date(_ year: Int) -> Date { Date(timeIntervalSince1970: (Double(year) - 1969.5) * 31_556_952) }
+
+  /// The assets in the order in which an export names them.
+  private func assets() throws -> [Asset] {
+    try rig.rig.assets().sorted { ($0.addedDate, $0.id.uuidString) < ($1.addedDate, $1.id.uuidString) }
+  }
+
+  private func text(_ asset: Asset) throws -> String {
+    let resource = try #require(try rig.library.resources(of: asset).first)
+    return String(decoding: try Data(contentsOf: rig.library.url(of: resource, in: asset)), as: UTF8.self)
+  }
+
+  private func files() throws -> [String: String] {
+    try rig.files().mapValues { String(decoding: $0, as: UTF8.self) }
+  }
+
+  private func purge(_ ids: [LocalIdentifier]) async throws {
+    try await rig.library.performChanges { $0.deleteAssets(ids) }
+    try await rig.library.performChanges { $0.purgeAssets(ids) }
+  }
+
+  private func export(
+    _ asset: Asset, _ template: String, _ change: (inout ExportOptions) -> Void = { _ in }
+  ) async throws -> ExportSummary {
+    var options = ExportOptions(template: try ExportTemplate(template))
+    change(&options)
+    let assets = try rig.library.fetchAssets(withLocalIdentifiers: [asset.localIdentifier])
+    return try await LibraryExport(of: rig.library, options: options).run(assets, to: rig.target)
+  }
+
+  /// Where the library has the file with a text.
+  private func stored(_ text: String) -> String {
+    let digits = Array(text.utf8).sha256.hexadecimal
+    return "\(rig.library.url.path)/resources/\(digits.prefix(2))/\(digits.dropFirst(2))"
+  }
+
+  @Test("the file of an asset that is gone keeps its path until unwanted files are removed")
+  func gone() async throws {
+    try await add(["b", "c"], named: "IMG_0001")
+    _ = try await rig.export("{name}")
+    let before = try files()
+    let assets = try assets()
+    let (first, second) = (try text(assets[0]), try text(assets[1]))
+    #expect(before == ["IMG_0001.png": first, "IMG_0001 (1).png": second])
+    try await purge([assets[0].id])
+    try await add(["d"], named: "IMG_0001")
+    let listed = try await rig.export("{name}")
+    #expect(listed.count(.unchanged) == 1 && listed.count(.copied) == 1 && listed.isComplete, "\(listed)")
+    #expect(listed.unwanted.map(\.path) == ["IMG_0001.png"] && listed.unwanted.first?.reason == .vanished)
+    #expect(try files() == before.merging(["IMG_0001 (2).png": "d"]) { $1 })
+    let planned = try await rig.export("{name}") { ($0.removesUnwanted, $0.isDryRun) = (true, true) }
+    #expect(planned.unwanted.count == 2 && !planned.unwanted.contains(where: \.isRemoved), "\(planned)")
+    let removed = try await rig.export("{name}") { $0.removesUnwanted = true }
+    #expect(removed.isComplete && removed.count(.copied) == 2, "\(removed)")
+    #expect(removed.unwanted.map(\.path).sorted() == ["IMG_0001 (2).png", "IMG_0001.png"])
+    let replaced = try #require(removed.unwanted.first { $0.path == "IMG_0001.png" })
+    #expect(replaced.isRemoved && replaced.reason == .vanished && replaced.asset == assets[0].id.uuidString)
+    #expect(try files() == ["IMG_0001.png": second, "IMG_0001 (1).png": "d"])
+  }
+
+  @Test("an asset does not get the path of another one's file before that has its new place", arguments: [false, true])
+  func younger(removes: Bool) async throws {
+    try await add(["a", "b"], named: "IMG_1")
+    let assets = try assets()
+    let (older, younger) = (try text(assets[0]), try text(assets[1]))
+    #expect(try await export(assets[1], "{name}").count(.copied) == 1)
+    let lost = stored(younger)
+    #expect(rename(lost, lost + ".away") == 0)
+    let kept = try await rig.export("{name}") { $0.removesUnwanted = removes }
+    #expect(kept.count(.failed) == 1 && kept.count(.conflict) == 1 && kept.unwanted.isEmpty, "\(kept)")
+    #expect(try files() == ["IMG_1.png": younger])
+    #expect(rename(lost + ".away", lost) == 0)
+    let summary = try await rig.export("{name}") { $0.removesUnwanted = removes }
+    #expect(summary.isComplete && summary.count(.copied) == 2, "\(summary)")
+    #expect(try files() == ["IMG_1.png": older, "IMG_1 (1).png": younger])
+  }
+
+  @Test("assets change places only if the files of all of them can be made")
+  func rings() async throws {
+    try await add(["a", "b", "c"], named: "x", years: [2001, 2002, 2003])
+    _ = try await rig.export("{year}/{name}")
+    let before = try files()
+    #expect(before == ["2001/x.png": "a", "2002/x.png": "b", "2003/x.png": "c"])
+    let texts = try Dictionary(uniqueKeysWithValues: rig.rig.assets().map { (try text($0), $0.id) })
+    try await rig.library.performChanges { block in
+      for (text, year) in [("a", 2002), ("b", 2003), ("c", 2001)] {
+        guard let id = texts[text] else { continue }
+        var changes = AssetChanges()
+        changes.creationDate = .set(Self.date(year))
+        block.edit([id], changes)
+      }
+    }
+    let lost = stored("b")
+    #expect(rename(lost, lost + ".away") == 0)
+    let kept = try await rig.export("{year}/{name}")
+    #expect(kept.count(.failed) == 1 && kept.count(.conflict) == 2, "\(kept)")
+    #expect(try files() == before)
+    #expect(rename(lost + ".away", lost) == 0)
+    let summary = try await rig.export("{year}/{name}")
+    #expect(summary.isComplete && summary.count(.copied) == 3 && summary.unwanted.isEmpty, "\(summary)")
+    #expect(try files() == ["2001/x.png": "c", "2002/x.png": "a", "2003/x.png": "b"])
+  }
+}
