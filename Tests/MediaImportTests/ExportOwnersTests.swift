@@ -86,6 +86,25 @@ struct ExportOwnersTests {
     #expect(try files() == ["IMG_0001.png": second, "IMG_0001 (1).png": "d"])
   }
 
+  @Test("files of photos that were imported again belong to their new assets", arguments: [false, true])
+  func importedAgain(withSidecars: Bool) async throws {
+    let change = { (options: inout ExportOptions) in options.sidecars = withSidecars ? .full : nil }
+    try await add(["a", "b"])
+    _ = try await rig.export("{name}", change)
+    let before = try files()
+    try await purge(try assets().map(\.id))
+    try await add(["a", "b"])
+    let all = try await rig.export("{name}", change)
+    #expect(all.count(.unchanged) == before.count && all.outcomes.count == 1 && all.unwanted.isEmpty, "\(all)")
+    let first = try #require(try assets().first)
+    let one = try await export(first, "{name}") {
+      change(&$0)
+      $0.removesUnwanted = true
+    }
+    #expect(one.ofOtherAssets == before.count / 2 && one.unwanted.isEmpty, "\(one)")
+    #expect(try files() == before)
+  }
+
   @Test("an asset does not get the path of another one's file before that has its new place", arguments: [false, true])
   func younger(removes: Bool) async throws {
     try await add(["a", "b"], named: "IMG_1")

@@ -107,6 +107,8 @@ private final class ExportRun {
   private let owners: ExportOwners
   /// By path.
   private var takeovers: [String: ExportTakeover] = [:]
+  /// The lines that say of unchanged files whose they are by now; written with the next batch.
+  private var renamed: [JournalLine] = []
   private var copies = 0
   private let maker: FileMaker
 
@@ -212,6 +214,9 @@ private final class ExportRun {
     case .none: break
     case .own(let line):
       if line.content == file.content {
+        if line.asset != file.asset.id.uuidString || line.kind != file.kind, !options.isDryRun {
+          renamed.append(self.line(file, line.stamp))
+        }
         done(file, .unchanged)
         return false
       }
@@ -338,7 +343,7 @@ private final class ExportRun {
   }
 
   private func write(_ batch: [PlannedFile]) async throws {
-    if batch.isEmpty { return }
+    if batch.isEmpty, renamed.isEmpty { return }
     do {
       var made = try await make(batch).filter { try !isSettled($0) }
       // One that is left out leaves its own asset incomplete, and another of the batch may be to have that one's path.
@@ -356,7 +361,8 @@ private final class ExportRun {
         }
         return line(made.file, stamp)
       }
-      try folder.journal.append(lines)
+      try folder.journal.append(renamed + lines)
+      renamed = []
       for made in made { try place(made) }
     } catch let error as LibraryError where error.code == .notEnoughSpace {
       // Where the journal has no room to be written anew, the next export does both.
