@@ -106,6 +106,64 @@ struct ObserverRuleTests {
     #expect(second.removedIndexes == [1], "Counted in the result of between.")
   }
 
+  @Test(
+    "details of an object that was fetched within a composed change are about what came after it (CD-21, CD-22, OB-02)")
+  func amid() async throws {
+    let small = try SmallLibrary()
+    let b = try await small.assets(1)[0]
+    let app = try await small.ruleClient(.limited)
+    try await small.change { $0.deleteAssets([b]) }
+    let start = try small.library.currentToken.commit
+    let a = try await small.assets(2)
+    try await small.change { block in
+      block.addResources([.stored(.invented(5, .alternatePhoto))], to: a[1])
+      block.restoreAssets([b])
+      block.grant([b], to: app.client)
+    }
+    let album = try await small.album("Sea")
+    let renamed = try await small.album("Lake")
+    let (gone, edited, again) = (try small.asset(a[0]), try small.asset(a[1]), try small.asset(b))
+    let granted = try #require(try app.asset(b.uuidString))
+    for round in 0..<8 { try await small.change { _ = $0.createAlbum(title: "\(round)") } }
+    try await small.change { block in
+      block.deleteAssets([a[0], b])
+      block.deleteCollections([album.id])
+      block.setTitle("Pond", of: renamed.id)
+      block.withdraw([b], from: app.client)
+    }
+    let (store, end) = (small.library.store, try small.library.currentToken.commit)
+    // One that has begun to follow has the commits in memory; the other reads them from the log.
+    let cold = Observation(core: store.core, signal: store.signal, availability: store.availability)
+    for observation in [store.observation, cold] {
+      func change(asSeenBy client: String) throws -> LibraryChange {
+        let keeper = ChangeKeeper()
+        try ChangeListener(keeper, client: client).deliver(
+          after: start, through: end, observation, sharing: SharedSteps(), while: { true }
+        ) { _ in true }
+        #expect(keeper.changes.all.count == 1)
+        return try #require(keeper.changes.all.first)
+      }
+      let whole = try change(asSeenBy: PhotoLibrary.owner)
+      if observation === cold {
+        try store.core.environment.withoutReaders {
+          #expect(whole.changeDetails(for: gone, showsTrash: false)?.objectWasDeleted == true)
+          #expect(whole.changeDetails(for: album)?.objectWasDeleted == true)
+        }
+      }
+      let trashed = try #require(whole.changeDetails(for: gone))
+      #expect(trashed.objectAfterChanges?.isTrashed == true && !trashed.objectBeforeChanges.isTrashed)
+      #expect(trashed.objectBeforeChanges.commit == gone.commit)
+      #expect(whole.changeDetails(for: gone, showsTrash: false)?.objectWasDeleted == true)
+      #expect(whole.changeDetails(for: again, showsTrash: false)?.objectWasDeleted == true)
+      #expect(whole.changeDetails(for: edited) == nil, "It was edited before it was fetched.")
+      #expect(whole.changeDetails(for: album)?.objectWasDeleted == true)
+      #expect(whole.changeDetails(for: renamed)?.objectAfterChanges?.localizedTitle == "Pond")
+      let seen = try change(asSeenBy: app.client)
+      #expect(seen.changeDetails(for: granted)?.objectWasDeleted == true)
+      #expect(seen.changeDetails(for: gone) == nil, "It was never shown to the client.")
+    }
+  }
+
   @Test("values passed between threads are Sendable; a block stays with its caller (OB-05)")
   @MainActor func isolation() async throws {
     func crossesThreads<T: Sendable>(_ type: T.Type) -> String { "\(type)" }

@@ -261,6 +261,56 @@ struct ChangeDetailsTypesTests {
     }
   }
 
+  /// An observer whose first call lasts until it may go on.
+  private final class BusyKeeper: NSObject, PHPhotoLibraryChangeObserver {
+    private let changes = Gathered<PHChange>()
+    private let gate = DispatchSemaphore(value: 0)
+
+    var all: [PHChange] { changes.all }
+
+    func photoLibraryDidChange(_ changeInstance: PHChange) {
+      changes.append(changeInstance)
+      if changes.all.count == 1 { gate.wait() }
+    }
+
+    func goOn() { gate.signal() }
+  }
+
+  @Test("a busy observer learns the end of what was fetched meanwhile, and no edit from before it (CD-21, OB-02)")
+  func fetchedMeanwhile() async throws {
+    let gallery = try Gallery()
+    try await gallery.shared {
+      let (busy, last) = (BusyKeeper(), ChangeKeeper())
+      PHPhotoLibrary.shared().register(busy)
+      // Each commit is scheduled for the busy one first, so what this one has received is waiting for that one.
+      try gallery.library.register(last)
+      defer { busy.goOn() }
+      let ids = try await gallery.images(0..<2)
+      try await waitUntil("the observer is called") { busy.all.count == 1 }
+      let identifiers = ids.compactMap { LocalIdentifier($0) }
+      let later = try await gallery.images(2..<3)
+      try await gallery.library.performChanges {
+        $0.addResources([.stored(.invented(50, .alternatePhoto))], to: identifiers[1])
+      }
+      let sea = try await album("Sea")
+      let (new, edited) = (try asset(later[0]), try asset(ids[1]))
+      for seed in 3..<11 { try await gallery.images(seed..<seed + 1) }
+      try await PHPhotoLibrary.shared().performChanges {
+        PHAssetChangeRequest.deleteAssets([new] as NSArray)
+        PHAssetCollectionChangeRequest.deleteAssetCollections([sea] as NSArray)
+      }
+      try await waitUntil("the other observer is notified of all") {
+        try last.changes.all.last?.token == gallery.library.currentToken
+      }
+      busy.goOn()
+      try await waitUntil("the observer is called again") { busy.all.count == 2 }
+      let change = busy.all[1]
+      #expect(change.changeDetails(for: new)?.objectWasDeleted == true)
+      #expect(change.changeDetails(for: sea)?.objectWasDeleted == true)
+      #expect(change.changeDetails(for: edited) == nil, "It was edited before it was fetched.")
+    }
+  }
+
   @Test("an album's details are about itself; its members are seen in the result of its assets (CD-22)")
   func albums() async throws {
     let gallery = try Gallery()

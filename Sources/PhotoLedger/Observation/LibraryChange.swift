@@ -7,6 +7,8 @@ public struct LibraryChange: Sendable {
   /// How the observer saw the library before, and sees it now.
   let accessBefore: Access
   let access: Access
+  /// The observer's client; nil for the owner.
+  let client: ObjectNumber?
 
   /// The commits it spans, oldest first; for an observer that does not see everything, those that it saw.
   public let commits: [CommitSummary]
@@ -92,11 +94,14 @@ public struct LibraryChange: Sendable {
   /// For an observer without full access, an asset that was withdrawn from it is deleted. Untouched assets that become
   /// invisible by a change of its status are reported only by its results.
   /// - Parameters:
-  ///   - asset: the asset, as of any commit.
+  ///   - asset: the asset, as of any commit. If it was fetched in the middle of a composed change, the details are about
+  ///     what came after it (OB-02).
   ///   - showsTrash: whether assets in the trash are included; if not, one that was moved to the trash is deleted, and
   ///     one that was in the trash before the change has no details (PH-05).
   public func changeDetails(for asset: Asset, showsTrash: Bool = true) -> ObjectChangeDetails<Asset>? {
     let number = asset.row.number
+    guard self.delta.assets[number] != nil else { return nil }
+    let (delta, accessBefore) = rest(after: asset.commit) { $0.assets[number]?.before = asset.row }
     guard let touch = delta.assets[number], let before = touch.before else { return nil }
     let shown = delta.shows(number, to: accessBefore, then: access)
     guard shown.before, showsTrash || !before.isTrashed else { return nil }
@@ -113,8 +118,13 @@ public struct LibraryChange: Sendable {
   }
 
   /// How a collection's own properties differ now; nil if none was changed (CD-22).
+  /// - Parameter collection: the collection, as of any commit. If it was fetched in the middle of a composed change, the
+  ///   details are about what came after it (OB-02).
   public func changeDetails(for collection: PhotoCollection) -> ObjectChangeDetails<PhotoCollection>? {
-    guard let touch = delta.collections[collection.row.number], let before = touch.before, accessBefore.shows(before),
+    let number = collection.row.number
+    guard self.delta.collections[number] != nil else { return nil }
+    let (delta, accessBefore) = rest(after: collection.commit) { $0.collections[number]?.before = collection.row }
+    guard let touch = delta.collections[number], let before = touch.before, accessBefore.shows(before),
       before.deletedDate == nil
     else { return nil }
     let isGone = touch.after.map { $0.deletedDate != nil || !access.shows($0) } ?? true
@@ -124,6 +134,29 @@ public struct LibraryChange: Sendable {
       objectBeforeChanges: PhotoCollection(row: before, seenBy: accessBefore, commit: delta.from),
       objectAfterChanges: after.map { PhotoCollection(row: $0, seenBy: access, commit: delta.to) },
       assetContentChanged: false)
+  }
+
+  /// What an object that is held has not seen of the change, and how the observer saw the library before that.
+  ///
+  /// That is all of it, unless the object was fetched in its middle.
+  /// - Parameters:
+  ///   - commit: the commit of the object.
+  ///   - hold: makes the object, as it is held, the one before a delta.
+  private func rest(after commit: UInt64, hold: (inout Delta) -> Void) -> (delta: Delta, accessBefore: Access) {
+    guard delta.from < commit, commit < delta.to else { return (delta, accessBefore) }
+    do {
+      let rest = try steps.rest(after: commit, to: delta.to) {
+        try observation.composedDelta(from: commit, to: delta.to)
+      }
+      return (rest, rest.accessBefore(of: client, then: access))
+    } catch {
+      // Where the log cannot be read, too much is reported rather than too little: what the whole change did, to the
+      // object as it is held by one who was shown it. A log that stays unreadable ends every sequence with the error.
+      var whole = delta
+      whole.from = commit
+      hold(&whole)
+      return (whole, .full)
+    }
   }
 }
 

@@ -391,18 +391,18 @@ package final class Observation: StorePart, SharedResults {
   func change(_ delta: Delta, asSeenBy client: String, sharing steps: SharedSteps) throws -> LibraryChange? {
     if client == PhotoLibrary.owner {
       return LibraryChange(
-        delta: delta, observation: self, steps: steps, accessBefore: .full, access: .full, commits: delta.commits,
-        token: core.token(delta.to))
+        delta: delta, observation: self, steps: steps, accessBefore: .full, access: .full, client: nil,
+        commits: delta.commits, token: core.token(delta.to))
     }
     return try core.environment.read { t in
       let permission = try core.projections.permission(of: client, in: t)
       let token = try core.token(delta.to, for: client, t)
       let commits = try core.commits(delta.commits, asSeenBy: client, permission, t)
       guard !commits.isEmpty else { return nil }
-      let before = permission.client.flatMap { client in delta.clients[client].map { Access($0.old, of: client) } }
       return LibraryChange(
-        delta: delta, observation: self, steps: steps, accessBefore: before ?? permission.access,
-        access: permission.access, commits: commits, token: token)
+        delta: delta, observation: self, steps: steps,
+        accessBefore: delta.accessBefore(of: permission.client, then: permission.access), access: permission.access,
+        client: permission.client, commits: commits, token: token)
     }
   }
 

@@ -91,6 +91,10 @@ final class SharedSteps: Sendable {
 
   private let entries = Mutex<[Key: Entry]>([:])
 
+  /// Objects that are held are of few commits; if not, the oldest of these deltas is composed again.
+  private static let restLimit = 4
+  private let rests = Mutex<[Delta]>([])
+
   /// The step of a result to a commit; made by the first that asks.
   func step(of held: ResultCore, to commit: UInt64, _ make: () throws -> SharedStep) throws -> SharedStep {
     let key = Key(query: held.plan.query, from: held.commit, to: commit)
@@ -106,5 +110,17 @@ final class SharedSteps: Sendable {
       step = made
       return made
     }
+  }
+
+  /// What leads from the commit of an object that is held to a later one; composed by the first that asks.
+  func rest(after commit: UInt64, to last: UInt64, _ make: () throws -> Delta) throws -> Delta {
+    let known = rests.withLock { rests in rests.first { $0.from == commit && $0.to == last } }
+    if let known { return known }
+    let made = try make()
+    rests.withLock { rests in
+      if rests.count == Self.restLimit { rests.removeFirst() }
+      rests.append(made)
+    }
+    return made
   }
 }

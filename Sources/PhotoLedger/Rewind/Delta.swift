@@ -157,6 +157,14 @@ package struct Delta: Sendable {
     return Placing(before: key, after: key)
   }
 
+  /// The access of a client before the delta.
+  /// - Parameters:
+  ///   - client: its number; nil for the owner and for unregistered clients, whose access does not change.
+  ///   - access: the access that it has after the delta.
+  func accessBefore(of client: ObjectNumber?, then access: Access) -> Access {
+    client.flatMap { client in clients[client].map { Access($0.old, of: client) } } ?? access
+  }
+
   /// Whether a client is shown an asset before and after the delta, by the access that it has at the time.
   /// - Complexity: O(1); no look-up with full access.
   @inline(__always)
