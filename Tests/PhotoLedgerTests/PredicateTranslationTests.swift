@@ -12,6 +12,7 @@ private let closedDays = past...Date(timeIntervalSinceReferenceDate: 7e8)
 private let spellings = QueryRandom.identifiers.prefix(2).map { $0.uuidString + "/L0/001" }
 private let identities = Set(QueryRandom.identifiers.prefix(3))
 private let some: Date? = past
+private let since: Date? = past
 private let nothing: Date? = nil
 private let here: Location? = Location(latitude: 0, longitude: 1)
 
@@ -52,6 +53,14 @@ private let here: Location? = Location(latitude: 0, longitude: 1)
     #Predicate { $0.creationDate.flatMap { $0 > past } ?? false },
     #Predicate { $0.creationDate.flatMap { $0 > past } == true },
     #Predicate { $0.creationDate.flatMap { $0 > past } != false },
+    #Predicate { $0.creationDate.flatMap { _ in true } ?? false },
+    #Predicate { asset in asset.creationDate.flatMap { _ in asset.isFavorite } ?? true },
+    #Predicate { asset in asset.location.flatMap { _ in asset.isFavorite } ?? false },
+    #Predicate { asset in if let date = since { asset.addedDate > date } else { true } },
+    #Predicate { asset in if let date = nothing { asset.addedDate > date } else { true } },
+    #Predicate { asset in if let date = since { asset.isFavorite && asset.addedDate > date } else { asset.isHidden } },
+    #Predicate { asset in since.flatMap { _ in asset.isFavorite } ?? asset.isHidden },
+    #Predicate { asset in nothing.flatMap { _ in asset.isFavorite } ?? asset.isHidden },
     #Predicate { $0.addedDate < past },
     #Predicate { $0.isTrashed && $0.trashedDate != nil },
     #Predicate { $0.location == nil },

@@ -79,10 +79,13 @@ extension PredicateTranslation {
     case (.conditional(let condition, let key), _):
       let otherwise = try holds(other, name)
       return .condition(.or([.and([.isPresent(key), condition]), .and([.isNil(key), otherwise])]))
+    // Never nil: what an 'if let' over a captured value gives.
+    case (.condition, _): return term
     case (.key(let key), .constant(let value)):
       let value = try Self.value(value)
       try key.checkTakes(value)
       return value == .null || !key.mayBeNil ? term : .defaulted(key, value)
+    case (.key(let key), _) where !key.mayBeNil: return term
     case (.constant(let value), _): return try Self.value(value) == .null ? other : term
     default: throw .unsupported(name, "'??' between two such expressions is not supported by a fetch.")
     }
@@ -93,18 +96,28 @@ extension PredicateTranslation {
     _ wrapped: PredicateTerm, _ body: PredicateTerm, _ name: String
   ) throws(FetchError) -> PredicateTerm {
     switch (wrapped, body) {
-    case (.constant, _), (.key, .key), (.location, .key), (.location, .location):
-      if case (.key(let outer), .key(let inner)) = (wrapped, body), outer != inner { break }
-      if case (.location, .key(let inner)) = (wrapped, body), !Self.placeKeys.contains(inner) { break }
-      return body
-    case (.key(let key), .condition(let condition)): return .conditional(condition, unlessMissing: key)
-    case (.location, .condition(let condition)): return .conditional(condition, unlessMissing: .latitude)
+    case (.constant, _), (.location, .location): return body
+    case (.key(let outer), .key(let inner)) where outer == inner: return body
+    case (.location, .key(let inner)) where Self.placeKeys.contains(inner): return body
+    case (.key(let key), _) where Self.isOutcome(body): return .conditional(try holds(body, name), unlessMissing: key)
+    case (.location, _) where Self.isOutcome(body):
+      return .conditional(try holds(body, name), unlessMissing: .latitude)
     default: break
     }
     throw .unsupported(name, "This use of an optional value is not supported by a fetch; compare it in an 'if let'.")
   }
 
   private static let placeKeys: Set<PropertyKey> = [.latitude, .longitude, .altitude]
+
+  /// Whether a term is true or false, and never nil.
+  private static func isOutcome(_ term: PredicateTerm) -> Bool {
+    switch term {
+    case .condition: true
+    case .key(let key): key.valueKind == .bool
+    case .constant(let value): value is Bool
+    case .object, .location, .defaulted, .range, .conditional: false
+    }
+  }
 
   /// What a key path means on a term.
   func follow(_ path: AnyKeyPath, from term: PredicateTerm) throws(FetchError) -> PredicateTerm {
