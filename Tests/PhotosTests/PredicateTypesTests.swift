@@ -29,6 +29,7 @@ struct PredicateTypesTests {
     ({ _ in NSPredicate(format: "mediaType == %d", PHAssetMediaType.video.rawValue) }, [2, 3]),
     ({ _ in NSPredicate(format: "mediaType != %i", 2) }, [0, 1, 4, 5]),
     ({ _ in NSPredicate(format: "%K == %@", "mediaType", NSNumber(value: 2)) }, [2, 3]),
+    ({ _ in NSPredicate(format: "mediaType == %@", NSNumber(value: Int8(2))) }, [2, 3]),
     ({ _ in NSPredicate(format: "isFavorite == YES") }, [0]),
     ({ _ in NSPredicate(format: "favorite == %@", NSNumber(value: true)) }, [0]),
     ({ _ in NSPredicate(format: "isFavorite == %@", true as NSNumber) }, [0]),

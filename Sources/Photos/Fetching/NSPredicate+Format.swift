@@ -154,7 +154,8 @@ extension NSNumber: PredicateArgumentConvertible {
   public var predicateArgument: PredicateArgument {
     switch String(cString: objCType) {
     case "d", "f": .value(.double(doubleValue))
-    case "c", "B": .value(.bool(boolValue))
+    // A number of eight bits has the type of a Bool.
+    case "c", "B": (0...1).contains(int64Value) ? .value(.bool(boolValue)) : .value(.integer(int64Value))
     default: .value(.integer(int64Value))
     }
   }
