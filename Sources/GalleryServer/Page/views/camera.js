@@ -67,6 +67,8 @@ class Camera {
       key ? {} : { onSignIn: () => window.open('/sign-in', '_blank', 'noopener') });
     /** Whether the queue is resumed because the session was found to be that with which the page began. */
     this.isSame = false;
+    /** How often the session was asked for; only the last answer counts. */
+    this.lookCount = 0;
     this.uploads.addEventListener('signedout', () => this.uploads.signOut(ended()));
     this.uploads.addEventListener('resume', () => { if (!this.isSame) this.comeBack(); });
     if (session) {
@@ -119,14 +121,18 @@ class Camera {
     const { uploads } = this;
     // Before anything is sent again.
     uploads.pause();
+    const turn = this.lookCount += 1;
     try {
-      if (this.isOther(await look())) {
+      const session = await look();
+      if (turn !== this.lookCount) return;
+      if (this.isOther(session)) {
         uploads.signOut(t('session.other'));
         return;
       }
       this.isSame = true;
       uploads.resume();
     } catch (error) {
+      if (turn !== this.lookCount) return;
       if (error instanceof Problem && error.status === 401) uploads.signOut(ended());
       else uploads.pause(reason(error));
     } finally {

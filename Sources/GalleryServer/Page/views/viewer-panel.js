@@ -275,6 +275,8 @@ export class Panel {
       this.app.unsavedCaptions.delete(fieldOf);
       return;
     }
+    // Until it is saved it keeps the page from being left.
+    this.app.unsavedCaptions.set(fieldOf, field.value);
     const isDone = await this.viewer.commit(
       [{ op: 'asset.edit', assets: [fieldOf.split('/')[0]], caption: caption === '' ? null : caption }],
         t('done.caption'));
@@ -283,7 +285,6 @@ export class Panel {
       return;
     }
     // What was written is still there to be saved again, if only when the photo is shown again.
-    this.app.unsavedCaptions.set(fieldOf, field.value);
     field.defaultValue = before;
     const shown = this.fieldOf === fieldOf && this.field?.isConnected ? this.field : null;
     if (!shown) this.app.notices.show(t('viewer.captionKept'), { isError: true });
@@ -296,6 +297,8 @@ export class Panel {
    */
   putBack(field) {
     const kept = this.app.unsavedCaptions.get(this.fieldOf);
+    // The answer of a commit can be lost after it was made.
+    if (kept === field.defaultValue) this.app.unsavedCaptions.delete(this.fieldOf);
     if (kept === undefined || kept === field.defaultValue) return;
     field.value = kept;
     if (this.fieldSave) this.fieldSave.hidden = false;
