@@ -105,19 +105,28 @@ struct ExportOwnersTests {
     #expect(try files() == before)
   }
 
-  @Test("an asset does not get the path of another one's file before that has its new place", arguments: [false, true])
-  func younger(removes: Bool) async throws {
+  @Test(
+    "an asset does not get the path of another one's file before that has its new place, whatever the file's times",
+    arguments: [false, true], [false, true])
+  func younger(removes: Bool, isTouched: Bool) async throws {
+    let change = { (options: inout ExportOptions) in
+      (options.removesUnwanted, options.replacesChanged) = (removes, isTouched)
+    }
     try await add(["a", "b"], named: "IMG_1")
     let assets = try assets()
     let (older, younger) = (try text(assets[0]), try text(assets[1]))
     #expect(try await export(assets[1], "{name}").count(.copied) == 1)
+    if isTouched {
+      let date = Date(timeIntervalSince1970: 1_000_000)
+      try FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: rig.target + "/IMG_1.png")
+    }
     let lost = stored(younger)
     #expect(rename(lost, lost + ".away") == 0)
-    let kept = try await rig.export("{name}") { $0.removesUnwanted = removes }
+    let kept = try await rig.export("{name}", change)
     #expect(kept.count(.failed) == 1 && kept.count(.conflict) == 1 && kept.unwanted.isEmpty, "\(kept)")
     #expect(try files() == ["IMG_1.png": younger])
     #expect(rename(lost + ".away", lost) == 0)
-    let summary = try await rig.export("{name}") { $0.removesUnwanted = removes }
+    let summary = try await rig.export("{name}", change)
     #expect(summary.isComplete && summary.count(.copied) == 2, "\(summary)")
     #expect(try files() == ["IMG_1.png": older, "IMG_1 (1).png": younger])
   }
@@ -146,5 +155,94 @@ struct ExportOwnersTests {
     let summary = try await rig.export("{year}/{name}")
     #expect(summary.isComplete && summary.count(.copied) == 3 && summary.unwanted.isEmpty, "\(summary)")
     #expect(try files() == ["2001/x.png": "c", "2002/x.png": "a", "2003/x.png": "b"])
+  }
+
+  /// Gives assets the years of others.
+  private func move(_ years: [String: Int]) async throws {
+    let assets = try rig.rig.assets().map { (text: try text($0), id: $0.id) }
+    try await rig.library.performChanges { block in
+      for asset in assets {
+        guard let year = years[asset.text] else { continue }
+        var changes = AssetChanges()
+        changes.creationDate = .set(Self.date(year))
+        block.edit([asset.id], changes)
+      }
+    }
+  }
+
+  @Test("assets that change places in pairs are exported in batches")
+  func manyRings() async throws {
+    struct TooMany: Error {}
+    let numbers = Array(0..<70)
+    try await add(numbers.map { "\($0)" }, named: "x", years: numbers.map { 2001 + $0 })
+    _ = try await rig.export("{year}/{name}")
+    try await move(Dictionary(uniqueKeysWithValues: numbers.map { ("\($0)", 2001 + ($0 ^ 1)) }))
+    let coming = "\(rig.target)/\(ExportFolder.own)/coming"
+    let step: @Sendable () throws -> Void = {
+      if FileStamp.all(in: coming).count > 64 { throw TooMany() }
+    }
+    let summary = try await rig.export("{year}/{name}", { _ in }, at: step)
+    #expect(summary.isComplete && summary.count(.copied) == 70 && summary.unwanted.isEmpty, "\(summary)")
+    let wanted = numbers.map { ("\(2001 + ($0 ^ 1))/x.png", "\($0)") }
+    #expect(try files() == Dictionary(uniqueKeysWithValues: wanted))
+  }
+
+  @Test("an asset that was in the folder all along does not inherit the sidecar of its purged duplicate")
+  func duplicate() async throws {
+    let change = { (options: inout ExportOptions) in options.sidecars = .full }
+    try await add(["a", "a"], named: "x", years: [2001, 2002])
+    _ = try await rig.export("{year}/{name}", change)
+    let before = try files()
+    try await purge(try assets().filter { $0.wallClock?.year == "2001" }.map(\.id))
+    try await add(["c"], named: "x", years: [2001])
+    let summary = try await rig.export("{year}/{name}", change)
+    #expect(summary.isComplete && summary.unwanted.map(\.reason) == [.vanished, .vanished], "\(summary)")
+    #expect(try files().filter { before[$0.key] != nil } == before)
+  }
+
+  @Test("a file that the options leave out keeps its path until unwanted files are removed")
+  func leftOut() async throws {
+    try await rig.library.performChanges { block in
+      let files = [(ResourceType.photo, "x.png"), (ResourceType.pairedVideo, "x.mov")].map { type, name in
+        ResourceDraft(type: type, source: .data(Data(name.utf8)), originalFilename: name)
+      }
+      var creation = AssetCreation(mediaType: .image, resources: files)
+      creation.creationDate = Self.date(2001)
+      block.createAsset(creation)
+    }
+    _ = try await rig.export("{year}/{name}")
+    let ids = try rig.rig.assets().map(\.id)
+    try await rig.library.performChanges { block in
+      var changes = AssetChanges()
+      changes.creationDate = .set(Self.date(2002))
+      block.edit(ids, changes)
+      let film = ResourceDraft(type: .video, source: .data(Data("film".utf8)), originalFilename: "x.mov")
+      var creation = AssetCreation(mediaType: .video, resources: [film])
+      creation.creationDate = Self.date(2001)
+      block.createAsset(creation)
+    }
+    let kept = try await rig.export("{year}/{name}") { $0.takesPairedVideos = false }
+    #expect(kept.count(.conflict) == 1 && kept.count(.copied) == 1, "\(kept)")
+    #expect(try files() == ["2001/x.png": "x.png", "2001/x.mov": "x.mov", "2002/x.png": "x.png"])
+    let summary = try await rig.export("{year}/{name}") { ($0.takesPairedVideos, $0.removesUnwanted) = (false, true) }
+    #expect(summary.isComplete && summary.count(.copied) == 1, "\(summary)")
+    #expect(try files() == ["2001/x.mov": "film", "2002/x.png": "x.png"])
+  }
+
+  @Test("what keeps a path names the asset that could not be exported")
+  func named() async throws {
+    try await add(["a"], named: "x", years: [2001])
+    _ = try await rig.export("{year}/{name}")
+    try await purge(try assets().map(\.id))
+    try await add(["a", "c"], named: "x", years: [2002, 2001])
+    let again = try #require(try assets().first { try text($0) == "a" })
+    let lost = stored("a")
+    #expect(rename(lost, lost + ".away") == 0)
+    let reports = Gathered<ExportedFile>()
+    let options = ExportOptions(template: try ExportTemplate("{year}/{name}"))
+    _ = try await LibraryExport(of: rig.library, options: options).run(
+      try rig.library.fetchAssets(), to: rig.target, report: { reports.append($0) })
+    let messages = reports.all.filter { $0.outcome == .conflict }.map { $0.message ?? "" }
+    #expect(messages.count == 1 && messages.allSatisfy { $0.contains(again.id.uuidString) }, "\(messages)")
   }
 }

@@ -137,10 +137,10 @@ private final class ExportRun {
     summary.ofOtherAssets = others.count
     progress.filesPlanned = plan.files.count
     for file in plan.left { note(file) }
-    try await bringIn(plan.files)
-    let (ordered, rings) = ExportTakeover.inOrder(plan.files.compactMap { takeovers[$0.path] })
-    try await bringIn(ordered)
-    try await bringIn(rings, inOneBatch: true)
+    try await bringIn(plan.files.lazy.map { [$0] })
+    let waiting = plan.files.compactMap { takeovers[$0.path] }
+    owners.findWanted(plan.files, waiting)
+    try await bringIn(ExportTakeover.inOrder(waiting))
     if !stop.isSet { try clear(than: Set(plan.files.map(\.path)), others) }
     summary.wasInterrupted = stop.isSet
     summary.assetsWithoutFile = plan.assetCount - present.count
@@ -188,19 +188,22 @@ private final class ExportRun {
 
   // MARK: Bringing in
 
-  /// Brings in what can have its path at once; `takeovers` has the others then, for which it is called again.
-  private func bringIn(_ files: [PlannedFile], inOneBatch: Bool = false) async throws {
+  /// Brings in what can have its path at once; `takeovers` has the others then, for which it is called again. The files
+  /// of a group are in one batch.
+  private func bringIn(_ groups: some Sequence<[PlannedFile]>) async throws {
     var batch: [PlannedFile] = []
     var byteCount: UInt64 = 0
-    for file in files {
-      guard !stop.isSet else {
-        done(file, .notReached)
-        continue
+    for files in groups {
+      for file in files {
+        guard !stop.isSet else {
+          done(file, .notReached)
+          continue
+        }
+        guard try isToBeWritten(file) else { continue }
+        batch.append(file)
+        byteCount += file.resource?.dataSize ?? 0
       }
-      guard try isToBeWritten(file) else { continue }
-      batch.append(file)
-      byteCount += file.resource?.dataSize ?? 0
-      if !inOneBatch, batch.count == Self.batchFileCount || byteCount >= Self.batchByteCount {
+      if batch.count >= Self.batchFileCount || byteCount >= Self.batchByteCount {
         try await write(batch)
         (batch, byteCount) = ([], 0)
       }
@@ -220,14 +223,10 @@ private final class ExportRun {
         done(file, .unchanged)
         return false
       }
-      if takeovers[file.path] == nil {
-        let owner = try owners.owner(of: line)
-        if owner == file.asset.id.uuidString { break }
-        takeovers[file.path] = ExportTakeover(file: file, former: line.asset, owner: owner)
-        return false
-      }
-      if isHeld(file) { return false }
-    case .changed where options.replacesChanged: break
+      guard try mayReplace(line, file) else { return false }
+    case .changed where options.replacesChanged:
+      // One that has other times and its bytes may be the last good copy as well.
+      if let line = folder.journal.lines[file.path]?.last, try !mayReplace(line, file) { return false }
     case .changed, .foreign:
       if try adopt(file) { return false }
       // What it is to be is known only once it has been made; `isSettled` compares it then.
@@ -243,18 +242,22 @@ private final class ExportRun {
     return true
   }
 
+  /// Whether a file may have the place of that of a line now; if not, it is noted as a takeover, or what became of it.
+  private func mayReplace(_ line: JournalLine, _ file: PlannedFile) throws -> Bool {
+    if takeovers[file.path] != nil { return !isHeld(file) }
+    let owner = try owners.owner(of: line)
+    if owner == file.asset.id.uuidString { return true }
+    takeovers[file.path] = ExportTakeover(file: file, former: line, owner: owner)
+    return false
+  }
+
   /// Whether the path of a file has one of another asset that has to stay; that is noted.
   private func isHeld(_ file: PlannedFile) -> Bool {
     guard let takeover = takeovers[file.path] else { return false }
-    let reason: String
-    if let owner = takeover.owner, owners.isAsked(owner) {
-      guard incomplete.contains(owner) else { return false }
-      reason = "of which a file could not be exported"
-    } else {
-      if takeover.owner == nil, options.removesUnwanted { return false }
-      reason = "which is not exported now"
+    guard let reason = owners.reasonToKeep(takeover, incomplete, removesUnwanted: options.removesUnwanted) else {
+      return false
     }
-    conflict(file, "was exported for the asset \(takeover.former), \(reason)")
+    conflict(file, "was exported for the asset \(takeover.owner ?? takeover.former.asset), \(reason)")
     return true
   }
 
@@ -263,7 +266,7 @@ private final class ExportRun {
     guard let takeover = takeovers[file.path], takeover.owner == nil else { return }
     summary.unwanted.append(
       UnwantedFile(
-        path: file.path, asset: takeover.former, reason: .vanished, isRemoved: !options.isDryRun, message: nil))
+        path: file.path, asset: takeover.former.asset, reason: .vanished, isRemoved: !options.isDryRun, message: nil))
   }
 
   /// Whether what has the path of a file that is to be made may be that file: not if it was made of the same before,
@@ -318,10 +321,19 @@ private final class ExportRun {
     return true
   }
 
-  private func isLeftOut(_ made: Made) throws -> Bool {
-    guard isHeld(made.file) else { return false }
-    try discard(made)
-    return true
+  /// Discards what may not have its path. That leaves its own asset incomplete, and another one of the batch may be to
+  /// have the path of that.
+  private func withoutHeld(_ made: [Made]) throws -> [Made] {
+    var followers = Dictionary(grouping: made.indices) { takeovers[made[$0].file.path]?.owner }
+    var held: Set<Int> = []
+    var open = Array(made.indices.reversed())
+    while let index = open.popLast() {
+      guard !held.contains(index), isHeld(made[index].file) else { continue }
+      held.insert(index)
+      try discard(made[index])
+      open += followers.removeValue(forKey: made[index].file.asset.id.uuidString) ?? []
+    }
+    return made.indices.filter { !held.contains($0) }.map { made[$0] }
   }
 
   private func discard(_ made: Made) throws {
@@ -345,13 +357,7 @@ private final class ExportRun {
   private func write(_ batch: [PlannedFile]) async throws {
     if batch.isEmpty, renamed.isEmpty { return }
     do {
-      var made = try await make(batch).filter { try !isSettled($0) }
-      // One that is left out leaves its own asset incomplete, and another of the batch may be to have that one's path.
-      var count = made.count + 1
-      while made.count < count {
-        count = made.count
-        made = try made.filter { try !isLeftOut($0) }
-      }
+      let made = try await withoutHeld(make(batch).filter { try !isSettled($0) })
       try step()
       try folder.synchronize()
       try step()
