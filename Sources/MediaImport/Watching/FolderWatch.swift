@@ -149,7 +149,7 @@ struct FolderWatch {
     var root: FilePath
     var file: File
     var at: Duration
-    /// When it was first due to be judged, with no folder to be listed before that.
+    /// When its root's files were first due to be judged, with no folder to be listed before that.
     var due: Duration?
     /// When it was last looked for elsewhere, in vain.
     var resolved: Duration?
