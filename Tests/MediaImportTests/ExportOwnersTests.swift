@@ -105,6 +105,20 @@ struct ExportOwnersTests {
     #expect(try files() == before)
   }
 
+  @Test("what an earlier export has of a photo that was imported again stays that photo's in later exports")
+  func inherited() async throws {
+    try await add(["a", "b"])
+    _ = try await rig.export("{name}") { $0.sidecars = .full }
+    let before = try files()
+    try await purge(try assets().map(\.id))
+    try await add(["a", "b"])
+    for _ in 0..<2 {
+      let summary = try await rig.export("{name}") { $0.sidecars = nil }
+      #expect(summary.count(.unchanged) == 2 && summary.outcomes.count == 1, "\(summary)")
+    }
+    #expect(try files() == before && before.count == 4)
+  }
+
   @Test(
     "an asset does not get the path of another one's file before that has its new place, whatever the file's times",
     arguments: [false, true], [false, true])

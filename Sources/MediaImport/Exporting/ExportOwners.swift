@@ -67,6 +67,17 @@ final class ExportOwners {
     Set(try gone.filter { try owner(of: $0) == nil }.map(\.path))
   }
 
+  /// The lines of gone assets whose photos were imported again, as those of the new assets: once a new asset has one
+  /// line, the rest is no longer found by the bytes.
+  func inherited() -> [JournalLine] {
+    gone.compactMap { line in
+      guard let heir = newcomers[line.sourceHash ?? line.asset] else { return nil }
+      var line = line
+      line.asset = heir
+      return line
+    }
+  }
+
   /// Whether an asset is in the library, and not in its trash.
   func isThere(_ asset: String) throws -> Bool {
     if let isThere = known[asset] { return isThere }
@@ -102,6 +113,10 @@ final class ExportOwners {
     guard let owner = takeover.owner else { return removesUnwanted ? nil : "which is not exported now" }
     guard asked.contains(owner) else { return "which is not exported now" }
     if incomplete.contains(owner) { return "of which a file could not be exported" }
+    // The packets of one asset are alike; but one beside the picture of another would describe that.
+    if takeover.former.kind == "sidecar", !removesUnwanted, incomplete.contains(takeover.file.asset.id.uuidString) {
+      return "whose picture beside it stays"
+    }
     guard !removesUnwanted, let hash = takeover.former.sourceHash else { return nil }
     return wanted[owner]?.contains(hash) == true ? nil : "of which no file with these bytes is exported now"
   }

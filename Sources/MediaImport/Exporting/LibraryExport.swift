@@ -130,6 +130,7 @@ private final class ExportRun {
   func run(_ assets: FetchResult<Asset>) async throws -> ExportSummary {
     let subjects = try subjects(of: assets)
     try owners.find(folder.journal.lines, subjects)
+    if !options.isDryRun { renamed = owners.inherited() }
     let others = owners.others
     let plan = ExportPlan(subjects, options, reserved: others.union(try keptPaths()))
     summary.assets = plan.assetCount

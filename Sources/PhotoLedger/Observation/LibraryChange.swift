@@ -94,8 +94,8 @@ public struct LibraryChange: Sendable {
   /// For an observer without full access, an asset that was withdrawn from it is deleted. Untouched assets that become
   /// invisible by a change of its status are reported only by its results.
   /// - Parameters:
-  ///   - asset: the asset, as of any commit. If it was fetched in the middle of a composed change, the details are about
-  ///     what came after it (OB-02); one that was fetched at the end of the change or later gets all of it.
+  ///   - asset: the asset, as of any commit. If it was fetched in the middle of a composed change, the details are
+  ///     about what came after it (OB-02); one that was fetched at the end of the change or later gets all of it.
   ///   - showsTrash: whether assets in the trash are included; if not, one that was moved to the trash is deleted, and
   ///     one that was in the trash before the change has no details (PH-05).
   public func changeDetails(for asset: Asset, showsTrash: Bool = true) -> ObjectChangeDetails<Asset>? {
@@ -118,8 +118,8 @@ public struct LibraryChange: Sendable {
   }
 
   /// How a collection's own properties differ now; nil if none was changed (CD-22).
-  /// - Parameter collection: the collection, as of any commit. If it was fetched in the middle of a composed change, the
-  ///   details are about what came after it (OB-02); one that was fetched at its end or later gets all of it.
+  /// - Parameter collection: the collection, as of any commit. If it was fetched in the middle of a composed change,
+  ///   the details are about what came after it (OB-02); one that was fetched at its end or later gets all of it.
   public func changeDetails(for collection: PhotoCollection) -> ObjectChangeDetails<PhotoCollection>? {
     let number = collection.row.number
     guard self.delta.collections[number] != nil else { return nil }
