@@ -290,8 +290,8 @@ struct UploadRuleTests {
     }
   }
 
-  @Test("a job that is cancelled while uploads are disabled leaves nothing at the server, and no copy of its file")
-  func cancelledWhileDisabled() async throws {
+  /// Disables uploads after a server has a part of a file; no task runs its job any more.
+  private func disabledInTheMiddle() async throws -> Stalling {
     let stalling = Stalling(at: "PATCH")
     var environment = UploadEnvironment.system
     environment.limits.portion = 1
@@ -303,6 +303,13 @@ struct UploadRuleTests {
     try small.library.disableUploads()
     let jobs = small.library.store.uploads.jobs
     try await waitUntil("no task runs the job") { try jobs.lock(for: small.library.client) != nil }
+    return stalling
+  }
+
+  @Test("a job that is cancelled while uploads are disabled leaves nothing at the server, and no copy of its file")
+  func cancelledWhileDisabled() async throws {
+    let stalling = try await disabledInTheMiddle()
+    let jobs = small.library.store.uploads.jobs
     let job = try #require(try small.library.uploadJobs(.process).first)
     let copy = jobs.copy(for: job)
     try Data("left by a killed process".utf8).write(to: copy)
@@ -315,17 +322,8 @@ struct UploadRuleTests {
 
   @Test("a job that is cancelled before it could be begun again leaves nothing at the server")
   func cancelledBeforeItBegins() async throws {
-    let stalling = Stalling(at: "PATCH")
-    var environment = UploadEnvironment.system
-    environment.limits.portion = 1
-    small.library.startUploads(over: stalling, environment)
-    let asset = try await photos("two bytes")[0]
-    try small.library.enableUploads()
-    try await perform(try creation(asset))
-    try await waitUntil("the second request is sent") { stalling.calls.all.contains { $0.method == "PATCH" } }
-    try small.library.disableUploads()
+    let stalling = try await disabledInTheMiddle()
     let jobs = small.library.store.uploads.jobs
-    try await waitUntil("no task runs the job") { try jobs.lock(for: small.library.client) != nil }
     // The first write enables uploads, the second begins the job.
     let writes = Mutex(0)
     jobs.obstruct { isWrite in
