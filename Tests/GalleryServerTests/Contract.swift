@@ -111,6 +111,7 @@
       }
       let documented = Documented(method: method, path: path, status: key)
       Self.record(documented)
+      if key != status { Self.record(Documented(method: method, path: path, status: "raw \(status)")) }
       return documented
     }
 
