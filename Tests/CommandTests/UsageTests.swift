@@ -91,13 +91,18 @@ struct UsageTests {
     #expect(result.output.isEmpty)
   }
 
-  @Test("--version names the version of the changelog's newest heading")
+  @Test("--version names the version of the changelog's newest section")
   func version() throws {
     let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .deletingLastPathComponent()
     let changelog = try String(contentsOf: root.appending(path: "CHANGELOG.md"), encoding: .utf8)
-    let heading = try #require(changelog.split(separator: "\n").first { $0.hasPrefix("## ") })
-    #expect(heading.hasPrefix("## \(PhotoLedgerCommand.Program.version)"), "\(heading)")
+    let section = changelog.split(separator: "\n").drop { !$0.hasPrefix("## ") }
+    let heading = try #require(section.first)
+    // What is not released yet names its version in the sentence below the heading.
+    let isReleased = heading != "## [Unreleased]"
+    let line = isReleased ? heading : section.dropFirst().first ?? ""
+    let number = PhotoLedgerCommand.Program.version
+    #expect(line.hasPrefix(isReleased ? "## [\(number)] - " : "This will be version \(number),"), "\(line)")
     let result = try Sandbox(makesLibrary: false).run(["--version"])
     #expect(result.output.hasPrefix("photoledger \(PhotoLedgerCommand.Program.version), with"))
   }

@@ -5,7 +5,7 @@ import PhotoLedger
 
 /// The program: finds the command, runs it, and turns what went wrong into a sentence and an exit status.
 enum Program {
-  /// The version, as the changelog's newest heading has it.
+  /// The version, as the changelog's newest section names it.
   static let version = "0.1.0"
 
   /// The arguments of the process without the program's own name; nil for one that is not UTF-8.
