@@ -264,11 +264,39 @@ struct MediaProbeTests {
     #expect(timedOut.all.isEmpty, "The block waited until the examination gave up.")
   }
 
+  @Test("a probe that keeps clients apart gets the client whose block brings the bytes, or whose request names a file")
+  func clients() async throws {
+    let probe = ClientProbe()
+    let small = try Self.library(probe)
+    let app = try await small.ruleClient(.authorized)
+    for library in [small.library, app] {
+      try await library.performChanges { $0.createAsset(Self.image(Self.draft("jpeg 30 20"))) }
+    }
+    let file = small.temporary.folder.place("a.jpg")
+    try Data("jpeg 3 2".utf8).write(to: file)
+    #expect(AssetCreation(imageAt: file, examinedBy: app) != nil)
+    #expect(probe.clients.all == [PhotoLibrary.owner, app.client, app.client])
+  }
+
   @Test("only the owner chooses the probe (AU-01)")
   func owners() async throws {
     let small = try SmallLibrary()
     let app = try await small.ruleClient(.authorized)
     let error = #expect(throws: LibraryError.self) { try app.setMediaProbe(nil) }
     #expect(error?.code == .accessUserDenied)
+  }
+}
+
+/// A probe that keeps files of different clients apart.
+private final class ClientProbe: ClientMediaProbe {
+  /// The client of each file that was examined.
+  let clients = Gathered<String>()
+  private let written = WrittenProbe()
+
+  func examine(_ file: URL) throws -> MediaFinding { try written.examine(file) }
+
+  func examine(_ file: URL, for client: String) throws -> MediaFinding {
+    clients.append(client)
+    return try written.examine(file)
   }
 }

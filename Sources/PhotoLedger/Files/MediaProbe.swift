@@ -33,6 +33,15 @@ public protocol MediaProbe: Sendable {
   func examine(_ file: URL) throws -> MediaFinding
 }
 
+/// A probe that keeps the files of different clients apart.
+package protocol ClientMediaProbe: MediaProbe {
+  /// Examines a file, as ``MediaProbe/examine(_:)`` does.
+  /// - Parameters:
+  ///   - file: an absolute file URL; its name has the ending of the original name, if that had one.
+  ///   - client: the client whose block brings the file.
+  func examine(_ file: URL, for client: String) throws -> MediaFinding
+}
+
 /// What a ``MediaProbe`` found.
 public enum MediaFinding: Sendable, Hashable {
   /// An image, a video or a sound recording.

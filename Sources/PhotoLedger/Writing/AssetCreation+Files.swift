@@ -25,7 +25,7 @@ extension AssetCreation {
   /// - Returns: nil if the file does not exist, or is not an image; without a probe its name decides.
   /// - Complexity: one call of the probe.
   public init?(imageAt file: URL, examinedBy library: PhotoLibrary) {
-    self.init(file, .image, .photo, library.store.probing)
+    self.init(file, .image, .photo, library)
   }
 
   /// Describes a video that a file is to become, by what the library's probe finds in it (CB-09).
@@ -38,17 +38,19 @@ extension AssetCreation {
   /// - Returns: nil if the file does not exist, or is not a video; without a probe its name decides.
   /// - Complexity: one call of the probe.
   public init?(videoAt file: URL, examinedBy library: PhotoLibrary) {
-    self.init(file, .video, .video, library.store.probing)
+    self.init(file, .video, .video, library)
   }
 
-  private init?(_ file: URL, _ medium: MediaType, _ type: ResourceType, _ probing: MediaProbing? = nil) {
+  private init?(_ file: URL, _ medium: MediaType, _ type: ResourceType, _ library: PhotoLibrary? = nil) {
     var isDirectory: ObjCBool = false
     guard file.isFileURL, FileManager.default.fileExists(atPath: file.path, isDirectory: &isDirectory),
       !isDirectory.boolValue
     else { return nil }
     var draft = ResourceDraft(type: type, source: .file(file, shouldMove: false))
     // Where a file cannot be read, the block that brings it fails and says why.
-    if let probing { draft.examined = try? ExaminedFile(FilePath(file.path), probing) }
+    if let library {
+      draft.examined = try? ExaminedFile(FilePath(file.path), library.store.probing, for: library.client)
+    }
     switch draft.examined?.outcome {
     case .success(.medium(let facts)): guard facts.mediaType == medium else { return nil }
     case .success(.noMedium): return nil

@@ -31,13 +31,19 @@ final class MediaProbing: StorePart {
   var isInstalled: Bool { state.withLock { $0.probe != nil } }
 
   /// Examines a file.
-  /// - Parameter name: what errors call it.
+  /// - Parameters:
+  ///   - name: what errors call it.
+  ///   - client: the client that brings it.
   /// - Returns: the finding; nil if nothing examines files now.
-  func finding(_ file: URL, named name: String) throws(LibraryError) -> MediaFinding? {
+  func finding(_ file: URL, named name: String, for client: String) throws(LibraryError) -> MediaFinding? {
     guard let probe = state.withLock({ $0.probe }) else { return nil }
     let finding: MediaFinding
     do {
-      finding = try probe.examine(file)
+      if let probe = probe as? any ClientMediaProbe {
+        finding = try probe.examine(file, for: client)
+      } else {
+        finding = try probe.examine(file)
+      }
     } catch {
       let failure = error as? LibraryError
       throw LibraryError(
@@ -65,12 +71,12 @@ struct ExaminedFile: Sendable {
   let stamp: FileStamp
   let outcome: Result<MediaFinding, LibraryError>
 
-  /// Examines a file; nil if nothing does now, or if the file changed meanwhile.
-  init?(_ path: FilePath, _ probing: MediaProbing) throws(LibraryError) {
+  /// Examines a file of a client; nil if nothing does now, or if the file changed meanwhile.
+  init?(_ path: FilePath, _ probing: MediaProbing, for client: String) throws(LibraryError) {
     let before = try SourceFile(path).stamp
     let url = URL(filePath: path.description, directoryHint: .notDirectory).standardizedFileURL
     do throws(LibraryError) {
-      guard let finding = try probing.finding(url, named: path.description) else { return nil }
+      guard let finding = try probing.finding(url, named: path.description, for: client) else { return nil }
       outcome = .success(finding)
     } catch {
       outcome = .failure(error)
@@ -85,9 +91,10 @@ extension ResourceStore {
   /// - Parameters:
   ///   - content: bytes in their place.
   ///   - name: the name that they came with.
+  ///   - client: the client whose block brings them.
   /// - Returns: nil if nothing examines files now, or if a purge took the bytes away, as the writer will find.
   func finding(
-    in content: StoredContent, named name: String, _ probing: MediaProbing
+    in content: StoredContent, named name: String, _ probing: MediaProbing, for client: String
   ) throws(LibraryError) -> MediaFinding? {
     let path = path(ofContent: content.sha256)
     let ending = FilePath(name).pathExtension
@@ -104,7 +111,8 @@ extension ResourceStore {
     }
     defer { if let link { unlink(link) } }
     do throws(LibraryError) {
-      return try probing.finding(URL(filePath: link ?? path, directoryHint: .notDirectory), named: name)
+      let file = URL(filePath: link ?? path, directoryHint: .notDirectory)
+      return try probing.finding(file, named: name, for: client)
     } catch {
       guard holds(content.sha256, byteCount: content.dataSize) else { return nil }
       throw error

@@ -22,6 +22,8 @@ struct Staging: Sendable {
   var stored: [AssetResource] = []
   /// What is taken away if it succeeds.
   var moved: [MovedFile] = []
+  /// Whose block it is.
+  var client = PhotoLibrary.owner
 
   /// Whether the block brought no bytes.
   var isEmpty: Bool { stored.isEmpty && moved.isEmpty }
@@ -67,7 +69,7 @@ extension ResourceStore {
     staging.stored.append(resource)
     guard isExamined else { return StagedDraft(resource: resource) }
     let found: MediaFinding? =
-      if let known { try known.get() } else { try finding(in: content, named: label, probing) }
+      if let known { try known.get() } else { try finding(in: content, named: label, probing, for: staging.client) }
     guard let facts = try draft.facts(of: found, named: label) else {
       try draft.checkMedium(named: name)
       return StagedDraft(resource: resource)

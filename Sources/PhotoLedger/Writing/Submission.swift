@@ -87,7 +87,7 @@ struct Submission: Sendable {
       enqueue(nil, at: place)
       return handler(.success(receipt))
     }
-    var staging = Staging()
+    var staging = Staging(client: client)
     do {
       if let receipt = try known() {
         enqueue(nil, at: place)
