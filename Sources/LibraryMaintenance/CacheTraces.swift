@@ -11,6 +11,7 @@ import PhotoLedger
 //     LIBRARY/renditions/removed-1/          the same, of another recipe, until it is removed
 //     LIBRARY/renditions/r3/ab/ab12….large.new   a rendition that a killed server was writing: removed
 //     LIBRARY/renditions/photoledger-work-PID-…/ what programs of a killed process read, an original perhaps: removed
+//     LIBRARY/server/photoledger-work-PID-…/ the same, of the exiftool that examines change blocks: removed
 //     LIBRARY/picture-hashes/h1              hashes of pictures for the search of duplicates: the record becomes zeros
 //     LIBRARY/sidecars/files                 where sidecars of referenced originals were written: lines become empty
 //
@@ -33,7 +34,7 @@ struct CacheTraces {
   /// hold a second name of an original.
   /// - Throws: ``LibraryError`` `.storage` if one cannot be removed, or a folder not be read to its end.
   func removeLeftWork() throws(LibraryError) {
-    for folder in ["renditions", "picture-hashes"] {
+    for folder in ["renditions", "picture-hashes", "server"] {
       if try entries(of: folder).isEmpty { continue }
       let place = URL(filePath: library.linkedPath(of: folder), directoryHint: .isDirectory)
       guard let left = try WorkRoots.removeLeft(in: place).first else { continue }

@@ -87,15 +87,35 @@ import Testing
       .enabled(if: CuriousExifTool.isPossible, "Needs a sandbox that keeps files away, and perl."))
     func uploads() throws {
       let sandbox = try Sandbox()
-      try CuriousExifTool.write(in: sandbox.folder.path)
-      let path = sandbox.folder.path + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")
-      let running = try Running(sandbox, Self.serve, ["PATH": path])
-      let (address, link) = try announcement(running)
-      let served = try ServedLibrary(running, at: address, link: link)
+      let served = try servedByCurious(sandbox)
       let answer = try served.ask("PUT", "/v1/uploads?name=a.jpg", ["no": "photo"])
       #expect(answer.status == 422, "\(answer)")
       #expect((answer.json["detail"] as? String)?.contains("(own no-store)") == true, "\(answer)")
-      #expect(try running.finish(interrupting: true).status == 0)
+      #expect(try served.running.finish(interrupting: true).status == 0)
+    }
+
+    @Test(
+      "the exiftool that examines the bytes of change blocks cannot read the library's store",
+      .enabled(if: CuriousExifTool.isPossible, "Needs a sandbox that keeps files away, and perl."))
+    func blocks() throws {
+      let sandbox = try Sandbox()
+      let served = try servedByCurious(sandbox)
+      let data = Data("no photo".utf8).base64EncodedString()
+      let resource = ["type": "photo", "originalFilename": "a.jpg", "data": data]
+      let creation: [String: Any] = ["op": "asset.create", "mediaType": "image", "resources": [resource]]
+      let answer = try served.ask("POST", "/v1/blocks", ["changes": [creation]])
+      #expect(answer.status == 400, "\(answer)")
+      #expect((answer.json["detail"] as? String)?.contains("(own no-store)") == true, "\(answer)")
+      #expect(try served.running.finish(interrupting: true).status == 0)
+    }
+
+    /// A server whose exiftool says what it can read.
+    private func servedByCurious(_ sandbox: Sandbox) throws -> ServedLibrary {
+      try CuriousExifTool.write(in: sandbox.folder.path)
+      let path = sandbox.folder.path + ":" + (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin")
+      let running = try Running(sandbox, Self.serve, ["PATH": path, "PHOTOLEDGER_PROBE": "exiftool"])
+      let (address, link) = try announcement(running)
+      return try ServedLibrary(running, at: address, link: link)
     }
 
     @Test("the cookie of a server without TLS may be sent without it")

@@ -133,7 +133,7 @@ struct CacheTracesTests {
       kept.url.appending(path: "\(folder)/photoledger-work-\(process)-01234567")
     }
     // This process has made none, so that one with its number is an earlier one's.
-    let left = ["renditions", "picture-hashes"].map { root($0, getpid()) }
+    let left = ["renditions", "picture-hashes", "server"].map { root($0, getpid()) }
     let running = root("renditions", getppid())
     for root in left + [running] {
       try FileManager.default.createDirectory(at: root.appending(path: "1/in"), withIntermediateDirectories: true)

@@ -80,19 +80,7 @@ struct ConfinedIntakeTests {
   func clients() async throws {
     let rig = try ImportedLibrary()
     let programs = try TemporaryFolder()
-    // It says how many answers it has given. The number of its process is not its own in a sandbox.
-    let script = """
-      #!/usr/bin/perl
-      $| = 1;
-      my $count = 0;
-      while (my $line = <STDIN>) {
-        next unless $line =~ /^-execute(\\d+)$/;
-        $count += 1;
-        print qq([{"SourceFile":"a","File:MIMEType":"answer $count"}]\\n{ready$1}\\n);
-      }
-
-      """
-    try writeProgram(script, at: programs.path + "/exiftool")
+    try CountingExifTool.write(in: programs.path)
     let path = rig.library.url.path
     try FileManager.default.createDirectory(atPath: "\(path)/\(Self.uploads)", withIntermediateDirectories: true)
     let intake = MediaIntake(searchPath: programs.path, confinedTo: Self.uploads)

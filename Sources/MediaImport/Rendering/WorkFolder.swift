@@ -24,7 +24,7 @@ internal import Glibc
 internal import PhotoLedger
 internal import Synchronization
 
-/// The folder that holds the work folders of one renderer.
+/// The folder that holds the work folders of one renderer, or of one probe.
 final class WorkRoot: Sendable {
   /// Where it is; nil until it is needed.
   private let path = Mutex<String?>(nil)
@@ -63,6 +63,8 @@ final class WorkRoot: Sendable {
 
 /// A folder for one piece of work, which goes with this value.
 struct WorkFolder: ~Copyable {
+  /// The folder of all work folders that it lies in.
+  let root: String
   private let path: String
   /// What programs may read.
   let input: String
@@ -74,7 +76,7 @@ struct WorkFolder: ~Copyable {
   private let mayRefer: Bool
 
   fileprivate init(in root: String, linking linkable: [String], _ mayRefer: Bool) throws {
-    (self.linkable, self.mayRefer) = (linkable, mayRefer)
+    (self.root, self.linkable, self.mayRefer) = (root, linkable, mayRefer)
     path = "\(root)/\(UUID().uuidString)"
     (input, output) = (path + "/in", path + "/out")
     for folder in [path, input, output] {

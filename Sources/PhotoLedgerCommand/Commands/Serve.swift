@@ -50,7 +50,7 @@ extension Command {
   ) { invocation in
     try invocation.checkServes()
     let interruption = Interruption(patience: Interruption.patienceOfServer)
-    return try invocation.withLibrary { library in
+    return try invocation.withLibrary(isServed: true) { library in
       try invocation.serve(library, until: interruption)
       return .done
     }

@@ -190,9 +190,10 @@ struct Invocation: Sendable {
   ///   - isTelling: whether the message is printed here, and not by the body.
   ///   - policy: how a migration handles events that cannot be applied.
   ///   - interruption: what ends the examination of new files early; nil where a signal ends the process.
+  ///   - isServed: whether other programs send new files, so that what examines them may read nothing else.
   func withLibrary<R>(
     at place: URL? = nil, isTelling: Bool = true, unreadableEvents policy: UnreadableEventPolicy = .stop,
-    interruption: Interruption? = nil, _ body: (PhotoLibrary) throws -> R
+    interruption: Interruption? = nil, isServed: Bool = false, _ body: (PhotoLibrary) throws -> R
   ) throws -> R {
     let client = try self.client()
     let moment = try self.moment()
@@ -205,7 +206,8 @@ struct Invocation: Sendable {
     }
     bar.clear()
     defer { library.close() }
-    try library.setMediaProbe(try probe(interruption), whenUnavailable: { Output.notice($0) })
+    let probe = try self.probe(interruption, servedFrom: isServed ? library : nil)
+    try library.setMediaProbe(probe, whenUnavailable: { Output.notice($0) })
     guard let client else { return try body(try moment?.view(of: library) ?? library) }
     let now = library.as(client)
     let view = try moment?.view(of: now) ?? now
@@ -218,9 +220,13 @@ struct Invocation: Sendable {
   }
 
   /// What examines the bytes of new files: exiftool, unless `PHOTOLEDGER_PROBE` says that nothing does.
-  private func probe(_ interruption: Interruption?) throws -> (any MediaProbe)? {
+  /// - Parameter library: the library that is served; nil for other commands.
+  private func probe(_ interruption: Interruption?, servedFrom library: PhotoLibrary?) throws -> (any MediaProbe)? {
     switch ProcessInfo.processInfo.environment["PHOTOLEDGER_PROBE"] ?? "" {
-    case "", "exiftool": return ExternalProbe(isCancelled: { interruption?.isRequested ?? false })
+    case "", "exiftool":
+      let isCancelled: @Sendable () -> Bool = { interruption?.isRequested ?? false }
+      guard let library else { return ExternalProbe(isCancelled: isCancelled) }
+      return ExternalProbe(servedFrom: library, isCancelled: isCancelled)
     case "none": return nil
     case let other: throw UsageError("PHOTOLEDGER_PROBE must be exiftool or none; got '\(other)'.")
     }

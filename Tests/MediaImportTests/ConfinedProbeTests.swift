@@ -1,0 +1,79 @@
+import Foundation
+import PhotoLedger
+import TestSupport
+import Testing
+
+@testable import MediaImport
+
+@Suite(
+  "What the exiftool of a server's change blocks may read",
+  .enabled(if: CuriousExifTool.isPossible, "Needs a sandbox that keeps files away, and perl."))
+struct ConfinedProbeTests {
+  /// What exiftool can read when a block brings bytes: it is in the reason for which the block is rejected.
+  private func answer(_ bytes: String, named name: String, in library: PhotoLibrary) throws -> String {
+    let draft = ResourceDraft(type: .photo, source: .data(Data(bytes.utf8)), originalFilename: name)
+    let error = #expect(throws: LibraryError.self) {
+      try library.performChangesAndWait { $0.createAsset(AssetCreation(mediaType: .image, resources: [draft])) }
+    }
+    return error?.description ?? ""
+  }
+
+  /// The work folders that are left, of all roots in the folder of the server.
+  private func left(in library: String) throws -> [String] {
+    let server = library + "/server"
+    let roots = try FileManager.default.contentsOfDirectory(atPath: server)
+    return try roots.flatMap { try FileManager.default.contentsOfDirectory(atPath: "\(server)/\($0)") }
+  }
+
+  @Test("it reads the bytes of a block and not the store, also when the library is moved")
+  func confined() throws {
+    let rig = try ImportedLibrary()
+    let programs = try TemporaryFolder()
+    try CuriousExifTool.write(in: programs.path)
+    let (old, new) = (rig.library.url.path, rig.library.url.path + " elsewhere")
+    try rig.library.setMediaProbe(ExternalProbe(servedFrom: rig.library, searchPath: programs.path))
+    for name in ["a.jpg", "a"] {
+      let first = try answer("first", named: name, in: rig.library)
+      #expect(first.contains("(own no-store)"), "\(first)")
+    }
+    #expect(try left(in: old).isEmpty)
+    try #require(rename(old, new) == 0)
+    let moved = try answer("moved", named: "b.jpg", in: rig.library)
+    #expect(moved.contains("(own no-store)"), "\(moved)")
+    #expect(try left(in: new).isEmpty)
+
+    try rig.library.setMediaProbe(ExternalProbe(searchPath: programs.path))
+    let all = try answer("all", named: "c.jpg", in: rig.library)
+    #expect(all.contains("(own STORE)"), "The test has something to find: \(all)")
+  }
+
+  @Test("a process that was asked about bytes of one client is asked about none of another")
+  func clients() throws {
+    let rig = try ImportedLibrary()
+    let folder = try TemporaryFolder()
+    try CountingExifTool.write(in: folder.path)
+    let file = URL(filePath: try folder.write("a.jpg", Data("a".utf8)).description)
+    let probe = ExternalProbe(servedFrom: rig.library, searchPath: folder.path)
+    // So few answers start no second process.
+    for (client, count) in [("one", 1), ("one", 2), ("two", 1), ("one", 1)] {
+      #expect(try probe.examine(file, for: client) == .noMedium("answer \(count)"), "\(client)")
+    }
+  }
+
+  @Test("a confined exiftool finds in a photo what another one does")
+  func agreement() throws {
+    let rig = try ImportedLibrary()
+    let folder = try TemporaryFolder()
+    let raw = TinyMedia.tiff(TinyMedia.Photo(make: "NIKON CORPORATION", model: "NIKON D70"), isWithSize: true)
+    let (confined, other) = (ExternalProbe(servedFrom: rig.library), ExternalProbe())
+    for (name, data) in [("a.jpg", TinyMedia.jpeg()), ("b", TinyMedia.jpeg()), ("c.nef", raw), ("d", raw)] {
+      let file = URL(filePath: try folder.write(name, data).description)
+      let finding = try confined.examine(file)
+      #expect(try finding == other.examine(file), "\(name)")
+      guard case .medium = finding else {
+        Issue.record("\(name) is not a medium.")
+        continue
+      }
+    }
+  }
+}
