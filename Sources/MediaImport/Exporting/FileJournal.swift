@@ -22,41 +22,6 @@ internal import PhotoLedger
 // copy of the folder to another disk would be a folder of strangers); a line after the rename (a kill between the two
 // leaves an unknown file).
 
-/// The attributes by which a file is recognised as the one that was written.
-struct FileStamp: Sendable, Hashable {
-  let byteCount: Int64
-  /// When it was last changed, nanoseconds since 1970; after the year 2262 they wrap around.
-  let modified: Int64
-
-  init(byteCount: Int64, modified: Int64) { (self.byteCount, self.modified) = (byteCount, modified) }
-
-  /// The stamp of what is under a path; nil if nothing is, or no regular file.
-  init?(of path: String) {
-    var status = stat()
-    guard lstat(path, &status) == 0 else { return nil }
-    self.init(status)
-  }
-
-  /// The stamp of an open file; nil if it cannot be asked, or is no regular file.
-  init?(of descriptor: Int32) {
-    var status = stat()
-    guard fstat(descriptor, &status) == 0 else { return nil }
-    self.init(status)
-  }
-
-  /// The names in a folder, each with the stamp of the file; none if the folder cannot be read.
-  static func all(in folder: String) -> [(name: String, stamp: FileStamp?)] {
-    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
-    return names.map { ($0, FileStamp(of: "\(folder)/\($0)")) }
-  }
-
-  private init?(_ status: stat) {
-    guard status.st_mode & S_IFMT == S_IFREG else { return nil }
-    byteCount = Int64(status.st_size)
-    modified = Int64(status.st_mtim.tv_sec) &* 1_000_000_000 &+ Int64(status.st_mtim.tv_nsec)
-  }
-}
-
 /// One writing of a file.
 struct JournalLine: Sendable, Hashable {
   /// Where it lies.

@@ -32,6 +32,24 @@ struct SourceAlbum: Sendable, Hashable {
   var files: [Int] = []
 }
 
+/// Which of the albums with a title.
+struct AlbumPlace: Sendable, Hashable {
+  /// Its title.
+  var title: String
+  /// 0 for the oldest album with that title.
+  var ordinal: Int
+  /// How many albums of that title the source has.
+  var count: Int
+}
+
+/// A file that is an edited copy by its name.
+struct EditedCopy: Sendable, Hashable {
+  /// The files that have the name of its original.
+  var originals: [Int]
+  /// Whether the source says so, and metadata only must not say otherwise; if not, they have to say the same.
+  var isStated: Bool
+}
+
 /// What a source of media gives to an import.
 struct MediaCatalog: Sendable {
   var files: [ScannedFile]

@@ -41,12 +41,15 @@ public struct MovedOriginals: Sendable, Hashable, Codable {
   /// The first of these; `kept` counts all.
   public var keptFiles: [KeptOriginal] = []
 
+  /// The most entries that `keptFiles` lists, as of the lists of an ``ImportSummary``.
+  private static let keptFilesLimit = 10_000
+
   /// Creates an account of nothing.
   public init() {}
 
   mutating func keep(_ path: FilePath, _ reason: KeepReason, _ message: String) {
     kept[reason.rawValue, default: 0] += 1
-    if keptFiles.count < ImportSummary.skippedFilesLimit {
+    if keptFiles.count < Self.keptFilesLimit {
       keptFiles.append(KeptOriginal(path: path.description, reason: reason, message: message))
     }
   }

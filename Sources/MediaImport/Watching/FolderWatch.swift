@@ -33,15 +33,6 @@ internal import PhotoLedger
 // unit is not settled. Files of a series, `cam.000001.jpg` and so on, are units of their own. Where numbers are endings
 // (`scan.00001`), all files of a folder are one unit, which is divided: it has more files than one shot leaves.
 
-/// The size and times of a file.
-struct FileState: Hashable, Sendable {
-  var byteCount: Int64
-  /// When the content changed last, nanoseconds.
-  var modified: Int64
-  /// When the file changed last in any way, nanoseconds.
-  var changed: Int64
-}
-
 /// Decides what a watch of folders does.
 struct FolderWatch {
   /// The times and limits of a watch.

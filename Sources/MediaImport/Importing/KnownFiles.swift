@@ -23,8 +23,14 @@ internal import Synchronization
 // is written again within it looks the same. So the times of a file that changed less than three seconds before it was
 // read are recorded as unknown, and it is read again by the next import.
 
-/// The size and times of a file that an import reads.
-typealias SourceStamp = PhotoLedger.FileStamp
+/// The size and times of a file.
+struct FileState: Hashable, Sendable {
+  var byteCount: Int64
+  /// When the content changed last, nanoseconds.
+  var modified: Int64
+  /// When the file changed last in any way, nanoseconds.
+  var changed: Int64
+}
 
 /// What was read at a path.
 struct KnownFile: Sendable, Hashable {

@@ -10,7 +10,7 @@
 //         another half second is over
 //       what belongs together                          ImportPlanner
 //       make names durable, then record                one commit
-//     at the end: movies whose still never came, albums, then the removal of originals (Moving)
+//     at the end: movies whose still never came, albums, then the removal of originals (OriginalsMove)
 //
 // Three batches are under way: one is recorded while exiftool reads the next, and the one after that is hashed. So
 // exiftool, which takes most of the time, never waits for the disk. A batch is recorded before the metadata of the one
@@ -103,15 +103,6 @@ struct MediaImporter: Sendable {
       stop.set()
     }
   }
-}
-
-/// Whether an import was cancelled.
-final class StopFlag: Sendable {
-  private let flag = Atomic(false)
-
-  func set() { flag.store(true, ordering: .relaxed) }
-
-  var isSet: Bool { flag.load(ordering: .relaxed) }
 }
 
 /// Counts and reports progress; a file that is read again, since its batch was split, counts once.

@@ -54,13 +54,7 @@ enum StackRule: String, Sendable, CaseIterable {
   case series = "photos that the camera took as one series are a stack"
 }
 
-/// A file that is an edited copy by its name.
-struct EditedCopy: Sendable, Hashable {
-  /// The files that have the name of its original.
-  var originals: [Int]
-  /// Whether the source says so, and metadata only must not say otherwise; if not, they have to say the same.
-  var isStated: Bool
-
+extension EditedCopy {
   /// The end of the name that osxphotos gives to edited copies.
   private static let ending = Array("_edited".utf8)
 

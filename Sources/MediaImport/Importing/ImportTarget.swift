@@ -167,16 +167,6 @@ extension RecordedChange {
   }
 }
 
-/// Which of the albums with a title.
-struct AlbumPlace: Sendable, Hashable {
-  /// Its title.
-  var title: String
-  /// 0 for the oldest album with that title.
-  var ordinal: Int
-  /// How many albums of that title the source has.
-  var count: Int
-}
-
 /// What was done about the members of an album.
 struct PlacedMembers: Sendable, Hashable {
   /// Whether the album was made.
