@@ -243,6 +243,7 @@ extension Rule {
 
   /// The rooms of the house: folders that a file may lie in.
   static let rooms: Set<String> = [
+    "EventLog/Hashing",
     "MediaImport/Programs", "MediaImport/Metadata", "MediaImport/Scanning", "MediaImport/Importing",
     "CLMDB", "CMicroHTTPD", "CCrypt", "CSystem", "LMDB", "CountedTree", "EventLog", "EventLog/CBOR",
     "LibraryAudit", "LibraryPicking", "LibraryUploads", "LibraryMaintenance", "MediaImport", "MediaImport/Rendering",
