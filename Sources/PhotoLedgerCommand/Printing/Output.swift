@@ -104,13 +104,6 @@ final class Output: Sendable {
     }
   }
 
-  /// Prints the last of what a command found, whose status is known by then: a reader that is gone does not change it.
-  /// - Throws: as ``write(_:)``, other than for a reader that is gone.
-  func finish(with status: ExitStatus, _ printing: () throws -> Void) throws -> ExitStatus {
-    do { try printing() } catch is OutputClosed {}
-    return status
-  }
-
   /// Writes what has been collected.
   func flush() throws { try buffer.withLock { try flush(&$0) } }
 

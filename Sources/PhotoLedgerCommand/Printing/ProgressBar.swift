@@ -1,5 +1,4 @@
 import Foundation
-import PhotoLedger
 import Synchronization
 
 /// One line of progress on a terminal; silent if standard error is not a terminal.
@@ -43,16 +42,4 @@ final class SharedProgressBar: Sendable {
 
   /// Removes the line.
   func clear() { bar.withLock { $0.clear() } }
-}
-
-extension Invocation {
-  /// Runs a body with what shows its progress and asks to stop when a signal came.
-  func showingProgress<R>(_ interruption: Interruption, _ body: ((TaskProgress) -> Bool) throws -> R) throws -> R {
-    let bar = SharedProgressBar()
-    defer { bar.clear() }
-    return try body { progress in
-      bar.show(progress.phase, done: Int(progress.done), total: progress.total.map { Int($0) })
-      return !interruption.isRequested
-    }
-  }
 }

@@ -137,3 +137,21 @@ enum TextLayout {
     return (number < 0 ? "-" : "") + String(text.reversed())
   }
 }
+
+extension StringProtocol {
+  /// The words of the text in lines of at most so many columns.
+  func wrapped(at columns: Int) -> String {
+    var lines: [String] = [""]
+    for word in split(separator: " ") {
+      let last = lines[lines.count - 1]
+      if last.isEmpty {
+        lines[lines.count - 1] = String(word)
+      } else if TextLayout.width(last) + 1 + TextLayout.width(String(word)) <= columns {
+        lines[lines.count - 1] += " " + word
+      } else {
+        lines.append(String(word))
+      }
+    }
+    return lines.joined(separator: "\n")
+  }
+}

@@ -11,19 +11,6 @@ import LibraryJSON
 // Rejected: an outside argument parser (the package has no dependency), and property wrappers that collect themselves
 // by reflection (a reader cannot follow where a value comes from).
 
-/// How a run ended, as the shell sees it. A run in a child has the status of the child, which can be another one: 128
-/// and the number of a signal, if a step was abandoned.
-struct ExitStatus: RawRepresentable, Sendable, Hashable {
-  let rawValue: Int32
-
-  /// Everything was done.
-  static let done = ExitStatus(rawValue: 0)
-  /// Something failed; a sentence on standard error says what.
-  static let failed = ExitStatus(rawValue: 1)
-  /// The command line itself is wrong.
-  static let usage = ExitStatus(rawValue: 2)
-}
-
 /// Something that is named with two hyphens.
 struct Option: Sendable {
   /// The name without its hyphens.

@@ -241,3 +241,15 @@ struct Invocation: Sendable {
     return client
   }
 }
+
+extension Invocation {
+  /// Runs a body with what shows its progress and asks to stop when a signal came.
+  func showingProgress<R>(_ interruption: Interruption, _ body: ((TaskProgress) -> Bool) throws -> R) throws -> R {
+    let bar = SharedProgressBar()
+    defer { bar.clear() }
+    return try body { progress in
+      bar.show(progress.phase, done: Int(progress.done), total: progress.total.map { Int($0) })
+      return !interruption.isRequested
+    }
+  }
+}

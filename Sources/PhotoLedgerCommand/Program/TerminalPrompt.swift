@@ -71,7 +71,7 @@ struct TerminalPrompt: PermissionPrompt {
         if let count = Int(answer) { return try newest(count, in: library) }
         return try answer.split(separator: " ").map { try library.asset(named: String($0)).id }
       } catch {
-        show(Program.sentence(of: error))
+        show(sentence(of: error))
       }
     }
     return nil

@@ -1,6 +1,5 @@
 import Foundation
 import LibraryJSON
-import MediaImport
 import PhotoLedger
 
 /// The program: finds the command, runs it, and turns what went wrong into a sentence and an exit status.
@@ -143,14 +142,4 @@ enum Program {
 
   /// Longer than what people name, paths included.
   private static let argumentByteLimit = 1024
-
-  /// What went wrong, as a sentence.
-  static func sentence(of error: any Error) -> String {
-    switch error {
-    case let error as LibraryError: error.description
-    case let error as ImportError: error.description
-    case let error as CocoaError: error.localizedDescription
-    default: "\(error)"
-    }
-  }
 }
