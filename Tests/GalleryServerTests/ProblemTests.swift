@@ -40,7 +40,7 @@
 
     /// The codes of the library that become a problem of each type, by the table in the source.
     private static func codes() throws -> [String: Set<String>] {
-      let source = try Self.text("GalleryServer/Service/Problem.swift")
+      let source = try Self.text("GalleryServer/Vocabulary/Problem.swift")
       let table = source.components(separatedBy: "kinds: [LibraryError.Code: String] = [").dropFirst().first
       let entries = try #require(table?.components(separatedBy: "]").first)
       var found: [String: Set<String>] = [:]

@@ -176,7 +176,7 @@ struct RuleTests {
       rule: .problemsInOnePlace, path: "Sources/GalleryServer/Feeds/A.swift",
       contents: "\nlet a = \"urn:photoledger:problem:\\(b)\"", line: 2),
     Case(
-      rule: .problemsInOnePlace, path: "Sources/GalleryServer/Service/Problem.swift",
+      rule: .problemsInOnePlace, path: "Sources/GalleryServer/Vocabulary/Problem.swift",
       contents: "\"urn:photoledger:problem:\"", line: nil),
     Case(rule: .fileLength, path: "A.swift", contents: String(repeating: "let a = 1\n", count: 600), line: 1),
     Case(

@@ -77,14 +77,4 @@
       return stream
     }
   }
-
-  extension Call {
-    /// How many archives and lists of lines a key may have open, and how many all keys of a share link: each holds some
-    /// half a megabyte while its client does not read.
-    static let (contentsOfKey, contentsOfShare) = (32, 256)
-
-    /// Takes a place for a stream of contents, such as an archive.
-    /// - Throws: ``Problem`` 429 if the key has too many, or the keys of its share link together.
-    func contentPlace() throws(Problem) -> KeyPlace { try KeyPlace(server.contents, key) }
-  }
 #endif

@@ -258,12 +258,15 @@
     }
 
     /// Decides a request, and remembers the answer for those that are equal.
-    /// - Parameter decide: the answer, which depends on the log, the path and the key only; nil if it takes longer.
+    /// - Parameters:
+    ///   - library: the library as the client of the key sees it.
+    ///   - decide: the answer, which depends on the log, the path and the key only; nil if it takes longer.
     /// - Returns: the answer; nil if it takes longer, or if a person is to be asked.
-    func answer(_ call: Call, deciding decide: () throws -> HTTPResponse?) throws -> HTTPResponse? {
-      let library = try call.library()
+    func answer(
+      _ request: HTTPRequest, _ key: Keyring.Key?, in library: PhotoLibrary, deciding decide: () throws -> HTTPResponse?
+    ) throws -> HTTPResponse? {
       if library.canAskPerson { return nil }
-      guard let key = call.key, let question = Question(call.request, key) else { return try decide() }
+      guard let key, let question = Question(request, key) else { return try decide() }
       // Before the decision: what is committed meanwhile is decided again. A snapshot's number, and not that of the
       // last commit: for a moment within a commit, that one is ahead of what a reading sees.
       let transaction = try library.currentTransaction

@@ -44,23 +44,23 @@
 
     /// Begins a search of the whole library, unless one is going on.
     /// - Throws: ``Problem`` 501 if a program is missing that it needs.
-    func begin(within distance: Int, _ server: GalleryServer) throws {
+    func begin(
+      within distance: Int, in library: PhotoLibrary, _ environment: GalleryEnvironment, waking watch: AccessWatch
+    ) throws {
       let processors = ProcessInfo.processInfo.activeProcessorCount
       let search: DuplicateSearch
       do {
-        search = try DuplicateSearch(of: server.library, within: distance, threadCount: max(1, processors / 2))
+        search = try DuplicateSearch(of: library, within: distance, threadCount: max(1, processors / 2))
       } catch let error as ImportError {
         throw Problem(501, "converter-missing", error.description)
       }
-      let name = server.environment.randomBytes(8).hexadecimal
+      let name = environment.randomBytes(8).hexadecimal
       state.withLock { state in
         guard state.phase != .searching, !state.isEnded else { return }
         state = State(phase: .searching, search: name, distance: distance, decisions: state.decisions)
-        state.task = Task.detached { [self, library = server.library, watch = server.watch] in
-          await run(search, of: library, watch)
-        }
+        state.task = Task.detached { [self] in await run(search, of: library, watch) }
       }
-      server.watch.wake()
+      watch.wake()
     }
 
     private func run(_ search: DuplicateSearch, of library: PhotoLibrary, _ watch: AccessWatch) async {
@@ -97,9 +97,9 @@
     }
 
     /// Wakes requests that wait for the state: a proposal was rejected, or may be made again.
-    func noteDecision(_ server: GalleryServer) {
+    func noteDecision(waking watch: AccessWatch) {
       state.withLock { $0.decisions += 1 }
-      server.watch.wake()
+      watch.wake()
     }
 
     /// Stops for good, when the server does.

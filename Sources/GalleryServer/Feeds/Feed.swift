@@ -103,14 +103,15 @@
     private let state: Mutex<State>
 
     init(
-      _ cursor: FeedCursor, name: String, key: Keyring.Key, sections: SectionChoice?, for server: GalleryServer,
-      sender: HTTPSender = HTTPSender()
+      _ cursor: FeedCursor, name: String, key: Keyring.Key, sections: SectionChoice?, of library: PhotoLibrary,
+      _ fetches: Fetches, _ watch: AccessWatch, _ renditions: Renditions, _ messages: EncodedMessages, rangeLimit: Int,
+      now: @escaping @Sendable () -> Date, sender: HTTPSender
     ) {
       (self.name, holder, self.sections, self.sender) = (name, key, sections, sender)
-      (whole, fetches, watch, now) = (server.library, server.fetches, server.watch, server.environment.now)
-      renditions = RenditionColumns(library: server.library.as(key.client), renditions: server.renditions)
-      (messages, rangeLimit) = (server.messages, server.feeds.rangeLimit.load(ordering: .relaxed))
-      announcements = RenditionAnnouncements(renditions, stream)
+      (whole, self.fetches, self.watch, self.now) = (library, fetches, watch, now)
+      self.renditions = RenditionColumns(library: library.as(key.client), renditions: renditions)
+      (self.messages, self.rangeLimit) = (messages, rangeLimit)
+      announcements = RenditionAnnouncements(self.renditions, stream)
       state = Mutex(State(cursor: cursor))
     }
 

@@ -30,31 +30,6 @@
       }
     }
 
-    /// Where a feed or a poll begins: at a cursor, or at the fetches and tokens of the query. A fetch whose state is
-    /// not open to the key begins with one that is.
-    init(_ call: Call, orAt cursor: String?) throws {
-      if let cursor, !cursor.isEmpty { self = try FeedCursor(cursor) } else { self = try FeedCursor(query: call) }
-      for index in tokens.indices {
-        if let token = tokens[index].token, try call.isBeforeOpening(token) { tokens[index].token = nil }
-      }
-    }
-
-    /// Reads the fetches and tokens of a query.
-    private init(query call: Call) throws {
-      let names = call.request.target.query.all("fetch")
-      guard (1...Self.limit).contains(names.count), Set(names).count == names.count else {
-        throw Problem.malformed("A feed has 1 to \(Self.limit) different fetches; pass 'fetch' for each.")
-      }
-      let tokens = call.request.target.query.all("after")
-      guard tokens.isEmpty || tokens.count == names.count else {
-        throw Problem.malformed("Pass 'after' for each 'fetch', in the same order, or for none.")
-      }
-      self.init(
-        try names.enumerated().map { index, name in
-          (try FetchRequest(name: name), tokens.isEmpty ? nil : try Token(tokens[index]))
-        })
-    }
-
     /// Each fetch with its token; one whose state was not delivered yet has nothing behind the dot, and begins with its
     /// state wherever the cursor is followed.
     var spelled: String {

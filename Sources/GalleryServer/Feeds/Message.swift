@@ -8,17 +8,6 @@
     let granularity: SectionGranularity
     let zone: TimeZone
 
-    /// Reads `sections` and `timeZone` of a query; nil without `sections`.
-    init?(_ call: Call) throws {
-      guard let unit = try call.query("sections") else {
-        guard try call.query("timeZone") == nil else {
-          throw Problem.malformed("'timeZone' applies to sections; pass 'sections' too.")
-        }
-        return nil
-      }
-      try self.init(unit, zone: try call.query("timeZone"), named: "sections")
-    }
-
     init(_ unit: String, zone name: String?, named parameter: String) throws {
       guard let granularity = SectionGranularity(rawValue: unit) else {
         throw Problem.malformed("'\(parameter)' is '\(unit.prefix(40))'; pass day, month or year.")

@@ -136,11 +136,4 @@
       }
     }
   }
-
-  extension Call {
-    /// What columns say about renditions, as the request's key sees the library.
-    func renditionColumns() throws -> RenditionColumns {
-      RenditionColumns(library: try library(), renditions: server.renditions)
-    }
-  }
 #endif

@@ -18,6 +18,11 @@
   //      duplicates                   DuplicateRoutes ── DuplicateProposals: a search in the background
   //      keys, health, description    KeyRoutes, HealthRoutes
   //
+  // The rooms follow a request backwards: what the server holds (Access to Pages), the server and what a route is made
+  // of (Service), the routes (Blocks, Routes, ImmichClients), and last what finds them and plans the answer (Routing).
+  // Rejected: the routes of a subject beside what they use. Each route is given the server, which holds what all others
+  // use, so every subject would name every other one.
+  //
   // The server keeps no state of its own that a client depends on, but for the keys. A fetch is named by what it asks
   // for (`FetchRequest`), a state by the library's token, a feed's cursor by both. So every URL and every cursor is
   // good after a restart. Keys are in memory, and a library has one server (`ServerLock`): a second one would not hear
@@ -42,33 +47,6 @@
   // Rejected: fetches that are objects of the server with random names (lost when the server restarts, and to be
   // collected), and one shared observer that computes messages for all clients (permissions make each client's list its
   // own).
-
-  /// Where the server takes the time and randomness from.
-  public struct GalleryEnvironment: Sendable {
-    /// The clock.
-    public var now: @Sendable () -> Date
-    /// Random bytes that cannot be guessed, as many as are asked for.
-    public var randomBytes: @Sendable (Int) -> [UInt8]
-
-    /// Waits for a number of seconds, or until the task is cancelled.
-    public var sleep: @Sendable (Double) async throws -> Void
-
-    /// An environment of given sources.
-    public init(
-      now: @escaping @Sendable () -> Date, randomBytes: @escaping @Sendable (Int) -> [UInt8],
-      sleep: @escaping @Sendable (Double) async throws -> Void = { try await Task.sleep(for: .seconds($0)) }
-    ) {
-      (self.now, self.randomBytes, self.sleep) = (now, randomBytes, sleep)
-    }
-
-    /// The system's clock and its source of unpredictable bytes.
-    public static let system = GalleryEnvironment(
-      now: { Date() },
-      randomBytes: { count in
-        var generator = SystemRandomNumberGenerator()
-        return (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
-      })
-  }
 
   /// One line of the server's log.
   public struct GalleryLogLine: Sendable {
@@ -118,7 +96,7 @@
     let duplicates = DuplicateProposals()
     /// The files of the page; nil where there is no page to serve.
     let page: PageFiles?
-    private let log: @Sendable (GalleryLogLine) -> Void
+    let log: @Sendable (GalleryLogLine) -> Void
     private let server = Mutex<HTTPServer?>(nil)
     private let lock: ServerLock
     private let tls = Atomic(false)
@@ -158,7 +136,7 @@
         trustedProxies: access.trustedProxies, readsAPIKeyField: access.allowsImmichClients)
       picking = Pickings(environment: environment)
       watch = AccessWatch()
-      try watch.begin(self)
+      try watch.begin(library, every: access.sweepSeconds) { [weak self] in self?.endWithdrawn() }
     }
 
     /// Begins to answer requests.
@@ -209,140 +187,18 @@
     }
   }
 
-  extension GalleryServer: HTTPApplication {
-    /// Finds the route and the key of a request, and has the route plan the answer.
-    public func plan(_ request: HTTPRequest) -> HTTPPlan {
-      do {
-        try checkMarks(request)
-        let key = try admit(request)
-        if let key, let made = try files.decided(request, key, in: library) { return .answer(HTTPResponse(made)) }
-        let (route, parameters) = try Router.route(request, withImmichClients: access.allowsImmichClients)
-        try route.check(key, request)
-        let call = Call(request: request, parameters: parameters, key: key, server: self)
-        let plan = try route.plan(self, call)
-        return route.need == .nothing ? plan : plan.whileGood(call)
-      } catch {
-        return .answer(response(of: Problem(error), to: request))
-      }
-    }
-
-    /// The key of a request; nil without a good one. Each request is charged to its key, or to its peer;
-    /// those for files of the page without a key are charged to neither.
-    /// - Throws: ``Problem`` 429 for one too many, 403 for a proxy that names a user without an account, or sends
-    ///   several users.
-    private func admit(_ request: HTTPRequest) throws(Problem) -> Keyring.Key? {
-      var key: Keyring.Key?
-      var refusal: Problem?
-      do throws(Problem) { key = try keyring.key(of: request) } catch { refusal = error }
-      guard let key else {
-        if !isOfPage(request.target) { try chargePeer(of: request) }
-        if let refusal, refusal.status != 401 { throw refusal }
-        return nil
-      }
-      request.sender.name = key.client
-      if !key.scopes.contains(.owner) {
-        request.sender.holder = "client \(key.client)"
-        try throttles.keys.charge(key.name)
-      }
-      if let share = key.share { try throttles.shares.charge(share.name) }
-      return key
-    }
-
-    /// Charges a request to its peer.
-    /// - Throws: ``Problem`` 429 for one too many.
-    private func chargePeer(of request: HTTPRequest) throws(Problem) {
-      let peer = Throttle.name(ofPeer: keyring.peer(of: request))
-      request.sender.holder = "address \(peer)"
-      try throttles.peers.charge(peer)
-    }
-
-    /// Rejects a head with too many marks on a character, before anything is compared with its texts, a key included:
-    /// the request is its peer's.
-    private func checkMarks(_ request: HTTPRequest) throws(Problem) {
-      if request.knownFields.isBounded, request.knownTarget.isBounded { return }
-      try chargePeer(of: request)
-      throw .malformed("A character in the request's head has more than \(String.markLimit) combining marks.")
-    }
-
-    /// Whether a request is for a file of the page, which is sent from memory at the cost of a refusal.
-    ///
-    /// A document names some forty of them, and without one the page does not start: a dozen guests behind one address
-    /// that open a share link together would use up its limit.
-    private func isOfPage(_ target: HTTPTarget) -> Bool {
-      page?.isKept == true && target.segments.first == "page"
-    }
-
-    /// A problem document, in the form that the client of a path reads.
-    func response(of problem: Problem, to request: HTTPRequest) -> HTTPResponse {
-      let isUploader =
-        access.allowsImmichClients && request.knownTarget.isBounded && ImmichClientRoutes.has(request.target)
-      return isUploader ? problem.responseToUploader : problem.response
-    }
-
-    /// A problem document, as all other errors of the API are.
-    public func rejection(_ request: HTTPRequest, _ status: Int, _ sentence: String) -> HTTPResponse {
-      let type =
-        switch status {
-        case 413: "limit-exceeded"
-        case 503: "library-offline"
-        case 500...: "internal-error"
-        default: "malformed-request"
+  extension GalleryServer {
+    /// Ends the feeds of keys that are not good any more, and of clients that may not read any more.
+    func endWithdrawn() {
+      picking.sweep()
+      files.sweep()
+      for name in feeds.keys {
+        guard let client = keyring.client(ofGoodKey: name),
+          (try? Fetches.checkMayRead(library.as(client))) != nil
+        else {
+          feeds.end(ofKey: name)
+          continue
         }
-      return response(of: Problem(status, type, sentence), to: request)
-    }
-
-    /// Counts the request and writes its line of the log.
-    public func finished(_ record: HTTPRecord) {
-      metrics.count(record)
-      log(
-        GalleryLogLine(
-          date: environment.now(), peer: keyring.peer(of: record.request), client: record.request.sender.name,
-          method: record.request.method, path: record.request.target.path, status: record.status,
-          seconds: record.seconds, note: record.note))
-    }
-  }
-
-  /// A request on its way through a route.
-  struct Call: Sendable {
-    let request: HTTPRequest
-    /// The segments of the path for which the route has placeholders, in their order.
-    let parameters: [String]
-    let key: Keyring.Key?
-    let server: GalleryServer
-
-    /// The library as the client of the request's key sees it.
-    func library() throws(Problem) -> PhotoLibrary {
-      guard let key else { throw .signInRequired }
-      return server.library.as(key.client)
-    }
-
-    /// The library as a fetch looks at it: as the client of the key, or for the owner as the client that it names.
-    func library(of fetch: FetchRequest) throws(Problem) -> PhotoLibrary {
-      guard let key else { throw .signInRequired }
-      return try fetch.view(of: server.library, for: key)
-    }
-
-    /// A value of the query that may stand there once.
-    func query(_ name: String) throws(Problem) -> String? {
-      let values = request.target.query.all(name)
-      guard values.count < 2 else { throw .malformed("The query has '\(name)' \(values.count) times; pass it once.") }
-      return values.first
-    }
-
-    /// A whole number of the query, 0 or more.
-    func count(_ name: String) throws(Problem) -> Int? {
-      guard let text = try query(name) else { return nil }
-      guard text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(text) else {
-        throw .malformed("'\(name)' is '\(text.prefix(40))'; pass a whole number, 0 or more.")
-      }
-      return number
-    }
-
-    /// Checks that the query has no other names.
-    func checkQuery(_ names: [String]) throws(Problem) {
-      for (name, _) in request.target.query.pairs where !names.contains(name) {
-        throw .malformed(
-          "The query has no parameter '\(name.prefix(40))' here; it has \(names.sorted().joined(separator: ", ")).")
       }
     }
   }

@@ -309,7 +309,9 @@
     // MARK: Problems
 
     /// The upload was finished or dropped since it was found.
-    struct Gone: Error {}
+    struct Gone: ProblemError {
+      var problem: Problem { .notFound }
+    }
 
     static let overtaken = Problem(409, "conflict", "A later request continues this upload; request its offset.")
 

@@ -55,12 +55,6 @@
     static func malformed(_ detail: String) -> Problem { Problem(400, "malformed-request", detail) }
     static let signInRequired = Problem(
       401, "sign-in-required", "This needs a key; sign in, or send one as a bearer token.")
-    /// For a key that is not good for what is asked.
-    /// - Parameter what: what needs the scope, at the beginning of a sentence.
-    static func scopeMissing(_ scope: Scope, for what: String = "This") -> Problem {
-      Problem(403, "scope-missing", "\(what) needs a key with the scope '\(scope.rawValue)'.")
-    }
-
     /// The same for what does not exist and for what the client may not see (AU-01).
     static let notFound = Problem(404, "not-found", "The object does not exist, or this key has no access to it.")
 
@@ -78,7 +72,7 @@
     init(_ error: any Error) {
       switch error {
       case let problem as Problem: self = problem
-      case is Upload.Gone: self = .notFound
+      case let error as any ProblemError: self = error.problem
       case let error as LibraryError: self.init(error)
       case let error as FetchError:
         self.init(400, Self.fetchKinds[error.code] ?? "malformed-request", error.description)
@@ -176,6 +170,11 @@
       response.note = note
       return response
     }
+  }
+
+  /// An error that says itself which problem it is: one of a room that this one does not name.
+  protocol ProblemError: Error {
+    var problem: Problem { get }
   }
 
   /// A failure of the server's own files.

@@ -20,7 +20,9 @@
             throw Problem.malformed(
               "'distance' must be a whole number from 0 to \(DuplicateSearch.distances.upperBound).")
           }
-          try call.server.duplicates.begin(within: distance, call.server)
+          let server = call.server
+          try server.duplicates.begin(
+            within: distance, in: server.library, server.environment, waking: server.watch)
           return .json(call.server.duplicates.json, status: 202, [("Cache-Control", "no-store")])
         }.needing(.owner),
         Route("DELETE", "/v1/duplicates", .owner) { server, call in
@@ -63,7 +65,7 @@
             return asset.id
           }
           let pairs = try DuplicateDecisions.decide(assets, isRejected: isRejected, in: library)
-          call.server.duplicates.noteDecision(call.server)
+          call.server.duplicates.noteDecision(waking: call.server.watch)
           return .json(["pairs": .integer(Int64(pairs))], [("Cache-Control", "no-store")])
         }.needing(.owner),
       ]

@@ -58,4 +58,11 @@
       "com.apple.quicktime-movie": "video/quicktime", "com.apple.m4v-video": "video/x-m4v", "public.mp3": "audio/mpeg",
     ]
   }
+
+  extension OpenFiles {
+    /// Decides a request, see ``OpenFiles/answer(_:_:in:deciding:)``.
+    func answer(_ call: Call, deciding decide: () throws -> HTTPResponse?) throws -> HTTPResponse? {
+      try answer(call.request, call.key, in: try call.library(), deciding: decide)
+    }
+  }
 #endif

@@ -128,4 +128,57 @@
         rangeLimit: call.server.feeds.rangeLimit.load(ordering: .relaxed), givesStates: givesStates)
     }
   }
+
+  extension Feed {
+    /// A feed of a server.
+    convenience init(
+      _ cursor: FeedCursor, name: String, key: Keyring.Key, sections: SectionChoice?, for server: GalleryServer,
+      sender: HTTPSender = HTTPSender()
+    ) {
+      self.init(
+        cursor, name: name, key: key, sections: sections, of: server.library, server.fetches, server.watch,
+        server.renditions, server.messages, rangeLimit: server.feeds.rangeLimit.load(ordering: .relaxed),
+        now: server.environment.now, sender: sender)
+    }
+  }
+
+  extension FeedCursor {
+    /// Where a feed or a poll begins: at a cursor, or at the fetches and tokens of the query. A fetch whose state is
+    /// not open to the key begins with one that is.
+    init(_ call: Call, orAt cursor: String?) throws {
+      if let cursor, !cursor.isEmpty { self = try FeedCursor(cursor) } else { self = try FeedCursor(query: call) }
+      for index in tokens.indices {
+        if let token = tokens[index].token, try call.isBeforeOpening(token) { tokens[index].token = nil }
+      }
+    }
+
+    /// Reads the fetches and tokens of a query.
+    private init(query call: Call) throws {
+      let names = call.request.target.query.all("fetch")
+      guard (1...Self.limit).contains(names.count), Set(names).count == names.count else {
+        throw Problem.malformed("A feed has 1 to \(Self.limit) different fetches; pass 'fetch' for each.")
+      }
+      let tokens = call.request.target.query.all("after")
+      guard tokens.isEmpty || tokens.count == names.count else {
+        throw Problem.malformed("Pass 'after' for each 'fetch', in the same order, or for none.")
+      }
+      self.init(
+        try names.enumerated().map { index, name in
+          (try FetchRequest(name: name), tokens.isEmpty ? nil : try Token(tokens[index]))
+        })
+    }
+  }
+
+  extension SectionChoice {
+    /// Reads `sections` and `timeZone` of a query; nil without `sections`.
+    init?(_ call: Call) throws {
+      guard let unit = try call.query("sections") else {
+        guard try call.query("timeZone") == nil else {
+          throw Problem.malformed("'timeZone' applies to sections; pass 'sections' too.")
+        }
+        return nil
+      }
+      try self.init(unit, zone: try call.query("timeZone"), named: "sections")
+    }
+  }
 #endif

@@ -279,16 +279,8 @@
     }
   }
 
-  /// The bytes of picked items: proved or converted by the core into a file without a name, and sent from that.
-  enum PickedBytes {
-    private static let copyPrefix = "server/.picked-"
-
-    /// Removes the copies that a server left which was killed while it made them.
-    static func removeLeftCopies(in folder: LibraryFolder) {
-      let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.linkedPath(of: "server"))) ?? []
-      for name in names where "server/\(name)".hasPrefix(copyPrefix) { folder.remove("server/\(name)") }
-    }
-
+  extension PickedBytes {
+    /// The answer with the bytes of an item.
     static func response(_ call: Call, _ item: PickedItem, _ options: PickedItemOptions) async throws -> HTTPResponse {
       let library = try call.library()
       // The item's first type is that of its own representation, and the request may ask for another.
