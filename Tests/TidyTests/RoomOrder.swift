@@ -1,28 +1,61 @@
 import Foundation
 
-// The rooms of the core follow the data: an edit becomes an event, the event a row, the row a result, the result a
-// change that is delivered. Each room may name only those before it.
+// The rooms of a module follow the data: in the core an edit becomes an event, the event a row, the row a result, the
+// result a change that is delivered. Each room may name only those before it.
 //
 //     Model ▸ Files ▸ Events ▸ Query ▸ Projections ▸ Store ▸ Rewind ▸ Results ▸ Undo ▸ Writing ▸ Observation ▸ …
 //       a file of Results may name a type of Store                    a file of Store may not name one of Results
 //
 // The compiler does not see rooms inside a module, so this reads names: the types and functions that one room declares,
-// and where they occur as words of code. A type counts if it is declared at the top level of a file. A function counts
-// if only one room uses its name at all, as a declaration, a parameter or a label; a name that the standard library has
-// too does not count. Properties, cases, initialisers and nested types are not looked for.
+// and where they occur as words of code. A type counts if it is declared at the top level of a file, or of an `#if`
+// there, and is not private. A function counts if only one room uses its name at all, as a declaration, a parameter or
+// a label; a name that the standard library has too does not count, nor one that a module has which this one imports.
+// Properties, cases, initialisers and nested types are not looked for.
+//
+// One module with several rooms has no order: `Photos`. Apple's classes name each other in circles (an asset fetches
+// results, a result holds assets, and the library changes both), so its rooms are subjects.
 
 /// Where the names of a module are declared, by room.
 struct RoomOrder {
-  /// The rooms of the core, in the order of the data.
-  static let core = [
-    "Model", "Files", "Events", "Query", "Projections", "Store", "Rewind", "Results", "Undo", "Writing", "Observation",
-    "Opening",
+  /// The modules whose rooms have an order, each with its rooms in the order of the data. `.` is the folder of the
+  /// module itself, where files lie there too.
+  static let all: [(module: String, rooms: [String])] = [
+    ("EventLog", ["Hashing", "CBOR", "."]),
+    (
+      "PhotoLedger",
+      [
+        "Model", "Files", "Events", "Query", "Projections", "Store", "Rewind", "Results", "Undo", "Writing",
+        "Observation", "Opening",
+      ]
+    ),
+    ("PhotosUI", ["StandIns", "."]),
+    (
+      "MediaImport",
+      [
+        "Programs", "Metadata", "Rendering", "Scanning", "Archives", "ImportSources", "Moving", "Importing", "Watching",
+        "Exporting", "Duplicates",
+      ]
+    ),
+    ("LibraryJSON", [".", "Records", "Applying"]),
+    (
+      "GalleryServer",
+      [
+        "Vocabulary", "Access", "Bytes", "Fetching", "Renditions", "Feeds", "Uploads", "Duplicates", "Pages", "Service",
+        "Blocks", "Routes", "ImmichClients", "Routing",
+      ]
+    ),
+    ("PhotoLedgerCommand", ["Printing", "Program", "Applying", "Demo", "Commands", "."]),
   ]
+
+  /// The folders of all these rooms, below Sources.
+  static let folders: Set<String> = Set(
+    all.flatMap { module, rooms in rooms.map { $0 == "." ? module : "\(module)/\($0)" } })
 
   /// Keywords, and names of the standard library and of lower modules, that some room declares as well.
   private static let standard: Set<String> = [
     "flatMap", "map", "filter", "forEach", "startIndex", "endIndex", "lock", "first", "last", "count", "index",
-    "statistics", "resume", "combine", "gather", "merge", "any", "delete",
+    "statistics", "resume", "combine", "gather", "merge", "any", "delete", "isEmpty", "dropLast", "popFirst",
+    "removeLast", "properties", "conflict",
   ]
 
   private static let declaring: Set<Substring> = ["func", "var", "let", "case", "for"]
@@ -32,28 +65,49 @@ struct RoomOrder {
   private var typeRooms: [String: Int] = [:]
   private var memberRooms: [String: Set<Int>] = [:]
   private var functions: Set<String> = []
+  /// The names of functions of lower modules.
+  private let lower: Set<String>
 
-  init(of module: String, rooms: [String], sources: [SwiftSource]) {
+  /// - Parameters:
+  ///   - imports: the modules that this one may import; functions with a name that one of them declares do not count.
+  ///   - sources: the files of the module and of those that it may import, among others.
+  init(of module: String, rooms: [String], importing imports: Set<String> = [], sources: [SwiftSource]) {
     places = Dictionary(uniqueKeysWithValues: rooms.enumerated().map { ($1, $0) })
     self.sources = sources.filter { $0.module == module }
+    let below = sources.filter { imports.contains($0.module ?? "") }
+    lower = Set(below.flatMap { $0.code.compactMap(Self.function) })
     for source in self.sources { read(source) }
+  }
+
+  /// The function that a line declares; nil if it declares none.
+  private static func function(_ line: String) -> String? {
+    guard line.holds("func ") else { return nil }
+    return line.firstMatch(of: #/^ *(?:[a-z]+ |@\w+ )*func (\w+)/#).map { String($0.output.1) }
   }
 
   /// The place of the room that a file lies in; nil for a room that the order does not know.
   private func place(of source: SwiftSource) -> Int? {
     let parts = source.path.split(separator: "/")
-    return parts.count > 3 ? places[String(parts[2])] : nil
+    return places[parts.count > 3 ? String(parts[2]) : "."]
   }
 
   private mutating func read(_ source: SwiftSource) {
     guard let place = place(of: source) else { return }
-    let type = #/^(?:[a-z]+ |@\w+ )*(?:struct|class|enum|protocol|actor|typealias) (\w+)/#
-    let function = #/^ *(?:[a-z]+ |@\w+ )*func (\w+)/#
+    let type = #/((?:[a-z]+ |@\w+ )*)(?:struct|class|enum|protocol|actor|typealias) (\w+)/#
+    /// How many conditions the lines stand in that are at the top level but for these.
+    var conditions = 0
     for line in source.code {
-      if line.first?.isWhitespace == false, let name = line.firstMatch(of: type)?.output.1 {
-        typeRooms[String(name)] = place
+      let rest = line.drop { $0 == " " }
+      switch line.utf8.count - rest.utf8.count {
+      case 2 * conditions where rest.hasPrefix("#if "): conditions += 1
+      case 2 * (conditions - 1) where rest.hasPrefix("#endif"): conditions -= 1
+      case 2 * conditions:
+        if let (_, modifiers, name) = rest.prefixMatch(of: type)?.output, !modifiers.holds("private") {
+          typeRooms[String(name)] = place
+        }
+      default: break
       }
-      if line.holds("func "), let name = line.firstMatch(of: function)?.output.1 { functions.insert(String(name)) }
+      if let name = Self.function(line) { functions.insert(name) }
       for name in line.names(after: Self.declaring) + line.labels {
         memberRooms[String(name), default: []].insert(place)
       }
@@ -63,10 +117,9 @@ struct RoomOrder {
   /// The place of the one room that declares a name; nil if there is none, or if several use it.
   private func home(of name: String) -> Int? {
     if let place = typeRooms[name] { return place }
-    guard functions.contains(name), !Self.standard.contains(name), let rooms = memberRooms[name], rooms.count == 1
-    else {
-      return nil
-    }
+    guard functions.contains(name), !Self.standard.contains(name), !lower.contains(name),
+      let rooms = memberRooms[name], rooms.count == 1
+    else { return nil }
     return rooms.first
   }
 
