@@ -12,11 +12,14 @@
 // longer than reading what it holds, so how much may stay mapped depends on the reader:
 //
 //     a walk that reads once, such as one over the log     28 MiB, with the program and its libraries
-//     a fetch, whose pages the next fetch reads again      the same, until the process has once allocated as
-//                                                          much; then all that they map
+//     a fetch, whose pages the next fetch reads again      the same, or 8 MiB of the store where the program and its
+//                                                          libraries take more; until the process has once allocated
+//                                                          28 MiB: then all that they map
 //
-// A command that shows a first screen has allocated little, and stays small. A server that holds results gains nothing
-// by mapping less than the kernel leaves it: what is mapped is the page cache, and is given up when memory is short.
+// A command that shows a first screen has allocated little, and stays small. A program with many libraries has most of
+// the 28 MiB mapped before it reads; without a share for the store, its first screens would map the same pages again
+// every few rows. A server that holds results gains nothing by mapping less than the kernel leaves it: what is mapped
+// is the page cache, and is given up when memory is short.
 //
 // Only how fast pages come differs, and how many are mapped. LMDB does not tell where the map is: it is what is mapped
 // around a page of the store, found once. What is advised is shared memory of a file in every case, since pages of a
@@ -41,11 +44,21 @@ import Synchronization
   /// how many a process has allocated that is large.
   static var filePagesMax: Int64 { 28 << 20 }
 
+  /// How many bytes of the store a fetch may map in any case: a first screen of rows that lie apart maps about 6 MiB.
+  static var storePagesMin: Int64 { 8 << 20 }
+
   struct State: ~Copyable {
     let readsAround = Atomic(false)
     /// Where the map begins, once that was found; written after its size.
     let start = Atomic<UInt>(0)
     let byteCount = Atomic<Int>(0)
+    /// How many bytes of files were mapped before the store was.
+    let mappedBefore: Int64
+
+    init() {
+      var own: Int64 = 0
+      mappedBefore = psys_file_pages_resident(&own)
+    }
 
     /// The map of the environment; empty if it is not known yet and the page lies outside of it.
     /// - Parameter page: an address in the map, by which it is found the first time.
@@ -101,17 +114,25 @@ import Synchronization
   private static let wasLarge = Atomic(false)
 
   /// Whether a walk releases what is mapped.
-  static func isMuchMapped(for use: PageUse) -> Bool {
+  static func isMuchMapped(for use: PageUse, in transaction: OpaquePointer) -> Bool {
     if use == .again, wasLarge.load(ordering: .relaxed) { return false }
     var own: Int64 = 0
     let mapped = psys_file_pages_resident(&own)
     if own >= filePagesMax { wasLarge.store(true, ordering: .relaxed) }
-    return lets(use, go: mapped, allocated: own)
+    let before = mdb_txn_env(transaction).flatMap { state(of: $0) }?.pointee.mappedBefore ?? 0
+    return lets(use, go: mapped, before: before, allocated: own)
   }
 
-  /// Whether a walk releases so many mapped bytes of files in a process that has allocated so many others.
-  static func lets(_ use: PageUse, go mapped: Int64, allocated own: Int64) -> Bool {
-    mapped > filePagesMax && (use == .once || own < filePagesMax)
+  /// Whether a walk releases mapped pages.
+  /// - Parameters:
+  ///   - mapped: how many bytes of files the process has mapped.
+  ///   - before: how many it had mapped before it opened the store.
+  ///   - own: how many bytes it has allocated.
+  static func lets(_ use: PageUse, go mapped: Int64, before: Int64, allocated own: Int64) -> Bool {
+    switch use {
+    case .once: mapped > filePagesMax
+    case .again: mapped > max(filePagesMax, before + storePagesMin) && own < filePagesMax
+    }
   }
 
   /// Releases the pages of the map; they stay mapped if that fails, and nothing depends on it.
@@ -158,7 +179,7 @@ extension TransactionReading where Self: ~Copyable {
   /// The map stays where it is for as long as a transaction is open, and is only read.
   /// - Parameter use: pages that are read again stay mapped in a process that has allocated much.
   public borrowing func letGoOfPages(_ use: PageUse = .once) {
-    if MapAdvice.isMuchMapped(for: use) { MapAdvice.release(handle.pointer) }
+    if MapAdvice.isMuchMapped(for: use, in: handle.pointer) { MapAdvice.release(handle.pointer) }
   }
 
   /// Gives a place in the store and a cursor at it, unless there is nothing to read.
@@ -170,7 +191,7 @@ extension TransactionReading where Self: ~Copyable {
 extension WriteTransaction {
   /// The same, found by a snapshot of its own: the pages that a write transaction has changed lie outside of the map.
   public borrowing func letGoOfPages() {
-    guard MapAdvice.isMuchMapped(for: .once) else { return }
+    guard MapAdvice.isMuchMapped(for: .once, in: handle.pointer) else { return }
     var snapshot: OpaquePointer?
     guard mdb_txn_begin(mdb_txn_env(handle.pointer), nil, UInt32(MDB_RDONLY), &snapshot) == 0, let snapshot else {
       return

@@ -103,8 +103,16 @@ struct MapAdviceTests {
     "a fetch keeps its mapped pages in a process that has allocated as much as may be mapped, a single scan never",
     arguments: [(28, 99, false, false), (29, 27, true, true), (29, 28, true, false), (900, 10, true, true)])
   func keeping(mapped: Int64, allocated: Int64, once: Bool, again: Bool) {
-    #expect(MapAdvice.lets(.once, go: mapped << 20, allocated: allocated << 20) == once)
-    #expect(MapAdvice.lets(.again, go: mapped << 20, allocated: allocated << 20) == again)
+    #expect(MapAdvice.lets(.once, go: mapped << 20, before: 0, allocated: allocated << 20) == once)
+    #expect(MapAdvice.lets(.again, go: mapped << 20, before: 20 << 20, allocated: allocated << 20) == again)
+  }
+
+  @Test(
+    "a program whose libraries are large keeps 8 MiB of the store for its next fetch",
+    arguments: [(28, 20, false), (29, 20, true), (33, 25, false), (34, 25, true), (48, 40, false), (49, 40, true)])
+  func largePrograms(mapped: Int64, before: Int64, again: Bool) {
+    #expect(MapAdvice.lets(.again, go: mapped << 20, before: before << 20, allocated: 0) == again)
+    #expect(MapAdvice.lets(.once, go: mapped << 20, before: before << 20, allocated: 0) == (mapped > 28))
   }
 
   @Test("a copy of the store and an explicit hint cause readahead; an empty store has nothing to read")

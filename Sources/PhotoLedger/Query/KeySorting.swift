@@ -24,9 +24,15 @@ extension NarrowKey {
       isAscending = isAscending && key.number >= last
       last = key.number
     }
-    var other = keys
-    if !isAscending { sortByDigits(&keys, &other, varying: numbers) { $0.number } }
-    sortByDigits(&keys, &other, varying: words) { $0.word }
+    keys.withUnsafeMutableBufferPointer { keys in
+      // Not an array: filling one with what is overwritten takes as long as a pass.
+      withUnsafeTemporaryAllocation(of: NarrowKey.self, capacity: keys.count) { other in
+        var (sorted, free) = (keys, other)
+        if !isAscending { sortByDigits(&sorted, &free, varying: numbers) { $0.number } }
+        sortByDigits(&sorted, &free, varying: words) { $0.word }
+        if sorted.baseAddress != keys.baseAddress { _ = keys.update(fromContentsOf: sorted) }
+      }
+    }
   }
 
   /// Two sorted lists as one.
@@ -48,30 +54,27 @@ extension NarrowKey {
 
   /// Sorts by the digits of a word, stably.
   /// - Parameters:
-  ///   - keys: the keys to sort.
-  ///   - other: a buffer of the same length, which is overwritten.
+  ///   - keys: the keys to sort; then those that are sorted, in either of the two.
+  ///   - other: as many keys, which need not be initialized, and are overwritten.
   ///   - varying: the bits in which the words differ.
   @inline(__always)
   private static func sortByDigits(
-    _ keys: inout [NarrowKey], _ other: inout [NarrowKey], varying: UInt64, _ word: (NarrowKey) -> UInt64
+    _ keys: inout UnsafeMutableBufferPointer<NarrowKey>, _ other: inout UnsafeMutableBufferPointer<NarrowKey>,
+    varying: UInt64, _ word: (NarrowKey) -> UInt64
   ) {
     let width: UInt64 = 11
     var counters = [Int](repeating: 0, count: 1 << width)
     for shift in stride(from: UInt64(0), to: 64, by: UInt64.Stride(width)) {
       if varying >> shift & (1 << width - 1) == 0 { continue }
       for index in counters.indices { counters[index] = 0 }
-      keys.withUnsafeBufferPointer { keys in
-        counters.withUnsafeMutableBufferPointer { counters in
-          for key in keys { counters[digit(word(key), shift, width)] &+= 1 }
-          var start = 0
-          for index in counters.indices { (counters[index], start) = (start, start &+ counters[index]) }
-          other.withUnsafeMutableBufferPointer { other in
-            for key in keys {
-              let digit = digit(word(key), shift, width)
-              other[counters[digit]] = key
-              counters[digit] &+= 1
-            }
-          }
+      counters.withUnsafeMutableBufferPointer { counters in
+        for key in keys { counters[digit(word(key), shift, width)] &+= 1 }
+        var start = 0
+        for index in counters.indices { (counters[index], start) = (start, start &+ counters[index]) }
+        for key in keys {
+          let digit = digit(word(key), shift, width)
+          other.initializeElement(at: counters[digit], to: key)
+          counters[digit] &+= 1
         }
       }
       swap(&keys, &other)
@@ -100,6 +103,9 @@ struct GatheredKeys<Key: PlannedKey> {
   }
 
   init() {}
+
+  /// - Parameter count: how many keys to make room for.
+  init(expecting count: Int) { keys.reserveCapacity(count) }
 
   /// The keys of parts, one behind the other.
   init(joining parts: [GatheredKeys<Key>]) {

@@ -58,7 +58,8 @@ extension LibraryStore {
   private func gather<Key: PlannedKey>(
     _ range: ClosedRange<ObjectNumber>, _ plan: QueryPlan, _ t: borrowing StoreReading
   ) throws -> GatheredKeys<Key> {
-    var keys = GatheredKeys<Key>()
+    // Room that no key comes into takes no memory.
+    var keys = GatheredKeys<Key>(expecting: Self.rangeRows)
     try t.forEach(in: core.projections.assets, from: range.lowerBound) { number, bytes in
       guard number <= range.upperBound else { return .stop }
       try bytes.withUnsafeBytes { bytes in
