@@ -168,7 +168,7 @@
       "an answer to another method than the described one, and a content of an answer to HEAD, are found",
       arguments: [
         ("GET", "/v1/uploads/a", 204, "", "not documented"), ("HEAD", "/v1/uploads/a", 206, "", "not documented"),
-        ("HEAD", "/v1/keys", 200, "{}", "a content"), ("HEAD", "/v1/keys", 404, "{}", "a content"),
+        ("HEAD", "/v1/keys", 200, "{}", "a content"), ("HEAD", "/v1/keys", 403, "{}", "a content"),
         ("HEAD", "/v1/blocks", 200, "", "not documented"), ("HEAD", "/v1/keys", 200, "", ""),
       ] as [(String, String, Int, String, String)])
     func otherMethods(_ method: String, _ target: String, _ status: Int, _ body: String, _ says: String) throws {
@@ -220,8 +220,9 @@
       arguments: [
         (200, "application/json", #"{"keys":"none"}"#, "stands where"), (200, "application/json", "{}", "missing"),
         (200, "application/json", "{", "not JSON"), (200, "text/html", "<p>", "content type"),
-        (202, "application/json", "{}", "not documented"), (500, "application/json", "{}", "content type"),
-        (404, "application/problem+json", #"{"type":"urn:photoledger:problem:x","status":404,"detail":"a"}"#, "list"),
+        (202, "application/json", "{}", "not documented"), (500, "application/json", "{}", "not documented"),
+        (403, "application/json", "{}", "content type"),
+        (403, "application/problem+json", #"{"type":"urn:photoledger:problem:x","status":403,"detail":"a"}"#, "list"),
       ] as [(Int, String, String, String)])
     func breaches(_ status: Int, _ type: String, _ body: String, _ says: String) throws {
       let answer = Answer(status: status, fields: ["content-type": type], body: body)
