@@ -229,7 +229,7 @@ extension LibraryStore {
     let most = max(BegunResult.firstCount, min(window.limit ?? 0, BegunResult.mostCount))
     if query.access.selection != nil {
       guard sharedResult(query, at: head.commit) == nil,
-        let first = try firstSelected(most, QueryPlan(query), t)
+        let first = try firstSelected(most, of: query, t)
       else { return nil }
       return begun(first.count, nil, first.numbers)
     }

@@ -30,6 +30,9 @@ extension LibraryStore {
     private static var keysOfRow: Int { 128 }
   #endif
 
+  /// How many words of bits are cleared in the time that walking a key takes.
+  private static var wordsOfKey: Int { 8 }
+
   /// The keys of a limited client's result from the stored order of the same query; nil if there is none, or if the
   /// rows of the selection are read sooner.
   /// - Complexity: O(k + w) for k members of the selection and w withheld assets by addition, beside a bit for each
@@ -57,11 +60,11 @@ extension LibraryStore {
   /// - Complexity: as ``selectedKeys(_:_:)`` by addition, but that an order by date is walked until it has had enough
   ///   members, and its parts to their ends.
   func firstSelected(
-    _ wanted: Int, _ plan: QueryPlan, _ t: borrowing StoreReading
+    _ wanted: Int, of query: Query, _ t: borrowing StoreReading
   ) throws -> (count: Int, numbers: [ObjectNumber])? {
     // What is not withheld is in the order of the whole library, so the count is known without a walk.
-    guard let order = SelectedOrder(plan), order.isWhole, order.isOfNumbers || order.way != .added,
-      let size = try selectionCount(of: order, t), size > BegunResult.firstCount
+    guard let size = try selectionCount(of: query.access, t), size > BegunResult.firstCount,
+      let order = SelectedOrder(QueryPlan(query)), order.isWhole, order.isOfNumbers || order.way != .added
     else { return nil }
     let projections = core.projections
     let orderCount = try t.count(of: projections.orders[order.index])
@@ -90,8 +93,9 @@ extension LibraryStore {
     return (count, keys.prefix(wanted).map(\.number))
   }
 
-  private func selectionCount(of order: SelectedOrder, _ t: borrowing StoreReading) throws -> Int? {
-    try core.projections.client(order.client, in: t)?.selectionCount
+  private func selectionCount(of access: Access, _ t: borrowing StoreReading) throws -> Int? {
+    guard let client = access.selection else { return nil }
+    return try core.projections.client(client, in: t)?.selectionCount
   }
 
   /// The members of a selection; nil if reading their rows costs less.
@@ -100,13 +104,14 @@ extension LibraryStore {
     of order: SelectedOrder, walking keyCount: Int, _ t: borrowing StoreReading
   ) throws -> SelectedMembers? {
     let projections = core.projections
-    guard let size = try selectionCount(of: order, t) else { return nil }
-    var walked = try t.count(of: projections.orders[StoredOrder.withheld])
+    guard let size = try selectionCount(of: order.plan.query.access, t) else { return nil }
+    let largest = try core.log.head(t).sequence
+    var walked = try t.count(of: projections.orders[StoredOrder.withheld]) + Int(largest >> 6) / Self.wordsOfKey
     walked += try Swift.min(keyCount, t.count(of: projections.orders[order.index]))
     for part in order.without { walked += try t.count(of: projections.orders[part]) }
     guard walked / Self.keysOfRow <= size else { return nil }
 
-    var shown = NumberSet(upTo: try core.log.head(t).sequence)
+    var shown = NumberSet(upTo: largest)
     var memberCount = 0
     try projections.forEachMember(of: order.client, in: t) { _, member in
       guard member <= shown.largest else { throw Projections.corruption("the members of a selection") }
