@@ -389,6 +389,23 @@
       }
     }
 
+    @Test("what the exiftool of a killed server was examining is removed by the next, and not that of a running one")
+    func leftWork() async throws {
+      try await TestGallery.serving { gallery in
+        // This process has made none, so that one with its number is an earlier one's.
+        let (left, running) = ("photoledger-work-\(getpid())-01234567", "photoledger-work-\(getppid())-01234567")
+        let server = gallery.temporary.url.appending(path: "server")
+        for name in [left, running] {
+          let folder = server.appending(path: "\(name)/1/in")
+          try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+          try Data("bytes".utf8).write(to: folder.appending(path: "source.jpg"))
+        }
+        try await gallery.restart()
+        #expect(!FileManager.default.fileExists(atPath: server.appending(path: left).path))
+        #expect(FileManager.default.fileExists(atPath: server.appending(path: "\(running)/1/in/source.jpg").path))
+      }
+    }
+
     @Test("an app that reads a picked item whose file is gone does not learn its location; the log does")
     func missingFile() async throws {
       try await TestGallery.serving { gallery in

@@ -123,6 +123,9 @@
       let folder = library.store.folder
       lock = try ServerLock(folder)
       PickedBytes.removeLeftCopies(in: folder)
+      // What the exiftool of a killed server was examining; what cannot be removed, an erasure names.
+      let place = URL(filePath: folder.linkedPath(of: "server"), directoryHint: .isDirectory)
+      _ = try? WorkRoots.removeLeft(in: place)
       self.access = access
       throttles = Throttles(access.limits, now: environment.now)
       passwords = try Passwords(environment: environment)
