@@ -60,6 +60,21 @@ struct ConfinedProbeTests {
     }
   }
 
+  @Test("without room for the copy that exiftool is to read, the disk is full, and nothing is left", .mountsMemory)
+  func fullDisk() throws {
+    let folder = try TemporaryFolder()
+    let place = try TemporaryFolder()
+    try CountingExifTool.write(in: folder.path)
+    let file = URL(filePath: try folder.write("a.jpg", Data(count: 2 << 20)).description)
+    try #require(mount("tmpfs", place.path, "tmpfs", 0, "size=1m") == 0)
+    defer { umount2(place.path, Int32(MNT_DETACH)) }
+    let root = WorkRoot(in: URL(filePath: place.path))
+    let probe = ExternalProbe(searchPath: folder.path, sandbox: nil, root: root)
+    let error = #expect(throws: LibraryError.self) { try probe.examine(file) }
+    #expect(error?.code == .notEnoughSpace, "\(error?.description ?? "")")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: root.located()).isEmpty)
+  }
+
   @Test("a confined exiftool finds in a photo what another one does")
   func agreement() throws {
     let rig = try ImportedLibrary()

@@ -71,7 +71,7 @@ public final class ExternalProbe: MediaProbe, ClientMediaProbe {
   /// Examines a file.
   /// - Returns: that nothing can be examined, with what that means and what to install, where exiftool is missing.
   /// - Throws: ``LibraryError``: `.invalidResource` for a file that exiftool cannot finish within its limits,
-  ///   `.userCancelled`, `.internalError` if exiftool cannot be started.
+  ///   `.userCancelled`, `.notEnoughSpace` where a copy is examined, `.internalError` if exiftool cannot be started.
   /// - Complexity: one question to exiftool; about 100 ms more for the first.
   public func examine(_ file: URL) throws -> MediaFinding { try examine(file, for: "") }
 
@@ -147,6 +147,7 @@ public final class ExternalProbe: MediaProbe, ClientMediaProbe {
     case .toolCrashed: LibraryError(.invalidResource, "exiftool exited or returned no readable answer for it.")
     case .cancelled: LibraryError(.userCancelled, "The work was stopped before exiftool answered.")
     case .vanished: LibraryError(.missingResource, error.description)
+    case .diskFull: LibraryError(.notEnoughSpace, error.description)
     default: LibraryError(.internalError, error.description)
     }
   }

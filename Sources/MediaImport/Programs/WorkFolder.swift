@@ -107,7 +107,7 @@ struct WorkFolder: ~Copyable {
 
   /// Puts a file into the folder of the input.
   /// - Returns: its path there.
-  /// - Throws: ``ImportError`` if it cannot be read.
+  /// - Throws: ``ImportError`` if it cannot be read, `.diskFull` if there is no room for a copy of it.
   func take(_ source: URL, as name: String = "source") throws -> String {
     let target = "\(input)/\(name)"
     let real = Self.real(source)
@@ -125,16 +125,24 @@ struct WorkFolder: ~Copyable {
       if from >= 0 { close(from) }
       if to >= 0 { close(to) }
     }
-    guard from >= 0, to >= 0 else { throw ImportError.source(FilePath(source.path), "read", errno: errno) }
+    guard from >= 0, to >= 0 else { throw Self.failure(source, errno: errno) }
     if psys_clone_file(to, from) == 0 { return target }
     var left = Int(status.st_size)
     while left > 0 {
       let count = sendfile(to, from, nil, min(left, 1 << 30))
       if count < 0, errno == EINTR { continue }
-      guard count > 0 else { throw ImportError.source(FilePath(source.path), "read", errno: count == 0 ? EIO : errno) }
+      guard count > 0 else { throw Self.failure(source, errno: count == 0 ? EIO : errno) }
       left -= count
     }
     return target
+  }
+
+  /// Why a file cannot be taken: it cannot be read, or there is no room for a copy of it.
+  private static func failure(_ source: URL, errno code: Int32) -> ImportError {
+    guard code == ENOSPC || code == EDQUOT else { return .source(FilePath(source.path), "read", errno: code) }
+    return ImportError(
+      .diskFull, path: source.path,
+      "There is not enough space for the copy of \(source.path) that a program is to read; free some and try again.")
   }
 
   /// Puts a link to a file into the folder of the input; see ``readable()``.
