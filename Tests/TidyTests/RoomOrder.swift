@@ -41,7 +41,7 @@ struct RoomOrder {
       "GalleryServer",
       [
         "Vocabulary", "Access", "Bytes", "Fetching", "Renditions", "Feeds", "Uploads", "Duplicates", "Pages", "Service",
-        "Blocks", "Routes", "ImmichClients", "Routing",
+        "Routes", "ImmichClients", "Routing",
       ]
     ),
     ("PhotoLedgerCommand", ["Printing", "Program", "Applying", "Demo", "Commands", "."]),

@@ -19,7 +19,7 @@
   //      keys, health, description    KeyRoutes, HealthRoutes
   //
   // The rooms follow a request backwards: what the server holds (Access to Pages), the server and what a route is made
-  // of (Service), the routes (Blocks, Routes, ImmichClients), and last what finds them and plans the answer (Routing).
+  // of (Service), the routes (Routes, ImmichClients), and last what finds them and plans the answer (Routing).
   // Rejected: the routes of a subject beside what they use. Each route is given the server, which holds what all others
   // use, so every subject would name every other one.
   //

@@ -172,7 +172,7 @@
     }
   }
 
-  /// An error that says itself which problem it is: one of a room that this one does not name.
+  /// An error that states its problem: one that a later room declares, which this one may not name.
   protocol ProblemError: Error {
     var problem: Problem { get }
   }
