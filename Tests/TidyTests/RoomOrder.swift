@@ -44,7 +44,7 @@ struct RoomOrder {
         "Routes", "ImmichClients", "Routing",
       ]
     ),
-    ("PhotoLedgerCommand", ["Printing", "Program", "Applying", "Demo", "Commands", "."]),
+    ("PhotoLedgerCommand", ["Printing", "Running", "Applying", "Demo", "Commands", "."]),
   ]
 
   /// The folders of all these rooms, below Sources.
