@@ -48,6 +48,23 @@ struct DocumentationTests {
     #expect(idle.isEmpty)
   }
 
+  /// A module with many rooms has a table with a row for each, in the order of `RoomOrder.all`; another one has a row.
+  @Test("Architecture lists the rooms of each module in their order")
+  func rooms() throws {
+    let rows = try Self.text("\(Self.catalog)/Architecture.md").split(separator: "\n").filter { $0.hasPrefix("| `") }
+    var rest = rows.compactMap { row in row.firstMatch(of: #/^\| `(\w+)/` \|/#).map { String($0.output.1) } }
+    for (module, order) in RoomOrder.all {
+      let rooms = order.filter { $0 != "." }
+      if let row = rows.first(where: { $0.hasPrefix("| `\(module)` |") && $0.contains("/`") }) {
+        #expect(row.matches(of: #/`(\w+)/`/#).map { String($0.output.1) } == rooms, "\(module)")
+      } else {
+        #expect(rest.prefix(rooms.count) == rooms[...], "\(module)")
+        rest.removeFirst(min(rooms.count, rest.count))
+      }
+    }
+    #expect(rest.isEmpty)
+  }
+
   @Test("the README's example is its first Swift block and has at most 15 lines")
   func readmeExample() throws {
     let block = try #require(Self.blocks("swift", in: try Self.text("README.md")).first)

@@ -313,6 +313,21 @@ struct RuleTests {
     #expect(whole.map(\.line) == [3, 3, 4, 4])
   }
 
+  @Test("in every module with ordered rooms, a name of the next room is found", arguments: RoomOrder.all.map(\.module))
+  func nextRooms(_ module: String) {
+    let rooms = RoomOrder.all.filter { $0.module == module }.flatMap { $0.rooms }
+    let sources = rooms.enumerated().map { index, room in
+      SwiftSource(
+        path: ["Sources", module, room, "A.swift"].filter { $0 != "." }.joined(separator: "/"),
+        contents: "struct A\(index) {}\nfunc a\(index)() {}\nlet b = (A\(index + 1)(), c.a\(index + 1)())")
+    }
+    let expected = zip(sources, rooms.indices.dropFirst()).flatMap { source, next in
+      ["A", "a"].map { Finding(source, 2, "names \($0)\(next), which a later room, \(rooms[next]), declares") }
+    }
+    #expect(!expected.isEmpty)
+    #expect(RoomOrder(of: module, rooms: rooms, sources: sources).findings() == expected)
+  }
+
   @Test("a command in a file of other words is found")
   func commandElsewhere() {
     let text = """
