@@ -6,7 +6,7 @@ public import PhotoLedger
 // token names a place in a recorded pick, and loading looks whether the pick was this client's and still has the asset
 // there.
 //
-//     p1.TOKEN.KEY      TOKEN names the commit of the pick as the client may know it (History/Token.swift),
+//     p1.TOKEN.KEY      TOKEN names the commit of the pick as the client may know it (Model/Token.swift),
 //                       KEY the place in the pick, in base 36
 //     o1.UUID           an asset that the library's owner picked for itself: it sees everything, and has no picks
 //     ….FORM            in what form it is loaded, such as current-location, unless that is the usual one

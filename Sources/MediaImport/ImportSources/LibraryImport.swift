@@ -5,7 +5,7 @@ public import PhotoLedger
 //
 //     let summary = try await LibraryImport(into: library).run([FilePath("Pictures")])
 //
-// The sources read here what they are to take; the import itself is in `Importing/LibraryImport+Run.swift`.
+// This file has the options, which decide what the sources yield; the import is in `Importing/LibraryImport+Run.swift`.
 
 /// Imports files and folders into a library.
 public struct LibraryImport: Sendable {
