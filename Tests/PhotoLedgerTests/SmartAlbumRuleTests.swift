@@ -1,5 +1,5 @@
 import Foundation
-import PhotoLedger
+@testable import PhotoLedger
 import TestSupport
 import Testing
 
@@ -66,6 +66,14 @@ struct SmartAlbumRuleTests {
     #expect(again.map(\.id) == albums.map(\.id))
     #expect(try small.library.fetchCollections().isEmpty, "They are no collections that people made.")
     #expect(try small.library.fetchTopLevelUserCollections().isEmpty)
+  }
+
+  @Test("the conditions by which the library's own smart albums are stored are those that their formats spell")
+  func conditions() throws {
+    #expect(SmartAlbumQuery.builtIn.count == 19)
+    for (query, condition) in SmartAlbumQuery.builtIn {
+      #expect(try Condition(stored: query.format) == condition.normalized(), "\(query.subtype)")
+    }
   }
 
   @Test("nothing is added to or removed from a smart album, and the library's own stay (AL-07, CB-10)")

@@ -35,7 +35,7 @@ package struct CollectionProperty: Sendable {
   /// The name as JSON spells it.
   package let name: StaticString
   package let form: Form
-  private let log: EditedProperty?
+  private let makeLog: @Sendable () -> EditedProperty?
   let key: PropertyKey?
   private let makePaths: @Sendable () -> [any PartialKeyPath<PhotoCollection> & Sendable]
   let aliases: [String]
@@ -51,13 +51,14 @@ package struct CollectionProperty: Sendable {
   ///   - aliases: PhotoKit's other spellings of the key.
   ///   - isPrinted: whether it is a member of a collection's JSON.
   init(
-    _ name: StaticString, _ form: Form, log: EditedProperty? = nil, key: PropertyKey? = nil,
+    _ name: StaticString, _ form: Form, log: @autoclosure @escaping @Sendable () -> EditedProperty? = nil,
+    key: PropertyKey? = nil,
     _ paths: @autoclosure @escaping @Sendable () -> [any PartialKeyPath<PhotoCollection> & Sendable] = [],
     spelled aliases: [String] = [], isPrinted: Bool = true
   ) {
     self.name = name
     self.form = form
-    self.log = log
+    makeLog = log
     self.key = key
     makePaths = paths
     self.aliases = aliases
@@ -66,6 +67,9 @@ package struct CollectionProperty: Sendable {
 
   /// The paths of `PhotoCollection` that stand for it, which take a process longer to make than the rest of the table.
   var paths: [any PartialKeyPath<PhotoCollection> & Sendable] { makePaths() }
+
+  /// How edits hold it, if one can change it; made of paths, too.
+  private var log: EditedProperty? { makeLog() }
 
   private static let noDate = Form.optionalDate { _ in nil }
 

@@ -79,11 +79,7 @@ package struct StoredOrder: Sendable {
     self.init(name, Self.query(where: condition, includesHidden: includesHidden))
   }
 
-  private init(_ album: SmartAlbumQuery) {
-    // The conditions are the program's own, and its tests read each of them.
-    guard let condition = try? album.condition(at: .distantPast) else {
-      preconditionFailure("The condition of \(album.subtype.name) can be read.")
-    }
+  private init(_ album: SmartAlbumQuery, _ condition: Condition) {
     self.init(album.subtype.name, where: condition, includesHidden: album.includesHidden)
   }
 
@@ -127,7 +123,7 @@ package struct StoredOrder: Sendable {
   /// Those that the rows of assets outside of the trash are judged for: everything, and the library's own smart albums
   /// but for "recently added", which the day decides; and the media types that no smart album shows, but for images.
   private static let judged =
-    SmartAlbumQuery.builtIn.filter { $0.addedWithinDays == nil }.map(StoredOrder.init)
+    SmartAlbumQuery.builtIn.filter { $0.query.addedWithinDays == nil }.map { StoredOrder($0.query, $0.condition) }
     + [MediaType.audio, .unknown].map(StoredOrder.init)
   fileprivate static let judgedCount = judged.count
 

@@ -24,14 +24,16 @@ package final class QueryPlan: Sendable {
     let condition = query.access.showsStacks ? query.condition : query.condition.withoutStacks
     let isDescribed = query.entity == .asset && condition.asksForDetails
     let rowPart = isDescribed ? condition.rowPart : condition
-    assetPasses = rowPart.evaluator(for: AssetView.self)
+    // A plan judges and orders rows of its own kind only; the other kind's half would double what a plan costs.
+    assetPasses = query.entity == .asset ? rowPart.evaluator(for: AssetView.self) : { _ in false }
     describedPasses = isDescribed ? condition.evaluator(for: DescribedAsset.self) : nil
     showsStacked = query.includesAllStack || !query.access.showsStacks
-    collectionPasses = query.condition.evaluator(for: CollectionRow.self)
+    collectionPasses =
+      query.entity == .collection ? query.condition.evaluator(for: CollectionRow.self) : { _ in false }
     // Nor do stacks order what a limited client sees.
-    assetKeys = SortKeyEncoder(
-      query.access.showsStacks ? query.sort : query.sort.filter { $0.key != .isBeneathStack })
-    collectionKeys = SortKeyEncoder(query.sort)
+    let assetSort = query.access.showsStacks ? query.sort : query.sort.filter { $0.key != .isBeneathStack }
+    assetKeys = SortKeyEncoder(query.entity == .asset ? assetSort : [])
+    collectionKeys = SortKeyEncoder(query.entity == .collection ? query.sort : [])
   }
 
   /// Whether the keys of the result are wide.

@@ -16,7 +16,7 @@ import Foundation
 extension SmartAlbumQuery {
   /// The rows of the library's own smart albums.
   static func builtIn(in library: LocalIdentifier, made date: Date) -> [CollectionRow] {
-    titled.map { title, query in
+    albums.map { title, query, _ in
       let name = library.bytes + "smart album \(query.subtype.rawValue)".utf8
       let digest = SHA256.digest(of: name).bytes
       var words = digest.withUnsafeBytes { [$0.loadUnaligned(as: UInt64.self).bigEndian] }
@@ -31,45 +31,54 @@ extension SmartAlbumQuery {
     }
   }
 
-  /// The queries of the library's own smart albums.
-  static var builtIn: [SmartAlbumQuery] { titled.map(\.1) }
+  /// The queries of the library's own smart albums, each with the condition that its format spells: reading it from the
+  /// format is what a process would do longest when it opens a library.
+  static var builtIn: [(query: SmartAlbumQuery, condition: Condition)] { albums.map { ($0.query, $0.condition) } }
 
   private static func bits(_ subtypes: MediaSubtypes) -> Condition {
     .bits(.mediaSubtypes, mask: Int64(subtypes.rawValue), .notEqual, 0)
   }
 
-  private static let titled: [(String, SmartAlbumQuery)] = [
-    ("Panoramas", SmartAlbumQuery(.smartAlbumPanoramas, where: bits(.photoPanorama))),
-    ("Videos", SmartAlbumQuery(.smartAlbumVideos, where: .media(.video))),
-    ("Favorites", SmartAlbumQuery(.smartAlbumFavorites, where: .isTrue(.isFavorite))),
-    ("Time-lapse", SmartAlbumQuery(.smartAlbumTimelapses, where: bits(.videoTimelapse))),
-    ("Hidden", hidden),
-    ("Recently Added", recent),
-    ("Bursts", SmartAlbumQuery(.smartAlbumBursts, where: burst)),
-    ("Slo-mo", SmartAlbumQuery(.smartAlbumSlomoVideos, where: bits(.videoHighFrameRate))),
-    ("Recents", SmartAlbumQuery(.smartAlbumUserLibrary, where: .always)),
-    ("Selfies", SmartAlbumQuery(.smartAlbumSelfPortraits, where: .isTrue(.isSelfPortrait))),
-    ("Screenshots", SmartAlbumQuery(.smartAlbumScreenshots, where: bits(.photoScreenshot))),
-    ("Portrait", SmartAlbumQuery(.smartAlbumDepthEffect, where: bits(.photoDepthEffect))),
-    ("Live Photos", SmartAlbumQuery(.smartAlbumLivePhotos, where: bits(.photoLive))),
-    ("Animated", SmartAlbumQuery(.smartAlbumAnimated, where: animated)),
-    ("Long Exposure", SmartAlbumQuery(.smartAlbumLongExposures, where: varied(.longExposure))),
-    ("RAW", SmartAlbumQuery(.smartAlbumRAW, where: .isTrue(.isRaw))),
-    ("Cinematic", SmartAlbumQuery(.smartAlbumCinematic, where: bits(.videoCinematic))),
-    ("Spatial", SmartAlbumQuery(.smartAlbumSpatial, where: bits(.spatialMedia))),
-    ("Screen Recordings", SmartAlbumQuery(.smartAlbumScreenRecordings, where: bits(.videoScreenRecording))),
+  private typealias Album = (title: String, query: SmartAlbumQuery, condition: Condition)
+
+  private static func album(
+    _ title: String, _ subtype: AlbumSubtype, where condition: Condition, sortedBy sort: [String] = []
+  ) -> Album {
+    (title, SmartAlbumQuery(subtype, where: condition, sortedBy: sort), condition)
+  }
+
+  private static let albums: [Album] = [
+    album("Panoramas", .smartAlbumPanoramas, where: bits(.photoPanorama)),
+    album("Videos", .smartAlbumVideos, where: .media(.video)),
+    album("Favorites", .smartAlbumFavorites, where: .isTrue(.isFavorite)),
+    album("Time-lapse", .smartAlbumTimelapses, where: bits(.videoTimelapse)),
+    hidden,
+    recent,
+    album("Bursts", .smartAlbumBursts, where: burst),
+    album("Slo-mo", .smartAlbumSlomoVideos, where: bits(.videoHighFrameRate)),
+    album("Recents", .smartAlbumUserLibrary, where: .always),
+    album("Selfies", .smartAlbumSelfPortraits, where: .isTrue(.isSelfPortrait)),
+    album("Screenshots", .smartAlbumScreenshots, where: bits(.photoScreenshot)),
+    album("Portrait", .smartAlbumDepthEffect, where: bits(.photoDepthEffect)),
+    album("Live Photos", .smartAlbumLivePhotos, where: bits(.photoLive)),
+    album("Animated", .smartAlbumAnimated, where: animated),
+    album("Long Exposure", .smartAlbumLongExposures, where: varied(.longExposure)),
+    album("RAW", .smartAlbumRAW, where: .isTrue(.isRaw)),
+    album("Cinematic", .smartAlbumCinematic, where: bits(.videoCinematic)),
+    album("Spatial", .smartAlbumSpatial, where: bits(.spatialMedia)),
+    album("Screen Recordings", .smartAlbumScreenRecordings, where: bits(.videoScreenRecording)),
   ]
 
-  private static let hidden: SmartAlbumQuery = {
-    var query = SmartAlbumQuery(.smartAlbumAllHidden, where: .isTrue(.isHidden))
-    query.includesHidden = true
-    return query
+  private static let hidden: Album = {
+    var hidden = album("Hidden", .smartAlbumAllHidden, where: .isTrue(.isHidden))
+    hidden.query.includesHidden = true
+    return hidden
   }()
 
-  private static let recent: SmartAlbumQuery = {
-    var query = SmartAlbumQuery(.smartAlbumRecentlyAdded, where: .always, sortedBy: ["addedDate:desc"])
-    query.addedWithinDays = 30
-    return query
+  private static let recent: Album = {
+    var recent = album("Recently Added", .smartAlbumRecentlyAdded, where: .always, sortedBy: ["addedDate:desc"])
+    recent.query.addedWithinDays = 30
+    return recent
   }()
 
   private static let burst = Condition.and([.isPresent(.burstIdentifier), .isTrue(.representsBurst)])
