@@ -25,11 +25,10 @@ package final class QueryPlan: Sendable {
     let isDescribed = query.entity == .asset && condition.asksForDetails
     let rowPart = isDescribed ? condition.rowPart : condition
     // A plan judges and orders rows of its own kind only; the other kind's half would double what a plan costs.
-    assetPasses = query.entity == .asset ? rowPart.evaluator(for: AssetView.self) : { _ in false }
+    assetPasses = (query.entity == .asset ? rowPart : .never).evaluator(for: AssetView.self)
     describedPasses = isDescribed ? condition.evaluator(for: DescribedAsset.self) : nil
     showsStacked = query.includesAllStack || !query.access.showsStacks
-    collectionPasses =
-      query.entity == .collection ? query.condition.evaluator(for: CollectionRow.self) : { _ in false }
+    collectionPasses = (query.entity == .collection ? query.condition : .never).evaluator(for: CollectionRow.self)
     // Nor do stacks order what a limited client sees.
     let assetSort = query.access.showsStacks ? query.sort : query.sort.filter { $0.key != .isBeneathStack }
     assetKeys = SortKeyEncoder(query.entity == .asset ? assetSort : [])
