@@ -70,9 +70,8 @@ struct SmartAlbumRuleTests {
 
   @Test("the conditions by which the library's own smart albums are stored are those that their formats spell")
   func conditions() throws {
-    #expect(SmartAlbumQuery.builtIn.count == 19)
-    for (query, condition) in SmartAlbumQuery.builtIn {
-      #expect(try Condition(stored: query.format) == condition.normalized(), "\(query.subtype)")
+    for album in BuiltInAlbum.all {
+      #expect(try Condition(stored: album.query.format) == album.condition.normalized(), "\(album.title)")
     }
   }
 

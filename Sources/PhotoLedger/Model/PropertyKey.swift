@@ -209,12 +209,14 @@ extension PropertyKey {
     return facts
   }()
 
-  /// The keys by every spelling.
-  package static let spellings: [String: PropertyKey] = {
-    var spellings = Dictionary(uniqueKeysWithValues: allCases.map { ($0.rawValue, $0) })
-    for (key, property) in AssetProperty.byKey { for alias in property.aliases { spellings[alias] = key } }
-    for (key, property) in CollectionProperty.byKey { for alias in property.aliases { spellings[alias] = key } }
-    return spellings
+  /// The key that has a spelling; nil if none has.
+  package static func key(spelled spelling: String) -> PropertyKey? { Self(rawValue: spelling) ?? aliases[spelling] }
+
+  private static let aliases: [String: PropertyKey] = {
+    var aliases: [String: PropertyKey] = [:]
+    for (key, property) in AssetProperty.byKey { for alias in property.aliases { aliases[alias] = key } }
+    for (key, property) in CollectionProperty.byKey { for alias in property.aliases { aliases[alias] = key } }
+    return aliases
   }()
 }
 

@@ -82,7 +82,7 @@ extension Projections {
     let root = CollectionRow(number: sequence, identifier: identifier, kind: .folder, title: nil, date: date)
     try put(root, &t)
     try put(identifier, .folder, sequence, &t)
-    for row in SmartAlbumQuery.builtIn(in: identifier, made: date) {
+    for row in BuiltInAlbum.all.map({ $0.row(in: identifier, made: date) }) {
       try put(row, &t)
       try put(row.identifier, .smartAlbum, row.number, &t)
     }

@@ -79,8 +79,8 @@ package struct StoredOrder: Sendable {
     self.init(name, Self.query(where: condition, includesHidden: includesHidden))
   }
 
-  private init(_ album: SmartAlbumQuery, _ condition: Condition) {
-    self.init(album.subtype.name, where: condition, includesHidden: album.includesHidden)
+  private init(_ album: BuiltInAlbum) {
+    self.init(album.subtype.name, where: album.condition, includesHidden: album.includesHidden)
   }
 
   private init(_ type: MediaType) { self.init(type.name, where: .media(type)) }
@@ -123,7 +123,7 @@ package struct StoredOrder: Sendable {
   /// Those that the rows of assets outside of the trash are judged for: everything, and the library's own smart albums
   /// but for "recently added", which the day decides; and the media types that no smart album shows, but for images.
   private static let judged =
-    SmartAlbumQuery.builtIn.filter { $0.query.addedWithinDays == nil }.map { StoredOrder($0.query, $0.condition) }
+    BuiltInAlbum.all.filter { $0.addedWithinDays == nil }.map { StoredOrder($0) }
     + [MediaType.audio, .unknown].map(StoredOrder.init)
   fileprivate static let judgedCount = judged.count
 

@@ -95,7 +95,7 @@ extension PropertyKey {
   /// Finds a key as above.
   /// - Parameter isOrder: whether an order is asked for, of which the error then speaks.
   init(spelled spelling: String, for entity: Entity, isOrder: Bool) throws(FetchError) {
-    guard let key = Self.spellings[spelling], key.isValid(for: entity) else {
+    guard let key = Self.key(spelled: spelling), key.isValid(for: entity) else {
       throw .unknownKey(spelling, for: entity, isOrder: isOrder)
     }
     self = key

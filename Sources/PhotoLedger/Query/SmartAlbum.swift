@@ -13,71 +13,77 @@ import Foundation
 
 // MARK: - The library's own
 
-extension SmartAlbumQuery {
-  /// The rows of the library's own smart albums.
-  static func builtIn(in library: LocalIdentifier, made date: Date) -> [CollectionRow] {
-    albums.map { title, query, _ in
-      let name = library.bytes + "smart album \(query.subtype.rawValue)".utf8
-      let digest = SHA256.digest(of: name).bytes
-      var words = digest.withUnsafeBytes { [$0.loadUnaligned(as: UInt64.self).bigEndian] }
-      words.append(digest.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self).bigEndian })
-      // A UUID of version 8 (RFC 9562): bits of our own making.
-      let identifier = LocalIdentifier(
-        high: words[0] & 0xFFFF_FFFF_FFFF_0FFF | 0x8000, low: words[1] & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000)
-      var row = CollectionRow(
-        number: number(of: query.subtype), identifier: identifier, kind: .smartAlbum, title: title, date: date)
-      row.query = query
-      return row
-    }
+/// One of the library's own smart albums.
+struct BuiltInAlbum: Sendable {
+  let title: String
+  let subtype: AlbumSubtype
+  let condition: Condition
+  var sort: [String] = []
+  var includesHidden = false
+  var addedWithinDays: Int?
+
+  private init(_ title: String, _ subtype: AlbumSubtype, where condition: Condition) {
+    (self.title, self.subtype, self.condition) = (title, subtype, condition)
   }
 
-  /// The queries of the library's own smart albums, each with the condition that its format spells: reading it from the
-  /// format is what a process would do longest when it opens a library.
-  static var builtIn: [(query: SmartAlbumQuery, condition: Condition)] { albums.map { ($0.query, $0.condition) } }
+  /// The query, as the album's row has it. Fetches read it from there; the stored orders take the condition as it is,
+  /// since reading the formats would take longest of all when a process opens a library.
+  var query: SmartAlbumQuery {
+    var query = SmartAlbumQuery(subtype, where: condition, sortedBy: sort)
+    (query.includesHidden, query.addedWithinDays) = (includesHidden, addedWithinDays)
+    return query
+  }
+
+  /// Its row in a library.
+  func row(in library: LocalIdentifier, made date: Date) -> CollectionRow {
+    let name = library.bytes + "smart album \(subtype.rawValue)".utf8
+    let digest = SHA256.digest(of: name).bytes
+    var words = digest.withUnsafeBytes { [$0.loadUnaligned(as: UInt64.self).bigEndian] }
+    words.append(digest.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: 8, as: UInt64.self).bigEndian })
+    // A UUID of version 8 (RFC 9562): bits of our own making.
+    let identifier = LocalIdentifier(
+      high: words[0] & 0xFFFF_FFFF_FFFF_0FFF | 0x8000, low: words[1] & 0x3FFF_FFFF_FFFF_FFFF | 0x8000_0000_0000_0000)
+    var row = CollectionRow(
+      number: SmartAlbumQuery.number(of: subtype), identifier: identifier, kind: .smartAlbum, title: title, date: date)
+    row.query = query
+    return row
+  }
 
   private static func bits(_ subtypes: MediaSubtypes) -> Condition {
     .bits(.mediaSubtypes, mask: Int64(subtypes.rawValue), .notEqual, 0)
   }
 
-  private typealias Album = (title: String, query: SmartAlbumQuery, condition: Condition)
-
-  private static func album(
-    _ title: String, _ subtype: AlbumSubtype, where condition: Condition, sortedBy sort: [String] = []
-  ) -> Album {
-    (title, SmartAlbumQuery(subtype, where: condition, sortedBy: sort), condition)
-  }
-
-  private static let albums: [Album] = [
-    album("Panoramas", .smartAlbumPanoramas, where: bits(.photoPanorama)),
-    album("Videos", .smartAlbumVideos, where: .media(.video)),
-    album("Favorites", .smartAlbumFavorites, where: .isTrue(.isFavorite)),
-    album("Time-lapse", .smartAlbumTimelapses, where: bits(.videoTimelapse)),
+  static let all: [BuiltInAlbum] = [
+    BuiltInAlbum("Panoramas", .smartAlbumPanoramas, where: bits(.photoPanorama)),
+    BuiltInAlbum("Videos", .smartAlbumVideos, where: .media(.video)),
+    BuiltInAlbum("Favorites", .smartAlbumFavorites, where: .isTrue(.isFavorite)),
+    BuiltInAlbum("Time-lapse", .smartAlbumTimelapses, where: bits(.videoTimelapse)),
     hidden,
     recent,
-    album("Bursts", .smartAlbumBursts, where: burst),
-    album("Slo-mo", .smartAlbumSlomoVideos, where: bits(.videoHighFrameRate)),
-    album("Recents", .smartAlbumUserLibrary, where: .always),
-    album("Selfies", .smartAlbumSelfPortraits, where: .isTrue(.isSelfPortrait)),
-    album("Screenshots", .smartAlbumScreenshots, where: bits(.photoScreenshot)),
-    album("Portrait", .smartAlbumDepthEffect, where: bits(.photoDepthEffect)),
-    album("Live Photos", .smartAlbumLivePhotos, where: bits(.photoLive)),
-    album("Animated", .smartAlbumAnimated, where: animated),
-    album("Long Exposure", .smartAlbumLongExposures, where: varied(.longExposure)),
-    album("RAW", .smartAlbumRAW, where: .isTrue(.isRaw)),
-    album("Cinematic", .smartAlbumCinematic, where: bits(.videoCinematic)),
-    album("Spatial", .smartAlbumSpatial, where: bits(.spatialMedia)),
-    album("Screen Recordings", .smartAlbumScreenRecordings, where: bits(.videoScreenRecording)),
+    BuiltInAlbum("Bursts", .smartAlbumBursts, where: burst),
+    BuiltInAlbum("Slo-mo", .smartAlbumSlomoVideos, where: bits(.videoHighFrameRate)),
+    BuiltInAlbum("Recents", .smartAlbumUserLibrary, where: .always),
+    BuiltInAlbum("Selfies", .smartAlbumSelfPortraits, where: .isTrue(.isSelfPortrait)),
+    BuiltInAlbum("Screenshots", .smartAlbumScreenshots, where: bits(.photoScreenshot)),
+    BuiltInAlbum("Portrait", .smartAlbumDepthEffect, where: bits(.photoDepthEffect)),
+    BuiltInAlbum("Live Photos", .smartAlbumLivePhotos, where: bits(.photoLive)),
+    BuiltInAlbum("Animated", .smartAlbumAnimated, where: animated),
+    BuiltInAlbum("Long Exposure", .smartAlbumLongExposures, where: varied(.longExposure)),
+    BuiltInAlbum("RAW", .smartAlbumRAW, where: .isTrue(.isRaw)),
+    BuiltInAlbum("Cinematic", .smartAlbumCinematic, where: bits(.videoCinematic)),
+    BuiltInAlbum("Spatial", .smartAlbumSpatial, where: bits(.spatialMedia)),
+    BuiltInAlbum("Screen Recordings", .smartAlbumScreenRecordings, where: bits(.videoScreenRecording)),
   ]
 
-  private static let hidden: Album = {
-    var hidden = album("Hidden", .smartAlbumAllHidden, where: .isTrue(.isHidden))
-    hidden.query.includesHidden = true
+  private static let hidden: BuiltInAlbum = {
+    var hidden = BuiltInAlbum("Hidden", .smartAlbumAllHidden, where: .isTrue(.isHidden))
+    hidden.includesHidden = true
     return hidden
   }()
 
-  private static let recent: Album = {
-    var recent = album("Recently Added", .smartAlbumRecentlyAdded, where: .always, sortedBy: ["addedDate:desc"])
-    recent.query.addedWithinDays = 30
+  private static let recent: BuiltInAlbum = {
+    var recent = BuiltInAlbum("Recently Added", .smartAlbumRecentlyAdded, where: .always)
+    (recent.sort, recent.addedWithinDays) = (["addedDate:desc"], 30)
     return recent
   }()
 

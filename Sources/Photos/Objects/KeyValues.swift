@@ -75,7 +75,7 @@ extension PHObject {
   fileprivate func keyedValue(_ spelling: String, of type: String) -> Any? {
     // Only queries spell a property so.
     let isOfQueries = ["SELF", "self", "albumSubtype"].contains(spelling)
-    if !isOfQueries, let wanted = PropertyKey.spellings[spelling] {
+    if !isOfQueries, let wanted = PropertyKey.key(spelled: spelling) {
       for (path, key) in KeyedPath.keys where key == wanted {
         // Nil for a path of another class.
         if let value = self[keyPath: path] { return numbered(value) }
