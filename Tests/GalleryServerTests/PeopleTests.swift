@@ -236,6 +236,27 @@
       }
     }
 
+    @Test("who signs in, or opens a link, gives no attempts back to others that guess the same password")
+    func givesNoAttemptsBack() async throws {
+      try await TestGallery.serving { gallery in
+        try gallery.addPerson("anna", client: "family")
+        let made = try gallery.ask("POST", "/v1/shares", json: ["title": "Summer", "password": "correct horse"]).json()
+        let secret = try #require(made["secret"] as? String)
+        func open(_ password: String) throws -> Int {
+          try gallery.ask("POST", "/v1/shares:open", json: ["secret": secret, "password": password], key: nil).status
+        }
+        for attempt in [{ try gallery.signIn("anna", $0).status }, open] as [(String) throws -> Int] {
+          var statuses: [Int] = []
+          for _ in 0..<2 {
+            for _ in 0..<5 { statuses.append(try attempt("wrong password")) }
+            statuses.append(try attempt("correct horse"))
+          }
+          #expect(statuses.prefix(6) == [401, 401, 401, 401, 401, 201])
+          #expect(statuses.suffix(6) == [401, 401, 401, 401, 401, 429])
+        }
+      }
+    }
+
     @Test("the list of keys marks visits, browser sessions and the caller's own key, also after a restart")
     func listed() async throws {
       try await TestGallery.serving(page: try PageFiles.ofProgram()) { gallery in

@@ -54,10 +54,15 @@
     /// How many bytes these names have.
     var byteCount: Int { buckets.withLock { $0.buckets.keys.reduce(0) { $0 + $1.utf8.count } } }
 
-    /// Fills the bucket of a name again, after what it was taken for turned out well.
-    func forgive(_ name: String) {
+    /// Gives a token back, after what it was taken for turned out well. Others that were taken, as by a stranger who
+    /// guesses beside somebody who signs in often, come back at the rate alone.
+    func giveBack(_ name: String) {
       let name = Self.bounded(name)
-      buckets.withLock { $0.buckets[name] = nil }
+      buckets.withLock { state in
+        guard var bucket = state.buckets[name] else { return }
+        bucket.tokens += 1
+        state.buckets[name] = bucket.tokens < rate.burst ? bucket : nil
+      }
     }
 
     /// What a name is remembered by: its composed spelling, or the hash of that if it is long. Spellings of the same

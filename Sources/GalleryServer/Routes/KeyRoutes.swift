@@ -110,7 +110,7 @@
       guard let person = try server.people.signIn(name, password) else {
         throw Problem(401, "sign-in-required", "The name or the password is wrong.")
       }
-      server.throttles.signInsOfNames.forgive(name)
+      server.throttles.signInsOfNames.giveBack(name)
       return Keyring.Grant(
         client: person.client, label: label, scopes: Keyring.scopes(of: person.client),
         person: .init(name: person.name, epoch: person.epoch))

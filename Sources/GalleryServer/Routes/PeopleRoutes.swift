@@ -63,7 +63,7 @@
       guard let old, let person = try call.server.people.signIn(name, old) else {
         throw Problem(403, "access-denied", "Setting your own password needs 'old', the current password.")
       }
-      call.server.throttles.signInsOfNames.forgive(name)
+      call.server.throttles.signInsOfNames.giveBack(name)
       return person.epoch
     }
 

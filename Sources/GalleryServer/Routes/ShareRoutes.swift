@@ -110,7 +110,7 @@
         guard let password = json["password"]?.textValue else { throw missing }
         try server.throttles.signInsOfNames.charge(share.client)
         guard try server.passwords.check(password, against: hash) else { throw missing }
-        server.throttles.signInsOfNames.forgive(share.client)
+        server.throttles.signInsOfNames.giveBack(share.client)
       }
       try server.throttles.visits.charge(Throttle.name(ofPeer: server.keyring.peer(of: call.request)))
       // A commit that changes nothing is none of the client's revisions: no visitor learns when others came.
