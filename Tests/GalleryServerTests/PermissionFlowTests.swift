@@ -177,11 +177,8 @@
           album = change.createAlbum(title: "Shared")
           change.album(album).add([ids[0]])
         }
-        let json: [String: Any] = ["title": "Shared", "album": album.uuidString]
-        let link = try gallery.ask("POST", "/v1/shares", json: json).json()
-        let secret = try #require(link["secret"] as? String)
-        let opened = try gallery.ask("POST", "/v1/shares:open", json: ["secret": secret], key: nil).json()
-        #expect(try ask(try #require(opened["secret"] as? String)) == 409)
+        try await gallery.library.performChanges { $0.follow(album, as: app.client) }
+        #expect(try ask(app.key) == 409)
         #expect(try gallery.waiting().isEmpty)
       }
     }

@@ -289,6 +289,22 @@
       }
     }
 
+    @Test("a visitor begins no picking session and requests no more photos, which other visitors would see")
+    func beginsNothing() async throws {
+      try await TestGallery.serving { gallery in
+        let asset = try await gallery.makeAssets(1)[0].uuidString
+        let link = try make(gallery, ["assets": [asset], "originals": true, "upload": true])
+        let key = try #require(try open(gallery, link).json()["secret"] as? String)
+        for path in ["/v1/picking", "/v1/session/more"] {
+          let answer = try gallery.ask("POST", path, json: [:], key: key)
+          #expect(answer.status == 403 && answer.body.contains("access-denied"), "\(path): \(answer)")
+        }
+        let other = try #require(try open(gallery, link).json()["secret"] as? String)
+        let sessions = try gallery.ask("GET", "/v1/picking", key: other).json()["sessions"] as? [Any]
+        #expect(try sessions?.isEmpty == true && gallery.session(other)["more"] is NSNull && gallery.waiting().isEmpty)
+      }
+    }
+
     private func status(_ gallery: TestGallery, of client: String) throws -> AuthorizationStatus? {
       try gallery.library.clients().first { $0.name == client }?.status(for: .readWrite)
     }

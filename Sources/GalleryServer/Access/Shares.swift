@@ -14,7 +14,8 @@
   // the link is a commit of the client in the log, so the audit has each view and the intervals of access.
   //
   // All visitors are one client, which knows the causes of its own commits. To a visitor those may be another's, so
-  // they are left out of what it reads (`PhotoLibrary.isOfVisitors`).
+  // they are left out of what it reads (`PhotoLibrary.isOfVisitors`). Nor do visitors begin picking sessions or request
+  // more assets: each would see those of the others (`Call.checkIsNoVisitor`).
   //
   // Invariant: a key of a share is good while the share is there and has not expired.
 

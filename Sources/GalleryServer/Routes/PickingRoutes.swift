@@ -70,6 +70,7 @@
         "filter", "limit", "ordered", "continuous", "preselected", "namesAssets", "representation", "removeLocation",
         "removeCaptions", "seconds", "origins",
       ])
+      try call.checkIsNoVisitor("Picking")
       let library = try call.library()
       let preselected = try json.texts("preselected") ?? []
       guard preselected.count <= 2_000 else {

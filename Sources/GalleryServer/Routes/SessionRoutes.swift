@@ -38,6 +38,7 @@
         }.needing(.read),
         .gathering("POST", "/v1/session/more") { call, body in
           try JSONReader.read(body).checkKeys([])
+          try call.checkIsNoVisitor("Requesting more assets")
           let library = try call.library()
           guard try library.authorizationStatus(for: .readWrite) == .limited else {
             throw Problem(409, "conflict", "Only a client with limited access can request more assets.")

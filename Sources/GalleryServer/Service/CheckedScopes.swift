@@ -26,6 +26,18 @@
   }
 
   extension Call {
+    /// Checks that the key is not that of a share link's visitor, where a route begins something that a client has or
+    /// waits for: all visitors of a link are one client, so each would see what another one began, and when.
+    /// - Parameter what: what visitors cannot do, at the beginning of a sentence.
+    /// - Throws: ``Problem`` 403 for the key of a visitor.
+    func checkIsNoVisitor(_ what: String) throws(Problem) {
+      guard key?.share != nil else { return }
+      throw Problem(
+        403, "access-denied", "\(what) is not possible for visitors of a share link; use the key of another client.")
+    }
+  }
+
+  extension Call {
     /// Whether the key is good for changing the library, where a route that needs less can lead to that: an upload that
     /// completes an asset.
     var mayChange: Bool { key?.scopes.contains(.change) ?? false }
