@@ -311,6 +311,30 @@
       }
     }
 
+    @Test("an archive for a person whom a proxy signs in ends without its directory once there is another password")
+    func withdrawnProxied() async throws {
+      var access = GalleryAccess()
+      access.trustedProxies = ["127.0.0.1"]
+      try await TestGallery.serving(access: access) { gallery in
+        let file = gallery.temporary.folder.place("first.jpg")
+        try Data(count: 12 << 20).write(to: file)
+        let asset = try await gallery.makeAsset(file).id.uuidString
+        try await gallery.library.performChanges { $0.setAuthorizationStatus(.authorized, of: "family") }
+        try gallery.addPerson("anna", client: "family")
+        let anna = ["X-Forwarded-User: anna", "Origin: http://\(gallery.address)"]
+        let json = try gallery.ask("POST", "/v1/downloads", json: ["assets": [asset]], key: nil, anna).json()
+        let url = try #require(json["url"] as? String)
+        let client = try RawClient(port: gallery.address.port)
+        client.send(try gallery.head("GET", url, key: nil, anna + ["Connection: close"]))
+        #expect(client.read(through: "first.jpg").contains("200 OK"))
+        let change = ["password": "another one"]
+        #expect(try gallery.ask("PUT", "/v1/people/anna/password", json: change).status == 204)
+        let rest = client.readBytesToEnd()
+        #expect(client.isAtEnd && rest.count > 12 << 20)
+        #expect(rest.suffix(1000).firstRange(of: Array("PK\u{1}\u{2}".utf8)) == nil)
+      }
+    }
+
     @Test(
       "a referenced original that is a symbolic link is sent and archived, in ranges too; a link in the library is not",
       .enabled(if: SamplePhotos.areInstalled("python3"), "Needs python3, which reads the archive."))

@@ -177,18 +177,26 @@
       }
     }
 
+    /// Sets the caption of an asset so often that what the log says of it is more than a connection holds that is not
+    /// read from.
+    /// - Returns: the asset.
+    @discardableResult
+    private func fillLog(_ gallery: TestGallery, _ count: Int) async throws -> LocalIdentifier {
+      let ids = try await gallery.makeAssets(1)
+      for number in 0..<count {
+        try await gallery.library.performChanges { block in
+          var changes = AssetChanges()
+          changes.caption = AssetChanges.Assignment("\(number) " + String(repeating: "x", count: 60_000))
+          block.edit(ids, changes)
+        }
+      }
+      return ids[0]
+    }
+
     @Test("a key that is withdrawn reads no further lines of a long answer, and the last one says so")
     func withdrawnReader() async throws {
       try await TestGallery.serving { gallery in
-        let ids = try await gallery.makeAssets(1)
-        // Each page of lines is longer than what a connection holds that is not read from.
-        for number in 0..<Records.pageCount * 2 {
-          try await gallery.library.performChanges { block in
-            var changes = AssetChanges()
-            changes.caption = AssetChanges.Assignment("\(number) " + String(repeating: "x", count: 60_000))
-            block.edit(ids, changes)
-          }
-        }
+        try await fillLog(gallery, Records.pageCount * 2)
         let key = try gallery.key(of: PhotoLibrary.owner)
         let client = try RawClient(port: gallery.address.port)
         client.send(
@@ -198,6 +206,50 @@
         #expect(try gallery.ask("DELETE", "/v1/keys/\(key.name)").status == 204)
         let rest = client.readToEnd()
         #expect(rest.contains("\"0 xxx") && !rest.contains("\"\(Records.pageCount * 2 - 1) xxx"))
+        #expect(rest.contains("urn:photoledger:problem:sign-in-required"), "\(rest.suffix(300))")
+      }
+    }
+
+    @Test("a key that is withdrawn is sent no further pieces of a list of lines, and the last line says so")
+    func withdrawnListReader() async throws {
+      try await TestGallery.serving { gallery in
+        let asset = try await fillLog(gallery, Records.pageCount * 3)
+        let grant: [String: Any] = ["client": PhotoLibrary.owner, "scopes": ["read", "owner"]]
+        let key = try gallery.ask("POST", "/v1/keys", json: grant).json()
+        let (name, secret) = (try #require(key["name"] as? String), try #require(key["secret"] as? String))
+        let client = try RawClient(port: gallery.address.port)
+        let fields = ["Accept: application/x-ndjson", "Connection: close"]
+        client.send(try gallery.head("GET", "/v1/objects/\(asset.uuidString)/history", key: secret, fields))
+        #expect(client.read(through: "\r\n\r\n").hasPrefix("HTTP/1.1 200"))
+        #expect(try gallery.ask("DELETE", "/v1/keys/\(name)").status == 204)
+        let rest = client.readToEnd()
+        #expect(rest.contains("urn:photoledger:problem:sign-in-required"), "\(rest.suffix(300))")
+      }
+    }
+
+    @Test(
+      "lines for a person whom a proxy signs in end with the password, and with the account of that name",
+      arguments: [true, false])
+    func withdrawnProxiedReader(_ isPassword: Bool) async throws {
+      var access = GalleryAccess()
+      access.trustedProxies = ["127.0.0.1"]
+      try await TestGallery.serving(access: access) { gallery in
+        try await gallery.library.performChanges { $0.setAuthorizationStatus(.authorized, of: "family") }
+        try gallery.addPerson("anna", client: "family")
+        try await fillLog(gallery, Records.pageCount * 2)
+        let client = try RawClient(port: gallery.address.port)
+        let fields = ["X-Forwarded-User: anna", "Accept: application/x-ndjson", "Connection: close"]
+        client.send(try gallery.head("GET", "/v1/log", key: nil, fields))
+        #expect(client.read(through: "\r\n\r\n").hasPrefix("HTTP/1.1 200"))
+        if isPassword {
+          let change = ["password": "another one"]
+          #expect(try gallery.ask("PUT", "/v1/people/anna/password", json: change).status == 204)
+        } else {
+          // The proxy signs in the new account by the same fields, which is another client.
+          #expect(try gallery.ask("DELETE", "/v1/people/anna").status == 204)
+          try gallery.addPerson("anna", client: "guests")
+        }
+        let rest = client.readToEnd()
         #expect(rest.contains("urn:photoledger:problem:sign-in-required"), "\(rest.suffix(300))")
       }
     }

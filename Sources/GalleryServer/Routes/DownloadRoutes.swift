@@ -66,7 +66,7 @@
               Task.detached {
                 await send(assets, of: library, to: stream, for: request.sender) {
                   // The key may have been withdrawn meanwhile.
-                  _ = try server.keyring.key(of: request)
+                  try call.checkIsStillGood()
                 }
               }
             }

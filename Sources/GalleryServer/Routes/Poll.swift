@@ -122,7 +122,7 @@
         }
       }
       // The key may have been withdrawn meanwhile.
-      _ = try call.server.keyring.key(of: call.request)
+      try call.checkIsStillGood()
       return try await offload { try read() }
     }
 

@@ -94,7 +94,7 @@
           var (position, left) = (Optional(start), limit ?? .max)
           while let from = position, left > 0 {
             // The key may have been withdrawn meanwhile, and the log goes on.
-            _ = try call.server.keyring.key(of: call.request)
+            try call.checkIsStillGood()
             let count = min(left, pageCount)
             let page = try await offload { try read(from, count) }
             let bytes = spelled(page.records)
@@ -121,6 +121,8 @@
       if call.request.method != "HEAD" {
         feed(stream, of: call.request.sender) {
           for piece in 0..<pieces {
+            // The key may have been withdrawn meanwhile; the first piece is the answer to a request with a good one.
+            if piece > 0 { try call.checkIsStillGood() }
             let bytes = spelled(records.dropFirst(piece * pageCount).prefix(pageCount))
             try await stream.send { bytes }
           }
