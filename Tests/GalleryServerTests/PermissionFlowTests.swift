@@ -227,6 +227,25 @@
       }
     }
 
+    @Test("an app whose key cannot be stored is not registered as waiting")
+    func unkept() async throws {
+      try await TestGallery.serving { gallery in
+        let file = gallery.temporary.url.appending(path: "server/keys.json")
+        let kept = try Data(contentsOf: file)
+        // A folder in the place of the file cannot be replaced by one.
+        try FileManager.default.removeItem(at: file)
+        try FileManager.default.createDirectory(at: file.appending(path: "a"), withIntermediateDirectories: true)
+        let json = ["name": "com.example.app", "usage": "It shows your photos.", "asks": "readWrite"]
+        #expect(try gallery.ask("POST", "/v1/clients", json: json, key: nil).status == 500)
+        #expect(try gallery.waiting().isEmpty)
+        #expect(try gallery.library.clients().map { $0.status(for: .readWrite) } == [.denied])
+        try FileManager.default.removeItem(at: file)
+        try kept.write(to: file)
+        let app = try gallery.register()
+        #expect(try gallery.waiting() == ["\(app.client) readWrite It shows your photos."])
+      }
+    }
+
     @Test(
       "an app cannot register under a name that looks like a share link's or the owner's",
       arguments: ["share", "Share", "share#vw20GrSht2Wc", "#", "owner", "OWNER"])

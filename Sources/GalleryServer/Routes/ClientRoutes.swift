@@ -66,7 +66,11 @@
         [.client(named: client, .register(registration))] + (asks.map { [.client(named: client, .request($0))] } ?? []),
         as: client, cause: "registration over HTTP")
       server.watch.wake()
-      return try KeyRoutes.made(call, .init(client: client, label: said, seconds: 365 * 86_400))
+      do { return try KeyRoutes.made(call, .init(client: client, label: said, seconds: 365 * 86_400)) } catch {
+        // Without a key the app never reads an answer, and its request would keep a place of those that wait for one.
+        _ = try? deny(client, server)
+        throw error
+      }
     }
 
     // MARK: The owner
