@@ -180,6 +180,21 @@
       }
     }
 
+    @Test("in a session that has expired nothing is given any more, before it is swept as well")
+    func expired() async throws {
+      try await TestGallery.serving { gallery in
+        let asset = try await gallery.makeAssets(1)[0].uuidString
+        let app = try gallery.register(asks: nil)
+        let session = try begin(gallery, app.key, ["seconds": 10])
+        #expect(try tap(gallery, session, ["select": asset]) == 204)
+        let before = try gallery.library.lastSequence
+        gallery.clock.advance(by: 11)
+        #expect(try tap(gallery, session, ["finish": true]) == 404)
+        #expect(try gallery.ask("GET", "/v1/picking/\(session)/presentation").status == 404)
+        #expect(try gallery.library.lastSequence == before)
+      }
+    }
+
     @Test("clients that fill all places lose their oldest sessions to others, but none that a person has looked at")
     func crowded() async throws {
       try await TestGallery.serving { gallery in

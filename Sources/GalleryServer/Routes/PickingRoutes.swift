@@ -193,6 +193,8 @@
     private static func presenter(_ call: Call) throws -> PickingPresenter {
       let library = try call.library()
       let id = call.parameters[0]
+      // Of an expired session the client reads nothing any more, so a person gives nothing in it either.
+      call.server.picking.sweep()
       // A client that does not see everything finds its own sessions only, and may not present them.
       guard let session = try library.pickingSessions().first(where: { $0.id == id }) else { throw Problem.notFound }
       let presenter = try library.present(session)
