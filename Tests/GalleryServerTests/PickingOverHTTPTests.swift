@@ -481,6 +481,25 @@
         #expect(try !gallery.ask("GET", "/v1/picking").body.contains(session))
       }
     }
+
+    @Test("a session that is begun while its client is withdrawn does not stay")
+    func withdrawnWhileBegun() async throws {
+      let (draw, source) = (NextDraw(), LibraryEnvironment.seeded(1))
+      var environment = source
+      environment.random = {
+        draw.note()
+        return source.random()
+      }
+      try await TestGallery.serving(library: environment) { gallery in
+        let app = try gallery.register(asks: nil)
+        let server = gallery.server
+        // The identifier of the session is drawn when the key has been checked.
+        draw.when { _ = try? ClientRoutes.deny(app.client, server) }
+        #expect(try gallery.ask("POST", "/v1/picking", json: [:], key: app.key).status == 401)
+        let sessions = try gallery.ask("GET", "/v1/picking").json()["sessions"] as? [Any]
+        #expect(sessions?.isEmpty == true)
+      }
+    }
   }
 
   /// Converts once it may.

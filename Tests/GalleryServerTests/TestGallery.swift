@@ -32,6 +32,22 @@
     func advance(by seconds: Double) { state.withLock { $0.date += seconds } }
   }
 
+  /// Calls a closure in the middle of a request: when random numbers are drawn for it.
+  final class NextDraw: Sendable {
+    private let body = Mutex<(@Sendable () -> Void)?>(nil)
+
+    /// Calls a closure at the next draw, once.
+    func when(_ body: @escaping @Sendable () -> Void) { self.body.withLock { $0 = body } }
+
+    func note() {
+      let body = self.body.withLock { body in
+        defer { body = nil }
+        return body
+      }
+      body?()
+    }
+  }
+
   /// A server on a library of its own, with the owner's key.
   final class TestGallery {
     let temporary: TemporaryLibrary
@@ -45,6 +61,8 @@
     private let page: PageFiles?
     /// The server's clock, which stands still unless it is moved.
     let clock = TestClock()
+    /// What happens when the server draws random bytes next.
+    let draw = NextDraw()
     /// What the server wrote of requests that have ended.
     let log = RequestLog()
 
@@ -61,20 +79,21 @@
       access.sweepSeconds = 3600
       (self.seed, self.access, self.options) = (seed, access, options)
       (self.renditions, self.page) = (renditions, page)
-      (server, address) = try Self.start(temporary.library, seed, clock, log, access, options, renditions, page)
+      (server, address) = try Self.start(temporary.library, seed, clock, draw, log, access, options, renditions, page)
       owner = try await key(linked: server.ownerLink(at: ""))
     }
 
     private static func start(
-      _ library: PhotoLibrary, _ seed: UInt64, _ clock: TestClock, _ log: RequestLog, _ access: GalleryAccess,
-      _ options: HTTPServerOptions, _ renditions: RenditionOptions, _ page: PageFiles?,
+      _ library: PhotoLibrary, _ seed: UInt64, _ clock: TestClock, _ draw: NextDraw, _ log: RequestLog,
+      _ access: GalleryAccess, _ options: HTTPServerOptions, _ renditions: RenditionOptions, _ page: PageFiles?,
       preparing prepare: (GalleryServer) -> Void = { _ in }
     ) throws -> (GalleryServer, HTTPAddress) {
       let random = Mutex(SeededGenerator(seed: seed))
       let environment = GalleryEnvironment(
         now: { clock.now },
         randomBytes: { count in
-          random.withLock { random in (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) } }
+          draw.note()
+          return random.withLock { random in (0..<count).map { _ in UInt8.random(in: 0...255, using: &random) } }
         })
       let server = try GalleryServer(
         library, environment: environment, access: access, renditions: renditions, page: page
@@ -115,7 +134,7 @@
     func restart(on other: PhotoLibrary? = nil, preparing prepare: (GalleryServer) -> Void = { _ in }) async throws {
       await server.stop()
       (server, address) = try Self.start(
-        other ?? temporary.library, seed + 1, clock, log, access, options, renditions, page, preparing: prepare)
+        other ?? temporary.library, seed + 1, clock, draw, log, access, options, renditions, page, preparing: prepare)
     }
 
     private func key(linked link: String) async throws -> String {

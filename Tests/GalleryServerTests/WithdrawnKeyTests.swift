@@ -128,6 +128,28 @@
       }
     }
 
+    @Test("it creates no person and no link, and sets no password, even if it is withdrawn while that is prepared")
+    func makesNothingLater() async throws {
+      try await TestGallery.serving { gallery in
+        try gallery.addPerson("anna", client: "family")
+        let requests: [(method: String, path: String, json: [String: Any])] = [
+          ("POST", "/v1/people", ["name": "eve", "client": "owner", "password": "correct horse"]),
+          ("PUT", "/v1/people/anna/password", ["password": "set by eve"]), ("POST", "/v1/shares", ["title": "Eve"]),
+        ]
+        let keyring = gallery.server.keyring
+        let before = try gallery.library.lastSequence
+        for (method, path, json) in requests {
+          let key = try ownersKey(gallery)
+          gallery.draw.when { _ = try? keyring.withdraw { $0.name == key.name } }
+          let answer = try gallery.ask(method, path, json: json, key: key.secret)
+          #expect(answer.status == 401, "\(path): \(answer)")
+          #expect(keyring.client(ofGoodKey: key.name) == nil)
+        }
+        #expect(gallery.server.people.list().map(\.name) == ["anna"] && gallery.server.shares.list().isEmpty)
+        #expect(try gallery.library.lastSequence == before && gallery.signIn("anna").status == 201)
+      }
+    }
+
     @Test("a person's password that the owner set meanwhile is not overwritten by the earlier session")
     func laterPassword() async throws {
       try await TestGallery.serving { gallery in

@@ -53,15 +53,21 @@
     func list() -> [Person] { people.current.values.sorted { $0.name < $1.name } }
 
     /// Makes a person known.
-    /// - Parameter password: nil for a person who signs in through a trusted proxy only.
-    /// - Throws: ``Problem`` for a name that is taken or malformed, and for a password that is not possible.
-    func add(_ name: String, client: String, password: String?) throws -> Person {
+    /// - Parameters:
+    ///   - password: nil for a person who signs in through a trusted proxy only.
+    ///   - check: throws if it may not be done any more, which is asked last: hashing takes time.
+    /// - Throws: ``Problem`` for a name that is taken or malformed, and for a password that is not possible; what
+    ///   `check` throws.
+    func add(
+      _ name: String, client: String, password: String?, checking check: () throws -> Void = {}
+    ) throws -> Person {
       try Self.check(name: name)
       let hash = try password.map { try passwords.hash($0) }
       let person = Person(
         name: name, client: client, hash: hash, epoch: Keyring.spelled(environment.randomBytes(9)),
         created: environment.now())
       try people.change { people in
+        try check()
         guard people[name] == nil else {
           throw Problem(409, "already-exists", "The name '\(name)' is in use; choose another one.")
         }
@@ -80,13 +86,18 @@
     }
 
     /// Gives a person another password, and with that ends all of their sessions.
-    /// - Parameter former: the epoch that the person must still have when the password is set, as their own session
-    ///   saw it; nil: the owner sets it.
+    /// - Parameters:
+    ///   - former: the epoch that the person must still have when the password is set, as their own session saw it;
+    ///     nil: the owner sets it.
+    ///   - check: throws if it may not be done any more, which is asked last: hashing takes time.
     /// - Returns: whether there is a person of that name and epoch.
-    func setPassword(_ password: String, of name: String, at former: String? = nil) throws -> Bool {
+    func setPassword(
+      _ password: String, of name: String, at former: String? = nil, checking check: () throws -> Void = {}
+    ) throws -> Bool {
       let hash = try passwords.hash(password)
       let epoch = Keyring.spelled(environment.randomBytes(9))
       return try people.change { people in
+        try check()
         // Hashing takes time, in which the owner may have set another one, or removed the person and added one anew.
         guard let person = people[name], former == nil || person.epoch == former else { return false }
         people[name]?.hash = hash

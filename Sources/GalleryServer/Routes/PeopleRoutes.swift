@@ -29,7 +29,8 @@
         }
         let client = try json.clientName("client")
         try call.server.library.checkName(ofClient: client)
-        let person = try call.server.people.add(name, client: client, password: password.textValue)
+        let person = try call.server.people.add(
+          name, client: client, password: password.textValue, checking: { try call.checkIsStillGood() })
         return .json(describe(person), status: 201, [("Cache-Control", "no-store")])
       },
       .reading("DELETE", "/v1/people/{person}", .owner) { call in
@@ -47,7 +48,9 @@
         }
         let name = call.parameters[0]
         let epoch = try checkMaySetPassword(call, of: name, old: json["old"]?.textValue)
-        guard try call.server.people.setPassword(password, of: name, at: epoch) else { throw Problem.notFound }
+        let isSet = try call.server.people.setPassword(
+          password, of: name, at: epoch, checking: { try call.checkIsStillGood() })
+        guard isSet else { throw Problem.notFound }
         try call.server.withdrawKeys { $0.person?.name == name }
         return HTTPResponse(204, Headers.common)
       }.needing(.read),

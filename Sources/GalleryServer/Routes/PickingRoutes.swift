@@ -98,6 +98,11 @@
       try server.picking.add(session, seconds: Double(seconds), origins: origins) { [weak server] in
         server?.watch.wake()
       }
+      do throws(Problem) { try call.checkIsStillGood() } catch {
+        // A client that is withdrawn loses its sessions; this one may have been too late for that.
+        server.picking.remove(session.id)
+        throw error
+      }
       server.watch.wake()
       guard let entry = server.picking.entry(session.id) else { throw Problem.notFound }
       return .json(

@@ -56,6 +56,8 @@
       var registration = ClientRegistration()
       registration.readWriteUsageDescription = title
       registration.preventsAutomaticLimitedAccessAlert = true
+      // Hashing the password takes time, in which the key may have been withdrawn.
+      try call.checkIsStillGood()
       try server.library.performChangesAndWait(cause: "share link") { change in
         change.register(client: share.client, registration)
         change.setAuthorizationStatus(.limited, of: share.client)
