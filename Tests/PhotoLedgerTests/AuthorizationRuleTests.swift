@@ -171,8 +171,45 @@ struct AuthorizationRuleTests {
   }
 }
 
+/// A prompt whose user chooses assets, one of which is purged before the answer.
+private struct PurgingPrompt: PermissionPrompt {
+  let chosen: [LocalIdentifier]
+  let purged: LocalIdentifier
+
+  func decide(about client: Client, for level: AccessLevel, in library: PhotoLibrary) -> PermissionDecision? {
+    purge(in: library)
+    return .limit(to: chosen)
+  }
+
+  func offerMore(to client: Client, in library: PhotoLibrary) -> [LocalIdentifier] {
+    purge(in: library)
+    return chosen
+  }
+
+  private func purge(in library: PhotoLibrary) {
+    do {
+      try library.performChangesAndWait { $0.deleteAssets([purged]) }
+      try library.performChangesAndWait { $0.purgeAssets([purged]) }
+    } catch {
+      Issue.record(error)
+    }
+  }
+}
+
 @Suite("Asking for access")
 struct AskingRuleTests {
+  @Test("an asset that is purged while the prompt is shown is left out; the others are granted (FR-18, AU-05)")
+  func purgedMeanwhile() async throws {
+    let small = try SmallLibrary()
+    let a = try await small.assets(4)
+    let app = try await small.ruleClient(.notDetermined)
+    try small.library.setPermissionPrompt(PurgingPrompt(chosen: [a[0], a[1]], purged: a[1]))
+    #expect(try app.fetchAssets().map(\.id) == [a[0]])
+    try small.library.setPermissionPrompt(PurgingPrompt(chosen: [a[2], a[3]], purged: a[3]))
+    #expect(try await app.presentLimitedLibraryPicker() == ["\(a[2].uuidString)/L0/001"])
+    #expect(try small.library.selection(of: app.client).map(\.id) == [a[0], a[2]])
+  }
+
   @Test("an undecided client reads an empty library and may not write (FR-18)")
   func undecided() async throws {
     let small = try SmallLibrary()

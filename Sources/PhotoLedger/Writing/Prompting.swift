@@ -16,14 +16,15 @@ public protocol PermissionPrompt: Sendable {
   ///   - client: the client, with its usage descriptions, see ``Client/usageDescription(for:)``.
   ///   - level: the requested level.
   ///   - library: the owner's view of the library, to choose assets from. Must not be used as the client meanwhile.
-  /// - Returns: the decision; nil leaves the client undecided, and the prompt is shown again.
+  /// - Returns: the decision; nil leaves the client undecided, and the prompt is shown again. Assets that were purged
+  ///   meanwhile are left out of it.
   func decide(about client: Client, for level: AccessLevel, in library: PhotoLibrary) -> PermissionDecision?
 
   /// Offers more assets to a limited client; called once per start of the client.
   /// - Parameters:
   ///   - client: the client.
   ///   - library: the owner's view of the library.
-  /// - Returns: the assets to add to its selection; those already in it are ignored.
+  /// - Returns: the assets to add to its selection; those already in it, or purged meanwhile, are ignored.
   func offerMore(to client: Client, in library: PhotoLibrary) -> [LocalIdentifier]
 }
 
@@ -90,25 +91,53 @@ final class Prompting: StorePart, AccessAsking {
       }
       let library = PhotoLibrary(store: store, client: PhotoLibrary.owner)
       let decision = prompt.decide(about: try store.reading { t in try store.client(row, t) }, for: level, in: library)
-      let changes = try decision.map { try Self.changes(for: $0, level) } ?? []
-      guard !changes.isEmpty else { return }
+      guard let decision else { return }
+      let (status, chosen) = try Self.outcome(of: decision, level)
       // A client that was just prompted is not prompted again at once.
       state.withLock { _ = $0.reminded.insert(client.exact) }
-      _ = try store.perform(changes.map { .client(named: client, $0) }, cause: "permission prompt")
+      try Self.grant(chosen, in: store) { left in
+        var changes: [ChangeRequest.ClientChange] = [.setStatus(status, level)]
+        if !chosen.isEmpty { changes.append(.grant(left)) }
+        _ = try store.perform(changes.map { .client(named: client, $0) }, cause: "permission prompt")
+      }
     }
   }
 
-  private static func changes(
-    for decision: PermissionDecision, _ level: AccessLevel
-  ) throws -> [ChangeRequest.ClientChange] {
+  /// The status that a decision sets, and the assets that it grants.
+  private static func outcome(
+    of decision: PermissionDecision, _ level: AccessLevel
+  ) throws -> (status: AuthorizationStatus, chosen: [LocalIdentifier]) {
     switch decision {
-    case .allow: return [.setStatus(.authorized, level)]
-    case .deny: return [.setStatus(.denied, level)]
+    case .allow: return (.authorized, [])
+    case .deny: return (.denied, [])
     case .limit(let assets):
       guard level == .readWrite else {
         throw LibraryError(.changeNotSupported, "The addOnly level has no limited status; allow it or deny it.")
       }
-      return [.setStatus(.limited, level), .grant(assets)]
+      return (.limited, assets)
+    }
+  }
+
+  /// Grants chosen assets. Those that were purged since they were chosen are left out: the client, whose call waits for
+  /// the prompt, did not choose them.
+  /// - Parameter commit: makes the commit that grants those that are left; called again if one of them is purged before
+  ///   it is made.
+  /// - Returns: those that were granted.
+  @discardableResult
+  private static func grant(
+    _ chosen: [LocalIdentifier], in store: LibraryStore, _ commit: ([LocalIdentifier]) throws -> Void
+  ) throws -> [LocalIdentifier] {
+    while true {
+      let left = try store.reading { t in
+        try chosen.filter { try store.core.projections.object($0, in: t) != nil }
+      }
+      do {
+        try commit(left)
+        return left
+      } catch let error as LibraryError where error.code == .identifierNotFound && !left.isEmpty {
+        // An asset was purged between the check and the commit.
+        continue
+      }
     }
   }
 
@@ -128,9 +157,10 @@ final class Prompting: StorePart, AccessAsking {
           return try !store.core.projections.shows(object.number, to: .limited(row.number), in: t)
         }
       }
-      guard !added.isEmpty else { return [] }
-      _ = try store.perform([.client(named: client, .grant(added))], cause: "limited library picker")
-      return added.map { $0.spelled(as: .asset) }
+      return try Self.grant(added, in: store) { left in
+        guard !left.isEmpty else { return }
+        _ = try store.perform([.client(named: client, .grant(left))], cause: "limited library picker")
+      }.map { $0.spelled(as: .asset) }
     }
   }
 }
