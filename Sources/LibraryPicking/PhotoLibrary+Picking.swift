@@ -6,7 +6,8 @@ import Synchronization
 extension PhotoLibrary {
   /// Begins a picking session for this client, which needs no permission for it (PK-01).
   ///
-  /// An unregistered client is registered with its first pick.
+  /// An unregistered client is registered with its first pick. A session of a library that was closed is cancelled when
+  /// this returns.
   /// - Parameter configuration: the configuration.
   /// - Returns: the client's side of the session, which has to be presented, see ``present(_:)``.
   /// - Throws: ``LibraryError``: `.malformedRequest` for a negative limit, for a configuration created with another

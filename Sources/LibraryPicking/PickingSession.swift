@@ -269,16 +269,35 @@ final class PickingCore: Sendable {
 /// The open picking sessions of a store.
 final class PickingSessions: StorePart {
   static var closing: ClosingStage { .senders }
-  private let open = Mutex<[PickingCore]>([])
 
-  func add(_ core: PickingCore) { open.withLock { $0.append(core) } }
+  private struct State {
+    var open: [PickingCore] = []
+    var isClosed = false
+  }
 
-  func remove(_ id: String) { open.withLock { $0.removeAll { $0.id == id } } }
+  private let state = Mutex(State())
+
+  /// Adds a session; one that begins when the library is closed already ends at once.
+  func add(_ core: PickingCore) {
+    let isLate = state.withLock { state in
+      if !state.isClosed { state.open.append(core) }
+      return state.isClosed
+    }
+    if isLate { core.cancel() }
+  }
+
+  func remove(_ id: String) { state.withLock { $0.open.removeAll { $0.id == id } } }
 
   /// In the order in which they were begun.
-  var all: [PickingCore] { open.withLock { $0 } }
+  var all: [PickingCore] { state.withLock { $0.open } }
 
-  func close() { for core in all { core.cancel() } }
+  func close() {
+    let open = state.withLock { state in
+      state.isClosed = true
+      return state.open
+    }
+    for core in open { core.cancel() }
+  }
 }
 
 extension LibraryStore {

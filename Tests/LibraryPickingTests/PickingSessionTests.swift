@@ -139,6 +139,18 @@ struct PickingSessionTests {
     #expect(found == [[]])
   }
 
+  @Test("a session that begins when the library is closed is over at once", arguments: [false, true])
+  func late(hasEarlier: Bool) async throws {
+    let picking = try await PickingLibrary()
+    if hasEarlier { _ = try picking.app.beginPicking() }
+    picking.library.close()
+    let session = try picking.app.beginPicking()
+    try #require(session.state == .cancelled)
+    let results = await session.everyResult
+    #expect(results.map(\.count) == [0])
+    #expect(try picking.library.pickingSessions().isEmpty)
+  }
+
   @Test("the library's owner also picks, without being granted what it has")
   func owner() async throws {
     let picking = try await PickingLibrary()
