@@ -460,6 +460,25 @@ struct UploadJobsTests {
     }
   }
 
+  @Test("closing the library ends the run of an extension that waits, and one that begins later")
+  func closing() async throws {
+    await #expect(processExitsWith: .success) {
+      let gallery = try UploadGallery().gallery
+      let library = try await gallery.shared {
+        try PHPhotoLibrary.shared().setUploadJobExtensionEnabled(true)
+        return PHPhotoLibrary.shared()
+      }
+      let steps = Gathered<String>()
+      let host = Task.detached { await library.runUploadJobExtension(SlowUploader(steps: steps)) }
+      try await waitUntil("the extension is called") { steps.all == ["process"] }
+      gallery.library.close()
+      await host.value
+      await library.runUploadJobExtension(SlowUploader(steps: steps))
+      let end = ["asked to end", "ended with 0 assets"]
+      #expect(steps.all == ["process"] + end + end)
+    }
+  }
+
   @Test("an observer that an extension registers is called after the extension has returned, for the same library")
   func observing() async throws {
     let gallery = try UploadGallery().gallery

@@ -12,7 +12,7 @@ import Synchronization
 //               └─────────────────────────────┘
 //
 // Jobs are executed with and without an extension: it only creates and acknowledges them. While uploads are disabled it
-// is not called.
+// is not called. A library that becomes unavailable ends the run.
 
 /// What an extension answers (Apple: `PHBackgroundResourceUploadProcessingResult`).
 public enum PHBackgroundResourceUploadProcessingResult: Sendable {
@@ -61,7 +61,8 @@ extension PHBackgroundResourceUploadJobExtension {
 }
 
 extension PHPhotoLibrary {
-  /// Runs an upload extension until the task is cancelled; ``shared()`` means this library to it. Apple has none.
+  /// Runs an upload extension until the task is cancelled or the library becomes unavailable; ``shared()`` means this
+  /// library to it. Apple has none.
   public func runUploadJobExtension(_ uploadExtension: some PHBackgroundResourceUploadExtension) async {
     // guarded by: `process` is called once at a time; ending an extension while it works is the protocol's own rule.
     nonisolated(unsafe) let (process, end) = ({ uploadExtension.process() }, { uploadExtension.notifyTermination() })
@@ -95,7 +96,7 @@ final class UploadExtensionHost: NSObject, PHPhotoLibraryChangeObserver, @unchec
   // guarded by: holds constants only
   private let library: PHPhotoLibrary
   private let wakeUps: AsyncStream<Void>
-  private let wake: AsyncStream<Void>.Continuation
+  fileprivate let wake: AsyncStream<Void>.Continuation
 
   /// Seconds between two looks whether uploads were enabled, and the first pause after a failure.
   private static let lookAgain = 1.0
@@ -113,7 +114,8 @@ final class UploadExtensionHost: NSObject, PHPhotoLibraryChangeObserver, @unchec
     _ process: @escaping @Sendable () async -> PHBackgroundResourceUploadProcessingResult,
     terminate: @escaping @Sendable () async -> Void
   ) async {
-    library.register(self)
+    library.register(self as any PHPhotoLibraryChangeObserver)
+    library.register(self as any PHPhotoLibraryAvailabilityObserver)
     library.core.onUploadEnd { [weak self] in
       self?.wake.yield()
       return self != nil
@@ -127,6 +129,7 @@ final class UploadExtensionHost: NSObject, PHPhotoLibraryChangeObserver, @unchec
       termination.begin()
     }
     library.unregisterChangeObserver(self)
+    library.unregisterAvailabilityObserver(self)
     await termination.begin().value
   }
 
@@ -152,8 +155,8 @@ final class UploadExtensionHost: NSObject, PHPhotoLibraryChangeObserver, @unchec
   private func loop(_ process: @Sendable () async -> PHBackgroundResourceUploadProcessingResult) async {
     var next = wakeUps.makeAsyncIterator()
     var failures = 0
-    while !Task.isCancelled {
-      guard library.uploadJobExtensionEnabled else {
+    while !Task.isCancelled, library.unavailabilityReason == nil {
+      guard isEnabled else {
         await pause(Self.lookAgain)
         continue
       }
@@ -172,6 +175,9 @@ final class UploadExtensionHost: NSObject, PHPhotoLibraryChangeObserver, @unchec
     }
   }
 
+  /// Whether uploads are enabled; not while that cannot be read, as when the library is being closed.
+  private var isEnabled: Bool { (try? library.core.uploadSettings) != nil }
+
   private func pause(_ seconds: Double) async { try? await Task.sleep(nanoseconds: UInt64(seconds * 1e9)) }
 
   /// Runs a body until the process is asked to end.
@@ -187,4 +193,8 @@ final class UploadExtensionHost: NSObject, PHPhotoLibraryChangeObserver, @unchec
     await task.value
     for source in sources { source.cancel() }
   }
+}
+
+extension UploadExtensionHost: PHPhotoLibraryAvailabilityObserver {
+  func photoLibraryDidBecomeUnavailable(_ photoLibrary: PHPhotoLibrary) { wake.yield() }
 }
