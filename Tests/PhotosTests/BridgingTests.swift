@@ -403,6 +403,18 @@ struct BridgingTests {
     }
   }
 
+  @Test("a picker for more assets of a closed library adds none (AU-05, OB-04)")
+  func closedPicker() async throws {
+    let gallery = try Gallery()
+    let ids = try await gallery.images(0..<2)
+    try await gallery.client(.limited, [ids[0]])
+    try gallery.library.setPermissionPrompt(SettledPrompt(nil, more: [ids[1]]))
+    try await gallery.shared(as: "com.example.app") {
+      gallery.library.close()
+      #expect(await library().presentLimitedLibraryPicker().isEmpty)
+    }
+  }
+
   @Test("an app's subclass overrides what it likes, fetches too")
   func standIns() {
     final class FakeAsset: PHAsset, @unchecked Sendable {  // guarded by: has no state

@@ -309,11 +309,13 @@ open class PHPhotoLibrary: NSObject, @unchecked Sendable {  // guarded by: `core
   /// The prompt of the core asks; Apple's forms, which take a view controller, do the same. What is added arrives
   /// through the change observers as well (AU-04).
   /// - Returns: the identifiers that this call added; none without a prompt, for a client that is not limited, and for
-  ///   a library that is no longer the shared one.
+  ///   a library that is no longer the shared one or was closed, also while the prompt was shown.
   open func presentLimitedLibraryPicker() async -> [String] {
     guard !isRelinquished.load(ordering: .acquiring) else { return [] }
     do {
       return try await core.presentLimitedLibraryPicker()
+    } catch let error as LibraryError where error.code == .closed {
+      return []
     } catch {
       Self.unanswerable("PHPhotoLibrary.presentLimitedLibraryPicker()", error)
     }
