@@ -452,6 +452,9 @@ struct ImageManagerTests {
         try await PHImageManager.$rendererOfTask.withValue(Failing()) {
           let given = try await bytes(edited)
           #expect(given.text == "edited" && given.orientation == .up && !given.isOrientationUnknown)
+          var input: PHContentEditingInput?
+          edited.requestContentEditingInput(with: nil) { found, _ in input = found }
+          #expect(input?.fullSizeImageOrientation == 1)
         }
         try await PHImageManager.$rendererOfTask.withValue(Failing(error: CancellationError())) {
           let withheld = try await bytes(edited)

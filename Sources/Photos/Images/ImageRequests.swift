@@ -110,8 +110,14 @@ struct AssetWish: Sendable {
   func orientation(
     of resource: AssetResource, _ library: PhotoLibrary, _ renderer: any PHImageRenderer
   ) throws -> CGImagePropertyOrientation? {
-    let isRendered = resource.type == .fullSizePhoto || resource.type == .fullSizeVideo
-    let url = try library.url(of: resource, in: try asset())
+    try Self.orientation(of: resource, at: try library.url(of: resource, in: try asset()), renderer)
+  }
+
+  /// The same for a file whose place is known.
+  static func orientation(
+    of resource: AssetResource, at url: URL, _ renderer: any PHImageRenderer
+  ) throws -> CGImagePropertyOrientation? {
+    let isRendered = [.fullSizePhoto, .fullSizeVideo, .adjustmentBasePhoto].contains(resource.type)
     do {
       return try renderer.orientation(ofFileAt: url) ?? (isRendered ? .up : nil)
     } catch {

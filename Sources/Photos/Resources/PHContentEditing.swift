@@ -90,15 +90,19 @@ public final class PHContentEditingInput: NSObject, Sendable {
     location = asset.location.map { CLLocation($0, asset.creationDate) }
     adjustmentData = input.adjustmentData.map(PHAdjustmentData.init)
     uniformTypeIdentifier = input.resources.first?.uniformTypeIdentifier
-    func url(_ types: Set<ResourceType>) throws -> URL? {
-      try input.resources.first { types.contains($0.type) }.map { try library.url(of: $0, in: asset) }
+    func file(_ types: Set<ResourceType>) throws -> (resource: AssetResource, url: URL)? {
+      guard let resource = input.resources.first(where: { types.contains($0.type) }) else { return nil }
+      return (resource, try library.url(of: resource, in: asset))
     }
-    fullSizeImageURL = try url([.photo, .alternatePhoto, .fullSizePhoto, .adjustmentBasePhoto])
-    let turn = try fullSizeImageURL.flatMap { try PHImageManager.currentRenderer.orientation(ofFileAt: $0) }
+    let still = try file([.photo, .alternatePhoto, .fullSizePhoto, .adjustmentBasePhoto])
+    fullSizeImageURL = still?.url
+    let turn = try still.flatMap { still in
+      try AssetWish.orientation(of: still.resource, at: still.url, PHImageManager.currentRenderer)
+    }
     fullSizeImageOrientation = Int32(turn?.rawValue ?? 1)
-    videoURL = try url([
+    videoURL = try file([
       .video, .fullSizeVideo, .adjustmentBaseVideo, .pairedVideo, .fullSizePairedVideo, .adjustmentBasePairedVideo,
-    ])
+    ])?.url
   }
 }
 
