@@ -36,6 +36,37 @@ struct RequestHandlerTests {
     }
   }
 
+  @Test("the original of an edited Live Photo has the size of its own still, and the current version that of the edit")
+  func originalSize() async throws {
+    let gallery = try Gallery()
+    func file(_ type: ResourceType, _ width: Int = 0, _ height: Int = 0) -> ResourceDraft {
+      var file = AssetResource.invented(type.rawValue, type)
+      (file.pixelWidth, file.pixelHeight) = (width, height)
+      return .staged(file)
+    }
+    try await gallery.make(1) { creation in
+      creation.resources = [
+        file(.photo, 4000, 3000), file(.pairedVideo), file(.fullSizePhoto, 100, 80), file(.fullSizePairedVideo),
+        file(.adjustmentData),
+      ]
+      (creation.pixelWidth, creation.pixelHeight) = (100, 80)
+    }
+    try await gallery.shared {
+      let (asset, sizes) = (try #require(assets().lastObject), Gathered<CGSize?>())
+      for (index, version) in [PHImageRequestOptionsVersion.current, .original].enumerated() {
+        let options = PHLivePhotoRequestOptions()
+        options.version = version
+        PHImageManager.default().requestLivePhoto(
+          for: asset, targetSize: .zero, contentMode: .aspectFit, options: options
+        ) { live, _ in
+          sizes.append(live?.size)
+        }
+        try await waitUntil("the Live Photo is there") { sizes.all.count > index }
+      }
+      #expect(sizes.all == [CGSize(width: 100, height: 80), CGSize(width: 4000, height: 3000)])
+    }
+  }
+
   @Test(
     "a progress handler may wait for the main queue, where the request is made and waited for",
     .timeLimit(.minutes(5)))

@@ -179,12 +179,15 @@ extension PHImageManager {
     }
   }
 
-  /// The size of a still: as recorded, and by its bytes for an asset of which it is not known.
+  /// The size of a still: as recorded, and by its bytes where it is not known. That of the asset is the size of what it
+  /// shows (AS-02), and not that of the original of an edit.
   private static func size(of still: AssetResource, in asset: Asset, _ library: PHPhotoLibrary) throws -> PixelSize? {
-    if asset.pixelWidth > 0, asset.pixelHeight > 0 {
-      return PixelSize(width: asset.pixelWidth, height: asset.pixelHeight)
-    }
-    let url = try library.present().url(of: still, in: asset)
+    let core = try library.present()
+    let isShown = try core.resources(of: asset).shown(asset) == still
+    let (width, height) =
+      isShown ? (asset.pixelWidth, asset.pixelHeight) : (still.pixelWidth, still.pixelHeight)
+    if width > 0, height > 0 { return PixelSize(width: width, height: height) }
+    let url = try core.url(of: still, in: asset)
     do {
       return try InstalledRenderer.programs.description(of: url)?.displayedSize
     } catch let error as ImportError where error.code == .toolMissing {
