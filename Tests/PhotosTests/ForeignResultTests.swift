@@ -69,6 +69,31 @@ struct ForeignResultTests {
     #expect(try core.changes.all[0].changeDetails(for: one.library.fetchAssets()) == nil, "It is the newer one.")
   }
 
+  private func topLevel(of gallery: Gallery, withAlbum title: String) async throws -> PHFetchResult<PHCollection> {
+    try await gallery.shared {
+      _ = try await album(title)
+      return PHCollection.fetchTopLevelUserCollections(with: nil)
+    }
+  }
+
+  @Test("results of two libraries are compared by their objects (CD-20)")
+  func twoLibraries() async throws {
+    let (one, other) = (try Gallery(), try Gallery(seed: 2))
+    try await one.images(0..<2)
+    let names = try await other.images(0..<3)
+    let before = try await one.shared { assets() }
+    let after = try await other.shared { assets() }
+    let details = PHFetchResultChangeDetails(from: before, to: after, changedObjects: [])
+    #expect(details.removedIndexes == [0, 1] && details.insertedIndexes == [0, 1, 2] && !details.hasMoves)
+    #expect(details.insertedObjects.map(\.localIdentifier) == names && details.changedIndexes == [])
+    let (land, sea) = (
+      try await topLevel(of: one, withAlbum: "Land"), try await topLevel(of: other, withAlbum: "Sea")
+    )
+    let collections = PHFetchResultChangeDetails(from: land, to: sea, changedObjects: [])
+    #expect(collections.removedObjects.map(\.localizedTitle) == ["Land"])
+    #expect(collections.insertedObjects.map(\.localizedTitle) == ["Sea"])
+  }
+
   /// An asset and an album of a library that is no longer at its place.
   private func objects(ofLibraryRemovedFrom folder: TemporaryFolder) async throws -> (PHAsset, PHAssetCollection) {
     let gallery = try Gallery(in: folder)

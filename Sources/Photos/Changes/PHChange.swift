@@ -82,7 +82,7 @@ public final class PHFetchResultChangeDetails<ObjectType: PHObject>: NSObject, S
   enum Details: Sendable {
     case assets(ChangeDetails<Asset>)
     case collections(ChangeDetails<PhotoCollection>)
-    /// Of results that are none of the core's: an empty stand-in, or upload jobs.
+    /// Of results that are none of the core's, an empty stand-in or upload jobs, and of results of two libraries.
     case compared(IndexChanges)
   }
 
@@ -97,16 +97,18 @@ public final class PHFetchResultChangeDetails<ObjectType: PHObject>: NSObject, S
   }
 
   /// The difference of any two results, an empty stand-in included (CD-20; Apple: `init(from:to:changedObjects:)`).
+  ///
+  /// Those of two libraries, as before and after a call of `PHPhotoLibrary.bootstrap`, are compared by their objects.
   /// - Complexity: O(n log n) in the sizes of both results; O(n) if one of them is a stand-in without objects.
   public convenience init(
     from fromResult: PHFetchResult<ObjectType>, to toResult: PHFetchResult<ObjectType>, changedObjects: [ObjectType]
   ) {
     let details: Details =
       switch (fromResult.content, toResult.content) {
-      case (.assets(let before), .assets(let after)):
+      case (.assets(let before), .assets(let after)) where fromResult.isOfSameLibrary(as: toResult):
         .assets(
           ChangeDetails(from: before, to: after, changedObjects: changedObjects.compactMap { ($0 as? PHAsset)?.asset }))
-      case (.collections(let before), .collections(let after)):
+      case (.collections(let before), .collections(let after)) where fromResult.isOfSameLibrary(as: toResult):
         .collections(
           ChangeDetails(
             from: before, to: after, changedObjects: changedObjects.compactMap { ($0 as? PHCollection)?.collection }))
@@ -164,6 +166,12 @@ public final class PHFetchResultChangeDetails<ObjectType: PHObject>: NSObject, S
 }
 
 extension PHFetchResult where ObjectType: PHObject {
+  /// Whether another result is of the same library: numbers of one mean nothing in another.
+  fileprivate func isOfSameLibrary(as other: PHFetchResult<ObjectType>) -> Bool {
+    guard let library, let otherLibrary = other.library else { return false }
+    return library.isOfSameLibrary(as: otherLibrary)
+  }
+
   /// How another result differs, by its objects; none is read if there are none on the other side.
   fileprivate func changes(to other: PHFetchResult<ObjectType>, changed: [ObjectType]) -> IndexChanges {
     guard count > 0, other.count > 0 else {
