@@ -460,6 +460,20 @@ struct UploadJobsTests {
     }
   }
 
+  @Test("enabling uploads of a closed library is an error", arguments: [false, true])
+  func enablingClosed(wasEnabled: Bool) async throws {
+    await #expect(processExitsWith: .success) { [wasEnabled] in
+      let gallery = try UploadGallery().gallery
+      try await gallery.shared {
+        let library = PHPhotoLibrary.shared()
+        if wasEnabled { try library.setUploadJobExtensionEnabled(true) }
+        gallery.library.close()
+        let error = #expect(throws: PHPhotosError.self) { try library.setUploadJobExtensionEnabled(true) }
+        #expect(error?.code == .libraryVolumeOffline)
+      }
+    }
+  }
+
   @Test("closing the library ends the run of an extension that waits, and one that begins later")
   func closing() async throws {
     await #expect(processExitsWith: .success) {

@@ -17,9 +17,12 @@ extension PHPhotoLibrary {
   }
 
   /// Enables or disables upload jobs (Apple: `setUploadJobExtensionEnabled(_:)`, deprecated).
+  ///
+  /// Options that were set before are kept.
   /// - Throws: `PHPhotosError`.
   public func setUploadJobExtensionEnabled(_ enable: Bool) throws {
-    if enable { try enableUploadJobExtension(with: uploadJobExtensionOptions) } else { try disableUploadJobExtension() }
+    guard enable else { return try disableUploadJobExtension() }
+    try uploads { try $0.enableUploads(try $0.uploadSettings ?? UploadSettings()) }
   }
 
   /// Enables upload jobs (Apple: `enableUploadJobExtension(with:)`).
