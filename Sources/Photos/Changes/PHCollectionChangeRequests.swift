@@ -67,7 +67,7 @@ open class PHAssetCollectionChangeRequest: PHChangeRequest {
   }
 
   /// Changes an album, or one that this block creates; indexes count on its state as the block's earlier requests left
-  /// it. Nil for one that cannot be changed (CB-10; Apple: `init(for:)`).
+  /// it. Nil for a transient one; the block fails for another one that cannot be changed (CB-10; Apple: `init(for:)`).
   public convenience init?(for assetCollection: PHAssetCollection) {
     let current = CurrentBlock.of("PHAssetCollectionChangeRequest(for:)")
     guard let identifier = assetCollection.identifier, !assetCollection.isTransient else { return nil }
@@ -146,7 +146,8 @@ open class PHCollectionListChangeRequest: PHChangeRequest {
       .deleteCollections(collectionLists.identifiers)
   }
 
-  /// Changes a folder; nil for one that cannot be changed (CB-10; Apple: `init(for:)`).
+  /// Changes a folder; nil for a transient one; the block fails for another one that cannot be changed (CB-10;
+  /// Apple: `init(for:)`).
   public convenience init?(for collectionList: PHCollectionList) {
     let current = CurrentBlock.of("PHCollectionListChangeRequest(for:)")
     guard let identifier = collectionList.identifier, !collectionList.isTransient else { return nil }

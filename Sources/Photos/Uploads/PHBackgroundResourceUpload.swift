@@ -96,7 +96,7 @@ final class UploadExtensionHost: NSObject, PHPhotoLibraryChangeObserver, @unchec
   // guarded by: holds constants only
   private let library: PHPhotoLibrary
   private let wakeUps: AsyncStream<Void>
-  fileprivate let wake: AsyncStream<Void>.Continuation
+  private let wake: AsyncStream<Void>.Continuation
 
   /// Seconds between two looks whether uploads were enabled, and the first pause after a failure.
   private static let lookAgain = 1.0
