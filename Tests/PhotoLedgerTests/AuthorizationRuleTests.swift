@@ -261,6 +261,19 @@ struct AskingRuleTests {
     #expect(try app.authorizationStatus(for: .readWrite) == .limited)
   }
 
+  @Test("a closed library shows no prompt, and can be read", arguments: [AuthorizationStatus.limited, .notDetermined])
+  func closed(status: AuthorizationStatus) async throws {
+    let small = try SmallLibrary()
+    let a = try await small.assets(2)
+    let visible = status == .limited ? [a[0]] : []
+    let app = try await small.ruleClient(status, visible)
+    let prompt = ScriptedPrompt(.allow, more: [a[1]])
+    try small.library.setPermissionPrompt(prompt)
+    small.library.close()
+    #expect(try app.fetchAssets().map(\.id) == visible)
+    #expect(prompt.asked.all.isEmpty)
+  }
+
   @Test("a request for access without a registered reason is an error of its own (FR-18)")
   func withoutDescription() async throws {
     let small = try SmallLibrary()

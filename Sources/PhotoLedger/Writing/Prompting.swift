@@ -59,9 +59,11 @@ final class Prompting: StorePart, AccessAsking {
   /// Whether a prompt is installed.
   var isInstalled: Bool { state.withLock { $0.prompt != nil } }
 
-  /// Shows the prompt for a client that is about to read or change, if it is installed and needed.
+  /// Shows the prompt for a client that is about to read or change, if it is installed and needed. A library that
+  /// became unavailable could not record the answer, and can still be read.
   func askIfNeeded(for client: String, in store: LibraryStore) throws {
-    guard client != PhotoLibrary.owner, let prompt = state.withLock({ $0.prompt }) else { return }
+    guard client != PhotoLibrary.owner, let prompt = state.withLock({ $0.prompt }), store.availability.reason == nil
+    else { return }
     let row = try store.reading { t in try store.core.projections.client(named: client, in: t) }
     switch row?.readWrite.status ?? .notDetermined {
     case .notDetermined where row?.addOnly.status ?? .notDetermined == .notDetermined:
