@@ -42,6 +42,13 @@ package final class FileLock: Sendable {
     descriptor = Mutex(opened)
   }
 
+  /// The lock on a folder; nil if another has it, or the file system has no locks.
+  static func onFolder(_ path: String, waits: Bool = false) -> FileLock? {
+    try? FileLock(open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), waits: waits) { code in
+      LibraryError.store(path, "lock", errno: code)
+    }
+  }
+
   /// Lets another have the lock; nothing the second time.
   package func release() {
     let number = descriptor.withLock { descriptor in

@@ -43,7 +43,7 @@ package final class LockedFolder: Sendable {
   private static func make(_ name: String) throws(LibraryError) -> (path: String, lock: FileLock?) {
     while true {
       let path = try FileManager.default.makeTemporaryFolder(name).path
-      let lock = locked(path, waits: true)
+      let lock = FileLock.onFolder(path, waits: true)
       if access(path, F_OK) == 0 { return (path, lock) }
     }
   }
@@ -62,16 +62,9 @@ package final class LockedFolder: Sendable {
     for other in names where other.hasPrefix("\(name)-") {
       let path = "\(parent)/\(other)"
       var status = stat()
-      guard lstat(path, &status) == 0, status.st_uid == geteuid(), let lock = locked(path) else { continue }
+      guard lstat(path, &status) == 0, status.st_uid == geteuid(), let lock = FileLock.onFolder(path) else { continue }
       try? FileManager.default.removeItem(atPath: path)
       lock.release()
-    }
-  }
-
-  /// The lock on a folder; nil if another has it, or the file system has no locks.
-  private static func locked(_ path: String, waits: Bool = false) -> FileLock? {
-    try? FileLock(open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), waits: waits) { code in
-      LibraryError.store(path, "lock", errno: code)
     }
   }
 }

@@ -45,7 +45,7 @@ package final class UnfinishedFolder {
     parent = url.deletingLastPathComponent().path
     path = try Self.make(url.lastPathComponent, in: parent, besideOthers: remoteFileSystemName(of: parent) == nil)
     // A process that looks for leftovers at this moment holds the lock while it looks, and no longer.
-    lock = Self.lock(on: path, waits: true)
+    lock = FileLock.onFolder(path, waits: true)
     self.final = final
   }
 
@@ -79,13 +79,6 @@ package final class UnfinishedFolder {
   private static let mark = ".photoledger-"
 
   private static func prefix(of name: String) -> String { ".\(name)\(mark)" }
-
-  /// The lock on a folder; nil if something else has it, or the file system has no locks.
-  private static func lock(on path: String, waits: Bool = false) -> FileLock? {
-    try? FileLock(open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC), waits: waits) { code in
-      LibraryError.store(path, "lock", errno: code)
-    }
-  }
 
   deinit {
     if !isPlaced { Self.remove(path) }
@@ -205,6 +198,6 @@ package final class UnfinishedFolder {
     let isBeingFilled =
       owner == getpid()
       ? foldersBeingFilled.withLock { $0.contains(name) } : kill(owner, 0) == 0 || errno != ESRCH
-    return !isBeingFilled && lock(on: "\(parent)/\(name)") != nil
+    return !isBeingFilled && FileLock.onFolder("\(parent)/\(name)") != nil
   }
 }

@@ -398,6 +398,7 @@ enum HexadecimalDigits {
   @inline(__always)
   static func uppercase(_ word: UInt32) -> UInt64 { spelled(word, letters: 0x07) }
 
+  /// - Parameter letters: how far the first letter is behind the character after `9`.
   @inline(__always)
   private static func spelled(_ word: UInt32, letters: UInt64) -> UInt64 {
     // Each byte to the lower half of 16 bits, then its high nibble there, and its low nibble to the upper half.
@@ -421,18 +422,11 @@ enum HexadecimalDigits {
   }
 
   @inline(__always)
-  static func lowercase(_ byte: UInt8) -> UInt16 { spelled(byte, letters: 0x27) }
-
-  @inline(__always)
-  static func uppercase(_ byte: UInt8) -> UInt16 { spelled(byte, letters: 0x07) }
-
-  /// - Parameter letters: how far the first letter is behind the character after `9`.
-  @inline(__always)
-  private static func spelled(_ byte: UInt8, letters: UInt16) -> UInt16 {
+  static func lowercase(_ byte: UInt8) -> UInt16 {
     let nibbles = UInt16(byte &>> 4) | UInt16(byte & 15) &<< 8
     // 6 more than a digit above 9 reaches the bit above the nibble.
     let isLetter = (nibbles &+ 0x0606) &>> 4 & 0x0101
-    return (0x3030 &+ nibbles &+ isLetter &* letters).littleEndian
+    return (0x3030 &+ nibbles &+ isLetter &* 0x27).littleEndian
   }
 }
 

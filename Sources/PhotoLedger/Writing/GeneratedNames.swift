@@ -19,8 +19,7 @@ extension [AssetResource] {
   ///   - others: the files that it has beside them.
   func named(for asset: LocalIdentifier, beside others: [AssetResource]) -> [AssetResource] {
     guard contains(where: \.originalFilename.isEmpty) else { return self }
-    let digits = String(asset.low % 1_000_000_000_000)
-    let stem = "IMG_" + String(repeating: "0", count: 12 - digits.utf8.count) + digits
+    let stem = "IMG_" + (asset.low % 1_000_000_000_000).padded(to: 12)
     var taken = Set((others + self).map { $0.originalFilename.lowercased() })
     var counts: [String: Int] = [:]
     return map { resource in
