@@ -270,10 +270,7 @@ struct AuditReader {
   /// Who, when and why of a commit.
   mutating func commit(_ number: UInt64, _ t: borrowing StoreReading) throws -> CommitSummary {
     if let commit, commit.number == number { return commit }
-    guard let found = try core.log.commit(number, in: t) else {
-      throw LibraryError(.corrupted, "The log has no row for commit \(number); run `verify`.")
-    }
-    let summary = CommitSummary(found)
+    let summary = CommitSummary(try core.recordedCommit(number, t))
     commit = summary
     return summary
   }

@@ -230,9 +230,7 @@ extension PhotoLibrary {
     var trash = TrashView(core, isShown: showsTrash)
     var view = try SelectionView(of: number, asOf: start == 0 ? 0 : store.sequence(ofCommit: start, t), core, t)
     return try core.projections.revisions(of: number, after: start, through: head, most: limit, in: t).map { seen in
-      guard let commit = try core.log.commit(seen.commit, in: t) else {
-        throw LibraryError(.corrupted, "The log has no row for commit \(seen.commit); run `verify`.")
-      }
+      let commit = try core.recordedCommit(seen.commit, t)
       let details = try itemisableEvents(of: commit, to: number, t).map { events in
         var tally = ChangeTally()
         for (sequence, _, event) in events {

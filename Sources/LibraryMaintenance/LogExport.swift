@@ -82,9 +82,7 @@ extension PhotoLibrary {
   /// The end of the log with a commit.
   private func head(with number: UInt64, _ t: borrowing StoreReading) throws -> EventLog.Head {
     if number == 0 { return .empty }
-    guard let commit = try store.core.log.commit(number, in: t) else {
-      throw LibraryError(.corrupted, "The log has no row for commit \(number); run `verify`.")
-    }
+    let commit = try store.core.recordedCommit(number, t)
     return EventLog.Head(sequence: commit.lastSequence, commit: number, chain: commit.chain)
   }
 

@@ -106,9 +106,7 @@ extension LibraryStore {
   private func itemPlaces(
     ofPickIn number: UInt64, for client: String, _ t: borrowing StoreReading
   ) throws -> [(LocalIdentifier, ItemToken.Place)] {
-    guard let commit = try core.log.commit(number, in: t) else {
-      throw LibraryError(.corrupted, "The log has no row for commit \(number); run `verify`.")
-    }
+    let commit = try core.recordedCommit(number, t)
     let token = try core.token(number, for: client, t)
     var places: [Arranged.Place] = []
     try core.log.read(after: commit.firstSequence - 1, limit: Int(commit.eventCount), in: t) { record in

@@ -240,11 +240,7 @@ extension LibraryStore {
 
   /// The last event of a commit; 0 for the state before the first.
   package func sequence(ofCommit number: UInt64, _ t: borrowing StoreReading) throws -> UInt64 {
-    if number == 0 { return 0 }
-    guard let commit = try core.log.commit(number, in: t) else {
-      throw LibraryError(.corrupted, "The log has no row for commit \(number); run `verify`.")
-    }
-    return commit.lastSequence
+    try number == 0 ? 0 : core.recordedCommit(number, t).lastSequence
   }
 
   /// The shown position of an object in a result; nil if it is not shown.

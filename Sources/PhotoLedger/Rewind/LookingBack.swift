@@ -129,9 +129,7 @@ extension LibraryStore {
   /// - Parameter date: what counts as now there; nil: the commit's own time.
   func moment(ofCommit number: UInt64, at date: Date? = nil, _ t: borrowing StoreReading) throws -> Moment {
     guard number > 0 else { return Moment(commit: 0, sequence: 0, date: date ?? .distantPast) }
-    guard let commit = try core.log.commit(number, in: t) else {
-      throw LibraryError(.corrupted, "The log has no row for commit \(number); run `verify`.")
-    }
+    let commit = try core.recordedCommit(number, t)
     let time = Date(microseconds: commit.information.time)
     return Moment(commit: number, sequence: commit.lastSequence, date: date ?? time)
   }

@@ -67,6 +67,15 @@ package struct StoreCore: Sendable {
     return commits.compactMap { commit in ordinals[commit.number].map { commit.redacted(for: client, as: $0) } }
   }
 
+  /// A commit that the log must have.
+  /// - Throws: ``LibraryError`` `.corrupted` if it has no row for it.
+  package func recordedCommit(_ number: UInt64, _ t: borrowing StoreReading) throws -> Commit {
+    guard let commit = try log.commit(number, in: t) else {
+      throw LibraryError(.corrupted, "The log has no row for commit \(number); run `verify`.")
+    }
+    return commit
+  }
+
   /// The identifiers of the objects that a commit created, in its order.
   func created<T: TransactionReading & ~Copyable>(by commit: Commit, _ t: borrowing T) throws -> [String] {
     var created: [String] = []

@@ -168,9 +168,7 @@ extension PhotoLibrary {
       }
       guard record.commit < range.upperBound else { return }
       if record.commit != commit?.number {
-        guard let found = try store.core.log.commit(record.commit, in: t) else {
-          throw LibraryError(.corrupted, "The log has no row for commit \(record.commit); run `verify`.")
-        }
+        let found = try store.core.recordedCommit(record.commit, t)
         commit = found
         isWanted = try isChosen(found, by: selection, t)
       }
