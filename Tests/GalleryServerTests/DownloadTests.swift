@@ -2,25 +2,13 @@
   import Foundation
   @testable import GalleryServer
   import HTTPServing
+  import MediaImport
   import PhotoLedger
   import TestSupport
   import Testing
 
   @Suite("Archives")
   struct DownloadTests {
-    @Test("the checksum is CRC-32, whatever the pieces")
-    func checksum() {
-      #expect(CRC32.of(Array("123456789".utf8)) == 0xCBF4_3926)
-      #expect(CRC32.of([UInt8]()) == 0)
-      let bytes = (0..<1000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
-      for cut in [0, 1, 7, 8, 9, 500, 999] {
-        var pieces = CRC32()
-        bytes[..<cut].withUnsafeBytes { pieces.add($0) }
-        bytes[cut...].withUnsafeBytes { pieces.add($0) }
-        #expect(pieces.result == CRC32.of(bytes))
-      }
-    }
-
     @Test("names stay in the target's folder, and no two are equal on any system")
     func names() {
       var names = ZipNames()

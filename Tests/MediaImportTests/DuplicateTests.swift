@@ -263,9 +263,8 @@ struct PassingFailureTests {
     let file = rig.library.url.appending(path: "\(HashCache.folder)/\(PictureHash.recipe)")
     var record = Array(try Data(contentsOf: file))
     record[32] = 3
-    var sum = CRC32()
-    record.dropLast(4).withUnsafeBytes { sum.update($0) }
-    record.replaceSubrange(76..<80, with: (0..<4).map { UInt8(truncatingIfNeeded: sum.value >> (8 * $0)) })
+    let sum = CRC32.of(Array(record.dropLast(4)))
+    record.replaceSubrange(76..<80, with: (0..<4).map { UInt8(truncatingIfNeeded: sum >> (8 * $0)) })
     try Data(record).write(to: file)
     let cache = try HashCache(in: rig.library.store.folder)
     #expect(cache.recordCount == 1 && cache.entries.isEmpty)

@@ -1,4 +1,6 @@
 #if Gallery
+  import MediaImport
+
   /// What there is of a content, in 128 bytes.
   struct RenditionRecord: Sendable, Equatable {
     /// Whether the pictures are there.
@@ -75,7 +77,7 @@
     /// The bytes of its files.
     var total: UInt64 { UInt64(smallSize) + UInt64(largeSize) + playSize }
 
-    private static func sum(_ bytes: [UInt8]) -> UInt64 { UInt64(CRC32.of(bytes[..<124])) }
+    private static func sum(_ bytes: [UInt8]) -> UInt64 { UInt64(CRC32.of(Array(bytes[..<124]))) }
 
     static func number(_ bytes: [UInt8], _ start: Int, _ count: Int) -> UInt64 {
       bytes[start..<start + count].reversed().reduce(0) { $0 << 8 | UInt64($1) }

@@ -2,6 +2,7 @@
   import Foundation
   import HTTPServing
   import LibraryJSON
+  import MediaImport
   import PhotoLedger
   import Synchronization
 
@@ -188,11 +189,11 @@
           guard read > 0 else { throw Problem(500, "invalid-resource", "The file became shorter.") }
           return Array(buffer.prefix(read))
         }
-        chunk.withUnsafeBytes { checksum.add($0) }
+        chunk.withUnsafeBytes { checksum.update($0) }
         offset += UInt64(chunk.count)
         try await stream.send { chunk }
       }
-      return checksum.result
+      return checksum.value
     }
   }
 #endif

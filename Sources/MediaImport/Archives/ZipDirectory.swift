@@ -117,16 +117,14 @@ struct ZipDirectory: Sendable {
     guard head.number(at: 0, 4) == 0x0403_4B50, let nameCount = head.number(at: 26, 2),
       let extraCount = head.number(at: 28, 2), reader.byteCount - offset >= 30 + nameCount + extraCount
     else { return nil }
-    var crc = CRC32()
-    let name = try reader.read(at: offset + 30, Int(nameCount))
-    name.withUnsafeBytes { crc.update($0) }
+    let crc = CRC32.of(try reader.read(at: offset + 30, Int(nameCount)))
     let extra = Bytes(try reader.read(at: offset + 30 + nameCount, Int(extraCount)))
     var position = 0
     while let kind = extra.number(at: position, 2), let length = extra.number(at: position + 2, 2) {
       let end = position + 4 + Int(length)
       guard end <= extra.bytes.count else { return nil }
       if kind == secondNameKind, length > 5 {
-        let isOfName = extra.number(at: position + 5, 4) == UInt64(crc.value)
+        let isOfName = extra.number(at: position + 5, 4) == UInt64(crc)
         return isOfName ? Array(extra.bytes[(position + 9)..<end]) : nil
       }
       position = end

@@ -140,7 +140,7 @@ final class HashCache {
     }
     let body = content + head + words.flatMap { word in (0..<8).map { UInt8(truncatingIfNeeded: word >> (8 * $0)) } }
     let padded = body + [UInt8](repeating: 0, count: size - 4 - body.count)
-    let sum = checksum(padded)
+    let sum = CRC32.of(padded)
     return padded + (0..<4).map { UInt8(truncatingIfNeeded: sum >> (8 * $0)) }
   }
 
@@ -148,7 +148,7 @@ final class HashCache {
     func word(_ start: Int, _ count: Int) -> UInt64 {
       record[start..<start + count].reversed().reduce(0) { $0 << 8 | UInt64($1) }
     }
-    guard word(size - 4, 4) == UInt64(checksum(Array(record.dropLast(4)))) else { return nil }
+    guard word(size - 4, 4) == UInt64(CRC32.of(Array(record.dropLast(4)))) else { return nil }
     switch record[32] {
     case 1:
       return .hash(
@@ -160,11 +160,5 @@ final class HashCache {
     case 4: return .failed(word(36, 8))
     default: return nil
     }
-  }
-
-  private static func checksum(_ bytes: [UInt8]) -> UInt32 {
-    var sum = CRC32()
-    bytes.withUnsafeBytes { sum.update($0) }
-    return sum.value
   }
 }
