@@ -132,8 +132,7 @@
           400, "limit-exceeded",
           "'\(name)' has \(texts.count) identifiers; pass at most \(ImmichClientRoutes.limit) at once.")
       }
-      var seen: Set<String> = []
-      return texts.filter { seen.insert($0).inserted }
+      return distinct(texts)
     }
   }
 

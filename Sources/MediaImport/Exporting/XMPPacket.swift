@@ -125,9 +125,8 @@ struct XMPPacket: Sendable, Hashable {
       let units = (abs(value) * 60 * 1e7).rounded()
       let degrees = Int(units / (60 * 1e7))
       let rest = Int(units) - degrees * 600_000_000
-      let decimals = String(rest % 10_000_000)
-      let padded = String(repeating: "0", count: 7 - decimals.count) + decimals
-      return "\(degrees),\(rest / 10_000_000).\(padded)\(value < 0 ? negative : positive)"
+      let decimals = (rest % 10_000_000).padded(to: 7)
+      return "\(degrees),\(rest / 10_000_000).\(decimals)\(value < 0 ? negative : positive)"
     }
     var lines = [
       "<exif:GPSLatitude>\(angle(location.latitude, "N", "S"))</exif:GPSLatitude>",
@@ -178,8 +177,7 @@ extension ClockReading {
   /// The part of a second, such as `.25`; empty for none.
   var fraction: String {
     if microsecond == 0 { return "" }
-    let digits = String(microsecond)
-    var text = String(repeating: "0", count: 6 - digits.count) + digits
+    var text = microsecond.padded(to: 6)
     while text.hasSuffix("0") { text.removeLast() }
     return ".\(text)"
   }

@@ -176,9 +176,8 @@ struct AlbumMembers {
     var ordinals: [String: Int] = [:]
     var found: [(AlbumPlace, Int, [LocalIdentifier])] = []
     for album in source {
-      var seen: Set<LocalIdentifier> = []
-      let assets = album.files.compactMap { byFile[$0] ?? duplicates[$0].flatMap { byPath[$0] } }
-        .filter { seen.insert($0).inserted }
+      let assets: [LocalIdentifier] = distinct(
+        album.files.compactMap { byFile[$0] ?? duplicates[$0].flatMap { byPath[$0] } })
       if assets.isEmpty { continue }
       let ordinal = ordinals[album.title, default: 0]
       ordinals[album.title] = ordinal + 1

@@ -38,9 +38,7 @@ extension AssetMetadata {
 
   /// The values of some tags, each once.
   private static func united(_ tags: ExifTags, _ names: String...) -> [String] {
-    var seen: Set<String> = []
-    return names.flatMap { tags.all($0).flatMap(\.texts) }.compactMap(ExifTags.trimmed)
-      .filter { seen.insert($0).inserted }
+    distinct(names.flatMap { tags.all($0).flatMap(\.texts) }.compactMap(ExifTags.trimmed))
   }
 }
 

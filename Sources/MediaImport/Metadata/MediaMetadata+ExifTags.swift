@@ -129,9 +129,7 @@ extension MediaMetadata {
   ]
 
   private static func keywords(_ tags: ExifTags) -> [String] {
-    var seen: Set<String> = []
-    return (tags.all("Subject") + tags.all("Keywords")).flatMap(\.texts)
-      .compactMap(ExifTags.trimmed).filter { seen.insert($0).inserted }
+    distinct((tags.all("Subject") + tags.all("Keywords")).flatMap(\.texts).compactMap(ExifTags.trimmed))
   }
 
   /// Subtypes stated by tags. Apple's cameras state theirs in EXIF CustomRendered, beyond the values that EXIF defines.

@@ -187,8 +187,7 @@ enum Limits {
 
   /// Words that can be keywords, each once.
   static func keywords(_ words: some Sequence<String>) -> [String] {
-    var seen: Set<String> = []
-    return words.compactMap { text($0, atMost: keywordByteCount) }.filter { seen.insert($0).inserted }
+    distinct(words.compactMap { text($0, atMost: keywordByteCount) })
   }
 
   /// A place on the earth; nil for any other, and for zero and zero, which services write where they know none.

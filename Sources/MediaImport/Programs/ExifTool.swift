@@ -59,12 +59,8 @@ final class ExifTool: Sendable {
   /// - Parameter searchPath: folders with colons between them; nil is `PATH`.
   /// - Throws: `toolMissing` when it is not installed.
   static func find(_ searchPath: String?) throws(ImportError) -> String {
-    let path = searchPath ?? getenv("PATH").map { String(cString: $0) } ?? "/usr/local/bin:/usr/bin:/bin"
-    for folder in path.split(separator: ":") where folder.hasPrefix("/") {
-      let candidate = "\(folder)/exiftool"
-      if Glibc.access(candidate, X_OK) == 0 { return candidate }
-    }
-    throw missing("exiftool")
+    guard let found = Programs(searchPath: searchPath).find("exiftool") else { throw missing("exiftool") }
+    return found
   }
 
   private static func missing(_ name: String) -> ImportError {

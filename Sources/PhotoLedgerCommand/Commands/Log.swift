@@ -14,7 +14,7 @@ extension Command {
     example: "log --asset 1B4E28BA-2FA1-4D2E-A8B1-7A1B2C3D4E5F --kind trashed --reverse --limit 20"
   ) { invocation in
     var filter = try invocation.logFilter()
-    filter.objects = try ["asset", "album"].compactMap { try invocation.identifier($0) }
+    filter.objects = try ["asset", "album"].compactMap { try invocation.text($0).map(LocalIdentifier.init(ofOption:)) }
     let limit = try FetchArguments.limit(invocation)
     return try invocation.withLibrary { library in
       if invocation.printsJSON, limit == 0 {
@@ -36,16 +36,4 @@ extension Command {
   }
 
   private static let reverse = Option("reverse", "the newest event first; with --limit the last N")
-}
-
-extension Invocation {
-  /// The identifier that an option names; nil if it is not given.
-  fileprivate func identifier(_ name: String) throws -> LocalIdentifier? {
-    guard let text = text(name) else { return nil }
-    guard let identifier = LocalIdentifier(text) else {
-      throw LibraryError(
-        .identifierNotFound, "'\(text)' is not a valid identifier; `ls` and `albums` list those of the library.")
-    }
-    return identifier
-  }
 }

@@ -2,7 +2,7 @@ import LibraryAudit
 import LibraryJSON
 import PhotoLedger
 
-// How `log` and `history` choose events.
+// How `log`, `history` and `undo` choose events.
 
 extension Command {
   /// The options by which events are chosen.
@@ -40,5 +40,16 @@ extension Invocation {
       throw UsageError("There is no kind of event '\(kind)'; \(advice ?? "pass \(LogFilter.kindForm).")")
     }
     return Set(texts("kind"))
+  }
+}
+
+extension LocalIdentifier {
+  /// The identifier that an option gives.
+  init(ofOption text: String) throws {
+    guard let identifier = LocalIdentifier(text) else {
+      throw LibraryError(
+        .identifierNotFound, "'\(text)' is not a valid identifier; `ls` and `albums` list those of the library.")
+    }
+    self = identifier
   }
 }

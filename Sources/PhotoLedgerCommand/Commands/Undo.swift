@@ -85,13 +85,7 @@ extension Invocation {
     selection.kinds = try eventKinds()
     selection.since = try instant("since", inDay: 0)
     selection.until = try instant("until", inDay: 86_400)
-    selection.objects = try texts("object").map { text in
-      guard let identifier = LocalIdentifier(text) else {
-        throw LibraryError(
-          .identifierNotFound, "'\(text)' is not a valid identifier; `ls` and `albums` list those of the library.")
-      }
-      return identifier
-    }
+    selection.objects = try texts("object").map(LocalIdentifier.init(ofOption:))
     if selection.commit != nil, selection.after != nil || selection.through != nil {
       throw UsageError("'undo' takes either --commit or --from and --to.")
     }
