@@ -43,7 +43,7 @@ extension MediaMetadata {
     subtypes = Self.subtypes(tags, mediaType: mediaType, fileType: fileType, mimeType: mimeType)
     playbackStyle = mediaType == .image ? (subtypes.contains(.photoAnimation) ? .imageAnimated : .image) : .video
     isMotionPhoto = mediaType == .image && (tags.integer("MotionPhoto") == 1 || tags.integer("MicroVideo") == 1)
-    (make, model, lensModel) = (tags.text("Make"), tags.text("Model"), tags.text("LensModel"))
+    (make, model) = (tags.text("Make"), tags.text("Model"))
     title = tags.text("Title") ?? tags.text("ObjectName")
     caption = tags.text("Description") ?? tags.text("ImageDescription") ?? tags.text("Caption-Abstract")
     keywords = Self.keywords(tags)

@@ -53,8 +53,6 @@ struct MediaMetadata: Sendable, Hashable {
   var make: String?
   /// The camera.
   var model: String?
-  /// The lens.
-  var lensModel: String?
   /// The title that was written into the file.
   var title: String?
   /// The description that was written into the file.
