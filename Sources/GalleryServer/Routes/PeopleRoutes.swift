@@ -4,13 +4,6 @@
   import LibraryJSON
   import PhotoLedger
 
-  /// The routes of `Access` that are not about keys.
-  enum AccessRoutes {
-    static let all: [Route] =
-      PeopleRoutes.all + SessionRoutes.all + ClientRoutes.all + PickingRoutes.all
-      + ShareRoutes.all
-  }
-
   /// The people who sign in with a name and a password; for the owner, except that each may change their own password.
   enum PeopleRoutes {
     static let all: [Route] = [

@@ -16,10 +16,13 @@
   /// Finds the route of a request.
   enum Router {
     static let routes: [Route] =
-      PageRoutes.all + HealthRoutes.all + KeyRoutes.all + AccessRoutes.all + FetchRoutes.all + ShapeRoutes.all
+      PageRoutes.all + HealthRoutes.all + KeyRoutes.all + accessRoutes + FetchRoutes.all + ShapeRoutes.all
       + FeedRoutes.all + FileRoutes.all + BlockRoutes.all + UndoRoutes.all + LogRoutes.all + AuditRoutes.all
       + RenditionRoutes.all + DownloadRoutes.all + DuplicateRoutes.all + UploadRoutes.all.map { $0.needing(.add) }
       + HashRoutes.all.map { $0.needing(.add) }
+    /// Who uses the server, and what they may see.
+    private static let accessRoutes: [Route] =
+      PeopleRoutes.all + SessionRoutes.all + ClientRoutes.all + PickingRoutes.all + ShareRoutes.all
     /// The routes with those for Immich's clients, which a server has only if asked for.
     static let routesWithImmichClients = routes + ImmichClientRoutes.all
 
