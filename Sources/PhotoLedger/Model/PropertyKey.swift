@@ -214,8 +214,16 @@ extension PropertyKey {
 
   private static let aliases: [String: PropertyKey] = {
     var aliases: [String: PropertyKey] = [:]
-    for (key, property) in AssetProperty.byKey { for alias in property.aliases { aliases[alias] = key } }
-    for (key, property) in CollectionProperty.byKey { for alias in property.aliases { aliases[alias] = key } }
+    func add(_ spellings: [String], of key: PropertyKey) {
+      for alias in spellings {
+        precondition(
+          PropertyKey(rawValue: alias) == nil && (aliases[alias] ?? key) == key,
+          "The spelling \(alias) stands for two keys.")
+        aliases[alias] = key
+      }
+    }
+    for (key, property) in AssetProperty.byKey { add(property.aliases, of: key) }
+    for (key, property) in CollectionProperty.byKey { add(property.aliases, of: key) }
     return aliases
   }()
 }
