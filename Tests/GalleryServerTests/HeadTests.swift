@@ -111,11 +111,16 @@
       }
     }
 
-    @Test("HEAD of the events of an unknown session is rejected, as GET is", arguments: ["GET", "HEAD"])
-    func absentSession(_ method: String) async throws {
+    @Test("HEAD of what does not exist is rejected, as GET is", arguments: ["GET", "HEAD"])
+    func absent(_ method: String) async throws {
       try await TestGallery.serving { gallery in
-        for path in ["events", "presentation/events"] {
-          let status = try gallery.ask(method, "/v1/picking/none/\(path)").status
+        for path in [
+          "picking/none", "picking/none/events", "picking/none/presentation", "picking/none/presentation/events",
+          "picking/none/candidates", "assets/none", "assets/none/resources/none",
+          "assets/none/renditions/none/none/none", "objects/none/history", "objects/none/access",
+          "clients/none/access", "collections/none/blame",
+        ] {
+          let status = try gallery.ask(method, "/v1/\(path)").status
           #expect(status == 404, "\(path)")
         }
       }
