@@ -75,5 +75,33 @@
         }
       }
     }
+
+    @Test("a withdrawal or a password that cannot be stored is answered with 500, and succeeds when it is repeated")
+    func unwritten() async throws {
+      try await TestGallery.serving { gallery in
+        try gallery.addPerson("anna", client: "family")
+        let client = try gallery.register().client.replacing("#", with: "%23")
+        let (own, other) = (try gallery.key(of: "family").secret, try gallery.key(of: "family").name)
+        let requests: [(file: String, method: String, path: String, json: [String: Any]?, key: String)] = [
+          ("keys", "DELETE", "/v1/session", nil, own), ("keys", "DELETE", "/v1/keys/\(other)", nil, "owner"),
+          ("keys", "DELETE", "/v1/clients/\(client)", nil, "owner"),
+          ("people", "PUT", "/v1/people/anna/password", ["password": "another one"], "owner"),
+          ("people", "DELETE", "/v1/people/anna", nil, "owner"),
+        ]
+        for (file, method, path, json, key) in requests {
+          let place = gallery.temporary.url.appending(path: "server/\(file).json")
+          let kept = try Data(contentsOf: place)
+          try FileManager.default.removeItem(at: place)
+          // A folder in the place of the file cannot be replaced by one.
+          try FileManager.default.createDirectory(at: place.appending(path: "a"), withIntermediateDirectories: true)
+          let answer = try gallery.ask(method, path, json: json, key: key)
+          #expect(answer.status == 500, "\(method) \(path): \(answer)")
+          try FileManager.default.removeItem(at: place)
+          try kept.write(to: place)
+          let again = try gallery.ask(method, path, json: json, key: key)
+          #expect(again.status == 204, "\(method) \(path): \(again)")
+        }
+      }
+    }
   }
 #endif
