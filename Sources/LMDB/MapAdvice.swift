@@ -11,15 +11,15 @@
 // So a walk releases what it has mapped (MADV_DONTNEED), or it would map the whole file. Mapping a page again takes
 // longer than reading what it holds, so how much may stay mapped depends on the reader:
 //
-//     a walk that reads once, such as one over the log     28 MiB, with the program and its libraries
-//     a fetch, whose pages the next fetch reads again      the same, or 8 MiB of the store where the program and its
-//                                                          libraries take more; until the process has once allocated
-//                                                          28 MiB: then all that they map
+//     a walk that reads once, such as one over the log     28 MiB, with the program and its libraries; or 8 MiB of the
+//                                                          store, where those take most of it
+//     a fetch, whose pages the next fetch reads again      the same, until the process has once allocated 28 MiB; then
+//                                                          all that they map
 //
 // A command that shows a first screen has allocated little, and stays small. A program with many libraries has most of
-// the 28 MiB mapped before it reads; without a share for the store, its first screens would map the same pages again
-// every few rows. A server that holds results gains nothing by mapping less than the kernel leaves it: what is mapped
-// is the page cache, and is given up when memory is short.
+// the 28 MiB mapped before it reads; without a share for the store it would map the same pages again every few rows,
+// which was a seventh of a rebuild. A server that holds results gains nothing by mapping less than the kernel leaves it:
+// what is mapped is the page cache, and is given up when memory is short.
 //
 // Only how fast pages come differs, and how many are mapped. LMDB does not tell where the map is: it is what is mapped
 // around a page of the store, found once. What is advised is shared memory of a file in every case, since pages of a
@@ -44,7 +44,7 @@ import Synchronization
   /// how many a process has allocated that is large.
   static var filePagesMax: Int64 { 28 << 20 }
 
-  /// How many bytes of the store a fetch may map in any case: a first screen of rows that lie apart maps about 6 MiB.
+  /// How many bytes of the store may be mapped in any case: a first screen of rows that lie apart maps about 6 MiB.
   static var storePagesMin: Int64 { 8 << 20 }
 
   struct State: ~Copyable {
@@ -129,10 +129,7 @@ import Synchronization
   ///   - before: how many it had mapped before it opened the store.
   ///   - own: how many bytes it has allocated.
   static func lets(_ use: PageUse, go mapped: Int64, before: Int64, allocated own: Int64) -> Bool {
-    switch use {
-    case .once: mapped > filePagesMax
-    case .again: mapped > max(filePagesMax, before + storePagesMin) && own < filePagesMax
-    }
+    mapped > max(filePagesMax, before + storePagesMin) && (use == .once || own < filePagesMax)
   }
 
   /// Releases the pages of the map; they stay mapped if that fails, and nothing depends on it.
@@ -179,8 +176,11 @@ extension TransactionReading where Self: ~Copyable {
   /// The map stays where it is for as long as a transaction is open, and is only read.
   /// - Parameter use: pages that are read again stay mapped in a process that has allocated much.
   public borrowing func letGoOfPages(_ use: PageUse = .once) {
-    if MapAdvice.isMuchMapped(for: use, in: handle.pointer) { MapAdvice.release(handle.pointer) }
+    if MapAdvice.isMuchMapped(for: use, in: handle.pointer) { releasePages() }
   }
+
+  /// Releases the store's pages that this process has mapped.
+  borrowing func releasePages() { MapAdvice.release(handle.pointer) }
 
   /// Gives a place in the store and a cursor at it, unless there is nothing to read.
   private borrowing func withSomePage(_ body: (OpaquePointer, UnsafeRawPointer?) -> Void) {
@@ -191,7 +191,11 @@ extension TransactionReading where Self: ~Copyable {
 extension WriteTransaction {
   /// The same, found by a snapshot of its own: the pages that a write transaction has changed lie outside of the map.
   public borrowing func letGoOfPages() {
-    guard MapAdvice.isMuchMapped(for: .once, in: handle.pointer) else { return }
+    if MapAdvice.isMuchMapped(for: .once, in: handle.pointer) { releasePages() }
+  }
+
+  /// Releases the store's pages that this process has mapped.
+  func releasePages() {
     var snapshot: OpaquePointer?
     guard mdb_txn_begin(mdb_txn_env(handle.pointer), nil, UInt32(MDB_RDONLY), &snapshot) == 0, let snapshot else {
       return
