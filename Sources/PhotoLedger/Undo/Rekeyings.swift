@@ -28,6 +28,8 @@ struct Rekeyings: Sendable {
   var start: UInt64 = 0
   /// The last event of the state that is read.
   var head: UInt64
+  /// How many events were read; for tests.
+  private(set) var readCount = 0
   private var known: [ObjectNumber: Known] = [:]
 
   /// The rekeyings of a container up to an event.
@@ -112,6 +114,7 @@ struct Rekeyings: Sendable {
     if try projections.collection(container, in: t) != nil {
       history = try projections.history(of: container, after: read.last, through: head, in: t)
     }
+    readCount += history.count
     for sequence in history {
       guard let record = try log.event(at: sequence, in: t), record.type == "content.spread",
         case .arranged(let arranged) = try projections.event(record, in: t)
