@@ -59,7 +59,8 @@ extension LibraryStore {
     _ range: ClosedRange<ObjectNumber>, _ plan: QueryPlan, _ t: borrowing StoreReading
   ) throws -> GatheredKeys<Key> {
     // Room that no key comes into takes no memory.
-    var keys = GatheredKeys<Key>(expecting: Self.rangeRows)
+    let numberCount = min(Self.rangeRows - 1, Int(clamping: range.upperBound - range.lowerBound)) + 1
+    var keys = GatheredKeys<Key>(expecting: numberCount)
     try t.forEach(in: core.projections.assets, from: range.lowerBound) { number, bytes in
       guard number <= range.upperBound else { return .stop }
       try bytes.withUnsafeBytes { bytes in
