@@ -18,8 +18,8 @@
 //
 // A command that shows a first screen has allocated little, and stays small. A program with many libraries has most of
 // the 28 MiB mapped before it reads; without a share for the store it would map the same pages again every few rows,
-// which was a seventh of a rebuild. A server that holds results gains nothing by mapping less than the kernel leaves it:
-// what is mapped is the page cache, and is given up when memory is short.
+// which was a seventh of a rebuild. A server that holds results gains nothing by mapping less than the kernel leaves
+// it: what is mapped is the page cache, and is given up when memory is short.
 //
 // Only how fast pages come differs, and how many are mapped. LMDB does not tell where the map is: it is what is mapped
 // around a page of the store, found once. What is advised is shared memory of a file in every case, since pages of a
