@@ -210,6 +210,18 @@ struct AskingRuleTests {
     #expect(try small.library.selection(of: app.client).map(\.id) == [a[0], a[2]])
   }
 
+  @Test("an identifier that the library never had is an error of the prompt, and grants nothing (FR-18, AU-05)")
+  func neverThere() async throws {
+    let small = try SmallLibrary()
+    let a = try await small.assets(1)
+    let app = try await small.ruleClient(.notDetermined)
+    let unknown = LocalIdentifier(high: 1, low: 2)
+    try small.library.setPermissionPrompt(ScriptedPrompt(.limit(to: [a[0], unknown])))
+    let error = #expect(throws: LibraryError.self) { try app.fetchAssets() }
+    #expect(error?.code == .identifierNotFound)
+    #expect(try app.authorizationStatus(for: .readWrite) == .notDetermined)
+  }
+
   @Test("an undecided client reads an empty library and may not write (FR-18)")
   func undecided() async throws {
     let small = try SmallLibrary()

@@ -121,7 +121,7 @@ final class Prompting: StorePart, AccessAsking {
   }
 
   /// Grants chosen assets. Those that were purged since they were chosen are left out: the client, whose call waits for
-  /// the prompt, did not choose them.
+  /// the prompt, did not choose them. Identifiers that the library never had are an error of the prompt.
   /// - Parameter commit: makes the commit that grants those that are left; called again if one of them is purged before
   ///   it is made.
   /// - Returns: those that were granted.
@@ -129,16 +129,27 @@ final class Prompting: StorePart, AccessAsking {
   private static func grant(
     _ chosen: [LocalIdentifier], in store: LibraryStore, _ commit: ([LocalIdentifier]) throws -> Void
   ) throws -> [LocalIdentifier] {
+    var left = try withoutPurged(chosen, in: store)
     while true {
-      let left = try store.reading { t in
-        try chosen.filter { try store.core.projections.object($0, in: t) != nil }
-      }
       do {
         try commit(left)
         return left
-      } catch let error as LibraryError where error.code == .identifierNotFound && !left.isEmpty {
-        // An asset was purged between the check and the commit.
-        continue
+      } catch let error as LibraryError where error.code == .identifierNotFound {
+        // Perhaps an asset was purged between the check and the commit.
+        let rest = try withoutPurged(left, in: store)
+        guard rest.count < left.count else { throw error }
+        left = rest
+      }
+    }
+  }
+
+  private static func withoutPurged(
+    _ chosen: [LocalIdentifier], in store: LibraryStore
+  ) throws -> [LocalIdentifier] {
+    let projections = store.core.projections
+    return try store.reading { t in
+      try chosen.filter { identifier in
+        try projections.object(identifier, in: t) != nil || projections.tombstone(of: identifier, in: t) == nil
       }
     }
   }
