@@ -196,6 +196,21 @@ private struct PurgingPrompt: PermissionPrompt {
   }
 }
 
+/// A prompt whose user allows everything after the library was closed.
+private struct ClosingPrompt: PermissionPrompt {
+  let more: [LocalIdentifier]
+
+  func decide(about client: Client, for level: AccessLevel, in library: PhotoLibrary) -> PermissionDecision? {
+    library.close()
+    return .allow
+  }
+
+  func offerMore(to client: Client, in library: PhotoLibrary) -> [LocalIdentifier] {
+    library.close()
+    return more
+  }
+}
+
 @Suite("Asking for access")
 struct AskingRuleTests {
   @Test("an asset that is purged while the prompt is shown is left out; the others are granted (FR-18, AU-05)")
@@ -284,6 +299,19 @@ struct AskingRuleTests {
     small.library.close()
     #expect(try app.fetchAssets().map(\.id) == visible)
     #expect(prompt.asked.all.isEmpty)
+  }
+
+  @Test(
+    "a library that is closed while the prompt is shown can be read",
+    arguments: [AuthorizationStatus.limited, .notDetermined])
+  func closedMeanwhile(status: AuthorizationStatus) async throws {
+    let small = try SmallLibrary()
+    let a = try await small.assets(2)
+    let visible = status == .limited ? [a[0]] : []
+    let app = try await small.ruleClient(status, visible)
+    try small.library.setPermissionPrompt(ClosingPrompt(more: [a[1]]))
+    #expect(try app.fetchAssets().map(\.id) == visible)
+    #expect(small.library.unavailabilityReason?.code == .closed)
   }
 
   @Test("a request for access without a registered reason is an error of its own (FR-18)")

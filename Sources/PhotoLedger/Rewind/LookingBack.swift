@@ -115,9 +115,15 @@ extension PhotoLibrary {
     try store.permission(of: client, at: moment, t)
   }
 
-  /// Shows the permission prompt for this client, if it is about to read the current library.
+  /// Shows the permission prompt for this client, if it is about to read the current library. If the library is closed
+  /// meanwhile, the answer is not recorded; the library can still be read.
   package func askIfNeeded() throws {
-    if moment == nil { try store.installed((any AccessAsking).self).current?.askIfNeeded(for: client, in: store) }
+    guard moment == nil else { return }
+    do {
+      try store.installed((any AccessAsking).self).current?.askIfNeeded(for: client, in: store)
+    } catch let error as LibraryError where error.code == .closed {
+      // The reader gets what the client could see before.
+    }
   }
 
   /// The instant that counts as now for what is fetched.
