@@ -72,6 +72,27 @@
       }
     }
 
+    @Test("a body for which there is no room is rejected with 503 by every operation that takes JSON")
+    func crowded() async throws {
+      try await TestGallery.serving(gatheredBytes: 4096) { gallery in
+        for route in try Self.bodyRoutes() {
+          let json = ["text": String(repeating: "x", count: 5000)]
+          let answer = try gallery.ask(route.method, Self.target(route), json: json)
+          #expect(answer.status == 503, "\(route.path): \(answer)")
+        }
+      }
+    }
+
+    @Test("each operation describes the errors that any may answer")
+    func common() throws {
+      let contract = try Contract.served.get()
+      let statuses = try #require(contract.commonStatuses).map(String.init)
+      for (operation, answers) in Dictionary(grouping: contract.documented, by: { "\($0.method) \($0.path)" }) {
+        let described = Set(answers.map(\.status))
+        #expect(described.contains("default") || described.isSuperset(of: statuses), "\(operation)")
+      }
+    }
+
     @Test("a status that the description of an operation lacks is found, unless any operation may answer it")
     func undescribed() throws {
       let contract = try Contract.served.get()
