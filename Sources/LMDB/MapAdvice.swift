@@ -44,7 +44,8 @@ import Synchronization
   /// how many a process has allocated that is large.
   static var filePagesMax: Int64 { 28 << 20 }
 
-  /// How many bytes of the store may be mapped in any case: a first screen of rows that lie apart maps about 6 MiB.
+  /// How many bytes of the store may be mapped in any case: to show the first hundred of a million assets, the newest
+  /// first, maps 4 MiB with the code that does it.
   static var storePagesMin: Int64 { 8 << 20 }
 
   struct State: ~Copyable {
