@@ -29,8 +29,28 @@
 
     /// Answers a request as the owner.
     func answer(_ client: String, _ json: [String: Any]) throws -> Answer {
-      let name = client.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? client
-      return try ask("POST", "/v1/clients/\(name)/answer", json: json)
+      try ask("POST", Self.answers(to: client), json: json)
+    }
+
+    /// Where the owner answers the requests of a client.
+    static func answers(to client: String) -> String {
+      "/v1/clients/\(client.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? client)/answer"
+    }
+
+    /// Sends a request in the middle of the next commit, which goes on when the answer is there.
+    /// - Parameter commit: calls a closure in commits, see ``NextDraw/environment``.
+    /// - Returns: the answer, once it has come.
+    func send(
+      in commit: NextDraw, _ method: String, _ target: String, json: [String: Any], key: String? = "owner"
+    ) throws -> Gathered<String> {
+      let (answers, port) = (Gathered<String>(), address.port)
+      let request = try head(method, target, json: json, key: key, ["Connection: close"])
+      commit.when {
+        guard let client = try? RawClient(port: port) else { return }
+        client.send(request)
+        answers.append(client.readToEnd())
+      }
+      return answers
     }
 
     /// The requests that wait for the owner.
@@ -42,6 +62,19 @@
     /// Waits until so many requests wait at the server.
     func waitUntilPolled(_ count: Int = 1) async throws {
       try await waitUntil("\(count) wait for a change") { [server] in server.watch.waiterCount >= count }
+    }
+  }
+
+  extension NextDraw {
+    /// The environment of a library that calls the closure when the clock is read for a commit.
+    var environment: LibraryEnvironment {
+      let source = LibraryEnvironment.seeded(1)
+      var environment = source
+      environment.now = { [self] in
+        note()
+        return source.now()
+      }
+      return environment
     }
   }
 
@@ -202,6 +235,37 @@
         }
         #expect(Set(revisions).count == 4, "\(revisions)")
       }
+    }
+
+    @Test("of two answers to a request for more at the same time one is given, and the other grants nothing")
+    func moreAtOnce() async throws {
+      let commit = NextDraw()
+      try await TestGallery.serving(library: commit.environment) { gallery in
+        let ids = try await gallery.makeAssets(3)
+        let app = try gallery.register()
+        let limit: [String: Any] = ["level": "readWrite", "decision": "limit", "assets": [ids[0].uuidString]]
+        #expect(try gallery.answer(app.client, limit).status == 200)
+        #expect(try gallery.ask("POST", "/v1/session/more", json: [:], key: app.key).status == 202)
+        func given(_ index: Int) -> [String: Any] { ["level": "more", "assets": [ids[index].uuidString]] }
+        let others = try gallery.send(in: commit, "POST", TestGallery.answers(to: app.client), json: given(2))
+        #expect(try gallery.answer(app.client, given(1)).status == 200)
+        #expect(others.all.map { TestGallery.parsed($0)?.status } == [409])
+        #expect(try Set(gallery.library.selection(of: app.client).map(\.id)) == [ids[0], ids[1]])
+        let more = try #require(try gallery.session(app.key)["more"] as? [String: Any])
+        #expect(more["added"] as? [String] == [ids[1].spelled(as: .asset)])
+      }
+    }
+
+    @Test("an answer that cannot be recorded leaves the request for more waiting")
+    func moreFails() throws {
+      let requests = MoreRequests()
+      try requests.ask("app", at: Date(timeIntervalSince1970: 0))
+      #expect(throws: GalleryError.self) {
+        _ = try requests.answer("app") { throw GalleryError("The disk is full.", isOfSpace: true) }
+      }
+      #expect(requests.waiting.map { $0.client } == ["app"])
+      let (first, second) = (requests.answer("app") { ["a"] }, requests.answer("app") { ["b"] })
+      #expect(first && !second && requests.request(of: "app")?.added == ["a"])
     }
 
     @Test("a rejected app stays out, and a malformed answer decides nothing")

@@ -11,44 +11,64 @@
       var added: [String]?
     }
 
-    private static let limit = 1_000
-    private let requests = Mutex<[ExactText: Request]>([:])
+    private struct State {
+      var requests: [ExactText: Request] = [:]
+      /// The clients for which an answer is being recorded.
+      var answering: Set<ExactText> = []
+    }
 
-    func request(of client: String) -> Request? { requests.withLock { $0[client.exact] } }
+    private static let limit = 1_000
+    private let state = Mutex(State())
+
+    func request(of client: String) -> Request? { state.withLock { $0.requests[client.exact] } }
 
     /// The clients that wait, with the instants of their requests.
     var waiting: [(client: String, date: Date)] {
-      requests.withLock { $0.filter { $0.value.added == nil }.map { ($0.key.text, $0.value.date) } }
+      state.withLock { $0.requests.filter { $0.value.added == nil }.map { ($0.key.text, $0.value.date) } }
         .sorted { ($0.1, $0.0) < ($1.1, $1.0) }
     }
 
     /// Begins to wait; a request that waits already goes on.
     func ask(_ client: String, at date: Date) throws(Problem) {
       let client = client.exact
-      let isFull = requests.withLock { requests in
-        if let request = requests[client], request.added == nil { return false }
-        if requests[client] == nil, requests.count >= Self.limit {
+      let isFull = state.withLock { state in
+        if let request = state.requests[client], request.added == nil { return false }
+        if state.requests[client] == nil, state.requests.count >= Self.limit {
           // An answer that the app has had time to read gives way.
-          guard let oldest = requests.filter({ $0.value.added != nil }).min(by: { $0.value.date < $1.value.date })
-          else { return true }
-          requests[oldest.key] = nil
+          let answered = state.requests.filter { $0.value.added != nil }
+          guard let oldest = answered.min(by: { $0.value.date < $1.value.date }) else { return true }
+          state.requests[oldest.key] = nil
         }
-        requests[client] = Request(date: date)
+        state.requests[client] = Request(date: date)
         return false
       }
       if isFull { throw .tooMany("Too many apps wait for the owner's answer.", seconds: 600) }
     }
 
-    /// Answers a request.
-    /// - Returns: whether one waited.
-    func answer(_ client: String, added: [String]) -> Bool {
-      requests.withLock { requests in
-        guard requests[client.exact]?.added == nil, requests[client.exact] != nil else { return false }
-        requests[client.exact]?.added = added
+    /// Answers a request, unless another answer to it is being recorded.
+    /// - Parameter record: records what the owner adds, and returns it; if it throws, the request goes on waiting.
+    /// - Returns: whether a request waited; otherwise nothing was recorded.
+    func answer(_ client: String, _ record: () throws -> [String]) rethrows -> Bool {
+      let client = client.exact
+      let mayAnswer = state.withLock { state in
+        guard let request = state.requests[client], request.added == nil else { return false }
+        return state.answering.insert(client).inserted
+      }
+      guard mayAnswer else { return false }
+      do {
+        let added = try record()
+        state.withLock { state in
+          // Without effect on a request that was forgotten meanwhile.
+          state.requests[client]?.added = added
+          state.answering.remove(client)
+        }
         return true
+      } catch {
+        state.withLock { state in _ = state.answering.remove(client) }
+        throw error
       }
     }
 
-    func forget(_ client: String) { requests.withLock { $0[client.exact] = nil } }
+    func forget(_ client: String) { state.withLock { $0.requests[client.exact] = nil } }
   }
 #endif

@@ -112,7 +112,7 @@
       let assets = try json.assets("assets", in: server.library)
       if json["level"] == "more" {
         guard try give(more: assets, to: known, server) else {
-          throw Problem(409, "conflict", "The client '\(client)' has not requested more assets.")
+          throw Problem(409, "conflict", "The client '\(client)' has no unanswered request for more assets.")
         }
       } else {
         try decide(known, try json.level(), json["decision"]?.textValue, assets, server)
@@ -143,20 +143,20 @@
     }
 
     /// Adds to what a limited client sees.
-    /// - Returns: whether the client waited, and still has limited access.
+    /// - Returns: whether the client waited for this answer, and still has limited access; otherwise nothing was added.
     private static func give(more assets: [LocalIdentifier], to client: Client, _ server: GalleryServer) throws -> Bool
     {
-      guard client.status(for: .readWrite) == .limited,
-        let request = server.moreRequests.request(of: client.name), request.added == nil
-      else { return false }
-      let seen = Set(try server.library.selection(of: client.name).map(\.id))
-      let added = assets.filter { !seen.contains($0) }
-      if !added.isEmpty {
-        try server.library.performChangesAndWait(cause: "limited library picker") {
-          $0.grant(added, to: client.name)
+      guard client.status(for: .readWrite) == .limited else { return false }
+      return try server.moreRequests.answer(client.name) {
+        let seen = Set(try server.library.selection(of: client.name).map(\.id))
+        let added = assets.filter { !seen.contains($0) }
+        if !added.isEmpty {
+          try server.library.performChangesAndWait(cause: "limited library picker") {
+            $0.grant(added, to: client.name)
+          }
         }
+        return added.map { $0.spelled(as: .asset) }
       }
-      return server.moreRequests.answer(client.name, added: added.map { $0.spelled(as: .asset) })
     }
 
     /// Takes everything from a client: its unfinished uploads, its keys, what it waits for, and its permission.
