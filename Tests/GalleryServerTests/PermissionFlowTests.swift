@@ -310,6 +310,29 @@
       }
     }
 
+    @Test("apps that register at the same time do not exceed the bound of undecided apps together")
+    func crowded() async throws {
+      let commit = NextDraw()
+      try await TestGallery.serving(library: commit.environment) { gallery in
+        var usage = ClientRegistration()
+        usage.readWriteUsageDescription = "It shows your photos."
+        let apps = (1..<UndecidedApps.limit).map { number in
+          ChangeRequest.client(named: "com.example.app#\(number)", .register(usage))
+        }
+        _ = try gallery.library.store.perform(apps, cause: nil)
+        let app = ["name": "com.example.app", "usage": "It shows your photos."]
+        let others = try gallery.send(in: commit, "POST", "/v1/clients", json: app, key: nil)
+        #expect(try gallery.ask("POST", "/v1/clients", json: app, key: nil).status == 201)
+        #expect(others.all.map { TestGallery.parsed($0)?.status } == [429])
+        #expect(try gallery.library.clients().count == UndecidedApps.limit)
+        // The place of an app that was decided about is free again.
+        try await gallery.library.performChanges { change in
+          change.setAuthorizationStatus(.denied, of: "com.example.app#1", for: .readWrite)
+        }
+        #expect(try gallery.ask("POST", "/v1/clients", json: app, key: nil).status == 201)
+      }
+    }
+
     @Test(
       "an app cannot register under a name that looks like a share link's or the owner's",
       arguments: ["share", "Share", "share#vw20GrSht2Wc", "#", "owner", "OWNER"])

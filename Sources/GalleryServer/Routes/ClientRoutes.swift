@@ -55,16 +55,13 @@
           "An app needs a usage description: pass 'usage', or 'addUsage' for adding.")
       }
       try server.throttles.registrations.charge(Throttle.name(ofPeer: server.keyring.peer(of: call.request)))
-      let undecided = try server.library.clients().count {
-        $0.name.contains("#") && AccessLevel.allCases.map($0.status(for:)) == [.notDetermined, .notDetermined]
-      }
-      guard undecided < 200 else {
-        throw Problem.tooMany("Too many apps wait for the owner's answer.", seconds: 600)
-      }
       let client = "\(said)#\(Keyring.spelled(server.environment.randomBytes(9)))"
-      _ = try server.library.store.perform(
-        [.client(named: client, .register(registration))] + (asks.map { [.client(named: client, .request($0))] } ?? []),
-        as: client, cause: "registration over HTTP")
+      try server.undecidedApps.register(client, in: server.library) {
+        _ = try server.library.store.perform(
+          [.client(named: client, .register(registration))]
+            + (asks.map { [.client(named: client, .request($0))] } ?? []),
+          as: client, cause: "registration over HTTP")
+      }
       server.watch.wake()
       do { return try KeyRoutes.made(call, .init(client: client, label: said, seconds: 365 * 86_400)) } catch {
         // Without a key the app never reads an answer, and its request would keep a place of those that wait for one.

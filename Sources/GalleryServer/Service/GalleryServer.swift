@@ -82,6 +82,7 @@
     /// Who has how many archives and lists of lines.
     let contents = KeyPlaces(ofKey: Call.contentsOfKey, ofShare: Call.contentsOfShare, for: "archives and lists")
     let moreRequests = MoreRequests()
+    let undecidedApps = UndecidedApps()
     let picking: Pickings
     let fetches = Fetches()
     let encoded = EncodedAnswers(byteLimit: 8 << 20)
