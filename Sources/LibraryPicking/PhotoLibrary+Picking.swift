@@ -74,11 +74,15 @@ extension LibraryStore {
   ///   - identifiers: the assets, in the order of picking.
   ///   - client: the client.
   ///   - form: in what form they are loaded; what is taken out of the bytes is part of the record.
+  ///   - presenter: the client that presents the session, which the cause of the commit names unless it is the owner:
+  ///     only the owner's commits change what clients have access to.
   /// - Returns: what the client may load, by the identifier; without those that no longer exist.
   /// - Complexity: O(k log n) for k assets.
   func recordPick(
-    of identifiers: [LocalIdentifier], for client: String, in form: ItemForm
+    of identifiers: [LocalIdentifier], for client: String, in form: ItemForm, presentedBy presenter: String
   ) throws -> [LocalIdentifier: PickedEntry] {
+    var cause = "picking session"
+    if presenter != PhotoLibrary.owner { cause += " presented by \(presenter)" }
     var left = identifiers
     while true {
       left = try reading { t in
@@ -91,7 +95,7 @@ extension LibraryStore {
       }
       do {
         let pick = ChangeRequest.client(named: client, .pick(left, withholding: form.metadataOptions))
-        let receipt = try perform([pick], cause: "picking session")
+        let receipt = try perform([pick], cause: cause)
         let places = try reading { t in try itemPlaces(ofPickIn: receipt.token.position, for: client, t) }
         let spelled = ItemForm(form.representation)
         return try entries(places.map { ($0, ItemToken($1, spelled)) }, form)

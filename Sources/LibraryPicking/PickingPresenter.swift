@@ -5,7 +5,8 @@ import Synchronization
 /// The presenter's side of a picking session.
 ///
 /// It requires full access, since it shows the candidates; picks are recorded for the session's client on the owner's
-/// behalf. Several presenters may present one session: they share its selection.
+/// behalf, with a cause that names the presenting client unless it is the owner. Several presenters may present one
+/// session: they share its selection.
 public struct PickingPresenter: Sendable {
   /// The session that is presented.
   public let session: PickingSession
@@ -47,7 +48,7 @@ public struct PickingPresenter: Sendable {
   /// - Complexity: O(log n + k) for k selected assets, and a commit for a continuous session.
   nonisolated(nonsending) public func select(_ identifier: String) async throws {
     try await work { core, library in
-      try core.tap(in: library.store) { state in try state.select(try library.candidate(identifier, of: core)) }
+      try core.tap(in: library) { state in try state.select(try library.candidate(identifier, of: core)) }
     }
   }
 
@@ -58,7 +59,7 @@ public struct PickingPresenter: Sendable {
   /// - Complexity: O(k) for k selected assets.
   nonisolated(nonsending) public func deselect(_ identifier: String) async throws {
     try await work { core, library in
-      try core.tap(in: library.store) { state in LocalIdentifier(identifier).map { state.deselect($0) } ?? false }
+      try core.tap(in: library) { state in LocalIdentifier(identifier).map { state.deselect($0) } ?? false }
     }
   }
 
@@ -72,7 +73,7 @@ public struct PickingPresenter: Sendable {
   ///   no longer has full access; the store's errors.
   nonisolated(nonsending) public func withhold(_ options: PickerMetadataOptions) async throws {
     try await work { core, library in
-      try core.tap(in: library.store, isChoice: false) { state in state.withhold(options) }
+      try core.tap(in: library, isChoice: false) { state in state.withhold(options) }
     }
   }
 
@@ -84,7 +85,7 @@ public struct PickingPresenter: Sendable {
   ///   what the store throws. The session stays open then.
   /// - Complexity: O(k log n) for k selected assets.
   nonisolated(nonsending) public func finish() async throws {
-    try await work { core, library in try core.finish(in: library.store) }
+    try await work { core, library in try core.finish(in: library) }
   }
 
   /// Ends the session without a choice; the client's last result is its preselection (PK-04). A session that is over is

@@ -9,7 +9,7 @@ import Synchronization
 //               deselect, move, update, cancel       │          candidates, select, deselect, finish, cancel
 //               results ◀────────────────────────────┤
 //                                                    ▼
-//                                      pick.recorded, in the owner's commit
+//                                      pick.recorded, in a commit of the owner whose cause names another presenter
 //
 // A result is handed out only when its items are recorded: the event is what lets the client load them, in this process
 // or a later one. So a continuous session records at each tap what is new (PK-05), the others once, at the end. What
@@ -183,28 +183,28 @@ final class PickingCore: Sendable {
 
   /// Executes a tap: changes a copy of the state, records new picks, and reports them.
   /// - Parameters:
-  ///   - store: where picks are recorded.
+  ///   - library: where picks are recorded, as the presenting client sees it.
   ///   - isChoice: whether it may change the selection.
   ///   - body: makes the change; returns whether there was one.
-  func tap(in store: LibraryStore, isChoice: Bool = true, _ body: (inout PickingState) throws -> Bool) throws {
+  func tap(in library: PhotoLibrary, isChoice: Bool = true, _ body: (inout PickingState) throws -> Bool) throws {
     let isReported = isChoice && configuration.selection.isContinuous
     try state.withLock { state in
       var next = state
       try next.checkOpen()
       guard try body(&next) else { return }
-      if isReported { try record(&next, in: store) }
+      if isReported { try record(&next, in: library) }
       state = next
       if isReported { results.continuation.yield(items(of: next)) }
     }
     tellWatchers()
   }
 
-  func finish(in store: LibraryStore) throws {
+  func finish(in library: PhotoLibrary) throws {
     try state.withLock { state in
       var next = state
       try next.checkOpen()
       try next.checkLimit()
-      if !configuration.selection.isContinuous { try record(&next, in: store) }
+      if !configuration.selection.isContinuous { try record(&next, in: library) }
       next.phase = .finished
       state = next
       if !configuration.selection.isContinuous { results.continuation.yield(items(of: next)) }
@@ -213,13 +213,14 @@ final class PickingCore: Sendable {
   }
 
   /// Records the selected assets that were not recorded yet; purged ones are dropped.
-  private func record(_ state: inout PickingState, in store: LibraryStore) throws {
+  private func record(_ state: inout PickingState, in library: PhotoLibrary) throws {
     // What the client asks to have taken out is recorded with what the person leaves out: the item is loaded without
     // it by its token alone, too, when there is no session any more.
     let form = ItemForm(
       configuration.preferredRepresentation,
       without: state.withheld.union(configuration.metadataOptions))
-    state.settle(try store.recordPick(of: state.unsettled, for: client, in: form))
+    state.settle(
+      try library.store.recordPick(of: state.unsettled, for: client, in: form, presentedBy: library.client))
   }
 
   private func items(of state: PickingState) -> [PickedItem] {

@@ -45,6 +45,25 @@ struct PickingRuleTests {
     #expect(try library.verify().isSound)
   }
 
+  @Test("the cause of a pick names the client that made it, unless that is the owner", arguments: [false, true])
+  func presenters(isContinuous: Bool) async throws {
+    let picking = try await PickingLibrary()
+    let library = picking.library
+    try await library.performChanges { $0.setAuthorizationStatus(.authorized, of: "gallery") }
+    let session = try picking.app.beginPicking(picking.configuration(0, isContinuous ? .continuous : .default))
+    try await library.present(session).select(picking.name(0))
+    let gallery = try library.as("gallery").present(session)
+    try await gallery.select(picking.name(1))
+    try await gallery.finish()
+    var causes: [String] = []
+    try library.forEachLogEntry(LogFilter()) { entry in
+      if entry.type == "pick.recorded" { causes.append("\(entry.commit.client): \(entry.commit.cause ?? "")") }
+      return true
+    }
+    let ofGallery = "owner: picking session presented by gallery"
+    #expect(causes == (isContinuous ? ["owner: picking session", ofGallery] : [ofGallery]))
+  }
+
   @Test("only the client that received a picked item can load it, whatever permission others have (PK-01)")
   func others() async throws {
     let picking = try await PickingLibrary()

@@ -61,6 +61,7 @@ test('each kind of event has a phrase, one of a later server keeps its name', ()
 test('a cause of the library has words, one that a person gave is as it was given', () => {
   assert.deepEqual(['upload', 'picking session', 'constructor', 'Tidying up'].map(causeWords),
     ['upload', 'photos picked', 'constructor', 'Tidying up']);
+  assert.equal(causeWords('picking session presented by frames#QX7R'), 'photos picked by “frames”');
 });
 
 test('an edit of photos names each property in words', () => {

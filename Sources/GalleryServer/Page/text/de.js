@@ -678,6 +678,7 @@ export default {
   'cause.share link opened': 'Freigabelink geöffnet',
   'cause.upload': 'Hochladen',
   'cause.picking session': 'Fotos ausgewählt',
+  'history.pickedBy': 'Fotos ausgewählt von „{client}“',
   'cause.history shortened': 'Verlauf gekürzt',
   'cause.fork': 'Abzweigung',
   'status.authorized': 'alles',

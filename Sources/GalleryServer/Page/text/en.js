@@ -704,6 +704,7 @@ export default {
   'cause.share link opened': 'share link opened',
   'cause.upload': 'upload',
   'cause.picking session': 'photos picked',
+  'history.pickedBy': 'photos picked by “{client}”',
   'cause.history shortened': 'history shortened',
   'cause.fork': 'fork',
   'status.authorized': 'allowed',

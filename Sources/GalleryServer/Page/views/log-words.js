@@ -9,11 +9,15 @@ import { clientName } from './client-names.js';
 /** The kinds of events that a history can be narrowed to, as the server spells them: those that have a phrase. */
 export const kinds = phraseNames.flatMap((name) => /^history\.kind\.(\w+\.\w+)$/.exec(name)?.slice(1) ?? []);
 
+/** How the cause of a pick begins that another client than the owner made; the name of the client follows. */
+const presented = 'picking session presented by ';
+
 /**
  * Why a commit was made, as the reader says it. What the library and its server give as a cause has a phrase.
  * @param {string} cause
  */
-export const causeWords = (cause) => phraseOf(`cause.${cause}`) ?? cause;
+export const causeWords = (cause) => phraseOf(`cause.${cause}`) ?? (cause.startsWith(presented)
+  ? t('history.pickedBy', { client: clientName(cause.slice(presented.length)) }) : cause);
 
 /**
  * How many things an event concerns, besides what contains them.
