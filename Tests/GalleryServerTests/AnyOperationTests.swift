@@ -83,6 +83,36 @@
       }
     }
 
+    @Test("a proxy that names a user without an account gets 403 from every operation")
+    func withoutAccount() async throws {
+      var access = GalleryAccess()
+      access.trustedProxies = ["127.0.0.1"]
+      // Of an operation that does not list 403, `default` describes it.
+      let contract = try Contract(Array(PackageResources.openapi_json))
+      try await TestGallery.serving(access: access) { gallery in
+        let fields = ["X-Forwarded-User: bert", "Connection: close"]
+        for route in Router.routes {
+          for method in Contract.methods(of: route) {
+            let client = try RawClient(port: gallery.address.port)
+            client.send(try gallery.head(method, Self.target(route), key: nil, fields))
+            let answer = try #require(TestGallery.parsed(client.readToEnd()), "\(method) \(route.path)")
+            #expect(answer.status == 403, "\(method) \(route.path): \(answer)")
+            try contract.check(method, Self.target(route), answer)
+          }
+        }
+      }
+    }
+
+    @Test("the description of `default` names each error that any operation may answer, and no other")
+    func named() throws {
+      let contract = try Contract.served.get()
+      let problem = contract.document["components"]?["responses"]?["Problem"]
+      let words = try #require(problem?["description"]?.textValue)
+      let named = words.matches(of: #/\b[45][0-9][0-9]\b/#).compactMap { Int($0.output) }
+      let common = try #require(contract.commonStatuses)
+      #expect(Set(named) == common.union(Contract.operatorsStatuses))
+    }
+
     @Test("each operation describes the errors that any may answer")
     func common() throws {
       let contract = try Contract.served.get()
