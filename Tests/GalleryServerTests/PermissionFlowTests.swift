@@ -163,6 +163,7 @@
         let limit: [String: Any] = ["level": "readWrite", "decision": "limit", "assets": [ids[0].uuidString]]
         #expect(try gallery.answer(app.client, limit).status == 200)
         #expect(try gallery.answer(app.client, ["level": "more"]).status == 409)
+        #expect(try gallery.session(app.key)["mayRequestMore"] as? Bool == true)
         let asked = try gallery.ask("POST", "/v1/session/more", json: [:], key: app.key)
         #expect(asked.status == 202 && asked.body.contains("\"state\":\"waiting\""))
         #expect(try gallery.waiting() == ["\(app.client) more It shows your photos."])
@@ -211,7 +212,7 @@
           change.album(album).add([ids[0]])
         }
         try await gallery.library.performChanges { $0.follow(album, as: app.client) }
-        #expect(try ask(app.key) == 409)
+        #expect(try ask(app.key) == 409 && gallery.session(app.key)["mayRequestMore"] as? Bool == false)
         #expect(try gallery.waiting().isEmpty)
       }
     }

@@ -301,7 +301,9 @@
         }
         let other = try #require(try open(gallery, link).json()["secret"] as? String)
         let sessions = try gallery.ask("GET", "/v1/picking", key: other).json()["sessions"] as? [Any]
-        #expect(try sessions?.isEmpty == true && gallery.session(other)["more"] is NSNull && gallery.waiting().isEmpty)
+        let session = try gallery.session(other)
+        #expect(try sessions?.isEmpty == true && session["more"] is NSNull && gallery.waiting().isEmpty)
+        #expect(session["mayRequestMore"] as? Bool == false)
       }
     }
 

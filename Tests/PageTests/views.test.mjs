@@ -1837,7 +1837,7 @@ test('a visitor who asks for more sees that, whether the answer or the stream sa
   const say = streams(context);
   const { start } = await load('views/visitor.js');
   const state = (more) => ({ client: 'friends', authorizationStatus: { readWrite: 'limited', addOnly: 'limited' },
-    waiting: [], more: { state: more, added: [] } });
+    waiting: [], mayRequestMore: true, more: { state: more, added: [] } });
   let answer = () => {};
   const app = Object.assign(frame(0, () => new Promise((resolve) => { answer = resolve; })), {
     watch: () => {}, isOther: () => false, renew: () => {}, session: { scopes: ['read'], ...state('none') },
@@ -1855,6 +1855,24 @@ test('a visitor who asks for more sees that, whether the answer or the stream sa
     await settled();
     assert.deepEqual(app.failures, [], `${said}`);
     assert.match(text(), shown, `${said}`);
+  }
+});
+
+test('more photos are offered only to those who may request them', async (context) => {
+  const say = streams(context);
+  const { start } = await load('views/visitor.js');
+  const state = (mayRequestMore) => ({ client: 'share#1', waiting: [], more: null, mayRequestMore,
+    authorizationStatus: { readWrite: 'limited', addOnly: 'notDetermined' } });
+  const app = Object.assign(frame(), {
+    watch: () => {}, isOther: () => false, renew: () => {}, session: { scopes: ['read'], ...state(false) },
+  });
+  document.body.replaceChildren();
+  start(app, document.body);
+  const banner = () => document.body.querySelector('.visitor');
+  for (const may of [false, true, false]) {
+    say(state(may));
+    assert.match(banner().textContent, /You can see a selection/);
+    assert.equal(banner().querySelectorAll('button').length, may ? 1 : 0);
   }
 });
 

@@ -43,8 +43,7 @@
           guard try library.authorizationStatus(for: .readWrite) == .limited else {
             throw Problem(409, "conflict", "Only a client with limited access can request more assets.")
           }
-          let client = try call.server.library.clients().first { $0.name.exact == library.client.exact }
-          guard client?.followedAlbum == nil else {
+          guard try !library.followsAlbum() else {
             throw Problem(
               409, "conflict", "What this client sees follows an album; the owner adds assets to the album instead.")
           }
@@ -64,6 +63,7 @@
       // A request for more ends with the limited access that it was made with, also where another process ended that.
       if status != .limited { call.server.moreRequests.forget(library.client) }
       let more = status == .limited ? call.server.moreRequests.request(of: library.client) : nil
+      let mayRequestMore = try status == .limited && key.share == nil && !library.followsAlbum()
       return [
         "client": .text(key.client), "person": JSON(key.person?.name),
         "scopes": .list(key.scopes.sorted().map { .text($0.rawValue) }),
@@ -71,7 +71,7 @@
           "readWrite": .text("\(status)"),
           "addOnly": .text("\(try library.authorizationStatus(for: .addOnly))"),
         ],
-        "waiting": .list(waiting.map { .text("\($0.level)") }),
+        "waiting": .list(waiting.map { .text("\($0.level)") }), "mayRequestMore": .bool(mayRequestMore),
         "more": more.map { more in
           [
             // Without it a second answer could equal the first, and what waits for it would not end.

@@ -57,6 +57,13 @@ extension PhotoLibrary {
     return try await offload { [self] in try store.prompting.offerMore(to: client, in: store) }
   }
 
+  /// Whether what this client has access to follows an album: the owner adds assets to the album then.
+  /// - Throws: ``LibraryError`` if the store cannot be read.
+  /// - Complexity: O(log n).
+  package func followsAlbum() throws -> Bool {
+    try store.reading { t in try store.core.projections.client(named: client, in: t)?.followedAlbum != nil }
+  }
+
   // MARK: Deciding
 
   /// Installs the prompt for permissions, in place of the system's dialogue; nil: none.

@@ -50,6 +50,7 @@ import { Notices } from './notice.js';
  * @property {string[]} scopes
  * @property {{ readWrite: string, addOnly: string }} authorizationStatus
  * @property {string[]} waiting
+ * @property {boolean} mayRequestMore
  * @property {{ state: 'waiting' | 'answered', added: string[] } | null} more
  *
  * @typedef {object} CommitOptions

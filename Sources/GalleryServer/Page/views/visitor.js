@@ -1,6 +1,7 @@
 // What a visitor without full access sees: that they see a selection, that they see nothing yet, or may not.
 //
-//   GET /v1/session/events ─▶ limited         banner with "select more", and what became of the request
+//   GET /v1/session/events ─▶ limited         banner; with "select more" for those who may request it, and what became
+//                          │                  of the request
 //                          ├▶ notDetermined   the view is an explanation, with the request for access
 //                          └▶ denied          the view is an explanation
 //
@@ -80,7 +81,7 @@ export function start(app, place) {
  * @returns {HTMLElement[]}
  */
 function bannerOf(app, show) {
-  const { authorizationStatus: { readWrite }, more } = app.session;
+  const { authorizationStatus: { readWrite }, mayRequestMore, more } = app.session;
   if (readWrite !== 'limited') return [];
   const button = h('button', { class: 'button', onclick: async () => {
     button.disabled = true;
@@ -97,7 +98,8 @@ function bannerOf(app, show) {
     }
   } }, t('visitor.more'));
   return [h('div', { class: 'visitor-banner' }, icon('privacy'), h('p', null, t('visitor.limited')),
-    more?.state === 'waiting' ? h('p', { class: 'visitor-state' }, t('visitor.more.waiting')) : button)];
+    more?.state === 'waiting' ? h('p', { class: 'visitor-state' }, t('visitor.more.waiting'))
+      : mayRequestMore ? button : null)];
 }
 
 /**
