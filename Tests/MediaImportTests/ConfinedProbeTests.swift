@@ -75,6 +75,31 @@ struct ConfinedProbeTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: root.located()).isEmpty)
   }
 
+  @Test("a request that is cancelled while its film is copied for exiftool leaves nothing of it", .mountsMemory)
+  func cancelledCopy() throws {
+    let folder = try TemporaryFolder()
+    let place = try TemporaryFolder()
+    try CountingExifTool.write(in: folder.path)
+    let film = URL(filePath: try folder.write("a.mov", Data(count: 2 * WorkFolder.pieceByteCount)).description)
+    // A file system of its own, so that the copy is no clone.
+    try #require(mount("tmpfs", place.path, "tmpfs", 0, "size=64m") == 0)
+    defer { umount2(place.path, Int32(MNT_DETACH)) }
+    let root = WorkRoot(in: URL(filePath: place.path))
+    let copied = Gathered<Int>()
+    let probe = ExternalProbe(searchPath: folder.path, sandbox: nil, root: root) { [path = place.path] in
+      let files = FileManager.default.enumerator(atPath: path)?.compactMap { $0 as? String } ?? []
+      let copy = files.first { $0.hasSuffix("/source.mov") }.map { "\(path)/\($0)" } ?? ""
+      copied.append((try? FileManager.default.attributesOfItem(atPath: copy)[.size] as? Int) ?? -1)
+      return copied.all.count == 2
+    }
+    let error = #expect(throws: LibraryError.self) { try probe.examine(film) }
+    #expect(error?.code == .userCancelled, "\(error?.description ?? "")")
+    let sizes = copied.all
+    #expect(sizes.count == 2 && sizes.first == 0, "\(sizes)")
+    #expect(sizes.last.map { 0 < $0 && $0 < 2 * WorkFolder.pieceByteCount } == true, "\(sizes)")
+    #expect(try FileManager.default.contentsOfDirectory(atPath: root.located()).isEmpty)
+  }
+
   @Test("a confined exiftool finds in a photo what another one does")
   func agreement() throws {
     let rig = try ImportedLibrary()

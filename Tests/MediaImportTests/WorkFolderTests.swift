@@ -45,6 +45,33 @@ struct WorkFolderTests {
     #expect(try State(foreign) == before)
   }
 
+  @Test("a copy that is no longer wanted ends between two pieces, and nothing is left of it")
+  func cancelled() throws {
+    let folder = try TemporaryFolder()
+    let film = URL(filePath: folder.path + "/film.mov")
+    let byteCount = 2 * WorkFolder.pieceByteCount + 1
+    try #require(FileManager.default.createFile(atPath: film.path, contents: nil))
+    try #require(truncate(film.path, off_t(byteCount)) == 0)
+    let work = try WorkRoot(in: URL(filePath: folder.path + "/work")).folder()
+    var looks = 0
+    var failure: (any Error)?
+    do {
+      _ = try work.take(
+        film,
+        isCancelled: {
+          looks += 1
+          return looks == 3
+        }, cloning: { _, _ in EOPNOTSUPP })
+    } catch { failure = error }
+    let error = failure as? ImportError
+    #expect(error?.code == .cancelled && error?.isPassing == true, "\(String(describing: failure))")
+    #expect(looks == 3)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: work.input).isEmpty)
+    let taken = try work.take(film, cloning: { _, _ in EOPNOTSUPP })
+    let copied = try FileManager.default.attributesOfItem(atPath: taken)[.size] as? Int
+    #expect(copied == byteCount)
+  }
+
   @Test("leftovers of a killed process with this one's number are removed, and this process's files stay")
   func swept() throws {
     let folder = try TemporaryFolder()

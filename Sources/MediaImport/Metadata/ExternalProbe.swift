@@ -102,7 +102,8 @@ public final class ExternalProbe: MediaProbe, ClientMediaProbe {
     // Before the file is taken: without exiftool there is nothing to take it for.
     let tool = try running(reading: folder.root)
     let ending = FilePath(path).pathExtension
-    let taken = try folder.take(file, as: ending.isEmpty ? "source" : "source.\(ending)")
+    let taken = try folder.take(
+      file, as: ending.isEmpty ? "source" : "source.\(ending)", isCancelled: isCancelled)
     return try tool.tags(of: FilePath(taken), for: client, isCancelled: isCancelled)
   }
 

@@ -105,10 +105,20 @@ struct WorkFolder: ~Copyable {
   /// The path of a file that programs write.
   func file(_ name: String) -> String { "\(output)/\(name)" }
 
+  /// How much of a file is copied before a cancellation is noticed.
+  static let pieceByteCount = 16 << 20
+
   /// Puts a file into the folder of the input.
+  /// - Parameters:
+  ///   - isCancelled: whether the file is no longer wanted; called before each piece of a copy.
+  ///   - cloning: shares the bytes of a file with an empty one; returns 0 or the errno.
   /// - Returns: its path there.
-  /// - Throws: ``ImportError`` if it cannot be read, `.diskFull` if there is no room for a copy of it.
-  func take(_ source: URL, as name: String = "source") throws -> String {
+  /// - Throws: ``ImportError`` if it cannot be read, `.diskFull` if there is no room for a copy of it, `.cancelled`;
+  ///   nothing is left of a copy then.
+  func take(
+    _ source: URL, as name: String = "source", isCancelled: () -> Bool = { false },
+    cloning: (_ target: Int32, _ source: Int32) -> Int32 = { psys_clone_file($0, $1) }
+  ) throws -> String {
     let target = "\(input)/\(name)"
     let real = Self.real(source)
     var status = stat()
@@ -120,21 +130,35 @@ struct WorkFolder: ~Copyable {
     if isOwn, status.st_uid == geteuid(), link(real, target) == 0 { return target }
     if mayRefer { return try refer(to: real, as: name) }
     let from = open(real, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard from >= 0 else { throw Self.failure(source, errno: errno) }
+    defer { close(from) }
     let to = open(target, O_WRONLY | O_CREAT | O_CLOEXEC, 0o600)
-    defer {
-      if from >= 0 { close(from) }
-      if to >= 0 { close(to) }
-    }
-    guard from >= 0, to >= 0 else { throw Self.failure(source, errno: errno) }
-    if psys_clone_file(to, from) == 0 { return target }
-    var left = Int(status.st_size)
-    while left > 0 {
-      let count = sendfile(to, from, nil, min(left, 1 << 30))
-      if count < 0, errno == EINTR { continue }
-      guard count > 0 else { throw Self.failure(source, errno: count == 0 ? EIO : errno) }
-      left -= count
+    guard to >= 0 else { throw Self.failure(source, errno: errno) }
+    defer { close(to) }
+    if cloning(to, from) == 0 { return target }
+    do { try Self.copy(Int(status.st_size), from: from, to: to, of: source, isCancelled) } catch {
+      unlink(target)
+      throw error
     }
     return target
+  }
+
+  /// Copies the bytes of an open file.
+  private static func copy(
+    _ byteCount: Int, from: Int32, to: Int32, of source: URL, _ isCancelled: () -> Bool
+  ) throws {
+    var left = byteCount
+    while left > 0 {
+      if isCancelled() {
+        throw ImportError(
+          .cancelled, path: source.path, "The copying of \(source.path) for a program was stopped."
+        ).passing
+      }
+      let count = sendfile(to, from, nil, min(left, pieceByteCount))
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { throw failure(source, errno: count == 0 ? EIO : errno) }
+      left -= count
+    }
   }
 
   /// Why a file cannot be taken: it cannot be read, or there is no room for a copy of it.

@@ -84,15 +84,16 @@ public struct ExternalConverter: RepresentationConverter {
   /// Encodes with the first program that is installed, and takes metadata out with exiftool.
   /// - Throws: ``ImportError``: `toolMissing` with the names of programs to install; `toolFailed`, also for what is no
   ///   photo or film and for pictures that are too large; `toolTimeout`; `toolCrashed` and `toolOutputTooLarge` of the
-  ///   exiftool that reads the size; `vanished` and `unreadable` of the source. An error of the file system if there is
-  ///   no folder for the programs, or the result cannot be put in its place.
+  ///   exiftool that reads the size; `vanished` and `unreadable` of the source, `cancelled` while it is copied. An
+  ///   error of the file system if there is no folder for the programs, or the result cannot be put in its place.
   public func convert(_ conversion: RepresentationConversion) throws {
     // Found before hours of encoding.
     if !conversion.metadataOptions.isEmpty { _ = try exiftool() }
     let folder = try renderer.root.folder()
     let run = toolRun(
       of: conversion.source, reading: folder.input, writing: folder.output, conversion.isCancelled)
-    var made = try folder.take(conversion.source, as: Self.name("source", like: conversion.source))
+    var made = try folder.take(
+      conversion.source, as: Self.name("source", like: conversion.source), isCancelled: conversion.isCancelled)
     let ending = UniformType.filenameExtension(of: conversion.targetType)
     if conversion.isEncoding {
       made = try encode(conversion, made, to: folder.file("target.\(ending)"), in: folder, run)

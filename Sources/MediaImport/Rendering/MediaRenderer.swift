@@ -87,11 +87,13 @@ package final class MediaRenderer: Sendable {
   // MARK: What files are
 
   /// What a photo or film says about itself.
-  /// - Throws: ``ImportError``: `toolMissing` without exiftool, `toolTimeout` and `toolCrashed` about the file.
-  package func description(of file: URL) throws -> StillDescription? {
+  /// - Parameter isCancelled: whether it is no longer wanted; ends the copying of a file for exiftool.
+  /// - Throws: ``ImportError``: `toolMissing` without exiftool, `toolTimeout` and `toolCrashed` about the file,
+  ///   `cancelled`.
+  package func description(of file: URL, isCancelled: () -> Bool = { false }) throws -> StillDescription? {
     if probe != nil { return try description(ofInput: WorkFolder.real(file)) }
     let folder = try root.folder()
-    return try description(ofInput: try folder.take(file))
+    return try description(ofInput: try folder.take(file, isCancelled: isCancelled))
   }
 
   /// What a file in a work folder says about itself.
@@ -178,7 +180,7 @@ package final class MediaRenderer: Sendable {
       _ = try run.output(of: program, words + Films.pictureArguments(frame))
       return try folder.checked(frame, by: program)
     }
-    let source = try folder.take(request.source)
+    let source = try folder.take(request.source, isCancelled: request.isCancelled)
     guard request.sourceType.hasSuffix("raw-image") else { return source }
     return try preview(of: source, in: folder, request.isCancelled)
   }

@@ -68,7 +68,7 @@ extension MediaRenderer {
   ///   - sources: the files; what they are is read from their bytes.
   ///   - isCancelled: whether the work is no longer wanted; then every outcome is a failure.
   /// - Returns: an outcome for each file, in their order; a failure is an ``ImportError``: `toolMissing` with the
-  ///   program to install, `toolFailed` for what cannot be decoded or is too large, `toolTimeout`.
+  ///   program to install, `toolFailed` for what cannot be decoded or is too large, `toolTimeout`, `cancelled`.
   package func renditions(
     of sources: [URL], isCancelled: @escaping @Sendable () -> Bool = { false }
   ) -> [Result<RenditionSet, any Error>] {
@@ -111,15 +111,16 @@ extension MediaRenderer {
   func still(
     of source: URL, named name: String, in folder: borrowing WorkFolder, _ isCancelled: @escaping @Sendable () -> Bool
   ) throws -> String {
-    guard let described = try description(of: source) else { throw noPicture(source) }
+    guard let described = try description(of: source, isCancelled: isCancelled) else { throw noPicture(source) }
     // What other programs make of it is made in a folder of its own, so that files do not meet each other's.
     let own = try root.folder()
     let still: String
     switch described.mediaType {
     case .image where described.isRAW:
-      let preview = try preview(of: try own.take(source), in: own, isCancelled)
+      let taken = try own.take(source, isCancelled: isCancelled)
+      let preview = try preview(of: taken, in: own, isCancelled)
       still = try folder.take(URL(filePath: preview), as: name)
-    case .image: still = try folder.take(source, as: name)
+    case .image: still = try folder.take(source, as: name, isCancelled: isCancelled)
     case .video: still = try folder.take(URL(filePath: try poster(of: source, in: own, isCancelled)), as: name)
     default: throw noPicture(source)
     }
