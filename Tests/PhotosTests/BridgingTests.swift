@@ -3,6 +3,16 @@ import PhotoLedger
 import TestSupport
 import Testing
 
+/// A prompt whose user allows everything after the library was closed.
+private struct ClosingPrompt: PermissionPrompt {
+  func decide(about client: Client, for level: AccessLevel, in library: PhotoLibrary) -> PermissionDecision? {
+    library.close()
+    return .allow
+  }
+
+  func offerMore(to client: Client, in library: PhotoLibrary) -> [LocalIdentifier] { [] }
+}
+
 /// What goes wrong where names are put over another module's calls, if it does.
 @Suite("Bridging")
 struct BridgingTests {
@@ -412,6 +422,21 @@ struct BridgingTests {
     try await gallery.shared(as: "com.example.app") {
       gallery.library.close()
       #expect(await library().presentLimitedLibraryPicker().isEmpty)
+    }
+  }
+
+  @Test(
+    "a request for access to a library that is closed, also meanwhile, gives the status from before (AU-09, OB-04)",
+    arguments: [false, true])
+  func closedRequest(isClosedMeanwhile: Bool) async throws {
+    let gallery = try Gallery()
+    try await gallery.client(.notDetermined)
+    try gallery.library.setPermissionPrompt(ClosingPrompt())
+    try await gallery.shared(as: "com.example.app") {
+      if !isClosedMeanwhile { gallery.library.close() }
+      #expect(await PHPhotoLibrary.requestAuthorization(for: .readWrite) == .notDetermined)
+      #expect(PHPhotoLibrary.authorizationStatus(for: .readWrite) == .notDetermined)
+      #expect(gallery.library.unavailabilityReason?.code == .closed)
     }
   }
 

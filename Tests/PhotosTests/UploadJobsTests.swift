@@ -474,6 +474,29 @@ struct UploadJobsTests {
     }
   }
 
+  @Test("a closed library has no enabled uploads and no jobs, and to change a known job is an error")
+  func closed() async throws {
+    await #expect(processExitsWith: .success) {
+      let gallery = try UploadGallery().gallery
+      try await gallery.shared {
+        let library = PHPhotoLibrary.shared()
+        try library.setUploadJobExtensionEnabled(true)
+        let resource = try await saved(bytes(10))
+        try await library.performChanges {
+          PHAssetResourceUploadJobChangeRequest.creationRequestForDownloadJob(resource: resource)
+        }
+        let done = try await ended()
+        gallery.library.close()
+        #expect(!library.uploadJobExtensionEnabled && library.uploadJobExtensionOptions == nil)
+        #expect(jobs(.acknowledge).isEmpty && jobs(.retry).isEmpty && jobs(.process).isEmpty)
+        #expect(PHAssetResource.assetResource(forUploadJob: done) == resource)
+        let ofChange = await #expect(throws: PHPhotosError.self) { try await change(done) { $0.acknowledge() } }
+        let ofDisabling = #expect(throws: PHPhotosError.self) { try library.setUploadJobExtensionEnabled(false) }
+        #expect(ofChange?.code == .libraryVolumeOffline && ofDisabling?.code == .libraryVolumeOffline)
+      }
+    }
+  }
+
   @Test("closing the library ends the run of an extension that waits, and one that begins later")
   func closing() async throws {
     await #expect(processExitsWith: .success) {

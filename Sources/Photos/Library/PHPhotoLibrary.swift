@@ -277,11 +277,15 @@ open class PHPhotoLibrary: NSObject, @unchecked Sendable {  // guarded by: `core
 
   /// Requests permission, once, through the prompt of the core (FR-18; Apple: `requestAuthorization(for:)`).
   ///
-  /// Traps, as on Apple's systems, for a client that has not said why it wants the access.
+  /// Traps, as on Apple's systems, for a client that has not said why it wants the access. A library that is closed,
+  /// also while the prompt is shown, records no request and no answer: the status is the one from before.
   @discardableResult
   open class func requestAuthorization(for accessLevel: PHAccessLevel) async -> PHAuthorizationStatus {
+    let core = shared().core
     do {
-      return try await shared().core.requestAuthorization(for: accessLevel)
+      return try await core.requestAuthorization(for: accessLevel)
+    } catch let error as LibraryError where error.code == .closed {
+      return answer("PHPhotoLibrary.requestAuthorization(for:)") { try core.authorizationStatus(for: accessLevel) }
     } catch {
       unanswerable("PHPhotoLibrary.requestAuthorization(for:)", error)
     }
@@ -349,6 +353,15 @@ open class PHPhotoLibrary: NSObject, @unchecked Sendable {  // guarded by: `core
       return try body()
     } catch {
       unanswerable(call, error)
+    }
+  }
+
+  /// The same with an answer for a library that was closed.
+  static func answer<Value>(
+    _ call: String, ifClosed closed: @autoclosure () -> Value, _ body: () throws -> Value
+  ) -> Value {
+    answer(call) {
+      do { return try body() } catch let error as LibraryError where error.code == .closed { return closed() }
     }
   }
 

@@ -52,7 +52,8 @@ open class PHAssetResourceUploadJob: PHObject, @unchecked Sendable {  // guarded
 
   /// The client's jobs that an action applies to, oldest first (Apple: `fetchJobs(action:options:)`).
   ///
-  /// Of the options, `fetchLimit` is followed; a predicate or sort descriptors trap with a sentence.
+  /// Of the options, `fetchLimit` is followed; a predicate or sort descriptors trap with a sentence. A library that was
+  /// closed has no jobs; they are there again when it is opened.
   open class func fetchJobs(
     action: PHAssetResourceUploadJob.Action, options: PHFetchOptions?
   ) -> PHFetchResult<PHAssetResourceUploadJob> {
@@ -64,7 +65,7 @@ open class PHAssetResourceUploadJob: PHObject, @unchecked Sendable {  // guarded
         """)
     }
     let library = PHPhotoLibrary.shared()
-    var jobs = PHPhotoLibrary.answer("PHAssetResourceUploadJob.fetchJobs(action:options:)") {
+    var jobs = PHPhotoLibrary.answer("PHAssetResourceUploadJob.fetchJobs(action:options:)", ifClosed: []) {
       try library.core.uploadJobs(UploadJob.Action(rawValue: action.rawValue) ?? .process)
     }
     if let limit = options?.fetchLimit, limit > 0 { jobs = Array(jobs.prefix(limit)) }

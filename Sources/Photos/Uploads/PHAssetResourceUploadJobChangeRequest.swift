@@ -14,11 +14,12 @@ open class PHAssetResourceUploadJobChangeRequest: PHChangeRequest {
     (self.current, self.identifier, self.isCreation) = (current, identifier, isCreation)
   }
 
-  /// Changes a job; nil if it was acknowledged or cancelled (Apple: `init(for:)`).
+  /// Changes a job; nil if it was acknowledged or cancelled (Apple: `init(for:)`). For a library that was closed, the
+  /// block fails.
   public convenience init?(for job: PHAssetResourceUploadJob) {
     let current = CurrentBlock.of("PHAssetResourceUploadJobChangeRequest(for:)")
     let identifier = job.localIdentifier
-    let isThere = PHPhotoLibrary.answer("PHAssetResourceUploadJobChangeRequest(for:)") {
+    let isThere = PHPhotoLibrary.answer("PHAssetResourceUploadJobChangeRequest(for:)", ifClosed: true) {
       try !identifier.isEmpty && current.library.core.uploadJob(identifier) != nil
     }
     guard isThere else { return nil }

@@ -2,13 +2,14 @@ internal import LibraryUploads
 internal import PhotoLedger
 
 extension PHPhotoLibrary {
-  /// Whether the client enabled upload jobs, and may still read the library (Apple: `uploadJobExtensionEnabled`).
+  /// Whether the client enabled upload jobs, and may still read the library (Apple: `uploadJobExtensionEnabled`); false
+  /// for a library that was closed.
   public var uploadJobExtensionEnabled: Bool { uploadJobExtensionOptions != nil }
 
-  /// What the client set when it enabled upload jobs; nil while they are disabled
+  /// What the client set when it enabled upload jobs; nil while they are disabled, and for a library that was closed
   /// (Apple: `uploadJobExtensionOptions`).
   public var uploadJobExtensionOptions: PHAssetResourceUploadJobOptions? {
-    let settings = Self.answer("PHPhotoLibrary.uploadJobExtensionOptions") { try core.uploadSettings }
+    let settings = Self.answer("PHPhotoLibrary.uploadJobExtensionOptions", ifClosed: nil) { try core.uploadSettings }
     return settings.map { settings in
       let options = PHAssetResourceUploadJobOptions()
       options.preventsExpensiveNetworkAccess = settings.preventsExpensiveNetworkAccess
