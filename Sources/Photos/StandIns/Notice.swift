@@ -2,7 +2,7 @@ import Synchronization
 
 /// What a call cannot say, since Apple's spelling leaves no room for an error, is said on standard error, once.
 enum Notice: Int, CaseIterable {
-  case exiftool, vips, turning
+  case exiftool, vips, turning, uploads
 
   private static let given = Mutex<Set<Notice>>([])
 

@@ -12,7 +12,8 @@ import Synchronization
 //               └─────────────────────────────┘
 //
 // Jobs are executed with and without an extension: it only creates and acknowledges them. While uploads are disabled it
-// is not called. A library that becomes unavailable ends the run.
+// is not called, and neither while its jobs are damaged: that is reported on standard error once, and they are read
+// again when the library has changed. A library that becomes unavailable ends the run.
 
 /// What an extension answers (Apple: `PHBackgroundResourceUploadProcessingResult`).
 public enum PHBackgroundResourceUploadProcessingResult: Sendable {
@@ -95,6 +96,7 @@ extension PHPhotoLibrary {
 final class UploadExtensionHost: NSObject, PHPhotoLibraryChangeObserver, @unchecked Sendable {
   // guarded by: holds constants only
   private let library: PHPhotoLibrary
+  private let pause: @Sendable (Double) async -> Void
   private let wakeUps: AsyncStream<Void>
   private let wake: AsyncStream<Void>.Continuation
 
@@ -102,8 +104,12 @@ final class UploadExtensionHost: NSObject, PHPhotoLibraryChangeObserver, @unchec
   private static let lookAgain = 1.0
   private static let pauseMax = 300.0
 
-  init(_ library: PHPhotoLibrary) {
-    self.library = library
+  /// - Parameter pause: waits for some seconds, or until the task is cancelled.
+  init(
+    _ library: PHPhotoLibrary,
+    pause: @escaping @Sendable (Double) async -> Void = { try? await Task.sleep(nanoseconds: UInt64($0 * 1e9)) }
+  ) {
+    (self.library, self.pause) = (library, pause)
     (wakeUps, wake) = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingNewest(1))
     super.init()
   }
@@ -156,8 +162,19 @@ final class UploadExtensionHost: NSObject, PHPhotoLibraryChangeObserver, @unchec
     var next = wakeUps.makeAsyncIterator()
     var failures = 0
     while !Task.isCancelled, library.unavailabilityReason == nil {
-      guard isEnabled else {
-        await pause(Self.lookAgain)
+      do {
+        guard try library.core.uploadSettings != nil else {
+          await pause(Self.lookAgain)
+          continue
+        }
+      } catch let error as LibraryError where error.code == .closed || error.code == .corrupted {
+        // No pause mends that. A library that is being closed wakes this once it is unavailable.
+        if error.code == .corrupted { Notice.uploads.give(error) }
+        _ = await next.next()
+        continue
+      } catch {
+        failures += 1
+        await pause(Self.seconds(after: failures))
         continue
       }
       switch await process() {
@@ -170,15 +187,15 @@ final class UploadExtensionHost: NSObject, PHPhotoLibraryChangeObserver, @unchec
         if isIdle { await pause(Self.lookAgain) } else { _ = await next.next() }
       case .failure:
         failures += 1
-        await pause(min(Self.pauseMax, Self.lookAgain * Double(1 << min(failures, 10))))
+        await pause(Self.seconds(after: failures))
       }
     }
   }
 
-  /// Whether uploads are enabled; not while that cannot be read, as when the library is being closed.
-  private var isEnabled: Bool { (try? library.core.uploadSettings) != nil }
-
-  private func pause(_ seconds: Double) async { try? await Task.sleep(nanoseconds: UInt64(seconds * 1e9)) }
+  /// How long to wait after some failures in a row.
+  private static func seconds(after failures: Int) -> Double {
+    min(pauseMax, lookAgain * Double(1 << min(failures, 10)))
+  }
 
   /// Runs a body until the process is asked to end.
   static func untilSignalled(_ body: @escaping @Sendable () async -> Void) async {
