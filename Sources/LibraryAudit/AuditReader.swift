@@ -286,9 +286,7 @@ struct AuditReader {
   mutating func event(
     at sequence: UInt64, _ t: borrowing StoreReading
   ) throws -> (origin: AuditOrigin, event: Event?, isErased: Bool) {
-    guard let record = try core.log.event(at: sequence, in: t) else {
-      throw LibraryError(.corrupted, "The log lacks event \(sequence); run `verify`.")
-    }
+    let record = try core.log.recordedEvent(at: sequence, in: t)
     let origin = AuditOrigin(
       sequence: sequence, token: core.token(record.commit), commit: try commit(record.commit, t), type: record.type)
     return (origin, record.content == nil ? nil : try Event(record), record.isErased)

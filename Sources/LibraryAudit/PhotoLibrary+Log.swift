@@ -252,9 +252,7 @@ private struct LogReader {
       if isEnough { return }
     }
     while let sequence = places.popFirst() {
-      guard let record = try audit.core.log.event(at: sequence, in: t) else {
-        throw LibraryError(.corrupted, "The log lacks event \(sequence); run `verify`.")
-      }
+      let record = try audit.core.log.recordedEvent(at: sequence, in: t)
       guard try read(record, t, take, &byteCount) else { return }
     }
   }

@@ -104,7 +104,7 @@ extension StoreCore {
 extension StoreCore {
   fileprivate func record(at sequence: UInt64, _ t: borrowing StoreReading) throws -> [UInt8] {
     guard let record = try log.record(at: sequence, in: t) else {
-      throw LibraryError(.corrupted, "The log lacks event \(sequence); run `verify`.")
+      throw LibraryError.missingEvent(sequence)
     }
     return record
   }

@@ -1,3 +1,4 @@
+import EventLog
 import LMDB
 import TestSupport
 import Testing
@@ -18,6 +19,23 @@ struct RewindDamageTests {
       block.grant(ids, to: client)
     }
     return (made, ids, album)
+  }
+
+  @Test("an event that a reader needs and the log lacks is damage, and the error names it")
+  func missingEvent() throws {
+    let made = try TemporaryLibrary()
+    let store = made.library.store
+    let last = try store.observation.head().sequence
+    func sequence(at place: UInt64) throws -> UInt64 {
+      try store.reading { t in
+        let record = try store.core.log.recordedEvent(at: place, in: t)
+        return record.sequence
+      }
+    }
+    #expect(try sequence(at: last) == last)
+    let error = #expect(throws: LibraryError.self) { try sequence(at: last + 1) }
+    #expect(error?.code == .corrupted)
+    #expect(error?.description == "The log lacks event \(last + 1); run `verify`.")
   }
 
   @Test("a damaged row of a client ends neither following nor catching up of a query", arguments: [8, 0])

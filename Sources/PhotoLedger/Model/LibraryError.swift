@@ -96,4 +96,9 @@ public struct LibraryError: Error, Sendable, CustomStringConvertible, Equatable 
     self.code = code
     self.description = description
   }
+
+  /// The error of a reader that needs an event which the log does not have.
+  package static func missingEvent(_ sequence: UInt64) -> LibraryError {
+    LibraryError(.corrupted, "The log lacks event \(sequence); run `verify`.")
+  }
 }

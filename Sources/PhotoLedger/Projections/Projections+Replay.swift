@@ -42,7 +42,7 @@ extension Projections {
     var (touches, lastLetGo): (UInt64, UInt64) = (0, 0)
     for sequence in sequences {
       guard let record = try cursor.next(), record.sequence == sequence else {
-        throw LibraryError(.corrupted, "The log lacks event \(sequence); run `verify`.")
+        throw LibraryError.missingEvent(sequence)
       }
       touches += UInt64(max(1, try applyUnlessQuarantined(record, quarantining: skipped, in: &t)))
       let isLast = sequence == sequences.upperBound || touches >= touchesMax

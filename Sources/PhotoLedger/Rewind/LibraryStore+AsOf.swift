@@ -36,9 +36,7 @@ extension LibraryStore {
   package func head(at moment: Moment?, _ t: borrowing StoreReading) throws -> EventLog.Head {
     guard let moment else { return try core.log.head(t) }
     guard moment.sequence > 0 else { return .empty }
-    guard let last = try core.log.event(at: moment.sequence, in: t) else {
-      throw LibraryError(.corrupted, "The log lacks event \(moment.sequence); run `verify`.")
-    }
+    let last = try core.log.recordedEvent(at: moment.sequence, in: t)
     return EventLog.Head(sequence: moment.sequence, commit: moment.commit, chain: last.chain)
   }
 

@@ -203,9 +203,7 @@ extension StoreCore {
   }
 
   private func event<T: TransactionReading & ~Copyable>(at sequence: UInt64, _ t: borrowing T) throws -> Event {
-    guard let record = try log.event(at: sequence, in: t) else {
-      throw LibraryError(.corrupted, "The log lacks event \(sequence); run `verify`.")
-    }
+    let record = try log.recordedEvent(at: sequence, in: t)
     return try Event(record)
   }
 
@@ -321,9 +319,7 @@ extension StoreCore {
   private func brought<T: TransactionReading & ~Copyable>(
     by carrier: UInt64, _ later: AssetErased.Redaction?, _ t: borrowing T
   ) throws -> AssetErased {
-    guard let record = try log.event(at: carrier, in: t) else {
-      throw LibraryError(.corrupted, "The log lacks event \(carrier); run `verify`.")
-    }
+    let record = try log.recordedEvent(at: carrier, in: t)
     let version = record.isErased ? later?.version : record.version
     guard let payload = record.payloadBytes ?? later?.payload, let version else {
       throw LibraryError(
@@ -391,9 +387,7 @@ extension StoreCore {
     for sequence in touched.sorted() where sequence <= last {
       // No row has anything of a quarantined event.
       if try projections.reasonAside(sequence, in: t) != nil { continue }
-      guard let record = try log.event(at: sequence, in: t) else {
-        throw LibraryError(.corrupted, "The log lacks event \(sequence); run `verify`.")
-      }
+      let record = try log.recordedEvent(at: sequence, in: t)
       let type = record.type
       let known = try Event(record)
       var (replaced, left) = (known, erasures.redacted(known, erasing: numbers))

@@ -1,7 +1,20 @@
-import EventLog
+package import EventLog
 package import LMDB
 
-// The events of a part of the log.
+// The events of a part of the log, and single ones that it must have.
+
+extension EventLog {
+  /// An event that the log must have, in place.
+  /// - Throws: ``LibraryError`` `.corrupted` if it has none at this place; what a read of the log throws.
+  /// - Complexity: O(log n), n the number of events.
+  @_lifetime(borrow t)
+  package func recordedEvent<T: TransactionReading & ~Copyable>(
+    at sequence: UInt64, in t: borrowing T
+  ) throws -> StoredEvent {
+    guard let record = try event(at: sequence, in: t) else { throw LibraryError.missingEvent(sequence) }
+    return record
+  }
+}
 
 extension StoreCore {
   /// All events of a log range.
@@ -14,8 +27,7 @@ extension StoreCore {
       return .proceed
     }
     guard events.count == sequences.count else {
-      let missing = sequences.lowerBound + UInt64(events.count)
-      throw LibraryError(.corrupted, "The log lacks event \(missing); run `verify`.")
+      throw LibraryError.missingEvent(sequences.lowerBound + UInt64(events.count))
     }
     return events
   }

@@ -331,9 +331,7 @@ struct UndoComposition: Sendable {
     for (client, known) in followings {
       var following = known
       for sequence in try projections.history(of: client, after: known.last, through: rekeyings.head, in: t) {
-        guard let record = try log.event(at: sequence, in: t) else {
-          throw LibraryError(.corrupted, "The log lacks event \(sequence); run `verify`.")
-        }
+        let record = try log.recordedEvent(at: sequence, in: t)
         let isChosen = hasChosen(record.commit)
         try add(try projections.event(record, in: t), of: client, &following, isChosen, sequence, t)
       }

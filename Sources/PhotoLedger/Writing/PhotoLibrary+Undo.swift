@@ -163,9 +163,7 @@ extension PhotoLibrary {
     var noted: UInt64?
     var isWanted = false
     for sequence in sequences.sorted() {
-      guard let record = try store.core.log.event(at: sequence, in: t) else {
-        throw LibraryError(.corrupted, "The log lacks event \(sequence); run `verify`.")
-      }
+      let record = try store.core.log.recordedEvent(at: sequence, in: t)
       guard record.commit < range.upperBound else { return }
       if record.commit != commit?.number {
         let found = try store.core.recordedCommit(record.commit, t)
