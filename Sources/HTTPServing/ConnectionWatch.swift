@@ -80,7 +80,13 @@
 
     /// Sets the deadline anew; nil: there is none.
     func expect(within seconds: Double?) {
-      deadline.store(seconds.map { Self.now + UInt64($0 * 1e9) } ?? .max, ordering: .relaxed)
+      if let seconds { expect(within: seconds, from: Self.now) } else { deadline.store(.max, ordering: .relaxed) }
+    }
+
+    /// Sets the deadline anew.
+    /// - Parameter now: nanoseconds of the monotonic clock.
+    func expect(within seconds: Double, from now: UInt64) {
+      deadline.store(now + UInt64(seconds * 1e9), ordering: .relaxed)
     }
 
     /// Sets whether a response is sent that is to be taken at a least rate.

@@ -53,7 +53,8 @@
     /// Valid until `complete`; resumed only in phase `working`, which ends before that.
     private let connection: UInt
     private let state = Mutex(State(phase: .working))
-    private let start = ContinuousClock.now
+    /// In nanoseconds of the monotonic clock.
+    private let start = WatchedConnection.now
     private let watched: WatchedConnection?
 
     init(_ server: HTTPServer, _ connection: OpaquePointer, _ request: HTTPRequest, isHTTP11: Bool) {
@@ -249,13 +250,14 @@
     /// The request is over, whether its response was sent or its client left.
     func complete() {
       defer { server.leave() }
-      let (status, note, stream, phase, form) = state.withLock { state in
-        server.release(state.reserved, for: request.sender.holder)
+      let (status, note, stream, phase, form, reserved) = state.withLock { state in
         defer { (state.phase, state.body, state.reserved, state.form) = (.done, [], 0, nil) }
-        return (state.status, state.note, state.stream, state.phase, state.form)
+        return (state.status, state.note, state.stream, state.phase, state.form, state.reserved)
       }
+      if reserved > 0 { server.release(reserved, for: request.sender.holder) }
       form?.close()
-      watched?.expect(within: server.connections.idleSeconds + server.connections.requestSeconds)
+      let now = WatchedConnection.now
+      watched?.expect(within: server.connections.idleSeconds + server.connections.requestSeconds, from: now)
       watched?.expectReading(false)
       if case .ready(let response) = phase { response.discard() }
       if case .flowing(let reception) = phase { reception.gone() }
@@ -265,7 +267,7 @@
         server.drop(stream)
         stream.close()
       }
-      let seconds = start.duration(to: .now) / .seconds(1)
+      let seconds = Double(now - start) / 1e9
       server.application.finished(
         HTTPRecord(request: request, status: status, seconds: seconds, note: note ?? request.sender.note))
       request.sender.end()

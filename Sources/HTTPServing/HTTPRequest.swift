@@ -14,9 +14,14 @@
       let peer: String
       let sender = HTTPSender()
       let refusal: String?
+      let hasBody: Bool
 
-      init(_ method: String, _ target: HTTPTarget, _ fields: HTTPFields, peer: String, refusal: String? = nil) {
-        (self.method, self.target, self.fields, self.peer, self.refusal) = (method, target, fields, peer, refusal)
+      init(
+        _ method: String, _ target: HTTPTarget, _ fields: HTTPFields, peer: String, refusal: String? = nil,
+        hasBody: Bool
+      ) {
+        (self.method, self.target, self.fields, self.peer) = (method, target, fields, peer)
+        (self.refusal, self.hasBody) = (refusal, hasBody)
       }
     }
 
@@ -27,6 +32,8 @@
     public var target: HTTPTarget { head.target }
     /// The fields of the head.
     public var fields: HTTPFields { head.fields }
+    /// Which fields the head has, and what it asks for.
+    public var identity: HTTPHeadIdentity { HTTPHeadIdentity(head.fields, head.target) }
     /// The numeric address of the peer, without its port; a proxy's where there is one. Empty if it is unknown.
     public var peer: String { head.peer }
     /// The whole body; empty until it was gathered.
@@ -35,10 +42,12 @@
     public var sender: HTTPSender { head.sender }
     /// Why the request is rejected without asking the application, if it is malformed.
     var refusal: String? { head.refusal }
+    /// Whether a body follows the head.
+    var hasBody: Bool { head.hasBody }
 
     /// A request without a connection, for tests of an application.
     public init(method: String, target: HTTPTarget, fields: HTTPFields = [], body: [UInt8] = [], peer: String = "") {
-      head = Head(method, target, fields, peer: peer)
+      head = Head(method, target, fields, peer: peer, hasBody: fields.announceBody)
       self.body = body
     }
 
@@ -54,9 +63,10 @@
       do throws(HTTPServerError) {
         let target = try known.target(of: connection, path)
         let refusal = isASCII ? read.refusal : "The method of the request is not ASCII."
-        head = Head(method, target, read.fields, peer: peer, refusal: refusal)
+        head = Head(method, target, read.fields, peer: peer, refusal: refusal, hasBody: read.hasBody)
       } catch {
-        head = Head(method, HTTPTarget(), read.fields, peer: peer, refusal: error.description)
+        head = Head(
+          method, HTTPTarget(), read.fields, peer: peer, refusal: error.description, hasBody: read.hasBody)
       }
     }
 
@@ -95,10 +105,7 @@
     }
 
     /// The announced length of the body in bytes; nil if it is not announced or not a number.
-    public var contentLength: Int? { fields["content-length"].flatMap { Int($0) } }
-
-    /// Whether a body follows the head.
-    var hasBody: Bool { (contentLength ?? 0) > 0 || fields["transfer-encoding"] != nil }
+    public var contentLength: Int? { fields.contentLength }
 
     /// The media type of the body, lower-cased and without its parameters.
     public var contentType: String? {
@@ -109,7 +116,32 @@
     public var cookies: [String: String] { fields.cookies }
   }
 
+  /// Which fields a head has, and what it asks for: requests of one identity have the same of both.
+  ///
+  /// Those that were read apart have different ones, although they may be equal. A head that comes again soon has its
+  /// former identity, unless its target has a query.
+  public struct HTTPHeadIdentity: Equatable, Sendable {
+    private let fields: HTTPFields
+    private let target: HTTPTarget
+
+    init(_ fields: HTTPFields, _ target: HTTPTarget) { (self.fields, self.target) = (fields, target) }
+
+    /// A number that equal ones share, to find one among others by; different ones may share it too.
+    public var mark: UInt { fields.mark &* 31 &+ target.mark }
+
+    /// Whether both have the same fields and the same target.
+    public static func == (one: HTTPHeadIdentity, other: HTTPHeadIdentity) -> Bool {
+      one.target.mark == other.target.mark && one.fields.mark == other.fields.mark
+    }
+  }
+
   extension HTTPFields {
+    /// The announced length of a body in bytes; nil if it is not announced or not a number.
+    fileprivate var contentLength: Int? { self["content-length"].flatMap { Int($0) } }
+
+    /// Whether they say that a body follows.
+    fileprivate var announceBody: Bool { (contentLength ?? 0) > 0 || self["transfer-encoding"] != nil }
+
     /// The values of the cookies among them, by name; the first of a name counts (RFC 6265).
     public var cookies: [String: String] {
       var cookies: [String: String] = [:]
@@ -188,19 +220,21 @@
     /// None if a name is not a token, or if a line continues another.
     let fields: HTTPFields
     let refusal: String?
+    /// Whether they say that a body follows.
+    let hasBody: Bool
 
     init(_ connection: OpaquePointer) {
       var isFolded = false
       let read = HTTPFields(headOf: connection, isFolded: &isFolded)
       guard !isFolded else {
-        (fields, refusal) = ([], "A line in the request's head continues the one before it.")
+        (fields, refusal, hasBody) = ([], "A line in the request's head continues the one before it.", false)
         return
       }
       guard read.pairs.allSatisfy({ Self.isToken($0.name) }) else {
-        (fields, refusal) = ([], "The name of a field in the request's head is not a token.")
+        (fields, refusal, hasBody) = ([], "The name of a field in the request's head is not a token.", false)
         return
       }
-      fields = read
+      (fields, hasBody) = (read, read.announceBody)
       do throws(HTTPServerError) {
         try HTTPRequest.checkFraming(fields)
         refusal = nil
@@ -223,13 +257,28 @@
 
   /// Names with values, in their order; names are compared without regard to ASCII case.
   public struct HTTPFields: Sendable, ExpressibleByArrayLiteral {
-    private typealias Entries = [(name: String, value: String)]
-    private let entries: Entries
+    fileprivate typealias Entries = [(name: String, value: String)]
+
+    /// The pairs, and what is noted of them: copies of the fields share both.
+    private final class List: Sendable {
+      let entries: Entries
+      let note = HTTPNote()
+      init(_ entries: Entries) { self.entries = entries }
+    }
+
+    /// That of all fields without a pair.
+    private static let none = List([])
+    private let list: List
+    private var entries: Entries { list.entries }
     /// What the application works out from the fields alone; copies of the fields share it.
-    public let note = HTTPNote()
+    public var note: HTTPNote { list.note }
+    /// A number that copies of the fields share, and no others that are in memory at the same time.
+    fileprivate var mark: UInt { UInt(bitPattern: ObjectIdentifier(list)) }
+
+    fileprivate init(entries: Entries) { list = entries.isEmpty ? Self.none : List(entries) }
 
     /// Fields from pairs of name and value.
-    public init(_ pairs: [(String, String)]) { entries = pairs.map { ($0.lowercased(), $1) } }
+    public init(_ pairs: [(String, String)]) { self.init(entries: pairs.map { ($0.lowercased(), $1) }) }
 
     /// Fields from pairs of name and value.
     public init(arrayLiteral elements: (String, String)...) { self.init(elements) }
@@ -253,7 +302,7 @@
           }, handed)
       }
       if handed.isFolded { isFolded = true }
-      entries = handed.entries
+      self.init(entries: handed.entries)
     }
 
     /// The pairs of a query as they were written; the case of their names counts.
@@ -266,7 +315,7 @@
             HTTPFields.append(list, name, nameCount, value, valueCount, isHead: false)
           }, handed)
       }
-      entries = handed.entries
+      self.init(entries: handed.entries)
     }
 
     private static func append(
@@ -307,16 +356,31 @@
   /// something that is not UTF-8, to a control character, or to `.` or `..` is rejected: no file or identifier has such
   /// a name.
   public struct HTTPTarget: Sendable {
-    /// The path as the client wrote it, without the query; for logs.
-    public let path: String
-    /// The decoded segments between the slashes.
-    public let segments: [String]
-    /// The decoded query.
-    public let query: HTTPFields
-    /// What the application works out from the target alone; copies of the target share it.
-    public let note = HTTPNote()
+    /// The parts, and what is noted of them: copies of the target share both.
+    private final class Parts: Sendable {
+      let path: String
+      let segments: [String]
+      let query: HTTPFields
+      let note = HTTPNote()
 
-    init() { (path, segments, query) = ("", [], []) }
+      init(_ path: String, _ segments: [String], _ query: HTTPFields) {
+        (self.path, self.segments, self.query) = (path, segments, query)
+      }
+    }
+
+    private let parts: Parts
+    /// The path as the client wrote it, without the query; for logs.
+    public var path: String { parts.path }
+    /// The decoded segments between the slashes.
+    public var segments: [String] { parts.segments }
+    /// The decoded query.
+    public var query: HTTPFields { parts.query }
+    /// What the application works out from the target alone; copies of the target share it.
+    public var note: HTTPNote { parts.note }
+    /// A number that copies of the target share, and no others that are in memory at the same time.
+    fileprivate var mark: UInt { UInt(bitPattern: ObjectIdentifier(parts)) }
+
+    init() { parts = Parts("", [], []) }
 
     /// Decodes a path and a query that are split already.
     /// - Throws: ``HTTPServerError`` that names what is malformed.
@@ -324,13 +388,13 @@
       guard path.utf8.first == UInt8(ascii: "/") else {
         throw HTTPServerError(description: "The target of a request must begin with a slash.")
       }
-      self.path = path
+      let segments: [String]
       if let plain = Self.plainSegments(path) { segments = plain } else { segments = try Self.decodedSegments(path) }
       var pairs: [(String, String)] = []
       for (name, value) in query.pairs {
         pairs.append((try Self.decoded(Self.spaced(name)), try Self.decoded(Self.spaced(value))))
       }
-      self.query = HTTPFields(verbatim: pairs)
+      parts = Parts(path, segments, HTTPFields(verbatim: pairs))
     }
 
     private static func decodedSegments(_ path: String) throws(HTTPServerError) -> [String] {
@@ -433,6 +497,6 @@
 
   extension HTTPFields {
     /// Fields whose names keep their case, as those of a query do.
-    init(verbatim pairs: [(String, String)]) { entries = pairs.map { ($0, $1) } }
+    init(verbatim pairs: [(String, String)]) { self.init(entries: pairs.map { ($0, $1) }) }
   }
 #endif

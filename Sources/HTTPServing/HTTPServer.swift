@@ -145,7 +145,6 @@
       /// The address of libmicrohttpd's daemon; 0 before the start and after the stop.
       var daemon: UInt = 0
       var intake: ConnectionIntake?
-      var streams: [ObjectIdentifier: Weak] = [:]
       /// How many tasks prepare a response.
       var tasks = 0
       var isStopping = false
@@ -153,8 +152,6 @@
       var isClosing = false
       var stopped: [CheckedContinuation<Void, Never>] = []
     }
-
-    private struct Weak { weak var stream: HTTPStream? }
 
     /// How many requests have begun and are not over: those whose last bytes are still to be sent included.
     private let requests = Atomic(0)
@@ -164,6 +161,7 @@
     private let gatheredOf = Mutex<[String: Int]>([:])
     /// Guarded by its lock; `daemon` is set before the first request can be handled and cleared by `stop`.
     private let state = Mutex(State())
+    private let streams = AdoptedStreams()
     let application: any HTTPApplication
     private let options: HTTPServerOptions
     let connections: ConnectionWatch
@@ -212,20 +210,18 @@
       }
       heartbeat.withLock { tasks in
         tasks = [
-          repeating(each: Double(options.heartbeatSeconds)) { $0.beat() },
-          repeating(each: min(5, options.requestSeconds / 4)) { $0.connections.sweep() },
+          Self.repeating(each: Double(options.heartbeatSeconds)) { [streams] in
+            for stream in streams.open { stream.beat() }
+          },
+          Self.repeating(each: min(5, options.requestSeconds / 4)) { [connections] in connections.sweep() },
         ]
       }
     }
 
-    private func repeating(
-      each seconds: Double, _ work: @escaping @Sendable (HTTPServer) -> Void
-    ) -> Task<Void, Never> {
-      Task.detached { [weak self] in
-        while (try? await Task.sleep(for: .seconds(seconds))) != nil {
-          guard let self else { return }
-          work(self)
-        }
+    /// Works on parts of a server, not on the server: each use of an object that is referenced weakly costs more.
+    private static func repeating(each seconds: Double, _ work: @escaping @Sendable () -> Void) -> Task<Void, Never> {
+      Task.detached {
+        while (try? await Task.sleep(for: .seconds(seconds))) != nil { work() }
       }
     }
 
@@ -266,14 +262,14 @@
       await withCheckedContinuation { continuation in intake.stop { continuation.resume() } }
       // No feed is added any more: `adopt` ends those that come now. An archive or a log goes on to its end, for a
       // while: ended here, it would look whole.
-      for stream in openStreams where stream.hasHeartbeat { stream.end() }
+      for stream in streams.open where stream.hasHeartbeat { stream.end() }
       // A response that is ready is not sent yet, nor is the end of a stream.
       let limit = ContinuousClock.now + .seconds(options.stopSeconds)
       while requests.load(ordering: .acquiring) > 0, ContinuousClock.now < limit {
         try? await Task.sleep(for: .milliseconds(5))
       }
       state.withLock { $0.isClosing = true }
-      for stream in openStreams { stream.abort() }
+      for stream in streams.open { stream.abort() }
       connections.shutDownAll()
       await tasksEnded()
       // Waits for the threads of the pool, so it runs where blocking is allowed.
@@ -312,7 +308,7 @@
     /// How many streams are open: those of events, which are silent for long, and those of contents, which are written
     /// as fast as their clients read.
     public var streamCounts: (events: Int, contents: Int) {
-      let streams = openStreams
+      let streams = streams.open
       let events = streams.count { $0.hasHeartbeat }
       return (events, streams.count - events)
     }
@@ -365,23 +361,16 @@
 
     /// Takes a stream into account, so that it has heartbeats and ends with the server; `drop` is called for each.
     func adopt(_ stream: HTTPStream) {
-      let (isStopping, isClosing) = state.withLock { state in
-        state.streams[ObjectIdentifier(stream)] = Weak(stream: stream)
-        return (state.isStopping, state.isClosing)
-      }
+      // First into the table: what is stopping from now on finds it there.
+      streams.add(stream)
+      let (isStopping, isClosing) = state.withLock { ($0.isStopping, $0.isClosing) }
       if isClosing { stream.abort() } else if isStopping, stream.hasHeartbeat { stream.end() }
     }
 
     /// How many streams the table has.
-    var adoptedCount: Int { state.withLock { $0.streams.count } }
+    var adoptedCount: Int { streams.count }
 
-    private var openStreams: [HTTPStream] { state.withLock { $0.streams.values.compactMap(\.stream) } }
-
-    func drop(_ stream: HTTPStream) { state.withLock { $0.streams[ObjectIdentifier(stream)] = nil } }
-
-    private func beat() {
-      for stream in openStreams { stream.beat() }
-    }
+    func drop(_ stream: HTTPStream) { streams.remove(stream) }
 
     /// Runs the work of a request; `stop` waits for it.
     func run(_ work: @escaping @Sendable () async -> Void) {
@@ -417,6 +406,21 @@
         for continuation in waiting { continuation.resume() }
       }
     }
+  }
+
+  /// The streams of a server that are open.
+  private final class AdoptedStreams: Sendable {
+    private struct Weak { weak var stream: HTTPStream? }
+
+    private let table = Mutex<[ObjectIdentifier: Weak]>([:])
+
+    var open: [HTTPStream] { table.withLock { $0.values.compactMap(\.stream) } }
+
+    /// How many the table has.
+    var count: Int { table.withLock { $0.count } }
+
+    func add(_ stream: HTTPStream) { table.withLock { $0[ObjectIdentifier(stream)] = Weak(stream: stream) } }
+    func remove(_ stream: HTTPStream) { table.withLock { $0[ObjectIdentifier(stream)] = nil } }
   }
 
   /// Drops what libmicrohttpd says on a thread until the request that the thread serves is over.

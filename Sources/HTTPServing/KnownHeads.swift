@@ -5,17 +5,18 @@
 
   // Parts of heads that came before.
   //
-  //   the path, without a query ─┐  a quick hash          ┌─ the same bytes: what was made of them then, with its note
-  //                              ├──────────────▶ a slot ─┤
-  //   all fields of the head ────┘                        └─ other bytes: read now, and kept in the slot
+  //   the path, without a query ─┐  a quick hash             ┌─ the same bytes: what was made of them then, and its note
+  //                              ├──────────────▶ two slots ─┤
+  //   all fields of the head ────┘                           └─ other bytes: read now, and kept in the first of them
   //
   // A browser sends the same fields with each picture of a grid, over all of its connections, and a picture is asked
   // for by many: reading a head anew makes some twenty strings, which was a third of what a small answer costs beyond
   // libmicrohttpd. What an application works out from a part alone, such as the credential in it, it keeps in the
-  // part's `HTTPNote`, and finds it again with the part.
+  // part's `HTTPNote`, and finds it again with the part. What it works out from both parts, it finds again by the head's
+  // `HTTPHeadIdentity`.
   //
   // Invariant: a part is what reading the same bytes anew would give, from any client; permissions are never recorded.
-  // A slot holds one part, so two that share a slot take turns, and nothing grows. Fields of GET and HEAD are kept, and
+  // A slot holds one part, so three that share two slots take turns, and nothing grows. Fields of GET and HEAD are kept, and
   // paths, up to `limit` bytes each. A head with a line that is continued is not: its name and value alone would be
   // those of another head (`chttp_is_folded`).
   //
@@ -52,9 +53,10 @@
       }
     }
 
+    /// Two for each remainder of the hash; the part that came last is in the first one.
     private let slots: Mutex<[Slot?]>
 
-    init(slots count: Int) { slots = Mutex([Slot?](repeating: nil, count: count)) }
+    init(pairs count: Int) { slots = Mutex([Slot?](repeating: nil, count: 2 * count)) }
 
     /// The part that has the bytes.
     /// - Parameter make: makes it of the bytes; what that throws is thrown, and nothing is kept.
@@ -63,15 +65,23 @@
     ) throws(Failure) -> Part {
       let hash = Self.quickHash(bytes)
       let known = slots.withLock { slots -> Part? in
-        guard let slot = slots[Int(hash % UInt64(slots.count))], slot.isOf(bytes) else { return nil }
-        return slot.part
+        let place = Self.place(hash, slots)
+        if let slot = slots[place], slot.isOf(bytes) { return slot.part }
+        if let slot = slots[place + 1], slot.isOf(bytes) { return slot.part }
+        return nil
       }
       if let known { return known }
       let made = try make()
       let slot = Slot(bytes: Array(bytes), part: made)
-      slots.withLock { $0[Int(hash % UInt64($0.count))] = slot }
+      slots.withLock { slots in
+        let place = Self.place(hash, slots)
+        slots.swapAt(place, place + 1)
+        slots[place] = slot
+      }
       return made
     }
+
+    private static func place(_ hash: UInt64, _ slots: [Slot?]) -> Int { Int(hash % UInt64(slots.count / 2)) * 2 }
 
     /// A hash that costs about a nanosecond a word; two parts that are made to collide are read anew each time.
     private static func quickHash(_ bytes: UnsafeRawBufferPointer) -> UInt64 {
@@ -96,8 +106,8 @@
   final class KnownHeads: Sendable {
     /// How many bytes a part may have.
     static let limit = 2048
-    private let fields = KnownParts<ReadFields>(slots: 64)
-    private let targets = KnownParts<HTTPTarget>(slots: 1024)
+    private let fields = KnownParts<ReadFields>(pairs: 128)
+    private let targets = KnownParts<HTTPTarget>(pairs: 512)
 
     /// The fields of a head.
     func fields(of connection: OpaquePointer) -> ReadFields {

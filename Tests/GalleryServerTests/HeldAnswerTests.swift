@@ -431,11 +431,33 @@
     /// A response that a decision has, unless nothing keeps it any more.
     private struct Remembered { weak var response: HTTPMadeResponse? }
 
+    /// The parts of heads: one that comes again is the same, as it is for a server.
+    private final class Heads: Sendable {
+      private let targets = Mutex<[String: HTTPTarget]>([:])
+      private let fields = Mutex<[String: HTTPFields]>([:])
+
+      func request(_ text: String, _ pairs: [(String, String)]) throws -> HTTPRequest {
+        let target = try targets.withLock { targets in
+          let target = try targets[text] ?? HTTPTarget(text)
+          targets[text] = target
+          return target
+        }
+        let fields = self.fields.withLock { fields in
+          let spelled = pairs.map { "\($0.0): \($0.1)" }.joined(separator: "\n")
+          let list = fields[spelled] ?? HTTPFields(pairs)
+          fields[spelled] = list
+          return list
+        }
+        return HTTPRequest(method: "GET", target: target, fields: fields)
+      }
+    }
+
     /// Asks for one file, of which nothing else than the test closes or forgets anything.
     private struct Asking {
       let gallery: TestGallery
       let files: OpenFiles
       let path: String
+      private let heads = Heads()
 
       init(_ gallery: TestGallery, _ ticks: Ticks = Ticks()) throws {
         self.gallery = gallery
@@ -445,24 +467,31 @@
       }
 
       private func request(_ target: String, key: String?, _ fields: [(String, String)] = []) throws -> HTTPRequest {
-        HTTPRequest(
-          method: "GET", target: try HTTPTarget(target),
-          fields: HTTPFields(fields + [("authorization", "Bearer \(key ?? gallery.owner)")]))
+        try heads.request(target, fields + [("authorization", "Bearer \(key ?? gallery.owner)")])
       }
 
       /// What was decided for a request of the owner.
       func remembered(_ target: String = "/a") throws -> Remembered {
         let request = try self.request(target, key: nil)
-        guard let key = try gallery.server.keyring.key(of: request) else { return Remembered() }
-        return Remembered(response: try files.decided(request, key, in: gallery.library))
+        return Remembered(
+          response: try files.decided(request, gallery.server.keyring, in: gallery.library)?.response)
+      }
+
+      /// The key with which a request is answered as it was decided; nil if it has to be decided.
+      func decidedKey(
+        _ target: String = "/a", key: String? = nil, _ fields: [(String, String)] = []
+      ) throws -> Keyring.Key? {
+        try files.decided(try request(target, key: key, fields), gallery.server.keyring, in: gallery.library)?.key
       }
 
       /// Whether the answer to a request had to be decided.
       func decides(_ target: String = "/a", key: String? = nil, _ fields: [(String, String)] = []) throws -> Bool {
-        let request = try self.request(target, key: key, fields)
-        let key = try gallery.server.keyring.key(of: request)
-        let call = Call(request: request, parameters: [], key: key, server: gallery.server)
-        if let key, try files.decided(request, key, in: gallery.library) != nil { return false }
+        let (request, keyring) = (try self.request(target, key: key, fields), gallery.server.keyring)
+        if try files.decided(request, keyring, in: gallery.library) != nil { return false }
+        let changeCount = keyring.changeCount
+        let call = Call(
+          request: request, parameters: [], key: try keyring.key(of: request), server: gallery.server,
+          keyChangeCount: changeCount)
         var isDecided = false
         let response = try files.answer(call) {
           isDecided = true
@@ -474,7 +503,7 @@
       }
     }
 
-    @Test("the decision for a request holds for equal ones of its key, until the next commit or sweep")
+    @Test("the decision for a request holds for those with the same head, until the next commit or sweep")
     func decisions() async throws {
       try await TestGallery.serving { gallery in
         let asking = try Asking(gallery)
@@ -493,6 +522,71 @@
         #expect(asking.files.decisionCount == 0)
         #expect(try asking.decides() && asking.decides(key: app) && !asking.decides())
         try Data("BYTES".utf8).write(to: URL(filePath: asking.path), options: .atomic)
+        #expect(try asking.decides() && !asking.decides())
+      }
+    }
+
+    @Test("a decision ends when a key, a person or a share changes, and when its key or its share expires")
+    func endOfKeys() async throws {
+      try await TestGallery.serving { gallery in
+        let (asking, server) = (try Asking(gallery), gallery.server)
+        let app = try gallery.key(of: "app").secret
+        func decide() throws {
+          _ = try asking.decides(key: app)
+          #expect(try asking.decidedKey(key: app)?.client == "app" && asking.decidedKey(key: "unknown") == nil)
+        }
+        try decide()
+        _ = try gallery.key(of: "other")
+        #expect(try asking.decidedKey(key: app) == nil)
+        try decide()
+        _ = try server.people.add("anna", client: "anna", password: nil)
+        #expect(try asking.decidedKey(key: app) == nil)
+        try decide()
+        _ = try server.keyring.withdraw { $0.client == "app" }
+        #expect(try asking.decidedKey(key: app) == nil)
+        #expect(throws: Problem.self) { try asking.decides(key: app) }
+        _ = try asking.decides()
+        #expect(try asking.decidedKey() != nil)
+        gallery.clock.advance(by: Keyring.sessionSeconds)
+        #expect(try asking.decidedKey() == nil)
+      }
+    }
+
+    @Test("what a visitor of a share link asks for is decided until the link expires or is withdrawn")
+    func endOfShares() async throws {
+      try await TestGallery.serving { gallery in
+        let asking = try Asking(gallery)
+        let asset = try await gallery.makeFile("shared").asset
+        let made = try gallery.ask("POST", "/v1/shares", json: ["title": "a", "assets": [asset], "days": 1]).json()
+        let (name, secret) = (try #require(made["name"] as? String), try #require(made["secret"] as? String))
+        func open() throws -> String {
+          let opened = try gallery.ask("POST", "/v1/shares:open", json: ["secret": secret], key: nil)
+          return try #require(try opened.json()["secret"] as? String)
+        }
+        let first = try open()
+        #expect(try asking.decides(key: first) && asking.decidedKey(key: first) != nil)
+        gallery.clock.advance(by: 86_399)
+        #expect(try asking.decidedKey(key: first) != nil)
+        let last = try open()
+        #expect(try asking.decides(key: last) && asking.decidedKey(key: last) != nil)
+        gallery.clock.advance(by: 1)
+        #expect(try asking.decidedKey(key: first) == nil && asking.decidedKey(key: last) == nil)
+        gallery.clock.advance(by: -2)
+        _ = try asking.decides(key: last)
+        #expect(try asking.decidedKey(key: last) != nil)
+        _ = try gallery.ask("DELETE", "/v1/shares/\(name)")
+        #expect(try asking.decidedKey(key: last) == nil)
+      }
+    }
+
+    @Test("a head that names a person shows no key by itself where proxies are trusted")
+    func proxies() async throws {
+      var access = GalleryAccess()
+      access.trustedProxies = ["127.0.0.1"]
+      try await TestGallery.serving(access: access) { gallery in
+        let asking = try Asking(gallery)
+        let named = [("x-forwarded-user", "anna")]
+        #expect(try asking.decides("/a", named) && asking.decides("/a", named) && asking.files.decisionCount == 0)
         #expect(try asking.decides() && !asking.decides())
       }
     }

@@ -21,7 +21,8 @@
   /// Wakes requests that wait for a change of permissions, keys or picking sessions.
   final class AccessWatch: PhotoLibraryPersistentChangesObserver, Sendable {
     private struct State {
-      weak var library: PhotoLibrary?
+      /// Until the end; the library refers to its observers weakly.
+      var library: PhotoLibrary?
       /// Ends what is no longer permitted.
       var endWithdrawn: (@Sendable () -> Void)?
       var generation: UInt64 = 0
@@ -68,6 +69,7 @@
     func end() {
       let (library, sweeper) = state.withLock { state in
         state.isEnded = true
+        defer { state.library = nil }
         return (state.library, state.sweeper)
       }
       sweeper?.cancel()

@@ -18,6 +18,9 @@
     /// Held while a change is made and written; only threads that may wait take it.
     private let changing = Mutex(())
     private let write: @Sendable (Value) throws -> Void
+    private let changes = Atomic<UInt64>(0)
+    /// How many changes there have been: what is read after this was asked is still so while this is the same.
+    var changeCount: UInt64 { changes.load(ordering: .acquiring) }
 
     /// - Parameters:
     ///   - value: what the file holds, but for what ended with its reading and could not be taken out.
@@ -49,6 +52,7 @@
           throw error
         }
         value.withLock { $0 = next }
+        changes.add(1, ordering: .releasing)
         return outcome
       }
     }

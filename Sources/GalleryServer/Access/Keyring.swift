@@ -60,6 +60,15 @@
       let epoch: String
     }
 
+    /// A key that a head showed, and how long that head shows it.
+    struct Shown: Sendable {
+      let key: Key
+      /// How many changes of keys, people and shares there had been before it was looked for.
+      fileprivate let changeCount: UInt64
+      /// When it ends at the latest.
+      fileprivate let end: Date
+    }
+
     /// What a new key is for.
     struct Grant: Sendable {
       var client: String
@@ -166,6 +175,22 @@
       key.isAmbient = true
       return key
     }
+
+    /// How many changes of keys, people and shares there have been.
+    var changeCount: UInt64 { keys.changeCount &+ people.changeCount &+ shares.changeCount }
+
+    /// A key that a request showed, for those that have the same head; nil if it depends on more than the head.
+    /// - Parameter changeCount: how many changes there had been before the key was looked for.
+    func shown(_ key: Key, by request: HTTPRequest, since changeCount: UInt64) -> Shown? {
+      // Whether a proxy is trusted depends on where the request came from.
+      guard trustedProxies.isEmpty || request.fields["x-forwarded-user"] == nil else { return nil }
+      guard let tie = key.share else { return Shown(key: key, changeCount: changeCount, end: key.expires) }
+      guard let share = shares.named(tie.name) else { return nil }
+      return Shown(key: key, changeCount: changeCount, end: min(key.expires, share.expires ?? key.expires))
+    }
+
+    /// Whether a head still shows the key that it showed.
+    func isGood(_ shown: Shown) -> Bool { shown.changeCount == changeCount && shown.end > environment.now() }
 
     private func key(hash: String) throws(Problem) -> Key {
       guard let key = keys.read({ $0.byHash[hash] }), isGood(key) else { throw .signInRequired }

@@ -42,12 +42,8 @@
   final class KnownTarget: Sendable {
     /// Whether no character has too many combining marks.
     let isBounded: Bool
-    /// A hash of the path; 0 where a character has too many.
-    let pathHash: Int
-
     fileprivate init(_ target: HTTPTarget) {
       isBounded = target.segments.allSatisfy(\.isBoundedInMarks) && target.query.isBounded
-      pathHash = isBounded ? target.path.hashValue : 0
     }
   }
 

@@ -46,6 +46,9 @@
       }
     }
 
+    /// How many changes there have been, see ``Kept/changeCount``.
+    var changeCount: UInt64 { people.changeCount }
+
     /// The person of a name.
     func named(_ name: String) -> Person? { people.read { $0[name] } }
 

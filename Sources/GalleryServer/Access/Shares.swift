@@ -63,6 +63,9 @@
       }
     }
 
+    /// How many changes there have been, see ``Kept/changeCount``.
+    var changeCount: UInt64 { shares.changeCount }
+
     /// The share of a name, if its link is good.
     func named(_ name: String) -> Share? { shares.read { $0[name] }.flatMap { isGood($0) ? $0 : nil } }
 

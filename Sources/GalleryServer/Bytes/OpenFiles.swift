@@ -22,18 +22,19 @@
   // A small file is kept as the response that it is sent in, so that sending it again reads and builds nothing. The
   // response is part of what is kept of the file, and goes with it: it is sent only after the same `fstat`.
   //
-  //   (key, path of the request) ─▶ which response, and the last transaction when that was decided
+  //   head of the request ─▶ which response and which key, and the last transaction when that was decided
   //
-  // Which file a path means, and whether a key opens it, depends on the key and on the log alone, which holds
-  // permissions too. So what was decided once is good for the same key and the same path until something is committed,
-  // by whichever process. A decision has the number of a snapshot that is at least as old as what it was decided by,
-  // and is good while that is the number of LMDB's last commit. A sweep forgets the decisions, so that what counts
-  // uses is asked every few seconds. The server looks for a decision before it looks for a route, and asks for the
-  // file's state once a tick of the kernel's clock: a picture that is asked for again costs little more than
-  // libmicrohttpd.
+  // Which key a head shows depends on the head and on the keys, people and shares that there are; which file a path
+  // means, and whether a key opens it, on the key and on the log, which holds permissions too. So what was decided once
+  // is good for the same head until one of those is changed, the key expires, or something is committed, by whichever
+  // process. A decision has the number of a snapshot that is at least as old as what it was decided by, and is good
+  // while that is the number of LMDB's last commit. A sweep forgets the decisions, so that what counts uses is asked
+  // every few seconds. The server looks for a decision before it looks for a key and a route, and asks for the file's
+  // state once a tick of the kernel's clock: a picture that is asked for again costs little more than libmicrohttpd.
   //
-  // Decisions are in a fixed number of slots, two for each remainder of a hash; the newer decision replaces the older
-  // one. When a file is closed, or is sent in another response, the decisions that name it are removed.
+  // Heads are told apart by their identity, which compares nothing: a picture of a grid is asked for with the fields
+  // and the path that came before (KnownHeads.swift). Decisions are in a fixed number of slots, two for each remainder
+  // of its mark; the newer decision replaces the older one. When a file is closed, or is sent in another response, the decisions that name it are removed.
   //
   // Rejected: the bytes of larger files in memory (the kernel keeps them once, for all processes); files outside the
   // library (a disk with an open file cannot be unmounted).
@@ -92,34 +93,19 @@
       init(_ look: FileLook, _ response: HTTPMadeResponse) { (self.look, self.response) = (look, response) }
     }
 
-    /// What a client asks for, whole and without a query.
-    private struct Question: Equatable, Sendable {
-      let key: String
-      let path: String
-      /// The first of its two slots; the other one has the next number.
-      let slot: Int
-
-      /// The question of a request; nil for one whose answer depends on more than that, or that is too long.
-      init?(_ request: HTTPRequest, _ key: Keyring.Key) {
-        guard request.method == "GET", request.target.query.pairs.isEmpty, request.knownFields.wantsWhole,
-          request.target.path.utf8.count <= OpenFiles.pathLimit
-        else { return nil }
-        (self.key, path) = (key.name, request.target.path)
-        // The path's hash has a secret of the process; names of keys are the server's own.
-        let hash = key.name.utf8.reduce(UInt(bitPattern: request.knownTarget.pathHash)) { $0 &* 31 &+ UInt($1) }
-        slot = Int(hash % UInt(OpenFiles.decisionLimit / 2)) * 2
-      }
-    }
-
-    /// The response that a question is answered with, while the file is kept that it was made from.
+    /// The response that a head is answered with, while the file is kept that it was made from.
     private final class Decision: Sendable {
-      let question: Question
+      let head: HTTPHeadIdentity
+      let key: Keyring.Shown
       let kept: Kept
       let made: Made
       let transaction: UInt64
+      /// The first of its two slots; the other one has the next number.
+      let slot: Int
 
-      init(_ question: Question, _ kept: Kept, _ made: Made, _ transaction: UInt64) {
-        (self.question, self.kept, self.made, self.transaction) = (question, kept, made, transaction)
+      init(_ head: HTTPHeadIdentity, _ key: Keyring.Shown, _ kept: Kept, _ made: Made, _ transaction: UInt64) {
+        (self.head, self.key, self.kept, self.made, self.transaction) = (head, key, kept, made, transaction)
+        slot = OpenFiles.slot(head)
       }
     }
 
@@ -133,16 +119,16 @@
         kept[path] = file
       }
 
-      func decision(_ question: Question) -> Decision? {
-        for slot in question.slot...question.slot + 1 {
-          if let decision = decisions[slot], decision.question == question { return decision }
-        }
+      func decision(_ head: HTTPHeadIdentity) -> Decision? {
+        let slot = OpenFiles.slot(head)
+        if let decision = decisions[slot], decision.head == head { return decision }
+        if let decision = decisions[slot + 1], decision.head == head { return decision }
         return nil
       }
 
       mutating func remember(_ decision: Decision) {
-        let slot = decision.question.slot
-        if let former = decisions[slot], former.question != decision.question { put(former, at: slot + 1) }
+        let slot = decision.slot
+        if let former = decisions[slot], former.head != decision.head { put(former, at: slot + 1) }
         put(decision, at: slot)
       }
 
@@ -244,42 +230,62 @@
 
     // MARK: Decisions
 
-    /// The answer to a request that was decided for an equal one of the same key, if nothing has been committed since.
+    /// The first of the two slots for the decisions of a head.
+    private static func slot(_ head: HTTPHeadIdentity) -> Int {
+      // Objects lie at multiples of 16, and those that are made together one behind the other.
+      let mixed = (head.mark >> 4) &* 0x9E37_79B9_7F4A_7C15
+      return Int((mixed >> 32) % UInt(decisionLimit / 2)) * 2
+    }
+
+    /// Whether the answer to a request depends on its head alone, as far as the request goes, and may be remembered.
+    private static func isMemorable(_ request: HTTPRequest) -> Bool {
+      request.method == "GET" && request.target.query.pairs.isEmpty && request.knownFields.wantsWhole
+        && request.target.path.utf8.count <= pathLimit
+    }
+
+    /// The answer to a request that was decided for one with the same head, and the key that the head shows, if nothing
+    /// has been committed since and the key is good.
     /// - Throws: ``LibraryError`` if the library is closed.
     func decided(
-      _ request: HTTPRequest, _ key: Keyring.Key, in library: PhotoLibrary
-    ) throws -> HTTPMadeResponse? {
-      guard let question = Question(request, key), let decision = state.withLock({ $0.decision(question) }),
-        try library.lastTransaction == decision.transaction, !library.as(key.client).canAskPerson,
+      _ request: HTTPRequest, _ keyring: Keyring, in library: PhotoLibrary
+    ) throws -> (key: Keyring.Key, response: HTTPMadeResponse)? {
+      guard request.method == "GET" else { return nil }
+      let head = request.identity
+      guard let decision = state.withLock({ $0.decision(head) }), keyring.isGood(decision.key),
+        try library.lastTransaction == decision.transaction, !library.canAskPerson(as: decision.key.key.client),
         decision.kept.isUnchanged(inTick: tick())
       else { return nil }
       use(decision.kept)
-      return decision.made.response
+      return (decision.key.key, decision.made.response)
     }
 
-    /// Decides a request, and remembers the answer for those that are equal.
+    /// Decides a request, and remembers the answer for those that have the same head.
     /// - Parameters:
+    ///   - key: the key that the head shows; nil if it depends on more than the head.
     ///   - library: the library as the client of the key sees it.
     ///   - decide: the answer, which depends on the log, the path and the key only; nil if it takes longer.
     /// - Returns: the answer; nil if it takes longer, or if a person is to be asked.
     func answer(
-      _ request: HTTPRequest, _ key: Keyring.Key?, in library: PhotoLibrary, deciding decide: () throws -> HTTPResponse?
+      _ request: HTTPRequest, _ key: Keyring.Shown?, in library: PhotoLibrary,
+      deciding decide: () throws -> HTTPResponse?
     ) throws -> HTTPResponse? {
       if library.canAskPerson { return nil }
-      guard let key, let question = Question(request, key) else { return try decide() }
+      guard let key, Self.isMemorable(request) else { return try decide() }
       // Before the decision: what is committed meanwhile is decided again. A snapshot's number, and not that of the
       // last commit: for a moment within a commit, that one is ahead of what a reading sees.
       let transaction = try library.currentTransaction
       guard let response = try decide() else { return nil }
-      if case .made(let made) = response.content { remember(made, as: question, at: transaction) }
+      if case .made(let made) = response.content { remember(made, of: request.identity, key, at: transaction) }
       return response
     }
 
-    private func remember(_ response: HTTPMadeResponse, as question: Question, at transaction: UInt64) {
+    private func remember(
+      _ response: HTTPMadeResponse, of head: HTTPHeadIdentity, _ key: Keyring.Shown, at transaction: UInt64
+    ) {
       state.withLock { state in
         guard let kept = state.kept.values.first(where: { $0.made?.response === response }), let made = kept.made
         else { return }
-        state.remember(Decision(question, kept, made, transaction))
+        state.remember(Decision(head, key, kept, made, transaction))
       }
     }
 

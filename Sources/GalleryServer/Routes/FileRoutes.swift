@@ -62,7 +62,7 @@
   extension OpenFiles {
     /// Decides a request, see ``OpenFiles/answer(_:_:in:deciding:)``.
     func answer(_ call: Call, deciding decide: () throws -> HTTPResponse?) throws -> HTTPResponse? {
-      try answer(call.request, call.key, in: try call.library(), deciding: decide)
+      try answer(call.request, call.shown, in: try call.library(), deciding: decide)
     }
   }
 #endif

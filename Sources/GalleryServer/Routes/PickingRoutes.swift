@@ -95,8 +95,8 @@
       let origins = try origins(json.texts("origins") ?? [])
       let server = call.server
       let session = try library.beginPicking(configuration)
-      try server.picking.add(session, seconds: Double(seconds), origins: origins) { [weak server] in
-        server?.watch.wake()
+      try server.picking.add(session, seconds: Double(seconds), origins: origins) { [watch = server.watch] in
+        watch.wake()
       }
       do throws(Problem) { try call.checkIsStillGood() } catch {
         // A client that is withdrawn loses its sessions; this one may have been too late for that.

@@ -8,12 +8,17 @@
     /// Finds the route and the key of a request, and has the route plan the answer.
     public func plan(_ request: HTTPRequest) -> HTTPPlan {
       do {
+        if let (key, response) = try files.decided(request, keyring, in: library) {
+          try charge(request, to: key)
+          return .answer(HTTPResponse(response))
+        }
         try checkMarks(request)
+        let changeCount = keyring.changeCount
         let key = try admit(request)
-        if let key, let made = try files.decided(request, key, in: library) { return .answer(HTTPResponse(made)) }
         let (route, parameters) = try Router.route(request, withImmichClients: access.allowsImmichClients)
         try route.check(key, request)
-        let call = Call(request: request, parameters: parameters, key: key, server: self)
+        let call = Call(
+          request: request, parameters: parameters, key: key, server: self, keyChangeCount: changeCount)
         let plan = try route.plan(self, call)
         return route.need == .nothing ? plan : plan.whileGood(call)
       } catch {
@@ -34,13 +39,19 @@
         if let refusal, refusal.status != 401 { throw refusal }
         return nil
       }
+      try charge(request, to: key)
+      return key
+    }
+
+    /// Charges a request to its key.
+    /// - Throws: ``Problem`` 429 for one too many.
+    private func charge(_ request: HTTPRequest, to key: Keyring.Key) throws(Problem) {
       request.sender.name = key.client
       if !key.scopes.contains(.owner) {
         request.sender.holder = "client \(key.client)"
         try throttles.keys.charge(key.name)
       }
       if let share = key.share { try throttles.shares.charge(share.name) }
-      return key
     }
 
     /// Charges a request to its peer.

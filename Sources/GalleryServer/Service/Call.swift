@@ -10,6 +10,11 @@
     let parameters: [String]
     let key: Keyring.Key?
     let server: GalleryServer
+    /// How many changes of keys there had been before the key was looked for, see ``Keyring/shown(_:by:since:)``.
+    let keyChangeCount: UInt64
+
+    /// The key, for requests with the same head.
+    var shown: Keyring.Shown? { key.flatMap { server.keyring.shown($0, by: request, since: keyChangeCount) } }
 
     /// The library as the client of the request's key sees it.
     func library() throws(Problem) -> PhotoLibrary {

@@ -140,7 +140,9 @@
         trustedProxies: access.trustedProxies, readsAPIKeyField: access.allowsImmichClients)
       picking = Pickings(environment: environment)
       watch = AccessWatch()
-      try watch.begin(library, every: access.sweepSeconds) { [weak self] in self?.endWithdrawn() }
+      // Its parts, not the server: each use of an object that is referenced weakly costs more.
+      let withdrawal = Withdrawal(library: library, keyring: keyring, picking: picking, files: files, feeds: feeds)
+      try watch.begin(library, every: access.sweepSeconds) { withdrawal.end() }
     }
 
     /// Begins to answer requests.
@@ -191,9 +193,16 @@
     }
   }
 
-  extension GalleryServer {
+  /// What ends with a key or a permission.
+  private struct Withdrawal: Sendable {
+    let library: PhotoLibrary
+    let keyring: Keyring
+    let picking: Pickings
+    let files: OpenFiles
+    let feeds: Feeds
+
     /// Ends the feeds of keys that are not good any more, and of clients that may not read any more.
-    func endWithdrawn() {
+    func end() {
       picking.sweep()
       files.sweep()
       for name in feeds.keys {

@@ -46,7 +46,8 @@
   /// Counts requests by status.
   final class Metrics: Sendable {
     private struct State {
-      var counts: [Int: Int] = [:]
+      /// By status; status 0 are those that had none.
+      var counts = [Int](repeating: 0, count: 1000)
       var seconds = 0.0
     }
 
@@ -54,7 +55,7 @@
 
     func count(_ record: HTTPRecord) {
       state.withLock { state in
-        state.counts[record.status ?? 0, default: 0] += 1
+        state.counts[record.status ?? 0] += 1
         state.seconds += record.seconds
       }
     }
@@ -66,7 +67,7 @@
         Metric(
           "requests_total", .counter,
           "Requests that have ended, by status; status 0 are those whose connection ended before the response began.",
-          counts.sorted { $0.key < $1.key }.map { ("{status=\"\($0.key)\"}", Double($0.value)) }),
+          counts.enumerated().filter { $0.element > 0 }.map { ("{status=\"\($0.offset)\"}", Double($0.element)) }),
         Metric(
           "request_seconds_total", .counter,
           "Time spent on requests, that of open feeds and streams and of waiting polls included.", seconds),

@@ -194,5 +194,8 @@ extension LibraryStore {
 
 extension PhotoLibrary {
   /// Whether reading can wait for the user: a prompt is installed and applies to this client.
-  package var canAskPerson: Bool { client != Self.owner && store.prompting.isInstalled }
+  package var canAskPerson: Bool { canAskPerson(as: client) }
+
+  /// The same of another client.
+  package func canAskPerson(as client: String) -> Bool { client != Self.owner && store.prompting.isInstalled }
 }
