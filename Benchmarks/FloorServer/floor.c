@@ -5,7 +5,8 @@
 //
 // Each file is answered with the fields, so that the answer has the head of the server's besides its bytes.
 //
-//   GET /N       the bytes of the Nth file: from memory up to 1 MiB, by its descriptor above
+//   GET /N       the bytes of the Nth file: from memory up to 1 MiB, by its descriptor above; what follows the number
+//                in the path is read as any path is, and left out of account
 //   GET /stream  an open response, suspended until there is a message
 //   GET /waits   how many of those are suspended
 //   GET /tell    resumes all of them, each with one message of 1,500 bytes, and says how many there were

@@ -194,7 +194,8 @@ enum Serving {
       _ wrk: String, _ question: Question, _ server: ServedLibrary, _ base: FloorServer
     ) throws -> [Turn] {
       try (0..<3).map { _ in
-        let floor = try Load(wrk, base.url(0), server.key, connections: question.connections)
+        // The same request, but for two characters: the floor reads as long a head.
+        let floor = try Load(wrk, base.url(0) + question.path, server.key, connections: question.connections)
         return (try Load(wrk, server.url(question.path), server.key, connections: question.connections), floor)
       }
     }
