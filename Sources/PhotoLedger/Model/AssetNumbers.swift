@@ -55,7 +55,7 @@ package enum AssetNumbers {
   }
 
   static func check(_ location: Location) throws(LibraryError) {
-    let place = "a location at \(location.latitude), \(location.longitude)"
+    var place: String { "a location at \(location.latitude), \(location.longitude)" }
     try check(location.latitude, in: latitudes, place)
     try check(location.longitude, in: longitudes, place)
     if let altitude = location.altitude { try check(altitude, in: altitudes, "an altitude of \(altitude) m") }
@@ -68,10 +68,11 @@ package enum AssetNumbers {
   }
 
   /// A comparison with NaN is false, so NaN is rejected too.
+  /// - Parameter what: the words for the number, which only an error needs.
   private static func check<Number: Comparable>(
-    _ number: Number, in range: ClosedRange<Number>, _ what: String
+    _ number: Number, in range: ClosedRange<Number>, _ what: @autoclosure () -> String
   ) throws(LibraryError) {
-    guard range.contains(number) else { throw invalid(what, "\(range.lowerBound) to \(range.upperBound)") }
+    guard range.contains(number) else { throw invalid(what(), "\(range.lowerBound) to \(range.upperBound)") }
   }
 
   private static func invalid(_ what: String, _ bounds: String) -> LibraryError {
