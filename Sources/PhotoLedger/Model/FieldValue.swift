@@ -93,7 +93,8 @@ extension BurstSelectionTypes: FieldValueConvertible {}
 package struct AssetValues: Sendable {
   package private(set) var entries: [(field: AssetField, value: FieldValue)] = []
 
-  package init() {}
+  /// - Parameter count: how many properties there is room for.
+  package init(capacity count: Int = 0) { entries.reserveCapacity(count) }
 
   private func place(of field: AssetField) -> Int {
     entries.firstIndex { $0.field.rawValue >= field.rawValue } ?? entries.count
@@ -108,7 +109,11 @@ package struct AssetValues: Sendable {
     set {
       let place = place(of: field)
       let isGiven = place < entries.count && entries[place].field == field
-      entries.replaceSubrange(place..<(isGiven ? place + 1 : place), with: newValue.map { [(field, $0)] } ?? [])
+      switch newValue {
+      case let value? where isGiven: entries[place].value = value
+      case let value?: entries.insert((field, value), at: place)
+      case nil: if isGiven { entries.remove(at: place) }
+      }
     }
   }
 

@@ -89,8 +89,8 @@ package struct ContentExpectation: Sendable {
 
 /// What is to be known of a new asset.
 public struct AssetCreation: Sendable {
-  /// The properties that edits can change; one that is not there has its default.
-  package var values = AssetValues()
+  /// The properties that edits can change; one that is not there has its default. Room for those that a photo has.
+  package var values = AssetValues(capacity: 12)
 
   /// The kind of medium.
   public var mediaType: MediaType {
