@@ -96,7 +96,7 @@ extension Event {
   /// The version of the event's payload: it follows from what is in it, so equal events have equal bytes.
   package var version: UInt32 {
     let needed = { (details: AssetDetails) in
-      if details.metadata != nil { return Self.describedVersion }
+      if details.isDescribed { return Self.describedVersion }
       return details.resources.contains { $0.sha1 != nil } ? Self.fingerprintedVersion : Self.version
     }
     if case .clientEdited(let edited) = self, edited.followedAlbum != nil { return Self.followingVersion }

@@ -234,7 +234,7 @@ extension AssetProperty.Form {
 extension AssetDetails {
   /// Whether nothing is said of the asset beside its row and its files.
   fileprivate var isPlain: Bool {
-    caption == nil && keywords.isEmpty && adjustment == nil && origin == nil && unedited == nil && metadata == nil
+    caption == nil && keywords.isEmpty && adjustment == nil && origin == nil && unedited == nil && !isDescribed
   }
 }
 

@@ -121,8 +121,26 @@ package struct AssetDetails: Equatable, Sendable {
   package var origin: String?
   /// The shape before the first edit; nil for an asset that is not edited.
   package var unedited: Unedited?
+  private var said: Said?
+
+  /// What the files say. In place, its eighteen values would be most of the size of the details, which are copied with
+  /// each event about the asset.
+  private final class Said: Equatable, Sendable {
+    let metadata: AssetMetadata
+
+    init(_ metadata: AssetMetadata) { self.metadata = metadata }
+
+    static func == (one: Said, other: Said) -> Bool { one.metadata == other.metadata }
+  }
+
   /// What the files say; nil if nothing, or if it was never read. Never empty.
-  package var metadata: AssetMetadata?
+  package var metadata: AssetMetadata? {
+    get { said?.metadata }
+    set { said = newValue.map(Said.init) }
+  }
+
+  /// Whether the files say anything.
+  var isDescribed: Bool { said != nil }
 
   package init(resources: [AssetResource] = []) { self.resources = resources }
 
