@@ -48,6 +48,29 @@ struct AuthorizationRuleTests {
     #expect(try small.asset(new).isFavorite, "It may be changed in the block that makes it.")
   }
 
+  @Test("an asset that comes or goes is a commit of a limited client if it is in its selection (AU-01, AU-02)")
+  func comingAndGoing() async throws {
+    let small = try SmallLibrary()
+    let a = try await small.assets(2)
+    let app = try await small.ruleClient(.limited, [a[0]])
+    var token = try app.currentToken
+    let alone = try await small.assets(1)
+    try await small.change { $0.deleteAssets(alone) }
+    try await small.change { $0.purgeAssets(alone) }
+    #expect(try app.currentToken == token, "Nothing happened that it could see.")
+    func expectCommit(_ sentence: Comment) throws {
+      let now = try app.currentToken
+      #expect(now != token, sentence)
+      token = now
+    }
+    try await app.performChanges { $0.createAsset(.invented(50)) }
+    try expectCommit("It added an asset.")
+    try await small.change { $0.deleteAssets([a[0]]) }
+    try expectCommit("An asset of its selection went to the trash.")
+    try await small.change { $0.purgeAssets([a[0]]) }
+    try expectCommit("An asset of its selection was purged.")
+  }
+
   @Test("a limited client creates, fetches and changes albums of its own, and sees no others (AU-03)")
   func ownAlbums() async throws {
     let small = try SmallLibrary()

@@ -46,6 +46,19 @@ extension Event {
     }
   }
 
+  /// Whether the event creates or purges an asset that is in no container. It changes no row of a collection or a
+  /// client, gives no place, and no limited client sees it: one that adds an asset sees it by the event that puts the
+  /// asset into its selection or its album.
+  var isOfUnplacedAsset: Bool {
+    switch self {
+    case .assetCreated(let existence), .assetPurged(let existence): existence.places.isEmpty
+    case .libraryCreated, .libraryForked, .assetsEdited, .assetErased, .collectionCreated, .collectionErased,
+      .collectionEdited, .arranged, .clientRegistered, .clientErased, .clientEdited, .pickRecorded, .pickErased,
+      .historyShortened, .nothingChanged:
+      false
+    }
+  }
+
   /// The asset or collection that does not exist after the event, and so is in no container.
   package var ended: ObjectNumber? {
     switch self {

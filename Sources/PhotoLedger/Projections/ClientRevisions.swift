@@ -22,9 +22,10 @@ import LMDB
 
 extension Projections {
   /// Records a commit for every client whose view an event touches.
-  /// - Complexity: O(log n) without clients; otherwise O(k log n) for the k objects of the event and their containers.
+  /// - Complexity: O(1) without clients, and for an asset in no container; otherwise O(k log n) for the k objects of
+  ///   the event and their containers.
   func recordRevisions(of event: Event, in commit: UInt64, _ t: inout WriteTransaction) throws {
-    guard try t.count(of: clients) > 0 else { return }
+    guard !event.isOfUnplacedAsset, try t.count(of: clients) > 0 else { return }
     for client in try viewers(of: event, t) {
       let last = try lastRevision(of: client, in: t)
       guard last.map({ $0.commit < commit }) ?? true else { continue }

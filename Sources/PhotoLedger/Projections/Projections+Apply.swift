@@ -316,6 +316,7 @@ extension Projections {
   /// Changes the rows of collections and clients, and the places, as the event says (``Event/forEachChange``). The rows
   /// of assets have indexes and stored orders beside them, and are changed with those.
   private func changeRows(by event: Event, _ t: inout WriteTransaction) throws {
+    if event.isOfUnplacedAsset { return }
     var (isArranged, isFolder) = (false, false)
     if case .arranged = event { isArranged = true }
     try event.forEachChange(
