@@ -116,15 +116,12 @@ extension Event {
 
   /// The latest version of a type that this program knows.
   private static func latestVersion(of type: String) -> UInt32 {
-    let carriesFiles =
-      type.hasPrefix("assets.")
-      || ["asset.created", "asset.purged", "asset.unmade", "asset.returned"].contains(type)
-    if carriesFiles { return stackedVersion }
-    return switch type {
+    switch type {
+    case "asset.created", "asset.purged", "asset.unmade", "asset.returned": stackedVersion
     case "client.edited": followingVersion
     case "collection.edited": coverVersion
     case "pick.recorded": withholdingVersion
-    default: version
+    default: type.hasPrefix("assets.") ? stackedVersion : version
     }
   }
 
@@ -195,7 +192,8 @@ extension Event {
   /// - Throws: ``LibraryError`` `.newerThanProgram` for a type or version that this program does not know,
   ///   `.corrupted` for bytes that make no event.
   package init(type: String, version: UInt32, sequence: UInt64, payload: RawSpan) throws {
-    guard version <= Self.latestVersion(of: type) else {
+    // Every type has the first version.
+    guard version <= Self.version || version <= Self.latestVersion(of: type) else {
       throw LibraryError(
         .newerThanProgram,
         "Event \(sequence) is of version \(version) of the type \(type), which needs a newer PhotoLedger.")
