@@ -59,6 +59,24 @@ struct AssetRuleTests {
     #expect(try await small.refusal { $0.restoreAssets([a[1]]) } == .identifierNotFound)
   }
 
+  @Test(
+    "an asset is found by the content identifier of each of its files, also where Unicode takes two for one text",
+    arguments: [("pair", "pair"), ("caf\u{E9}", "cafe\u{301}")])
+  func contentIdentifiers(still: String, movie: String) async throws {
+    let small = try SmallLibrary()
+    var (photo, video) = (AssetResource.invented(1), AssetResource.invented(2, .pairedVideo))
+    (photo.contentIdentifier, video.contentIdentifier) = (still, movie)
+    let creation = AssetCreation(mediaType: .image, resources: [.staged(photo), .staged(video)])
+    let made = try await small.library.performChanges { $0.createAsset(creation) }
+    let id = try #require(LocalIdentifier(made.created[0]))
+    for identifier in [still, movie] {
+      #expect(try small.library.assets(withContentIdentifier: identifier).map(\.id) == [id])
+    }
+    try await small.change { $0.deleteAssets([id]) }
+    try await small.change { $0.purgeAssets([id]) }
+    for identifier in [still, movie] { #expect(try small.library.assets(withContentIdentifier: identifier).isEmpty) }
+  }
+
   @Test("names and types as long as those of any file are accepted, and longer ones fail the block (CB-06)")
   func longNames() async throws {
     let small = try SmallLibrary()

@@ -98,7 +98,7 @@ extension Projections {
     try put(existence.details, number, &t)
     try reindex(number, from: nil, to: existence.details, &t)
     try put(existence.row.identifier, .asset, number, &t)
-    for resource in existence.details.resources { try note(resource, of: number, &t) }
+    try note(existence.details.resources, of: number, &t)
     for (index, name) in indexKeys(of: existence) {
       let key = hashKey(name, number)
       try t.put(key.span.bytes, RawSpan(), in: index)
@@ -205,7 +205,7 @@ extension Projections {
       try reindex(edit.number, from: old, to: new, &t)
       try put(new, edit.number, &t)
       for resource in old.resources { try forget(resource, of: edit.number, keeping: new.resources, &t) }
-      for resource in new.resources { try note(resource, of: edit.number, &t) }
+      try note(new.resources, of: edit.number, &t)
       if old.resources != new.resources {
         let kept = Set(new.resources.ownContents)
         try noteFormerFiles(old.resources.ownContents.filter { !kept.contains($0) }, of: edit.number, &t)
@@ -264,16 +264,23 @@ extension Projections {
     try t.put(number, value.encoded().span.bytes, in: details)
   }
 
-  private func note(_ resource: AssetResource, of number: ObjectNumber, _ t: inout WriteTransaction) throws(LMDBError) {
-    let key = hashKey(resource.sha256, number)
-    try t.put(key.span.bytes, RawSpan(), in: content)
-    if let sha1 = resource.sha1 {
-      let key = hashKey(Self.pairingKey(sha1: sha1), number)
-      try t.put(key.span.bytes, RawSpan(), in: pairing)
+  private func note(
+    _ resources: [AssetResource], of number: ObjectNumber, _ t: inout WriteTransaction
+  ) throws(LMDBError) {
+    for (index, resource) in resources.enumerated() {
+      let key = hashKey(resource.sha256, number)
+      try t.put(key.span.bytes, RawSpan(), in: content)
+      if let sha1 = resource.sha1 {
+        let key = hashKey(Self.pairingKey(sha1: sha1), number)
+        try t.put(key.span.bytes, RawSpan(), in: pairing)
+      }
+      // Both halves of a Live Photo have the same one. The rows are of bytes, whatever Unicode takes for one text.
+      guard let identifier = resource.contentIdentifier,
+        !resources[..<index].contains(where: { $0.contentIdentifier?.exact == identifier.exact })
+      else { continue }
+      let pairingKey = hashKey(Self.pairingKey(identifier), number)
+      try t.put(pairingKey.span.bytes, RawSpan(), in: pairing)
     }
-    guard let identifier = resource.contentIdentifier else { return }
-    let pairingKey = hashKey(Self.pairingKey(identifier), number)
-    try t.put(pairingKey.span.bytes, RawSpan(), in: pairing)
   }
 
   private func forget(
