@@ -122,8 +122,8 @@ extension Projections {
   }
 
   /// What finds an asset by something else than its content: the burst it belongs to, and where it came from.
-  private func indexKeys(of existence: AssetExistence) -> [(index: Database, name: [UInt8])] {
-    var keys: [(index: Database, name: [UInt8])] = []
+  private func indexKeys(of existence: AssetExistence) -> [(index: Database, name: SHA256Digest)] {
+    var keys: [(index: Database, name: SHA256Digest)] = []
     // Of an erased asset the row says that it was in some burst, and not in which.
     if existence.row.isErased { return [] }
     if let burst = existence.row.burstIdentifier { keys.append((bursts, Self.pairingKey(burst))) }

@@ -157,14 +157,16 @@ package typealias PairKey = InlineArray<2, UInt64>
 package func pairKey(_ first: UInt64, _ second: UInt64) -> PairKey { [first.bigEndian, second.bigEndian] }
 
 /// A composite key of the 32 bytes of a hash and a number.
-func hashKey(_ hash: [UInt8], _ number: UInt64) -> InlineArray<5, UInt64> {
-  precondition(hash.count == SHA256Digest.byteCount, "A hash has 32 bytes.")
-  let words = hash.span.bytes
-  return [
-    words.unsafeLoadUnaligned(as: UInt64.self), words.unsafeLoadUnaligned(fromByteOffset: 8, as: UInt64.self),
-    words.unsafeLoadUnaligned(fromByteOffset: 16, as: UInt64.self),
-    words.unsafeLoadUnaligned(fromByteOffset: 24, as: UInt64.self), number.bigEndian,
-  ]
+typealias HashKey = InlineArray<5, UInt64>
+
+func hashKey(_ hash: [UInt8], _ number: UInt64) -> HashKey { hashKey(SHA256Digest(hash.span.bytes), number) }
+
+func hashKey(_ hash: SHA256Digest, _ number: UInt64) -> HashKey {
+  var key = HashKey(repeating: number.bigEndian)
+  hash.withUnsafeBytes { bytes in
+    for index in 0..<4 { key[index] = bytes.loadUnaligned(fromByteOffset: 8 * index, as: UInt64.self) }
+  }
+  return key
 }
 
 extension RawSpan {
@@ -397,15 +399,31 @@ extension Projections {
     try assets(under: Self.pairingKey(origin), of: origins, in: t)
   }
 
-  static func pairingKey(_ contentIdentifier: String) -> [UInt8] {
-    SHA256.digest(of: Array(contentIdentifier.utf8)).bytes
+  static func pairingKey(_ contentIdentifier: String) -> SHA256Digest {
+    var hash = SHA256()
+    var text = contentIdentifier
+    text.withUTF8 { hash.update(UnsafeRawBufferPointer($0)) }
+    return hash.digest()
   }
 
   /// The key of a stack in `bursts`. Its first byte, 255, occurs in no UTF-8, so it equals no key of a burst.
-  static func stackKey(_ top: LocalIdentifier) -> [UInt8] { SHA256.digest(of: [0xFF] + top.bytes).bytes }
+  static func stackKey(_ top: LocalIdentifier) -> SHA256Digest { keyOfBytes(top.bytes) }
 
   /// A SHA-1 stands among the content identifiers under a name that is no text, since its first byte is 255.
-  static func pairingKey(sha1: [UInt8]) -> [UInt8] { SHA256.digest(of: [0xFF] + sha1).bytes }
+  static func pairingKey(sha1: [UInt8]) -> SHA256Digest { keyOfBytes(sha1) }
+
+  private static func keyOfBytes(_ bytes: [UInt8]) -> SHA256Digest {
+    var hash = SHA256()
+    hash.update(0xFF as UInt8)
+    hash.update(bytes)
+    return hash.digest()
+  }
+
+  private func assets(
+    under hash: SHA256Digest, of database: Database, in t: borrowing some Reading
+  ) throws -> [ObjectNumber] {
+    try assets(under: hash.bytes, of: database, in: t)
+  }
 
   func assets(
     under prefix: [UInt8], of database: Database, in t: borrowing some Reading
