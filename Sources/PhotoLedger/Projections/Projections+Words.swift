@@ -32,7 +32,12 @@ extension Projections {
   }
 
   private static func wordKey(_ word: [UInt8], _ number: ObjectNumber) -> [UInt8] {
-    withUnsafeBytes(of: number.bigEndian) { word + [0] + $0 }
+    var key: [UInt8] = []
+    key.reserveCapacity(word.count + 9)
+    key.append(contentsOf: word)
+    key.append(0)
+    withUnsafeBytes(of: number.bigEndian) { key.append(contentsOf: $0) }
+    return key
   }
 
   /// Up to how many rows of a prefix count as few: the assets that they name are judged one by one where it helps. Few
