@@ -14,7 +14,7 @@ struct StagedDraft: Sendable {
 extension [StagedDraft] {
   /// The facts of the one original that an asset shows (AS-16).
   fileprivate func facts(of choice: OriginalResourceChoice) -> MediumFacts? {
-    guard let original = map(\.resource).original(choice) else { return nil }
+    guard contains(where: { $0.facts != nil }), let original = map(\.resource).original(choice) else { return nil }
     return first { $0.resource == original }?.facts
   }
 }
