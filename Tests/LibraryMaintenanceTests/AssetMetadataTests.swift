@@ -126,6 +126,17 @@ struct AssetMetadataTests {
     #expect(try Self.said(of: id, in: small.library) == bounded)
   }
 
+  @Test("bounded metadata have a blank for each character that Unicode calls a control, and for no other")
+  func controls() {
+    for scalar in (0...0x2FFF as ClosedRange<UInt32>).compactMap({ Unicode.Scalar($0) }) {
+      let isControl = scalar.properties.generalCategory == .control
+      var metadata = AssetMetadata()
+      metadata.title = "a\(Character(scalar))b"
+      let expected = isControl ? "a b" : metadata.title
+      #expect(metadata.bounded().title?.exact == expected?.exact, "\(scalar.value)")
+    }
+  }
+
   @Test("an event with a number out of range is corrupted, and crashes no process")
   func hostileEvent() async throws {
     let small = try SmallLibrary()

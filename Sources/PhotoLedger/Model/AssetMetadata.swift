@@ -126,13 +126,13 @@ extension AssetMetadata {
 
   /// A text of one line: control characters are blanks; nil if nothing is left, or if it is too long.
   private static func line(_ text: String?, _ byteCount: Int) -> String? {
-    text.flatMap { cleaned($0, byteCount) { $0.properties.generalCategory == .control } }
+    text.flatMap { cleaned($0, byteCount) { $0.isControl } }
   }
 
   /// A text of several lines.
   private static func text(_ text: String?) -> String? {
     text.flatMap { text in
-      cleaned(text, Bounds.text) { $0.properties.generalCategory == .control && $0 != "\n" && $0 != "\t" }
+      cleaned(text, Bounds.text) { $0.isControl && $0 != "\n" && $0 != "\t" }
     }
   }
 
@@ -146,6 +146,12 @@ extension AssetMetadata {
     while let last = scalars.last, last.properties.isWhitespace { scalars.removeLast() }
     return scalars.isEmpty ? nil : String(Substring(scalars))
   }
+}
+
+extension Unicode.Scalar {
+  /// Whether the general category is that of control characters. Unicode never changes which they are, and each letter
+  /// of a new asset's words is asked: a look-up in the tables would take longer.
+  var isControl: Bool { value < 0x20 || (0x7F...0x9F).contains(value) }
 }
 
 // MARK: - Coding
