@@ -129,15 +129,19 @@ extension Event {
   @TaskLocal package static var upcaster = EventUpcaster.published
 
   /// The payload's bytes.
-  package func payload() -> [UInt8] {
+  package func payload() -> [UInt8] { encoded().payload }
+
+  /// The payload's bytes, and where in them the files and words of an asset lie that the event creates or purges.
+  func encoded() -> (payload: [UInt8], details: Range<Int>?) {
     var fields = FieldWriter(capacity: 512)
+    var details: Range<Int>?
     switch self {
     case .libraryCreated(let identifier, let date):
       fields.identifier(1, identifier)
       fields.date(2, date)
     case .assetCreated(let existence), .assetPurged(let existence):
       fields.fields(1) { existence.row.write(to: &$0) }
-      fields.fields(2) { existence.details.write(to: &$0) }
+      details = fields.fields(2) { existence.details.write(to: &$0) }
       if !existence.places.isEmpty {
         fields.list(3, existence.places) { writer, place in
           writer.array(2)
@@ -180,7 +184,7 @@ extension Event {
     case .libraryForked(let fork): fork.write(to: &fields)
     case .nothingChanged: break
     }
-    return fields.finish()
+    return (fields.finish(), details)
   }
 
   /// Reads an event.

@@ -75,9 +75,13 @@ struct FieldWriter {
   }
 
   /// Writes a map.
-  mutating func fields(_ key: UInt64, _ write: (inout FieldWriter) -> Void) {
+  /// - Returns: where it lies in the bytes of the whole, unless that has more than 23 fields.
+  @discardableResult
+  mutating func fields(_ key: UInt64, _ write: (inout FieldWriter) -> Void) -> Range<Int> {
     begin(key)
+    let start = body.bytes.count
     map(write)
+    return start..<body.bytes.count
   }
 
   /// Writes an array of maps.

@@ -28,13 +28,16 @@ extension Projections {
   ///   - event: a fact, as decided or as read from the log.
   ///   - rows: for assets edited by a decision that has read them, the rows of its edits, in their order; nil: they are
   ///     read here.
+  ///   - details: for an asset created by a decision, its files and words as the payload has them; nil: they are
+  ///     encoded here, since a payload from elsewhere may have another form.
   ///   - sequence: its position in the log, which is the number of an object that it creates.
   ///   - commit: the commit that it belongs to.
   /// - Throws: ``LibraryError`` `.corrupted` if the projections do not hold the old values of the event; `LMDBError` if
   ///   LMDB fails.
   /// - Complexity: O(k log n) for k objects touched.
   package func apply(
-    _ event: Event, knowing rows: [EditedRow]? = nil, sequence: UInt64, commit: UInt64, in t: inout WriteTransaction
+    _ event: Event, knowing rows: [EditedRow]? = nil, encoded details: ArraySlice<UInt8>? = nil, sequence: UInt64,
+    commit: UInt64, in t: inout WriteTransaction
   ) throws {
     do {
       // What a purge takes away was seen until then.
@@ -42,7 +45,7 @@ extension Projections {
       try changeRows(by: event, &t)
       switch event {
       case .libraryCreated(let identifier, let date): try begin(identifier, date, sequence, &t)
-      case .assetCreated(let existence): try create(existence, &t)
+      case .assetCreated(let existence): try create(existence, encoded: details, &t)
       case .assetPurged(let existence): try purge(existence, &t)
       case .assetsEdited(let edited): try edit(edited, knowing: rows, &t)
       case .collectionCreated(let existence):
@@ -90,12 +93,21 @@ extension Projections {
 
   // MARK: Assets
 
-  private func create(_ existence: AssetExistence, _ t: inout WriteTransaction) throws {
+  private func create(
+    _ existence: AssetExistence, encoded details: ArraySlice<UInt8>?, _ t: inout WriteTransaction
+  ) throws {
     let number = existence.row.number
     // Of a creation, the reader of the event has compared the number with the sequence.
     if existence.isByUndo { try checkWasPurged(existence.row, t) }
     try reorder(number, from: .absent, to: try put(existence.row, &t), &t)
-    try put(existence.details, number, &t)
+    if let details {
+      #if DEBUG
+        precondition(existence.details.encoded().elementsEqual(details), "A decision passes on what it has encoded.")
+      #endif
+      try t.put(number, details.span.bytes, in: self.details)
+    } else {
+      try put(existence.details, number, &t)
+    }
     try reindex(number, from: nil, to: existence.details, &t)
     try put(existence.row.identifier, .asset, number, &t)
     try note(existence.details.resources, of: number, &t)

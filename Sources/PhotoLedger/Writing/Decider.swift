@@ -118,9 +118,11 @@ struct Decider: ~Copyable {
   mutating func record(
     _ event: Event, knowing rows: [Projections.EditedRow]? = nil, _ t: inout WriteTransaction
   ) throws {
+    let (payload, details) = event.encoded()
     let sequence = try appender.append(
-      type: event.type, version: event.version, payload: event.payload(), salt: makeSalt(), in: &t)
-    try projections.apply(event, knowing: rows, sequence: sequence, commit: appender.commit, in: &t)
+      type: event.type, version: event.version, payload: payload, salt: makeSalt(), in: &t)
+    try projections.apply(
+      event, knowing: rows, encoded: details.map { payload[$0] }, sequence: sequence, commit: appender.commit, in: &t)
     try keepShownMembers(after: event, t)
     try followAlbums(after: event, &t)
     try settleCovers(after: event, &t)
