@@ -26,10 +26,13 @@ enum ResourceCombination {
         .invalidResource,
         "An asset of the type \(mediaType) needs a resource of the type \(primary.name); it has \(list(types)).")
     }
+    // One file alone is the primary one.
+    if types.count == 1 { return }
     for type in singular where types.count(where: { $0 == type }) > 1 {
       throw LibraryError(.invalidResource, "An asset can have only one resource of the type \(type.name).")
     }
-    let strangers = types.filter { foreign[mediaType]?.contains($0) ?? false }
+    let foreign = Self.foreign[mediaType] ?? []
+    let strangers = types.filter { foreign.contains($0) }
     guard strangers.isEmpty else {
       throw LibraryError(
         .invalidResource, "An asset of the type \(mediaType) cannot have a resource of the type \(list(strangers)).")

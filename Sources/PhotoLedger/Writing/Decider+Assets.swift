@@ -113,7 +113,8 @@ extension Decider {
   }
 
   private func check(_ date: Date?, _ local: Date?, _ offset: Int?, _ location: Location?) throws {
-    for date in [date, local].compactMap({ $0 }) { try AssetNumbers.check(date: date) }
+    if let date { try AssetNumbers.check(date: date) }
+    if let local { try AssetNumbers.check(date: local) }
     if let offset { try AssetNumbers.check(offset: offset) }
     if let location { try AssetNumbers.check(location) }
   }
