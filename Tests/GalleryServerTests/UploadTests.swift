@@ -147,7 +147,7 @@
           method: "HEAD", target: try HTTPTarget(place), fields: [("Authorization", "Bearer \(gallery.owner)")])
         let call = Call(
           request: request, parameters: [String(place.dropFirst("/v1/uploads/".count))],
-          key: try gallery.server.keyring.key(of: request), server: gallery.server)
+          key: try gallery.server.keyring.key(of: request), server: gallery.server, keyChangeCount: 0)
         let (uploads, found) = (gallery.server.uploads, Gathered<String>())
         let record = try await UploadRoutes.whileUnfinished(call, PhotoLibrary.owner) { upload -> UploadRecord in
           found.append(upload.id)

@@ -21,23 +21,33 @@ extension Projections {
   func reindex(
     _ number: ObjectNumber, from old: AssetDetails?, to new: AssetDetails?, _ t: inout WriteTransaction
   ) throws(LMDBError) {
-    let before = old.map { SearchWords($0).words } ?? []
-    let after = new.map { SearchWords($0).words } ?? []
-    for word in before where !after.contains(word) {
-      try t.delete(Self.wordKey(word, number).span.bytes, in: words)
+    let before = (old.map { SearchWords($0) } ?? SearchWords()).words
+    let after = (new.map { SearchWords($0) } ?? SearchWords()).words
+    // One buffer for all keys.
+    var key: [UInt8] = []
+    key.reserveCapacity(SearchWords.wordLimit + 9)
+    for word in before where !after.holds(word) {
+      Self.write(word, number, to: &key)
+      try t.delete(key.span.bytes, in: words)
     }
-    for word in after where !before.contains(word) {
-      try t.put(Self.wordKey(word, number).span.bytes, RawSpan(), in: words)
+    for word in after where !before.holds(word) {
+      Self.write(word, number, to: &key)
+      try t.put(key.span.bytes, RawSpan(), in: words)
     }
   }
 
   private static func wordKey(_ word: [UInt8], _ number: ObjectNumber) -> [UInt8] {
     var key: [UInt8] = []
-    key.reserveCapacity(word.count + 9)
+    write(word[...], number, to: &key)
+    return key
+  }
+
+  /// Replaces the bytes of a key by those for a word of an asset.
+  private static func write(_ word: ArraySlice<UInt8>, _ number: ObjectNumber, to key: inout [UInt8]) {
+    key.removeAll(keepingCapacity: true)
     key.append(contentsOf: word)
     key.append(0)
     withUnsafeBytes(of: number.bigEndian) { key.append(contentsOf: $0) }
-    return key
   }
 
   /// Up to how many rows of a prefix count as few: the assets that they name are judged one by one where it helps. Few

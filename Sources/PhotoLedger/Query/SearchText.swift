@@ -25,7 +25,7 @@ import Foundation
 // change details need an order that other objects do not change).
 
 /// The folded words of an object, each as UTF-8.
-struct SearchWords: Equatable, Sendable {
+struct SearchWords: Sendable {
   /// The most bytes of a word that count.
   static let wordLimit = 64
   /// The most different words of an object that count.
@@ -33,7 +33,7 @@ struct SearchWords: Equatable, Sendable {
   /// The most scalars of an object's texts that count.
   static let scalarLimit = 65_536
 
-  private(set) var words: Set<[UInt8]> = []
+  private(set) var words = FoldedWords(countLimit: SearchWords.countLimit)
   private var scalarsLeft = scalarLimit
 
   init() {}
@@ -41,7 +41,7 @@ struct SearchWords: Equatable, Sendable {
   /// The words of an asset: of its original files' names, its keywords and its caption; of the title, the people, the
   /// camera and the lens that its files name. What they say in captions and keywords is found once it is the asset's.
   init(_ details: AssetDetails) {
-    words.reserveCapacity(16)
+    words.reserve(8, byteCount: 64)
     for resource in details.resources where resource.isOriginal { add(resource.originalFilename) }
     for keyword in details.keywords { add(keyword) }
     if let caption = details.caption { add(caption) }
@@ -64,15 +64,12 @@ struct SearchWords: Equatable, Sendable {
     guard scalarsLeft > 0 else { return }
     var counted = text
     if text.utf8.count > scalarsLeft { counted = String(text.unicodeScalars.prefix(scalarsLeft)) }
-    scalarsLeft -= counted.unicodeScalars.count
-    WordCutter.cut(counted, isSearch: false) { word in
-      if words.count < Self.countLimit { words.insert(word) }
-    }
+    scalarsLeft -= WordCutter.cut(counted, isSearch: false, into: &words)
   }
 
   /// Whether some word begins with a prefix.
   fileprivate func hasWord(beginningWith prefix: [UInt8]) -> Bool {
-    words.contains(prefix) || words.contains { $0.starts(with: prefix) }
+    words.contains { $0.starts(with: prefix) }
   }
 }
 
@@ -87,10 +84,10 @@ package struct SearchText: Hashable, Sendable {
   /// Parses the user's text; nil if it consists of white space only, which does not restrict the fetch.
   package init?(_ text: String) {
     guard text.unicodeScalars.contains(where: { !$0.properties.isWhitespace }) else { return nil }
-    var found: Set<[UInt8]> = []
-    WordCutter.cut(text, isSearch: true) { found.insert($0) }
+    var found = FoldedWords()
+    WordCutter.cut(text, isSearch: true, into: &found)
     // An object that matches the longer prefix also matches the shorter one.
-    let ascending = found.sorted { $0.lexicographicallyPrecedes($1) }
+    let ascending = found.map { [UInt8]($0) }.sorted { $0.lexicographicallyPrecedes($1) }
     prefixes = ascending.indices.filter { index in
       index + 1 == ascending.count || !ascending[index + 1].starts(with: ascending[index])
     }.map { ascending[$0] }
@@ -111,78 +108,88 @@ package struct SearchText: Hashable, Sendable {
 /// Cuts a text into folded words.
 private struct WordCutter {
   private let isSearch: Bool
-  private var word: [UInt8] = []
   /// The characters of a script without spaces that stand together, each with its marks.
-  private var run: [[UInt8]] = []
+  private var run: [UInt8] = []
+  /// Where each of them ends.
+  private var runEnds: [Int] = []
 
   private enum Kind { case spaced, unspaced, mark, single, dropped, separator }
 
-  static func cut(_ text: String, isSearch: Bool, _ give: ([UInt8]) -> Void) {
-    var cutter = WordCutter(isSearch: isSearch)
-    if text.utf8.allSatisfy({ $0 < 0x80 }) {
-      for byte in text.utf8 { cutter.take(ascii: byte, give) }
-    } else {
-      let folded = text.decomposedStringWithCompatibilityMapping.uppercased().lowercased()
-      // Lower case letters may come with accents of their own (İ), and upper case ones of ligatures composed.
-      for scalar in folded.decomposedStringWithCompatibilityMapping.unicodeScalars { cutter.take(scalar, give) }
+  /// Adds the words of a text.
+  /// - Returns: how many scalars the text has.
+  @discardableResult
+  static func cut(_ text: String, isSearch: Bool, into words: inout FoldedWords) -> Int {
+    var text = text
+    let asciiCount = text.withUTF8 { utf8 -> Int? in
+      guard utf8.allSatisfy({ $0 < 0x80 }) else { return nil }
+      cut(ascii: utf8, into: &words)
+      return utf8.count
     }
-    cutter.endWord(give)
-    cutter.endRun(give)
+    if let asciiCount { return asciiCount }
+    var cutter = WordCutter(isSearch: isSearch)
+    let folded = text.decomposedStringWithCompatibilityMapping.uppercased().lowercased()
+    // Lower case letters may come with accents of their own (İ), and upper case ones of ligatures composed.
+    for scalar in folded.decomposedStringWithCompatibilityMapping.unicodeScalars { cutter.take(scalar, &words) }
+    words.endWord()
+    cutter.endRun(&words)
+    return text.unicodeScalars.count
+  }
+
+  private static func cut(ascii text: UnsafeBufferPointer<UInt8>, into words: inout FoldedWords) {
+    for byte in text {
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): words.append(byte)
+      case UInt8(ascii: "A")...UInt8(ascii: "Z"): words.append(byte | 0x20)
+      default: words.endWord()
+      }
+    }
+    words.endWord()
   }
 
   private init(isSearch: Bool) { self.isSearch = isSearch }
 
-  private mutating func take(ascii byte: UInt8, _ give: ([UInt8]) -> Void) {
-    switch byte {
-    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): word.append(byte)
-    case UInt8(ascii: "A")...UInt8(ascii: "Z"): word.append(byte | 0x20)
-    default: endWord(give)
-    }
-  }
-
-  private mutating func take(_ scalar: Unicode.Scalar, _ give: ([UInt8]) -> Void) {
-    let bytes = Array(String(scalar).utf8)
+  /// Takes the next scalar. While characters of a run wait for its end, no word is being written.
+  private mutating func take(_ scalar: Unicode.Scalar, _ words: inout FoldedWords) {
     switch Self.kind(of: scalar) {
     case .dropped: break
     case .separator:
-      endWord(give)
-      endRun(give)
+      words.endWord()
+      endRun(&words)
     case .spaced:
-      endRun(give)
-      word += bytes
+      endRun(&words)
+      words.append(contentsOf: scalar.utf8)
     case .unspaced:
-      endWord(give)
-      run.append(bytes)
+      words.endWord()
+      run.append(contentsOf: scalar.utf8)
+      runEnds.append(run.count)
+    case .mark where runEnds.isEmpty: words.append(contentsOf: scalar.utf8)
     case .mark:
-      if run.isEmpty { word += bytes } else { run[run.count - 1] += bytes }
+      run.append(contentsOf: scalar.utf8)
+      runEnds[runEnds.count - 1] = run.count
     case .single:
-      endWord(give)
-      endRun(give)
-      give(bytes)
+      words.endWord()
+      endRun(&words)
+      words.append(contentsOf: scalar.utf8)
+      words.endWord()
     }
   }
 
-  private mutating func endWord(_ give: ([UInt8]) -> Void) {
-    guard !word.isEmpty else { return }
-    give(Self.limited(word))
-    word.removeAll(keepingCapacity: true)
-  }
-
-  /// Gives each pair of characters, and of an object the last one alone, so that each character begins a word. A search
+  /// Adds each pair of characters, and of an object the last one alone, so that each character begins a word. A search
   /// for one character is a search for a word that it begins.
-  private mutating func endRun(_ give: ([UInt8]) -> Void) {
-    guard let last = run.last else { return }
-    for index in run.indices.dropLast() { give(Self.limited(run[index] + run[index + 1])) }
-    if !isSearch || run.count == 1 { give(Self.limited(last)) }
+  private mutating func endRun(_ words: inout FoldedWords) {
+    guard let last = runEnds.indices.last else { return }
+    var start = 0
+    for index in 0..<last {
+      words.append(contentsOf: run[start..<runEnds[index + 1]])
+      words.endWord()
+      start = runEnds[index]
+    }
+    if !isSearch || last == 0 {
+      words.append(contentsOf: run[start...])
+      words.endWord()
+    }
     run.removeAll(keepingCapacity: true)
-  }
-
-  /// The significant bytes of a word, which end with a complete scalar.
-  private static func limited(_ word: [UInt8]) -> [UInt8] {
-    guard word.count > SearchWords.wordLimit else { return word }
-    var end = SearchWords.wordLimit
-    while word[end] & 0xC0 == 0x80 { end -= 1 }
-    return Array(word[..<end])
+    runEnds.removeAll(keepingCapacity: true)
   }
 
   private static func kind(of scalar: Unicode.Scalar) -> Kind {

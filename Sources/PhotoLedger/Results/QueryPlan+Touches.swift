@@ -2,7 +2,7 @@
 
 /// The words of the assets of a delta, cut once for all searches that step over it.
 final class DeltaWords {
-  /// Of how many assets they are kept: words take several times the memory of their texts.
+  /// Of how many assets they are kept: a delta may hold as many as the library.
   private static let assetLimit = 4096
 
   private var wordsBefore: [ObjectNumber: SearchWords] = [:]
