@@ -17,6 +17,10 @@ import Glibc
 // fails: a gathered database is one that nothing reads. When all that is gathered has become more than `bytesMax`, the
 // changes of the database with the most are applied before the rest is collected.
 //
+// Keys that are as good as random differ in their first bits. So the rows of a large run are dealt into buckets before
+// any are compared, by twelve bits from the first one that is not the same in all keys; the rows of a bucket keep their
+// order, and are then sorted among themselves.
+//
 // Rejected: answering reads from what is gathered (a second index over it, for databases that are mostly read), and
 // LMDB's own bulk load (it is MDB_APPEND as used here).
 
@@ -44,7 +48,13 @@ struct GatheredRows {
 
   var runs: [Run]
 
-  init(_ databases: [Database]) { runs = databases.map { Run(database: $0) } }
+  /// The place of each database in `runs`, by the database's index.
+  private var places = InlineArray<64, UInt8>(repeating: .max)
+
+  init(_ databases: [Database]) {
+    runs = databases.map { Run(database: $0) }
+    for (place, database) in databases.enumerated() { places[Int(database.index)] = UInt8(place) }
+  }
 
   /// How many bytes are gathered at most, for all databases together.
   static let bytesMax = 128 << 20
@@ -54,10 +64,9 @@ struct GatheredRows {
 
   /// Adds a change; hands out the changes of the database with the most when they have become too many.
   mutating func add(_ key: RawSpan, _ value: RawSpan?, _ change: Change, in database: Database) -> Run? {
-    guard let index = runs.firstIndex(where: { $0.database.index == database.index }) else {
-      preconditionFailure("A database that is marked has a place for its changes.")
-    }
-    runs[index].add(key, value, change)
+    let place = Int(places[Int(database.index)])
+    precondition(place < runs.count, "A database that is marked has a place for its changes.")
+    runs[place].add(key, value, change)
     byteCount += key.byteCount + (value?.byteCount ?? 0) + MemoryLayout<Row>.stride
     guard byteCount > Self.bytesMax, let largest = runs.indices.max(by: { runs[$0].byteCount < runs[$1].byteCount })
     else { return nil }
@@ -88,22 +97,84 @@ extension GatheredRows.Run {
     }
   }
 
+  /// From how many rows on they are dealt into buckets before they are compared.
+  private static let dealtCount = 1024
+  /// By how many bits of their keys at most.
+  private static let dealtBits = 12
+
   /// Puts the rows in the order of their keys; those of one key stay in the order they were made.
   mutating func sort() {
+    let buckets = rows.count < Self.dealtCount ? [0..<rows.count] : deal()
     var sorted = rows
     rows = []
     bytes.withUnsafeBytes { bytes in
-      sorted.sort { one, two in
-        if one.high != two.high { return one.high < two.high }
-        if one.low != two.low { return one.low < two.low }
-        if one.keyCount == 16 && two.keyCount == 16 { return one.start < two.start }
-        let order = keyOrder(
-          UnsafeRawBufferPointer(rebasing: bytes[Int(one.start)..<Int(one.start) + Int(one.keyCount)]),
-          UnsafeRawBufferPointer(rebasing: bytes[Int(two.start)..<Int(two.start) + Int(two.keyCount)]))
-        return order == 0 ? one.start < two.start : order < 0
+      sorted.withUnsafeMutableBufferPointer { sorted in
+        for bucket in buckets where bucket.count > 1 {
+          var part = UnsafeMutableBufferPointer(rebasing: sorted[bucket])
+          part.sort { $0.precedes($1, in: bytes) }
+        }
       }
     }
     rows = sorted
+  }
+
+  /// Deals the rows into buckets by the first bits in which their keys differ, and keeps their order within each.
+  /// - Returns: the buckets, ascending.
+  /// - Complexity: O(k) for k rows, and as much memory as they take.
+  private mutating func deal() -> [Range<Int>] {
+    let all = rows
+    let varied = all.reduce(UInt64(0)) { $0 | ($1.high ^ all[0].high) }
+    guard varied != 0 else { return [0..<all.count] }
+    let width = UInt64.bitWidth - varied.leadingZeroBitCount
+    let shift = UInt64(max(0, width - Self.dealtBits))
+    let mask: UInt64 = 1 << UInt64(min(width, Self.dealtBits)) - 1
+    // Where each bucket begins, and then where its next row goes; behind the last one, how many rows there are.
+    var places = [Int](repeating: 0, count: Int(mask) + 2)
+    for row in all { places[Int(row.high &>> shift & mask) + 1] += 1 }
+    for bucket in 1..<places.count { places[bucket] += places[bucket - 1] }
+    let buckets = (1..<places.count).map { places[$0 - 1]..<places[$0] }
+    rows = [GatheredRows.Row](unsafeUninitializedCapacity: all.count) { dealt, count in
+      for row in all {
+        let bucket = Int(row.high &>> shift & mask)
+        dealt.initializeElement(at: places[bucket], to: row)
+        places[bucket] += 1
+      }
+      count = all.count
+    }
+    return buckets
+  }
+}
+
+extension GatheredRows.Row {
+  /// Whether the key lies before that of another row, or is the same and was changed before.
+  @inline(__always)
+  fileprivate func precedes(_ other: GatheredRows.Row, in bytes: UnsafeRawBufferPointer) -> Bool {
+    if high != other.high { return high < other.high }
+    if low != other.low { return low < other.low }
+    if isWhole && other.isWhole { return (keyCount, start) < (other.keyCount, other.start) }
+    let order = keyOrder(key(in: bytes), other.key(in: bytes))
+    return order == 0 ? start < other.start : order < 0
+  }
+
+  /// Whether the key is that of another row.
+  @inline(__always)
+  fileprivate func hasKey(of other: GatheredRows.Row, in bytes: UnsafeRawBufferPointer) -> Bool {
+    high == other.high && low == other.low && keyCount == other.keyCount
+      && (isWhole || keyOrder(key(in: bytes), other.key(in: bytes)) == 0)
+  }
+
+  /// Whether the two numbers hold the whole key, and zeroes behind it if it is shorter than they are.
+  private var isWhole: Bool { keyCount <= 16 }
+
+  @inline(__always)
+  fileprivate func key(in bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(rebasing: bytes[Int(start)..<Int(start) + Int(keyCount)])
+  }
+
+  @inline(__always)
+  fileprivate func value(in bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+    let place = Int(start) + Int(keyCount)
+    return UnsafeRawBufferPointer(rebasing: bytes[place..<place + Int(valueCount)])
   }
 }
 
@@ -167,18 +238,15 @@ extension WriteTransaction {
     var place = Place(key: UnsafeRawBufferPointer(start: nil, count: 0), value: .init(start: nil, count: 0))
     let hasLast = try move(cursor, .last, &place)
     try run.bytes.span.bytes.withUnsafeBytes { (bytes) throws(LMDBError) in
-      var previous: UnsafeRawBufferPointer?
+      var previous: GatheredRows.Row?
       var appends = !hasLast
       for (index, row) in run.rows.enumerated() {
         if index % Self.rowsBetweenLettingGo == 0 { letGoOfPages() }
-        let start = Int(row.start)
-        let key = UnsafeRawBufferPointer(rebasing: bytes[start..<start + Int(row.keyCount)])
-        let value = UnsafeRawBufferPointer(
-          rebasing: bytes[start + key.count..<start + key.count + Int(row.valueCount)])
-        let isNew = previous.map { keyOrder($0, key) != 0 } ?? true
+        let key = row.key(in: bytes)
+        let isNew = previous.map { !row.hasKey(of: $0, in: bytes) } ?? true
         if previous == nil && hasLast { appends = keyOrder(place.key, key) < 0 }
-        try apply(row.change, key, value, run.database, cursor, appends: appends && isNew)
-        previous = key
+        try apply(row.change, key, row.value(in: bytes), run.database, cursor, appends: appends && isNew)
+        previous = row
       }
     }
     run = GatheredRows.Run(database: run.database)

@@ -59,6 +59,62 @@ struct GatheringTests {
     }
   }
 
+  /// What keys have in common.
+  enum Keys: CaseIterable {
+    case hashes, numbers, prefixed, halves, words, few, zeroes
+
+    func key(_ number: Int, _ random: inout SeededGenerator) -> [UInt8] {
+      let drawn = random.next()
+      switch self {
+      case .hashes: return drawn.bigEndianBytes + drawn.byteSwapped.bigEndianBytes + (number / 2).bigEndianBytes
+      case .numbers: return (drawn % 1500).bigEndianBytes
+      case .prefixed: return [UInt8](repeating: 7, count: 40) + (drawn % 1500).bigEndianBytes.suffix(2)
+      case .halves:
+        let half: UInt8 = drawn % 2 == 0 ? 0 : 128
+        return [half] + [UInt8](repeating: 1, count: 20) + [UInt8(drawn >> 56)]
+      case .words:
+        let words = ["img", "jpg", "a", "birthday cake"]
+        return [UInt8](words[Int(drawn % 4)].utf8) + ([0] as [UInt8]) + number.bigEndianBytes
+      case .few: return [UInt8](repeating: UInt8(drawn % 9), count: 1 + Int((drawn >> 8) % 3))
+      case .zeroes:
+        let end: [UInt8] = (drawn >> 32) % 4 == 0 ? [1] : []
+        return [UInt8](repeating: 0, count: 1 + Int(drawn % 40)) + end
+      }
+    }
+  }
+
+  @Test(
+    "thousands of gathered changes have the same outcome as immediate ones, whatever their keys have in common",
+    arguments: Keys.allCases, [1023, 1024, 3000])
+  func many(keys: Keys, count: Int) throws {
+    try withTemporaryDirectory { path in
+      var random = SeededGenerator(seed: UInt64(count))
+      let environment = try Environment.open(path: path, options: .fast)
+      let (others, gathered) = (try environment.database("others"), try environment.database("gathered"))
+      let direct = try environment.database("direct")
+      // The first round fills empty databases.
+      for round in 0..<2 {
+        try environment.write { t in
+          t.gather([gathered, others])
+          for number in 0..<count {
+            let (key, value) = (keys.key(number, &random), (round * count + number).bigEndianBytes)
+            if random.next() % 4 == 0 {
+              try t.delete(key, in: direct)
+              try t.delete(key, in: gathered)
+            } else {
+              try t.put(key, value, in: direct)
+              try t.put(key, value, in: gathered)
+            }
+            try t.put(number.bigEndianBytes, key, in: others)
+          }
+          try t.settle()
+          let (found, wanted, otherCount) = (try t.dump(gathered), try t.dump(direct), try t.count(of: others))
+          #expect(found == wanted && !wanted.isEmpty && otherCount == count)
+        }
+      }
+    }
+  }
+
   @Test("a key that is inserted twice is found when the changes are settled, and the transaction leaves nothing")
   func insertedTwice() throws {
     try withTemporaryDirectory { path in
