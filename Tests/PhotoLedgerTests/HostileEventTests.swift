@@ -1,3 +1,4 @@
+import EventLog
 import Foundation
 import Testing
 
@@ -51,6 +52,27 @@ struct HostileEventTests {
     let event = Event.arranged(Arranged(verb: .rekeyed, container: 9, places: places))
     let payload = event.payload()
     return try Event(type: event.type, version: event.version, sequence: 20, payload: payload.span.bytes)
+  }
+
+  @Test("a number that an enumeration of an asset lacks is refused with what the enumeration is")
+  func unknownChoices() {
+    var nouns: Set<String> = []
+    for property in AssetProperty.all {
+      guard case .choice(_, let names) = property.form, let key = property.rowKey else { continue }
+      nouns.insert(names.noun)
+      for number in [63, 64, 1 << 40, -1] as [Int64] {
+        var fields = FieldWriter()
+        fields.integer(key, number)
+        let bytes = fields.finish()
+        let error = #expect(throws: EventCodingError.self, "\(property.name) \(number)") {
+          var reader = CBORReader(bytes.span.bytes)
+          _ = try AssetRow(number: nil, reading: &reader)
+        }
+        #expect(error?.sentence == "an unknown \(names.noun).")
+      }
+    }
+    let known = ["media type", "playback style", "rating", "adjustments state", "variation", "choice of an original"]
+    #expect(nouns == Set(known))
   }
 
   @Test("an edit that gives an asset a number that no asset can have is a mismatch")

@@ -183,16 +183,58 @@ extension AssetProperty {
   /// What requests set, in the order of JSON.
   package static let settable = all.filter { $0.setting != .never }
 
-  /// A property in the map that a creation logs.
-  struct InRow: Sendable {
+  /// A property in the map that a creation logs, without references: a replay goes through the table for each asset.
+  struct InRow: BitwiseCopyable, Sendable {
+    /// How the values lie in a row; the ``Form`` without names.
+    enum Coding: BitwiseCopyable, Sendable {
+      case flags
+      case choice(at: Int, KnownChoices)
+      case bits(at: Int, isWide: Bool, standard: UInt32)
+      case size(at: Int)
+      case seconds(at: Int)
+      case zoneOffset
+      case date(at: Int)
+      case location
+      case burst
+      case stack
+    }
+
     let key: UInt64
-    let form: Form
+    let coding: Coding
     let isRequired: Bool
+
+    fileprivate init(_ property: AssetProperty, key: UInt64) {
+      self.key = key
+      isRequired = property.traits.contains(.required)
+      switch property.form {
+      case .flags: coding = .flags
+      case .choice(let place, let names): coding = .choice(at: place, names.known)
+      case .bits(let place, let names): coding = .bits(at: place, isWide: names.isWide, standard: names.standard)
+      case .size(let place): coding = .size(at: place)
+      case .seconds(let place): coding = .seconds(at: place)
+      case .zoneOffset: coding = .zoneOffset
+      case .date(let place, _): coding = .date(at: place)
+      case .location: coding = .location
+      case .burst: coding = .burst
+      case .stack: coding = .stack
+      case .identifier, .flag, .clearFlag, .isChosen, .isPresent, .coordinate, .isBeneathStack, .text, .texts, .measure,
+        .record:
+        preconditionFailure("A creation cannot log a property of this form under the key \(key).")
+      }
+    }
+
+    /// What a value of the property's enumeration is, for sentences.
+    var noun: String {
+      guard case .choice(_, let names)? = AssetProperty.all.first(where: { $0.rowKey == key })?.form else {
+        preconditionFailure("The property under the key \(key) of a creation has no enumeration.")
+      }
+      return names.noun
+    }
   }
 
   /// What a creation logs, ascending by its key there.
   static let inRow = unique("key of the row", \.rowKey).sorted { $0.key < $1.key }.map { key, property in
-    InRow(key: key, form: property.form, isRequired: property.traits.contains(.required))
+    InRow(property, key: key)
   }
 
   /// The same, by the key.

@@ -34,8 +34,8 @@ extension AssetRow {
       guard names.hold(number) else { return false }
       store(UInt8(number), place)
     case (.bits(let place, let names), .integer(let number)):
-      guard let bits = UInt32(exactly: number), names.width > 1 || bits <= UInt8.max else { return false }
-      store(bits, at: place, names)
+      guard let bits = UInt32(exactly: number), names.isWide || bits <= UInt8.max else { return false }
+      store(bits, at: place, isWide: names.isWide)
     case (.size(let place), .integer(let number)):
       guard let pixels = UInt32(exactly: number) else { return false }
       store(pixels, place)
@@ -70,12 +70,12 @@ extension AssetRow {
   }
 
   /// A set of bits at a place.
-  package func bits(at place: Int, _ names: BitNames) -> UInt32 {
-    names.width == 1 ? UInt32(byte(place)) : word(place)
-  }
+  package func bits(at place: Int, _ names: BitNames) -> UInt32 { bits(at: place, isWide: names.isWide) }
 
-  private mutating func store(_ bits: UInt32, at place: Int, _ names: BitNames) {
-    if names.width == 1 { store(UInt8(truncatingIfNeeded: bits), place) } else { store(bits, place) }
+  private func bits(at place: Int, isWide: Bool) -> UInt32 { isWide ? word(place) : UInt32(byte(place)) }
+
+  private mutating func store(_ bits: UInt32, at place: Int, isWide: Bool) {
+    if isWide { store(bits, place) } else { store(UInt8(truncatingIfNeeded: bits), place) }
   }
 }
 
@@ -85,14 +85,14 @@ extension AssetRow {
   /// Writes a property, unless it is absent or has its default.
   func write(_ property: AssetProperty.InRow, to fields: inout FieldWriter) {
     let key = property.key
-    switch property.form {
+    switch property.coding {
     case .flags: if flags != [] { fields.unsigned(key, UInt64(flags.rawValue)) }
     case .choice(let place, _):
       let number = byte(place)
       if property.isRequired || number != 0 { fields.unsigned(key, UInt64(number)) }
-    case .bits(let place, let names):
-      let bits = bits(at: place, names)
-      if bits != names.standard { fields.unsigned(key, UInt64(bits)) }
+    case .bits(let place, let isWide, let standard):
+      let bits = bits(at: place, isWide: isWide)
+      if bits != standard { fields.unsigned(key, UInt64(bits)) }
     case .size(let place):
       let pixels = word(place)
       if pixels != 0 { fields.unsigned(key, UInt64(pixels)) }
@@ -100,45 +100,39 @@ extension AssetRow {
       let seconds = seconds(place)
       if seconds != 0 { fields.double(key, seconds) }
     case .zoneOffset: if let timeZoneOffset { fields.integer(key, Int64(timeZoneOffset)) }
-    case .date(let place, _):
+    case .date(let place):
       let seconds = seconds(place)
       if !seconds.isNaN { fields.double(key, seconds) }
     case .location: if let location { fields.value(key) { location.write(to: &$0) } }
     case .burst: if let burstIdentifier { fields.text(key, burstIdentifier) }
     case .stack: if let stack { fields.identifier(key, stack) }
-    case .identifier, .flag, .clearFlag, .isChosen, .isPresent, .coordinate, .isBeneathStack, .text, .texts, .measure,
-      .record:
-      preconditionFailure("A creation cannot log a property of this form under the key \(key).")
     }
   }
 
   /// Reads a property.
   mutating func read(_ property: AssetProperty.InRow, _ reader: inout CBORReader) throws {
-    switch property.form {
+    switch property.coding {
     case .flags: flags = Flags(rawValue: try reader.number(UInt32.self))
-    case .choice(let place, let names):
+    case .choice(let place, let known):
       let number = try reader.number(Int64.self)
-      guard names.hold(number) else { throw EventCodingError(sentence: "an unknown \(names.noun).") }
+      guard known.hold(number) else { throw EventCodingError(sentence: "an unknown \(property.noun).") }
       store(UInt8(number), place)
-    case .bits(let place, let names):
-      let bits = names.width == 1 ? UInt32(try reader.number(UInt8.self)) : try reader.number(UInt32.self)
-      store(bits, at: place, names)
+    case .bits(let place, let isWide, _):
+      let bits = try isWide ? reader.number(UInt32.self) : UInt32(reader.number(UInt8.self))
+      store(bits, at: place, isWide: isWide)
     case .size(let place): store(try reader.number(UInt32.self), place)
     case .seconds(let place):
       let seconds = try reader.double()
       guard seconds.isFinite else { throw EventCodingError(sentence: "a time is not a number.") }
       store(seconds, place)
     case .zoneOffset: timeZoneOffset = try reader.number(Int32.self)
-    case .date(let place, _): store(try reader.date().timeIntervalSinceReferenceDate, place)
+    case .date(let place): store(try reader.date().timeIntervalSinceReferenceDate, place)
     case .location: location = try Location(reading: &reader)
     case .burst: burstIdentifier = try reader.text()
     case .stack:
       let top = try reader.identifier()
       guard top.canNameStack else { throw EventCodingError(sentence: "a stack without an identifier.") }
       stack = top
-    case .identifier, .flag, .clearFlag, .isChosen, .isPresent, .coordinate, .isBeneathStack, .text, .texts, .measure,
-      .record:
-      preconditionFailure("A creation cannot log a property of this form under the key \(property.key).")
     }
   }
 }

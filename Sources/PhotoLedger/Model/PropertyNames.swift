@@ -128,13 +128,21 @@ extension MediaSubtypes {
   }
 }
 
+/// Which numbers below 64 are those of an enumeration's values.
+struct KnownChoices: BitwiseCopyable, Sendable {
+  fileprivate let bits: UInt64
+
+  /// Whether the enumeration has a value with the number.
+  func hold(_ number: Int64) -> Bool { (0..<64).contains(number) && bits &>> UInt64(number) & 1 != 0 }
+}
+
 /// The names of an enumeration's values, by number; the numbers are below 64.
 package final class ChoiceNames: Sendable {
   /// What a value is, for sentences.
   package let noun: String
   /// Nil where the enumeration has no value.
   package let names: [String?]
-  private let known: UInt64
+  let known: KnownChoices
   /// Whether JSON shows the number, which says as much as the name.
   package let isNumberInJSON: Bool
   /// What JSON takes, for sentences.
@@ -152,15 +160,15 @@ package final class ChoiceNames: Sendable {
     self.noun = noun
     let names = (0..<64).map { Choice(rawValue: $0)?.name }
     self.names = Array(names.prefix((names.lastIndex { $0 != nil } ?? -1) + 1))
-    known = names.indices.reduce(0) { $0 | (names[$1] == nil ? 0 : 1 << UInt64($1)) }
-    given = known & ~(ungiven.map { 1 << UInt64($0.rawValue) } ?? 0)
+    known = KnownChoices(bits: names.indices.reduce(0) { $0 | (names[$1] == nil ? 0 : 1 << UInt64($1)) })
+    given = known.bits & ~(ungiven.map { 1 << UInt64($0.rawValue) } ?? 0)
     let choices = names.filter { $0 != nil && $0 != ungiven?.name }.compactMap(\.self)
     isNumberInJSON = numbers != nil
     wanted = numbers ?? choices.dropLast().joined(separator: ", ") + " or " + (choices.last ?? "")
   }
 
   /// Whether the enumeration has a value with the number.
-  func hold(_ number: Int64) -> Bool { (0..<64).contains(number) && known &>> UInt64(number) & 1 != 0 }
+  func hold(_ number: Int64) -> Bool { known.hold(number) }
 
   /// The name of a number; nil if the enumeration has no such value.
   package func name(of number: Int64) -> String? {
@@ -178,8 +186,8 @@ package final class ChoiceNames: Sendable {
 
 /// The names of the bits of a set.
 package final class BitNames: Sendable {
-  /// How many bytes of a row the set takes: 1 or 4.
-  let width: Int
+  /// Whether the set takes four bytes of a row and not one.
+  let isWide: Bool
   /// The value that is not written to the log.
   let standard: UInt32
   /// What JSON takes, for sentences.
@@ -190,7 +198,7 @@ package final class BitNames: Sendable {
   package let bits: @Sendable (_ names: [String]) -> UInt32?
 
   init<Bits: NamedBits>(_ type: Bits.Type, standard: Bits = []) where Bits.RawValue == UInt8, Bits.Element == Bits {
-    width = 1
+    isWide = false
     self.standard = UInt32(standard.rawValue)
     wanted = "a list of names out of \(Bits.namedBits.map(\.name).joined(separator: ", "))"
     names = { Bits(rawValue: UInt8(truncatingIfNeeded: $0)).names }
@@ -198,7 +206,7 @@ package final class BitNames: Sendable {
   }
 
   init(_ type: MediaSubtypes.Type) {
-    width = 4
+    isWide = true
     standard = 0
     wanted = "a list of names such as [\"photoPanorama\"]"
     names = { MediaSubtypes(rawValue: $0).names }

@@ -52,7 +52,7 @@ extension PropertyRow where Self: AssetBytes {
     case .choice(let place, _): return .integer { Int64($0.byte(place)) }
     case .isChosen(let place): return .bool { $0.byte(place) != 0 }
     case .bits(let place, let names):
-      if names.width == 1 { return .integer { Int64($0.byte(place)) } }
+      if !names.isWide { return .integer { Int64($0.byte(place)) } }
       return .integer { Int64($0.word(place)) }
     case .size(let place): return .integer { Int64($0.word(place)) }
     case .zoneOffset:
