@@ -104,7 +104,7 @@ package struct StoredOrder: Sendable {
   fileprivate static func terms(_ kind: Kind) -> [SortTerm] { termsOfKinds[kind.rawValue] }
 
   /// The library's assets that satisfy a condition, in ascending order of a date.
-  fileprivate static func query(
+  static func query(
     where condition: Condition, includesHidden: Bool = false, by kind: Kind = .created
   ) -> Query {
     var query = Query(.asset, .library, where: condition, sortedBy: terms(kind))
@@ -122,9 +122,20 @@ package struct StoredOrder: Sendable {
 
   /// Those that the rows of assets outside of the trash are judged for: everything, and the library's own smart albums
   /// but for "recently added", which the day decides; and the media types that no smart album shows, but for images.
-  private static let judged =
-    BuiltInAlbum.all.filter { $0.addedWithinDays == nil }.map { StoredOrder($0) }
-    + [MediaType.audio, .unknown].map(StoredOrder.init)
+  /// Their plans differ in the condition and in whether hidden assets belong, and in nothing else (OrderMarks.swift).
+  static let judged: [StoredOrder] = {
+    let judged =
+      BuiltInAlbum.all.filter { $0.addedWithinDays == nil }.map { StoredOrder($0) }
+      + [MediaType.audio, .unknown].map(StoredOrder.init)
+    for order in judged {
+      var query = order.plan.query
+      (query.condition, query.includesHidden) = (.always, false)
+      precondition(
+        query == StoredOrder.query(where: .always),
+        "\(order.name) differs from the order of everything in more than its condition and hidden assets.")
+    }
+    return judged
+  }()
   fileprivate static let judgedCount = judged.count
 
   /// All of them: those above, and those that follow from everything and from the trash.
@@ -269,7 +280,7 @@ struct OrderStanding {
       if StoredOrder.all[StoredOrder.trashed].plan.admits(row) { orders |= 1 << StoredOrder.trashed }
       words[StoredOrder.Kind.trashed.rawValue] = Self.word(of: row, in: StoredOrder.trashed)
     } else {
-      for index in 0..<StoredOrder.judgedCount where StoredOrder.all[index].plan.admits(row) { orders |= 1 << index }
+      orders = StoredOrder.marks(of: row)
     }
     let isShown = orders >> StoredOrder.whole & 1 == 1
     orders |= 1 << (isShown ? StoredOrder.added : StoredOrder.withheld)

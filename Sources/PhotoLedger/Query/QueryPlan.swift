@@ -12,7 +12,8 @@ package final class QueryPlan: Sendable {
   package let query: Query
   /// Whether what lies beneath the top of a stack is shown; a limited client sees no stacks.
   private let showsStacked: Bool
-  private let assetPasses: @Sendable (AssetView) -> Bool
+  /// Whether an asset meets the condition, as far as its row decides that.
+  let assetPasses: @Sendable (AssetView) -> Bool
   /// Judges an asset by its details too, if the condition asks for them.
   private let describedPasses: (@Sendable (DescribedAsset) -> Bool)?
   private let collectionPasses: @Sendable (CollectionRow) -> Bool
@@ -49,7 +50,7 @@ package final class QueryPlan: Sendable {
 
   /// Whether the result is of rows like this one, the condition aside.
   @inline(__always)
-  private func isOffered(_ row: AssetView) -> Bool {
+  func isOffered(_ row: AssetView) -> Bool {
     row.isTrashed == (query.trash == .only)
       && (query.includesHidden || !row.flags.contains(.hidden))
       && (query.includesAllBurst || row.standsOutOfBurst) && (showsStacked || !row.isBeneathStack)
