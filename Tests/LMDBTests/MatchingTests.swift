@@ -1,4 +1,5 @@
 import LMDB
+import TestSupport
 import Testing
 
 @Suite("Matching a database")
@@ -72,6 +73,134 @@ struct MatchingTests {
       }
       #expect(changed == 0)
       #expect(try held.0.statistics().usedPages <= before + 4)
+    }
+  }
+
+  // MARK: Agreeing
+
+  private typealias Rows = [(key: [UInt8], value: [UInt8])]
+
+  private static func agree(_ held: (Environment, Database), _ wanted: (Environment, Database)) throws -> Bool {
+    try held.0.read { t in
+      try wanted.0.read { source in try t.agrees(held.1, with: wanted.1, of: source) }
+    }
+  }
+
+  private static func put(_ rows: Rows, _ store: (Environment, Database)) throws {
+    try store.0.write { t in for row in rows { try t.put(row.key, row.value, in: store.1) } }
+  }
+
+  /// How the entries of two databases differ.
+  enum Difference: CaseIterable { case changed, longer, removed, added, moved, swapped }
+
+  /// Rows with a difference; nil if they cannot have it.
+  private static func altered(_ rows: Rows, _ difference: Difference, _ random: inout SeededGenerator) -> Rows? {
+    guard let index = rows.indices.randomElement(using: &random) else { return nil }
+    var altered = rows
+    // No row has it: the third byte of the others is less.
+    var key = Array(rows[index].key.prefix(2)) + [9, 9]
+    if rows[index].key.count == 8 { key += [0, 0, 0, 0] }
+    switch difference {
+    case .changed:
+      guard !rows[index].value.isEmpty else { return nil }
+      altered[index].value[rows[index].value.count - 1] ^= 2
+    case .longer: altered[index].value.append(0)
+    case .removed: altered.remove(at: index)
+    case .added: altered.append((key: key, value: [1]))
+    case .moved: altered[index].key = key
+    case .swapped:
+      guard let other = rows.firstIndex(where: { $0.value != rows[index].value }) else { return nil }
+      (altered[index].value, altered[other].value) = (rows[other].value, rows[index].value)
+    }
+    return altered
+  }
+
+  @Test("two databases agree if and only if they have the same entries", arguments: 0..<24 as Range<UInt64>)
+  func agreement(seed: UInt64) throws {
+    let integerKeys = seed.isMultiple(of: 2)
+    try Self.withStores(integerKeys: integerKeys) { held, wanted in
+      var random = SeededGenerator(seed: seed)
+      #expect(try Self.agree(held, wanted), "Both are empty.")
+      var made: [[UInt8]: [UInt8]] = [:]
+      for _ in 0..<[1, 3, 200, 2000][Int(seed / 2 % 4)] {
+        let count = integerKeys ? 8 : Int.random(in: 1...5, using: &random)
+        let key = (0..<count).map { UInt8.random(in: 0...($0 < 2 ? 255 : 1), using: &random) }
+        let valueCount = [0, 3, 40, 5000].randomElement(using: &random) ?? 0
+        made[key] = Array(repeating: .random(in: 0...1, using: &random), count: valueCount)
+      }
+      let sorted = made.sorted { $0.key.lexicographicallyPrecedes($1.key) }
+      let rows: Rows = sorted.map { (key: $0.key, value: $0.value) }
+      try Self.put(rows.shuffled(using: &random), held)
+      try Self.put(rows, wanted)
+      #expect(try Self.agree(held, wanted), "seed \(seed)")
+      for difference in Difference.allCases {
+        guard let altered = Self.altered(rows, difference, &random) else { continue }
+        try held.0.write { t in try t.clear(held.1) }
+        try Self.put(altered, held)
+        #expect(try !Self.agree(held, wanted), "seed \(seed), \(difference)")
+        #expect(try !Self.agree(wanted, held), "seed \(seed), \(difference)")
+      }
+      try held.0.write { t in try t.clear(held.1) }
+      #expect(try !Self.agree(held, wanted) && !Self.agree(wanted, held), "One is empty.")
+    }
+  }
+
+  /// How the key of a branch is altered: the first key after it is then sought before it, or the reverse.
+  enum Separator: CaseIterable { case raised, lowered }
+
+  @Test(
+    "a database whose branches lead a look-up astray does not agree, though a walk finds every entry",
+    arguments: [false, true], Separator.allCases)
+  func astray(integerKeys: Bool, separator: Separator) throws {
+    func key(_ number: Int) -> [UInt8] {
+      if integerKeys { return withUnsafeBytes(of: UInt64(number)) { Array($0) } }
+      return number.bigEndianBytes + Array(repeating: 7, count: 300)
+    }
+    let rows: Rows = (0..<1500).map { (key: key($0), value: Array(repeating: 1, count: integerKeys ? 600 : 1)) }
+    try withTemporaryDirectory { path in
+      try withTemporaryDirectory { other in
+        let environment = try Environment.open(path: other, options: .fast)
+        let wanted = (environment, try environment.database("rows", integerKeys: integerKeys))
+        try Self.put(rows, wanted)
+        do {
+          let environment = try Environment.open(path: path, options: .fast)
+          try Self.put(rows, (environment, try environment.database("rows", integerKeys: integerKeys)))
+          try environment.close()
+        }
+        let sound = try StorePages(path)
+        let branches = sound.branches(from: try #require(sound.root(of: "rows")))
+        try #require(branches.count > 2, "The tree has branches below its root.")
+        for branch in branches {
+          // The first node of a branch has no key.
+          let nodes = sound.nodes(ofPage: branch).dropFirst()
+          let node = nodes[nodes.startIndex + nodes.count / 2]
+          var pages = sound
+          switch separator {
+          case .raised where integerKeys: pages.set(node + 8, sound.number(node + 8, as: UInt64.self) + 1)
+          case .raised: pages.set(node + 8 + 8, UInt8(8))
+          case .lowered: pages.set(node + 8, UInt64(0))
+          }
+          try pages.write()
+          let environment = try Environment.open(path: path, options: .fast)
+          let held = (environment, try environment.database("rows", integerKeys: integerKeys))
+          let isSame = try held.0.read { t in try t.dump(held.1) } == wanted.0.read { t in try t.dump(wanted.1) }
+          #expect(isSame, "branch \(branch)")
+          #expect(try !Self.agree(held, wanted), "branch \(branch)")
+          let found = try code {
+            try held.0.write { t in
+              try wanted.0.read { source in _ = try t.match(held.1, to: wanted.1, of: source) }
+            }
+          }
+          #expect(found == .corrupted, "branch \(branch)")
+          try environment.close()
+        }
+        try sound.write()
+        let repaired = try Environment.open(path: path, options: .fast)
+        let held = (repaired, try repaired.database("rows", integerKeys: integerKeys))
+        #expect(try Self.agree(held, wanted))
+        try repaired.close()
+        try environment.close()
+      }
     }
   }
 }

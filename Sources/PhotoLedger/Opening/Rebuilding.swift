@@ -13,10 +13,10 @@ import StoreMigrations
 //
 // The shadow is a separate store and not a second set of tables in the library's: table names would have to say which
 // set is valid, and every process would have to check before each read. So the swap walks both in key order and copies
-// the rows that differ, which is the part that writers wait for; the replay, the long part, blocks no one. If nothing
-// is wrong nothing is written, and the file does not grow: a transaction cannot reuse what it frees, so clearing and
-// refilling tables would take their space twice, and keep it. That is still done with unreadable tables, and for a new
-// format in which all rows differ.
+// the rows that differ, which is the part that writers wait for; the replay, the long part, blocks no one. Tables that
+// are right already are recognised first, on several cores; they are most. If nothing is wrong nothing is written, and
+// the file does not grow: a transaction cannot reuse what it frees, so clearing and refilling tables would take their
+// space twice, and keep it. That is still done with unreadable tables, and for a new format in which all rows differ.
 //
 // Invariant: the result of a rebuild is that of a replay of the log as of the swap. If assets were erased while the
 // shadow was filled, it contains erased data, and is built again.
@@ -246,19 +246,48 @@ final class Shadow {
     return erases
   }
 
+  /// A table of the library, and the shadow's of the same name.
+  private typealias Pair = (live: Database, shadow: Database)
+
   /// Makes the library's tables hold what the shadow's hold.
   private func copyRows(into t: inout WriteTransaction, afresh: Bool, _ progress: (TaskProgress) -> Bool) throws {
     try environment.read { source in
-      let tables = Array(zip(core.projections.all, projections.all))
-      let total = try tables.reduce(UInt64(0)) { $0 + UInt64(try source.count(of: $1.1)) }
+      let pairs: [Pair] = zip(core.projections.all, projections.all).map { (live: $0, shadow: $1) }
+      let counts = try pairs.map { UInt64(try source.count(of: $0.shadow)) }
+      let total = counts.reduce(0, +)
+      let areRight = afresh ? pairs.map { _ in false } : agreement(of: pairs, counts, source)
       var copied: UInt64 = 0
-      for (live, shadow) in tables {
-        if afresh { try t.clear(live) }
-        _ = try t.match(live, to: shadow, of: source) { count in
-          copied += UInt64(count)
-          guard progress(TaskProgress(phase: "swap", done: copied, total: total)) else { throw Self.stopped }
+      func advance(by count: UInt64) throws {
+        copied += count
+        guard progress(TaskProgress(phase: "swap", done: copied, total: total)) else { throw Self.stopped }
+      }
+      for (index, pair) in pairs.enumerated() {
+        if areRight[index] {
+          try advance(by: counts[index])
+          continue
         }
+        if afresh { try t.clear(pair.live) }
+        _ = try t.match(pair.live, to: pair.shadow, of: source) { try advance(by: UInt64($0)) }
       }
     }
+  }
+
+  /// Which of the library's tables hold what the shadow's hold already, each compared on a core of its own, the largest
+  /// first. Called under the writer's lock before anything is put, so that a snapshot has what the transaction has.
+  /// - Parameter counts: the numbers of rows of the shadow's tables.
+  /// - Returns: for each pair whether nothing is to be done; false also for a table that cannot be compared.
+  private func agreement(of pairs: [Pair], _ counts: [UInt64], _ source: borrowing StoreReading) -> [Bool] {
+    let shadow = source.held
+    let order = pairs.indices.sorted { counts[$0] > counts[$1] }
+    let found = try? core.environment.read { t -> [Bool] in
+      t.onSeveralCores(order.count) { part, t in
+        let pair = pairs[order[part]]
+        let agrees = try? shadow.read { source in try t.agrees(pair.live, with: pair.shadow, of: source) }
+        return agrees ?? false
+      }
+    }
+    var areRight = pairs.map { _ in false }
+    for (part, agrees) in (found ?? []).enumerated() { areRight[order[part]] = agrees }
+    return areRight
   }
 }
