@@ -214,6 +214,27 @@ struct EventLogTests {
     }
   }
 
+  @Test("the events of a type are found after any event, erased ones too")
+  func types() throws {
+    try withLog { log in
+      try fill(log, commits: 20, seed: 6)
+      let last = try log.currentHead().sequence
+      try log.environment.write { t in _ = try log.erasePayload(of: 2, in: &t) }
+      try log.environment.read { t in
+        for type in ["kind.0", "kind.1", "kind.3", "kind.9", "kind", "kind.00", ""] {
+          for start in [0, 1, 2, last - 1, last, last + 5, .max] as [UInt64] {
+            var wanted: [UInt64] = []
+            try log.read(after: start, in: t) { event in
+              if event.type == type { wanted.append(event.sequence) }
+              return .proceed
+            }
+            #expect(try log.sequences(ofType: type, after: start, in: t) == wanted, "\(type) after \(start)")
+          }
+        }
+      }
+    }
+  }
+
   @Test("an unfinished appender is detected, by the next append and by verify")
   func unfinished() throws {
     try withLog { log in

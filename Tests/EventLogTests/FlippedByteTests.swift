@@ -114,6 +114,62 @@ struct FlippedByteTests {
     }
   }
 
+  /// The events of a type, as a short look at each record finds them, and as reading the whole log does.
+  private func ofType(
+    _ type: String, _ log: EventLog
+  ) throws -> (short: Result<[UInt64], EventLogError>, whole: Result<[UInt64], EventLogError>) {
+    try log.environment.read { t in
+      let short = Result { () throws(EventLogError) in try log.sequences(ofType: type, after: 0, in: t) }
+      let whole = Result { () throws(EventLogError) in
+        var found: [UInt64] = []
+        try log.read(after: 0, in: t) { (event) throws(EventLogError) in
+          if event.type == type { found.append(event.sequence) }
+          return .proceed
+        }
+        return found
+      }
+      return (short, whole)
+    }
+  }
+
+  @Test("a look for the events of a type fails as reading does at a record that is damaged before or in its type")
+  func types() throws {
+    try withLog { log in
+      try fill(log, commits: 4, seed: 45)
+      let sound = try ofType("kind.0", log).whole.get()
+      #expect(try ofType("kind.0", log).short.get() == sound)
+      for row in try rows(of: log.events, log) {
+        let (sequence, end) = try typeEnd(of: row.value.span.bytes)
+        for count in row.value.indices {
+          let value = Array(row.value.prefix(count))
+          try log.environment.write { t in try t.put(row.key.span.bytes, value.span.bytes, in: log.events) }
+          let found = try ofType("kind.0", log)
+          #expect(throws: EventLogError.self) { try found.whole.get() }
+          #expect(found.short == (count < end ? found.whole : .success(sound)), "event \(sequence), \(count) bytes")
+        }
+        for index in row.value.indices {
+          var value = row.value
+          value[index] ^= 1 << UInt8(index % 8)
+          try log.environment.write { t in try t.put(row.key.span.bytes, value.span.bytes, in: log.events) }
+          let found = try ofType("kind.0", log)
+          switch (found.short, found.whole) {
+          case (.failure, _), (_, .success): #expect(found.short == found.whole, "event \(sequence), byte \(index)")
+          case (.success(let short), .failure):
+            #expect(short.filter { $0 != sequence } == sound.filter { $0 != sequence })
+          }
+        }
+        try log.environment.write { t in try t.put(row.key.span.bytes, row.value.span.bytes, in: log.events) }
+      }
+    }
+  }
+
+  /// The sequence of the event of a record, and where the type ends in it.
+  private func typeEnd(of record: RawSpan) throws -> (sequence: UInt64, end: Int) {
+    let event = try StoredEvent(decoding: record)
+    // A type of few bytes has a head of one.
+    return (event.sequence, event.typeOffset + 1 + event.typeBytes.byteCount)
+  }
+
   @Test("samples of a log of 20,000 events are found at their events")
   func samples() throws {
     try withLog { log in

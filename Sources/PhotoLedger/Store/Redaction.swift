@@ -295,12 +295,8 @@ extension StoreCore {
   package func erasures<T: TransactionReading & ~Copyable>(
     after sequence: UInt64, _ t: borrowing T
   ) throws -> LogErasures {
-    var bringing: [UInt64] = []
-    try log.read(after: sequence, in: t) { record in
-      if record.type == AssetErased.type { bringing.append(record.sequence) }
-      if record.sequence % Projections.reportInterval == 0 { t.letGoOfPages() }
-      return .proceed
-    }
+    // All events are read whole beside this: by the check of the log before a rebuild, or as they are applied.
+    let bringing = try log.sequences(ofType: AssetErased.type, after: sequence, in: t)
     var found = LogErasures()
     for carrier in bringing.reversed() {
       // The table may be wrong, or lack them yet, so it is not used.
