@@ -228,6 +228,24 @@ struct RebuildTests {
     #expect(try Self.shadows(made.url) == [])
   }
 
+  @Test("a transaction of the shadow has four creations for each edit that it could have")
+  func batches() throws {
+    let made = try TemporaryLibrary()
+    let assets = try made.create(20)
+    for asset in assets { try made.library.performChangesAndWait { $0.setFavorite(true, for: [asset]) } }
+    let environment = try LMDB.Environment.store(ofLibrary: made.url.path)
+    let sound = try StoreDump(environment)
+    var ends: [UInt64] = []
+    try made.library.rebuild(batch: 8) { progress in
+      if progress.phase == "rebuild" { ends.append(progress.done) }
+      return true
+    }
+    // The first event creates the library; the third transaction begins with the last creations.
+    let ofEdits: [UInt64] = Array(stride(from: 22, through: 40, by: 2))
+    #expect(ends == [8, 16] + ofEdits + [41])
+    #expect(try StoreDump(environment).difference(from: sound) == nil)
+  }
+
   @Test("commits during the filling of the shadow are in the new projections", arguments: [1, 3, 1000])
   func commitsMeanwhile(batch: Int) throws {
     let (made, asset, _) = try Self.altered()

@@ -27,10 +27,15 @@ extension StoreCore {
   /// The name of the folder in the store's that a shadow is filled in.
   package static let shadowName = "shadow"
 
-  /// How often events touch objects in one transaction of the shadow: enough that rows under keys as good as random
-  /// meet neighbours when they are put in order, and so few that the pages that it changes stay a part of the memory.
-  /// Edits touch assets anywhere, and each changes a page of its own, so they count twice.
-  package static let rebuildBatch: UInt64 = 1 << 16
+  /// How much a transaction of the shadow changes, in the weights of its events: enough that rows under keys as good as
+  /// random meet neighbours when they are put in order, and so few that the pages that it changes stay a part of the
+  /// memory.
+  ///
+  /// A created object adds to the last pages of some tables, and half a kilobyte of rows to those that are gathered:
+  /// 2¹⁷ of them are 70 MiB, within what may be gathered at once. An edit lands anywhere, and each may change two pages
+  /// of its own, of the rows and of the details of assets: 2¹⁵ of them are 256 MiB, hence the fourfold weight
+  /// (`Projections.editWeight`).
+  package static let rebuildBatch: UInt64 = 1 << 17
 
   /// Rebuilds every projection from the log, and swaps them in by one transaction.
   /// - Parameters:
@@ -38,7 +43,7 @@ extension StoreCore {
   ///   - isNeeded: called before the work and inside the transaction; false: nothing is done, since another process has
   ///     done it.
   ///   - finish: further changes in the same transaction.
-  ///   - batch: after how many touches of objects a transaction of the shadow ends; it does not affect the result.
+  ///   - batch: the weight of events after which a transaction of the shadow ends; it does not affect the result.
   ///   - progress: the progress handler; return `false` to cancel.
   package func remakeProjections(
     _ policy: UnreadableEventPolicy, if isNeeded: (borrowing StoreReading) throws -> Bool = { _ in true },
@@ -179,7 +184,7 @@ final class Shadow {
       done = try environment.write { t in
         var cursor = try core.log.cursor(after: done, in: source)
         return try projections.replay(
-          &cursor, (done + 1)...last, quarantining: skipped, touchesMax: batch, in: &t,
+          &cursor, (done + 1)...last, quarantining: skipped, weightMax: batch, in: &t,
           lettingGo: { source.letGoOfPages() }
         ) {
           isStopped = !progress(TaskProgress(phase: phase, done: $0, total: total))

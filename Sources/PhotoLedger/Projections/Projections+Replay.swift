@@ -18,16 +18,16 @@ extension Projections {
   /// The number of events between two progress reports of a replay.
   static let reportInterval: UInt64 = 4096
 
-  /// After how many touches of objects a replay releases pages: each may be a row on a page of its own, with which the
-  /// kernel maps its neighbours, a megabyte of them where it keeps the file in large folios.
-  private static let touchesBetweenLettingGo: UInt64 = 256
+  /// After which weight of events a replay releases pages, 128 edits: each may be of a row on a page of its own, with
+  /// which the kernel maps its neighbours, a megabyte of them where it keeps the file in large folios.
+  private static let weightBetweenLettingGo: UInt64 = 512
 
   /// Applies events to this store, reading them from a log that may be in another.
   /// - Parameters:
   ///   - cursor: positioned before the first of them.
   ///   - sequences: the events to apply.
   ///   - skipped: the quarantined ones, with the reasons.
-  ///   - touchesMax: after how many touches of objects it is enough: each changes rows, and with them pages.
+  ///   - weightMax: the weight of events after which it is enough: they change rows, and with them pages.
   ///   - letGo: called when the pages of the log's store that this process has mapped are to be released.
   ///   - progress: called with the last applied event, every ``reportInterval`` events; return `false` to cancel.
   /// - Returns: the last applied event.
@@ -35,21 +35,21 @@ extension Projections {
   ///   `false`; `UnreadableEvent` for one that cannot be applied.
   package func replay(
     _ cursor: inout EventCursor, _ sequences: ClosedRange<UInt64>, quarantining skipped: [UInt64: String] = [:],
-    touchesMax: UInt64 = .max, in t: inout WriteTransaction, lettingGo letGo: () -> Void,
+    weightMax: UInt64 = .max, in t: inout WriteTransaction, lettingGo letGo: () -> Void,
     progress: (UInt64) -> Bool = { _ in true }
   ) throws -> UInt64 {
     t.gather(unread)
-    var (touches, lastLetGo): (UInt64, UInt64) = (0, 0)
+    var (weight, lastLetGo): (UInt64, UInt64) = (0, 0)
     for sequence in sequences {
       guard let record = try cursor.next(), record.sequence == sequence else {
         throw LibraryError.missingEvent(sequence)
       }
-      touches += UInt64(max(1, try applyUnlessQuarantined(record, quarantining: skipped, in: &t)))
-      let isLast = sequence == sequences.upperBound || touches >= touchesMax
-      if touches - lastLetGo >= Self.touchesBetweenLettingGo || isLast {
+      weight += UInt64(max(1, try applyUnlessQuarantined(record, quarantining: skipped, in: &t)))
+      let isLast = sequence == sequences.upperBound || weight >= weightMax
+      if weight - lastLetGo >= Self.weightBetweenLettingGo || isLast {
         t.letGoOfPages()
         letGo()
-        lastLetGo = touches
+        lastLetGo = weight
       }
       guard sequence % Self.reportInterval == 0 || isLast else { continue }
       guard progress(sequence) else {

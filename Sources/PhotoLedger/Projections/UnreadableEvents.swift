@@ -78,10 +78,13 @@ extension Projections {
     return events
   }
 
+  /// How many creations an edit of an object weighs, by the pages that a transaction changes for it.
+  static let editWeight = 4
+
   /// Applies a record, or records that it is quarantined.
   /// - Parameter skipped: the quarantined events, with the reasons.
-  /// - Returns: how often it touches an object; twice as often for one that an earlier event created, whose rows lie on
-  ///   pages of their own.
+  /// - Returns: its weight: 1 for an object that it creates, and ``editWeight`` for one that an earlier event created,
+  ///   whose rows lie on pages of their own.
   /// - Throws: ``UnreadableEvent`` if it cannot be applied.
   func applyUnlessQuarantined(
     _ record: borrowing StoredEvent, quarantining skipped: [UInt64: String], in t: inout WriteTransaction
@@ -96,9 +99,9 @@ extension Projections {
     do {
       let event = try Event(record)
       try apply(event, sequence: sequence, commit: record.commit, in: &t)
-      var touches = 0
-      event.forEachTouched { touches += $0 == sequence ? 1 : 2 }
-      return touches
+      var weight = 0
+      event.forEachTouched { weight += $0 == sequence ? 1 : Self.editWeight }
+      return weight
     } catch let failure as LibraryError where failure.isAboutEvents && record.content != nil {
       throw UnreadableEvent(sequence: sequence, failure: failure)
     }
