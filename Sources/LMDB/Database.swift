@@ -11,6 +11,6 @@ public struct Database: Sendable, Hashable {
   @usableFromInline let index: UInt32
   /// The serial number of the environment: a database of one is never used with another.
   @usableFromInline let owner: UInt64
-  /// The database as one bit; none beyond the 64th, whose changes cannot be gathered.
+  /// The database as one bit; none beyond the 64th, whose changes are never gathered.
   var mark: UInt64 { index < 64 ? 1 << UInt64(index) : 0 }
 }

@@ -191,8 +191,8 @@ extension TransactionReading where Self: ~Copyable {
 
 extension WriteTransaction {
   /// The same, found by a snapshot of its own: the pages that a write transaction has changed lie outside of the map.
-  public borrowing func letGoOfPages() {
-    if MapAdvice.isMuchMapped(for: .once, in: handle.pointer) { releasePages() }
+  public borrowing func letGoOfPages(_ use: PageUse = .once) {
+    if MapAdvice.isMuchMapped(for: use, in: handle.pointer) { releasePages() }
   }
 
   /// Releases the store's pages that this process has mapped.

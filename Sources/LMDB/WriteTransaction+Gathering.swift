@@ -53,7 +53,9 @@ struct GatheredRows {
 
   init(_ databases: [Database]) {
     runs = databases.map { Run(database: $0) }
-    for (place, database) in databases.enumerated() { places[Int(database.index)] = UInt8(place) }
+    for (place, database) in databases.enumerated() where database.mark != 0 {
+      places[Int(database.index)] = UInt8(place)
+    }
   }
 
   /// How many bytes are gathered at most, for all databases together.
@@ -190,26 +192,28 @@ func keyOrder(_ one: UnsafeRawBufferPointer, _ two: UnsafeRawBufferPointer) -> I
 extension WriteTransaction {
   /// From here to `settle()`, gathers what is put into and deleted from `databases`, which nothing may read meanwhile.
   ///
-  /// None of them has integers for keys. `keyExists` of an `insert` is thrown by `settle()`.
+  /// None of them has integers for keys. `keyExists` of an `insert` is thrown by `settle()`. Of a database beyond the
+  /// first 64 of the environment, changes are applied at once.
   public mutating func gather(_ databases: [Database]) {
     precondition(gathered == nil, "What was gathered before is settled first.")
     for database in databases {
       checkUse(of: database)
-      precondition(database.mark != 0 && !database.hasIntegerKeys, "The changes of \(database.name) can be gathered.")
+      precondition(!database.hasIntegerKeys, "The changes of \(database.name) can be gathered.")
       handle.gathering |= database.mark
     }
     gathered = GatheredRows(databases)
   }
 
-  /// Applies the collected changes in key order, and ends collecting.
+  /// Applies the collected changes in key order, and ends collecting; does nothing if none are collected.
   ///
+  /// - Parameter use: as for `letGoOfPages(_:)`, which is called in between.
   /// - Throws: as `put(_:_:in:mode:)`.
   /// - Complexity: O(k log k) comparisons for k changes, and O(k log n) pages at worst; an empty database is filled
   ///   page by page.
-  public mutating func settle() throws(LMDBError) {
+  public mutating func settle(_ use: PageUse = .once) throws(LMDBError) {
     guard var rows = gathered.take() else { return }
     handle.gathering = 0
-    for index in rows.runs.indices { try apply(&rows.runs[index]) }
+    for index in rows.runs.indices { try apply(&rows.runs[index], use) }
   }
 
   mutating func gather(
@@ -224,13 +228,13 @@ extension WriteTransaction {
     case .append: preconditionFailure("What is appended in order needs no gathering.")
     }
     guard var full = gathered?.add(key, value, change, in: database) else { return }
-    try apply(&full)
+    try apply(&full, .once)
   }
 
   /// After how many rows pages are released: as good as random keys lie on all pages of their database.
   private static let rowsBetweenLettingGo = 4096
 
-  private mutating func apply(_ run: inout GatheredRows.Run) throws(LMDBError) {
+  private mutating func apply(_ run: inout GatheredRows.Run, _ use: PageUse) throws(LMDBError) {
     guard !run.rows.isEmpty else { return }
     run.sort()
     let cursor = try openCursor(TransactionHandle(pointer: handle.pointer, owner: handle.owner), run.database)
@@ -241,7 +245,7 @@ extension WriteTransaction {
       var previous: GatheredRows.Row?
       var appends = !hasLast
       for (index, row) in run.rows.enumerated() {
-        if index % Self.rowsBetweenLettingGo == 0 { letGoOfPages() }
+        if index % Self.rowsBetweenLettingGo == 0 { letGoOfPages(use) }
         let key = row.key(in: bytes)
         let isNew = previous.map { !row.hasKey(of: $0, in: bytes) } ?? true
         if previous == nil && hasLast { appends = keyOrder(place.key, key) < 0 }

@@ -153,6 +153,26 @@ struct GatheringTests {
     }
   }
 
+  @Test("of a database beyond the first 64 changes are applied at once, and nothing gathered is settled")
+  func manyDatabases() throws {
+    try withTemporaryDirectory { path in
+      let environment = try Environment.open(path: path, options: .with { $0.maxDatabases = 80 })
+      let databases = try (0..<70).map { try environment.database("d\($0)") }
+      let (early, late) = (databases[0], databases[69])
+      try environment.write { t in
+        t.gather([early, late])
+        for database in [early, late] { for key in [3, 1, 2] as [UInt8] { try t.put([key], [key], in: database) } }
+        let found = try t.dump(late)
+        #expect(found == [[1]: [1], [2]: [2], [3]: [3]])
+        try t.settle()
+        // Nothing is gathered now.
+        try t.settle(.again)
+        let settled = try t.dump(early)
+        #expect(settled == found)
+      }
+    }
+  }
+
   @Test("a database with gathered changes cannot be read, nor a transaction with unsettled changes committed")
   func misuse() async throws {
     try await withTemporaryDirectory { path in

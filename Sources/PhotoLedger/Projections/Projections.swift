@@ -133,6 +133,12 @@ package final class Projections: Sendable {
     [identifiers, content, formerContent, pairing, bursts, origins, words, history] + orders
   }
 
+  /// The databases that neither decisions nor the events that they record read, so that a large block may collect their
+  /// entries. They find assets for fetches, which read in transactions of their own: by words and dates, by the hashes
+  /// and content identifiers of files, and by where assets came from. Decisions read the others of ``unread``:
+  /// identifiers, the contents of files, bursts and stacks, and the history of an object.
+  var unreadByDecisions: [Database] { [pairing, origins, words] + orders }
+
   /// All databases, in the order of ``names``.
   package var all: [Database] {
     [

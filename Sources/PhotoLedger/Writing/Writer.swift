@@ -14,6 +14,9 @@ import LMDB
 // answered, and the rest continues in a new transaction. No block runs more than twice because of another. Rejected:
 // nested transactions (LMDB shadows pages for each), and checking blocks without executing them (a second description
 // of every rule).
+//
+// A large block puts rows all over the tables that find assets. Those that no decision reads are gathered while its
+// requests are handled, and put in the order of their keys before the commit (`Projections.unreadByDecisions`).
 
 /// Queues change blocks and handles them on a thread of its own.
 final class Writer: StorePart {
@@ -61,6 +64,13 @@ final class Writer: StorePart {
   static let groupLimit = 1024
   /// After this many events a transaction takes no further block.
   static let eventLimit = 5000
+  /// From how many requests on a block's rows are gathered: fewer rarely meet on a page. Few in debug builds: a read of
+  /// what is gathered is a precondition that fails, so tests find a decision that reads it.
+  #if DEBUG
+    static let gatheringRequests = 4
+  #else
+    static let gatheringRequests = 64
+  #endif
 
   init(core: StoreCore, resources: ResourceStore, effects: PostCommitEffects) {
     self.core = core
@@ -214,7 +224,10 @@ final class Writer: StorePart {
       core: core, resources: resources, date: date, client: job.client, permission: permission,
       hidesTrash: job.hidesTrash, appender: appender)
     let first = decider.nextNumber
+    if job.requests.count >= Self.gatheringRequests { t.gather(core.projections.unreadByDecisions) }
     for request in job.requests { try decider.handle(request, &t) }
+    // Before anything of the block is answered; an error before this ends the transaction.
+    try t.settle(.again)
     if decider.nextNumber == first {
       guard job.key != nil else {
         let token = try core.token(try core.log.head(t).commit, for: job.client, t)
