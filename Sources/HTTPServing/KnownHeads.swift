@@ -5,20 +5,20 @@
 
   // Parts of heads that came before.
   //
-  //   the path, without a query ─┐  a quick hash             ┌─ the same bytes: what was made of them then, and its note
+  //   the path, without a query ─┐  a quick hash             ┌─ the same bytes: what was made of them, and its note
   //                              ├──────────────▶ two slots ─┤
   //   all fields of the head ────┘                           └─ other bytes: read now, and kept in the first of them
   //
   // A browser sends the same fields with each picture of a grid, over all of its connections, and a picture is asked
   // for by many: reading a head anew makes some twenty strings, which was a third of what a small answer costs beyond
   // libmicrohttpd. What an application works out from a part alone, such as the credential in it, it keeps in the
-  // part's `HTTPNote`, and finds it again with the part. What it works out from both parts, it finds again by the head's
-  // `HTTPHeadIdentity`.
+  // part's `HTTPNote`, and finds it again with the part. What it works out from both parts, it finds again by the
+  // `HTTPHeadIdentity` of the head.
   //
   // Invariant: a part is what reading the same bytes anew would give, from any client; permissions are never recorded.
-  // A slot holds one part, so three that share two slots take turns, and nothing grows. Fields of GET and HEAD are kept, and
-  // paths, up to `limit` bytes each. A head with a line that is continued is not: its name and value alone would be
-  // those of another head (`chttp_is_folded`).
+  // A slot holds one part, so three that share two slots take turns, and nothing grows. Fields of GET and HEAD are
+  // kept, and paths, up to `limit` bytes each. A head with a line that is continued is not: its name and value alone
+  // would be those of another head (`chttp_is_folded`).
   //
   // Rejected: keeping the last head of each connection (an idle feed would hold one more), and a dictionary (a keyed
   // hash of half a kilobyte costs as much as half of the strings; here a client that makes parts collide only has

@@ -34,7 +34,8 @@
   //
   // Heads are told apart by their identity, which compares nothing: a picture of a grid is asked for with the fields
   // and the path that came before (KnownHeads.swift). Decisions are in a fixed number of slots, two for each remainder
-  // of its mark; the newer decision replaces the older one. When a file is closed, or is sent in another response, the decisions that name it are removed.
+  // of its mark; the newer decision replaces the older one. When a file is closed, or is sent in another response, the
+  // decisions that name it are removed.
   //
   // Rejected: the bytes of larger files in memory (the kernel keeps them once, for all processes); files outside the
   // library (a disk with an open file cannot be unmounted).
