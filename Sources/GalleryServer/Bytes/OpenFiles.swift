@@ -32,7 +32,7 @@
   // every few seconds. The server looks for a decision before it looks for a key and a route, and asks for the file's
   // state once a tick of the kernel's clock: a picture that is asked for again costs little more than libmicrohttpd.
   //
-  // Heads are told apart by their identity, which compares nothing: a picture of a grid is asked for with the fields
+  // Heads are distinguished by their identity, which compares nothing: a picture of a grid is asked for with the fields
   // and the path that came before (KnownHeads.swift). Decisions are in a fixed number of slots, two for each remainder
   // of its mark; the newer decision replaces the older one. When a file is closed, or is sent in another response, the
   // decisions that name it are removed.
