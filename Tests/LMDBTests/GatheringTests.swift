@@ -115,6 +115,49 @@ struct GatheringTests {
     }
   }
 
+  @Test(
+    "gathered changes that empty most pages, and put rows between and behind, have the same outcome as immediate ones",
+    arguments: 0..<6 as Range<UInt64>)
+  func emptying(seed: UInt64) throws {
+    try withTemporaryDirectory { path in
+      var random = SeededGenerator(seed: seed)
+      let environment = try Environment.open(path: path, options: .fast)
+      let (direct, gathered) = (try environment.database("direct"), try environment.database("gathered"))
+      func key(_ number: Int) -> [UInt8] { [UInt8](repeating: 7, count: 40) + number.bigEndianBytes }
+      try environment.write { t in
+        for number in 0..<4000 {
+          let (held, value) = (key(2 * number), number.bigEndianBytes)
+          for database in [direct, gathered] { try t.put(held, value, in: database) }
+        }
+      }
+      // Of each third seed nothing is kept; each second one puts rows.
+      let (keeps, puts) = (seed % 3 != 0, seed % 2 == 0)
+      try environment.write { t in
+        t.gather([gathered])
+        for number in (0..<4400).shuffled(using: &random) {
+          let (held, between, drawn) = (key(2 * number), key(2 * number + 1), random.next() % 100)
+          for database in [direct, gathered] {
+            if !keeps || drawn > 2 { try t.delete(held, in: database) }
+            if puts && drawn % 40 == 0 { try t.put(between, [1], in: database) }
+          }
+        }
+        try t.settle()
+      }
+      try environment.read { t in
+        let (found, wanted) = (try t.dump(gathered), try t.dump(direct))
+        let (count, wantedCount) = (try t.count(of: gathered), try t.count(of: direct))
+        #expect(found == wanted && count == wantedCount && count == found.count, "seed \(seed)")
+        #expect(found.isEmpty == (!keeps && !puts), "seed \(seed)")
+        // A walk and a look-up agree.
+        for number in 0..<8800 {
+          let sought = key(number)
+          let isFound = try t.contains(sought.span.bytes, in: gathered)
+          if isFound != (wanted[sought] != nil) { Issue.record("seed \(seed), row \(number)") }
+        }
+      }
+    }
+  }
+
   @Test("a key that is inserted twice is found when the changes are settled, and the transaction leaves nothing")
   func insertedTwice() throws {
     try withTemporaryDirectory { path in
