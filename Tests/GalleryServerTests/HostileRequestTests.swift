@@ -350,6 +350,25 @@
       try watch.enter(key(visitors, of: "wedding"))
     }
 
+    @Test("a watch that has ended keeps nothing of what it ended")
+    func endedWatch() async throws {
+      final class Part: Sendable {}
+      struct Remaining { weak var part: Part? }
+      try await TestGallery.serving { gallery in
+        let (watch, calls) = (AccessWatch(), Gathered<Bool>())
+        func begin() throws -> Remaining {
+          let part = Part()
+          try watch.begin(gallery.library, every: 3_600) { withExtendedLifetime(part) { calls.append(true) } }
+          return Remaining(part: part)
+        }
+        let remaining = try begin()
+        let isThere = remaining.part != nil
+        watch.end()
+        let isGone = remaining.part == nil
+        #expect(isThere && isGone && !calls.all.isEmpty)
+      }
+    }
+
     @Test("a request with an unread body occupies no place of a poll or a stream")
     func placesWithBodies() async throws {
       try await TestGallery.serving { gallery in

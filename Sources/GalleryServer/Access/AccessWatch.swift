@@ -23,7 +23,7 @@
     private struct State {
       /// Until the end; the library refers to its observers weakly.
       var library: PhotoLibrary?
-      /// Ends what is no longer permitted.
+      /// Ends what is no longer permitted; nil before the beginning and after the end.
       var endWithdrawn: (@Sendable () -> Void)?
       var generation: UInt64 = 0
       var waiters: [UInt64: CheckedContinuation<Void, Never>] = [:]
@@ -67,13 +67,15 @@
 
     /// Releases all waiting requests, when the server stops.
     func end() {
-      let (library, sweeper) = state.withLock { state in
+      // What is ended is released: it has the library, and picking sessions, whose results wake this.
+      let (library, sweeper, endWithdrawn) = state.withLock { state in
         state.isEnded = true
-        defer { state.library = nil }
-        return (state.library, state.sweeper)
+        defer { (state.library, state.endWithdrawn) = (nil, nil) }
+        return (state.library, state.sweeper, state.endWithdrawn)
       }
       sweeper?.cancel()
       library?.unregisterPersistentChangesObserver(self)
+      endWithdrawn?()
       wake()
     }
 
