@@ -269,6 +269,20 @@
       #expect(first && !second && requests.request(of: "app")?.added == ["a"])
     }
 
+    @Test("a request for more that is made while an earlier one is answered waits for its own answer")
+    func moreAgain() throws {
+      let requests = MoreRequests()
+      try requests.ask("app", at: Date(timeIntervalSince1970: 0))
+      let first = try requests.answer("app") {
+        requests.forget("app")
+        try requests.ask("app", at: Date(timeIntervalSince1970: 1))
+        return ["a"]
+      }
+      #expect(first && requests.request(of: "app")?.added == nil)
+      let second = requests.answer("app") { ["b"] }
+      #expect(second && requests.request(of: "app")?.added == ["b"])
+    }
+
     @Test("a rejected app stays out, and a malformed answer decides nothing")
     func denies() async throws {
       try await TestGallery.serving { gallery in

@@ -50,16 +50,17 @@
     /// - Returns: whether a request waited; otherwise nothing was recorded.
     func answer(_ client: String, _ record: () throws -> [String]) rethrows -> Bool {
       let client = client.exact
-      let mayAnswer = state.withLock { state in
-        guard let request = state.requests[client], request.added == nil else { return false }
-        return state.answering.insert(client).inserted
+      let answered = state.withLock { state -> Request? in
+        guard let request = state.requests[client], request.added == nil, state.answering.insert(client).inserted
+        else { return nil }
+        return request
       }
-      guard mayAnswer else { return false }
+      guard let answered else { return false }
       do {
         let added = try record()
         state.withLock { state in
-          // Without effect on a request that was forgotten meanwhile.
-          state.requests[client]?.added = added
+          // A request that was forgotten meanwhile stays so, and one that was made since waits for its own answer.
+          if state.requests[client]?.date == answered.date { state.requests[client]?.added = added }
           state.answering.remove(client)
         }
         return true
