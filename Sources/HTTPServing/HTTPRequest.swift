@@ -118,8 +118,9 @@
 
   /// Which fields a head has, and what it asks for: requests of one identity have the same of both.
   ///
-  /// Those that were read apart have different ones, although they may be equal. A head that comes again soon has its
-  /// former identity, unless its target has a query.
+  /// Those that were read apart have different ones, although they may be equal. A head of GET or HEAD that comes again
+  /// soon has its former identity, unless its target has a query, its path is long, or its fields are
+  /// (``HTTPFields/isShort``).
   public struct HTTPHeadIdentity: Equatable, Sendable {
     private let fields: HTTPFields
     private let target: HTTPTarget

@@ -136,6 +136,16 @@
     }
   }
 
+  extension HTTPFields {
+    /// Whether a head with these fields can have the identity of an earlier one: longer fields are read anew each time.
+    public var isShort: Bool {
+      let byteCount = pairs.reduce(0) { count, pair in
+        count + 2 * MemoryLayout<UInt32>.size + pair.name.utf8.count + pair.value.utf8.count
+      }
+      return byteCount <= KnownHeads.limit
+    }
+  }
+
   /// All fields of a head in one row of bytes: the lengths of a name and of its value, and both.
   private struct Spelling {
     let room: UnsafeMutableRawBufferPointer

@@ -291,6 +291,17 @@
       }
     }
 
+    @Test("the decision for long fields, which are read anew each time, is not cached")
+    func longFields() async throws {
+      try await TestGallery.serving { gallery in
+        let asking = try Asking(gallery)
+        let (short, long) = ([("x", String(repeating: "a", count: 1024))], [("x", String(repeating: "a", count: 2048))])
+        #expect(try asking.decides("/a", short) && !asking.decides("/a", short))
+        #expect(try asking.decides("/a", long) && asking.decides("/a", long))
+        #expect(asking.files.decisionCount == 1)
+      }
+    }
+
     @Test("a decision keeps no response of a file that is no longer in memory")
     func droppedResponses() async throws {
       try await TestGallery.serving { gallery in

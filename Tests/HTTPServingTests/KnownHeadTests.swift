@@ -134,6 +134,19 @@
       }
     }
 
+    @Test("fields are kept if they say that they are short")
+    func shortFields() async throws {
+      try await serving { client in
+        // Each name and each value has four bytes more; with "host", "a" and "x-long" that makes 27.
+        for (count, isShort) in [(KnownHeads.limit - 27, true), (KnownHeads.limit - 26, false)] {
+          let fields = [("host", "a"), ("x-long", String(repeating: "v", count: count))]
+          #expect(HTTPFields(fields).isShort == isShort)
+          _ = answer(client, "/a", fields)
+          #expect(answer(client, "/a", fields).hasSuffix(isShort ? "true true\n" : "false true\n"))
+        }
+      }
+    }
+
     @Test("a long head is read like any other, and not kept")
     func longHeads() async throws {
       try await serving { client in

@@ -10,6 +10,8 @@
   final class KnownFields: Sendable {
     /// Whether no character has too many combining marks.
     let isBounded: Bool
+    /// Whether they are so short that a head may come again with the same ones.
+    let isShort: Bool
     /// Whether all of a content is asked for, by a client that has nothing of it.
     let wantsWhole: Bool
     /// The hash of a bearer token.
@@ -20,7 +22,7 @@
     let cookie: String?
 
     fileprivate init(_ fields: HTTPFields) {
-      isBounded = fields.isBounded
+      (isBounded, isShort) = (fields.isBounded, fields.isShort)
       // Names of cookies are hashed.
       guard isBounded else {
         (wantsWhole, bearer, apiKey, cookie) = (false, nil, nil, nil)

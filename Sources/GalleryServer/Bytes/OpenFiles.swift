@@ -151,7 +151,8 @@
     }
 
     static let limit = 128
-    /// How many decisions are remembered, about 150 bytes each, and at most three times that.
+    /// How many decisions are remembered, about 300 bytes each. Each keeps its head in memory: a path, and fields that
+    /// it shares with the others of the same client, unless that sends other ones each time.
     static let decisionLimit = 2048
     /// The longest path that is remembered; slashes that count as nothing make one path as long as a head may be.
     static let pathLimit = 512
@@ -238,10 +239,11 @@
       return Int((mixed >> 32) % UInt(decisionLimit / 2)) * 2
     }
 
-    /// Whether the answer to a request depends on its head alone, as far as the request goes, and may be remembered.
+    /// Whether the answer to a request depends on its head alone, as far as the request goes, and may be remembered:
+    /// a long head is never the same again, and would only take memory and the place of others.
     private static func isMemorable(_ request: HTTPRequest) -> Bool {
       request.method == "GET" && request.target.query.pairs.isEmpty && request.knownFields.wantsWhole
-        && request.target.path.utf8.count <= pathLimit
+        && request.knownFields.isShort && request.target.path.utf8.count <= pathLimit
     }
 
     /// The answer to a request that was decided for one with the same head, and the key that the head shows, if nothing
