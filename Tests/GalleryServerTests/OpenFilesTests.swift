@@ -149,21 +149,21 @@
       /// What was decided for a request of the owner.
       func remembered(_ target: String = "/a") throws -> Remembered {
         let request = try self.request(target, key: nil)
-        return Remembered(
-          response: try files.decided(request, gallery.server.keyring, in: gallery.library)?.response)
+        return Remembered(response: files.decided(request, gallery.server.keyring, in: gallery.library)?.response)
       }
 
       /// The key with which a request is answered as it was decided; nil if it has to be decided.
       func decidedKey(
         _ target: String = "/a", key: String? = nil, _ fields: [(String, String)] = []
       ) throws -> Keyring.Key? {
-        try files.decided(try request(target, key: key, fields), gallery.server.keyring, in: gallery.library)?.key
+        let request = try self.request(target, key: key, fields)
+        return files.decided(request, gallery.server.keyring, in: gallery.library)?.key
       }
 
       /// Whether the answer to a request had to be decided.
       func decides(_ target: String = "/a", key: String? = nil, _ fields: [(String, String)] = []) throws -> Bool {
         let (request, keyring) = (try self.request(target, key: key, fields), gallery.server.keyring)
-        if try files.decided(request, keyring, in: gallery.library) != nil { return false }
+        if files.decided(request, keyring, in: gallery.library) != nil { return false }
         let changeCount = keyring.changeCount
         let call = Call(
           request: request, parameters: [], key: try keyring.key(of: request), server: gallery.server,
@@ -252,6 +252,25 @@
         #expect(try asking.decidedKey(key: last) != nil)
         _ = try gallery.ask("DELETE", "/v1/shares/\(name)")
         #expect(try asking.decidedKey(key: last) == nil)
+      }
+    }
+
+    @Test("a request that was decided before is charged to its key, also when the library is closed")
+    func charged() async throws {
+      try await TestGallery.serving { gallery in
+        let (asset, sha256) = try await gallery.makeFile("bytes")
+        let app = try gallery.key(of: "app").secret
+        try await gallery.library.performChanges { $0.setAuthorizationStatus(.authorized, of: "app") }
+        let heads = Heads()
+        func sender() throws -> String? {
+          let target = "/v1/assets/\(asset)/resources/\(sha256)"
+          let request = try heads.request(target, [("authorization", "Bearer \(app)")])
+          _ = gallery.server.plan(request)
+          return request.sender.name
+        }
+        for _ in 0..<2 { #expect(try sender() == "app") }
+        gallery.library.close()
+        #expect(try sender() == "app")
       }
     }
 

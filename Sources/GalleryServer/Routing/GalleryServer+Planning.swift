@@ -8,7 +8,7 @@
     /// Finds the route and the key of a request, and has the route plan the answer.
     public func plan(_ request: HTTPRequest) -> HTTPPlan {
       do {
-        if let (key, response) = try files.decided(request, keyring, in: library) {
+        if let (key, response) = files.decided(request, keyring, in: library) {
           try charge(request, to: key)
           return .answer(HTTPResponse(response))
         }
