@@ -141,7 +141,7 @@ package final class MediaRenderer: Sendable {
 
   /// A picture of a photo or a film.
   /// - Throws: ``ImportError``: `toolMissing` with the program to install; `toolFailed` for what cannot be decoded, or
-  ///   is too large; `toolTimeout`.
+  ///   is too large; `toolTimeout`; `cancelled` while the photo is copied.
   package func picture(_ request: PictureRequest) throws -> Picture {
     let folder = try root.folder()
     let still = try still(of: request, in: folder)
