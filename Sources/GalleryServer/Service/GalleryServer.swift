@@ -185,6 +185,8 @@
       async let renditionsEnd: Void = renditions.stop()
       async let searchEnd: Void = duplicates.end()
       await running?.stop()
+      // Those that a request began meanwhile.
+      picking.cancelAll()
       _ = await (renditionsEnd, searchEnd)
       uploads.close()
       // A task of a request that has just ended may hold the cache a moment longer.
