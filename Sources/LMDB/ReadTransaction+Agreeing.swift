@@ -35,7 +35,10 @@ extension ReadTransaction {
     _ database: Database, with wanted: Database, of other: borrowing ReadTransaction
   ) throws(LMDBError) -> Bool {
     precondition(database.hasIntegerKeys == wanted.hasIntegerKeys, "Both databases have keys of one kind.")
-    guard try count(of: database) == other.count(of: wanted) else { return false }
+    // Of smaller pages, which only a file of another system has, several would share 4 KiB.
+    guard try count(of: database) == other.count(of: wanted), try pageSize(handle, database) >= 4096 else {
+      return false
+    }
     var olds = try cursor(in: database)
     var news = try other.cursor(in: wanted)
     var previous: Place?

@@ -86,6 +86,14 @@ func entryBound(_ cursor: OpaquePointer) -> Int {
   return min(statistics.ms_entries, entryMaximum(handle, statistics))
 }
 
+/// The size of the pages of an environment, in bytes.
+func pageSize(_ handle: TransactionHandle, _ database: Database) throws(LMDBError) -> Int {
+  var statistics = MDB_stat()
+  let code = mdb_stat(handle.pointer, database.index, &statistics)
+  guard code == 0 else { throw failure(code, "mdb_stat", handle) }
+  return Int(statistics.ms_psize)
+}
+
 /// How many entries the file has room for; a write transaction may have more pages than the file.
 private func entryMaximum(_ handle: TransactionHandle, _ statistics: MDB_stat) -> Int {
   var information = MDB_envinfo()
