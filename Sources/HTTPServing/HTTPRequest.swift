@@ -272,7 +272,8 @@
     private let list: List
     private var entries: Entries { list.entries }
     /// What the application works out from the fields alone; copies of the fields share it.
-    public var note: HTTPNote { list.note }
+    /// - Parameter make: works it out, if nothing of that type was yet.
+    public func noted<Content: AnyObject & Sendable>(_ make: () -> Content) -> Content { list.note.content(make) }
     /// A number that copies of the fields share, and no others that are in memory at the same time.
     fileprivate var mark: UInt { UInt(bitPattern: ObjectIdentifier(list)) }
 
@@ -377,7 +378,8 @@
     /// The decoded query.
     public var query: HTTPFields { parts.query }
     /// What the application works out from the target alone; copies of the target share it.
-    public var note: HTTPNote { parts.note }
+    /// - Parameter make: works it out, if nothing of that type was yet.
+    public func noted<Content: AnyObject & Sendable>(_ make: () -> Content) -> Content { parts.note.content(make) }
     /// A number that copies of the target share, and no others that are in memory at the same time.
     fileprivate var mark: UInt { UInt(bitPattern: ObjectIdentifier(parts)) }
 

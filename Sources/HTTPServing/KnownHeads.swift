@@ -25,11 +25,11 @@
   // its own parts read anew).
 
   /// What an application works out from a part of a head, kept as long as the part is.
-  public final class HTTPNote: Sendable {
+  struct HTTPNote: ~Copyable, Sendable {
     private let content = Mutex<(any AnyObject & Sendable)?>(nil)
 
     /// What was noted; if nothing of that type was, it is made and noted.
-    public func content<Content: AnyObject & Sendable>(making make: () -> Content) -> Content {
+    borrowing func content<Content: AnyObject & Sendable>(_ make: () -> Content) -> Content {
       if let known = content.withLock({ $0 }) as? Content { return known }
       let made = make()
       content.withLock { $0 = made }

@@ -67,11 +67,11 @@
         let lines = request.fields.pairs.map { "\($0.name)=\($0.value)" } + [request.target.path]
         let query = request.target.query.pairs.map { "\($0.name)=\($0.value)" }
         var notes = [true, true]
-        _ = request.fields.note.content {
+        _ = request.fields.noted {
           notes[0] = false
           return Noted()
         }
-        _ = request.target.note.content {
+        _ = request.target.noted {
           notes[1] = false
           return Noted()
         }

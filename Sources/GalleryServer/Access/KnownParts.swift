@@ -51,10 +51,10 @@
 
   extension HTTPRequest {
     /// What its fields say by themselves.
-    var knownFields: KnownFields { fields.note.content { KnownFields(fields) } }
+    var knownFields: KnownFields { fields.noted { KnownFields(fields) } }
 
     /// What its target says by itself.
-    var knownTarget: KnownTarget { target.note.content { KnownTarget(target) } }
+    var knownTarget: KnownTarget { target.noted { KnownTarget(target) } }
   }
 
   extension HTTPFields {
