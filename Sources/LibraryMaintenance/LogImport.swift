@@ -248,8 +248,7 @@ struct LogImport {
     _ progress: (TaskProgress) -> Bool
   ) throws {
     try core.environment.write { t in
-      var cursor = try core.log.cursor(after: wanted.lowerBound - 1, in: source)
-      _ = try core.projections.replay(&cursor, wanted, in: &t, lettingGo: { source.letGoOfPages() }) { done in
+      _ = try core.projections.replay(core.log, wanted, from: source, in: &t) { done in
         progress(TaskProgress(phase: "replay", done: done, total: head))
       }
     }

@@ -182,10 +182,8 @@ final class Shadow {
     var isStopped = false
     do {
       done = try environment.write { t in
-        var cursor = try core.log.cursor(after: done, in: source)
-        return try projections.replay(
-          &cursor, (done + 1)...last, quarantining: skipped, weightMax: batch, in: &t,
-          lettingGo: { source.letGoOfPages() }
+        try projections.replay(
+          core.log, (done + 1)...last, from: source, quarantining: skipped, weightMax: batch, in: &t
         ) {
           isStopped = !progress(TaskProgress(phase: phase, done: $0, total: total))
           return !isStopped

@@ -22,67 +22,76 @@ extension Projections {
   /// which the kernel maps its neighbours, a megabyte of them where it keeps the file in large folios.
   private static let weightBetweenLettingGo: UInt64 = 512
 
-  /// Applies events to this store, reading them from a log that may be in another.
+  /// Applies the next event of a replay.
   /// - Parameters:
-  ///   - cursor: positioned before the first of them.
-  ///   - sequences: the events to apply.
-  ///   - skipped: the quarantined ones, with the reasons.
-  ///   - weightMax: the weight of events after which it is enough: they change rows, and with them pages.
   ///   - letGo: called when the pages of the log's store that this process has mapped are to be released.
   ///   - progress: called with the last applied event, every ``reportInterval`` events; return `false` to cancel.
-  /// - Returns: the last applied event.
-  /// - Throws: ``LibraryError`` `.corrupted` if the log lacks one of them, `.userCancelled` if `progress` returns
-  ///   `false`; `UnreadableEvent` for one that cannot be applied.
-  package func replay(
-    _ cursor: inout EventCursor, _ sequences: ClosedRange<UInt64>, quarantining skipped: [UInt64: String] = [:],
-    weightMax: UInt64 = .max, in t: inout WriteTransaction, lettingGo letGo: () -> Void,
-    progress: (UInt64) -> Bool = { _ in true }
-  ) throws -> UInt64 {
-    t.gather(unread)
-    var (weight, lastLetGo): (UInt64, UInt64) = (0, 0)
-    for sequence in sequences {
-      guard let record = try cursor.next(), record.sequence == sequence else {
-        throw LibraryError.missingEvent(sequence)
-      }
-      weight += UInt64(max(1, try applyUnlessQuarantined(record, quarantining: skipped, in: &t)))
-      let isLast = sequence == sequences.upperBound || weight >= weightMax
-      if weight - lastLetGo >= Self.weightBetweenLettingGo || isLast {
-        t.letGoOfPages()
-        letGo()
-        lastLetGo = weight
-      }
-      guard sequence % Self.reportInterval == 0 || isLast else { continue }
-      guard progress(sequence) else {
-        throw LibraryError(.userCancelled, "The replay was stopped at event \(sequence); nothing was changed.")
-      }
-      guard isLast else { continue }
-      try t.settle()
-      return sequence
+  /// - Returns: whether it was the last one, behind which all is settled.
+  /// - Throws: ``LibraryError`` `.userCancelled` if `progress` returns `false`; ``UnreadableEvent`` for one that cannot
+  ///   be applied.
+  func apply(
+    _ read: ReadEvent, on course: inout ReplayCourse, in t: inout WriteTransaction, lettingGo letGo: () -> Void,
+    progress: (UInt64) -> Bool
+  ) throws -> Bool {
+    let sequence = read.sequence
+    let weight = try applyUnlessQuarantined(read, quarantining: course.skipped, in: &t)
+    course.weight += UInt64(max(1, weight))
+    let isLast = sequence == course.sequences.upperBound || course.weight >= course.weightMax
+    if course.weight - course.lastLetGo >= Self.weightBetweenLettingGo || isLast {
+      t.letGoOfPages()
+      letGo()
+      course.lastLetGo = course.weight
     }
-    preconditionFailure("A closed range has a last event.")
+    guard sequence % Self.reportInterval == 0 || isLast else { return false }
+    guard progress(sequence) else {
+      throw LibraryError(.userCancelled, "The replay was stopped at event \(sequence); nothing was changed.")
+    }
+    if isLast { try t.settle() }
+    return isLast
   }
+}
 
-  /// Replays a whole log into this store, which is not the log's own, batch by batch.
-  /// - Parameters:
-  ///   - environment: the store of these projections.
-  ///   - head: the last event to apply.
-  ///   - skipped: the quarantined events, with the reasons.
-  ///   - batch: the number of events in a transaction; it does not affect the result.
-  ///   - progress: called with the last applied event; return `false` to cancel.
-  package func replay(
-    _ log: EventLog, through head: UInt64, from source: borrowing ReadTransaction, into environment: LMDB.Environment,
-    quarantining skipped: [UInt64: String] = [:], batch: Int = replayBatch,
-    progress: (UInt64) -> Bool = { _ in true }
-  ) throws {
-    precondition(batch > 0, "A batch holds at least one event.")
-    var done: UInt64 = 0
-    while done < head {
-      let wanted = (done + 1)...min(head, done + UInt64(batch))
-      try environment.write { t in
-        var cursor = try log.cursor(after: wanted.lowerBound - 1, in: source)
-        done = try replay(
-          &cursor, wanted, quarantining: skipped, in: &t, lettingGo: { source.letGoOfPages() }, progress: progress)
-      }
+/// How far a replay of some events has come.
+struct ReplayCourse {
+  let sequences: ClosedRange<UInt64>
+  let skipped: [UInt64: String]
+  let weightMax: UInt64
+  var weight: UInt64 = 0
+  var lastLetGo: UInt64 = 0
+
+  /// Begins to gather what is put.
+  init(
+    _ sequences: ClosedRange<UInt64>, _ skipped: [UInt64: String], _ weightMax: UInt64,
+    gathering databases: [Database], in t: inout WriteTransaction
+  ) {
+    (self.sequences, self.skipped, self.weightMax) = (sequences, skipped, weightMax)
+    t.gather(databases)
+  }
+}
+
+/// An event of the log that was read to be applied.
+struct ReadEvent: Sendable {
+  let sequence: UInt64
+  let commit: UInt64
+  /// The event, or why it cannot be applied; nil for one that is quarantined, which is not read.
+  let event: Result<Event, UnreadableEvent>?
+
+  /// Reads the next event.
+  /// - Throws: ``LibraryError`` `.corrupted` if it is not there, or if nothing stands for its erased payload; what the
+  ///   log throws.
+  init(_ sequence: UInt64, from cursor: inout EventCursor, isQuarantined: Bool) throws {
+    guard let record = try cursor.next(), record.sequence == sequence else {
+      throw LibraryError.missingEvent(sequence)
+    }
+    (self.sequence, commit) = (sequence, record.commit)
+    guard !isQuarantined else {
+      event = nil
+      return
+    }
+    do {
+      event = .success(try Event(record))
+    } catch let failure as LibraryError where failure.isAboutEvents && record.content != nil {
+      event = .failure(UnreadableEvent(sequence: sequence, failure: failure))
     }
   }
 }

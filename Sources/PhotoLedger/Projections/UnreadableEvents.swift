@@ -40,7 +40,7 @@ package struct UnreadableEvent: Error {
 
 extension LibraryError {
   /// Whether an event that cannot be applied may be the cause.
-  fileprivate var isAboutEvents: Bool { code == .newerThanProgram || code == .corrupted }
+  var isAboutEvents: Bool { code == .newerThanProgram || code == .corrupted }
 }
 
 extension Projections {
@@ -87,23 +87,23 @@ extension Projections {
   ///   whose rows lie on pages of their own.
   /// - Throws: ``UnreadableEvent`` if it cannot be applied.
   func applyUnlessQuarantined(
-    _ record: borrowing StoredEvent, quarantining skipped: [UInt64: String], in t: inout WriteTransaction
+    _ read: ReadEvent, quarantining skipped: [UInt64: String], in t: inout WriteTransaction
   ) throws -> Int {
-    let sequence = record.sequence
-    if let reason = skipped[sequence] {
+    let sequence = read.sequence
+    guard let found = read.event else {
       let key: InlineArray<1, UInt64> = [sequence.bigEndian]
-      let text = Array(reason.utf8)
+      let text = Array(skipped[sequence, default: ""].utf8)
       try t.put(key.span.bytes, text.span.bytes, in: quarantine)
       return 0
     }
+    let event = try found.get()
     do {
-      let event = try Event(record)
-      try apply(event, sequence: sequence, commit: record.commit, in: &t)
-      var weight = 0
-      event.forEachTouched { weight += $0 == sequence ? 1 : Self.editWeight }
-      return weight
-    } catch let failure as LibraryError where failure.isAboutEvents && record.content != nil {
+      try apply(event, sequence: sequence, commit: read.commit, in: &t)
+    } catch let failure as LibraryError where failure.isAboutEvents {
       throw UnreadableEvent(sequence: sequence, failure: failure)
     }
+    var weight = 0
+    event.forEachTouched { weight += $0 == sequence ? 1 : Self.editWeight }
+    return weight
   }
 }

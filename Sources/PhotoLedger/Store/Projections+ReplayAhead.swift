@@ -1,0 +1,110 @@
+package import EventLog
+package import LMDB
+
+// Replaying a log while its next events are read.
+//
+// Reading an event takes as long as a quarter of applying it, and nothing that is applied before can change what it
+// says. So a thread reads ahead from the same snapshot, and the caller's thread applies (`MadeAhead`):
+//
+//     a thread   read 1 … 256   read 257 … 512   read …
+//     caller's           ───────── apply 1 … 256 ───── apply 257 … 512 …
+//
+// Invariant: the events are applied in their order, and a failure to read one comes after those before it were applied,
+// as in a replay by one thread.
+
+extension Projections {
+  /// How many events are passed on together.
+  private static let readTogether = 256
+
+  /// The snapshot could not be read by another thread.
+  private struct NotShared: Error {}
+
+  /// Applies events to this store, reading them ahead from a log that may be in another.
+  /// - Parameters:
+  ///   - sequences: the events to apply.
+  ///   - source: the snapshot of the log's store.
+  ///   - skipped: the quarantined ones, with the reasons.
+  ///   - weightMax: the weight of events after which it is enough: they change rows, and with them pages.
+  ///   - progress: called with the last applied event, every ``reportInterval`` events; return `false` to cancel.
+  /// - Returns: the last applied event.
+  /// - Throws: ``LibraryError`` `.corrupted` if the log lacks one of them, `.userCancelled` if `progress` returns
+  ///   `false`, `.storage` if the system allows no further thread; ``UnreadableEvent`` for one that cannot be applied.
+  package func replay(
+    _ log: EventLog, _ sequences: ClosedRange<UInt64>, from source: borrowing ReadTransaction,
+    quarantining skipped: [UInt64: String] = [:], weightMax: UInt64 = .max, in t: inout WriteTransaction,
+    progress: (UInt64) -> Bool = { _ in true }
+  ) throws -> UInt64 {
+    let snapshot = source.held
+    var course = ReplayCourse(sequences, skipped, weightMax, gathering: unread, in: &t)
+    var last: UInt64?
+    do {
+      try MadeAhead.run { (give: ([ReadEvent]) -> Bool) in
+        let wasShared: Void? = try snapshot.read { source in
+          try Self.read(log, sequences, from: source, quarantining: skipped, give)
+        }
+        if wasShared == nil { throw NotShared() }
+      } _: { (events: [ReadEvent]) in
+        for event in events where last == nil {
+          let isLast = try apply(event, on: &course, in: &t, lettingGo: { source.letGoOfPages() }, progress: progress)
+          if isLast { last = event.sequence }
+        }
+        return last == nil
+      }
+    } catch is NotShared {
+      // Nothing was applied: it is known before the first event.
+      var cursor = try log.cursor(after: sequences.lowerBound - 1, in: source)
+      for sequence in sequences where last == nil {
+        let read = try ReadEvent(sequence, from: &cursor, isQuarantined: skipped[sequence] != nil)
+        let isLast = try apply(read, on: &course, in: &t, lettingGo: { source.letGoOfPages() }, progress: progress)
+        if isLast { last = sequence }
+      }
+    }
+    guard let last else { preconditionFailure("A closed range has a last event.") }
+    return last
+  }
+
+  /// Reads events, and gives them away for as long as they are wanted.
+  private static func read(
+    _ log: EventLog, _ sequences: ClosedRange<UInt64>, from source: borrowing ReadTransaction,
+    quarantining skipped: [UInt64: String], _ give: ([ReadEvent]) -> Bool
+  ) throws {
+    var cursor = try log.cursor(after: sequences.lowerBound - 1, in: source)
+    var events: [ReadEvent] = []
+    events.reserveCapacity(readTogether)
+    for sequence in sequences {
+      do {
+        events.append(try ReadEvent(sequence, from: &cursor, isQuarantined: skipped[sequence] != nil))
+      } catch {
+        // Those before it come first.
+        _ = give(events)
+        throw error
+      }
+      guard events.count == readTogether || sequence == sequences.upperBound else { continue }
+      guard give(events) else { return }
+      events = []
+      events.reserveCapacity(readTogether)
+    }
+  }
+
+  /// Replays a whole log into this store, which is not the log's own, batch by batch.
+  /// - Parameters:
+  ///   - environment: the store of these projections.
+  ///   - head: the last event to apply.
+  ///   - skipped: the quarantined events, with the reasons.
+  ///   - batch: the number of events in a transaction; it does not affect the result.
+  ///   - progress: called with the last applied event; return `false` to cancel.
+  package func replay(
+    _ log: EventLog, through head: UInt64, from source: borrowing ReadTransaction, into environment: LMDB.Environment,
+    quarantining skipped: [UInt64: String] = [:], batch: Int = replayBatch,
+    progress: (UInt64) -> Bool = { _ in true }
+  ) throws {
+    precondition(batch > 0, "A batch holds at least one event.")
+    var done: UInt64 = 0
+    while done < head {
+      let wanted = (done + 1)...min(head, done + UInt64(batch))
+      try environment.write { t in
+        done = try replay(log, wanted, from: source, quarantining: skipped, in: &t, progress: progress)
+      }
+    }
+  }
+}
