@@ -35,14 +35,19 @@ extension Projections {
     progress: (UInt64) -> Bool = { _ in true }
   ) throws -> UInt64 {
     let snapshot = source.held
+    // A new thread does not have the task-local values of its starter.
+    let upcaster = Event.upcaster
     var course = ReplayCourse(sequences, skipped, weightMax, gathering: unread, in: &t)
     var last: UInt64?
     do {
       try MadeAhead.run { (give: ([ReadEvent]) -> Bool) in
-        let wasShared: Void? = try snapshot.read { source in
-          try Self.read(log, sequences, from: source, quarantining: skipped, give)
+        let wasShared = try Event.$upcaster.withValue(upcaster) { () throws -> Bool in
+          try snapshot.read { source in
+            try Self.read(log, sequences, from: source, quarantining: skipped, give)
+            return true
+          } ?? false
         }
-        if wasShared == nil { throw NotShared() }
+        if !wasShared { throw NotShared() }
       } _: { (events: [ReadEvent]) in
         for event in events where last == nil {
           let isLast = try apply(event, on: &course, in: &t, lettingGo: { source.letGoOfPages() }, progress: progress)
