@@ -1,5 +1,5 @@
-package import EventLog
-package import LMDB
+import EventLog
+import LMDB
 
 // Replay: applying the log from its first event to empty projections.
 //
@@ -34,8 +34,8 @@ extension Projections {
     progress: (UInt64) -> Bool
   ) throws -> Bool {
     let sequence = read.sequence
-    let weight = try applyUnlessQuarantined(read, quarantining: course.skipped, in: &t)
-    course.weight += UInt64(max(1, weight))
+    try applyUnlessQuarantined(read, quarantining: course.skipped, in: &t)
+    course.weight += read.weight
     let isLast = sequence == course.sequences.upperBound || course.weight >= course.weightMax
     if course.weight - course.lastLetGo >= Self.weightBetweenLettingGo || isLast {
       t.letGoOfPages()
@@ -75,6 +75,11 @@ struct ReadEvent: Sendable {
   let commit: UInt64
   /// The event, or why it cannot be applied; nil for one that is quarantined, which is not read.
   let event: Result<Event, UnreadableEvent>?
+  /// What it adds to a transaction: 1 for an object that it creates, and `Projections.editWeight` for one that an
+  /// earlier event created, whose rows lie on pages of their own; at least 1.
+  let weight: UInt64
+  /// The bytes of its payload.
+  let byteCount: Int
 
   /// Reads the next event.
   /// - Throws: ``LibraryError`` `.corrupted` if it is not there, or if nothing stands for its erased payload; what the
@@ -83,15 +88,23 @@ struct ReadEvent: Sendable {
     guard let record = try cursor.next(), record.sequence == sequence else {
       throw LibraryError.missingEvent(sequence)
     }
-    (self.sequence, commit) = (sequence, record.commit)
+    (self.sequence, commit, byteCount) = (sequence, record.commit, record.content?.byteCount ?? 0)
     guard !isQuarantined else {
       event = nil
+      weight = 1
       return
     }
+    let decoded: Event
     do {
-      event = .success(try Event(record))
+      decoded = try Event(record)
     } catch let failure as LibraryError where failure.isAboutEvents && record.content != nil {
       event = .failure(UnreadableEvent(sequence: sequence, failure: failure))
+      weight = 1
+      return
     }
+    var sum: UInt64 = 0
+    decoded.forEachTouched { sum += $0 == sequence ? 1 : Projections.editWeight }
+    event = .success(decoded)
+    weight = max(1, sum)
   }
 }

@@ -79,31 +79,25 @@ extension Projections {
   }
 
   /// How many creations an edit of an object weighs, by the pages that a transaction changes for it.
-  static let editWeight = 4
+  static let editWeight: UInt64 = 4
 
-  /// Applies a record, or records that it is quarantined.
+  /// Applies an event, or records that it is quarantined.
   /// - Parameter skipped: the quarantined events, with the reasons.
-  /// - Returns: its weight: 1 for an object that it creates, and ``editWeight`` for one that an earlier event created,
-  ///   whose rows lie on pages of their own.
   /// - Throws: ``UnreadableEvent`` if it cannot be applied.
   func applyUnlessQuarantined(
     _ read: ReadEvent, quarantining skipped: [UInt64: String], in t: inout WriteTransaction
-  ) throws -> Int {
+  ) throws {
     let sequence = read.sequence
-    guard let found = read.event else {
+    guard let event = try read.event?.get() else {
       let key: InlineArray<1, UInt64> = [sequence.bigEndian]
       let text = Array(skipped[sequence, default: ""].utf8)
       try t.put(key.span.bytes, text.span.bytes, in: quarantine)
-      return 0
+      return
     }
-    let event = try found.get()
     do {
       try apply(event, sequence: sequence, commit: read.commit, in: &t)
     } catch let failure as LibraryError where failure.isAboutEvents {
       throw UnreadableEvent(sequence: sequence, failure: failure)
     }
-    var weight = 0
-    event.forEachTouched { weight += $0 == sequence ? 1 : Self.editWeight }
-    return weight
   }
 }

@@ -10,11 +10,14 @@ package import LMDB
 //     caller's           ───────── apply 1 … 256 ───── apply 257 … 512 …
 //
 // Invariant: the events are applied in their order, and a failure to read one comes after those before it were applied,
-// as in a replay by one thread.
+// as in a replay by one thread. No event behind the last one to apply is read, and what waits is bounded in bytes: one
+// event may hold edits of hundreds of assets.
 
 extension Projections {
-  /// How many events are passed on together.
-  private static let readTogether = 256
+  /// How many events are passed on together at most.
+  static let readTogether = 256
+  /// The bytes of payloads after which no further event is passed on with those before it.
+  static let bytesTogether = 64 << 10
 
   /// The snapshot could not be read by another thread.
   private struct NotShared: Error {}
@@ -43,7 +46,7 @@ extension Projections {
       try MadeAhead.run { (give: ([ReadEvent]) -> Bool) in
         let wasShared = try Event.$upcaster.withValue(upcaster) { () throws -> Bool in
           try snapshot.read { source in
-            try Self.read(log, sequences, from: source, quarantining: skipped, give)
+            try Self.read(log, sequences, from: source, quarantining: skipped, weightMax: weightMax, give)
             return true
           } ?? false
         }
@@ -68,26 +71,33 @@ extension Projections {
     return last
   }
 
-  /// Reads events, and gives them away for as long as they are wanted.
-  private static func read(
+  /// Reads events up to the weight, and gives them away for as long as they are wanted.
+  static func read(
     _ log: EventLog, _ sequences: ClosedRange<UInt64>, from source: borrowing ReadTransaction,
-    quarantining skipped: [UInt64: String], _ give: ([ReadEvent]) -> Bool
+    quarantining skipped: [UInt64: String], weightMax: UInt64, _ give: ([ReadEvent]) -> Bool
   ) throws {
     var cursor = try log.cursor(after: sequences.lowerBound - 1, in: source)
     var events: [ReadEvent] = []
     events.reserveCapacity(readTogether)
+    var byteCount = 0
+    var weight: UInt64 = 0
     for sequence in sequences {
       do {
-        events.append(try ReadEvent(sequence, from: &cursor, isQuarantined: skipped[sequence] != nil))
+        let event = try ReadEvent(sequence, from: &cursor, isQuarantined: skipped[sequence] != nil)
+        events.append(event)
+        byteCount += event.byteCount
+        weight += event.weight
       } catch {
         // Those before it come first.
         _ = give(events)
         throw error
       }
-      guard events.count == readTogether || sequence == sequences.upperBound else { continue }
-      guard give(events) else { return }
+      let isLast = sequence == sequences.upperBound || weight >= weightMax
+      guard isLast || events.count == readTogether || byteCount >= bytesTogether else { continue }
+      guard give(events), !isLast else { return }
       events = []
       events.reserveCapacity(readTogether)
+      byteCount = 0
     }
   }
 
