@@ -56,7 +56,8 @@ static inline struct MHD_Daemon *chttp_start(const struct chttp_options *o) {
 #undef CHTTP_ITEM
   // The threads of the daemon inherit the policy of the one that starts it. Under SCHED_BATCH a thread that wakes takes
   // the processor of no other one: on few cores, where a proxy or the tasks of the server run beside it, it then finds
-  // several requests each time instead of one. Where a sandbox does not allow it, all goes on as it was.
+  // several requests each time instead of one. Threads and programs that they start inherit it too; their share of the
+  // processor is that of the usual policy. Where a sandbox fails the call, all goes on as it was.
   enum { BATCH = 3 };  // SCHED_BATCH, which the header names to GNU sources only.
   struct sched_param priority = {0};
   int changes = sched_getscheduler(0) == SCHED_OTHER && sched_setscheduler(0, BATCH, &priority) == 0;
