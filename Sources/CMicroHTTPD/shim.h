@@ -54,19 +54,25 @@ static inline struct MHD_Daemon *chttp_start(const struct chttp_options *o) {
   }
   items[n] = (struct MHD_OptionItem){MHD_OPTION_END, 0, 0};
 #undef CHTTP_ITEM
-  // The threads of the daemon inherit the policy of the one that starts it. Under SCHED_BATCH a thread that wakes takes
-  // the processor of no other one: on few cores, where a proxy or the tasks of the server run beside it, it then finds
-  // several requests each time instead of one. Threads and programs that they start inherit it too; their share of the
-  // processor is that of the usual policy. Where a sandbox fails the call, all goes on as it was.
-  enum { BATCH = 3 };  // SCHED_BATCH, which the header names to GNU sources only.
-  struct sched_param priority = {0};
-  int changes = sched_getscheduler(0) == SCHED_OTHER && sched_setscheduler(0, BATCH, &priority) == 0;
   // The logger comes first, so that what the other options say reaches it.
-  struct MHD_Daemon *daemon = MHD_start_daemon(
+  return MHD_start_daemon(
       flags, 0, 0, 0, o->handler, o->context, MHD_OPTION_EXTERNAL_LOGGER, o->log, o->context, MHD_OPTION_ARRAY, items,
       MHD_OPTION_END);
-  if (changes) sched_setscheduler(0, SCHED_OTHER, &priority);
-  return daemon;
+}
+
+/// Has the calling thread, one of the daemon's, take the processor of no other one when it wakes.
+///
+/// On few cores, where a proxy or the tasks of the server run beside it, it then finds several requests each time
+/// instead of one. Threads and programs that it starts have the usual policy. Where a sandbox does not allow it, all
+/// goes on as it was.
+static inline void chttp_wake_behind_others(void) {
+  // SCHED_BATCH and SCHED_RESET_ON_FORK, which the header names to GNU sources only.
+  enum { BATCH = 3, RESET_ON_FORK = 0x40000000 };
+  static _Thread_local int was_asked;
+  if (was_asked) return;
+  was_asked = 1;
+  struct sched_param priority = {0};
+  if (sched_getscheduler(0) == SCHED_OTHER) sched_setscheduler(0, BATCH | RESET_ON_FORK, &priority);
 }
 
 /// Has a response to HEAD whose size is not known end with its head, and the connection with it.

@@ -19,6 +19,7 @@
   //   the limit of connections defaults to 1,020                  `HTTPServerOptions.connectionLimit`, always passed
   //   a pool of one thread is rejected                             one thread is started without a pool
   //   the thread that wakes first accepts all that is there        `ConnectionIntake` accepts, and deals out
+  //   a thread that wakes takes the processor from its client      `chttp_wake_behind_others`
   //   suspending needs a flag; only two callbacks may suspend     always set; only `Exchange.step`, `HTTPStream.read`
   //   one byte a minute keeps a connection                        `ConnectionWatch`: deadlines, and a rate of reading
   //   a suspended connection notices no client that left          `DepartureWatch` does; `HTTPStream` has heartbeats
@@ -462,6 +463,7 @@
   ) -> MHD_Result {
     guard let context, let connection, let target, let method, let pieceCount, let request else { return MHD_Result.NO }
     guard let known = request.pointee else {
+      chttp_wake_behind_others()
       let server = Unmanaged<HTTPServer>.fromOpaque(context).takeUnretainedValue()
       let head = HTTPRequest(connection, String(cString: method), target: target, known: server.known)
       let isHTTP11 = version.map { strcmp($0, "HTTP/1.1") == 0 } ?? false
