@@ -63,16 +63,15 @@ static inline struct MHD_Daemon *chttp_start(const struct chttp_options *o) {
 /// Has the calling thread, one of the daemon's, take the processor of no other one when it wakes.
 ///
 /// On few cores, where a proxy or the tasks of the server run beside it, it then finds several requests each time
-/// instead of one. Threads and programs that it starts have the usual policy. Where a sandbox does not allow it, all
-/// goes on as it was.
+/// instead of one. Threads and programs that it starts inherit that; their share of the processor is that of the usual
+/// policy. Where a sandbox fails the call, all goes on as it was.
 static inline void chttp_wake_behind_others(void) {
-  // SCHED_BATCH and SCHED_RESET_ON_FORK, which the header names to GNU sources only.
-  enum { BATCH = 3, RESET_ON_FORK = 0x40000000 };
+  enum { BATCH = 3 };  // SCHED_BATCH, which the header names to GNU sources only.
   static _Thread_local int was_asked;
   if (was_asked) return;
   was_asked = 1;
   struct sched_param priority = {0};
-  if (sched_getscheduler(0) == SCHED_OTHER) sched_setscheduler(0, BATCH | RESET_ON_FORK, &priority);
+  if (sched_getscheduler(0) == SCHED_OTHER) sched_setscheduler(0, BATCH, &priority);
 }
 
 /// Has a response to HEAD whose size is not known end with its head, and the connection with it.
