@@ -277,7 +277,7 @@ final class Shadow {
 
   /// Which of the library's tables hold what the shadow's hold already, each compared on a core of its own, the largest
   /// first. Called under the writer's lock before anything is put, so that a snapshot has what the transaction has. It
-  /// takes less than a second for a million assets, in which nothing is reported and nothing can be cancelled.
+  /// takes about a second for a million assets, in which nothing is reported and nothing can be cancelled.
   /// - Parameter counts: the numbers of rows of the shadow's tables.
   /// - Returns: for each pair whether nothing is to be done; false also for a table that cannot be compared.
   private func agreement(of pairs: [Pair], _ counts: [UInt64], _ source: borrowing StoreReading) -> [Bool] {

@@ -3,7 +3,7 @@ package import LMDB
 
 // Replaying a log while its next events are read.
 //
-// Reading an event takes as long as a quarter of applying it, and nothing that is applied before can change what it
+// Reading an event takes more than half as long as applying it, and nothing that is applied before can change what it
 // says. So a thread reads ahead from the same snapshot, and the caller's thread applies (`MadeAhead`):
 //
 //     a thread   read 1 … 256   read 257 … 512   read …
