@@ -22,6 +22,8 @@ struct KeySortingTests {
     var descending = Array(sorted.reversed())
     NarrowKey.sort(&descending)
     #expect(descending == sorted)
+    let lists = stride(from: 0, to: count, by: 200).map { Array(keys[$0..<min($0 + 200, count)]) }
+    #expect(NarrowKey.sorted([[]] + lists + [[]]) == sorted)
   }
 }
 

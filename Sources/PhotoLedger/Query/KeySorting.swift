@@ -8,6 +8,8 @@
 //     word      ├ 9 ┤├─ 11 ─┤├─ 11 ─┤├─ 11 ─┤├─ 11 ─┤├─ 11 ─┤      2048 counters fit the first cache
 //     number    the same, only if the numbers do not ascend already: a scan of the library gives them in order
 //
+// The first pass reads the keys where they were gathered, by each core a list, so nothing is copied before it.
+//
 // Few keys, and keys of bytes, are compared.
 
 extension NarrowKey {
@@ -15,24 +17,44 @@ extension NarrowKey {
   private static let digitSortLimit = 512
 
   package static func sort(_ keys: inout [NarrowKey]) {
-    guard keys.count >= digitSortLimit, let first = keys.first else { return keys.sort() }
+    if keys.count < digitSortLimit { keys.sort() } else { keys = sorted([keys]) }
+  }
+
+  package static func sorted(_ lists: [[NarrowKey]]) -> [NarrowKey] {
+    let count = lists.reduce(0) { $0 + $1.count }
+    guard count >= digitSortLimit else { return lists.joined().sorted() }
+    let digits = varyingDigits(of: lists)
+    guard let lowest = digits.first else { return Array(lists.joined()) }
+    return Array(unsafeUninitializedCapacity: count) { keys, initializedCount in
+      // Not an array: filling one with what is overwritten takes as long as a pass.
+      withUnsafeTemporaryAllocation(of: NarrowKey.self, capacity: count) { other in
+        // The last pass fills `keys`.
+        var (source, target) = digits.count.isMultiple(of: 2) ? (keys, other) : (other, keys)
+        lowest.deal(lists, into: target)
+        for digit in digits.dropFirst() {
+          swap(&source, &target)
+          digit.deal(CollectionOfOne(source), into: target)
+        }
+      }
+      initializedCount = count
+    }
+  }
+
+  /// The digits that decide the order of keys, from the lowest: those of the numbers, if they do not ascend already,
+  /// and then those of the words.
+  private static func varyingDigits(of lists: [[NarrowKey]]) -> [KeyDigit] {
+    guard let first = lists.lazy.compactMap(\.first).first else { return [] }
     var (words, numbers): (UInt64, UInt64) = (0, 0)
     var (isAscending, last) = (true, first.number)
-    for key in keys {
-      words |= key.word ^ first.word
-      numbers |= key.number ^ first.number
-      isAscending = isAscending && key.number >= last
-      last = key.number
-    }
-    keys.withUnsafeMutableBufferPointer { keys in
-      // Not an array: filling one with what is overwritten takes as long as a pass.
-      withUnsafeTemporaryAllocation(of: NarrowKey.self, capacity: keys.count) { other in
-        var (sorted, free) = (keys, other)
-        if !isAscending { sortByDigits(&sorted, &free, varying: numbers) { $0.number } }
-        sortByDigits(&sorted, &free, varying: words) { $0.word }
-        if sorted.baseAddress != keys.baseAddress { _ = keys.update(fromContentsOf: sorted) }
+    for list in lists {
+      for key in list {
+        words |= key.word ^ first.word
+        numbers |= key.number ^ first.number
+        isAscending = isAscending && key.number >= last
+        last = key.number
       }
     }
+    return (isAscending ? [] : KeyDigit.all(in: numbers, isOfNumber: true)) + KeyDigit.all(in: words, isOfNumber: false)
   }
 
   /// Two sorted lists as one.
@@ -51,44 +73,67 @@ extension NarrowKey {
     }
     return merged + keys[place...]
   }
+}
 
-  /// Sorts by the digits of a word, stably.
-  /// - Parameters:
-  ///   - keys: the keys to sort; then those that are sorted, in either of the two.
-  ///   - other: as many keys, which need not be initialized, and are overwritten.
-  ///   - varying: the bits in which the words differ.
+/// Eleven bits of the word of a key, or of its number.
+private struct KeyDigit {
+  private static let width: UInt64 = 11
+
+  private let shift: UInt64
+  private let isOfNumber: Bool
+
+  /// The digits of a word that hold any of some bits, from the lowest.
+  static func all(in bits: UInt64, isOfNumber: Bool) -> [KeyDigit] {
+    stride(from: UInt64(0), to: 64, by: UInt64.Stride(width)).compactMap { shift in
+      bits >> shift & (1 << width - 1) == 0 ? nil : KeyDigit(shift: shift, isOfNumber: isOfNumber)
+    }
+  }
+
+  private init(shift: UInt64, isOfNumber: Bool) { (self.shift, self.isOfNumber) = (shift, isOfNumber) }
+
+  /// Puts the keys of lists in the order of the digit; those that share it stay as they stood.
+  /// - Parameter target: room for all keys, which need not be initialized, and is overwritten.
   @inline(__always)
-  private static func sortByDigits(
-    _ keys: inout UnsafeMutableBufferPointer<NarrowKey>, _ other: inout UnsafeMutableBufferPointer<NarrowKey>,
-    varying: UInt64, _ word: (NarrowKey) -> UInt64
+  func deal(
+    _ lists: some Sequence<some Sequence<NarrowKey>>, into target: UnsafeMutableBufferPointer<NarrowKey>
   ) {
-    let width: UInt64 = 11
-    var counters = [Int](repeating: 0, count: 1 << width)
-    for shift in stride(from: UInt64(0), to: 64, by: UInt64.Stride(width)) {
-      if varying >> shift & (1 << width - 1) == 0 { continue }
-      for index in counters.indices { counters[index] = 0 }
-      counters.withUnsafeMutableBufferPointer { counters in
-        for key in keys { counters[digit(word(key), shift, width)] &+= 1 }
-        var start = 0
-        for index in counters.indices { (counters[index], start) = (start, start &+ counters[index]) }
-        for key in keys {
-          let digit = digit(word(key), shift, width)
-          other.initializeElement(at: counters[digit], to: key)
-          counters[digit] &+= 1
+    if isOfNumber { deal(lists, into: target, by: \.number) } else { deal(lists, into: target, by: \.word) }
+  }
+
+  @inline(__always)
+  private func deal(
+    _ lists: some Sequence<some Sequence<NarrowKey>>, into target: UnsafeMutableBufferPointer<NarrowKey>,
+    by word: (NarrowKey) -> UInt64
+  ) {
+    withUnsafeTemporaryAllocation(of: Int.self, capacity: 1 << Self.width) { counters in
+      counters.initialize(repeating: 0)
+      for list in lists { for key in list { counters[value(in: word(key))] &+= 1 } }
+      var start = 0
+      for index in counters.indices { (counters[index], start) = (start, start &+ counters[index]) }
+      for list in lists {
+        for key in list {
+          let value = value(in: word(key))
+          target.initializeElement(at: counters[value], to: key)
+          counters[value] &+= 1
         }
       }
-      swap(&keys, &other)
     }
   }
 
   @inline(__always)
-  private static func digit(_ word: UInt64, _ shift: UInt64, _ width: UInt64) -> Int {
-    Int(truncatingIfNeeded: word &>> shift & (1 &<< width &- 1))
+  private func value(in word: UInt64) -> Int {
+    Int(truncatingIfNeeded: word &>> shift & (1 &<< Self.width &- 1))
   }
 }
 
 extension WideKey {
   package static func sort(_ keys: inout [WideKey]) { keys.sort() }
+
+  package static func sorted(_ lists: [[WideKey]]) -> [WideKey] {
+    var keys = Array(lists.joined())
+    keys.sort()
+    return keys
+  }
 }
 
 /// The keys of a fetch, gathered in whatever order the scope gives them.
@@ -107,20 +152,23 @@ struct GatheredKeys<Key: PlannedKey> {
   /// - Parameter count: how many keys to make room for.
   init(expecting count: Int) { keys.reserveCapacity(count) }
 
-  /// The keys of parts, one behind the other.
-  init(joining parts: [GatheredKeys<Key>]) {
-    keys.reserveCapacity(parts.reduce(0) { $0 + $1.keys.count })
-    for part in parts {
-      guard let first = part.keys.first else { continue }
-      isSorted = isSorted && part.isSorted && keys.last.map { $0 < first } ?? true
-      keys.append(contentsOf: part.keys)
-    }
+  /// The keys, ascending; none are left here.
+  mutating func takeSorted() -> [Key] {
+    var taken: [Key] = []
+    swap(&taken, &keys)
+    if !isSorted { Key.sort(&taken) }
+    isSorted = true
+    return taken
   }
 
-  /// The keys, ascending.
-  consuming func sorted() -> [Key] {
-    var keys = keys
-    if !isSorted { Key.sort(&keys) }
-    return keys
+  /// The keys of parts that were gathered apart, each behind the one before, ascending.
+  static func sorted(_ parts: [GatheredKeys<Key>]) -> [Key] {
+    let lists = parts.lazy.filter { !$0.keys.isEmpty }.map(\.keys)
+    let areInOrder = zip(lists, lists.dropFirst()).allSatisfy { before, after in
+      guard let last = before.last, let first = after.first else { return true }
+      return last < first
+    }
+    if areInOrder, parts.allSatisfy(\.isSorted) { return Array(lists.joined()) }
+    return Key.sorted(Array(lists))
   }
 }

@@ -95,6 +95,8 @@ package protocol PlannedKey: ResultKey {
   static func make<Row>(_ terms: SortKeyEncoder<Row>, _ row: Row, _ number: ObjectNumber, _ place: OrderKey?) -> Self
   /// Sorts keys ascending.
   static func sort(_ keys: inout [Self])
+  /// The keys of lists, ascending.
+  static func sorted(_ lists: [[Self]]) -> [Self]
 }
 
 extension NarrowKey: PlannedKey {

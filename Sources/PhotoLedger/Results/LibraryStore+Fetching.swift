@@ -124,7 +124,7 @@ extension LibraryStore {
       for number in try admittedAssets(plan, moment, t) {
         if let key: Key = try key(of: number, nil, plan, moment, t) { keys.append(key) }
       }
-    case .asset where isWhole && moment == nil: keys = try scanAssets(plan, t)
+    case .asset where isWhole && moment == nil: return CountedTree(sorted: try scanAssets(plan, t))
     case .asset where isWhole:
       try forEachAsset(at: moment, t) { row in
         if plan.admits(row) { keys.append(plan.key(row, nil)) }
@@ -159,7 +159,7 @@ extension LibraryStore {
         if index & 0xFF == 0xFF { t.letGoOfPages(.again) }
       }
     }
-    return CountedTree(sorted: keys.sorted())
+    return CountedTree(sorted: keys.takeSorted())
   }
 
   /// Whether a query asks for what the stored order of the trash has, which is so short that its rows are looked up.

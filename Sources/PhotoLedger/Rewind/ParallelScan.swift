@@ -23,14 +23,17 @@ extension LibraryStore {
     private static let rangeRows = 16_384
   #endif
 
-  /// The keys of all assets that a plan admits, in the order of their numbers.
-  /// - Complexity: O(n), on some of the machine's cores.
-  func scanAssets<Key: PlannedKey>(_ plan: QueryPlan, _ t: borrowing StoreReading) throws -> GatheredKeys<Key> {
+  /// The keys of all assets that a plan admits, ascending.
+  /// - Complexity: O(n), on some of the machine's cores; and sorting them, if they do not ascend as their numbers do.
+  func scanAssets<Key: PlannedKey>(_ plan: QueryPlan, _ t: borrowing StoreReading) throws -> [Key] {
     let ranges = try assetRanges(t)
-    guard ranges.count > 1 else { return try ranges.first.map { try gather($0, plan, t) } ?? GatheredKeys() }
+    guard ranges.count > 1 else {
+      var keys = try ranges.first.map { try gather($0, plan, t) } ?? GatheredKeys<Key>()
+      return keys.takeSorted()
+    }
     let plans = PlansOfCores(plan)
-    return GatheredKeys(
-      joining: try t.onSeveralCores(ranges.count) { index, t in
+    return GatheredKeys.sorted(
+      try t.onSeveralCores(ranges.count) { index, t in
         try plans.with { plan in try gather(ranges[index], plan, t) }
       })
   }
