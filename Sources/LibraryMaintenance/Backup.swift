@@ -129,7 +129,7 @@ extension PhotoLibrary {
     environment: LibraryEnvironment = .system, progress: (TaskProgress) -> Bool = { _ in true }
   ) throws -> BackupReport {
     try LibraryStore.reporting {
-      let backup = backup.standardizedFileURL
+      let backup = backup.standardFileURL
       let manifest = try BackupManifest(in: backup.path)
       let folder = try UnfinishedFolder(becoming: url)
       let report: BackupReport = try LibraryCopy.naming(backup.path, copiedTo: folder.path, becoming: url.path) {

@@ -47,7 +47,7 @@ extension PhotoLibrary {
   public static func compact(
     at url: URL, sweepingResources sweepsResources: Bool = false, progress: (TaskProgress) -> Bool = { _ in true }
   ) throws -> CompactionReport {
-    let url = url.standardizedFileURL
+    let url = url.standardFileURL
     do {
       try LMDB.Environment.checkIsUnused(path: LibraryStore.storePath(url))
     } catch  where error.code == .busy {

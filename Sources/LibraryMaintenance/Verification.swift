@@ -98,7 +98,7 @@ extension PhotoLibrary {
   ) throws -> Verification? {
     var options = LibraryStore.options
     options.createsStore = false
-    let path = LibraryStore.storePath(url.standardizedFileURL)
+    let path = LibraryStore.storePath(url.standardFileURL)
     var isStopped = false
     let log: LogVerification
     do {

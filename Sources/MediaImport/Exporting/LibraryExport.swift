@@ -80,7 +80,7 @@ package struct LibraryExport: Sendable {
 
   /// The absolute path of the target.
   private func target(_ folder: String) throws -> String {
-    let url = URL(filePath: folder, directoryHint: .isDirectory).standardizedFileURL.absoluteURL
+    let url = URL(filePath: folder, directoryHint: .isDirectory).standardFileURL.absoluteURL
     let path = url.path == "/" ? "" : url.path
     func resolved(_ url: URL) -> String { url.resolvingSymlinksInPath().path + "/" }
     guard !path.isEmpty, !resolved(url).hasPrefix(resolved(library.url)) else {

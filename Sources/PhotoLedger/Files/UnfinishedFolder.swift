@@ -38,7 +38,7 @@ package final class UnfinishedFolder {
   /// - Throws: ``LibraryError`` `.alreadyExists` if something has the final name, `.changeNotSupported` if it lies
   ///   inside the library, `.notEnoughSpace`, `.storage`.
   package init(becoming url: URL, outside library: URL? = nil) throws(LibraryError) {
-    let url = url.standardizedFileURL.absoluteURL
+    let url = url.standardFileURL.absoluteURL
     let final = url.path.count > 1 && url.path.hasSuffix("/") ? String(url.path.dropLast()) : url.path
     try Self.checkIsFree(final)
     if let library { try Self.check(final, isOutside: library.path) }

@@ -33,7 +33,7 @@ package struct CreationRollback: Sendable {
   /// Records what is missing, before a library is created.
   /// - Parameter url: the directory of the library.
   package init(of url: URL) {
-    self.url = url.standardizedFileURL
+    self.url = url.standardFileURL
     var (path, missing) = ("", [String]())
     for name in LibraryStore.storePath(self.url).split(separator: "/") {
       path += "/\(name)"

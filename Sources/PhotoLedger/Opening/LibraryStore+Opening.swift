@@ -10,7 +10,7 @@ extension LibraryStore {
     _ url: URL, libraryEnvironment: LibraryEnvironment, unreadableEvents policy: UnreadableEventPolicy,
     progress: (TaskProgress) -> Bool
   ) throws -> LibraryStore {
-    let url = url.standardizedFileURL
+    let url = url.standardFileURL
     guard hasStore(url) else {
       let what = FileManager.default.fileExists(atPath: url.path) ? "is not a library" : "does not exist"
       throw LibraryError(
@@ -85,7 +85,7 @@ extension LibraryStore {
   /// of no table are remains of such a table, and are cleared: nothing else would ever erase them.
   /// - Returns: whether any was missing; also false without a store or a log, which opening reports.
   package static func makeMissingTables(_ url: URL) throws -> Bool {
-    let path = storePath(url.standardizedFileURL)
+    let path = storePath(url.standardFileURL)
     guard hasStore(url), !isEmptyStore(url) else { return false }
     return try reporting {
       var options = Self.options
@@ -125,7 +125,7 @@ extension LibraryStore {
 
   /// Makes an empty library in a directory.
   static func create(_ url: URL, libraryEnvironment: LibraryEnvironment) throws -> LibraryStore {
-    let url = url.standardizedFileURL
+    let url = url.standardFileURL
     let files = FileManager.default
     var isDirectory: ObjCBool = false
     if files.fileExists(atPath: url.path, isDirectory: &isDirectory) {
@@ -230,19 +230,19 @@ extension LibraryStore {
 
   /// Whether there is a store in a directory: a library, or one whose creation was cut short.
   static func hasStore(_ url: URL) -> Bool {
-    FileManager.default.fileExists(atPath: "\(url.standardizedFileURL.path)/\(storeFileName)")
+    FileManager.default.fileExists(atPath: "\(url.standardFileURL.path)/\(storeFileName)")
   }
 
   /// Whether the store's file has no bytes: its creation was cut short before the first.
   private static func isEmptyStore(_ url: URL) -> Bool {
     var status = stat()
-    return stat("\(url.standardizedFileURL.path)/\(storeFileName)", &status) == 0 && status.st_size == 0
+    return stat("\(url.standardFileURL.path)/\(storeFileName)", &status) == 0 && status.st_size == 0
   }
 
   /// Whether a directory has what a creation leaves that was cut short: a store without an event and without the number
   /// of its format, which comes with the first event, and no files. Another state is for opening to report.
   static func isUnfinished(_ url: URL) -> Bool {
-    let url = url.standardizedFileURL
+    let url = url.standardFileURL
     // A store that has lost its tables is not taken for a new one, nor are files for absent that cannot be listed.
     guard hasStore(url), (try? holdsNoFile(url)) ?? false else { return false }
     return isEmptyStore(url) || (try? lacksLibrary(url)) ?? false

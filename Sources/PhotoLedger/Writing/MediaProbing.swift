@@ -74,7 +74,7 @@ struct ExaminedFile: Sendable {
   /// Examines a file of a client; nil if nothing does now, or if the file changed meanwhile.
   init?(_ path: FilePath, _ probing: MediaProbing, for client: String) throws(LibraryError) {
     let before = try SourceFile(path).stamp
-    let url = URL(filePath: path.description, directoryHint: .notDirectory).standardizedFileURL
+    let url = URL(filePath: path.description, directoryHint: .notDirectory).standardFileURL
     do throws(LibraryError) {
       guard let finding = try probing.finding(url, named: path.description, for: client) else { return nil }
       outcome = .success(finding)
