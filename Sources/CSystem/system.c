@@ -1,4 +1,4 @@
-// For F_SETPIPE_SZ.
+// For F_SETPIPE_SZ and program_invocation_short_name.
 #define _GNU_SOURCE
 
 #include "CSystem.h"
@@ -50,6 +50,8 @@ static void count_fork(void) { atomic_fetch_add_explicit(&generation, 1, memory_
 __attribute__((constructor)) static void watch_forks(void) { pthread_atfork(NULL, NULL, count_fork); }
 
 unsigned psys_fork_generation(void) { return atomic_load_explicit(&generation, memory_order_relaxed); }
+
+const char *psys_program_name(void) { return program_invocation_short_name; }
 
 // What a thread begins with.
 struct thread_start {

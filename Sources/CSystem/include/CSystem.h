@@ -57,6 +57,10 @@ long psys_read_entries(int folder, void *buffer, size_t bytes);
 /// system call each time.
 unsigned psys_fork_generation(void);
 
+/// The name that the program was started by, without its folders (program_invocation_short_name(3)). Swift cannot read
+/// the variable itself: a global that can be set is not safe in its concurrency.
+const char *psys_program_name(void);
+
 /// The calling thread, as a number that no other living thread of this process has.
 uint64_t psys_thread_id(void);
 

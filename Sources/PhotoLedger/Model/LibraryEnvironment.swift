@@ -1,5 +1,7 @@
+import CSystem
 package import EventLog
 public import Foundation
+import Glibc
 import Synchronization
 
 /// The environment of a library: clock, randomness, and the name of the process.
@@ -25,9 +27,10 @@ public struct LibraryEnvironment: Sendable {
   /// The system's clock and random numbers.
   public static var system: LibraryEnvironment {
     let pool = RandomPool()
-    let info = ProcessInfo.processInfo
-    return LibraryEnvironment(
-      process: "\(info.processName) \(info.processIdentifier)", now: { Date() }, random: { pool.next() })
+    // `ProcessInfo` has both, but takes longer to make than the environment. Its name of the process is the last
+    // component of the first argument too, unless the program sets another one or that argument ends with a slash.
+    let name = String(cString: psys_program_name())
+    return LibraryEnvironment(process: "\(name) \(getpid())", now: { Date() }, random: { pool.next() })
   }
 
   /// A clock that advances by a fixed step at each reading, and random numbers from a seed.
