@@ -15,6 +15,7 @@ final class EnvironmentRegistry: Sendable {
   static let shared = EnvironmentRegistry()
 
   private struct Entry {
+    let dataFile: FileIdentity
     weak var environment: Environment?
     let serial: UInt64
     /// A replaced data file comes with the old lock file: opening it would break the locks just as well.
@@ -22,7 +23,8 @@ final class EnvironmentRegistry: Sendable {
   }
 
   private struct State {
-    var entries: [FileIdentity: Entry] = [:]
+    /// One for each data file. A process has few: searching them takes less than making the type of a dictionary.
+    var entries: [Entry] = []
     var nextSerial: UInt64 = 1
   }
 
@@ -37,16 +39,20 @@ final class EnvironmentRegistry: Sendable {
     make: (_ serial: UInt64) throws(LMDBError) -> (Environment, FileIdentity)
   ) throws(LMDBError) -> Environment {
     let found = try monitor.wait { (state) throws(LMDBError) -> Environment? in
-      if let identity = FileIdentity(path: dataFile), let entry = state.entries[identity] {
+      if let identity = FileIdentity(path: dataFile),
+        let entry = state.entries.first(where: { $0.dataFile == identity })
+      {
         return entry.environment  // nil: it is closing, wait
       }
-      if let lock = FileIdentity(path: lockFile), state.entries.values.contains(where: { $0.lockFile == lock }) {
+      if let lock = FileIdentity(path: lockFile), state.entries.contains(where: { $0.lockFile == lock }) {
         throw LMDBError(.fileReplaced, "open", path: dataFile)
       }
       let serial = state.nextSerial
       state.nextSerial += 1
       let (made, identity) = try make(serial)
-      state.entries[identity] = Entry(environment: made, serial: serial, lockFile: FileIdentity(path: lockFile))
+      state.entries.removeAll { $0.dataFile == identity }
+      state.entries.append(
+        Entry(dataFile: identity, environment: made, serial: serial, lockFile: FileIdentity(path: lockFile)))
       return made
     }
     guard let found else { preconditionFailure("Waiting without a limit must return a result.") }
@@ -56,7 +62,7 @@ final class EnvironmentRegistry: Sendable {
   /// Removes the environment `serial`, whose files are closed now.
   func remove(serial: UInt64) {
     monitor.withLock { state in
-      state.entries = state.entries.filter { $0.value.serial != serial }
+      state.entries.removeAll { $0.serial == serial }
     }
     monitor.broadcast()
   }

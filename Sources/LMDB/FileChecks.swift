@@ -4,7 +4,7 @@ import Glibc
 // What is looked at before LMDB opens a file, because LMDB itself would not look, or would call abort().
 
 /// Which file a path leads to, whatever its spelling.
-struct FileIdentity: Hashable {
+struct FileIdentity: Equatable {
   let device: UInt64
   let inode: UInt64
 

@@ -131,6 +131,22 @@ struct EnvironmentTests {
     }
   }
 
+  @Test("of several stores that are open each is found by its own files, while others close and open again")
+  func severalStores() throws {
+    try withTemporaryDirectory { path in
+      let paths = (0..<5).map { "\(path)/\($0)" }
+      var open = try paths.map { try Environment.open(path: $0) }
+      for round in 0..<10 {
+        let turn = round * 3 % paths.count
+        try open[turn].close()
+        let opened = try Environment.open(path: paths[turn])
+        #expect(opened !== open[turn])
+        open[turn] = opened
+        for (index, path) in paths.enumerated() { #expect(try Environment.open(path: path) === open[index]) }
+      }
+    }
+  }
+
   @Test("after close every use throws an error that says so, and close waits for readers of other threads")
   func close() async throws {
     try await withTemporaryDirectory { path in
