@@ -37,6 +37,19 @@ struct HeldContent: Sendable {
   var isUnwanted = false
 }
 
+/// The contents that blocks of this process hold, by the SHA-256.
+///
+/// A type of its own, since a mutex around the dictionary itself needs the dictionary's type when it is destroyed. Most
+/// processes hold nothing, and never make that type.
+struct HeldContents: Sendable {
+  private var contents: [[UInt8]: HeldContent] = [:]
+
+  subscript(sha256: [UInt8]) -> HeldContent? {
+    get { contents[sha256] }
+    set { contents[sha256] = newValue }
+  }
+}
+
 extension ResourceStore {
   /// Holds a content that is in its place.
   /// - Returns: false if it is not there, and so not held.

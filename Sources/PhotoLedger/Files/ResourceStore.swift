@@ -55,7 +55,7 @@ package struct StoredContent: Sendable, Hashable {
 package final class ResourceStore: Sendable {
   let folder: LibraryFolder
   /// What blocks hold that wait for the writer.
-  let held = Mutex<[[UInt8]: HeldContent]>([:])
+  let held = Mutex(HeldContents())
   /// Whether files are held by second names; otherwise by descriptors, as where the file system links no files.
   let linksFiles: Bool
   private let names = Mutex(Names())
