@@ -23,6 +23,25 @@ struct CollectionPropertyTests {
     return (edited, row)
   }()
 
+  @Test("each key of a query has one entry in the table of either kind of object, or one of the same values in both")
+  func keys() {
+    let ofAssets = AssetProperty.all.compactMap(\.propertyKey)
+    let ofCollections = CollectionProperty.all.compactMap(\.key)
+    #expect(Set(ofAssets).count == ofAssets.count && Set(ofCollections).count == ofCollections.count)
+    #expect(Set(AssetProperty.all.map(\.name)).count == AssetProperty.all.count)
+    #expect(Set(CollectionProperty.all.map(\.name.description)).count == CollectionProperty.all.count)
+    for key in PropertyKey.allCases {
+      let (asset, collection) = (AssetProperty.named(key), CollectionProperty.named(key))
+      #expect(key.isValid(for: .asset) == ofAssets.contains(key) && (asset != nil) == ofAssets.contains(key))
+      #expect(
+        key.isValid(for: .collection) == ofCollections.contains(key)
+          && (collection != nil) == ofCollections.contains(key))
+      #expect(Set([asset?.valueKind, collection?.valueKind].compactMap(\.self)) == [key.valueKind], "\(key.rawValue)")
+      if asset != nil, collection != nil { #expect(!key.isDetail && !key.hasSeveralValues, "\(key.rawValue)") }
+      #expect(key.mayBeNil == [asset?.mayBeNil, collection?.mayBeNil].contains(true), "\(key.rawValue)")
+    }
+  }
+
   @Test("each property of an edit has one entry in the table, with a field of its own")
   func everyPropertyIsDeclared() {
     let declared = Mirror(reflecting: Self.edited).children.filter { $0.label != "number" }

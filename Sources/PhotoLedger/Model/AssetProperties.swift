@@ -18,7 +18,7 @@
 // The entries are in the order of JSON. Numbers of the log and of the row are never used again for anything else.
 //
 // Invariants, checked when the tables are first used: each case of `AssetField` has one entry, whose form the log can
-// hold; no two entries share a name, a key or a key of the row.
+// hold; no two entries share a key of the row. CollectionPropertyTests checks that no two share a name or a key.
 //
 // A scan reads a property through a closure that the form makes for the row's type: it holds the place, so the table is
 // consulted once for a query and never for a row.

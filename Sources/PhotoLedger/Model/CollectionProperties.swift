@@ -127,12 +127,8 @@ package struct CollectionProperty: Sendable {
   static let edited = all.compactMap { property in property.log.map { (name: property.name, log: $0) } }
     .sorted { $0.log.number < $1.log.number }
 
-  /// By the key in predicates and sort terms.
-  static let byKey: [PropertyKey: CollectionProperty] = Dictionary(
-    all.compactMap { property in property.key.map { ($0, property) } },
-    uniquingKeysWith: { one, two in
-      preconditionFailure("The properties \(one.name) and \(two.name) of a collection have the same key.")
-    })
+  /// The property with a key in predicates and sort terms; nil if collections have none.
+  static func named(_ key: PropertyKey) -> CollectionProperty? { all.first { $0.key == key } }
 
   /// What a query takes the values for.
   var valueKind: PropertyKey.ValueKind {

@@ -155,59 +155,34 @@ public enum PropertyKey: String, Hashable, Sendable, CaseIterable {
   }
 
   /// What the values are.
-  public var valueKind: ValueKind { facts.valueKind }
+  public var valueKind: ValueKind {
+    guard let kind = ofAssets?.valueKind ?? ofCollections?.valueKind else {
+      preconditionFailure("No declaration has the key \(rawValue).")
+    }
+    return kind
+  }
 
   /// Whether an object may lack the property.
-  public var mayBeNil: Bool { facts.mayBeNil }
+  public var mayBeNil: Bool { ofAssets?.mayBeNil ?? false || ofCollections?.mayBeNil ?? false }
 
   /// Whether the property is a detail of an asset, which its row does not hold; a fetch cannot be sorted by it.
-  public var isDetail: Bool { facts.isDetail }
+  public var isDetail: Bool { ofAssets?.isDetail ?? false }
 
   /// Whether a fetch can be sorted by the property: it has an order, and rows hold it.
   var isSortable: Bool { valueKind != .identifier && !isDetail }
 
   /// Whether the property has several values, of which one has to fit.
-  public var hasSeveralValues: Bool { facts.hasSeveralValues }
+  public var hasSeveralValues: Bool { ofAssets?.hasSeveralValues ?? false }
 
   /// Whether objects of the kind have the property.
-  public func isValid(for entity: Entity) -> Bool { entity == .asset ? facts.isOfAssets : facts.isOfCollections }
+  public func isValid(for entity: Entity) -> Bool { entity == .asset ? ofAssets != nil : ofCollections != nil }
 }
 
 // MARK: - What the declarations say
 
 extension PropertyKey {
-  /// What queries ask of a key; of the two declarations, if assets and collections have the property.
-  private struct Facts {
-    var valueKind: ValueKind
-    var mayBeNil: Bool
-    var isOfAssets: Bool
-    var isOfCollections: Bool
-    var isDetail = false
-    var hasSeveralValues = false
-  }
-
-  private var facts: Facts {
-    guard let facts = Self.facts[self] else { preconditionFailure("No declaration has the key \(rawValue).") }
-    return facts
-  }
-
-  private static let facts: [PropertyKey: Facts] = {
-    var facts = AssetProperty.byKey.mapValues { property in
-      Facts(
-        valueKind: property.valueKind, mayBeNil: property.mayBeNil, isOfAssets: true, isOfCollections: false,
-        isDetail: property.isDetail, hasSeveralValues: property.hasSeveralValues)
-    }
-    for (key, property) in CollectionProperty.byKey {
-      let ofAssets = facts[key]
-      precondition(
-        ofAssets == nil || ofAssets?.valueKind == property.valueKind,
-        "The key \(key.rawValue) has values of two kinds.")
-      facts[key] = Facts(
-        valueKind: property.valueKind, mayBeNil: property.mayBeNil || ofAssets?.mayBeNil ?? false,
-        isOfAssets: ofAssets != nil, isOfCollections: true)
-    }
-    return facts
-  }()
+  private var ofAssets: AssetProperty? { AssetProperty.named(self) }
+  private var ofCollections: CollectionProperty? { CollectionProperty.named(self) }
 
   /// The key that has a spelling; nil if none has.
   package static func key(spelled spelling: String) -> PropertyKey? { Self(rawValue: spelling) ?? aliases[spelling] }
@@ -222,15 +197,15 @@ extension PropertyKey {
         aliases[alias] = key
       }
     }
-    for (key, property) in AssetProperty.byKey { add(property.aliases, of: key) }
-    for (key, property) in CollectionProperty.byKey { add(property.aliases, of: key) }
+    for property in AssetProperty.all { if let key = property.propertyKey { add(property.aliases, of: key) } }
+    for property in CollectionProperty.all { if let key = property.key { add(property.aliases, of: key) } }
     return aliases
   }()
 }
 
 extension AssetProperty {
   /// What a query takes the values for; only for a property with a key.
-  fileprivate var valueKind: PropertyKey.ValueKind {
+  var valueKind: PropertyKey.ValueKind {
     switch form {
     case .identifier, .stack: .identifier
     case .flag, .clearFlag, .isChosen, .isPresent, .isBeneathStack: .bool

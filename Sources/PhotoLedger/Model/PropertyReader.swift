@@ -34,7 +34,7 @@ extension PropertyRow where Self: AssetBytes {
   package static var entity: Entity { .asset }
 
   package static func reader(of key: PropertyKey) -> PropertyReader<Self> {
-    AssetProperty.byKey[key].map { reader(of: $0.form) } ?? .number { _ in .nan }
+    AssetProperty.named(key).map { reader(of: $0.form) } ?? .number { _ in .nan }
   }
 
   /// How a property with a form is read. Each closure holds the place alone: a scan calls it for every row.
@@ -77,6 +77,6 @@ extension CollectionRow: PropertyRow {
   package static var entity: Entity { .collection }
 
   package static func reader(of key: PropertyKey) -> PropertyReader<CollectionRow> {
-    CollectionProperty.byKey[key]?.reader ?? .number { _ in .nan }
+    CollectionProperty.named(key)?.reader ?? .number { _ in .nan }
   }
 }

@@ -26,7 +26,7 @@ struct DescribedAsset: PropertyRow {
   static var entity: Entity { .asset }
 
   static func reader(of key: PropertyKey) -> PropertyReader<DescribedAsset> {
-    switch AssetProperty.byKey[key]?.form {
+    switch AssetProperty.named(key)?.form {
     case .text(let read): return .text { read($0.metadata) }
     case .texts(let read): return .texts { read($0.metadata) }
     case .measure(let read): return .number { read($0.metadata) ?? .nan }

@@ -6,8 +6,12 @@ package enum PropertyPath {
   // Guarded by: never written after its first use, and the paths in it capture nothing.
   private nonisolated(unsafe) static let keys: [AnyKeyPath: PropertyKey] = {
     var keys: [AnyKeyPath: PropertyKey] = [:]
-    for (key, property) in AssetProperty.byKey { for path in property.paths { keys[path] = key } }
-    for (key, property) in CollectionProperty.byKey { for path in property.paths { keys[path] = key } }
+    for property in AssetProperty.all {
+      if let key = property.propertyKey { for path in property.paths { keys[path] = key } }
+    }
+    for property in CollectionProperty.all {
+      if let key = property.key { for path in property.paths { keys[path] = key } }
+    }
     return keys
   }()
 
