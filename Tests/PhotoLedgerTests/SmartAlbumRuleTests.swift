@@ -43,6 +43,18 @@ struct SmartAlbumRuleTests {
     .bits(.smartAlbumScreenRecordings, .videoScreenRecording, .video),
   ]
 
+  @Test("a subtype is found by its name, which is its number where PhotoKit has none")
+  func subtypeNames() {
+    #expect(AlbumSubtype.named.map(\.rawValue) == [2] + Array(200...215) + Array(217...220))
+    for subtype in AlbumSubtype.named {
+      #expect(AlbumSubtype(name: subtype.name) == subtype && !subtype.name.hasPrefix("subtype"))
+    }
+    for value in [-1, 0, 1, 3, 100, 199, 216, 221, 255, 256, 1_000_000] {
+      #expect(AlbumSubtype(rawValue: value).name == "subtype\(value)")
+    }
+    #expect(AlbumSubtype.smartAlbumRAW.name == "smartAlbumRAW" && AlbumSubtype(name: "subtype216") == nil)
+  }
+
   @Test("a smart album holds what its subtype says, and nothing else (AL-07)", arguments: kinds)
   func membership(_ kind: Kind) async throws {
     let small = try SmallLibrary()

@@ -53,26 +53,44 @@ public struct AlbumSubtype: RawRepresentable, Sendable, Hashable, Codable {
   public var isSmart: Bool { rawValue >= 200 }
 
   /// The name, spelled as PhotoKit spells it; an unknown one as `subtypeN`.
-  public var name: String { Self.namesByValue[rawValue] ?? "subtype\(rawValue)" }
+  public var name: String { knownName ?? "subtype\(rawValue)" }
 
   /// The subtype with a name, as ``name`` spells it; nil if there is none.
   public init?(name: String) {
-    guard let known = Self.namesByValue.first(where: { $0.value == name }) else { return nil }
-    self.init(rawValue: known.key)
+    guard let known = Self.named.first(where: { $0.knownName == name }) else { return nil }
+    self = known
   }
 
   /// Every subtype that has a name, in the order of the values.
-  public static let named: [AlbumSubtype] = namesByValue.keys.sorted().map(AlbumSubtype.init)
+  public static let named: [AlbumSubtype] = (0..<256).map { AlbumSubtype(rawValue: $0) }.filter { $0.knownName != nil }
 
-  private static let namesByValue: [Int: String] = [
-    2: "albumRegular", 200: "smartAlbumGeneric", 201: "smartAlbumPanoramas", 202: "smartAlbumVideos",
-    203: "smartAlbumFavorites", 204: "smartAlbumTimelapses", 205: "smartAlbumAllHidden",
-    206: "smartAlbumRecentlyAdded", 207: "smartAlbumBursts", 208: "smartAlbumSlomoVideos",
-    209: "smartAlbumUserLibrary", 210: "smartAlbumSelfPortraits", 211: "smartAlbumScreenshots",
-    212: "smartAlbumDepthEffect", 213: "smartAlbumLivePhotos", 214: "smartAlbumAnimated",
-    215: "smartAlbumLongExposures", 217: "smartAlbumRAW", 218: "smartAlbumCinematic", 219: "smartAlbumSpatial",
-    220: "smartAlbumScreenRecordings",
-  ]
+  /// The name of a value below 256 that has one.
+  private var knownName: String? {
+    switch rawValue {
+    case 2: "albumRegular"
+    case 200: "smartAlbumGeneric"
+    case 201: "smartAlbumPanoramas"
+    case 202: "smartAlbumVideos"
+    case 203: "smartAlbumFavorites"
+    case 204: "smartAlbumTimelapses"
+    case 205: "smartAlbumAllHidden"
+    case 206: "smartAlbumRecentlyAdded"
+    case 207: "smartAlbumBursts"
+    case 208: "smartAlbumSlomoVideos"
+    case 209: "smartAlbumUserLibrary"
+    case 210: "smartAlbumSelfPortraits"
+    case 211: "smartAlbumScreenshots"
+    case 212: "smartAlbumDepthEffect"
+    case 213: "smartAlbumLivePhotos"
+    case 214: "smartAlbumAnimated"
+    case 215: "smartAlbumLongExposures"
+    case 217: "smartAlbumRAW"
+    case 218: "smartAlbumCinematic"
+    case 219: "smartAlbumSpatial"
+    case 220: "smartAlbumScreenRecordings"
+    default: nil
+    }
+  }
 }
 
 /// The subtype of a folder (PHCollectionListSubtype, photokit a.3).
