@@ -15,7 +15,7 @@ struct OrderMarkTests {
       row.trashedDate = nil
       if index.isMultiple(of: 2) { row.mediaSubtypes = MediaSubtypes(rawValue: UInt32(random.next() >> 32)) }
       var wanted: UInt32 = 0
-      for (order, stored) in StoredOrder.judged.enumerated() where stored.plan.admits(row) {
+      for order in StoredOrder.judged.indices where StoredOrder.plans[order].admits(row) {
         wanted |= 1 << UInt32(order)
       }
       let found = row.withView { StoredOrder.marks(of: $0) }
@@ -23,6 +23,25 @@ struct OrderMarkTests {
       met |= found
     }
     #expect(met.nonzeroBitCount == StoredOrder.judged.count, "Some order is never met.")
+  }
+
+  @Test("each order by date answers its own query, either way, and no query of another access")
+  func answers() throws {
+    for (index, order) in StoredOrder.all.enumerated() where order.kind != .undated {
+      for ascending in [true, false] {
+        var query = order.query
+        query.sort = try query.sort.map { try SortTerm($0.key, ascending: ascending, for: .asset) }
+        guard case .order(let found, let without, let way)? = StoredAnswer(query)?.source else {
+          Issue.record("\(order.name) does not answer its query.")
+          continue
+        }
+        #expect(found == index && without.isEmpty && way == .dated(ascending: ascending), "\(order.name)")
+        query.access = .limited(1)
+        #expect(StoredAnswer(query) == nil, "\(order.name)")
+      }
+    }
+    #expect(StoredOrder.all[StoredOrder.whole].query == StoredOrder.query(where: .always))
+    #expect(StoredOrder.plans.map(\.query) == StoredOrder.all.map(\.query))
   }
 
   @Test("a row in the trash has no mark")

@@ -8,15 +8,15 @@
 //             ├─ yes, hidden ──▶ those with hidden assets whose condition holds
 //             └─ yes ──────────▶ those whose condition holds
 //
-// Invariant: the marks are those of the orders whose plans admit the row. `StoredOrder.judged` checks that the plans
-// differ in nothing else.
+// Invariant: the marks are those of the orders whose plans admit the row. `StoredOrder.judged` checks that the orders
+// are of one kind, so that their plans differ in nothing else.
 
 extension StoredOrder {
   private typealias Judgement = @Sendable (AssetView) -> UInt32
 
   private static let common = QueryPlan(query(where: .always, includesHidden: true))
   private static let marksOfShown = judgement(by: Array(judged.indices))
-  private static let marksOfHidden = judgement(by: judged.indices.filter { judged[$0].plan.query.includesHidden })
+  private static let marksOfHidden = judgement(by: judged.indices.filter { judged[$0].includesHidden })
 
   /// A bit for each of ``judged`` that holds the row of an asset outside of the trash.
   static func marks(of row: AssetView) -> UInt32 {
@@ -27,7 +27,7 @@ extension StoredOrder {
   /// Gives a bit for each of some orders whose condition a row meets. In halves, as conditions are compiled: a closure
   /// calls those that it holds without copying them.
   private static func judgement(by indexes: [Int]) -> Judgement {
-    let parts = indexes.map { (passes: judged[$0].plan.assetPasses, mark: UInt32(1) << UInt32($0)) }
+    let parts = indexes.map { (passes: plans[$0].assetPasses, mark: UInt32(1) << UInt32($0)) }
     switch parts.count {
     case 0: return { _ in 0 }
     case 1:

@@ -22,6 +22,9 @@ import LMDB
 // belongs. LMDB counts the entries of a database, so an order's count is one read. Newest first is the same order
 // against the dates; those of one date keep the order of their numbers, which is the library's, both ways.
 //
+// The plans are made when a row is first judged: opening a library needs the names of the orders only, and a fetch by
+// date the index of one.
+//
 // The dates of addition ascend with the numbers unless the clock was set back, so `order.added` grows at its end.
 // "Recently added" is its end from a date on. The keys from there and those before are counted by turns, until either
 // ends.
@@ -64,19 +67,19 @@ package struct StoredOrder: Sendable {
   /// Which date an order is sorted by.
   enum Kind: Int, CaseIterable { case created, added, trashed, undated }
 
-  let plan: QueryPlan
   /// The name of the database.
   package let name: String
   let kind: Kind
+  private let condition: Condition
+  let includesHidden: Bool
 
-  private init(_ name: String, _ query: Query, by kind: Kind = .created) {
-    plan = QueryPlan(query)
+  private init(
+    _ name: String, where condition: Condition = .always, includesHidden: Bool = false, by kind: Kind = .created
+  ) {
     self.name = "order.\(name)"
     self.kind = kind
-  }
-
-  private init(_ name: String, where condition: Condition, includesHidden: Bool = false) {
-    self.init(name, Self.query(where: condition, includesHidden: includesHidden))
+    self.condition = condition
+    self.includesHidden = includesHidden
   }
 
   private init(_ album: BuiltInAlbum) {
@@ -84,6 +87,14 @@ package struct StoredOrder: Sendable {
   }
 
   private init(_ type: MediaType) { self.init(type.name, where: .media(type)) }
+
+  /// The query whose result it is.
+  var query: Query {
+    var query = Self.query(where: condition, includesHidden: includesHidden, by: kind)
+    // As a fetch of the trash shows it.
+    if kind == .trashed { (query.includesAllBurst, query.includesAllStack, query.trash) = (true, true, .only) }
+    return query
+  }
 
   /// The terms by which each kind of order ascends.
   private static let termsOfKinds: [[SortTerm]] = Kind.allCases.map { kind in
@@ -113,27 +124,15 @@ package struct StoredOrder: Sendable {
     return query
   }
 
-  /// The assets in the trash, as a fetch of it shows them.
-  private static var trash: Query {
-    var trash = query(where: .always, includesHidden: true, by: .trashed)
-    (trash.includesAllBurst, trash.includesAllStack, trash.trash) = (true, true, .only)
-    return trash
-  }
-
   /// Those that the rows of assets outside of the trash are judged for: everything, and the library's own smart albums
   /// but for "recently added", which the day decides; and the media types that no smart album shows, but for images.
-  /// Their plans differ in the condition and in whether hidden assets belong, and in nothing else (OrderMarks.swift).
+  /// They are of one kind, so their plans differ in the condition and in whether hidden assets belong, and in nothing
+  /// else (OrderMarks.swift).
   static let judged: [StoredOrder] = {
     let judged =
       BuiltInAlbum.all.filter { $0.addedWithinDays == nil }.map { StoredOrder($0) }
-      + [MediaType.audio, .unknown].map(StoredOrder.init)
-    for order in judged {
-      var query = order.plan.query
-      (query.condition, query.includesHidden) = (.always, false)
-      precondition(
-        query == StoredOrder.query(where: .always),
-        "\(order.name) differs from the order of everything in more than its condition and hidden assets.")
-    }
+      + [MediaType.audio, .unknown].map { StoredOrder($0) }
+    precondition(judged.allSatisfy { $0.kind == .created }, "Orders that are judged together must be of one kind.")
     return judged
   }()
   fileprivate static let judgedCount = judged.count
@@ -142,18 +141,20 @@ package struct StoredOrder: Sendable {
   package static let all: [StoredOrder] = {
     let all =
       judged + [
-        StoredOrder("added", query(where: .always, by: .added), by: .added),
-        StoredOrder("trashed", trash, by: .trashed),
-        StoredOrder("withheld", query(where: .always, by: .undated), by: .undated),
+        StoredOrder("added", by: .added), StoredOrder("trashed", includesHidden: true, by: .trashed),
+        StoredOrder("withheld", by: .undated),
       ]
     precondition(all.count <= UInt32.bitWidth, "The bit set must have a bit for each stored order.")
     return all
   }()
 
+  /// What decides which rows belong to each of them, and gives these their keys.
+  static let plans = all.map { QueryPlan($0.query) }
+
+  private static let everything = query(where: .always)
   /// The index of everything.
   static let whole: Int = {
-    let everything = query(where: .always)
-    guard let index = judged.firstIndex(where: { $0.plan.query == everything }) else {
+    guard let index = judged.firstIndex(where: { $0.condition == .always && !$0.includesHidden }) else {
       preconditionFailure("There is a stored order of the whole library.")
     }
     return index
@@ -170,13 +171,21 @@ package struct StoredOrder: Sendable {
     all.indices.reduce(0) { all[$1].kind == kind ? $0 | 1 << $1 : $0 }
   }
 
-  /// What answers the queries that are sorted by date: each order, and what is left of everything without some.
-  fileprivate static let answers: [Query: StoredAnswer] = {
-    var answers: [Query: StoredAnswer] = [:]
-    for (index, order) in all.enumerated() where order.kind != .undated {
-      answers[order.plan.query] = StoredAnswer(order: index)
-    }
-    let indexes = Dictionary(uniqueKeysWithValues: all.enumerated().map { ($1.plan.query, $0) })
+  /// An order by its index, and those that are subtracted from it.
+  fileprivate typealias Answer = (index: Int, without: [Int])
+
+  /// What answers a query that is sorted by date, ascending; nil if nothing does.
+  fileprivate static func answer(to query: Query) -> Answer? {
+    // What a gallery fetches first; the answers to other queries are made when one is asked.
+    if query == everything { return (whole, []) }
+    return answers[query]
+  }
+
+  /// All answers: each order, and what is left of everything without some.
+  private static let answers: [Query: Answer] = {
+    let indexes = Dictionary(uniqueKeysWithValues: all.enumerated().map { ($1.query, $0) })
+    var answers: [Query: Answer] = [:]
+    for (asked, order) in indexes where all[order].kind != .undated { answers[asked] = (order, []) }
     func index(_ condition: Condition) -> Int {
       guard let index = indexes[query(where: condition)] else {
         preconditionFailure("There is no stored order for \(condition).")
@@ -190,9 +199,8 @@ package struct StoredOrder: Sendable {
       let wanted = Set(MediaType.allCases).subtracting(without)
       var spellings = [Condition.or(wanted.map(Condition.media))]
       if !without.isEmpty { spellings.append(.not(.or(without.map(Condition.media)))) }
-      for plan in spellings.map({ QueryPlan(query(where: $0)) }) {
-        let indexes = without.map { index(.media($0)) }
-        answers[plan.query] = StoredAnswer(plan, .order(index(.always), without: indexes, .dated(ascending: true)))
+      for spelling in spellings {
+        answers[query(where: spelling)] = (index(.always), without.map { index(.media($0)) })
       }
     }
     return answers
@@ -208,21 +216,24 @@ package struct StoredAnswer: Sendable {
     case album(ObjectNumber)
   }
 
-  /// What decides which rows belong.
-  let plan: QueryPlan
+  /// What is asked for, ascending.
+  private let query: Query
   let source: Source
   /// The word of the first date that belongs, in an order by date; 0: all do.
   let least: UInt64
 
-  fileprivate init(_ plan: QueryPlan, _ source: Source, from least: UInt64 = 0) {
-    self.plan = plan
+  /// What decides which rows belong; only walks through rows need it.
+  fileprivate var plan: QueryPlan { QueryPlan(query) }
+
+  private init(_ query: Query, _ source: Source, from least: UInt64 = 0) {
+    self.query = query
     self.source = source
     self.least = least
   }
 
   /// A stored order by one of its ways.
   package init(order index: Int, _ way: StoredWay = .dated(ascending: true)) {
-    self.init(StoredOrder.all[index].plan, .order(index, without: [], way))
+    self.init(StoredOrder.all[index].query, .order(index, without: [], way))
   }
 
   /// What answers a query; nil if nothing does.
@@ -231,7 +242,7 @@ package struct StoredAnswer: Sendable {
     guard query.access == .full else { return nil }
     if case .members(let container) = query.scope {
       guard query == Query(.asset, query.scope) else { return nil }
-      self.init(QueryPlan(query), .album(container))
+      self.init(query, .album(container))
       return
     }
     let (way, kind): (StoredWay, StoredOrder.Kind)
@@ -254,10 +265,8 @@ package struct StoredAnswer: Sendable {
       ascending.condition = .always
       least = SortKeyEncoder<AssetView>.word(of: date.timeIntervalSinceReferenceDate)
     }
-    guard let answer = StoredOrder.answers[ascending], case .order(let index, let without, _) = answer.source else {
-      return nil
-    }
-    self.init(answer.plan, .order(index, without: without, way), from: least)
+    guard let answer = StoredOrder.answer(to: ascending) else { return nil }
+    self.init(ascending, .order(answer.index, without: answer.without, way), from: least)
   }
 }
 
@@ -277,7 +286,7 @@ struct OrderStanding {
   /// - Complexity: O(1), and a look at the row for each order.
   init(of row: AssetView) {
     if row.isTrashed {
-      if StoredOrder.all[StoredOrder.trashed].plan.admits(row) { orders |= 1 << StoredOrder.trashed }
+      if StoredOrder.plans[StoredOrder.trashed].admits(row) { orders |= 1 << StoredOrder.trashed }
       words[StoredOrder.Kind.trashed.rawValue] = Self.word(of: row, in: StoredOrder.trashed)
     } else {
       orders = StoredOrder.marks(of: row)
@@ -289,7 +298,7 @@ struct OrderStanding {
   }
 
   private static func word(of row: AssetView, in index: Int) -> UInt64 {
-    let key: NarrowKey = StoredOrder.all[index].plan.key(row, nil)
+    let key: NarrowKey = StoredOrder.plans[index].key(row, nil)
     return key.word
   }
 }
