@@ -10,8 +10,8 @@ import MediaImport
 // `results.json`.
 //
 //     git status    sources that are not as the commit has them, new ones included   ─┐
-//     mtime         sources that are newer than this program, `photoledger` or       ─┴─▶ not of the commit alone
-//                   the floor of the server, which lie beside it
+//     mtime         sources that are newer than this program, `new-process`,         ─┴─▶ not of the commit alone
+//                   `photoledger` or the floor of the server, which lie beside it
 //
 // Articles, figures and plots do not go into the program, so a run may write over them.
 //
@@ -33,12 +33,18 @@ struct SourceState: Equatable {
     "Package.swift", "Sources", "Migrations", "Benchmarks", ":(exclude)*.md", ":(exclude)*.json", ":(exclude)*.svg",
   ]
 
-  /// The modules that are linked into this program and into the one of the commands.
-  private static let shared = [
+  /// The modules that are linked into each program of the library.
+  private static let core = [
     "Sources/CSystem", "Sources/CLMDB", "Sources/LMDB", "Sources/CountedTree", "Sources/EventLog",
-    "Sources/PhotoLedger", "Sources/LibraryAudit", "Sources/LibraryMaintenance", "Sources/LibraryPicking",
-    "Sources/LibraryJSON", "Sources/MediaImport", "Migrations",
+    "Sources/PhotoLedger", "Migrations",
   ]
+
+  /// The modules that are linked into this program and into the one of the commands.
+  private static let shared =
+    core + [
+      "Sources/LibraryAudit", "Sources/LibraryMaintenance", "Sources/LibraryPicking", "Sources/LibraryJSON",
+      "Sources/MediaImport",
+    ]
 
   #if Gallery
     private static let server = ["CMicroHTTPD", "CCrypt", "HTTPServing", "GalleryServer"].map { "Sources/\($0)" }
@@ -47,11 +53,12 @@ struct SourceState: Equatable {
   #endif
 
   /// What lies in the folder of this program and is not linked into it.
-  private static let others = [":(exclude)Benchmarks/FloorServer"]
+  private static let others = [":(exclude)Benchmarks/FloorServer", ":(exclude)Benchmarks/NewProcess"]
 
   /// The programs that a run measures, and the folders of their sources: this one, and those beside it that were built.
   private static let programs: [(name: String?, sources: [String])] = [
     (nil, shared + ["Sources/ExtensionFoundation", "Sources/Photos", "Benchmarks"] + others),
+    ("new-process", core + ["Benchmarks/NewProcess", "Benchmarks/Support"]),
     ("photoledger", shared + server + ["Sources/PhotoLedgerCommand"]),
     ("floor-server", ["Benchmarks/FloorServer"]),
   ]

@@ -1,24 +1,39 @@
+import BenchmarkSupport
 import Foundation
 import Glibc
 import MediaImport
 
-/// This program, started again to do one thing in a new process: see ``ChildTask``.
+/// A new process that does one thing: of `new-process` what needs the core alone, of this program the rest.
 enum ChildProcess {
-  /// Runs a task in a new process.
+  /// The numbers that a process printed, and the nanoseconds from its start to its end.
+  typealias Run = (numbers: [Double], wall: Double)
+
+  /// Runs a task in a new process of `new-process`, which is built with this program and lies beside it.
   /// - Parameter object: the identifier of what it looks at, if it does not find that by itself.
-  /// - Returns: the numbers that it printed, and the nanoseconds from its start to its end.
-  static func run(
-    _ task: ChildTask, _ path: String, _ object: String? = nil
-  ) throws -> (numbers: [Double], wall: Double) {
+  static func run(_ task: CoreTask, _ path: String, _ object: String? = nil) throws -> Run {
+    guard let program = try Self.program(beside: "new-process") else {
+      let command = "swift build -c release --product new-process"
+      throw WrongAnswer(description: "The program 'new-process' is not beside this one; `\(command)` builds it.")
+    }
+    return try run([program, task.rawValue, path] + [object].compactMap(\.self))
+  }
+
+  /// Runs a task in a new process of this program.
+  /// - Parameter object: the identifier of what it looks at, if it does not find that by itself.
+  static func run(_ task: ChildTask, _ path: String, _ object: String? = nil) throws -> Run {
+    let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+    return try run([program, "--child", task.rawValue, path] + [object].compactMap(\.self))
+  }
+
+  private static func run(_ words: [String]) throws -> Run {
     var ends: [Int32] = [-1, -1]
     guard pipe(&ends) == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
     let reading = FileHandle(fileDescriptor: ends[0], closeOnDealloc: true)
     let start = ContinuousClock.now
     let nowhere = open("/dev/null", O_RDONLY | O_CLOEXEC)
-    let program = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
     let (child, code) = Spawning.start(
-      program, ([program, "--child", task.rawValue, path] + [object].compactMap(\.self)).map { Array($0.utf8) },
+      words[0], words.map { Array($0.utf8) },
       environment: ProcessInfo.processInfo.environment.map { Array("\($0)=\($1)".utf8) },
       descriptors: [nowhere, ends[1], STDERR_FILENO])
     close(nowhere)
@@ -28,7 +43,7 @@ enum ChildProcess {
     var status: Int32 = 0
     while waitpid(child, &status, 0) < 0 && errno == EINTR {}
     let wall = (ContinuousClock.now - start).nanoseconds
-    guard status == 0 else { throw WrongAnswer(description: "The process for '\(task.rawValue)' failed.") }
+    guard status == 0 else { throw WrongAnswer(description: "'\(words.joined(separator: " "))' failed.") }
     return (text.split(whereSeparator: \.isWhitespace).compactMap { Double($0) }, wall)
   }
 
@@ -69,38 +84,18 @@ enum ChildProcess {
 
   /// A size that the kernel states of a process.
   static func statusBytes(_ field: String, of process: String = "self") throws -> Int {
-    let status = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
-    for line in status.split(separator: "\n") where line.hasPrefix(field) {
-      if let kilobytes = line.split(whereSeparator: \.isWhitespace).dropFirst().first.flatMap({ Int($0) }) {
-        return kilobytes << 10
-      }
-    }
+    if let bytes = try ProcessStatus.bytes(field, of: process) { return bytes }
     throw WrongAnswer(description: "The status of the process does not say '\(field)'.")
   }
 }
 
-/// What a new process of this program does.
+/// What a new process of this program does; that of `new-process` does a ``CoreTask``.
 enum ChildTask: String {
   /// Nothing; prints its memory.
   case empty
-  /// Opens a library, counts, reads the first hundred of the newest.
-  case openLibrary = "open-library"
-  /// The same in SQLite.
+  /// Opens a library in SQLite, counts, reads the first hundred of the newest.
   case openSQLite = "open-sqlite"
-  /// Opens a library, counts, reads the first hundred in the order of addition; prints its peak memory too.
-  case firstAdded = "first-added"
-  /// The same of other lists, see ``FirstScreens``.
-  case firstImages = "first-images"
-  case newestImages = "newest-images"
-  case firstOfAlbum = "first-of-album"
-  case firstFavorites = "first-favourites"
-  case newestFavorites = "newest-favourites"
-  case firstTrashed = "first-trashed"
-  case firstRecentlyAdded = "first-recently-added"
-  case firstCollections = "first-collections"
-  case firstAlbums = "first-albums"
-  case firstOfClient = "first-of-client"
-  case newestOfClient = "newest-of-client"
+  /// The same through `Photos`; prints its peak memory too.
   case newestByPhotos = "newest-by-photos"
   /// Reads and decodes every asset with its files, and every event; prints how many.
   case readAssets = "read-assets"
@@ -120,14 +115,13 @@ enum ChildTask: String {
     let start = ContinuousClock.now
     switch self {
     case .empty: print(try ChildProcess.anonymousBytes())
-    case .openLibrary, .openSQLite:
-      let count = try self == .openLibrary ? ColdStart.library(path) : ColdStart.sqlite(path)
+    case .openSQLite:
+      let count = try ColdStart.sqlite(path)
       print((ContinuousClock.now - start).nanoseconds, count.assets, count.first)
-    case .readAssets, .readLog: print(try Streams.read(self, path))
-    case .firstAdded, .firstImages, .newestImages, .firstOfAlbum, .firstFavorites, .newestFavorites, .firstTrashed,
-      .firstRecentlyAdded, .firstCollections, .firstAlbums, .firstOfClient, .newestOfClient, .newestByPhotos:
-      let found = try FirstScreens.first(self, path, object)
+    case .newestByPhotos:
+      let found = try FirstScreens.newestByPhotos(path)
       print((ContinuousClock.now - start).nanoseconds, found.count, found.first, try ChildProcess.peakBytes())
+    case .readAssets, .readLog: print(try Streams.read(self, path))
     case .importFiles:
       let count = try ImportingFiles.importFiles(path, object ?? "")
       print(count.added, count.known, try ChildProcess.peakBytes())

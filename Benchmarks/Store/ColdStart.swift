@@ -1,7 +1,10 @@
+import BenchmarkSupport
 import Foundation
-import PhotoLedger
 
 /// S8: a new process opens the library, counts, and shows the first hundred of the newest.
+///
+/// It is one of `new-process`, and for SQLite one of this program. The clock inside starts with the first line of each,
+/// so what each loads before is in the time `from spawn to end` alone.
 enum ColdStart {
   private static func name(_ what: String, _ caches: Caches) -> String {
     "S8 new process, \(what), \(caches == .warm ? "pages in memory" : "pages dropped")"
@@ -27,14 +30,15 @@ enum ColdStart {
         // Another process opens it; the connection here maps its pages, which would keep them from being dropped.
         let path = peer.file.path
         try peer.database.run("PRAGMA mmap_size=0")
-        guard let sample = try times(.openSQLite, path, path, caches, stage, report) else {
+        guard let sample = try times(path, caches, stage, report, { try ChildProcess.run(.openSQLite, path) }) else {
           return print("\(name("SQLite", caches)): the pages cannot be dropped here.")
         }
         base = sample.inside.quantile(0.5)
         report.add(name("SQLite's count and first 100", caches), size: stage.size, caches: caches, sample.inside)
       }
     #endif
-    guard let sample = try times(.openLibrary, stage.diskFolder.path, file, caches, stage, report) else {
+    let path = stage.diskFolder.path
+    guard let sample = try times(file, caches, stage, report, { try ChildProcess.run(.openLibrary, path) }) else {
       return print("\(name("count and first 100", caches)): the pages cannot be dropped here.")
     }
     report.add(
@@ -48,13 +52,17 @@ enum ColdStart {
     report.add(name("from spawn to end", caches), size: stage.size, caches: caches, sample.whole)
   }
 
+  /// - Parameters:
+  ///   - file: what is read from the disk if the pages are dropped before.
+  ///   - run: runs the new process once.
   private static func times(
-    _ task: ChildTask, _ path: String, _ file: String, _ caches: Caches, _ stage: Stage, _ report: Report
+    _ file: String, _ caches: Caches, _ stage: Stage, _ report: Report,
+    _ run: () throws -> (numbers: [Double], wall: Double)
   ) throws -> (inside: Sample, whole: Sample)? {
     var (inside, whole): ([Double], [Double]) = ([], [])
     for repetition in 0..<min(9, report.repetitions) + 1 {
       if caches == .cold, try !ChildProcess.dropPages(of: file) { return nil }
-      let (numbers, wall) = try ChildProcess.run(task, path)
+      let (numbers, wall) = try run()
       let shown = stage.shown.count
       guard numbers.count == 3, Int(numbers[1]) == shown, Int(numbers[2]) == min(100, shown) else {
         throw WrongAnswer(description: "A new process counts \(numbers.dropFirst()) assets; \(shown) are shown.")
@@ -68,13 +76,6 @@ enum ColdStart {
   }
 
   // MARK: In the new process
-
-  static func library(_ path: String) throws -> (assets: Int, first: Int) {
-    let library = try PhotoLibrary(at: URL(filePath: path))
-    let result = try library.fetchAssets(try .newestFirst())
-    let first = try result.objects(at: 0..<min(100, result.count))
-    return (result.count, Set(first.map(\.id)).count)
-  }
 
   static func sqlite(_ path: String) throws -> (assets: Int, first: Int) {
     #if PeerBenchmarks

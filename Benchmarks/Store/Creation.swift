@@ -1,3 +1,4 @@
+import BenchmarkSupport
 import EventLog
 import Foundation
 import LMDB

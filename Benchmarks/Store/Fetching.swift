@@ -1,3 +1,4 @@
+import BenchmarkSupport
 import CountedTree
 import Foundation
 import LMDB

@@ -1,3 +1,4 @@
+import BenchmarkSupport
 import Foundation
 import PhotoLedger
 import Photos
@@ -5,16 +6,18 @@ import Photos
 /// S21: the first screen of each list that clients begin with, in a new process: open, fetch, count, first hundred.
 ///
 /// The lists: everything and the images in several orders, the longest album, smart albums, the trash, collections,
-/// what a client with limited access sees, and everything through `Photos`.
+/// what a client with limited access sees, and everything through `Photos`. For the last the new process is one of this
+/// program, since `new-process` links the core alone.
 enum FirstScreens {
-  private static let screens: [(name: String, task: ChildTask)] = [
+  private static let screens: [(name: String, task: CoreTask)] = [
     ("by addition", .firstAdded), ("images by addition", .firstImages), ("newest images", .newestImages),
     ("album in its order", .firstOfAlbum), ("favourites", .firstFavorites), ("newest favourites", .newestFavorites),
     ("trash", .firstTrashed), ("Recently Added", .firstRecentlyAdded), ("top-level collections", .firstCollections),
-    ("albums", .firstAlbums), ("newest, PHAsset.fetchAssets(with:)", .newestByPhotos),
+    ("albums", .firstAlbums),
   ]
+  private static let screenOfPhotos = "newest, PHAsset.fetchAssets(with:)"
   /// Those of ``client``.
-  private static let limitedScreens: [(name: String, task: ChildTask)] = [
+  private static let limitedScreens: [(name: String, task: CoreTask)] = [
     ("limited client, by addition", .firstOfClient), ("limited client, newest", .newestOfClient),
   ]
 
@@ -25,53 +28,60 @@ enum FirstScreens {
 
   private static func rows(_ screen: String) -> [String] { [name(screen), "\(name(screen)), peak memory"] }
 
-  static let names = (screens + limitedScreens).flatMap { rows($0.name) }
+  static let names = (screens.map(\.name) + [screenOfPhotos] + limitedScreens.map(\.name)).flatMap(rows)
 
   static func measure(_ stage: Stage, into report: inout Report) throws {
     guard report.wantsAny(of: names) else { return }
     stage.close()
     for screen in screens where report.wantsAny(of: rows(screen.name)) {
       let album = screen.task == .firstOfAlbum ? try longestAlbum(stage) : nil
-      let count = count(screen.task, stage)
-      try measure(screen, stage.diskFolder, album, count: count, stage.size, into: &report)
+      let expected = album?.estimatedAssetCount ?? count(screen.task, stage)
+      try measure(screen.name, count: expected, stage.size, into: &report) {
+        try ChildProcess.run(screen.task, stage.diskFolder.path, album?.localIdentifier).numbers
+      }
+    }
+    if report.wantsAny(of: rows(screenOfPhotos)) {
+      try measure(screenOfPhotos, count: stage.shown.count, stage.size, into: &report) {
+        try ChildProcess.run(.newestByPhotos, stage.diskFolder.path).numbers
+      }
     }
     guard report.wantsAny(of: limitedScreens.flatMap { rows($0.name) }) else { return }
     try stage.withCopiedFiles(onDisk: true) { folder in
       let count = try limit(stage, folder)
       for screen in limitedScreens where report.wantsAny(of: rows(screen.name)) {
-        try measure(screen, folder, client, count: count, stage.size, into: &report)
+        try measure(screen.name, count: count, stage.size, into: &report) {
+          try ChildProcess.run(screen.task, folder.path, client).numbers
+        }
       }
     }
   }
 
   /// - Parameters:
-  ///   - object: what the new process is given beside the folder.
-  ///   - count: how many objects it has to find; nil: some.
+  ///   - count: how many objects the new process has to find; nil: some.
+  ///   - run: runs it once and gives the numbers that it printed.
   private static func measure(
-    _ screen: (name: String, task: ChildTask), _ folder: URL, _ object: String?, count: Int?, _ size: Int,
-    into report: inout Report
+    _ screen: String, count: Int?, _ size: Int, into report: inout Report, running run: () throws -> [Double]
   ) throws {
     var (times, peak) = ([Double](), 0)
     for repetition in 0..<min(9, report.repetitions) + 1 {
-      let numbers = try ChildProcess.run(screen.task, folder.path, object).numbers
+      let numbers = try run()
       guard numbers.count == 4, Int(numbers[1]) == count ?? max(1, Int(numbers[1])),
         Int(numbers[2]) == min(100, Int(numbers[1]))
       else {
         let expected = count.map { "\($0) objects" } ?? "objects"
-        throw WrongAnswer(
-          description: "A new process finds \(numbers) of '\(screen.task.rawValue)'; \(expected) are there.")
+        throw WrongAnswer(description: "A new process finds \(numbers) of '\(screen)'; \(expected) are there.")
       }
       if repetition > 0 { times.append(numbers[0]) }
       peak = max(peak, Int(numbers[3]))
     }
-    report.add(name(screen.name), size: size, caches: .warm, Sample(times), goal: .microseconds(30_000))
-    report.add("\(name(screen.name)), peak memory", size: size, bytes: peak, goal: .bytes(40 << 20))
+    report.add(name(screen), size: size, caches: .warm, Sample(times), goal: .microseconds(30_000))
+    report.add("\(name(screen)), peak memory", size: size, bytes: peak, goal: .bytes(40 << 20))
   }
 
-  /// How many objects a list has; nil where the new process checks that itself.
-  private static func count(_ task: ChildTask, _ stage: Stage) -> Int? {
+  /// How many objects a list of the library has; nil where that is not known.
+  private static func count(_ task: CoreTask, _ stage: Stage) -> Int? {
     switch task {
-    case .firstAdded, .firstRecentlyAdded, .newestByPhotos: stage.shown.count
+    case .firstAdded, .firstRecentlyAdded: stage.shown.count
     case .firstFavorites, .newestFavorites: stage.favoriteCount
     case .firstTrashed: stage.trashedCount
     case .firstCollections, .firstAlbums: stage.albumCount
@@ -93,78 +103,17 @@ enum FirstScreens {
     return chosen.count
   }
 
-  /// The identifier of the album with the most assets.
-  private static func longestAlbum(_ stage: Stage) throws -> String? {
+  /// The album with the most assets.
+  private static func longestAlbum(_ stage: Stage) throws -> PhotoCollection? {
     let library = try PhotoLibrary(at: stage.diskFolder)
     defer { library.close() }
     let albums = try library.fetchCollections(with: .album)
-    return albums.max { $0.estimatedAssetCount < $1.estimatedAssetCount }?.localIdentifier
+    return albums.max { $0.estimatedAssetCount < $1.estimatedAssetCount }
   }
 
   // MARK: In the new process
 
-  /// How many objects a list has, and how many of its first hundred were read.
-  typealias Found = (count: Int, first: Int)
-
-  /// - Parameter object: the identifier of the album, or the name of the client, if the list is of one.
-  static func first(_ task: ChildTask, _ path: String, _ object: String?) throws -> Found {
-    if task == .newestByPhotos { return try newestByPhotos(path) }
-    let library = try open(task, path)
-    switch task {
-    case .firstImages: return try found(try library.fetchAssets(with: .image))
-    case .newestImages: return try found(try library.fetchAssets(with: .image, try .newestFirst()))
-    case .firstFavorites: return try found(smartAlbum(.smartAlbumFavorites, library))
-    case .newestFavorites: return try found(smartAlbum(.smartAlbumFavorites, library, try .newestFirst()))
-    case .firstRecentlyAdded: return try found(smartAlbum(.smartAlbumRecentlyAdded, library))
-    case .firstTrashed:
-      var options = FetchOptions()
-      options.showsTrash = true
-      return try found(try library.fetchAssets(options))
-    case .firstCollections: return try found(try library.fetchTopLevelUserCollections())
-    case .firstAlbums: return try found(try library.fetchCollections(with: .album))
-    case .firstOfAlbum: return try found(album(object ?? "", library))
-    case .firstOfClient: return try found(try library.as(object ?? "").fetchAssets())
-    case .newestOfClient: return try found(try library.as(object ?? "").fetchAssets(try .newestFirst()))
-    default: return try found(try library.fetchAssets())
-    }
-  }
-
-  /// Recently Added counts back from the clock: with the one that the library was made by, it has all of it.
-  private static func open(_ task: ChildTask, _ path: String) throws -> PhotoLibrary {
-    let folder = URL(filePath: path)
-    guard task == .firstRecentlyAdded else { return try PhotoLibrary(at: folder) }
-    return try PhotoLibrary(at: folder, environment: .seeded(Stage.seed &+ 3))
-  }
-
-  private static func found(_ result: FetchResult<Asset>) throws -> Found {
-    (result.count, Set(try result.objects(at: 0..<min(100, result.count)).map(\.id)).count)
-  }
-
-  private static func found(_ result: FetchResult<PhotoCollection>) throws -> Found {
-    (result.count, Set(try result.objects(at: 0..<min(100, result.count)).map(\.localIdentifier)).count)
-  }
-
-  private static func smartAlbum(
-    _ subtype: AlbumSubtype, _ library: PhotoLibrary, _ options: FetchOptions = FetchOptions()
-  ) throws -> FetchResult<Asset> {
-    guard let album = try library.fetchCollections(with: .smartAlbum, subtype: subtype).first else {
-      throw WrongAnswer(description: "The library has no smart album \(subtype.name).")
-    }
-    return try library.fetchAssets(options, in: album)
-  }
-
-  private static func album(_ identifier: String, _ library: PhotoLibrary) throws -> FetchResult<Asset> {
-    guard let album = try library.collection(identifier) else {
-      throw WrongAnswer(description: "The library has no album '\(identifier)'.")
-    }
-    let result = try library.fetchAssets(FetchOptions(), in: album)
-    guard result.count == album.estimatedAssetCount else {
-      throw WrongAnswer(description: "\(result.count) assets are in an album of \(album.estimatedAssetCount).")
-    }
-    return result
-  }
-
-  private static func newestByPhotos(_ path: String) throws -> Found {
+  static func newestByPhotos(_ path: String) throws -> (count: Int, first: Int) {
     try PHPhotoLibrary.bootstrap(libraryAt: URL(filePath: path))
     let options = PHFetchOptions()
     options.sortDescriptors = [NSSortDescriptor(key: "creationDate", ascending: false)]

@@ -41,16 +41,6 @@ extension PhotoLibrary {
   }
 }
 
-extension FetchOptions {
-  /// The newest first, as a grid asks for them.
-  static func newestFirst(where condition: Condition = .always) throws -> FetchOptions {
-    var options = FetchOptions()
-    options.condition = condition
-    options.sort = [try SortTerm("creationDate:desc", for: .asset)]
-    return options
-  }
-}
-
 extension FetchResult {
   /// The result after all of it was made: one that the store keeps in order is otherwise made when that is needed.
   func wholly() throws -> FetchResult {

@@ -72,17 +72,17 @@ import Testing
   }
 
   @Test(
-    "a run beside commands that were built from earlier sources is rejected",
-    .enabled(if: hasGit, "a commit is found with git"))
-  func staleCommands() throws {
+    "a run beside a program that was built from earlier sources is rejected",
+    .enabled(if: hasGit, "a commit is found with git"), arguments: ["photoledger", "new-process"])
+  func staleProgram(name: String) throws {
     let (folder, program) = try repository()
-    let commands = folder.place("photoledger")
-    try Data().write(to: commands)
-    try setModificationDate(Date(timeIntervalSinceNow: 60), of: commands)
+    let other = folder.place(name)
+    try Data().write(to: other)
+    try setModificationDate(Date(timeIntervalSinceNow: 60), of: other)
     #expect(try SourceState(of: folder.url, program: program).deviation == nil)
-    try setModificationDate(Date(timeIntervalSinceNow: -600), of: commands)
+    try setModificationDate(Date(timeIntervalSinceNow: -600), of: other)
     let deviation = try #require(try SourceState(of: folder.url, program: program).deviation)
-    #expect(deviation.contains("One.swift") && deviation.contains("`photoledger`"), "\(deviation)")
+    #expect(deviation.contains("One.swift") && deviation.contains("`\(name)`"), "\(deviation)")
   }
 
   @Test("a run of sources outside a repository names no commit, and is rejected")

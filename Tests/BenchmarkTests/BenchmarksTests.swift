@@ -121,8 +121,44 @@ import Testing
     try #require(try JSONSerialization.jsonObject(with: Data(contentsOf: file)) as? [String: Any])
   }
 
+  // MARK: The new process
+
+  @Test("the new process of the first screens loads the libraries of the core alone")
+  func newProcessLibraries() throws {
+    // With this variable the dynamic linker prints what it would load, and the program is not started.
+    let (libraries, end) = try ChildRun.of(["LD_TRACE_LOADED_OBJECTS=1", product("new-process")])
+    #expect(end == .status(0) && libraries.contains("liblmdb"), "\(libraries)")
+    #expect(!libraries.contains("libFoundationNetworking") && !libraries.contains("libcurl"), "\(libraries)")
+  }
+
+  @Test(
+    "an invalid command line of the new process is rejected",
+    arguments: [[], ["open-sqlite", "x"], ["first-added"], ["first-added", "x", "y", "z"]])
+  func newProcessMisuse(arguments: [String]) throws {
+    let (output, end) = try ChildRun.of([product("new-process")] + arguments)
+    #expect(end == .status(2) && output.contains("usage: new-process"), "\(output)")
+  }
+
+  @Test("a run without the program of the new process says how to build it")
+  func withoutNewProcess() throws {
+    // Not in memory, where programs may not be started.
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("benchmarks-\(UUID())")
+    defer { try? FileManager.default.removeItem(at: folder) }
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let program = folder.appendingPathComponent("benchmarks").path
+    try FileManager.default.copyItem(atPath: product("benchmarks"), toPath: program)
+    let (output, end) = try ChildRun.of(
+      [program, "--development", "--size", "100", "--repetitions", "1", "--filter", "S8"])
+    #expect(end == .status(1) && output.contains("swift build -c release --product new-process"), "\(output)")
+  }
+
   private func run(_ arguments: [String]) throws -> (text: String, end: ChildRun.End) {
+    try ChildRun.of([product("benchmarks")] + arguments)
+  }
+
+  /// A program that was built with the tests.
+  private func product(_ name: String) -> String {
     let products = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-    return try ChildRun.of([products.appendingPathComponent("benchmarks").path] + arguments)
+    return products.appendingPathComponent(name).path
   }
 }

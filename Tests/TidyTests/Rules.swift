@@ -146,7 +146,7 @@ extension Rule {
   /// Whether the tests of a module may not import another one.
   static func isAbove(_ other: String, _ module: String) -> Bool {
     if other == module { return false }
-    if other == "benchmarks" { return true }
+    if ["benchmarks", "BenchmarkSupport"].contains(other) { return true }
     if module == "PhotoLedger" || importsBelow("PhotoLedger").contains(module) {
       let known = Set(allowedImports.keys).union(["CLMDB", "CMicroHTTPD", "CCrypt", "CSystem"])
       return known.contains(other) && allowedImports[module]?.contains(other) == false

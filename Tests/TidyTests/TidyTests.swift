@@ -157,6 +157,7 @@ struct RuleTests {
       rule: .arrowsOfTests, path: "Tests/CountedTreeTests/A.swift",
       contents: "@testable import CountedTree\nimport PhotoLedger", line: 2),
     Case(rule: .arrowsOfTests, path: "Tests/LMDBTests/A.swift", contents: "import benchmarks", line: 1),
+    Case(rule: .arrowsOfTests, path: "Tests/LMDBTests/A.swift", contents: "import BenchmarkSupport", line: 1),
     Case(
       rule: .arrowsOfTests, path: "Tests/EventLogTests/A.swift",
       contents: "@testable import EventLog\nimport LMDB\nimport TestSupport", line: nil),
