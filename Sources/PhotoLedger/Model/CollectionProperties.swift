@@ -128,7 +128,7 @@ package struct CollectionProperty: Sendable {
     .sorted { $0.log.number < $1.log.number }
 
   /// The property with a key in predicates and sort terms; nil if collections have none.
-  static func named(_ key: PropertyKey) -> CollectionProperty? { all.first { $0.key == key } }
+  static func named(_ key: PropertyKey) -> CollectionProperty? { all.firstIndex { $0.key == key }.map { all[$0] } }
 
   /// What a query takes the values for.
   var valueKind: PropertyKey.ValueKind {
