@@ -184,7 +184,10 @@ struct AddedOrderTests {
             if held.state.begun != nil { begun += 1 }
             try Self.expect(library, options, album, wanted, title)
             let plan = try held.core.plan
-            let keys = try library.store.reading { t in try library.store.selectedKeys(plan, t) }
+            let keys = try library.store.reading { t in
+              let context = try FetchContext(of: try library.permission(t), library.store.core, t)
+              return try library.store.selectedKeys(plan, context, t)
+            }
             if keys != nil { walked += 1 } else { read += 1 }
           }
         }

@@ -27,19 +27,24 @@ package struct Permission: Sendable, Equatable {
   package var client: ObjectNumber?
   var mayAdd: Bool
   var status: AuthorizationStatus
+  /// How many assets the selection has that limits the access, shown or not; nil if none does.
+  var selectionCount: Int?
 
   static let owner = Permission(access: .full, client: nil, mayAdd: true, status: .authorized)
   static let stranger = Permission(access: .none, client: nil, mayAdd: false, status: .notDetermined)
 
-  init(access: Access, client: ObjectNumber?, mayAdd: Bool, status: AuthorizationStatus) {
+  init(
+    access: Access, client: ObjectNumber?, mayAdd: Bool, status: AuthorizationStatus, selectionCount: Int? = nil
+  ) {
     (self.access, self.client, self.mayAdd, self.status) = (access, client, mayAdd, status)
+    self.selectionCount = selectionCount
   }
 
   package init(_ row: ClientRow) {
     let access = Access(row.readWrite.status, of: row.number)
     self.init(
       access: access, client: row.number, mayAdd: access != .none || row.addOnly.status == .authorized,
-      status: row.readWrite.status)
+      status: row.readWrite.status, selectionCount: access.selection == nil ? nil : row.selectionCount)
   }
 
   /// The error for an operation without permission (AU-08, AU-11, FR-18).

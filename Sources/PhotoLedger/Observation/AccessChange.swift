@@ -81,9 +81,10 @@ extension LibraryStore {
   func result(of result: ResultCore, at commit: UInt64) throws -> ResultCore {
     try reading { t in
       let moment = try moment(ofCommit: commit, t)
-      let access = try permission(of: result.client, at: moment, t).access
-      let query = try query(result.plan.query, seeing: access, t)
-      return try fetch(query, result.window, as: result.client, at: moment, t).shown(like: result)
+      let permission = try permission(of: result.client, at: moment, t)
+      let query = try query(result.plan.query, seeing: permission.access, t)
+      let context = try FetchContext(of: permission, core, t)
+      return try fetch(query, result.window, as: result.client, at: moment, context, t).shown(like: result)
     }
   }
 

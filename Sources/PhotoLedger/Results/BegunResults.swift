@@ -83,12 +83,21 @@ final class BegunResults: StorePart {
 extension LibraryStore {
   var begunResults: BegunResults { part { _ in BegunResults() } }
 
-  /// The state of an equal fetch of the same commit that was begun, and is held.
-  func held(
-    _ query: Query, _ window: Window, wantsIncrementalChanges: Bool, as client: String, _ t: borrowing StoreReading
+  /// The state of a result of now that is begun: of an equal fetch of the same commit which is held, or a new one; nil
+  /// if it is not begun (``begin(_:_:wantsIncrementalChanges:as:_:_:)``).
+  func begunState(
+    _ query: Query, _ window: Window, wantsIncrementalChanges: Bool, as client: String, by permission: Permission,
+    _ context: FetchContext, _ t: borrowing StoreReading
   ) throws -> ResultState? {
-    begunResults.held(
-      query, window, wantsIncrementalChanges: wantsIncrementalChanges, as: client, at: try core.log.head(t).commit)
+    let results = begunResults
+    let held = results.held(
+      query, window, wantsIncrementalChanges: wantsIncrementalChanges, as: client, at: context.head.commit)
+    if let held { return held }
+    let begun = try begin(query, window, wantsIncrementalChanges: wantsIncrementalChanges, as: client, context, t)
+    guard let begun else { return nil }
+    let state = ResultState(begun, token: try core.token(begun.frame.commit, for: client, by: permission, t))
+    results.list(state)
+    return state
   }
 }
 

@@ -22,6 +22,22 @@ import LMDB
 // Rejected: a fetch of now as one whose overlay is empty. It would read the same rows where they lie, but on one core;
 // the scan on several (ParallelScan.swift) has no overlay.
 
+/// What the steps of a fetch need of the state that its transaction sees, each read once.
+struct FetchContext {
+  /// The end of the log.
+  let head: EventLog.Head
+  /// How many assets the selection has that limits the client's access; nil if none does. Only a fetch of the state at
+  /// the head asks for it.
+  let selectionCount: Int?
+}
+
+extension FetchContext {
+  /// - Parameter permission: that of the client at the state that is fetched.
+  init(of permission: Permission, _ core: StoreCore, _ t: borrowing StoreReading) throws {
+    self.init(head: try core.log.head(t), selectionCount: permission.selectionCount)
+  }
+}
+
 extension LibraryStore {
   /// A query with its access; a client's own collections are its own at all times, so the state does not matter.
   func query(_ query: Query, seeing access: Access, _ t: borrowing StoreReading) throws -> Query {
@@ -42,9 +58,9 @@ extension LibraryStore {
   /// - Complexity: O(n log n) in the objects of the scope, and what happened to them since the moment.
   func fetch(
     _ query: Query, _ window: Window, wantsIncrementalChanges: Bool = true, as client: String, at moment: Moment? = nil,
-    _ t: borrowing StoreReading
+    _ context: FetchContext, _ t: borrowing StoreReading
   ) throws -> ResultCore {
-    let head = try core.log.head(t)
+    let head = context.head
     let moment = moment?.commit == head.commit ? nil : moment
     if moment == nil, let shared = sharedResult(query, at: head.commit) {
       return shared.shown(in: window, wantsIncrementalChanges: wantsIncrementalChanges, as: client)
@@ -63,7 +79,7 @@ extension LibraryStore {
       order = .narrow(CountedTree(sorted: try core.projections.keys(of: stored, in: t)))
     } else if let moment, let keys = try storedKeys(plan, at: moment, t) {
       order = .narrow(CountedTree(sorted: keys))
-    } else if moment == nil, let keys = try selectedKeys(plan, t) {
+    } else if moment == nil, let keys = try selectedKeys(plan, context, t) {
       order = .narrow(CountedTree(sorted: keys))
     } else {
       order =

@@ -392,20 +392,16 @@ extension PhotoLibrary {
     return try store.reading { t in
       let permission = try permission(t)
       query = try store.query(query, seeing: permission.access, t)
+      let context = try FetchContext(of: permission, store.core, t)
       let isFollowed = options.wantsIncrementalChangeDetails
-      if moment == nil, let held = try store.held(query, window, wantsIncrementalChanges: isFollowed, as: client, t) {
-        return FetchResult(held, store: store, load: load)
+      if moment == nil {
+        let begun = try store.begunState(
+          query, window, wantsIncrementalChanges: isFollowed, as: client, by: permission, context, t)
+        if let begun { return FetchResult(begun, store: store, load: load) }
       }
-      if moment == nil, let begun = try store.begin(query, window, wantsIncrementalChanges: isFollowed, as: client, t) {
-        let token = try store.core.token(begun.frame.commit, for: client, by: permission, t)
-        let state = ResultState(begun, token: token)
-        store.begunResults.list(state)
-        return FetchResult(state, store: store, load: load)
-      }
-      let core = try store.fetch(query, window, wantsIncrementalChanges: isFollowed, as: client, at: moment, t)
+      let core = try store.fetch(query, window, wantsIncrementalChanges: isFollowed, as: client, at: moment, context, t)
       let token = try store.core.token(core.commit, for: client, by: permission, t)
-      let head = try store.core.log.head(t).commit
-      return FetchResult(ResultState(core, token: token, readAt: head), store: store, load: load)
+      return FetchResult(ResultState(core, token: token, readAt: context.head.commit), store: store, load: load)
     }
   }
 }

@@ -209,10 +209,11 @@ extension LibraryStore {
   /// what is shown of it does not begin with the order.
   /// - Complexity: O(log n); for a limited client O(k) in the members of its selection.
   func begin(
-    _ query: Query, _ window: Window, wantsIncrementalChanges: Bool, as client: String, _ t: borrowing StoreReading
+    _ query: Query, _ window: Window, wantsIncrementalChanges: Bool, as client: String, _ context: FetchContext,
+    _ t: borrowing StoreReading
   ) throws -> BegunResult? {
     guard window.offset == 0 else { return nil }
-    let head = try core.log.head(t)
+    let head = context.head
     func begun(_ count: Int, _ stored: StoredAnswer?, _ numbers: [ObjectNumber]) -> BegunResult {
       let frame = ResultCore(
         library: core.mark, plan: QueryPlan(query), wantsIncrementalChanges: wantsIncrementalChanges, window: window,
@@ -229,7 +230,7 @@ extension LibraryStore {
     let most = max(BegunResult.firstCount, min(window.limit ?? 0, BegunResult.mostCount))
     if query.access.selection != nil {
       guard sharedResult(query, at: head.commit) == nil,
-        let first = try firstSelected(most, of: query, t)
+        let first = try firstSelected(most, of: query, context, t)
       else { return nil }
       return begun(first.count, nil, first.numbers)
     }
@@ -253,10 +254,14 @@ extension LibraryStore {
         throw Self.erased(after: token)
       }
       let moment = try moment(ofCommit: frame.commit, t)
-      let made = try fetch(query, window, wantsIncrementalChanges: isFollowed, as: frame.client, at: moment, t)
+      let head = try core.log.head(t)
+      // A fetch of an earlier state asks for no count of now.
+      let isOfNow = frame.commit == head.commit
+      let context = FetchContext(head: head, selectionCount: try isOfNow ? selectionCount(of: query.access, t) : nil)
+      let made = try fetch(query, window, wantsIncrementalChanges: isFollowed, as: frame.client, at: moment, context, t)
       // The count may be that of another table than the keys are read from, and a damaged one may have more entries.
       guard made.order.count >= begun.count else { throw core.projections.corruption("the stored orders") }
-      return (made, try core.log.head(t).commit)
+      return (made, head.commit)
     }
   }
 }

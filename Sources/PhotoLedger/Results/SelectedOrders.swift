@@ -37,9 +37,11 @@ extension LibraryStore {
   /// rows of the selection are read sooner.
   /// - Complexity: O(k + w) for k members of the selection and w withheld assets by addition, beside a bit for each
   ///   asset that is cleared; in an order by date O(m) too for its m keys.
-  func selectedKeys(_ plan: QueryPlan, _ t: borrowing StoreReading) throws -> [NarrowKey]? {
+  func selectedKeys(
+    _ plan: QueryPlan, _ context: FetchContext, _ t: borrowing StoreReading
+  ) throws -> [NarrowKey]? {
     guard let order = SelectedOrder(plan),
-      let selection = try selection(of: order, walking: order.isOfNumbers ? 0 : .max, t)
+      let selection = try selection(of: order, walking: order.isOfNumbers ? 0 : .max, context, t)
     else { return nil }
     var keys =
       try order.isOfNumbers
@@ -57,19 +59,19 @@ extension LibraryStore {
   /// How many assets a limited client's result has, and its first ones; nil if no stored order of the whole library has
   /// them, if they are few, or if they are found sooner with the others.
   /// - Parameter wanted: how many assets are wanted, if there are so many.
-  /// - Complexity: as ``selectedKeys(_:_:)`` by addition, but that an order by date is walked until it has had enough
+  /// - Complexity: as ``selectedKeys(_:_:_:)`` by addition, but that an order by date is walked until it has had enough
   ///   members, and its parts to their ends.
   func firstSelected(
-    _ wanted: Int, of query: Query, _ t: borrowing StoreReading
+    _ wanted: Int, of query: Query, _ context: FetchContext, _ t: borrowing StoreReading
   ) throws -> (count: Int, numbers: [ObjectNumber])? {
     // What is not withheld is in the order of the whole library, so the count is known without a walk.
-    guard let size = try selectionCount(of: query.access, t), size > BegunResult.firstCount,
+    guard let size = context.selectionCount, size > BegunResult.firstCount,
       let order = SelectedOrder(QueryPlan(query)), order.isWhole, order.isOfNumbers || order.way != .added
     else { return nil }
     let projections = core.projections
     let orderCount = try t.count(of: projections.orders[order.index])
     let expected = order.isOfNumbers ? 0 : orderCount * Swift.min(wanted, size) / size
-    guard let selection = try selection(of: order, walking: expected, t) else { return nil }
+    guard let selection = try selection(of: order, walking: expected, context, t) else { return nil }
     var count = selection.shown.count
     for part in order.without {
       count -= try projections.datedKeys(part, where: { selection.shown.contains($0) }, in: t).count
@@ -93,7 +95,8 @@ extension LibraryStore {
     return (count, keys.prefix(wanted).map(\.number))
   }
 
-  private func selectionCount(of access: Access, _ t: borrowing StoreReading) throws -> Int? {
+  /// How many assets the selection of an access has now; nil for an access without one.
+  func selectionCount(of access: Access, _ t: borrowing StoreReading) throws -> Int? {
     guard let client = access.selection else { return nil }
     return try core.projections.client(client, in: t)?.selectionCount
   }
@@ -101,11 +104,11 @@ extension LibraryStore {
   /// The members of a selection; nil if reading their rows costs less.
   /// - Parameter keyCount: how many keys of the order will be walked, at most all.
   private func selection(
-    of order: SelectedOrder, walking keyCount: Int, _ t: borrowing StoreReading
+    of order: SelectedOrder, walking keyCount: Int, _ context: FetchContext, _ t: borrowing StoreReading
   ) throws -> SelectedMembers? {
     let projections = core.projections
-    guard let size = try selectionCount(of: order.plan.query.access, t) else { return nil }
-    let largest = try core.log.head(t).sequence
+    guard let size = context.selectionCount else { return nil }
+    let largest = context.head.sequence
     var walked = try t.count(of: projections.orders[StoredOrder.withheld]) + Int(largest >> 6) / Self.wordsOfKey
     walked += try Swift.min(keyCount, t.count(of: projections.orders[order.index]))
     for part in order.without { walked += try t.count(of: projections.orders[part]) }
