@@ -21,6 +21,31 @@ struct SelectedOrderTests {
     return (made, ids)
   }
 
+  @Test("a result is begun, and shared with equal fetches, of one asset more than are read at first (AU-01)")
+  func begun() throws {
+    let size = BegunResult.firstCount + 1
+    let (made, ids) = try Self.library(size + 1, selecting: size)
+    let library = made.library.as(Self.client)
+    var further = FetchOptions()
+    further.fetchOffset = 1
+    func expect(_ count: Int, isBegun: Bool) throws {
+      let (held, equal) = (try library.fetchAssets(), try library.fetchAssets())
+      #expect((held.state.begun != nil) == isBegun && (held.state === equal.state) == isBegun)
+      #expect(held.map(\.id) == Array(ids.prefix(count)))
+      let later = try library.fetchAssets(further)
+      #expect(later.state.begun == nil && later.map(\.id) == Array(ids[1..<count]))
+    }
+    try expect(size, isBegun: true)
+    try made.library.performChangesAndWait { $0.withdraw([ids[size - 1]], from: Self.client) }
+    try expect(size - 1, isBegun: false)
+    try made.library.performChangesAndWait { $0.grant([ids[size - 1]], to: Self.client) }
+    try expect(size, isBegun: true)
+    try made.library.performChangesAndWait { $0.setAuthorizationStatus(.denied, of: Self.client) }
+    let none = try library.fetchAssets()
+    #expect(none.isEmpty && none.state.begun == nil)
+    #expect(try made.library.fetchAssets().count == ids.count)
+  }
+
   @Test("an earlier state is fetched by the selection of then, and the last one by that of now (AU-01)")
   func moments() throws {
     let (made, ids) = try Self.library(3 * BegunResult.firstCount, selecting: 2)

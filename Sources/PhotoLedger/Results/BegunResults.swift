@@ -16,6 +16,9 @@ import Synchronization
 // Whether results are made ahead is the caller's to say: an app that registers an observer will ask about changes,
 // while a server has many begun results that only ever show their first screen.
 //
+// A result that cannot be begun, such as that of a small selection, is not looked for here: an equal one of the same
+// commit could not be begun either.
+//
 // Invariant: the listed states are held elsewhere, and equal states of one commit show the same.
 
 /// The begun results that are held, by their queries.
@@ -89,6 +92,7 @@ extension LibraryStore {
     _ query: Query, _ window: Window, wantsIncrementalChanges: Bool, as client: String, by permission: Permission,
     _ context: FetchContext, _ t: borrowing StoreReading
   ) throws -> ResultState? {
+    guard context.mayBegin(query, window) else { return nil }
     let results = begunResults
     let held = results.held(
       query, window, wantsIncrementalChanges: wantsIncrementalChanges, as: client, at: context.head.commit)

@@ -194,6 +194,20 @@ struct BegunResult: Sendable {
   static let mostCount = 1 << 14
 }
 
+extension FetchContext {
+  /// Whether the result of a query can be begun, as far as its window and the client's permission say: it is shown from
+  /// its beginning, and a selection has more assets than are read at first. The answer is the same for equal fetches of
+  /// one commit.
+  func mayBegin(_ query: Query, _ window: Window) -> Bool {
+    guard window.offset == 0 else { return false }
+    return switch query.access {
+    case .full: true
+    case .limited: (selectionCount ?? 0) > BegunResult.firstCount
+    case .none: false
+    }
+  }
+}
+
 extension LibraryStore {
   /// Creates a result that was computed outside a transaction.
   /// - Parameter commit: the last commit that may have been read for it, if not its own.
@@ -205,14 +219,13 @@ extension LibraryStore {
     return ResultState(core, token: token, readAt: commit)
   }
 
-  /// Begins the result of a query that the store keeps in order; nil if it does not, if the result is short, or if
-  /// what is shown of it does not begin with the order.
+  /// Begins the result of a query that the store keeps in order; nil if it does not, or if the result is short.
+  /// To be called only if it may be begun (``FetchContext/mayBegin(_:_:)``).
   /// - Complexity: O(log n); for a limited client O(k) in the members of its selection.
   func begin(
     _ query: Query, _ window: Window, wantsIncrementalChanges: Bool, as client: String, _ context: FetchContext,
     _ t: borrowing StoreReading
   ) throws -> BegunResult? {
-    guard window.offset == 0 else { return nil }
     let head = context.head
     func begun(_ count: Int, _ stored: StoredAnswer?, _ numbers: [ObjectNumber]) -> BegunResult {
       let frame = ResultCore(

@@ -58,6 +58,8 @@ extension LibraryStore {
 
   /// How many assets a limited client's result has, and its first ones; nil if no stored order of the whole library has
   /// them, if they are few, or if they are found sooner with the others.
+  ///
+  /// The selection must have assets (``FetchContext/mayBegin(_:_:)``).
   /// - Parameter wanted: how many assets are wanted, if there are so many.
   /// - Complexity: as ``selectedKeys(_:_:_:)`` by addition, but that an order by date is walked until it has had enough
   ///   members, and its parts to their ends.
@@ -65,8 +67,8 @@ extension LibraryStore {
     _ wanted: Int, of query: Query, _ context: FetchContext, _ t: borrowing StoreReading
   ) throws -> (count: Int, numbers: [ObjectNumber])? {
     // What is not withheld is in the order of the whole library, so the count is known without a walk.
-    guard let size = context.selectionCount, size > BegunResult.firstCount,
-      let order = SelectedOrder(QueryPlan(query)), order.isWhole, order.isOfNumbers || order.way != .added
+    guard let size = context.selectionCount, let order = SelectedOrder(QueryPlan(query)), order.isWhole,
+      order.isOfNumbers || order.way != .added
     else { return nil }
     let projections = core.projections
     let orderCount = try t.count(of: projections.orders[order.index])
