@@ -1,3 +1,5 @@
+import EventLog
+import LMDB
 import TestSupport
 import Testing
 
@@ -44,6 +46,36 @@ struct SelectedOrderTests {
     let none = try library.fetchAssets()
     #expect(none.isEmpty && none.state.begun == nil)
     #expect(try made.library.fetchAssets().count == ids.count)
+  }
+
+  @Test(
+    "an order is walked until the rows of the selection cost less, and a small selection is found so by its count",
+    arguments: ["", "creationDate"], [1, 5])
+  func boundary(order: String, size: Int) throws {
+    let (made, ids) = try Self.library(6, selecting: size)
+    var options = FetchOptions()
+    if !order.isEmpty { options.sort = [try SortTerm(order, for: .asset)] }
+    let result = try made.library.as(Self.client).fetchAssets(options)
+    #expect(result.map(\.id) == Array(ids.prefix(size)))
+    let (plan, numbers, store) = (try result.core.plan, try result.core.numbers, made.library.store)
+    let orders = store.core.projections.orders
+    let isByNumber = order.isEmpty
+    let most = LibraryStore.keysOfRow * (size + 1)
+    try store.reading { t in
+      let head = try store.core.log.head(t)
+      var walked = try t.count(of: orders[StoredOrder.withheld])
+      if !isByNumber { walked += try t.count(of: orders[StoredOrder.whole]) }
+      // From these events on, the bits and the keys, or the bits alone, cost more than the rows.
+      let first = UInt64((most - walked) * LibraryStore.wordsOfKey) << 6
+      let small = UInt64(most * LibraryStore.wordsOfKey) << 6
+      #expect(first > head.sequence)
+      for (last, isWalked) in [(first - 1, true), (first, false), (small - 1, isByNumber), (small, false)] {
+        let later = EventLog.Head(sequence: last, commit: head.commit, chain: head.chain)
+        let keys = try store.selectedKeys(plan, FetchContext(head: later, selectionCount: size), t)
+        #expect((keys != nil) == isWalked, "\(last) events")
+        if let keys { #expect(keys.map(\.number) == numbers) }
+      }
+    }
   }
 
   @Test("an earlier state is fetched by the selection of then, and the last one by that of now (AU-01)")

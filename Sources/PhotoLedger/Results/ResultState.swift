@@ -227,9 +227,11 @@ extension LibraryStore {
     _ t: borrowing StoreReading
   ) throws -> BegunResult? {
     let head = context.head
-    func begun(_ count: Int, _ stored: StoredAnswer?, _ numbers: [ObjectNumber]) -> BegunResult {
+    func begun(
+      _ plan: QueryPlan, _ count: Int, _ stored: StoredAnswer?, _ numbers: [ObjectNumber]
+    ) -> BegunResult {
       let frame = ResultCore(
-        library: core.mark, plan: QueryPlan(query), wantsIncrementalChanges: wantsIncrementalChanges, window: window,
+        library: core.mark, plan: plan, wantsIncrementalChanges: wantsIncrementalChanges, window: window,
         commit: head.commit, sequence: head.sequence, order: .narrow(CountedTree()), client: client)
       return BegunResult(frame: frame, count: count, stored: stored, numbers: numbers)
     }
@@ -237,7 +239,7 @@ extension LibraryStore {
       guard sharedResult(query, at: head.commit) == nil, let numbers = try firstFound(query, window, t) else {
         return nil
       }
-      return begun(numbers.count, nil, numbers)
+      return begun(QueryPlan(query), numbers.count, nil, numbers)
     }
     // More are read than an unlimited screen shows if a limit says so, but not without end.
     let most = max(BegunResult.firstCount, min(window.limit ?? 0, BegunResult.mostCount))
@@ -245,7 +247,7 @@ extension LibraryStore {
       guard sharedResult(query, at: head.commit) == nil,
         let first = try firstSelected(most, of: query, context, t)
       else { return nil }
-      return begun(first.count, nil, first.numbers)
+      return begun(first.plan, first.count, nil, first.numbers)
     }
     guard let stored = StoredAnswer(query), let count = try core.projections.count(of: stored, in: t),
       count > BegunResult.firstCount, sharedResult(query, at: head.commit) == nil
@@ -255,7 +257,7 @@ extension LibraryStore {
     let keys = try core.projections.keys(
       wanted, of: stored, rowLimit: 16 * wanted + BegunResult.firstCount + count / 2, in: t)
     guard keys.count == wanted else { return nil }
-    return begun(count, stored, keys.map(\.number))
+    return begun(QueryPlan(query), count, stored, keys.map(\.number))
   }
 
   /// Makes a result that was begun, as of its commit; with the last commit that was read for it.

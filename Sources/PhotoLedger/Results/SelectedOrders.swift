@@ -17,21 +17,23 @@ import LMDB
 // A result that is only begun (ResultState.swift) asks for less: its count is that of the members which are not
 // withheld, and an order by date is walked until it has had enough of them.
 //
-// The rows are read where that costs less: a small selection from a long order. Rejected: an order for each selection,
-// since each grant and each edit would cost as many entries; and a stored count of what each selection shows, since
-// hiding an asset would have to update every selection that holds it.
+// The rows are read where that costs less: a small selection from a long order. Of the smallest ones the count alone
+// says so, and no order is looked for: clearing a bit for each number would take longer.
+//
+// Rejected: an order for each selection, since each grant and each edit would cost as many entries; and a stored count
+// of what each selection shows, since hiding an asset would have to update every selection that holds it.
 
 extension LibraryStore {
   /// How many keys are walked in the time that reading a row takes whose pages have to be mapped first. Few in debug
   /// builds: tests meet both ways.
   #if DEBUG
-    private static var keysOfRow: Int { 4 }
+    static var keysOfRow: Int { 4 }
   #else
-    private static var keysOfRow: Int { 128 }
+    static var keysOfRow: Int { 128 }
   #endif
 
   /// How many words of bits are cleared in the time that walking a key takes.
-  private static var wordsOfKey: Int { 8 }
+  static var wordsOfKey: Int { 8 }
 
   /// The keys of a limited client's result from the stored order of the same query; nil if there is none, or if the
   /// rows of the selection are read sooner.
@@ -40,9 +42,10 @@ extension LibraryStore {
   func selectedKeys(
     _ plan: QueryPlan, _ context: FetchContext, _ t: borrowing StoreReading
   ) throws -> [NarrowKey]? {
-    guard let order = SelectedOrder(plan),
-      let selection = try selection(of: order, walking: order.isOfNumbers ? 0 : .max, context, t)
+    guard context.mayWalk, let order = SelectedOrder(plan.query),
+      try isWalked(order, order.isOfNumbers ? 0 : .max, context, t)
     else { return nil }
+    let selection = try members(of: order, plan, context, t)
     var keys =
       try order.isOfNumbers
       ? selection.shown.map { NarrowKey(word: 0, number: $0) }
@@ -65,15 +68,17 @@ extension LibraryStore {
   ///   members, and its parts to their ends.
   func firstSelected(
     _ wanted: Int, of query: Query, _ context: FetchContext, _ t: borrowing StoreReading
-  ) throws -> (count: Int, numbers: [ObjectNumber])? {
+  ) throws -> (plan: QueryPlan, count: Int, numbers: [ObjectNumber])? {
     // What is not withheld is in the order of the whole library, so the count is known without a walk.
-    guard let size = context.selectionCount, let order = SelectedOrder(QueryPlan(query)), order.isWhole,
+    guard context.mayWalk, let size = context.selectionCount, let order = SelectedOrder(query), order.isWhole,
       order.isOfNumbers || order.way != .added
     else { return nil }
     let projections = core.projections
     let orderCount = try t.count(of: projections.orders[order.index])
     let expected = order.isOfNumbers ? 0 : orderCount * Swift.min(wanted, size) / size
-    guard let selection = try selection(of: order, walking: expected, context, t) else { return nil }
+    guard try isWalked(order, expected, context, t) else { return nil }
+    let plan = QueryPlan(query)
+    let selection = try members(of: order, plan, context, t)
     var count = selection.shown.count
     for part in order.without {
       count -= try projections.datedKeys(part, where: { selection.shown.contains($0) }, in: t).count
@@ -94,7 +99,7 @@ extension LibraryStore {
     }
     keys += selection.judged
     NarrowKey.sort(&keys)
-    return (count, keys.prefix(wanted).map(\.number))
+    return (plan, count, keys.prefix(wanted).map(\.number))
   }
 
   /// How many assets the selection of an access has now; nil for an access without one.
@@ -103,20 +108,24 @@ extension LibraryStore {
     return try core.projections.client(client, in: t)?.selectionCount
   }
 
-  /// The members of a selection; nil if reading their rows costs less.
+  /// Whether walking an order costs no more than reading the rows of the selection.
   /// - Parameter keyCount: how many keys of the order will be walked, at most all.
-  private func selection(
-    of order: SelectedOrder, walking keyCount: Int, _ context: FetchContext, _ t: borrowing StoreReading
-  ) throws -> SelectedMembers? {
-    let projections = core.projections
-    guard let size = context.selectionCount else { return nil }
-    let largest = context.head.sequence
-    var walked = try t.count(of: projections.orders[StoredOrder.withheld]) + Int(largest >> 6) / Self.wordsOfKey
-    walked += try Swift.min(keyCount, t.count(of: projections.orders[order.index]))
-    for part in order.without { walked += try t.count(of: projections.orders[part]) }
-    guard walked / Self.keysOfRow <= size else { return nil }
+  private func isWalked(
+    _ order: SelectedOrder, _ keyCount: Int, _ context: FetchContext, _ t: borrowing StoreReading
+  ) throws -> Bool {
+    let orders = core.projections.orders
+    var walked = try t.count(of: orders[StoredOrder.withheld])
+    walked += try Swift.min(keyCount, t.count(of: orders[order.index]))
+    for part in order.without { walked += try t.count(of: orders[part]) }
+    return context.isSooner(walking: walked)
+  }
 
-    var shown = NumberSet(upTo: largest)
+  /// The members of a selection.
+  private func members(
+    of order: SelectedOrder, _ plan: QueryPlan, _ context: FetchContext, _ t: borrowing StoreReading
+  ) throws -> SelectedMembers {
+    let projections = core.projections
+    var shown = NumberSet(upTo: context.head.sequence)
     var memberCount = 0
     try projections.forEachMember(of: order.client, in: t) { _, member in
       guard member <= shown.largest else { throw Projections.corruption("the members of a selection") }
@@ -130,7 +139,7 @@ extension LibraryStore {
     for withheld in try projections.datedKeys(StoredOrder.withheld, where: { shown.contains($0) }, in: t) {
       shown.remove(withheld.number)
       try projections.withAsset(withheld.number, in: t) { row in
-        if order.plan.admits(row) { judged.append(order.plan.key(row, nil)) }
+        if plan.admits(row) { judged.append(plan.key(row, nil)) }
       }
       judgedCount += 1
       if judgedCount & 0x1F == 0 { t.letGoOfPages(.again) }
@@ -139,9 +148,22 @@ extension LibraryStore {
   }
 }
 
+extension FetchContext {
+  /// Whether a stored order may be walked for the client's selection: without one there is no need, and for a small one
+  /// the bits alone cost more than the rows.
+  fileprivate var mayWalk: Bool { isSooner(walking: 0) }
+
+  /// Whether walking so many keys, and clearing a bit for each number, costs no more than reading the rows of the
+  /// selection.
+  fileprivate func isSooner(walking keyCount: Int) -> Bool {
+    guard let selectionCount else { return false }
+    let walked = keyCount + Int(head.sequence >> 6) / LibraryStore.wordsOfKey
+    return walked / LibraryStore.keysOfRow <= selectionCount
+  }
+}
+
 /// A limited client's query of which the store keeps the order for a client with full access.
 private struct SelectedOrder {
-  let plan: QueryPlan
   let client: ObjectNumber
   /// What answers the query of a client with full access.
   let answer: StoredAnswer
@@ -149,14 +171,14 @@ private struct SelectedOrder {
   let without: [Int]
   let way: StoredWay
 
-  init?(_ plan: QueryPlan) {
-    guard case .limited(let client) = plan.query.access, plan.query.scope == .library else { return nil }
-    var query = plan.query
+  init?(_ query: Query) {
+    guard case .limited(let client) = query.access, query.scope == .library else { return nil }
+    var query = query
     query.access = .full
     guard let answer = StoredAnswer(query), case .order(let index, let without, let way) = answer.source else {
       return nil
     }
-    (self.plan, self.client, self.answer) = (plan, client, answer)
+    (self.client, self.answer) = (client, answer)
     (self.index, self.without, self.way) = (index, without, way)
   }
 
