@@ -78,6 +78,31 @@ struct SelectedOrderTests {
     }
   }
 
+  @Test(
+    "the rows of a selection are read in the order of the library, without those that are not shown (AU-01, FR-11)",
+    arguments: [[], ["addedDate"], ["addedDate", "isTrashed"]] as [[String]])
+  func rows(order: [String]) throws {
+    let (made, ids) = try Self.library(80, selecting: 70)
+    let (hidden, deleted) = ([ids[0], ids[31], ids[69]], [ids[32]])
+    try made.library.performChangesAndWait { block in
+      block.setHidden(true, for: hidden)
+      block.deleteAssets(deleted)
+    }
+    let library = made.library.as(Self.client)
+    var options = FetchOptions()
+    options.sort = try order.map { try SortTerm($0, for: .asset) }
+    // No order of these is stored.
+    options.condition = .comparison(.isFavorite, .equal, .bool(false))
+    let shown = ids.prefix(70).filter { !hidden.contains($0) && !deleted.contains($0) }
+    let result = try library.fetchAssets(options)
+    #expect(result.map(\.id) == shown && result.state.begun == nil)
+    #expect(try library.at(result.token).fetchAssets(options).map(\.id) == shown)
+    try made.library.performChangesAndWait { $0.withdraw([ids[1]], from: Self.client) }
+    #expect(try library.at(result.token).fetchAssets(options).map(\.id) == shown, "as of before")
+    #expect(try library.fetchAssets(options).map(\.id) == shown.filter { $0 != ids[1] })
+    #expect(try made.library.fetchAssets().count == 76)
+  }
+
   @Test("an earlier state is fetched by the selection of then, and the last one by that of now (AU-01)")
   func moments() throws {
     let (made, ids) = try Self.library(3 * BegunResult.firstCount, selecting: 2)

@@ -14,7 +14,8 @@ import LMDB
 //     scope                     now                                    as of a moment
 //     a stored order            its keys                               its keys, but those of the overlay's rows
 //     the library's assets      rows where they lie, on several cores  rows where they lie, and those of the overlay
-//     the trash, a selection    keys of stored orders, if they do      as members
+//     the trash, a selection    keys of stored orders, if they do;     as members
+//                               else each row where it lies
 //     members, listed objects   each row where it lies                 each row as of the moment
 //
 // A condition on files or words (`asksForDetails`) is judged on one core, now too, by decoded rows and their details.
@@ -147,14 +148,16 @@ extension LibraryStore {
       } changed: { row in
         if plan.admits(row) { keys.append(plan.key(row, nil)) }
       }
+    case .asset where moment == nil && query.scope == .library && query.search == nil:
+      keys = try keysOfSelection(plan, t)
     case .asset:
       let placed =
         try query.search.map { try assets(of: query, finding: $0, found: found, moment, t) }
         ?? assets(in: query.scope, query.access, moment, t)
       for (index, (number, place)) in placed.enumerated() {
         if let key: Key = try key(of: number, place, plan, moment, t) { keys.append(key) }
-        // Each row of a selection or an album may have mapped pages of its own. Those of a search are asked for again
-        // with the next letter.
+        // Each row of an album may have mapped pages of its own. Those of a search are asked for again with the next
+        // letter.
         if query.search == nil, index & 0x1F == 0x1F { t.letGoOfPages(.again) }
       }
     case .collection where query.scope == .library:
@@ -176,6 +179,23 @@ extension LibraryStore {
       }
     }
     return CountedTree(sorted: keys.takeSorted())
+  }
+
+  /// The keys of the selection that limits the access of a plan, by the members' rows, which are read on the way.
+  private func keysOfSelection<Key: PlannedKey>(
+    _ plan: QueryPlan, _ t: borrowing StoreReading
+  ) throws -> GatheredKeys<Key> {
+    var keys = GatheredKeys<Key>()
+    guard let selection = plan.query.access.selection else { return keys }
+    var memberCount = 0
+    // The places of members in a selection order nothing.
+    try core.projections.forEachMember(of: selection, in: t) { _, number in
+      if let key: Key = try key(of: number, nil, plan, nil, t) { keys.append(key) }
+      memberCount += 1
+      if memberCount & 0x1F == 0 { t.letGoOfPages(.again) }
+      return true
+    }
+    return keys
   }
 
   /// Whether a query asks for what the stored order of the trash has, which is so short that its rows are looked up.
@@ -226,7 +246,7 @@ extension LibraryStore {
     in scope: Query.Scope, _ access: Access, _ moment: Moment?, _ t: borrowing StoreReading
   ) throws -> [Placed] {
     if scope == .library {
-      // A selection's members are all that a limited client sees; their places there order nothing.
+      // A selection's members are all that a limited client sees; see `keysOfSelection`.
       guard let selection = access.selection else { return [] }
       return try members(of: selection, at: moment?.sequence ?? Self.now, t).map { ($0.number, nil) }
     }
