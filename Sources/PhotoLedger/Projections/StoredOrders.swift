@@ -172,19 +172,19 @@ package struct StoredOrder: Sendable {
   }
 
   /// An order by its index, and those that are subtracted from it.
-  fileprivate typealias Answer = (index: Int, without: [Int])
+  fileprivate typealias Ordered = (index: Int, without: [Int])
 
   /// What answers a query that is sorted by date, ascending; nil if nothing does.
-  fileprivate static func answer(to query: Query) -> Answer? {
+  fileprivate static func answer(to query: Query) -> Ordered? {
     // What a gallery fetches first; the answers to other queries are made when one is asked.
     if query == everything { return (whole, []) }
     return answers[query]
   }
 
   /// All answers: each order, and what is left of everything without some.
-  private static let answers: [Query: Answer] = {
+  private static let answers: [Query: Ordered] = {
     let indexes = Dictionary(uniqueKeysWithValues: all.enumerated().map { ($1.query, $0) })
-    var answers: [Query: Answer] = [:]
+    var answers: [Query: Ordered] = [:]
     for (asked, order) in indexes where all[order].kind != .undated { answers[asked] = (order, []) }
     func index(_ condition: Condition) -> Int {
       guard let index = indexes[query(where: condition)] else {
