@@ -240,9 +240,11 @@ extension AssetProperty {
   /// The same, by the key.
   static let byRowKey: [InRow?] = (0...(inRow.last?.key ?? 0)).map { key in inRow.first { $0.key == key } }
 
-  /// The property with a key in predicates and sort terms; nil if assets have none. It is searched for: hashing a key,
-  /// which is text, takes as long, and a table by keys would be made whenever a process first fetches.
-  static func named(_ key: PropertyKey) -> AssetProperty? { all.first { $0.propertyKey == key } }
+  /// The property with a key in predicates and sort terms; nil if assets have none. It is searched for, since a table by
+  /// keys would be made whenever a process first fetches; by index, which copies no other declaration.
+  static func named(_ key: PropertyKey) -> AssetProperty? {
+    all.firstIndex { $0.propertyKey == key }.map { all[$0] }
+  }
 
   fileprivate static func unique<Key: Hashable>(
     _ what: String, _ key: (AssetProperty) -> Key?
