@@ -91,7 +91,7 @@ extension PHObject {
       if self is PHAsset { (.asset, PHAsset.heldKeys) } else { (.collection, PHCollection.heldKeys) }
     // Details, which no row holds, are refused for every object alike.
     let absent = PropertyKey.allCases.first { key in
-      key.isValid(for: entity) && !key.isDetail && !held.contains(key) && asks(key)
+      !held.contains(key) && asks(key) && key.isValid(for: entity) && !key.isDetail
     }
     if let key = absent {
       throw LibraryError(
