@@ -22,9 +22,9 @@ extension NarrowKey {
 
   package static func sorted(_ lists: [[NarrowKey]]) -> [NarrowKey] {
     let count = lists.reduce(0) { $0 + $1.count }
-    guard count >= digitSortLimit else { return lists.joined().sorted() }
+    guard count >= digitSortLimit else { return joined(lists).sorted() }
     let digits = varyingDigits(of: lists)
-    guard let lowest = digits.first else { return Array(lists.joined()) }
+    guard let lowest = digits.first else { return joined(lists) }
     return Array(unsafeUninitializedCapacity: count) { keys, initializedCount in
       // Not an array: filling one with what is overwritten takes as long as a pass.
       withUnsafeTemporaryAllocation(of: NarrowKey.self, capacity: count) { other in
@@ -130,8 +130,18 @@ extension WideKey {
   package static func sort(_ keys: inout [WideKey]) { keys.sort() }
 
   package static func sorted(_ lists: [[WideKey]]) -> [WideKey] {
-    var keys = Array(lists.joined())
+    var keys = joined(lists)
     keys.sort()
+    return keys
+  }
+}
+
+extension PlannedKey {
+  /// The keys of lists, one list behind the other. Each is copied as a whole, which `Array(lists.joined())` does not.
+  fileprivate static func joined(_ lists: some Collection<[Self]>) -> [Self] {
+    var keys: [Self] = []
+    keys.reserveCapacity(lists.reduce(0) { $0 + $1.count })
+    for list in lists { keys.append(contentsOf: list) }
     return keys
   }
 }
@@ -168,7 +178,7 @@ struct GatheredKeys<Key: PlannedKey> {
       guard let last = before.last, let first = after.first else { return true }
       return last < first
     }
-    if areInOrder, parts.allSatisfy(\.isSorted) { return Array(lists.joined()) }
+    if areInOrder, parts.allSatisfy(\.isSorted) { return Key.joined(lists) }
     return Key.sorted(Array(lists))
   }
 }
