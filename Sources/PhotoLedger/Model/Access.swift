@@ -24,7 +24,7 @@
 //     are stacks shown, in rows, conditions, orders?   showsStacks               the access alone
 //
 // A limited fetch does not test every asset of the library: it reads the members of the selection
-// (`LibraryStore.assets(in:)`), or intersects a stored order with them (SelectedOrders.swift). Which clients a commit
+// (LibraryStore+Fetching.swift), or intersects a stored order with them (SelectedOrders.swift). Which clients a commit
 // concerns is the inverse question (ClientRevisions.swift). What a client picked is given to it beside its access, by
 // token (module LibraryPicking).
 //

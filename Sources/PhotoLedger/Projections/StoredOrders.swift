@@ -7,8 +7,8 @@ import LMDB
 // of the library, collects a key for each and sorts them: a fifth of a second for a million assets, before anything is
 // on the screen.
 //
-// So the keys of those fetches are a projection. A stored order is a query with its plan, and a database that holds the
-// key of each asset that the plan admits, in the order of the date:
+// So the keys of those fetches are a projection. A stored order is a query, and a database that holds the key of each
+// asset that the query's plan admits, in the order of the date:
 //
 //     order.smartAlbumUserLibrary     word of the creation date (8) number (8)     → nothing
 //     order.smartAlbumFavorites       the same of the assets that are favourites   → nothing

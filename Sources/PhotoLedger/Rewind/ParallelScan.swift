@@ -5,8 +5,8 @@ import Synchronization
 // Judging every asset of the library on several cores.
 //
 // A fetch without a stored order reads each row. The rows are in the order of their numbers, so the numbers are divided
-// into ranges; each free thread takes the next one, and the keys are joined in the order of the ranges, as a single
-// walk would yield them.
+// into ranges; each free thread takes the next one, and the keys are sorted in the order of the ranges, as though a
+// single walk had yielded them.
 //
 //     numbers    first ────┼────────┼────────┼────────┼──── last
 //     one core       ▓▓▓▓▓▓▓▓                  ▓▓▓▓▓▓▓▓
@@ -16,8 +16,8 @@ import Synchronization
 // caller's snapshot. A thread that cannot open it, or reads invalid bytes, skips its range, and the caller reads the
 // skipped ranges in its own transaction, so it meets the same errors as in a single walk.
 //
-// Rows of a million assets do not fit the caches, and a core waited for each of the three lines of a row: it asks for
-// the lines of a row four rows before it reads them.
+// Rows of a million assets do not fit the caches, and a core would wait for each of the three lines of a row. So it
+// asks for the lines of a row four rows before it reads them.
 
 extension LibraryStore {
   /// The approximate number of rows in a range; waking a thread for fewer takes longer than reading them.
