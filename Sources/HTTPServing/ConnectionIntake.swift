@@ -6,15 +6,21 @@
 
   // Takes connections from the listening socket, and deals them out to the threads that serve them.
   //
-  //   listening socket ─▶ one thread: accept ─▶ MHD_add_connection ─┬─▶ thread 0   the number of the descriptor
-  //                                                                 └─▶ thread 1   chooses the thread
+  //   listening socket ─▶ one thread: accept ─▶ room? ─▶ MHD_add_connection ─┬─▶ thread 0   the number of the
+  //                                               │ no                       └─▶ thread 1   descriptor chooses
+  //                                               └─▶ closed
   //
   // Threads of libmicrohttpd's pool that wait for one listening socket accept whatever is there when they wake. Clients
   // that come together, as the connections of one page do, then all belong to the thread that woke first, and stay
   // there while the others sleep, so that a load of 32 connections often used one of two processors.
   //
-  // Invariant: no connection is added after `stop` has begun; the socket is closed when `stop` ends. At the limit of
-  // descriptors nothing is accepted for a while, and clients wait in the kernel's queue.
+  // The limit of connections is kept here. libmicrohttpd divides its own among the threads, and checks it when it queues
+  // a connection and again when the thread takes it from the queue: a connection that is one too many only then leaves
+  // that thread waiting for a lock that it holds itself (0.9.75), with all its connections, until the process ends.
+  //
+  // Invariant: no connection is added after `stop` has begun; the socket is closed when `stop` ends. Those that were
+  // added and have not ended are never more than the limit. At the limit of descriptors nothing is accepted for a
+  // while, and clients wait in the kernel's queue.
   //
   // Rejected: a socket for each thread (SO_REUSEPORT), which a socket that systemd opened does not allow, and which
   // deals out by a hash of the client's address.
@@ -32,6 +38,9 @@
 
     private let state: Mutex<State>
     private let listener: Int32
+    private let connections: ConnectionWatch
+    /// Receives a line for each connection that is closed for want of room.
+    private let log: @Sendable (String) -> Void
     /// Written to when the thread is to end.
     private let wake: Int32
 
@@ -39,10 +48,15 @@
     /// - Parameters:
     ///   - listener: a listening socket that does not block; the thread closes it in the end.
     ///   - daemon: the address of libmicrohttpd's daemon, which has to outlive `stop`.
+    ///   - connections: says whether there is room for another one.
+    ///   - log: receives a line for each connection that is closed for want of room.
     ///   - stackSize: the bytes of the thread's stack; 0: the usual size.
     /// - Throws: ``HTTPServerError`` if the process has no descriptors left, or the system allows no further thread;
     ///   the socket stays open then.
-    init(_ listener: Int32, daemon: UInt, stackSize: Int = 0) throws(HTTPServerError) {
+    init(
+      _ listener: Int32, daemon: UInt, connections: ConnectionWatch, log: @escaping @Sendable (String) -> Void,
+      stackSize: Int = 0
+    ) throws(HTTPServerError) {
       wake = eventfd(0, Int32(EFD_CLOEXEC))
       guard wake >= 0 else {
         throw HTTPServerError(
@@ -50,6 +64,7 @@
             + "Raise the limit of open files.")
       }
       self.listener = listener
+      (self.connections, self.log) = (connections, log)
       state = Mutex(State(daemon: daemon))
       do throws(HTTPServerError) {
         try ServingThread.start("http-accept", stackSize: stackSize) { [self] in
@@ -102,15 +117,21 @@
       }
     }
 
-    /// Gives a connection to libmicrohttpd, which closes it in any case.
+    /// Gives a connection to libmicrohttpd, which closes it in any case; without room, closes it.
     private func add(_ accepted: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t) {
-      state.withLock { state in
-        if state.daemon == 0 {
+      let hasRoom = state.withLock { state in
+        guard state.daemon != 0 else {
           close(accepted)
-        } else {
-          _ = MHD_add_connection(OpaquePointer(bitPattern: state.daemon), accepted, address, length)
+          return true
         }
+        guard connections.expect() else { return false }
+        let daemon = OpaquePointer(bitPattern: state.daemon)
+        if MHD_add_connection(daemon, accepted, address, length) != MHD_Result.YES { connections.forgo() }
+        return true
       }
+      guard !hasRoom else { return }
+      close(accepted)
+      log("A connection was closed: \(connections.limit) are open, as many as the server takes.")
     }
   }
 #endif

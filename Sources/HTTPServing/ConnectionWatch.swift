@@ -110,7 +110,15 @@
 
   /// The connections of a server.
   final class ConnectionWatch: Sendable {
-    private let all = Mutex<[ObjectIdentifier: WatchedConnection]>([:])
+    private struct State {
+      var open: [ObjectIdentifier: WatchedConnection] = [:]
+      /// How many were given to libmicrohttpd whose thread has not opened them yet.
+      var expected = 0
+    }
+
+    private let all = Mutex(State())
+    /// The most connections at once.
+    let limit: Int
     /// How long a head may take, and a body that is gathered.
     let requestSeconds: Double
     /// How long a connection may be silent between two requests.
@@ -118,18 +126,33 @@
     /// How long a client has for each part of a response.
     private let readSeconds: Double
 
-    init(requestSeconds: Double, idleSeconds: Double, readSeconds: Double) {
+    init(limit: Int, requestSeconds: Double, idleSeconds: Double, readSeconds: Double) {
+      self.limit = limit
       (self.requestSeconds, self.idleSeconds, self.readSeconds) = (requestSeconds, idleSeconds, readSeconds)
     }
 
     /// How many connections are open.
-    var count: Int { all.withLock { $0.count } }
+    var count: Int { all.withLock { $0.open.count } }
+
+    /// Takes room for a connection that is given to libmicrohttpd. One that it drops unopened, which only a lack of
+    /// memory makes it do, keeps its room.
+    /// - Returns: false if there is none.
+    func expect() -> Bool {
+      all.withLock { all in
+        guard all.open.count + all.expected < limit else { return false }
+        all.expected += 1
+        return true
+      }
+    }
+
+    /// Gives the room back of a connection that libmicrohttpd did not take.
+    func forgo() { all.withLock { $0.expected -= 1 } }
 
     /// Shuts down what is late.
     /// - Parameter now: the time, in nanoseconds of the monotonic clock.
     func sweep(at now: UInt64 = WatchedConnection.now) {
       all.withLock { all in
-        for connection in all.values where connection.isLate(at: now, readSeconds: readSeconds) {
+        for connection in all.open.values where connection.isLate(at: now, readSeconds: readSeconds) {
           shutdown(connection.descriptor, Int32(SHUT_RDWR))
         }
       }
@@ -138,19 +161,22 @@
     /// Shuts down all of them.
     func shutDownAll() {
       all.withLock { all in
-        for connection in all.values { shutdown(connection.descriptor, Int32(SHUT_RDWR)) }
+        for connection in all.open.values { shutdown(connection.descriptor, Int32(SHUT_RDWR)) }
       }
     }
 
     fileprivate func open(_ raw: OpaquePointer) -> WatchedConnection {
       let connection = WatchedConnection(
         chttp_descriptor(raw), peer: chttp_peer(raw).map(HTTPAddress.host) ?? "", seconds: requestSeconds)
-      all.withLock { $0[ObjectIdentifier(connection)] = connection }
+      all.withLock { all in
+        all.open[ObjectIdentifier(connection)] = connection
+        all.expected -= 1
+      }
       return connection
     }
 
     fileprivate func close(_ connection: WatchedConnection) {
-      all.withLock { $0[ObjectIdentifier(connection)] = nil }
+      all.withLock { $0.open[ObjectIdentifier(connection)] = nil }
     }
 
     /// The watched connection of libmicrohttpd's.

@@ -16,7 +16,8 @@
   //
   //   rule                                                        answer
   //   ----------------------------------------------------------  --------------------------------------------------
-  //   the limit of connections defaults to 1,020                  `HTTPServerOptions.connectionLimit`, always passed
+  //   the limit of connections defaults to 1,020                  none is passed that can be reached, and
+  //   a thread that meets its part of the limit may lock up       `ConnectionIntake` keeps `connectionLimit`
   //   a pool of one thread is rejected                             one thread is started without a pool
   //   the thread that wakes first accepts all that is there        `ConnectionIntake` accepts, and deals out
   //   a thread that wakes takes the processor from its client      `chttp_wake_behind_others`
@@ -187,8 +188,8 @@
       self.application = application
       self.options = options
       connections = ConnectionWatch(
-        requestSeconds: options.requestSeconds, idleSeconds: Double(options.idleSeconds),
-        readSeconds: options.readSeconds)
+        limit: max(1, options.connectionLimit), requestSeconds: options.requestSeconds,
+        idleSeconds: Double(options.idleSeconds), readSeconds: options.readSeconds)
       departures = try DepartureWatch()
       var listener = listener
       let descriptor = listener.release()
@@ -201,7 +202,7 @@
       }
       let raw = UInt(bitPattern: daemon)
       do throws(HTTPServerError) {
-        let intake = try ConnectionIntake(descriptor, daemon: raw)
+        let intake = try ConnectionIntake(descriptor, daemon: raw, connections: connections, log: options.log)
         state.withLock { ($0.daemon, $0.intake) = (raw, intake) }
       } catch {
         MHD_stop_daemon(daemon)
@@ -231,7 +232,7 @@
       func start(_ certificate: UnsafePointer<CChar>?, _ key: UnsafePointer<CChar>?) -> OpaquePointer? {
         var raw = chttp_options()
         raw.threads = UInt32(clamping: options.threads)
-        raw.connections = UInt32(clamping: max(options.connectionLimit, options.threads))
+        raw.connections = .max
         raw.connections_of_one_address = UInt32(clamping: options.connectionLimitOfAddress)
         raw.idle_seconds = UInt32(clamping: options.idleSeconds)
         raw.connection_memory = options.connectionMemory

@@ -117,6 +117,30 @@
       }
     }
 
+    @Test("more connections than a server takes are closed, and the threads serve on", arguments: [1, 2, 3])
+    func limit(threads: Int) async throws {
+      let log = Gathered<String>()
+      try await serving({ options in
+        (options.connectionLimit, options.threads) = (6, threads)
+        options.log = { log.append($0) }
+      }) { port, server in
+        for _ in 0..<10 {
+          // All at once: a thread is given connections faster than it takes them.
+          let clients = try (0..<60).map { _ in try RawClient(port: port) }
+          try await waitUntil("there is no more room") { server.connections.count == 6 }
+          var served = 0
+          for client in clients {
+            client.send("GET /hello HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n")
+            if client.readToEnd().contains("200 OK") { served += 1 }
+            #expect(client.isAtEnd)
+          }
+          #expect(served >= 6, "Only \(served) of the 6 that have room are served.")
+          try await waitUntil("all are closed") { server.connections.count == 0 }
+        }
+      }
+      #expect(log.all.contains { $0.contains("6 are open") }, "No line says that a connection was closed.")
+    }
+
     @Test("the number of connections of one address is limited")
     func ofOneAddress() async throws {
       try await serving({ ($0.connectionLimitOfAddress, $0.threads) = (4, 1) }) { port, server in

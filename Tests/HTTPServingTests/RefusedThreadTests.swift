@@ -19,7 +19,9 @@
     func intake() {
       let listener = open("/dev/null", O_RDONLY | O_CLOEXEC)
       let error = #expect(throws: HTTPServerError.self) {
-        try ConnectionIntake(listener, daemon: 1, stackSize: Self.refused)
+        let connections = ConnectionWatch(limit: 1, requestSeconds: 1, idleSeconds: 1, readSeconds: 1)
+        _ = try ConnectionIntake(
+          listener, daemon: 1, connections: connections, log: { _ in }, stackSize: Self.refused)
       }
       #expect(error?.description.contains("no further thread") == true)
       #expect(close(listener) == 0)
