@@ -14,9 +14,10 @@
   // that come together, as the connections of one page do, then all belong to the thread that woke first, and stay
   // there while the others sleep, so that a load of 32 connections often used one of two processors.
   //
-  // The limit of connections is kept here. libmicrohttpd divides its own among the threads, and checks it when it queues
-  // a connection and again when the thread takes it from the queue: a connection that is one too many only then leaves
-  // that thread waiting for a lock that it holds itself (0.9.75), with all its connections, until the process ends.
+  // The limit of connections is kept here. libmicrohttpd divides its own among the threads, and checks it when it
+  // queues a connection and again when the thread takes it from the queue. A connection that is one too many only then
+  // leaves that thread waiting for a lock that it holds itself (0.9.75), with all its connections, until the process
+  // ends.
   //
   // Invariant: no connection is added after `stop` has begun; the socket is closed when `stop` ends. Those that were
   // added and have not ended are never more than the limit. At the limit of descriptors nothing is accepted for a
