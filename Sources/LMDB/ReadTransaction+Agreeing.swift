@@ -19,8 +19,8 @@
 // agree: `WriteTransaction.match` says what is wrong with it.
 
 extension ReadTransaction {
-  /// After how many entries pages are released.
-  private static let entriesBetweenLettingGo = 4096
+  /// After how many entries pages are released, and progress is reported.
+  private static let entriesBetweenReports = 4096
 
   /// Whether a database has exactly the entries of a database of another store, and a look-up finds each of them.
   ///
@@ -28,11 +28,13 @@ extension ReadTransaction {
   ///   - database: the database to compare.
   ///   - wanted: the entries that it should have, with the same kind of keys.
   ///   - other: the transaction that reads them.
-  /// - Returns: false also where a walk or a look-up shows that `database` is damaged.
+  ///   - progress: called every 4096 entries with their number; `.stop` ends the comparison there.
+  /// - Returns: false also where a walk or a look-up shows that `database` is damaged, and where `progress` ended it.
   /// - Throws: `corrupted` if the damage is such that LMDB reports it.
   /// - Complexity: O(n) for n entries, and a look-up at each end of a page of them.
   package borrowing func agrees(
-    _ database: Database, with wanted: Database, of other: borrowing ReadTransaction
+    _ database: Database, with wanted: Database, of other: borrowing ReadTransaction,
+    _ progress: (Int) -> Continuation = { _ in .proceed }
   ) throws(LMDBError) -> Bool {
     precondition(database.hasIntegerKeys == wanted.hasIntegerKeys, "Both databases have keys of one kind.")
     // Of smaller pages, which only a file of another system has, several would share 4 KiB.
@@ -57,9 +59,10 @@ extension ReadTransaction {
       if beginsPage, try !finds(held, in: database) { return false }
       (previous, wasFound) = (held, beginsPage)
       passed += 1
-      if passed % Self.entriesBetweenLettingGo == 0 {
+      if passed % Self.entriesBetweenReports == 0 {
         letGoOfPages()
         other.letGoOfPages()
+        if progress(Self.entriesBetweenReports) == .stop { return false }
       }
     }
     if let last = previous, !wasFound, try !finds(last, in: database) { return false }

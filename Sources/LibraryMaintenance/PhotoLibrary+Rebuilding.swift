@@ -9,8 +9,8 @@ extension PhotoLibrary {
   /// - Parameters:
   ///   - policy: how to handle an event that cannot be applied. One that an earlier rebuild quarantined is tried again,
   ///     and remains quarantined if it still cannot be applied.
-  ///   - progress: the progress handler; return `false` to cancel, which leaves the projections unchanged. In the phase
-  ///     `swap` the writer's lock is held, so it must not wait for a change there.
+  ///   - progress: the progress handler; return `false` to cancel, which leaves the projections unchanged. In the
+  ///     phases `compare` and `swap` the writer's lock is held, so it must not wait for a change there.
   /// - Throws: ``LibraryError`` `.corrupted` or `.newerThanProgram` if the log cannot be replayed, `.userCancelled` if
   ///   `progress` returns `false`, `.notEnoughSpace`: it needs about as much space as the projections have.
   /// - Complexity: O(n log n) in events, again for each event that is quarantined; writers wait for O(rows), which is

@@ -145,6 +145,34 @@ struct MatchingTests {
     }
   }
 
+  @Test("a comparison reports the entries that it has passed, and ends where it is asked to stop")
+  func stopsComparing() throws {
+    try Self.withStores(integerKeys: true) { held, wanted in
+      for (environment, database) in [held, wanted] {
+        try environment.write { t in
+          for number in UInt64(0)..<10_000 { try t.put(number, [UInt8(number % 251)].span.bytes, in: database) }
+        }
+      }
+      /// The result of a comparison that is stopped at one of its reports, and the reports.
+      func compared(stoppingAt last: Int?) throws -> (agrees: Bool, reports: [Int]) {
+        var reports: [Int] = []
+        let agrees = try held.0.read { t in
+          try wanted.0.read { source in
+            try t.agrees(held.1, with: wanted.1, of: source) { count in
+              reports.append(count)
+              return reports.count == last ? .stop : .proceed
+            }
+          }
+        }
+        return (agrees, reports)
+      }
+      let whole = try compared(stoppingAt: nil)
+      #expect(whole.agrees && whole.reports == [4096, 4096])
+      let stopped = try compared(stoppingAt: 1)
+      #expect(!stopped.agrees && stopped.reports == [4096])
+    }
+  }
+
   /// How the key of a branch is altered: the first key after it is then sought before it, or the reverse.
   enum Separator: CaseIterable { case raised, lowered }
 

@@ -167,6 +167,47 @@ struct RebuildTests {
     #expect(try StoreDump(environment, only: Projections.names).difference(from: dump) == nil)
   }
 
+  @Test("a rebuild reports the comparison of the tables from none of their rows to all, and then the swap")
+  func comparisonProgress() throws {
+    let made = try TemporaryLibrary()
+    _ = try made.create(300)
+    let dump = try StoreDump(LMDB.Environment.store(ofLibrary: made.url.path), only: Projections.names)
+    var reports: [TaskProgress] = []
+    try made.library.rebuild { progress in
+      if ["compare", "swap"].contains(progress.phase) { reports.append(progress) }
+      return true
+    }
+    let compared = reports.prefix { $0.phase == "compare" }
+    let count = UInt64(dump.databases.values.map(\.count).reduce(0, +))
+    #expect(compared.first?.done == 0 && compared.last?.done == count)
+    #expect(compared.allSatisfy { $0.total == count })
+    #expect(compared.map(\.done) == compared.map(\.done).sorted())
+    #expect(reports.dropFirst(compared.count).allSatisfy { $0.phase == "swap" })
+  }
+
+  @Test("a rebuild that is stopped after some of the comparison leaves the store as it was, and says so")
+  func stoppedComparing() throws {
+    let (made, _, sound) = try Self.altered()
+    let environment = try Environment.store(ofLibrary: made.url.path)
+    let before = try StoreDump(environment)
+    var reports: [TaskProgress] = []
+    let error = #expect(throws: LibraryError.self) {
+      try made.library.rebuild { progress in
+        reports.append(progress)
+        return progress.phase != "compare" || progress.done == 0
+      }
+    }
+    #expect(error?.code == .userCancelled)
+    #expect(error?.description.contains("the projections are unchanged") == true)
+    // Not called again after it returned false.
+    #expect(reports.last?.phase == "compare" && reports.count { $0.phase == "compare" && $0.done > 0 } == 1)
+    #expect(try StoreDump(environment).difference(from: before) == nil)
+    #expect(try Self.shadows(made.url) == [])
+    #expect(!FileManager.default.fileExists(atPath: made.url.path + "/store/" + Shadow.readingMark))
+    try made.library.rebuild()
+    #expect(try StoreDump(environment).difference(from: sound) == nil)
+  }
+
   @Test("a rebuild mends a table in which a look-up misses a row that a walk finds")
   func astray() throws {
     let made = try TemporaryLibrary()
@@ -298,7 +339,7 @@ struct RebuildTests {
     let (made, asset, _) = try Self.altered()
     let environment = try Environment.store(ofLibrary: made.url.path)
     let before = try StoreDump(environment)
-    for phase in ["rebuild", "swap"] {
+    for phase in ["rebuild", "compare", "swap"] {
       let error = #expect(throws: LibraryError.self) { try made.library.rebuild { $0.phase != phase } }
       #expect(error?.code == .userCancelled, "in \(phase)")
       #expect(try StoreDump(environment).difference(from: before) == nil, "in \(phase)")
@@ -352,7 +393,7 @@ struct RebuildTests {
 
   @Test(
     "a rebuild that is killed leaves the old projections, and the next one removes its leftovers",
-    arguments: ["rebuild", "swap"])
+    arguments: ["rebuild", "compare", "swap"])
   func killed(phase: String) async throws {
     let (made, asset, sound) = try Self.altered()
     await #expect(processExitsWith: .signal(SIGKILL)) {

@@ -249,16 +249,13 @@ final class Shadow {
     return erases
   }
 
-  /// A table of the library, and the shadow's of the same name.
-  private typealias Pair = (live: Database, shadow: Database)
-
   /// Makes the library's tables hold what the shadow's hold.
   private func copyRows(into t: inout WriteTransaction, afresh: Bool, _ progress: (TaskProgress) -> Bool) throws {
     try environment.read { source in
-      let pairs: [Pair] = zip(core.projections.all, projections.all).map { (live: $0, shadow: $1) }
+      let pairs: [TableComparison.Pair] = zip(core.projections.all, projections.all).map { (live: $0, shadow: $1) }
       let counts = try pairs.map { UInt64(try source.count(of: $0.shadow)) }
       let total = counts.reduce(0, +)
-      let areRight = afresh ? pairs.map { _ in false } : agreement(of: pairs, counts, source)
+      let areRight = try afresh ? pairs.map { _ in false } : agreement(of: pairs, counts, source, progress)
       var copied: UInt64 = 0
       func advance(by count: UInt64) throws {
         copied += count
@@ -275,23 +272,25 @@ final class Shadow {
     }
   }
 
-  /// Which of the library's tables hold what the shadow's hold already, each compared on a core of its own, the largest
-  /// first. Called under the writer's lock before anything is put, so that a snapshot has what the transaction has. It
-  /// takes about a second for a million assets, in which nothing is reported and nothing can be cancelled.
+  /// Which of the library's tables hold what the shadow's hold already. Called under the writer's lock before anything
+  /// is put, so that a snapshot has what the transaction has.
   /// - Parameter counts: the numbers of rows of the shadow's tables.
   /// - Returns: for each pair whether nothing is to be done; false also for a table that cannot be compared.
-  private func agreement(of pairs: [Pair], _ counts: [UInt64], _ source: borrowing StoreReading) -> [Bool] {
-    let shadow = source.held
-    let order = pairs.indices.sorted { counts[$0] > counts[$1] }
-    let found = try? core.environment.read { t -> [Bool] in
-      t.onSeveralCores(order.count) { part, t in
-        let pair = pairs[order[part]]
-        let agrees = try? shadow.read { source in try t.agrees(pair.live, with: pair.shadow, of: source) }
-        return agrees ?? false
+  private func agreement(
+    of pairs: [TableComparison.Pair], _ counts: [UInt64], _ source: borrowing StoreReading,
+    _ progress: (TaskProgress) -> Bool
+  ) throws -> [Bool] {
+    let comparison = TableComparison(of: pairs, counts)
+    let (shadow, total) = (source.held, counts.reduce(0, +))
+    var isStopped = false
+    let areRight = try? core.environment.read { t -> [Bool] in
+      let found = comparison.run(t.held, beside: shadow) { done in
+        progress(TaskProgress(phase: "compare", done: done, total: total))
       }
+      isStopped = found == nil
+      return found ?? []
     }
-    var areRight = pairs.map { _ in false }
-    for (part, agrees) in (found ?? []).enumerated() { areRight[order[part]] = agrees }
-    return areRight
+    if isStopped { throw Self.stopped }
+    return areRight ?? pairs.map { _ in false }
   }
 }
